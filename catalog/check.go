@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"patterngate/ijson"
+)
+
+// MismatchKind says what is wrong with a value. Kinds are ordered as they are reported.
+type MismatchKind int
+
+// The kinds of mismatch.
+const (
+	MismatchUnknown MismatchKind = iota // a member that the schema does not have
+	MismatchMissing                     // a required member is not there
+	MismatchType                        // another JSON type; null, and an integer beyond 2^53-1, included
+	MismatchValue                       // the right type, but not an allowed value
+)
+
+// String returns unknown, missing, type or value.
+func (k MismatchKind) String() string {
+	names := [...]string{"unknown", "missing", "type", "value"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("MismatchKind(%d)", int(k))
+	}
+	return names[k]
+}
+
+// Mismatch is one way in which a value does not fit its schema.
+type Mismatch struct {
+	Pointer ijson.Pointer // the faulty member, or where the missing one should stand
+	Kind    MismatchKind
+	Want    string // what would have been right, one line of at most 200 characters
+}
+
+// Check reports every way in which a decoded value does not fit: unknown members first, then missing ones, then types,
+// then values, each in the order of the schema's declaration (unknown ones by name). Nil means that it fits. Booleans are
+// never numbers; an integer is a whole number within +-(2^53-1).
+func (s *Schema) Check(v any) []Mismatch {
+	if s == nil || (s.root.plain && s.root.fits(v)) {
+		return nil
+	}
+	judge, err := s.judge()
+	if err != nil { // only a Without that cut off what another part refers to; nothing fits such a schema
+		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
+	}
+	fault, ok := errors.AsType[*santhosh.ValidationError](judge.Validate(v))
+	if !ok {
+		return nil
+	}
+	c := collector{root: s.root}
+	c.collect(fault)
+	if len(c.found) == 0 { // a refusal stays one, even if its reason is of a kind not known here
+		c.add("", MismatchValue, "a value that fits the schema")
+	}
+	slices.SortStableFunc(c.found, func(a, b Mismatch) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root.order(a.Pointer.Tokens(), b.Pointer.Tokens()))
+	})
+	return slices.Compact(c.found)
+}
+
+// fits reports whether a value fits a plain schema. It is the quick way for what is nearly always right.
+func (n *node) fits(v any) bool {
+	if n.any {
+		return true
+	}
+	switch n.kind {
+	case "string":
+		_, ok := v.(string)
+		return ok
+	case "number":
+		_, ok := v.(float64)
+		return ok
+	case "integer":
+		_, ok := ijson.Integer(v)
+		return ok
+	case "boolean":
+		_, ok := v.(bool)
+		return ok
+	case "null":
+		return v == nil
+	case "array":
+		list, ok := v.([]any)
+		return ok && (n.items == nil || !slices.ContainsFunc(list, func(item any) bool { return !n.items.fits(item) }))
+	case "object":
+		object, ok := v.(map[string]any)
+		return ok && n.fitsMembers(object)
+	}
+	return false
+}
+
+func (n *node) fitsMembers(object map[string]any) bool {
+	for _, name := range n.required {
+		if _, ok := object[name]; !ok {
+			return false
+		}
+	}
+	for name, v := range object {
+		p, ok := n.properties[name]
+		if !ok && n.closed || ok && !p.fits(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// safeInteger refuses numbers that are whole but too large to be exact.
+type safeInteger struct{}
+
+// safeIntegers puts safeInteger wherever a schema wants integers and no other numbers.
+func safeIntegers(_ *santhosh.CompilerContext, keywords map[string]any) (santhosh.SchemaExt, error) {
+	types, ok := keywords["type"].([]any)
+	if !ok {
+		types = []any{keywords["type"]}
+	}
+	if slices.Contains(types, any("integer")) && !slices.Contains(types, any("number")) {
+		return safeInteger{}, nil
+	}
+	return nil, nil
+}
+
+// Validate implements [santhosh.SchemaExt].
+func (safeInteger) Validate(ctx *santhosh.ValidatorContext, v any) {
+	if f, ok := v.(float64); ok && math.Abs(f) > ijson.MaxInteger {
+		ctx.AddError(&kind.Type{Got: "number", Want: []string{"integer"}})
+	}
+}
+
+// at returns the schema of the value at that place, nil where this reading of the schema does not know.
+func (n *node) at(path []string) *node {
+	for _, token := range path {
+		if n == nil {
+			return nil
+		}
+		if p, ok := n.properties[token]; ok {
+			n = p
+		} else {
+			n = n.items
+		}
+	}
+	return n
+}
+
+// order compares two places by declaration; what is not declared comes last, by index or name.
+func (n *node) order(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			n = n.at(a[i : i+1])
+			continue
+		}
+		return cmp.Or(cmp.Compare(n.position(a[i]), n.position(b[i])), cmp.Compare(a[i], b[i]))
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func (n *node) position(token string) int {
+	if n == nil {
+		return math.MaxInt
+	}
+	if i := slices.Index(n.names, token); i >= 0 {
+		return i
+	}
+	if i, err := strconv.Atoi(token); err == nil && n.items != nil {
+		return i
+	}
+	return math.MaxInt
+}

@@ -1,0 +1,97 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"patterngate/catalog"
+)
+
+// MaxDelayFactor is the largest [Config.DelayFactor].
+const MaxDelayFactor = 100
+
+// Config says how the make-believe world behaves.
+type Config struct {
+	DelayFactor float64 // multiplies the workers' delays; 0 means none, 1 the reference's; at most MaxDelayFactor
+}
+
+// The tools of each reference pattern, in the order in which it lists them.
+var (
+	DecompositionTools = []string{
+		"get_manager_profile", "fetch_sales_data", "fetch_refund_data", "calculate_monthly_kpis", "detect_risk_signals",
+	}
+	OrchestratorWorkers = []string{"sales_worker", "payments_worker", "inventory_worker"}
+	Specialists         = []string{"billing_specialist", "technical_specialist", "sales_specialist"}
+	RefundTools         = []string{"get_refund_context", "issue_refund", "send_refund_email"}
+)
+
+// One task for each reference pattern. The orchestrator's run also takes ReportDate and Region.
+const (
+	DecompositionGoal = "Write the sales summary for April 2026 of manager_id=42, in USD. Take it step by step and give gross " +
+		"sales, refunds, net sales, the refund rate and one note on risk."
+	OrchestratorGoal = "Morning operations report for the US shop on 2026-02-26: sales, payment risk and inventory risk, and " +
+		"one thing to do about them."
+	RoutingTicket = "Anna (user_id=42) writes: you charged my pro_monthly subscription 10 days ago. Can I have a refund?"
+	RefundGoal    = "Anna (user_id=42) asks for a refund of 1200 USD, the charge of her annual plan 10 days ago. Look at her " +
+		"account first, refund what the policy allows, confirm it by email and close with a short answer."
+
+	ReportDate = "2026-02-26"
+	Region     = "US"
+)
+
+// Tools makes the 14 tools of the four reference patterns, all of them marked as make-believe.
+func Tools(cfg Config) ([]catalog.Tool, error) {
+	if f := cfg.DelayFactor; !(f >= 0 && f <= MaxDelayFactor) {
+		return nil, fmt.Errorf("demo: delay factor %v: a number from 0 to %d is wanted", f, MaxDelayFactor)
+	}
+	var b builder
+	b.addReport()
+	b.addOperations(delays(cfg.DelayFactor))
+	b.addSupport()
+	b.addRefunds()
+	if err := errors.Join(b.faults...); err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	return b.tools, nil
+}
+
+type builder struct {
+	tools  []catalog.Tool
+	faults []error
+}
+
+// add completes a tool that does not need to know its call.
+func add[In, Out any](b *builder, t catalog.Tool, do func(In) Out) {
+	addFunc(b, t, func(_ context.Context, in In, _ catalog.Call) (Out, error) { return do(in), nil })
+}
+
+func addFunc[In, Out any](b *builder, t catalog.Tool, do func(context.Context, In, catalog.Call) (Out, error)) {
+	if t.Effect == "" {
+		t.Effect = catalog.Read
+	}
+	t.Idempotent, t.Demo = true, true
+	t, err := catalog.Typed(t, do)
+	if err != nil {
+		b.faults = append(b.faults, err)
+		return
+	}
+	b.tools = append(b.tools, t)
+}
+
+// delays scales the reference's delays.
+type delays float64
+
+// sleep waits for so many seconds of the reference, or until ctx ends.
+func (d delays) sleep(ctx context.Context, seconds float64) error {
+	timer := time.NewTimer(time.Duration(math.Round(seconds * float64(d) * float64(time.Second))))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,211 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"patterngate/ijson"
+)
+
+// spellingKeyword is ours: how a text is to be spelled, for people and planners only.
+const spellingKeyword = "x-spelling"
+
+// node is a schema as read for showing it, for the order of its members and for the quick check. Keywords beyond these
+// are left to the compiled schema.
+type node struct {
+	kind                                   string // the one type; "" means several or any
+	description, format, pattern, spelling string
+	names                                  []string // the properties in the order of their declaration
+	properties                             map[string]*node
+	required                               []string
+	closed                                 bool  // unknown members are refused
+	items                                  *node // nil: any
+	enum                                   []any
+	minimum                                float64
+	example                                any
+	hasExample                             bool
+	exampleRank                            int  // of the keyword that gave the example
+	any                                    bool // refuses nothing
+	plain                                  bool // fits decides alone: there is no keyword that it does not know
+}
+
+func (n *node) has(name string) bool { return n.properties[name] != nil }
+
+// parseNode reads a schema, which must be JSON. Where it is plain it is also in order, and compiling it cannot fail.
+func parseNode(raw json.RawMessage) *node {
+	n := &node{plain: true}
+	if raw[0] != '{' { // a boolean schema
+		n.any = string(raw) == "true"
+		n.plain = n.any
+		return n
+	}
+	for _, m := range membersOf(raw) {
+		if !n.readStructure(m) && !n.readRemark(m) {
+			n.plain = false
+		}
+	}
+	n.any = n.plain && n.kind == "" && len(n.names) == 0 && len(n.required) == 0 && !n.closed && n.items == nil
+	n.plain = n.plain && (n.any || slices.Contains(types, n.kind))
+	return n
+}
+
+var types = []string{"object", "string", "integer", "number", "boolean", "array", "null"}
+
+// readStructure takes a keyword that the quick check judges by; false means that it is none, or not in a form it knows.
+func (n *node) readStructure(m member) bool {
+	switch m.name {
+	case "type":
+		n.kind = m.text()
+		return n.kind != ""
+	case "properties":
+		return m.value[0] == '{' && n.readProperties(membersOf(m.value))
+	case "required":
+		names, isList := m.decoded().([]any)
+		for _, v := range names {
+			name, isText := v.(string)
+			if !isText || slices.Contains(n.required, name) {
+				return false
+			}
+			n.required = append(n.required, name)
+		}
+		return isList
+	case "additionalProperties":
+		n.closed = string(m.value) == "false"
+		return n.closed || string(m.value) == "true"
+	case "items":
+		if m.value[0] == '[' { // the tuple of older drafts
+			return false
+		}
+		n.items = parseNode(m.value)
+		return n.items.plain
+	}
+	return false
+}
+
+func (n *node) readProperties(properties []member) bool {
+	n.properties = make(map[string]*node, len(properties))
+	plain := true
+	for _, p := range properties {
+		child := parseNode(p.value)
+		n.names = append(n.names, p.name)
+		n.properties[p.name] = child
+		plain = plain && child.plain
+	}
+	return plain
+}
+
+// readRemark takes what is said for readers; false means that the keyword judges values too, is not known, or not right.
+func (n *node) readRemark(m member) bool {
+	switch m.name {
+	case "title", "$comment":
+		return m.value[0] == '"'
+	case "deprecated", "readOnly", "writeOnly":
+		return string(m.value) == "true" || string(m.value) == "false"
+	case "description":
+		n.description = m.text()
+		return m.value[0] == '"'
+	case spellingKeyword:
+		n.spelling = m.text()
+		return true
+	case "examples":
+		n.exampleFrom(m, 4)
+		return m.value[0] == '['
+	case "default":
+		n.exampleFrom(m, 2)
+		return true
+	}
+	n.readJudging(m)
+	return false
+}
+
+// readJudging takes from keywords that the compiled schema judges by what is worth showing.
+func (n *node) readJudging(m member) {
+	switch m.name {
+	case "const":
+		n.exampleFrom(m, 3)
+	case "enum":
+		n.enum, _ = m.decoded().([]any)
+		n.exampleFrom(m, 1)
+	case "format":
+		n.format = m.text()
+	case "pattern":
+		n.pattern = m.text()
+	case "minimum":
+		n.minimum, _ = m.decoded().(float64)
+	}
+}
+
+// exampleFrom takes a keyword's value, or the first one of a list of values, if no better keyword gave one.
+func (n *node) exampleFrom(m member, rank int) {
+	v := m.decoded()
+	if m.name == "examples" || m.name == "enum" {
+		list, _ := v.([]any)
+		if len(list) == 0 {
+			return
+		}
+		v = list[0]
+	}
+	if rank > n.exampleRank {
+		n.example, n.hasExample, n.exampleRank = v, true, rank
+	}
+}
+
+// member is one member of a JSON object, its value not yet read.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// decoded returns the member's value; its text was decoded before, as part of the whole.
+func (m member) decoded() any {
+	v, err := ijson.Decode(m.value)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// text returns the member's value if it is a text, else "".
+func (m member) text() string {
+	text, _ := m.decoded().(string)
+	return text
+}
+
+// membersOf splits the text of a JSON object, which must be one, into its members in their order.
+func membersOf(object json.RawMessage) []member {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	var members []member
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return members
+		}
+		m := member{name: name.String()}
+		value, err := d.ReadValue()
+		if err != nil {
+			return members
+		}
+		m.value = json.RawMessage(bytes.Clone(value))
+		members = append(members, m)
+	}
+	return members
+}
+
+// objectOf is the inverse of membersOf.
+func objectOf(members []member) json.RawMessage {
+	text := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(ijson.Append(text, m.name), ':')
+		text = append(text, m.value...)
+	}
+	return append(text, '}')
+}

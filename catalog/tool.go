@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// Effect says what a call of a tool can change. It is declared here, in our catalog, and never believed from
+// somebody else's hint. The zero Effect is none of the three and is refused by [New].
+type Effect string
+
+// The effects a tool may declare.
+const (
+	Read        Effect = "read"        // changes nothing
+	Write       Effect = "write"       // changes something that can be made good
+	Destructive Effect = "destructive" // changes something for good
+)
+
+// Call is one call of a tool: arguments that were judged, and the key under which a repetition is the same act.
+type Call struct {
+	// Args are the decoded arguments (see package ijson for the Go types); the tool must not change them.
+	Args map[string]any
+	// Key is the idempotency key: equal for repetitions of the same act, else unique over all runs.
+	Key string
+	// Attempt counts the attempts of one task from 1.
+	Attempt int
+}
+
+// Func performs a call. It returns a decoded JSON value (package ijson) or an error; it should end when ctx does,
+// but nobody relies on that.
+type Func func(ctx context.Context, call Call) (any, error)
+
+// Tool is one thing that may be called, with everything a proposer, a judge and a person need to know about it.
+type Tool struct {
+	Name        string // ^[a-zA-Z0-9_-]{1,64}$
+	Title       string
+	Description string // one or two sentences: what it does, in the words a goal would use
+	// Phrase words a call for people, {argument} standing for a number, boolean or enumerated argument:
+	// "refunding {amount_usd} USD to user {user_id}". Empty means the tool's name and such arguments. See [Tool.Say].
+	Phrase     string
+	Effect     Effect
+	Idempotent bool // the same Key twice acts once; always true of a read
+	Demo       bool // make-believe: results say so
+	Input      *Schema
+	Output     *Schema // nil: any JSON value
+	Do         Func
+}
+
+// Repeatable reports whether a call whose outcome is unknown may simply be made again.
+func (t Tool) Repeatable() bool { return t.Effect == Read || t.Idempotent }
+
+var name = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func (t Tool) check() error {
+	switch {
+	case !name.MatchString(t.Name):
+		return fmt.Errorf("tool %q: a name is 1 to 64 letters, digits, _ or -", t.Name)
+	case t.Name == "final" || t.Name == "model" || t.Name == "caller":
+		return fmt.Errorf("tool %q: this name has a meaning of its own", t.Name)
+	case t.Effect != Read && t.Effect != Write && t.Effect != Destructive:
+		return fmt.Errorf("tool %q: effect %q; read, write or destructive", t.Name, t.Effect)
+	case t.Input == nil:
+		return fmt.Errorf("tool %q: no input schema", t.Name)
+	case t.Do == nil:
+		return fmt.Errorf("tool %q: nothing to do", t.Name)
+	}
+	return t.checkPhrase()
+}
+
+// Catalog is a fixed set of tools. The zero Catalog holds none. It is safe for concurrent use.
+type Catalog struct {
+	tools  []Tool
+	byName map[string]int
+}
+
+// New makes a catalog of tools, kept in the order given. All faults are reported at once.
+func New(tools ...Tool) (*Catalog, error) {
+	c := &Catalog{byName: make(map[string]int, len(tools))}
+	var faults []error
+	for _, t := range tools {
+		if err := t.check(); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if _, twice := c.byName[t.Name]; twice {
+			faults = append(faults, fmt.Errorf("tool %q: declared twice", t.Name))
+			continue
+		}
+		t.Idempotent = t.Idempotent || t.Effect == Read
+		c.byName[t.Name] = len(c.tools)
+		c.tools = append(c.tools, t)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Tool returns the tool of that name.
+func (c *Catalog) Tool(name string) (Tool, bool) {
+	if c == nil {
+		return Tool{}, false
+	}
+	i, ok := c.byName[name]
+	if !ok {
+		return Tool{}, false
+	}
+	return c.tools[i], true
+}
+
+// Names lists all tools' names in the catalog's order.
+func (c *Catalog) Names() []string {
+	if c == nil {
+		return nil
+	}
+	names := make([]string, len(c.tools))
+	for i, t := range c.tools {
+		names[i] = t.Name
+	}
+	return names
+}

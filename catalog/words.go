@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// Signature words a tool and its arguments for a proposer, in the order of their declaration, "?" marking optional ones:
+// "issue_refund {user_id: integer, amount_usd: number, reason?: string}". Hidden arguments are left out.
+func (t Tool) Signature(hidden ...string) string {
+	var words []string
+	t.eachArgument(hidden, func(name string, required bool, n *node) {
+		mark := "?"
+		if required {
+			mark = ""
+		}
+		words = append(words, name+mark+": "+n.words())
+	})
+	return t.Name + " {" + strings.Join(words, ", ") + "}"
+}
+
+// ArgumentWords gives the same by argument, as a decoded JSON object: {"user_id": "integer", "reason": "optional string"}.
+func (t Tool) ArgumentWords(hidden ...string) map[string]any {
+	words := map[string]any{}
+	t.eachArgument(hidden, func(name string, required bool, n *node) {
+		optional := "optional "
+		if required {
+			optional = ""
+		}
+		words[name] = optional + n.words()
+	})
+	return words
+}
+
+func (t Tool) eachArgument(hidden []string, visit func(name string, required bool, n *node)) {
+	if t.Input == nil {
+		return
+	}
+	root := t.Input.root
+	for _, name := range root.names {
+		if !slices.Contains(hidden, name) {
+			visit(name, slices.Contains(root.required, name), root.properties[name])
+		}
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+const maxSay = 200
+
+// Say words a call for people from its judged arguments: the tool's phrase with its numbers, booleans and enum members
+// filled in ("refunding 1200.00 USD to user 42"), else the tool's name and those arguments. Free text never gets in, as a
+// model may have written it. The answer has at most 200 characters.
+func (t Tool) Say(args map[string]any) string {
+	said := map[string]string{}
+	var list []string
+	for _, p := range t.Input.Properties() {
+		v, given := args[p.Name]
+		if text, ok := p.say(v); given && ok {
+			said[p.Name] = text
+			list = append(list, p.Name+" "+text)
+		}
+	}
+	whole := t.Phrase != ""
+	phrase := placeholder.ReplaceAllStringFunc(t.Phrase, func(name string) string {
+		text, ok := said[strings.Trim(name, "{}")]
+		whole = whole && ok
+		return text
+	})
+	switch {
+	case whole:
+		return ijson.Cut(phrase, maxSay)
+	case len(list) > 0:
+		return ijson.Cut(fmt.Sprintf("%s (%s)", t.Name, strings.Join(list, ", ")), maxSay)
+	}
+	return t.Name
+}
+
+// checkPhrase refuses a placeholder that Say could never fill.
+func (t Tool) checkPhrase() error {
+	properties := t.Input.Properties()
+	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
+		if !slices.ContainsFunc(properties, func(q Property) bool { return "{"+q.Name+"}" == p && q.sayable() }) {
+			return fmt.Errorf("tool %q: phrase: %s is no argument that is a number, boolean or enum", t.Name, p)
+		}
+	}
+	return nil
+}
+
+func (p Property) sayable() bool {
+	return p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Enum) > 0
+}
+
+// say words one value if it is of a kind that cannot carry a message.
+func (p Property) say(v any) (string, bool) {
+	if slices.ContainsFunc(p.Enum, func(member any) bool { return ijson.Equal(member, v) }) {
+		return ijson.Words(plainText(v)), true
+	}
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v), p.Type == "boolean"
+	case float64:
+		number := p.Type == "number" || p.Type == "integer"
+		if strings.HasSuffix(p.Name, "_usd") && math.Abs(v) < 1e15 {
+			return strconv.FormatFloat(v, 'f', 2, 64), number
+		}
+		return string(ijson.Canonical(v)), number
+	}
+	return "", false
+}

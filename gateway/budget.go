@@ -1,0 +1,86 @@
+package gateway
+
+import "time"
+
+// Limit bounds a count. The zero Limit allows nothing; [Unlimited] is said, never left out.
+type Limit int
+
+// Unlimited is no limit.
+const Unlimited Limit = -1
+
+// Allows reports whether the n-th one is within the limit.
+func (l Limit) Allows(n int) bool { return l == Unlimited || n <= int(l) }
+
+// Named reports whether there is a limit to show.
+func (l Limit) Named() bool { return l != Unlimited }
+
+// Budget bounds one run. Each pattern reads the limits of its kind; [NoBudget] is the place to start from, since
+// the zero Budget allows nothing.
+type Budget struct {
+	// Every kind.
+	MaxSeconds   time.Duration // running time; waits for people and callers do not count
+	MaxToolCalls Limit
+	MaxLLMCalls  Limit // model requests, retries included
+	MaxTokens    Limit // input and output tokens; the call after the limit was reached does not begin
+
+	// Task decomposition.
+	MinPlanSteps    int
+	MaxPlanSteps    int
+	MaxExecuteSteps Limit
+	// Orchestrator.
+	MaxTasks          int
+	MaxParallel       int
+	MaxRetriesPerTask int
+	MaxDispatches     Limit
+	TaskTimeout       time.Duration
+	// Routing.
+	MaxRouteAttempts int
+	MaxDelegations   Limit
+	// Supervisor.
+	MaxSteps int
+
+	// Loops: how often a tool, and the same call, may be admitted in a run.
+	MaxCallsPerTool Limit
+	MaxSameCall     Limit
+	PerTool         map[string]CallLimit
+}
+
+// CallLimit bounds the calls of one tool.
+type CallLimit struct{ MaxCalls, MaxSameCall Limit }
+
+// NoBudget bounds nothing that is counted.
+func NoBudget() Budget {
+	return Budget{
+		MaxToolCalls: Unlimited, MaxLLMCalls: Unlimited, MaxTokens: Unlimited, MaxExecuteSteps: Unlimited,
+		MaxDispatches: Unlimited, MaxDelegations: Unlimited, MaxCallsPerTool: Unlimited, MaxSameCall: Unlimited,
+	}
+}
+
+// DefaultBudget holds the figures of a kind (spec/config.md section 7, Budgets); an unknown kind is allowed nothing.
+func DefaultBudget(kind Kind) Budget {
+	b := NoBudget()
+	switch kind {
+	case TaskDecomposition:
+		b.MinPlanSteps, b.MaxPlanSteps, b.MaxExecuteSteps, b.MaxToolCalls = 3, 6, 8, 8
+		b.MaxSameCall, b.MaxSeconds = 1, time.Minute
+	case Orchestrator:
+		b.MaxTasks, b.MaxParallel, b.MaxRetriesPerTask, b.MaxDispatches = 4, 3, 1, 8
+		b.TaskTimeout, b.MaxSeconds = 2*time.Second, 25*time.Second
+	case Routing:
+		b.MaxRouteAttempts, b.MaxDelegations, b.MaxSeconds = 3, 3, time.Minute
+	case Supervisor:
+		b.MaxSteps, b.MaxToolCalls, b.MaxSeconds = 8, 5, 30*time.Second
+		b.MaxCallsPerTool, b.MaxSameCall = 2, 1
+	default:
+		return Budget{}
+	}
+	return b
+}
+
+// calls are the limits for one tool.
+func (b Budget) calls(tool string) CallLimit {
+	if l, ok := b.PerTool[tool]; ok {
+		return l
+	}
+	return CallLimit{b.MaxCallsPerTool, b.MaxSameCall}
+}

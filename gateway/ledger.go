@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"slices"
+
+	"patterngate/catalog"
+)
+
+// EffectStatus says what is known about a call (spec/surface.md section 1, effects).
+type EffectStatus string
+
+// The states of an effect.
+const (
+	Reserved EffectStatus = "reserved" // recorded, no outcome yet
+	Finished EffectStatus = "done"
+	Failed   EffectStatus = "failed"   // it certainly did nothing
+	InDoubt  EffectStatus = "in_doubt" // it may have happened
+)
+
+// Entry is one admitted call with what became of it: a row of a result's effects, and what rules see as
+// run.effects.
+type Entry struct {
+	Key         string // the effect's path in the run
+	Tool        string
+	Effect      catalog.Effect
+	Args        map[string]any
+	Hash        string
+	Status      EffectStatus
+	Observation any
+	Order       int // of the intent, in the run
+}
+
+// OK reports whether the call was done and its observation carries no error.
+func (e Entry) OK() bool {
+	if e.Status != Finished {
+		return false
+	}
+	_, failed := Reported(e.Observation)
+	return !failed
+}
+
+// Counts reports whether a spending cap must count the call: it was done well, or may have been.
+func (e Entry) Counts() bool { return e.Status == Reserved || e.Status == InDoubt || e.OK() }
+
+// Note adds what became of a permitted call to the ledger, at its place in the order of intents.
+func (g *Gate) Note(p Permit, e Entry) {
+	e.Tool, e.Effect, e.Args, e.Hash = p.tool.Name, p.tool.Effect, p.args, p.hash
+	at, _ := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
+	g.ledger = slices.Insert(g.ledger, at, e)
+}
+
+// Ledger lists the run's calls in the order of their intents. It must not be changed.
+func (g *Gate) Ledger() []Entry { return g.ledger }

@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// maxRecorded is how much of an observation is recorded and handed on (spec/surface.md section 1, "Cutting").
+const maxRecorded = 64 << 10
+
+// ErrNoPermit is what performing the zero Permit gives.
+var ErrNoPermit = errors.New("gateway: no permit")
+
+// Permit is proof that one call was judged and may be made. Only a [Gate] makes one; the zero Permit permits
+// nothing. It holds what was judged, and exactly that is sent.
+type Permit struct {
+	tool    catalog.Tool
+	args    map[string]any
+	hash    string
+	attempt int
+	given   bool
+}
+
+// Valid reports whether p permits anything.
+func (p Permit) Valid() bool { return p.given }
+
+// Tool is the tool's name.
+func (p Permit) Tool() string { return p.tool.Name }
+
+// Effect is the tool's declared effect.
+func (p Permit) Effect() catalog.Effect { return p.tool.Effect }
+
+// Repeatable reports whether the call may be made again when nobody knows whether it happened.
+func (p Permit) Repeatable() bool { return p.given && p.tool.Repeatable() }
+
+// Hash is the args_hash of the arguments as proposed and revised, without what the pattern injected.
+func (p Permit) Hash() string { return p.hash }
+
+// Args are the arguments as they are sent. They must not be changed.
+func (p Permit) Args() map[string]any { return p.args }
+
+// DoneState says how a performed call ended.
+type DoneState string
+
+// How a call ended. The zero state is not one of them.
+const (
+	DoneOK        DoneState = "ok"
+	DoneError     DoneState = "error"      // the tool reported a fault
+	DonePanic     DoneState = "panic"      // the tool broke: whether it acted, nobody knows
+	DoneBadResult DoneState = "bad_result" // it acted, and answered what its schema does not allow
+	DoneRefused   DoneState = "refused"    // nothing was called
+)
+
+// Done is what became of a performed call.
+type Done struct {
+	State DoneState
+	Value any   // the observation, bounded; nil unless State is ok, or bad_result and JSON at all
+	Bytes int   // of the whole observation's compact text
+	Cause error // for the log only
+}
+
+// Perform makes the call. It contains the tool's panics, checks the whole result against the output schema and
+// bounds what is handed on. It returns when the tool does: cutting is the engine's part.
+func (p Permit) Perform(ctx context.Context, key string) (done Done) {
+	if !p.given {
+		return Done{State: DoneRefused, Cause: ErrNoPermit}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", p.tool.Name, r, debug.Stack())}
+		}
+	}()
+	v, err := p.tool.Do(ctx, catalog.Call{Args: p.args, Key: key, Attempt: p.attempt})
+	if err != nil {
+		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", p.tool.Name, err)}
+	}
+	return p.judge(v)
+}
+
+// judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
+func (p Permit) judge(v any) Done {
+	text, err := ijson.AppendChecked(nil, v)
+	if err != nil {
+		return Done{State: DoneBadResult, Cause: fmt.Errorf("%s: %w", p.tool.Name, err)}
+	}
+	done := Done{State: DoneOK, Value: Bounded(v, text, maxRecorded, maxRecorded-1024), Bytes: len(text)}
+	if wrong := p.tool.Output.Check(v); len(wrong) > 0 {
+		done.State = DoneBadResult
+		done.Cause = fmt.Errorf("%s: result %s: want %s", p.tool.Name, wrong[0].Pointer, wrong[0].Want)
+	}
+	return done
+}
+
+// Bounded is v, or its marked beginning where its compact text is longer than limit bytes.
+func Bounded(v any, text []byte, limit, head int) any {
+	if len(text) <= limit {
+		return v
+	}
+	// A head holds escapes of its own when it is written again; halve it until the whole fits.
+	for ; ; head /= 2 {
+		cut := map[string]any{"truncated": true, "bytes": float64(len(text)), "head": ijson.Cut(string(text), head)}
+		if len(ijson.Canonical(cut)) <= limit || head < 128 {
+			return cut
+		}
+	}
+}
+
+// Reported returns the error that an observation carries: a member error at its top level or in result, or
+// status "error" (spec/patterns.md section 0).
+func Reported(observation any) (string, bool) {
+	obj, ok := observation.(map[string]any)
+	if !ok {
+		return "", false
+	}
+	inner, _ := obj["result"].(map[string]any)
+	for _, o := range []map[string]any{obj, inner} {
+		if e, there := o["error"]; there && e != nil {
+			return errorText(e), true
+		}
+	}
+	if obj["status"] == "error" {
+		return "error", true
+	}
+	return "", false
+}
+
+func errorText(e any) string {
+	if s, ok := e.(string); ok {
+		return ijson.Cut(s, 512)
+	}
+	return ijson.Cut(string(ijson.Canonical(e)), 512)
+}

@@ -1,0 +1,177 @@
+package gateway
+
+// Where reasons occur. A nil phase list stands for success, which has none.
+var (
+	tdPlan, tdRun, tdEnd = Place{TaskDecomposition, []string{"plan"}}, Place{TaskDecomposition, []string{"execute"}}, Place{TaskDecomposition, []string{"finalize"}}
+	orPlan, orRun, orEnd = Place{Orchestrator, []string{"plan"}}, Place{Orchestrator, []string{"dispatch"}}, Place{Orchestrator, []string{"finalize"}}
+	rtPlan, rtRun, rtEnd = Place{Routing, []string{"route"}}, Place{Routing, []string{"delegate"}}, Place{Routing, []string{"finalize"}}
+	svPlan, svJudge      = Place{Supervisor, []string{"worker"}}, Place{Supervisor, []string{"supervisor"}}
+	svAsk, svRun         = Place{Supervisor, []string{"human_approval"}}, Place{Supervisor, []string{"execution"}}
+
+	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}}
+	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
+	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
+	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
+	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan}
+)
+
+func at(p ...Place) []Place { return p }
+
+// registry holds every stop reason there is (spec/surface.md section 4). A row is added with the code that can
+// return it and with the test that gets it over MCP.
+var registry = concat(
+	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
+	rows("invalid_request:", requests, ExitRequest, NextFix,
+		"unknown_field:N", "The call has an argument N that the tool does not know.",
+		"missing:N", "The argument N is required, and absent or blank.",
+		"type:N", "The argument N is of another type.",
+		"limit:N", "The argument N holds a number out of range or is nested too deep.",
+		"too_large:N", "The argument N, or the whole call, is larger than allowed."),
+	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
+		"not_object", "The plan is JSON but no object.",
+		"bad_kind", "The plan's kind is not plan.",
+		"extra_keys", "The plan has members beyond kind and steps.",
+		"missing_steps", "The plan has no list of steps.",
+		"min_steps", "The plan has fewer steps than a decomposition needs.",
+		"max_steps", "The plan has more steps than allowed.",
+		"duplicate_step_id", "Two steps have the same id.",
+		"tool_not_allowed:T", "A step names a tool that is not on the policy allowlist.",
+		"step_I_not_object", "Step I is no object.",
+		"step_I_extra_keys", "Step I has members beyond id, title, tool and args.",
+		"step_I_missing_id", "Step I has no id.",
+		"step_I_missing_title", "Step I has no title.",
+		"step_I_missing_tool", "Step I names no tool.",
+		"step_I_bad_args", "The arguments of step I are no object."),
+	rows("invalid_plan:", at(tdPlan, orPlan), ExitRefused, NextFixOrCall,
+		"non_json", "The plan is no acceptable JSON document."),
+	rows("invalid_plan:", at(orPlan), ExitRefused, NextFixOrCall,
+		"kind", "The plan's kind is not plan.",
+		"tasks", "The plan has no list of tasks.",
+		"max_tasks", "The plan has no task or more than allowed.",
+		"task_shape", "A task is no object.",
+		"missing_keys", "A task lacks id, worker, args or critical.",
+		"task_id", "A task's id is no text.",
+		"duplicate_task_id", "Two tasks have the same id.",
+		"worker", "A task names no worker.",
+		"worker_not_allowed:W", "A task names a worker that is not on the policy allowlist.",
+		"args", "A task's arguments are no object.",
+		"critical", "A task's critical is neither true nor false."),
+	rows("invalid_route:", at(rtPlan), ExitRefused, NextFixOrCall,
+		"not_object", "The route is JSON but no object.",
+		"non_json", "The route is no acceptable JSON document.",
+		"bad_kind", "The route's kind is not route.",
+		"extra_keys", "The route has members beyond kind, target and args.",
+		"missing_target", "The route names no target.",
+		"route_not_allowed:T", "The target is not on the policy allowlist.",
+		"bad_args", "The route's arguments are no object.",
+		"missing_ticket", "The route hands over no ticket.",
+		"repeat_target_after_reroute", "The target declined in this run already."),
+	rows("invalid_action:", at(svPlan), ExitRefused, NextFixOrCall,
+		"not_object", "The action is JSON but no object.",
+		"non_json", "The action is no acceptable JSON document.",
+		"bad_kind", "The action's kind is neither tool nor final.",
+		"extra_keys_final", "The final action has members beyond kind and answer.",
+		"bad_final_answer", "The final action has no answer.",
+		"extra_keys_tool", "The action has members beyond kind, name and args.",
+		"bad_tool_name", "The action names no tool.",
+		"bad_tool_args", "The action's arguments are no object.",
+		"unknown_tool:N", "The action names a tool that is not on the policy allowlist.",
+		"extra_tool_args:N", "The action has an argument that N does not know.",
+		"missing_required_arg:N:A", "The action lacks the argument A of N.",
+		"bad_arg_type:N:A", "The argument A of N is of another type or blank."),
+	rows("goal_incomplete:", deciding, ExitRequest, NextTell,
+		"T.A", "The goal does not say what the argument A of T should be, and the rules never guess."),
+	rows("", at(tdPlan, orPlan, svPlan), ExitRequest, NextTell,
+		"goal_unclear", "No tool's words meet the goal."),
+	rows("", at(rtPlan), ExitRequest, NextTell,
+		"route_unclear", "No route's words meet the ticket, or several do equally."),
+	rows("llm_", asking, ExitModel, NextCallOrAns,
+		"timeout", "The model did not answer in time.",
+		"unreachable", "No connection to the model was made, or it broke.",
+		"empty", "The model answered nothing.",
+		"error:auth", "The model server refused the key.",
+		"error:rate_limit", "The model server had too many requests.",
+		"error:server", "The model server failed or did not answer with a completion.",
+		"error:bad_request", "The model server refused the request.",
+		"error:refused", "The model refused to answer.",
+		"error:no_choices", "The model's answer held nothing to choose."),
+	rows("tool_", at(tdRun, svRun), ExitRefused, NextFixOrTell,
+		"denied:T", "The tool is not on the execution allowlist.",
+		"missing:T", "The tool is allowed but does not exist."),
+	rows("tool_", at(tdRun), ExitRefused, NextFixOrTell,
+		"bad_args:T", "The arguments do not fit the tool's schema."),
+	rows("tool_", at(tdRun, svRun), ExitTool, NextTell,
+		"error:T", "The tool failed.",
+		"bad_result:T", "The tool answered what its schema does not allow."),
+	rows("route_", at(rtRun), ExitRefused, NextFixOrTell,
+		"denied:T", "The target is not on the execution allowlist.",
+		"missing:T", "The target is allowed but does not exist.",
+		"bad_args:T", "The route has arguments that the target does not know."),
+	rows("route_", at(rtRun), ExitTool, NextTell,
+		"error:T", "The specialist failed.",
+		"bad_observation", "The specialist answered neither done nor needs_reroute."),
+	tasks(
+		"worker_denied:W", "The worker is not on the execution allowlist.",
+		"worker_missing:W", "The worker is allowed but does not exist.",
+		"worker_bad_args:W", "The arguments do not fit the worker's schema.",
+		"worker_error:W", "The worker failed.",
+		"worker_bad_result:W", "The worker answered what its schema does not allow.",
+		"worker_reported_error:W", "The worker answered with an error.",
+		"task_timeout", "The worker did not answer in the task's time.",
+		"max_dispatches", "No dispatch was left for the task."),
+	rows("", at(orRun), ExitTool, NextTell,
+		"critical_task_failed", "A task without which the report is impossible failed."),
+	rows("loop_detected", at(tdRun), ExitSpent, NextTell,
+		"", "The same call was proposed again."),
+	rows("loop_detected:", at(svRun), ExitSpent, NextTell,
+		"per_tool_limit", "The tool was called too often.",
+		"signature_repeat", "The same call was proposed again."),
+	rows("max_", begun, ExitSpent, NextTell, "seconds", "The run's time is over."),
+	rows("max_", at(tdRun), ExitSpent, NextFixOrTell, "execute_steps", "The plan has more steps than may be executed."),
+	rows("max_", at(tdRun, svRun, rtRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
+	rows("max_", at(rtRun), ExitSpent, NextTell, "delegations", "The run's delegations are used up."),
+	rows("max_", at(rtPlan), ExitSpent, NextTell, "route_attempts", "Every attempt was declined."),
+	rows("max_", at(svPlan), ExitSpent, NextTell, "steps", "The run's steps are used up."),
+	rows("max_", asking, ExitSpent, NextCallOrAns,
+		"llm_calls", "The run's model requests are used up.",
+		"tokens", "The run's model tokens are used up."),
+	rows("supervisor_block:", at(svJudge), ExitRefused, NextCallOrTel,
+		"invalid_refund_amount", "The amount is less than a cent.",
+		"refund_requires_context", "The customer was not looked up before the refund.",
+		"refund_window_expired", "The payment is too old to be refunded.",
+		"refund_budget_exhausted", "The run may refund no more.",
+		"refund_exceeds_last_charge", "This customer's refunds of the run would exceed the last charge.",
+		"email_before_refund", "No refund of this amount was paid to this customer.",
+		"final_requires_context", "Nothing was looked up before the final answer.",
+		"revise_not_convergent", "The policy's changes come to no end.",
+		"no_rule_matched", "No rule of the policy allows it."),
+	rows("", at(svAsk), ExitRefused, NextTell, "human_rejected", "The person said no, or nobody may be asked."),
+	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller's proposals ran out."),
+	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
+)
+
+// rows makes registry rows with a common beginning, places, exit code and advice, from pairs of name and meaning.
+func rows(prefix string, places []Place, exit Exit, next Next, pairs ...string) []StopReason {
+	var list []StopReason
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, StopReason{Name: prefix + pairs[i], Meaning: pairs[i+1], Places: places, Exit: exit, Next: next})
+	}
+	return list
+}
+
+// tasks makes rows of reasons that end a task of an orchestrator.
+func tasks(pairs ...string) []StopReason {
+	list := rows("", at(orRun), ExitTool, NextNone, pairs...)
+	for i := range list {
+		list[i].Task = true
+	}
+	return list
+}
+
+func concat(lists ...[]StopReason) []StopReason {
+	var all []StopReason
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}

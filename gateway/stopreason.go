@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind is a pattern's kind.
+type Kind string
+
+// The kinds of patterns.
+const (
+	TaskDecomposition Kind = "task_decomposition"
+	Orchestrator      Kind = "orchestrator"
+	Routing           Kind = "routing"
+	Supervisor        Kind = "supervisor"
+)
+
+// Next is what a reader should do after a stop (spec/surface.md section 1, next).
+type Next string
+
+// The advices of the registry.
+const (
+	NextAnswer    Next = "answer_user"
+	NextFix       Next = "fix_and_retry"
+	NextCall      Next = "call"
+	NextTell      Next = "tell_user"
+	NextFixOrCall Next = "fix_and_retry or call" // a caller's intent is repaired, a model's replaced by the caller's
+	NextFixOrTell Next = "fix_and_retry or tell_user"
+	NextCallOrAns Next = "call or answer_user" // before the final text: call; after: the history is there
+	NextCallOrTel Next = "call or tell_user"
+	NextNone      Next = "" // never ends a run
+)
+
+// Exit is the exit code class of a stop (spec/surface.md section 4).
+type Exit int
+
+// The exit codes of a call.
+const (
+	ExitOK      Exit = 0
+	ExitFault   Exit = 1 // ours
+	ExitRequest Exit = 2 // usage, refused request, incomplete goal
+	ExitRefused Exit = 3 // the gate or a person said no, nothing was called
+	ExitSpent   Exit = 4 // budget, time, loop, expired
+	ExitModel   Exit = 5
+	ExitTool    Exit = 6 // something was called and failed
+)
+
+// Place is where a stop reason occurs: a pattern's kind and the phases it has there.
+type Place struct {
+	Kind   Kind
+	Phases []string
+}
+
+// StopReason is one row of the registry. Name may end in placeholders in capitals, each standing for a name or
+// value that the run brings: tool_denied:T. Nothing that is not a row here may stand in a stop_reason.
+type StopReason struct {
+	Name    string
+	Meaning string
+	// Task says that it ends a task of an orchestrator, never the run.
+	Task   bool
+	Places []Place
+	Exit   Exit
+	Next   Next
+}
+
+// Level is "task" for reasons that only tasks have, else "run".
+func (s StopReason) Level() string {
+	if s.Task {
+		return "task"
+	}
+	return "run"
+}
+
+// Occurs reports whether a run of this kind may stop so in this phase.
+func (s StopReason) Occurs(kind Kind, phase string) bool {
+	return slices.ContainsFunc(s.Places, func(p Place) bool {
+		return p.Kind == kind && (len(p.Phases) == 0 && phase == "" || slices.Contains(p.Phases, phase))
+	})
+}
+
+// LookupStopReason finds the row of a stop reason as a result shows it. Of several that fit the one with the
+// longest fixed beginning counts, so that invalid_plan:step_1_bad_args is not taken for something shorter.
+func LookupStopReason(reason string) (StopReason, bool) {
+	best, length := StopReason{}, -1
+	for _, s := range registry {
+		if fixed, ok := s.matches(reason); ok && fixed > length {
+			best, length = s, fixed
+		}
+	}
+	return best, length >= 0
+}
+
+// StopReasons lists the registry in its order. The list is the caller's own.
+func StopReasons() []StopReason { return slices.Clone(registry) }
+
+// matches compares a reason with the row's name and returns how long the fixed beginning is.
+func (s StopReason) matches(reason string) (int, bool) {
+	fixed, rest, open := cutPlaceholder(s.Name)
+	if !open {
+		return len(fixed), reason == fixed
+	}
+	tail, ok := strings.CutPrefix(reason, fixed)
+	if !ok || tail == "" {
+		return 0, false
+	}
+	if strings.HasPrefix(rest, "_") { // step_I_bad_args: the number stands inside
+		digits := strings.TrimLeft(tail, "0123456789")
+		return len(fixed) + len(rest), len(digits) < len(tail) && digits == rest
+	}
+	return len(fixed), strings.Count(rest, ":") <= strings.Count(tail, ":")
+}
+
+// cutPlaceholder splits a row's name around its first placeholder: a capital standing alone.
+func cutPlaceholder(name string) (fixed, rest string, open bool) {
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' {
+			return name[:i], name[i+1:], true
+		}
+	}
+	return name, "", false
+}
+
+// Wrote reports whether a write or destructive call was made or may have been: then nothing may be offered that
+// could do it again (spec/surface.md section 1).
+func Wrote(ledger []Entry) bool {
+	return slices.ContainsFunc(ledger, func(e Entry) bool {
+		return e.Effect != "read" && e.Status != Failed
+	})
+}

@@ -1,0 +1,120 @@
+package ijson
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// DecodeInto decodes text as [Decode] does and stores it in target as [Bind] does.
+//
+// A *[Fault] says what was wrong with the text; then target may be half filled and is not to be used. Another error says
+// that target itself is unfit.
+func DecodeInto(text []byte, target any) error {
+	v, err := Decode(text)
+	if err != nil {
+		return err
+	}
+	err = Bind(v, target)
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		fault.Offset = offsetOf(text, fault.Pointer)
+	}
+	return err
+}
+
+// Bind stores a decoded value in what target points to, by the names and simple options of encoding/json's struct tags.
+// Member names are case-sensitive and unknown ones are refused, so is a value of another type; 1.0 is an integer, 1e16
+// (beyond [MaxInteger]) is none. A member that is absent leaves its field as it was, null makes it zero.
+//
+// Its errors are those of [DecodeInto]; the Offset of a fault is 0, as there is no text.
+func Bind(v, target any) error {
+	if to := reflect.ValueOf(target); to.Kind() != reflect.Pointer || to.IsNil() {
+		return fmt.Errorf("binding to %T: want a pointer that is not nil", target)
+	}
+	text := encoder{inexact: true}.append(nil, v) // spells the whole numbers as integers, as their targets want them
+	err := json.Unmarshal(text, target, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if !ok || semantic.JSONKind == jsontext.KindInvalid {
+		return fmt.Errorf("binding to %T: %w", target, err)
+	}
+	return &Fault{Pointer: Pointer(semantic.JSONPointer), Reason: bindReason(semantic)}
+}
+
+// bindReason says what was wanted.
+func bindReason(err *json.SemanticError) string {
+	got := kindName(err.JSONKind)
+	if err.JSONKind == jsontext.KindNumber && len(err.JSONValue) > 0 {
+		got = string(err.JSONValue) // the right kind, but not a number of that type
+	} else if errors.Is(err, json.ErrUnknownName) {
+		return ReasonUnknown
+	} else if err.Err != nil {
+		return "not accepted: " + readable(err.Err.Error())
+	}
+	return "want " + wanted(err.GoType) + ", got " + got
+}
+
+// wanted names what a Go type is read from.
+func wanted(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return "string"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "string"
+	case reflect.Int, reflect.Int64:
+		return "integer"
+	case reflect.Uint, reflect.Uint64:
+		return "integer from 0 on"
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return "integer that fits " + t.Kind().String()
+	case reflect.Float32:
+		return "number that fits float32"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "base64 string"
+		}
+		return "array"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	}
+	return t.String()
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case jsontext.KindBeginObject:
+		return "object"
+	case jsontext.KindBeginArray:
+		return "array"
+	}
+	return k.String()
+}
+
+// offsetOf returns where in a valid text the value at p begins.
+func offsetOf(text []byte, p Pointer) int {
+	r := reader{text: text, tokens: jsontext.NewDecoder(bytes.NewBuffer(text))}
+	for {
+		if _, fault := r.next(); fault != nil {
+			return 0
+		}
+		container, length := r.tokens.StackIndex(r.tokens.StackDepth())
+		isName := container == jsontext.KindBeginObject && length%2 == 1
+		if !isName && Pointer(r.tokens.StackPointer()) == p {
+			return r.start
+		}
+	}
+}

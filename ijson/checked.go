@@ -1,0 +1,69 @@
+package ijson
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// AppendChecked is [Append] for a value of which nobody knows whether it is a decoded one, such as the result of a
+// tool: another Go type, NaN, an infinity, text that is not
+// UTF-8 and nesting beyond [MaxDepth] are errors, and dst is then returned as it was.
+func AppendChecked(dst []byte, v any) ([]byte, error) {
+	if f := check(v, "", 0); f != nil {
+		return dst, f
+	}
+	return Append(dst, v), nil
+}
+
+// check returns the first fault in v, which stands at that place within depth containers.
+func check(v any, at Pointer, depth int) *Fault {
+	switch v := v.(type) {
+	case nil, bool:
+		return nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return &Fault{Pointer: at, Reason: ReasonNumberRange}
+		}
+		return nil
+	case string:
+		if !utf8.ValidString(v) {
+			return &Fault{Pointer: at, Reason: ReasonNotUTF8}
+		}
+		return nil
+	case []any:
+		return checkList(v, at, depth)
+	case map[string]any:
+		return checkMembers(v, at, depth)
+	}
+	return &Fault{Pointer: at, Reason: fmt.Sprintf("a Go %T is no JSON value", v)}
+}
+
+func checkList(list []any, at Pointer, depth int) *Fault {
+	if depth >= MaxDepth {
+		return &Fault{Pointer: at, Reason: ReasonTooDeep}
+	}
+	for i, v := range list {
+		if f := check(v, at, depth+1); f != nil {
+			f.Pointer = at.Index(i) + f.Pointer[len(at):]
+			return f
+		}
+	}
+	return nil
+}
+
+func checkMembers(members map[string]any, at Pointer, depth int) *Fault {
+	if depth >= MaxDepth {
+		return &Fault{Pointer: at, Reason: ReasonTooDeep}
+	}
+	for name, v := range members {
+		if !utf8.ValidString(name) {
+			return &Fault{Pointer: at, Reason: "a member name is not UTF-8"}
+		}
+		if f := check(v, at, depth+1); f != nil {
+			f.Pointer = at.Member(name) + f.Pointer[len(at):]
+			return f
+		}
+	}
+	return nil
+}

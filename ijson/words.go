@@ -1,0 +1,62 @@
+package ijson
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsSpace reports whether r is white space as Python's str.isspace has it: [unicode.IsSpace] and U+001C to U+001F, 29 code
+// points. U+200B and U+FEFF are none.
+func IsSpace(r rune) bool {
+	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
+}
+
+// Trim returns s without the white space at both ends.
+func Trim(s string) string { return strings.TrimFunc(s, IsSpace) }
+
+// Blank reports whether s is empty or nothing but white space.
+func Blank(s string) bool { return Trim(s) == "" }
+
+// Words returns the words of s joined by one blank; it is s itself where that is so already.
+func Words(s string) string {
+	if inWords(s) {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, IsSpace), " ")
+}
+
+// inWords reports whether all white space of s is single blanks between words.
+func inWords(s string) bool {
+	gap := true // before the first word
+	for _, r := range s {
+		if r == ' ' {
+			if gap {
+				return false
+			}
+			gap = true
+			continue
+		}
+		if r < ' ' || r >= utf8.RuneSelf {
+			if IsSpace(r) {
+				return false
+			}
+		}
+		gap = false
+	}
+	return !gap || s == ""
+}
+
+// Cut returns the longest beginning of text that has at most maxBytes bytes and splits no character.
+func Cut(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	longest := max(maxBytes, 0)
+	for end := longest; end >= 0 && end > longest-utf8.UTFMax; end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
+	}
+	return text[:longest] // these bytes are no UTF-8
+}

@@ -1,0 +1,91 @@
+package patterns
+
+// Aggregate is what an orchestrator's tasks came to, taken together (spec/patterns.md sections 0 and 3).
+type Aggregate struct {
+	ReportDate string            `json:"report_date"`
+	Region     string            `json:"region"`
+	Health     string            `json:"health"` // red, yellow, green, or unknown where facts are missing
+	Sales      any               `json:"sales"`
+	Payments   any               `json:"payments"`
+	Inventory  any               `json:"inventory"`
+	Failed     []FailedTask      `json:"failed_tasks"`
+	Sources    map[string]string `json:"sources"` // domain: the task whose result was used
+	Missing    []string          `json:"missing"` // domains without facts
+}
+
+// FailedTask is a task that came to no result.
+type FailedTask struct {
+	TaskID     string `json:"task_id"`
+	Worker     string `json:"worker"`
+	Critical   bool   `json:"critical"`
+	StopReason string `json:"stop_reason"`
+}
+
+// payload is the aggregate as decoded values, for the final question.
+func (a Aggregate) payload() map[string]any {
+	failed, sources := []any{}, map[string]any{}
+	for _, f := range a.Failed {
+		failed = append(failed, map[string]any{"task_id": f.TaskID, "worker": f.Worker, "critical": f.Critical, "stop_reason": f.StopReason})
+	}
+	for domain, task := range a.Sources {
+		sources[domain] = task
+	}
+	return map[string]any{
+		"report_date": a.ReportDate, "region": a.Region, "health": a.Health, "sales": a.Sales, "payments": a.Payments,
+		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": values(a.Missing),
+	}
+}
+
+// Operations joins the demo's three workers into a morning report: of each worker the first task that is done.
+func Operations(in Inputs, ended []TaskRow) Aggregate {
+	a := Aggregate{
+		ReportDate: in["report_date"], Region: in["region"], Failed: []FailedTask{}, Sources: map[string]string{}, Missing: []string{},
+	}
+	for _, row := range ended {
+		if !row.Done() {
+			a.Failed = append(a.Failed, FailedTask{row.TaskID, row.Worker, row.Critical, row.StopReason})
+		}
+	}
+	sales := a.domain("sales", "sales_worker", ended)
+	payments := a.domain("payments", "payments_worker", ended)
+	inventory := a.domain("inventory", "inventory_worker", ended)
+	a.Sales, a.Payments, a.Inventory = sales, payments, inventory
+	a.Health = health(payments, inventory, len(a.Missing) > 0)
+	return a
+}
+
+// domain is the result of the first done task of a worker; it is missing where that is empty or warns.
+func (a *Aggregate) domain(name, worker string, ended []TaskRow) map[string]any {
+	facts := map[string]any{}
+	for _, row := range ended {
+		if row.Worker != worker || !row.Done() {
+			continue
+		}
+		a.Sources[name] = row.TaskID
+		observation, _ := row.Observation.(map[string]any)
+		if result, ok := observation["result"].(map[string]any); ok {
+			facts = result
+		}
+		break
+	}
+	if _, warns := facts["warning"]; warns || len(facts) == 0 {
+		a.Missing = append(a.Missing, name)
+	}
+	return facts
+}
+
+// health judges what is there: a gateway incident is red, failing payments or empty shelves are yellow.
+func health(payments, inventory map[string]any, missing bool) string {
+	if incident := payments["gateway_incident"]; incident != nil && incident != "none" {
+		return "red"
+	}
+	rate, _ := payments["failed_payment_rate"].(float64)
+	empty, _ := inventory["out_of_stock_skus"].([]any)
+	switch {
+	case rate >= 0.03 || len(empty) > 0:
+		return "yellow"
+	case missing:
+		return "unknown"
+	}
+	return "green"
+}

@@ -1,0 +1,134 @@
+package patterns
+
+import (
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// StepRow is a trace row of task decomposition: one step that was tried.
+type StepRow struct {
+	StepNo           int    `json:"step_no"`
+	StepID           string `json:"step_id"`
+	Tool             string `json:"tool"`
+	ArgsHash         string `json:"args_hash"`
+	OK               bool   `json:"ok"`
+	ObservationError string `json:"observation_error,omitempty"`
+	StopReason       string `json:"stop_reason,omitempty"`
+}
+
+// StepDone is a history row of task decomposition: one step that was executed.
+type StepDone struct {
+	StepNo      int          `json:"step_no"`
+	PlanStep    gateway.Step `json:"plan_step"`
+	Observation any          `json:"observation"`
+}
+
+func (d StepDone) payload() map[string]any {
+	step := map[string]any{"id": d.PlanStep.ID, "title": d.PlanStep.Title, "tool": d.PlanStep.Tool, "args": d.PlanStep.Args}
+	return map[string]any{"step_no": float64(d.StepNo), "plan_step": step, "observation": d.Observation}
+}
+
+// Decompose gets a plan, has it judged whole, takes its steps in order and has their results combined
+// (spec/patterns.md section 2).
+func Decompose(run Run, spec Spec, task Task) Result {
+	d := decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})}
+	if stop := d.propose(); stop != nil {
+		return d.result(stop)
+	}
+	for i, step := range d.plan {
+		if stop := d.take(i+1, step); stop != nil {
+			return d.result(stop)
+		}
+	}
+	if !task.Finalize {
+		return d.result(nil)
+	}
+	text, stop := d.answer(map[string]any{"goal": task.Goal, "history": d.rows})
+	if stop != nil {
+		return d.result(stop)
+	}
+	return d.result(nil).answered(text)
+}
+
+// decomposition is the log of one task decomposition.
+type decomposition struct {
+	*log
+	plan []gateway.Step
+	rows []any // history for the payload
+}
+
+// propose gets a plan and has it judged whole.
+func (d *decomposition) propose() *stop {
+	budget := d.spec.Budget
+	tools := d.spec.tools()
+	d.rows = []any{}
+	intent, stop := d.log.propose(PhasePlan, "plan", Question{
+		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: tools, Payload: map[string]any{
+			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": offered(tools),
+		},
+	})
+	if stop != nil {
+		return stop
+	}
+	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
+	if refusal != nil {
+		return refused(PhasePlan, "raw_plan", refusal, intent.Raw())
+	}
+	d.plan, d.filled = plan.Steps, plan.Filled
+	if !budget.MaxExecuteSteps.Allows(len(d.plan)) {
+		return stopped(PhaseExecute, "max_execute_steps")
+	}
+	d.say(fmt.Sprintf("plan: %d steps accepted", len(d.plan)))
+	return nil
+}
+
+// take admits a step, makes its call and keeps what it returned: one trace row whatever happens.
+func (d *decomposition) take(n int, step gateway.Step) *stop {
+	row := StepRow{StepNo: n, StepID: step.ID, Tool: step.Tool, ArgsHash: ijson.ArgsHash(step.Args)}
+	failed := func(s *stop) *stop {
+		row.StopReason = s.reason
+		d.trace = append(d.trace, row)
+		return s
+	}
+	permit, refusal := d.gate.Admit(gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1})
+	if refusal != nil {
+		return failed(notAdmitted(PhaseExecute, refusal))
+	}
+	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
+	if out.State == Canceled { // the time was over before the step began
+		return stopped(PhaseExecute, "max_seconds")
+	}
+	if out.State != OK {
+		return failed(stopped(PhaseExecute, callReason(gateway.ToolFamily, permit, out)))
+	}
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	d.trace = append(d.trace, row)
+	done := StepDone{n, step, shown(out.Output, out.Bytes)}
+	d.history = append(d.history, done)
+	d.rows = append(d.rows, done.payload())
+	return nil
+}
+
+// argsAt is where step n has its arguments in the intent.
+func (d *decomposition) argsAt(n int) ijson.Pointer {
+	at := ijson.Pointer("")
+	if d.task.Caller != nil {
+		at = "/plan"
+	}
+	return at.Member("steps").Index(n - 1).Member("args")
+}
+
+func (d *decomposition) result(s *stop) Result {
+	result := d.end(s)
+	if d.plan != nil {
+		result.Plan = d.plan
+	}
+	result.Budget["max_plan_steps"] = Spent{float64(d.spec.Budget.MaxPlanSteps), float64(len(d.plan))}
+	limited(result.Budget, "max_execute_steps", d.spec.Budget.MaxExecuteSteps, len(d.history))
+	return result
+}

@@ -1,0 +1,60 @@
+package patterns
+
+import (
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// The functions here stand on [Run.Do] and [Run.Go] and make their use typed. They add what every effect of a kind
+// has in common and nothing of their own.
+
+// AskModel asks the model. The outcome's output is the reply's text, or for a failed one {say, candidates}.
+func AskModel(run Run, e Effect, q Question) Outcome {
+	q.JSON = ijson.Canonical(q.Payload)
+	e.Kind, e.Name, e.Question = ModelEffect, string(q.Ask), &q
+	e.Input = q.JSON
+	return run.Do(e)
+}
+
+// CallTool makes a permitted call. The outcome's output is the observation.
+func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
+	e.Kind, e.Name, e.Permit = ToolEffect, p.Tool(), p
+	e.Input = ijson.Canonical(p.Args())
+	return run.Do(e)
+}
+
+// AskPerson puts an action to a person.
+func AskPerson(run Run, e Effect, a Approval) (Decision, Outcome) {
+	e.Kind, e.Name, e.Approval = HumanEffect, "approve", &a
+	e.Input = a.input()
+	out := run.Do(e)
+	if out.State != OK {
+		return Decision{}, out
+	}
+	return readDecision(out.Output), out
+}
+
+// Await takes the caller's next proposal, if there is one; else the outcome says that nothing more came.
+func Await(run Run, e Effect, name string, next *gateway.Intent) Outcome {
+	e.Kind, e.Name = CallerEffect, name
+	e.Input = []byte("null")
+	if next != nil {
+		e.Given, e.Input = true, ijson.Canonical(next.Value())
+	}
+	return run.Do(e)
+}
+
+// Each runs body for every item in a branch of its own, at most limit at once, and returns the results in the
+// order of the items.
+func Each[In, Out any](run Run, name string, items []In, limit int, body func(branch Run, i int, item In) Out) []Out {
+	out := make([]Out, len(items))
+	run.Go(name, len(items), limit, func(branch Run, i int) { out[i] = body(branch, i, items[i]) })
+	return out
+}
+
+// Sleep pauses the run.
+func Sleep(run Run, d time.Duration) {
+	run.Do(Effect{Kind: TimerEffect, Name: "sleep", Input: []byte("null"), Timeout: d})
+}

@@ -1,0 +1,106 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// here answers effects that need nobody's time: the caller's proposals and approvers that decide at once.
+func here(e patterns.Effect) (patterns.Outcome, bool) {
+	switch {
+	case e.Kind == patterns.CallerEffect && e.Given:
+		return patterns.Outcome{State: patterns.OK}, true
+	case e.Kind == patterns.CallerEffect:
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, true
+	case e.Kind == patterns.HumanEffect && e.Approval != nil:
+		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}, true
+	}
+	return patterns.Outcome{}, false
+}
+
+// delivery is an effect that is being performed, and the one place its outcome goes to.
+type delivery struct {
+	*life
+	effect    patterns.Effect
+	key, once string
+	result    chan patterns.Outcome // of one
+	settled   atomic.Bool           // the result was handed over, or nobody wants it any more
+}
+
+// make performs the effect and hands its outcome to the branch that waits. One that came too late is recorded as
+// late; one that only says that its time was over is nothing new.
+func (d *delivery) make(ctx context.Context) {
+	out, cause := act(ctx, d.job.Model, d.effect, d.once)
+	if ctx.Err() == nil && d.settled.CompareAndSwap(false, true) {
+		d.report(d.key, cause)
+		d.result <- out
+		return
+	}
+	if !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+		d.record.append(LateEvent, d.key, time.Now(), OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage})
+	}
+}
+
+// close says that nobody waits for the result any more; false means that it was handed over before.
+func (d *delivery) close() bool { return d.settled.CompareAndSwap(false, true) }
+
+// act performs a model question or a call.
+func act(ctx context.Context, model patterns.Model, e patterns.Effect, once string) (out patterns.Outcome, cause error) {
+	defer func() { // of a model adapter: a tool's panic ends in Perform
+		if r := recover(); r != nil {
+			out = patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server"}
+			cause = fmt.Errorf("%s panicked: %v\n%s", e.Name, r, debug.Stack())
+		}
+	}()
+	switch e.Kind {
+	case patterns.ModelEffect:
+		return ask(ctx, model, *e.Question)
+	case patterns.ToolEffect:
+		done := e.Permit.Perform(ctx, once)
+		return called(done), done.Cause
+	}
+	<-ctx.Done() // a timer
+	return patterns.Outcome{State: patterns.OK}, nil
+}
+
+func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patterns.Outcome, error) {
+	answer, err := model.Ask(ctx, q)
+	if err == nil {
+		return patterns.Outcome{State: patterns.OK, Output: answer.Text, Usage: answer.Usage}, nil
+	}
+	fault, ok := errors.AsType[*patterns.ModelFault](err)
+	if !ok {
+		return patterns.Outcome{State: patterns.Failed, Reason: "llm_unreachable", Usage: answer.Usage}, err
+	}
+	out := patterns.Outcome{State: patterns.Failed, Reason: fault.Reason, Usage: answer.Usage}
+	if fault.Say != "" || len(fault.Candidates) > 0 {
+		candidates := make([]any, len(fault.Candidates))
+		for i, c := range fault.Candidates {
+			candidates[i] = c
+		}
+		out.Output = map[string]any{"say": fault.Say, "candidates": candidates}
+	}
+	return out, fault.Cause
+}
+
+// called is the outcome of a performed call.
+func called(done gateway.Done) patterns.Outcome {
+	switch done.State {
+	case gateway.DoneOK:
+		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: done.Bytes}
+	case gateway.DoneBadResult:
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: done.Bytes}
+	case gateway.DonePanic:
+		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
+	case gateway.DoneError:
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonToolError}
+	}
+	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
+}

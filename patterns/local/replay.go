@@ -1,0 +1,241 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// ErrMismatch is returned when pattern code does not do what a record says it did.
+var ErrMismatch = errors.New("local: the record does not fit the code")
+
+// Pick chooses which of several branches goes on, by the keys of the effects that they wait for. It is given the
+// keys in order and returns an index.
+type Pick func(keys []string) int
+
+// First lets the branch with the smallest key go on.
+func First([]string) int { return 0 }
+
+// Replay runs a pattern against the outcomes of a record and nothing else: no effect is performed. Whatever the
+// order in which pick lets parallel branches go on, the result is the recorded run's. Code that asks for what was
+// not recorded, asks it differently, or leaves a recorded effect out, gives [ErrMismatch].
+func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patterns.Result, error) {
+	pattern, ok := patterns.PatternOf(spec.Kind)
+	if !ok {
+		return patterns.Result{}, fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, spec.Kind)
+	}
+	p, start := newReplay(r)
+	var result patterns.Result
+	root := &replayed{replay: p, keys: newKeys(""), at: start.At}
+	p.running = 1
+	p.branch(func() { result = pattern(root, spec, task) }, func(bool) {})
+	p.deliver(pick)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(p.past)) {
+		if !p.past[key].visited && p.fault == nil {
+			p.fault = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
+		}
+	}
+	return result, p.fault
+}
+
+// replay delivers recorded outcomes to branches, one at a time.
+type replay struct {
+	id   string
+	past map[string]*memory
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	running int // branches that neither wait for an outcome nor for their own branches
+	asked   map[string]chan patterns.Outcome
+	fault   error
+}
+
+// memory is what the record says about one key.
+type memory struct {
+	intent  *IntentBody
+	outcome patterns.Outcome
+	visited bool
+}
+
+func newReplay(r *Record) (*replay, Event) {
+	p := &replay{past: map[string]*memory{}, asked: map[string]chan patterns.Outcome{}}
+	p.changed = sync.NewCond(&p.mu)
+	var start Event
+	order := 0
+	for _, e := range r.Events() {
+		m := p.past[e.Key]
+		if m == nil {
+			m = &memory{}
+		}
+		switch body := e.Body.(type) {
+		case StartBody:
+			start, p.id = e, body.RunID
+		case IntentBody:
+			order++
+			m.intent, m.outcome.Order, m.outcome.Began, m.outcome.Once = &body, order, e.At, body.Once
+			p.past[e.Key] = m
+		case OutcomeBody:
+			if e.Kind != OutcomeEvent {
+				continue
+			}
+			o := &m.outcome
+			o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
+			o.Key, o.At = e.Key, e.At
+			p.past[e.Key] = m
+		}
+	}
+	return p, start
+}
+
+// branch runs code that may unwind; ended is told, under the lock, whether it came to its end.
+func (p *replay) branch(body func(), ended func(finished bool)) {
+	go func() {
+		finished := false
+		defer func() {
+			r := recover()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if r != nil && p.fault == nil {
+				p.fault = fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())
+			}
+			ended(finished)
+			p.running--
+			p.changed.Broadcast()
+		}()
+		body()
+		finished = true
+	}()
+}
+
+// deliver lets one waiting branch go on at a time, until none is left. Which one is only chosen when no branch can
+// run by itself.
+func (p *replay) deliver(pick Pick) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		for p.running > 0 {
+			p.changed.Wait()
+		}
+		keys := slices.Sorted(maps.Keys(p.asked))
+		if len(keys) == 0 {
+			return
+		}
+		key := keys[pick(keys)]
+		answer := p.asked[key]
+		delete(p.asked, key)
+		p.running++
+		answer <- p.past[key].outcome
+	}
+}
+
+// replayed is a replay's patterns.Run.
+type replayed struct {
+	*replay
+	keys *keys
+	at   time.Time
+}
+
+var _ patterns.Run = (*replayed)(nil)
+
+func (b *replayed) ID() string     { return b.id }
+func (b *replayed) Now() time.Time { return b.at }
+
+func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
+	key := b.keys.next(e.Name)
+	answer := make(chan patterns.Outcome, 1)
+	b.mu.Lock()
+	if fault := b.fits(key, e); fault != nil || b.fault != nil {
+		if b.fault == nil {
+			b.fault = fault
+		}
+		b.mu.Unlock()
+		runtime.Goexit()
+	}
+	b.asked[key] = answer
+	b.running--
+	b.changed.Broadcast()
+	b.mu.Unlock()
+	out := <-answer
+	b.at = out.At
+	return out
+}
+
+// fits compares an effect with what is recorded under its key.
+func (p *replay) fits(key string, e patterns.Effect) error {
+	m := p.past[key]
+	switch {
+	case m == nil || m.outcome.State == "":
+		return fmt.Errorf("%w: %s is not recorded", ErrMismatch, key)
+	case m.intent != nil && (m.intent.Kind != e.Kind || !bytes.Equal(m.intent.Input, e.Input)):
+		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
+	}
+	m.visited = true
+	return nil
+}
+
+// Go runs the branches; one that begins later than the first limit waits for a free place.
+func (b *replayed) Go(name string, n, limit int, body func(patterns.Run, int)) {
+	f := family{replay: b.replay}
+	children := make([]*replayed, n)
+	b.mu.Lock()
+	for i := range n {
+		for i-f.ended >= max(1, limit) {
+			f.wait()
+		}
+		child := &replayed{replay: b.replay, keys: newKeys(b.keys.next(name) + "/"), at: b.at}
+		children[i] = child
+		b.running++
+		b.branch(func() { body(child, i) }, f.end)
+	}
+	for f.ended < n {
+		f.wait()
+	}
+	b.mu.Unlock()
+	for _, c := range children {
+		if c.at.After(b.at) {
+			b.at = c.at
+		}
+	}
+	if f.finished < n {
+		runtime.Goexit()
+	}
+}
+
+// family is a branch with its branches; guarded by the replay's lock.
+type family struct {
+	*replay
+	ended, finished int
+	waiting         bool
+}
+
+// wait lets the parent rest until one of its branches ends.
+func (f *family) wait() {
+	f.waiting = true
+	f.running--
+	f.changed.Broadcast()
+	for f.waiting {
+		f.changed.Wait()
+	}
+}
+
+// end counts a branch and wakes the parent, which runs again from this moment on.
+func (f *family) end(finished bool) {
+	f.ended++
+	if finished {
+		f.finished++
+	}
+	if f.waiting {
+		f.waiting = false
+		f.running++
+	}
+}

@@ -1,0 +1,263 @@
+package patterns
+
+import (
+	"math"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// stop is why a run ends before it did what it was asked.
+type stop struct {
+	phase  string
+	reason string
+	with   func(*Result) // what the result shows besides; may be nil
+}
+
+func stopped(phase, reason string) *stop { return &stop{phase: phase, reason: reason} }
+
+// refused is the stop of an intent that was not accepted.
+func refused(phase, rawName string, r *gateway.Refusal, raw any) *stop {
+	return &stop{phase, r.Reason, func(result *Result) {
+		result.Problems, result.Raw, result.RawName = r.Problems, raw, rawName
+	}}
+}
+
+// notAdmitted is the stop of a call that the gate refused.
+func notAdmitted(phase string, s *gateway.Stop) *stop {
+	return &stop{phase, s.Reason, func(result *Result) { result.Problems, result.Need = s.Problems, s.Need }}
+}
+
+// log is what one run remembers: values only, rebuilt when the run is replayed.
+type log struct {
+	run  Run
+	spec Spec
+	task Task
+	gate *gateway.Gate
+
+	start    time.Time
+	deadline time.Time     // moves by the time that people took
+	waited   time.Duration // what people took
+
+	usage  Usage
+	filled []gateway.Filled
+	said   []string // progress words for what was decided since the last effect
+
+	trace, history []any
+}
+
+// begin opens a run's log.
+func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
+	gate.Catalog, gate.Execution, gate.Budget, gate.Reviewer = spec.Catalog, spec.Execution, spec.Budget, spec.Reviewer
+	now := run.Now()
+	return &log{
+		run: run, spec: spec, task: task, gate: gateway.NewGate(gate),
+		start: now, deadline: now.Add(spec.Budget.MaxSeconds), trace: []any{}, history: []any{},
+	}
+}
+
+// effect is an effect of a phase, with the words that wait to be said.
+func (l *log) effect(phase, doing string) Effect {
+	e := Effect{Phase: phase, Doing: doing, Deadline: l.deadline, Said: l.said}
+	l.said = nil
+	return e
+}
+
+// say keeps words of progress for the next effect.
+func (l *log) say(words string) { l.said = append(l.said, words) }
+
+// propose gets the next intent: the caller's, in order, or a model's answer to the question.
+func (l *log) propose(phase, name string, q Question) (gateway.Intent, *stop) {
+	if l.task.Caller != nil {
+		return l.callers(phase, name)
+	}
+	text, s := l.ask(phase, "asking the model", q)
+	if s != nil {
+		return gateway.Intent{}, s
+	}
+	return gateway.ReadReply(text), nil
+}
+
+// callers takes the caller's next proposal.
+func (l *log) callers(phase, name string) (gateway.Intent, *stop) {
+	var next *gateway.Intent
+	if len(l.task.Caller) > 0 {
+		next, l.task.Caller = &l.task.Caller[0], l.task.Caller[1:]
+	}
+	switch out := Await(l.run, l.effect(phase, "reading the caller's "+name), name, next); {
+	case out.State == OK:
+		return *next, nil
+	case out.Reason == ReasonDeadline:
+		return gateway.Intent{}, stopped(phase, "max_seconds")
+	}
+	return gateway.Intent{}, stopped(phase, "caller_expired")
+}
+
+// ask asks the model within the run's budgets and returns the reply's text, which is never blank.
+func (l *log) ask(phase, doing string, q Question) (string, *stop) {
+	budget := l.spec.Budget
+	if !budget.MaxLLMCalls.Allows(l.usage.Requests + 1) {
+		return "", stopped(phase, "max_llm_calls")
+	}
+	if budget.MaxTokens.Named() && l.usage.InputTokens+l.usage.OutputTokens >= int(budget.MaxTokens) {
+		return "", stopped(phase, "max_tokens")
+	}
+	q.MaxRequests = -1
+	if budget.MaxLLMCalls.Named() {
+		q.MaxRequests = int(budget.MaxLLMCalls) - l.usage.Requests
+	}
+	out := AskModel(l.run, l.effect(phase, doing), q)
+	l.usage = l.usage.Plus(out.Usage)
+	if out.State != OK {
+		return "", modelStop(phase, out)
+	}
+	text, _ := out.Output.(string)
+	if ijson.Blank(text) {
+		return "", stopped(phase, "llm_empty")
+	}
+	return text, nil
+}
+
+func modelStop(phase string, out Outcome) *stop {
+	if out.Reason == ReasonDeadline {
+		return stopped(phase, "max_seconds")
+	}
+	about, _ := out.Output.(map[string]any)
+	return &stop{phase, out.Reason, func(r *Result) {
+		r.Say, _ = about["say"].(string)
+		candidates, _ := about["candidates"].([]any)
+		for _, c := range candidates {
+			r.Problems = append(r.Problems, gateway.Problem{Reason: "candidate", Got: gateway.Got(c), Want: "one of the allowed names that the goal means"})
+		}
+	}}
+}
+
+// answer asks for the final text.
+func (l *log) answer(payload map[string]any) (string, *stop) {
+	text, s := l.ask(PhaseFinalize, "writing the answer", Question{
+		Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.spec.tools(),
+	})
+	return ijson.Trim(text), s
+}
+
+// called makes a permitted call and notes it in the ledger.
+func (l *log) called(e Effect, p gateway.Permit) Outcome {
+	out := CallTool(l.run, e, p)
+	l.note(p, out)
+	return out
+}
+
+// note enters a call into the ledger; one that was not tried leaves no row.
+func (l *log) note(p gateway.Permit, out Outcome) {
+	if out.State == Canceled || out.Order == 0 {
+		return
+	}
+	l.gate.Note(p, gateway.Entry{Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order})
+}
+
+// effectStatus says what is known about a call. What may have happened is in doubt unless it only read.
+func effectStatus(p gateway.Permit, out Outcome) gateway.EffectStatus {
+	switch {
+	case out.State == OK, out.Reason == ReasonBadResult: // it answered, if not what it should
+		return gateway.Finished
+	case out.State == Unknown && p.Effect() != catalog.Read:
+		return gateway.InDoubt
+	}
+	return gateway.Failed
+}
+
+// wait adds time that a person took to the run's deadline: it does not count.
+func (l *log) wait(since time.Time) {
+	took := l.run.Now().Sub(since)
+	l.waited += took
+	l.deadline = l.deadline.Add(took)
+}
+
+// end makes the result of what the log holds.
+func (l *log) end(s *stop) Result {
+	r := Result{
+		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
+		Filled: l.filled, ByCall: l.task.Caller != nil, Budget: l.spent(),
+	}
+	if s == nil {
+		return r
+	}
+	r.StopReason, r.Phase = s.reason, s.phase
+	if s.with != nil {
+		s.with(&r)
+	}
+	return r
+}
+
+// spent are the limits that every kind has.
+func (l *log) spent() map[string]Spent {
+	b := l.spec.Budget
+	spent := map[string]Spent{
+		"max_seconds": {seconds(b.MaxSeconds), seconds(l.run.Now().Sub(l.start) - l.waited)},
+	}
+	limited(spent, "max_tool_calls", b.MaxToolCalls, l.gate.Asked())
+	limited(spent, "max_llm_calls", b.MaxLLMCalls, l.usage.Requests)
+	limited(spent, "max_tokens", b.MaxTokens, l.usage.InputTokens+l.usage.OutputTokens)
+	return spent
+}
+
+// limited notes a limit that is in force.
+func limited(spent map[string]Spent, name string, limit gateway.Limit, used int) {
+	if limit.Named() {
+		spent[name] = Spent{float64(limit), float64(used)}
+	}
+}
+
+func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// answered sets the final text, cut to what a result keeps.
+func (r Result) answered(text string) Result {
+	r.Answer = ijson.Cut(text, maxAnswer)
+	if len(r.Answer) < len(text) {
+		r.AnswerBytes = len(text)
+	}
+	return r
+}
+
+// callReason is the stop reason of a permitted call that did not end well, in a family's words.
+func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
+	switch out.Reason {
+	case ReasonDeadline:
+		return "max_seconds"
+	case ReasonBadResult:
+		if family == gateway.RouteFamily {
+			return "route_bad_observation"
+		}
+		return family.Reason("bad_result", p.Tool())
+	}
+	return family.Reason("error", p.Tool())
+}
+
+// status is an observation's member status; nil where it has none.
+func status(observation any) any {
+	obj, _ := observation.(map[string]any)
+	return obj["status"]
+}
+
+// showing is the stop with more to show.
+func (s *stop) showing(more func(*Result)) *stop {
+	first := s.with
+	s.with = func(r *Result) {
+		if first != nil {
+			first(r)
+		}
+		more(r)
+	}
+	return s
+}
+
+// values are texts as decoded values.
+func values(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, t := range texts {
+		list[i] = t
+	}
+	return list
+}

@@ -1,0 +1,90 @@
+package patterns
+
+import (
+	"context"
+	"encoding/json"
+
+	"patterngate/catalog"
+)
+
+// Model answers questions. What it answers is a proposal, never an act: untrusted text that the gateway reads.
+// An implementation is safe for concurrent use and ends when ctx does.
+type Model interface {
+	// Name is shown in a result's usage: a model's name, or "rules".
+	Name() string
+	// Ask returns the answer's text as it came. A model that does not answer returns a [*ModelFault]; usage is
+	// counted in both cases. When ctx ended, ctx's error is returned.
+	Ask(ctx context.Context, q Question) (Answer, error)
+}
+
+// Ask names what a question asks for.
+type Ask string
+
+// The questions patterns ask.
+const (
+	AskPlan   Ask = "plan"   // {"kind":"plan","steps":[{id,title,tool,args}]}
+	AskTasks  Ask = "tasks"  // {"kind":"plan","tasks":[{id,worker,args,critical}]}
+	AskRoute  Ask = "route"  // {"kind":"route","target","args":{"ticket"}}
+	AskAction Ask = "action" // {"kind":"tool","name","args"} or {"kind":"final","answer"}
+	AskAnswer Ask = "answer" // plain text, made from what was observed
+)
+
+// Question is one question to a model. Its payload is the contract of spec sections 2-5; Prompt is the product's own.
+type Question struct {
+	Ask    Ask
+	Prompt string // the system prompt
+	// Payload is the user message: an object of decoded values as in package ijson.
+	Payload map[string]any
+	// JSON is Payload in canonical form, made once by the pattern; what is recorded and sent.
+	JSON json.RawMessage
+	// Tools are what the question may choose from, in the allowlist's order, with their schemas. Rules read them;
+	// a language model sees their names, descriptions and arguments inside Payload.
+	Tools []catalog.Tool
+	// Hidden are arguments that the pattern sets itself (request_id); no proposal needs to hold them.
+	Hidden []string
+	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
+	MaxRequests int
+}
+
+// Decision reports whether the answer must be one JSON object; only [AskAnswer] wants prose.
+func (q Question) Decision() bool { return q.Ask != AskAnswer }
+
+// Answer is what a model said, with what it cost.
+type Answer struct {
+	Text  string
+	Usage Usage
+}
+
+// Usage counts what models cost. The zero Usage is nothing.
+type Usage struct {
+	Requests     int `json:"llm_calls"` // requests begun, retries included
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+// Plus adds two usages.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Requests + v.Requests, u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens}
+}
+
+// ModelFault is why a model gave no answer. Reason is a stop reason (llm_timeout, llm_unreachable, llm_error:CLASS,
+// goal_incomplete:TOOL.ARGUMENT, goal_unclear, route_unclear).
+type ModelFault struct {
+	Reason string
+	// Say is what to ask the person, for reasons that only a person can mend; from rules only.
+	Say string
+	// Candidates are names that came near, for goal_unclear and route_unclear.
+	Candidates []string
+	// Cause goes to the log only.
+	Cause error
+}
+
+func (f *ModelFault) Error() string {
+	if f.Cause != nil {
+		return f.Reason + ": " + f.Cause.Error()
+	}
+	return f.Reason
+}
+
+// Unwrap returns the cause.
+func (f *ModelFault) Unwrap() error { return f.Cause }

@@ -1,0 +1,88 @@
+package patterns
+
+import (
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// The phases of the four patterns (spec/patterns.md section 0). A result carries one on every stop and on nothing
+// else.
+const (
+	PhasePlan      = "plan"
+	PhaseExecute   = "execute"
+	PhaseDispatch  = "dispatch"
+	PhaseRoute     = "route"
+	PhaseDelegate  = "delegate"
+	PhaseWorker    = "worker"
+	PhaseReview    = "supervisor"
+	PhaseHuman     = "human_approval"
+	PhaseExecution = "execution"
+	PhaseFinalize  = "finalize"
+	PhaseRequest   = "request" // the call itself was refused; no run began
+)
+
+// Success is the stop reason of a run that did what it was asked.
+const Success = "success"
+
+// maxAnswer is how much of a final text a result keeps, in bytes.
+const maxAnswer = 16 << 10
+
+// Result is what a run came to. Members a pattern does not have stay empty. Trace has a row for each attempt,
+// History one for each executed step; their shapes are the seeds' (spec/patterns.md sections 2-5).
+type Result struct {
+	StopReason string
+	Phase      string // empty on success
+	Problems   []gateway.Problem
+	Need       []string // tools that must come before the blocked one
+	Say        string   // the question that only the person can answer, from rules
+
+	Answer      string // the model's or caller's claim, not checked
+	AnswerBytes int    // of the whole answer where it was cut
+
+	Plan           any // of rows: gateway.Step or gateway.Task
+	Route          any
+	SelectedRoute  string
+	Action         any
+	Aggregate      *Aggregate
+	FailedCritical []TaskRow
+
+	Expected       []string // statuses an observation may have
+	Received       any      // the status it has
+	BadObservation any
+	Bad            bool // the three above are set
+
+	Human   *HumanApproval
+	Trace   []any
+	History []any
+
+	Raw     any    // the intent that was refused
+	RawName string // raw_plan, raw_route, raw_action; empty: none
+
+	Ledger []gateway.Entry
+	Budget map[string]Spent
+	Usage  Usage
+	Filled []gateway.Filled
+	ByCall bool // the caller proposed
+}
+
+// OK reports whether the run did what it was asked.
+func (r Result) OK() bool { return r.StopReason == Success }
+
+// Spent is one limit in force and what was used of it; seconds have three decimals.
+type Spent struct {
+	Limit float64 `json:"limit"`
+	Used  float64 `json:"used"`
+}
+
+// shown is an observation as rows and payloads show it: its beginning where it is longer than 8 KiB.
+func shown(v any, bytes int) any {
+	const limit, head = 8 << 10, 1 << 10
+	if bytes <= limit {
+		return v
+	}
+	if obj, ok := v.(map[string]any); ok && obj["truncated"] == true {
+		text, _ := obj["head"].(string)
+		return map[string]any{"truncated": true, "bytes": float64(bytes), "head": ijson.Cut(text, head)}
+	}
+	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
+}

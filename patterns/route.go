@@ -1,0 +1,199 @@
+package patterns
+
+import (
+	"fmt"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// RouteRow is a trace row of routing: one attempt to hand the ticket over.
+type RouteRow struct {
+	Attempt          int    `json:"attempt"`
+	Target           string `json:"target"`
+	ArgsHash         string `json:"args_hash"`
+	OK               bool   `json:"ok"`
+	Status           any    `json:"observation_status,omitempty"`
+	Domain           any    `json:"domain,omitempty"`
+	ObservationError string `json:"observation_error,omitempty"`
+	StopReason       string `json:"stop_reason,omitempty"`
+}
+
+// Delegation is a history row of routing: one hand-over that was answered.
+type Delegation struct {
+	Attempt     int            `json:"attempt"`
+	Route       map[string]any `json:"route"`
+	Observation any            `json:"observation"`
+}
+
+func (d Delegation) payload() map[string]any {
+	return map[string]any{"attempt": float64(d.Attempt), "route": d.Route, "observation": d.Observation}
+}
+
+// Route hands a ticket to one specialist, and to another if that one declines, until one has done it; then it has
+// the answer written (spec/patterns.md section 4).
+func Route(run Run, spec Spec, task Task) Result {
+	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxDelegations, Reason: "max_delegations"},
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})
+	r := routing{log: l, total: spec.Budget.MaxRouteAttempts}
+	for attempt := 1; attempt <= r.total; attempt++ {
+		r.attempt = attempt
+		route, stop := r.choose()
+		if stop != nil {
+			return r.result(stop)
+		}
+		declined, stop := r.delegate(route)
+		if stop != nil {
+			return r.result(stop)
+		}
+		if declined {
+			r.forbidden = append(r.forbidden, route.Target)
+			r.say(fmt.Sprintf("route: %s declined", route.Target))
+			continue
+		}
+		return r.finish(route)
+	}
+	return r.result(stopped(PhaseRoute, "max_route_attempts"))
+}
+
+// routing is the log of one routing run.
+type routing struct {
+	*log
+	total, attempt int
+	forbidden      []string // targets that declined, in order
+	delegations    []Delegation
+}
+
+// choose gets and judges the next route.
+func (r *routing) choose() (gateway.Route, *stop) {
+	intent, stop := r.propose(PhaseRoute, "route", Question{
+		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.spec.tools(),
+	})
+	if stop != nil {
+		return gateway.Route{}, stop
+	}
+	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
+		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal,
+	})
+	if refusal != nil {
+		return gateway.Route{}, refused(PhaseRoute, "raw_route", refusal, intent.Raw())
+	}
+	r.filled = append(r.filled, route.Filled...)
+	return route, nil
+}
+
+// delegate hands the ticket over and reports whether the specialist declined.
+func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
+	row := RouteRow{Attempt: r.attempt, Target: route.Target, ArgsHash: ijson.ArgsHash(route.Args)}
+	shows := func(s *stop) *stop {
+		row.StopReason = s.reason
+		r.trace = append(r.trace, row)
+		return s.showing(func(result *Result) { result.Route = route.Row() })
+	}
+	permit, refusal := r.gate.Admit(gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1})
+	if refusal != nil {
+		return false, shows(notAdmitted(PhaseDelegate, refusal))
+	}
+	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
+	if out.State != OK && out.Reason != ReasonBadResult {
+		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
+	}
+	return r.answeredBy(route, row, out)
+}
+
+// answeredBy records what the specialist said and judges its status.
+func (r *routing) answeredBy(route gateway.Route, row RouteRow, out Outcome) (declined bool, _ *stop) {
+	d := Delegation{r.attempt, route.Row(), shown(out.Output, out.Bytes)}
+	r.delegations = append(r.delegations, d)
+	r.history = append(r.history, d)
+	obj, _ := out.Output.(map[string]any)
+	row.OK, row.Status = true, status(out.Output)
+	if domain, ok := obj["domain"].(string); ok && domain != "" {
+		row.Domain = domain
+	}
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	r.trace = append(r.trace, row)
+	if out.State == OK {
+		switch row.Status {
+		case "needs_reroute":
+			return true, nil
+		case "done":
+			return false, nil
+		}
+	}
+	return false, &stop{PhaseDelegate, "route_bad_observation", func(result *Result) {
+		result.Route, result.Expected = route.Row(), []string{"needs_reroute", "done"}
+		result.Received, result.BadObservation, result.Bad = row.Status, d.Observation, true
+	}}
+}
+
+// finish has the answer written and ends the run.
+func (r *routing) finish(route gateway.Route) Result {
+	if !r.task.Finalize {
+		result := r.result(nil)
+		result.SelectedRoute = route.Target
+		return result
+	}
+	text, stop := r.answer(map[string]any{
+		"goal": r.task.Goal, "selected_route": route.Target, "history": r.rows(len(r.delegations)),
+	})
+	if stop != nil {
+		return r.result(stop.showing(func(result *Result) { result.Route = route.Row() }))
+	}
+	result := r.result(nil).answered(text)
+	result.SelectedRoute = route.Target
+	return result
+}
+
+// payload is what the router is shown (spec/patterns.md section 4).
+func (r *routing) payload() map[string]any {
+	var last, lastStatus, observation any
+	used := []any{}
+	for i, d := range r.delegations {
+		target := d.Route["target"]
+		if !slices.Contains(used, target) {
+			used = append(used, target)
+		}
+		if i == len(r.delegations)-1 {
+			last, observation, lastStatus = target, d.Observation, status(d.Observation)
+		}
+	}
+	return map[string]any{
+		"goal":              r.task.Goal,
+		"budgets":           map[string]any{"max_route_attempts": float64(r.total), "remaining_attempts": float64(r.total - r.attempt + 1)},
+		"forbidden_targets": values(r.forbidden),
+		"state_summary": map[string]any{
+			"attempts_completed": float64(len(r.delegations)), "routes_used_unique": used, "last_route_target": last,
+			"last_observation_status": lastStatus, "last_observation": observation,
+		},
+		"recent_history":   r.rows(3),
+		"available_routes": offered(r.spec.tools()),
+	}
+}
+
+// rows are the last n delegations for a payload.
+func (r *routing) rows(n int) []any {
+	rows := []any{}
+	for _, d := range r.delegations[max(0, len(r.delegations)-n):] {
+		rows = append(rows, d.payload())
+	}
+	return rows
+}
+
+// argsAt is where a caller's route has its arguments; a model's stand at the top.
+func (r *routing) argsAt() ijson.Pointer {
+	if r.task.Caller != nil {
+		return "/route/args"
+	}
+	return "/args"
+}
+
+func (r *routing) result(s *stop) Result {
+	result := r.end(s)
+	result.Budget["max_route_attempts"] = Spent{float64(r.total), float64(min(r.attempt, r.total))}
+	limited(result.Budget, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
+	return result
+}

@@ -1,0 +1,106 @@
+package patterns
+
+import (
+	"encoding/json"
+	"time"
+
+	"patterngate/gateway"
+)
+
+// Run is the world as pattern code sees it. A Run belongs to one branch and is used by one goroutine at a time; a
+// branch never uses its parent's Run. An engine's own faults do not reach pattern code: the branch unwinds.
+type Run interface {
+	// ID names the run; unguessable and stable over restarts.
+	ID() string
+	// Now is the time of the newest outcome this branch has seen: free, never falling, equal on replay.
+	Now() time.Time
+	// Do performs an effect once and remembers its outcome under a key that depends on the code alone.
+	Do(Effect) Outcome
+	// Go runs body for 0 to n-1, each in a branch of its own, begun in this order and at most limit at once, and
+	// returns when all have ended. Results go to slots; which branch is faster must not matter. Of the branches of
+	// one run only one runs pattern code at a time.
+	Go(name string, n, limit int, body func(branch Run, i int))
+}
+
+// EffectKind says who answers an effect.
+type EffectKind string
+
+// The kinds of effects (spec/surface.md section 7).
+const (
+	ModelEffect  EffectKind = "model"  // a question to a model
+	ToolEffect   EffectKind = "tool"   // a call of a tool
+	HumanEffect  EffectKind = "human"  // a question to a person
+	CallerEffect EffectKind = "caller" // the caller's next proposal
+	TimerEffect  EffectKind = "timer"  // a pause of Timeout
+	PlanEffect   EffectKind = "plan"   // a stored plan is read or changed
+)
+
+// Effect is something to be done outside the run, as a value. The functions of this package make effects; an
+// engine performs them.
+type Effect struct {
+	Kind EffectKind
+	Name string // names the effect among its siblings
+	// Input is what is asked, in canonical form: recorded before the effect, compared on replay.
+	Input json.RawMessage
+
+	// Phase and Doing word the progress of an effect that is really performed; Said words what was decided
+	// before it. They hold names, never arguments or outside text.
+	Phase, Doing string
+	Said         []string
+
+	Timeout  time.Duration // from the intent on; zero means none
+	Deadline time.Time     // of the run; zero means none
+	// Quotas are taken when the intent is recorded, all or none, in the order in which effects fall due. The
+	// grant is part of the record, so branches may share a budget and replay the same.
+	Quotas []Quota
+	// Once is the act's identity in the world, its idempotency key; empty means that the engine makes one.
+	Once string
+
+	Question *Question      // of a model effect
+	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
+	Approval *Approval      // of a human effect
+	Given    bool           // of a caller effect: Input is the proposal, else there is none left
+}
+
+// Quota is one share of a budget that branches have in common.
+type Quota struct {
+	Name  string // also the reason of the refusal
+	Limit int    // how many effects of the run may take one
+}
+
+// State tells what is known about an effect. The zero State is none of them.
+type State string
+
+// The states of an outcome.
+const (
+	OK       State = "ok"
+	Failed   State = "failed"   // refused, or it certainly did not do what was asked
+	Unknown  State = "unknown"  // it may have happened
+	Canceled State = "canceled" // it was not tried
+)
+
+// Reasons an engine gives; others are stop reasons or quota names.
+const (
+	ReasonTimeout   = "timeout"  // Effect.Timeout has passed
+	ReasonDeadline  = "deadline" // Effect.Deadline has passed
+	ReasonExpired   = "expired"  // the caller proposed nothing more
+	ReasonToolError = "error"    // the tool failed
+	ReasonToolPanic = "panic"    // the tool broke
+	ReasonBadResult = "bad_result"
+	ReasonRefused   = "refused" // there was no permit
+)
+
+// Outcome is what became of an effect.
+type Outcome struct {
+	State  State
+	Output any // a decoded value: the reply's text, the observation, the decision
+	Reason string
+	Bytes  int   // of the observation's whole compact text
+	Usage  Usage // of a model effect
+
+	Key   string    // the effect's path in the run
+	Once  string    // the idempotency key that was used
+	Order int       // of the intent among all of the run
+	Began time.Time // when the intent was recorded
+	At    time.Time // when the outcome was
+}

@@ -1,0 +1,75 @@
+package patterns
+
+import (
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// Spec declares one pattern tool: what it may use, how much, by which policy and with which words. Pattern code
+// knows no constants, so that a file can declare patterns too. The zero Spec allows nothing.
+type Spec struct {
+	Name string // of the MCP tool
+	Kind gateway.Kind
+
+	Catalog   *catalog.Catalog // what exists
+	Policy    []string         // what a plan, route or action may name
+	Execution []string         // what may be called
+	Budget    gateway.Budget
+	Reviewer  gateway.Reviewer // nil: the allowlists alone decide
+	Approver  Approver
+	Prompts   Prompts
+	// Aggregate joins what an orchestrator's tasks returned.
+	Aggregate func(Inputs, []TaskRow) Aggregate
+}
+
+// Prompts are the system prompts of a pattern's questions.
+type Prompts struct {
+	Decide string // for a plan, route or action
+	Answer string // for the final text
+}
+
+// Inputs are a pattern's own arguments besides the goal, by name.
+type Inputs map[string]string
+
+// Task is what a caller wants done.
+type Task struct {
+	Goal   string // or the ticket
+	Inputs Inputs
+	// Caller are the caller's own proposals, in order; nil where a model is to propose.
+	Caller []gateway.Intent
+	// Finalize asks for a final text; without it history and aggregate are the answer.
+	Finalize bool
+}
+
+// tools are the tools of the policy allowlist that exist, in its order: what a proposer may choose from.
+func (s Spec) tools() []catalog.Tool {
+	var list []catalog.Tool
+	for _, n := range s.Policy {
+		if t, ok := s.Catalog.Tool(n); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// requestID is the argument that an orchestrator sets for workers that take it.
+const requestID = "request_id"
+
+// offered words the tools for a model: name, description and arguments.
+func offered(tools []catalog.Tool) []any {
+	list := make([]any, len(tools))
+	for i, t := range tools {
+		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(requestID)}
+	}
+	return list
+}
+
+// takes reports whether a tool has an argument.
+func takes(t catalog.Tool, argument string) bool {
+	for _, p := range t.Input.Properties() {
+		if p.Name == argument {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,296 @@
+package patterns
+
+import (
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// ActionRow is a trace row of the supervisor: one action that was proposed, whatever became of it.
+type ActionRow struct {
+	Step             int            `json:"step"`
+	Tool             string         `json:"tool"` // "final" for the closing answer
+	ArgsHash         string         `json:"args_hash,omitempty"`
+	Decision         string         `json:"supervisor_decision"`
+	ExecutedFrom     string         `json:"executed_from"`
+	OK               bool           `json:"ok"`
+	HumanApproved    *bool          `json:"human_approved,omitempty"`
+	HumanApproval    *HumanApproval `json:"human_approval,omitempty"` // of a refusal
+	Reason           string         `json:"reason,omitempty"`         // of a block
+	Need             []string       `json:"need,omitempty"`           // what must come first
+	ObservationError string         `json:"observation_error,omitempty"`
+	StopReason       string         `json:"stop_reason,omitempty"`
+}
+
+// Reviewed is what the supervisor decided about an action.
+type Reviewed struct {
+	Decision      string   `json:"decision"`
+	Reason        string   `json:"reason"`
+	RevisedAction any      `json:"revised_action,omitempty"`
+	Revisions     []string `json:"revisions,omitempty"`
+}
+
+// ActionDone is a history row of the supervisor: one action that was executed.
+type ActionDone struct {
+	Step         int            `json:"step"`
+	Action       map[string]any `json:"action"`
+	Supervisor   Reviewed       `json:"supervisor"`
+	Executed     map[string]any `json:"executed_action"`
+	ExecutedFrom string         `json:"executed_from"`
+	Observation  any            `json:"observation"`
+	Human        *HumanApproval `json:"human_approval,omitempty"`
+}
+
+// Supervise lets a worker propose one action after the other and has each judged: approved, changed, blocked or
+// put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
+func Supervise(run Run, spec Spec, task Task) Result {
+	s := supervision{log: begin(run, spec, task, gateway.Config{
+		Family: gateway.ToolFamily, SplitLoops: true,
+		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
+	})}
+	if stop := s.checkWhole(); stop != nil {
+		return s.result(stop)
+	}
+	for s.step = 1; s.step <= spec.Budget.MaxSteps; s.step++ {
+		a, stop := s.next()
+		if stop == nil {
+			stop = s.judge(a)
+		}
+		if stop == nil && a.executed.Final {
+			s.finish(a)
+			return s.result(nil).answered(a.executed.Answer)
+		}
+		if stop == nil {
+			stop = s.execute(a)
+		}
+		if stop != nil {
+			return s.result(stop)
+		}
+	}
+	s.step--
+	return s.result(stopped(PhaseWorker, "max_steps"))
+}
+
+// supervision is the log of one supervised run.
+type supervision struct {
+	*log
+	step int
+	done []ActionDone
+}
+
+// act is one action on its way from proposal to execution.
+type act struct {
+	proposed gateway.Action
+	executed gateway.Action // after revisions and the person
+	from     string         // original, supervisor_revised, human_revised
+	ruling   gateway.Ruling // the first review's, which is what rows show
+	final    gateway.Ruling // the one that covers what is executed
+	human    *HumanApproval
+}
+
+// checkWhole judges all of a caller's actions before any of them runs.
+func (s *supervision) checkWhole() *stop {
+	var all gateway.Refusal
+	var raw any
+	for _, intent := range s.task.Caller {
+		_, refusal := gateway.ParseAction(intent, s.rules())
+		if refusal == nil {
+			continue
+		}
+		if all.Reason == "" {
+			all.Reason, raw = refusal.Reason, intent.Raw()
+		}
+		all.Problems = append(all.Problems, refusal.Problems...)
+	}
+	if all.Reason == "" || s.spec.Budget.MaxSteps == 0 {
+		return nil
+	}
+	all.Problems = gateway.CapProblems(all.Problems)
+	return refused(PhaseWorker, "raw_action", &all, raw)
+}
+
+func (s *supervision) rules() gateway.ActionRules {
+	return gateway.ActionRules{Allowed: s.spec.Policy, Catalog: s.spec.Catalog}
+}
+
+// next gets and reads the worker's next action.
+func (s *supervision) next() (*act, *stop) {
+	intent, stop := s.propose(PhaseWorker, "action", Question{
+		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.spec.tools(),
+	})
+	if stop != nil {
+		return nil, stop
+	}
+	action, refusal := gateway.ParseAction(intent, s.rules())
+	if refusal != nil {
+		return nil, refused(PhaseWorker, "raw_action", refusal, intent.Raw())
+	}
+	s.filled = append(s.filled, action.Filled...)
+	return &act{proposed: action, executed: action, from: "original"}, nil
+}
+
+// judge has the action reviewed and, where the policy asks for one, decided by a person.
+func (s *supervision) judge(a *act) *stop {
+	a.ruling = s.gate.Review(caseOf(a.proposed))
+	a.final = a.ruling
+	if len(a.ruling.Revisions) > 0 {
+		a.executed, a.from = a.proposed.With(a.ruling.Args), "supervisor_revised"
+	}
+	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
+	// comes to no end.
+	for asked := 0; a.undecided(asked); asked++ {
+		if asked == 2 {
+			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
+			break
+		}
+		if stop := s.askPerson(a); stop != nil {
+			return stop
+		}
+	}
+	if a.final.Decision == gateway.Block {
+		return s.blocked(a)
+	}
+	return nil
+}
+
+// undecided reports whether a person must say more: the policy asks for one, or changed what they left.
+func (a *act) undecided(asked int) bool {
+	changed := asked > 0 && len(a.final.Revisions) > 0
+	return a.final.Decision == gateway.Escalate || a.final.Decision != gateway.Block && changed
+}
+
+// askPerson puts the action as it stands to a person and reviews what they leave.
+func (s *supervision) askPerson(a *act) *stop {
+	asked := s.run.Now()
+	rule := a.ruling.Reason
+	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
+	decision, out := AskPerson(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
+		Action: a.executed, Rule: rule, Approver: s.spec.Approver,
+	})
+	if out.State != OK {
+		return stopped(PhaseHuman, "max_seconds")
+	}
+	s.wait(asked)
+	if decision.Approved && decision.Args != nil {
+		a.executed, a.from = a.executed.With(decision.Args), "human_revised"
+	}
+	a.human = humanApproval(decision, a.executed, out.At)
+	if !decision.Approved {
+		return s.rejected(a)
+	}
+	a.final = s.gate.ReviewApproved(caseOf(a.executed))
+	if len(a.final.Revisions) > 0 {
+		a.executed = a.executed.With(a.final.Args)
+	}
+	return nil
+}
+
+func caseOf(a gateway.Action) gateway.Case {
+	if a.Final {
+		return gateway.Case{Answer: a.Answer}
+	}
+	return gateway.Case{Tool: a.Name, Args: a.Args}
+}
+
+// execute admits the action as it was ruled and calls the tool.
+func (s *supervision) execute(a *act) *stop {
+	row := s.row(a)
+	row.ArgsHash = ijson.ArgsHash(a.executed.Args)
+	failed := func(stop *stop) *stop {
+		row.StopReason = stop.reason
+		s.trace = append(s.trace, row)
+		return stop.showing(func(r *Result) { r.Action = a.executed.Row() })
+	}
+	permit, refusal := s.gate.AdmitRuled(gateway.Proposal{
+		Tool: a.executed.Name, Args: a.executed.Args, At: s.argsAt(), Attempt: 1,
+	}, a.final)
+	if refusal != nil {
+		return failed(notAdmitted(PhaseExecution, refusal))
+	}
+	out := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	if out.State != OK {
+		return failed(stopped(PhaseExecution, callReason(gateway.ToolFamily, permit, out)))
+	}
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	s.trace = append(s.trace, row)
+	s.remember(a, shown(out.Output, out.Bytes))
+	return nil
+}
+
+// finish enters the closing answer.
+func (s *supervision) finish(a *act) {
+	row := s.row(a)
+	row.OK = true
+	s.trace = append(s.trace, row)
+	s.remember(a, map[string]any{"status": "final"})
+}
+
+func (s *supervision) remember(a *act, observation any) {
+	done := ActionDone{
+		Step: s.step, Action: a.proposed.Row(), Supervisor: a.reviewed(), Executed: a.executed.Row(),
+		ExecutedFrom: a.from, Observation: observation, Human: a.human,
+	}
+	s.done = append(s.done, done)
+	s.history = append(s.history, done)
+}
+
+// row is the action's trace row.
+func (s *supervision) row(a *act) ActionRow {
+	row := ActionRow{Step: s.step, Tool: a.executed.Tool(), Decision: a.reviewed().Decision, ExecutedFrom: a.from}
+	if a.human != nil {
+		row.HumanApproved = &a.human.Approved
+	}
+	return row
+}
+
+// blocked ends the run at an action that the policy does not allow; it is shown as proposed.
+func (s *supervision) blocked(a *act) *stop {
+	reason := "supervisor_block:" + a.final.Reason
+	row := s.row(a)
+	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
+	row.Reason, row.Need = a.final.Reason, a.final.Need
+	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need = a.final.Need }})
+}
+
+// rejected ends the run at an action that the person did not want; it is shown as proposed.
+func (s *supervision) rejected(a *act) *stop {
+	row := s.row(a)
+	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Escalate.String(), "original", "human_rejected"
+	row.HumanApproval = a.human
+	return s.shownAsProposed(a, row, stopped(PhaseHuman, row.StopReason))
+}
+
+func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *stop) *stop {
+	if !a.proposed.Final {
+		row.ArgsHash = ijson.ArgsHash(a.proposed.Args)
+	}
+	s.trace = append(s.trace, row)
+	return stop.showing(func(r *Result) { r.Action, r.Human = a.proposed.Row(), a.human })
+}
+
+// reviewed is the supervisor's decision as rows show it: block, else escalate if a person was asked, else revise
+// if anything changed, else approve; revised_action is the action before the person's edit.
+func (a *act) reviewed() Reviewed {
+	decision, reason := a.ruling.Recorded()
+	r := Reviewed{Decision: decision.String(), Reason: reason, Revisions: a.ruling.Revisions}
+	if len(a.ruling.Revisions) > 0 {
+		r.RevisedAction = a.proposed.With(a.ruling.Args).Row()
+	}
+	return r
+}
+
+// argsAt is where the present action has its arguments in the intent.
+func (s *supervision) argsAt() ijson.Pointer {
+	if s.task.Caller != nil {
+		return ijson.Pointer("/actions").Index(s.step - 1).Member("args")
+	}
+	return "/args"
+}
+
+func (s *supervision) result(stop *stop) Result {
+	r := s.end(stop)
+	r.Budget["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
+	return r
+}
