@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"fmt"
-
 	"patterngate/catalog"
 	"patterngate/ijson"
 )
@@ -48,7 +46,7 @@ type ActionRules struct {
 // arguments' types are judged here and not at the call.
 func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	f := &faults{family: "invalid_action"}
-	doc, filled := openDocument(f, in, actionKinds(in)...)
+	doc, filled := openDocument(f, in, documentReasons, actionKinds(in)...)
 	if doc == nil || f.first != "" { // of another kind: what its members should be, nobody knows
 		return Action{}, f.refusal()
 	}
@@ -119,11 +117,10 @@ func parseArgs(f *faults, tool catalog.Tool, args map[string]any, at ijson.Point
 	for i, p := range properties {
 		names[i] = p.Name
 	}
-	for _, n := range sortedKeys(args) {
-		if !contains(names, n) {
-			p := f.add("extra_tool_args:"+tool.Name, at.Member(n), args[n], "no argument beyond "+join(names))
-			p.DidYouMean = Near(n, names)
-		}
+	unknown, means := misspelt(args, names)
+	for _, n := range unknown {
+		f.add("extra_tool_args:"+tool.Name, at.Member(n), args[n], listing("no argument beyond ", names)).
+			rename(args, at, n, means[n])
 	}
 	out := make(map[string]any, len(args))
 	for _, p := range properties {
@@ -143,10 +140,13 @@ func parseArgs(f *faults, tool catalog.Tool, args map[string]any, at ijson.Point
 }
 
 func wantType(p catalog.Property) string {
-	if p.Type == "string" {
+	switch p.Type {
+	case "string":
 		return "a text that is not blank"
+	case "":
+		return "a value"
 	}
-	return fmt.Sprintf("of type %s", p.Type)
+	return "of type " + p.Type
 }
 
 // typed checks a value's type and normalises it: texts are stripped and must not be blank.
@@ -168,31 +168,4 @@ func typed(kind string, v any) (any, bool) {
 		_, ok = v.(map[string]any)
 	}
 	return v, ok
-}
-
-// Retype is the sure repair of a value that has just the other type: "42" where a number is wanted, 42 where a
-// text is. It is nil where nothing is sure.
-func Retype(want string, at ijson.Pointer, v any) *Fix {
-	switch want {
-	case "string":
-		return asText(at, v)
-	case "boolean":
-		return asBool(at, v)
-	case "integer", "number":
-		s, ok := v.(string)
-		if !ok {
-			return nil
-		}
-		n, err := ijson.Decode([]byte(ijson.Trim(s)))
-		if err != nil {
-			return nil
-		}
-		if _, whole := ijson.Integer(n); !whole && want == "integer" {
-			return nil
-		}
-		if _, number := n.(float64); number {
-			return &Fix{At: at, Value: n}
-		}
-	}
-	return nil
 }

@@ -71,6 +71,7 @@ func DefaultBudget(kind Kind) Budget {
 	case Supervisor:
 		b.MaxSteps, b.MaxToolCalls, b.MaxSeconds = 8, 5, 30*time.Second
 		b.MaxCallsPerTool, b.MaxSameCall = 2, 1
+		b.PerTool = map[string]CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
 	default:
 		return Budget{}
 	}

@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"cmp"
+	"maps"
+
 	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
-// Family says by which words a gate refuses: a tool's, a worker's or a route's.
+// Family says by which words a gate refuses: a tool's, a worker's or a route's. The zero Family speaks of tools.
 type Family string
 
 // The families of stop reasons at a call.
@@ -17,6 +20,7 @@ const (
 
 // Reason is a stop reason about one named tool: tool_denied:pay. The name is cut at what a reason may hold.
 func (f Family) Reason(what, tool string) string {
+	f = cmp.Or(f, ToolFamily)
 	return string(f) + "_" + what + ":" + ijson.Cut(tool, maxNamed)
 }
 
@@ -35,7 +39,7 @@ type Config struct {
 	Catalog   *catalog.Catalog
 	Execution []string // the execution allowlist
 	Budget    Budget
-	// Calls bound how often Admit may be asked, refused calls included.
+	// Calls bound how many calls may be proposed, refused ones included.
 	Calls []CallBudget
 	// SplitLoops tells loop_detected:per_tool_limit from loop_detected:signature_repeat, as the supervisor does.
 	SplitLoops bool
@@ -52,7 +56,7 @@ type CallBudget struct {
 // Gate admits the calls of one run. It holds the run's counters and its ledger as values, so a replay rebuilds
 // them. It is used by one goroutine at a time.
 type Gate struct {
-	Config
+	config  Config
 	asked   int
 	perTool map[string]int
 	same    map[string]int
@@ -61,10 +65,11 @@ type Gate struct {
 
 // NewGate returns a gate for one run.
 func NewGate(c Config) *Gate {
-	return &Gate{Config: c, perTool: map[string]int{}, same: map[string]int{}}
+	return &Gate{config: c, perTool: map[string]int{}, same: map[string]int{}}
 }
 
-// Asked is how often Admit was asked.
+// Asked is how many calls count against the budget of calls: those that were proposed, the refused ones included, less
+// the ones that this budget refused.
 func (g *Gate) Asked() int { return g.asked }
 
 // Proposal is a call that wants to be made.
@@ -73,6 +78,7 @@ type Proposal struct {
 	Args    map[string]any // as proposed; hashed and, with Inject laid over, sent
 	Inject  map[string]any // arguments that the pattern sets, whatever was proposed
 	At      ijson.Pointer  // where Args stand in the intent, for problems
+	ToolAt  ijson.Pointer  // where the tool is named there
 	Attempt int            // from 1
 }
 
@@ -84,20 +90,22 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		return Permit{}, stop
 	}
 	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
-	if ruling.Decision != Approve || !ijson.Equal(ruling.Args, p.Args) {
-		return Permit{}, &Stop{Reason: "policy_block:" + ruling.Reason, Need: ruling.Need}
+	if !ruling.covers(g, p) {
+		_, reason := ruling.Recorded()
+		return Permit{}, &Stop{Reason: "policy_block:" + reason, Need: ruling.Need}
 	}
 	permit.given = true
 	return permit, nil
 }
 
-// AdmitRuled is Admit for a call that was reviewed before: the ruling must approve exactly these arguments.
+// AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
+// arguments, and be newer than all that was done.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	permit, stop := g.check(p)
 	if stop != nil {
 		return Permit{}, stop
 	}
-	if ruling.Decision != Approve || ruling.tool != p.Tool || !ijson.Equal(ruling.Args, p.Args) {
+	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched}
 	}
 	permit.given = true
@@ -106,65 +114,83 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 
 // check judges all but policy; the permit it returns is not given yet.
 func (g *Gate) check(p Proposal) (Permit, *Stop) {
-	g.asked++
-	for _, b := range g.Calls {
-		if !b.Limit.Allows(g.asked) {
+	for _, b := range g.config.Calls {
+		if !b.Limit.Allows(g.asked + 1) {
 			return Permit{}, &Stop{Reason: b.Reason}
 		}
 	}
-	if !contains(g.Execution, p.Tool) {
-		return Permit{}, g.refuse("denied", p.Tool, oneOf(g.Execution))
+	g.asked++
+	if !contains(g.config.Execution, p.Tool) {
+		return Permit{}, g.refuse("denied", p)
 	}
-	tool, ok := g.Catalog.Tool(p.Tool)
+	tool, ok := g.config.Catalog.Tool(p.Tool)
 	if !ok {
-		return Permit{}, g.refuse("missing", p.Tool, oneOf(g.Catalog.Names()))
+		return Permit{}, g.refuse("missing", p)
 	}
 	hash := ijson.ArgsHash(p.Args)
 	if stop := g.loop(p.Tool, hash); stop != nil {
 		return Permit{}, stop
 	}
-	args := p.Args
-	if len(p.Inject) > 0 {
-		args = overlay(p.Args, p.Inject)
-	}
+	args := owned(p.Args)
+	maps.Copy(args, p.Inject)
 	if wrong := tool.Input.Check(args); len(wrong) > 0 {
-		return Permit{}, &Stop{Reason: g.Family.Reason("bad_args", p.Tool), Problems: argProblems(g.Family, tool, p, wrong)}
+		family := g.config.Family
+		return Permit{}, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
 	return Permit{tool: tool, args: args, hash: hash, attempt: p.Attempt}, nil
 }
 
-func (g *Gate) refuse(what, tool, want string) *Stop {
-	reason := g.Family.Reason(what, tool)
-	return &Stop{Reason: reason, Problems: []Problem{{Reason: reason, Got: Got(tool), Want: ijson.Cut(want, maxWant)}}}
+// refuse names what could have been called instead.
+func (g *Gate) refuse(what string, p Proposal) *Stop {
+	var callable []string
+	for _, n := range g.config.Execution {
+		if _, ok := g.config.Catalog.Tool(n); ok {
+			callable = append(callable, n)
+		}
+	}
+	reason := g.config.Family.Reason(what, p.Tool)
+	return &Stop{Reason: reason, Problems: []Problem{problem(reason, p.ToolAt, p.Tool, oneOf(callable))}}
 }
 
 // loop counts the call against the limits on repetition. A refused one is not counted.
 func (g *Gate) loop(tool, hash string) *Stop {
-	limit, signature := g.Budget.calls(tool), tool+":"+hash
+	limit, signature := g.config.Budget.calls(tool), tool+":"+hash
 	perTool, repeat := "loop_detected", "loop_detected"
-	if g.SplitLoops {
+	if g.config.SplitLoops {
 		perTool, repeat = "loop_detected:per_tool_limit", "loop_detected:signature_repeat"
 	}
-	if !limit.MaxCalls.Allows(g.perTool[tool] + 1) {
+	switch {
+	case !limit.MaxCalls.Allows(g.perTool[tool] + 1):
 		return &Stop{Reason: perTool}
-	}
-	g.perTool[tool]++
-	if !limit.MaxSameCall.Allows(g.same[signature] + 1) {
+	case !limit.MaxSameCall.Allows(g.same[signature] + 1):
 		return &Stop{Reason: repeat}
 	}
+	g.perTool[tool]++
 	g.same[signature]++
 	return nil
 }
 
-func overlay(args, over map[string]any) map[string]any {
-	out := make(map[string]any, len(args)+len(over))
-	for k, v := range args {
-		out[k] = v
-	}
-	for k, v := range over {
-		out[k] = v
+// owned is a copy of arguments that shares nothing with them, so that what was judged stays what it was.
+func owned(args map[string]any) map[string]any {
+	out := make(map[string]any, len(args))
+	for name, v := range args {
+		out[name] = copied(v)
 	}
 	return out
+}
+
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return owned(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = copied(element)
+		}
+		return out
+	}
+	return v
 }
 
 // argProblems words what a schema does not accept.
@@ -176,22 +202,23 @@ func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.M
 		names = append(names, property.Name)
 		types[property.Name] = property.Type
 	}
+	_, means := misspelt(p.Args, names)
 	list := make([]Problem, 0, len(wrong))
 	for _, w := range wrong {
 		got, there := w.Pointer.In(p.Args)
 		if !there {
 			got = Missing
 		}
-		problem := Problem{Pointer: p.At + w.Pointer, Reason: reason, Got: Got(got), Want: w.Want}
-		tokens := w.Pointer.Tokens()
-		switch {
-		case len(tokens) != 1:
-		case w.Kind == catalog.MismatchUnknown:
-			problem.DidYouMean = Near(tokens[0], names)
-		case w.Kind == catalog.MismatchType && there:
-			problem.Fix = Retype(types[tokens[0]], problem.Pointer, got)
+		row := problem(reason, p.At+w.Pointer, got, w.Want)
+		if tokens := w.Pointer.Tokens(); len(tokens) == 1 {
+			switch w.Kind {
+			case catalog.MismatchUnknown:
+				row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
+			case catalog.MismatchType:
+				row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
+			}
 		}
-		list = append(list, problem)
+		list = append(list, row)
 	}
 	return CapProblems(list)
 }

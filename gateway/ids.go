@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"patterngate/ijson"
 )
@@ -33,29 +32,29 @@ func newIDs(rows []any) *idSet {
 func (ids *idSet) take(f *faults, v any, at ijson.Pointer, reasons idReasons, got any) string {
 	id, ok := text(v)
 	if !ok {
-		f.add(reasons.missing, at, got, "a text that names it").Fix = asText(at, v)
+		p := f.add(reasons.missing, at, got, "a text that names it")
+		if p.Fix = asText(at, v); p.Fix != nil {
+			p.Fix.Value = ids.unused(p.Fix.Value.(string))
+		}
 		return ""
 	}
 	if ids.seen[id] {
-		f.add(reasons.duplicate, at, v, "an id that no other has").Fix = &Fix{At: at, Value: ids.free(id)}
+		f.add(reasons.duplicate, at, v, "an id that no other has").Fix = &Fix{At: at, Value: ids.unused(id)}
 	}
 	ids.seen[id] = true
 	return id
 }
 
-// free is the id with the first suffix _2, _3, ... that nobody has.
-func (ids *idSet) free(id string) string {
-	for n := 2; ; n++ {
-		next := id + "_" + strconv.Itoa(n)
-		if !ids.all[next] {
-			ids.all[next] = true
-			return next
-		}
+// unused is the id, with the first suffix _2, _3, ... that makes it one which nobody has.
+func (ids *idSet) unused(id string) string {
+	next := id
+	for n := 2; ids.all[next]; n++ {
+		next = id + "_" + strconv.Itoa(n)
 	}
+	ids.all[next] = true
+	return next
 }
 
 func sortedKeys(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }
 
 func contains(names []string, n string) bool { return slices.Contains(names, n) }
-
-func join(names []string) string { return strings.Join(names, ", ") }

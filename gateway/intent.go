@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"strings"
 
 	"patterngate/ijson"
 )
@@ -44,15 +45,15 @@ func (in Intent) Value() any { return in.value }
 // Raw is what a result keeps of a refused intent as raw_plan, raw_route or raw_action: the value as decoded, a
 // marked text where it was no document, the beginning of what was longer than 16 KiB.
 func (in Intent) Raw() any {
-	text := in.text
+	text := strings.ToValidUTF8(in.text, "\uFFFD")
 	if in.Caller {
 		text = string(ijson.Canonical(in.value))
 	}
 	if len(text) > maxRaw {
-		return map[string]any{"kind": "truncated", "bytes": float64(len(text)), "raw": validText(ijson.Cut(text, maxRaw))}
+		return map[string]any{"kind": "truncated", "bytes": float64(len(text)), "raw": ijson.Cut(text, maxRaw)}
 	}
 	if in.fault != nil {
-		return map[string]any{"kind": "invalid", "raw": validText(text)}
+		return map[string]any{"kind": "invalid", "raw": text}
 	}
 	return in.value
 }

@@ -39,11 +39,15 @@ func (e Entry) OK() bool {
 	return !failed
 }
 
-// Counts reports whether a spending cap must count the call: it was done well, or may have been.
-func (e Entry) Counts() bool { return e.Status == Reserved || e.Status == InDoubt || e.OK() }
+// Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not.
+func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status != Failed }
 
-// Note adds what became of a permitted call to the ledger, at its place in the order of intents.
+// Note adds what became of a permitted call to the ledger, at its place in the order of intents. Without a permit
+// nothing was called, and nothing is noted.
 func (g *Gate) Note(p Permit, e Entry) {
+	if !p.given {
+		return
+	}
 	e.Tool, e.Effect, e.Args, e.Hash = p.tool.Name, p.tool.Effect, p.args, p.hash
 	at, _ := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
 	g.ledger = slices.Insert(g.ledger, at, e)

@@ -1,6 +1,9 @@
 package gateway
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Near is the one name meant by got: equal but for case, else at an edit distance of at most 2 and under a third
 // of the name's length. It is empty where none or several come near (spec/surface.md section 1).
@@ -13,7 +16,7 @@ func Near(got string, names []string) string {
 	}
 	n, _ := only(names, func(n string) bool {
 		d := distance(got, n)
-		return d <= 2 && 3*d < len(n)
+		return d <= 2 && 3*d < utf8.RuneCountInString(n)
 	})
 	return n
 }
@@ -32,7 +35,7 @@ func only(names []string, near func(string) bool) (string, bool) {
 	return found, found != ""
 }
 
-// distance is the Levenshtein distance of two names; 3 stands for more.
+// distance is the Levenshtein distance of two names; where their lengths alone tell that it is more than 2, it is 3.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > 2 || d < -2 {

@@ -13,6 +13,9 @@ import (
 // maxRecorded is how much of an observation is recorded and handed on (spec/surface.md section 1, "Cutting").
 const maxRecorded = 64 << 10
 
+// maxErrorText is how much of an observation's own error a trace row shows.
+const maxErrorText = 512
+
 // ErrNoPermit is what performing the zero Permit gives.
 var ErrNoPermit = errors.New("gateway: no permit")
 
@@ -75,7 +78,7 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", p.tool.Name, r, debug.Stack())}
 		}
 	}()
-	v, err := p.tool.Do(ctx, catalog.Call{Args: p.args, Key: key, Attempt: p.attempt})
+	v, err := p.tool.Do(ctx, catalog.Call{Args: owned(p.args), Key: key, Attempt: p.attempt})
 	if err != nil {
 		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", p.tool.Name, err)}
 	}
@@ -129,9 +132,14 @@ func Reported(observation any) (string, bool) {
 	return "", false
 }
 
+// errorText is never blank, so that an error without words still shows.
 func errorText(e any) string {
-	if s, ok := e.(string); ok {
-		return ijson.Cut(s, 512)
+	s, ok := e.(string)
+	switch {
+	case !ok:
+		s = string(ijson.Canonical(e))
+	case ijson.Blank(s):
+		s = "error"
 	}
-	return ijson.Cut(string(ijson.Canonical(e)), 512)
+	return ijson.Cut(s, maxErrorText)
 }

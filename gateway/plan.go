@@ -30,7 +30,7 @@ type PlanRules struct {
 // ParsePlan judges a task decomposition's plan (spec/patterns.md section 2, in its order).
 func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
 	f := &faults{family: "invalid_plan"}
-	doc, filled := openDocument(f, in, "plan")
+	doc, filled := openDocument(f, in, documentReasons, "plan")
 	if doc == nil {
 		return Plan{}, f.refusal()
 	}
@@ -42,7 +42,7 @@ func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
 		return Plan{}, f.refusal()
 	}
 	if reason := stepCount(len(list), rules); reason != "" {
-		f.add(reason, at, float64(len(list)), fmt.Sprintf("%d to %d steps", rules.Min, rules.Max))
+		f.add(reason, at, list, fmt.Sprintf("%d to %d steps, not %d", rules.Min, rules.Max, len(list)))
 		return Plan{}, f.refusal()
 	}
 	plan := Plan{Steps: make([]Step, len(list)), Filled: filled}
@@ -86,16 +86,21 @@ func parseStep(f *faults, n int, v any, at ijson.Pointer, ids *idSet, allowed []
 	return s
 }
 
+// openReasons are the names of what openDocument finds.
+type openReasons struct{ notObject, badKind string }
+
+var documentReasons = openReasons{"not_object", "bad_kind"}
+
 // openDocument checks what every intent has in common: an object of one of the kinds. A nil result ends the list.
 // Where the caller left the kind out and only one is possible, it is filled.
-func openDocument(f *faults, in Intent, kinds ...string) (map[string]any, []Filled) {
+func openDocument(f *faults, in Intent, reasons openReasons, kinds ...string) (map[string]any, []Filled) {
 	if in.fault != nil {
-		f.add("non_json", in.fault.Pointer, Missing, "one JSON object; "+in.fault.Reason)
+		f.add("non_json", in.fault.Pointer, Missing, fmt.Sprintf("one JSON object; byte %d: %s", in.fault.Offset, in.fault.Reason))
 		return nil, nil
 	}
 	doc, ok := in.value.(map[string]any)
 	if !ok {
-		f.add("not_object", in.At, in.value, "an object")
+		f.add(reasons.notObject, in.At, in.value, "an object")
 		return nil, nil
 	}
 	at := in.At.Member("kind")
@@ -107,22 +112,24 @@ func openDocument(f *faults, in Intent, kinds ...string) (map[string]any, []Fill
 	if contains(kinds, kind) {
 		return doc, nil
 	}
-	p := f.add("bad_kind", at, member(doc, "kind"), strings.Join(kinds, " or "))
+	p := f.add(reasons.badKind, at, member(doc, "kind"), strings.Join(kinds, " or "))
 	if near := Near(ijson.Trim(kind), kinds); near != "" {
 		p.DidYouMean = near
 		p.Fix = &Fix{At: at, Value: near}
+	} else if got == nil && len(kinds) == 1 {
+		p.Fix = &Fix{At: at, Value: kinds[0]}
 	}
 	return doc, nil
 }
 
-// extraKeys notes each member beyond the known ones, by name; removing it is a sure repair.
+// extraKeys notes each member beyond the known ones, by name. It is renamed if that is what was meant, else removing
+// it is a sure repair.
 func extraKeys(f *faults, reason string, obj map[string]any, at ijson.Pointer, known ...string) {
-	for _, name := range sortedKeys(obj) {
-		if contains(known, name) {
-			continue
-		}
-		p := f.add(reason, at.Member(name), obj[name], "no member beyond "+join(known))
+	unknown, means := misspelt(obj, known)
+	for _, name := range unknown {
+		p := f.add(reason, at.Member(name), obj[name], listing("no member beyond ", known))
 		p.Fix = &Fix{At: at.Member(name), Remove: true}
+		p.rename(obj, at, name, means[name])
 	}
 }
 
@@ -152,7 +159,7 @@ func allowedName(f *faults, obj map[string]any, key string, at ijson.Pointer, ru
 	if contains(rules.allowed, n) {
 		return n
 	}
-	p := f.add(rules.notAllowed+":"+n, at, obj[key], oneOf(rules.allowed))
+	p := f.add(rules.notAllowed+":"+ijson.Cut(n, maxNamed), at, obj[key], oneOf(rules.allowed))
 	if near := Near(n, rules.allowed); near != "" {
 		p.DidYouMean = near
 		p.Fix = &Fix{At: at, Value: near}

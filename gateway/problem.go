@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"patterngate/ijson"
@@ -15,11 +16,17 @@ const (
 	gotHead     = 160
 	maxWant     = 200
 	maxNamed    = 4096 // of the part of a stop reason that an outsider named
+	maxPlace    = 1024 // of a pointer, which an outsider's member names could make endless
 )
+
+// moreProblems is the reason of the row that stands for the problems beyond maxProblems.
+const moreProblems = "more"
 
 // Problem is one fault of an intent or a request, with what would have been right.
 type Problem struct {
-	Pointer ijson.Pointer   `json:"pointer"`       // RFC 6901, into the caller's arguments or the model's reply
+	// Pointer is the place (RFC 6901) in the caller's arguments or the model's reply; the nearest container of it
+	// where its own pointer is longer than 1 KiB.
+	Pointer ijson.Pointer   `json:"pointer"`
 	Reason  string          `json:"reason"`        // the stop reason less its family
 	Got     json.RawMessage `json:"got,omitempty"` // absent where nothing was there
 	Want    string          `json:"want"`          // one line
@@ -27,13 +34,6 @@ type Problem struct {
 	DidYouMean string `json:"did_you_mean,omitempty"`
 	// Fix is the sure repair, if there is one; it is offered, never applied.
 	Fix *Fix `json:"-"`
-}
-
-// Fix is a repair that cannot be wrong about what was meant: one near name, the number in a text.
-type Fix struct {
-	At     ijson.Pointer
-	Value  any  // what stands there afterwards
-	Remove bool // nothing stands there afterwards
 }
 
 // Refusal is why an intent was not accepted: the first fault in the contract's order, and all of them.
@@ -61,14 +61,30 @@ type faults struct {
 // add notes a fault and returns its problem for further words. got is absent where it is the missing value.
 func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Problem {
 	if f.first == "" {
-		f.first = ijson.Cut(f.family+":"+reason, len(f.family)+1+maxNamed)
+		f.first = f.family + ":" + reason
 	}
-	if len(f.list) == maxProblems {
+	if f.full() {
 		f.more++
-		return &Problem{}
+		return &Problem{} // nobody will see it
 	}
-	f.list = append(f.list, Problem{Pointer: at, Reason: ijson.Cut(reason, maxNamed), Got: Got(got), Want: ijson.Cut(want, maxWant)})
+	f.list = append(f.list, problem(reason, at, got, want))
 	return &f.list[len(f.list)-1]
+}
+
+// full reports whether further faults are only counted.
+func (f *faults) full() bool { return len(f.list) == maxProblems }
+
+// problem words a fault within the bounds of what is shown.
+func problem(reason string, at ijson.Pointer, got any, want string) Problem {
+	return Problem{Pointer: place(at), Reason: reason, Got: Got(got), Want: ijson.Cut(ijson.Words(want), maxWant)}
+}
+
+// place is the pointer itself, or its nearest container with a pointer of bearable length.
+func place(at ijson.Pointer) ijson.Pointer {
+	for len(at) > maxPlace {
+		at = at[:strings.LastIndexByte(string(at), '/')]
+	}
+	return at
 }
 
 // refusal is nil if nothing is wrong.
@@ -79,19 +95,29 @@ func (f *faults) refusal() *Refusal {
 	return &Refusal{Reason: f.first, Problems: endWith(f.list, f.more)}
 }
 
-// CapProblems bounds a list of problems to what a result shows.
+// CapProblems bounds a list of problems, perhaps put together from bounded ones, to what a result shows.
 func CapProblems(list []Problem) []Problem {
-	if len(list) <= maxProblems {
-		return list
+	var kept []Problem
+	more := 0
+	for _, p := range list {
+		switch {
+		case p.Reason == moreProblems:
+			n, _ := strconv.Atoi(string(p.Got)) // endWith wrote it
+			more += n
+		case len(kept) == maxProblems:
+			more++
+		default:
+			kept = append(kept, p)
+		}
 	}
-	return endWith(list[:maxProblems:maxProblems], len(list)-maxProblems)
+	return endWith(kept, more)
 }
 
 func endWith(list []Problem, more int) []Problem {
 	if more == 0 {
 		return list
 	}
-	return append(list, Problem{Reason: "more", Got: Got(float64(more))})
+	return append(list, Problem{Reason: moreProblems, Got: Got(float64(more))})
 }
 
 // missing is the value of a member that is not there.
@@ -127,7 +153,25 @@ func oneOf(names []string) string {
 	if len(names) == 0 {
 		return "none is allowed"
 	}
-	return "one of " + strings.Join(names, ", ")
+	return listing("one of ", names)
+}
+
+// listing names as many as a want holds; a name is never cut, as half of it could be taken for another.
+func listing(words string, names []string) string {
+	for i, n := range names {
+		comma, rest := ", ", ", ..."
+		if i == 0 {
+			comma = ""
+		}
+		if i == len(names)-1 {
+			rest = ""
+		}
+		if i > 0 && len(words+comma+n+rest) > maxWant {
+			return words + ", ..."
+		}
+		words += comma + n
+	}
+	return words
 }
 
 // text returns a string's stripped form if it is one and not blank.
@@ -139,16 +183,5 @@ func text(v any) (string, bool) {
 	s = ijson.Trim(s)
 	return s, s != ""
 }
-
-// asText repairs a number or boolean where just a text is wanted.
-func asText(at ijson.Pointer, v any) *Fix {
-	switch v.(type) {
-	case float64, bool:
-		return &Fix{At: at, Value: string(ijson.Canonical(v))}
-	}
-	return nil
-}
-
-func validText(s string) string { return strings.ToValidUTF8(s, "�") }
 
 func ordinal(n int) string { return fmt.Sprintf("step_%d_", n) }

@@ -46,8 +46,8 @@ func (p Refunds) final(c Case) Verdict {
 func (p Refunds) refund(c Case) Verdict {
 	amount, _ := c.Args["amount_usd"].(float64)
 	context, known := refundContext(c)
-	remaining := p.MaxPerRunUSD - refunded(c, anyUser)
-	ofUser := refunded(c, c.Args["user_id"])
+	ofRun, ofUser := refunded(c)
+	remaining := sum(p.MaxPerRunUSD, -ofRun)
 	reason, _ := c.Args["reason"].(string)
 	switch {
 	case !(amount >= 0.01):
@@ -58,13 +58,13 @@ func (p Refunds) refund(c Case) Verdict {
 		return Verdict{Reason: "refund_window_expired"}
 	case !(remaining > 0):
 		return Verdict{Reason: "refund_budget_exhausted"}
-	case ofUser > 0 && ofUser+amount > context.lastCharge:
+	case ofUser > 0 && sum(ofUser, amount) > context.lastCharge:
 		return Verdict{Reason: "refund_exceeds_last_charge"}
 	case amount > remaining:
 		return revise(c, "cap_to_remaining_run_budget", "amount_usd", Cents(remaining))
 	case ijson.Blank(reason):
 		return revise(c, "refund_reason_required", "reason", p.DefaultReason)
-	case amount > p.AutoLimitUSD:
+	case !(amount <= p.AutoLimitUSD):
 		return Verdict{Decision: Escalate, Reason: "high_refund_requires_human"}
 	}
 	return Verdict{Decision: Approve, Reason: "refund_within_auto_limit"}
@@ -74,8 +74,7 @@ func (p Refunds) refund(c Case) Verdict {
 func (p Refunds) email(c Case) Verdict {
 	amount, _ := c.Args["amount_usd"].(float64)
 	for _, e := range c.Effects {
-		paid, user, ok := paidRefund(e)
-		if ok && e.OK() && ijson.Equal(user, c.Args["user_id"]) && paid == Cents(amount) {
+		if e.Tool == "issue_refund" && e.OK() && sameUser(e, c) && paid(e) == Cents(amount) {
 			return Verdict{Decision: Approve, Reason: "email_after_refund"}
 		}
 	}
@@ -88,34 +87,34 @@ func revise(c Case, reason, arg string, v any) Verdict {
 	return Verdict{Decision: Revise, Reason: reason, Args: args}
 }
 
-// anyUser matches every user in refunded.
-var anyUser any = missing{}
-
-// refunded sums what was paid, or may have been, to a user in this run.
-func refunded(c Case, user any) float64 {
-	total := 0.0
+// refunded sums what was paid, or may have been, in this run and to the user of the case.
+func refunded(c Case) (ofRun, ofUser float64) {
 	for _, e := range c.Effects {
-		paid, to, ok := paidRefund(e)
-		if ok && e.Counts() && (user == anyUser || ijson.Equal(to, user)) {
-			total += paid
+		if e.Tool != "issue_refund" || !e.Counts() {
+			continue
+		}
+		asked, _ := e.Args["amount_usd"].(float64)
+		amount := max(paid(e), Cents(asked)) // an answer that says less than was asked does not make room for more
+		ofRun = sum(ofRun, amount)
+		if sameUser(e, c) {
+			ofUser = sum(ofUser, amount)
 		}
 	}
-	return total
+	return ofRun, ofUser
 }
 
-// paidRefund reads a refund off the ledger: what the tool says it paid, else what it was told to pay.
-func paidRefund(e Entry) (amount float64, user any, ok bool) {
-	if e.Tool != "issue_refund" {
-		return 0, nil, false
-	}
-	amount, _ = e.Args["amount_usd"].(float64)
+// paid is what a refund says that it paid, else what it was told to pay.
+func paid(e Entry) float64 {
+	amount, _ := e.Args["amount_usd"].(float64)
 	observation, _ := e.Observation.(map[string]any)
 	refund, _ := observation["refund"].(map[string]any)
-	if paid, there := refund["amount_usd"].(float64); there {
-		amount = paid
+	if said, there := refund["amount_usd"].(float64); there {
+		amount = said
 	}
-	return Cents(amount), e.Args["user_id"], true
+	return Cents(amount)
 }
+
+func sameUser(e Entry, c Case) bool { return ijson.Equal(e.Args["user_id"], c.Args["user_id"]) }
 
 type customer struct{ lastCharge, days float64 }
 
@@ -123,7 +122,7 @@ type customer struct{ lastCharge, days float64 }
 func refundContext(c Case) (customer, bool) {
 	for i := len(c.Effects) - 1; i >= 0; i-- {
 		e := c.Effects[i]
-		if e.Tool != "get_refund_context" || !e.OK() || !ijson.Equal(e.Args["user_id"], c.Args["user_id"]) {
+		if e.Tool != "get_refund_context" || !e.OK() || !sameUser(e, c) {
 			continue
 		}
 		observation, _ := e.Observation.(map[string]any)
@@ -136,10 +135,19 @@ func refundContext(c Case) (customer, bool) {
 }
 
 // Cents rounds an amount to cents as decimal text is rounded (spec/patterns.md section 1).
-func Cents(amount float64) float64 {
+func Cents(amount float64) float64 { return rounded(amount, 2) }
+
+// sum adds amounts as decimal numbers: 2000 less 128.11 is 1871.89 and not the double just under it, which that
+// amount would exceed.
+func sum(a, b float64) float64 {
+	const digits = 9 // finer than any amount, coarser than the error of a double of money
+	return rounded(a+b, digits)
+}
+
+func rounded(amount float64, digits int) float64 {
 	if math.IsNaN(amount) || math.IsInf(amount, 0) {
 		return amount
 	}
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', 2, 64), 64)
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', digits, 64), 64)
 	return v
 }

@@ -128,7 +128,7 @@ var registry = concat(
 		"signature_repeat", "The same call was proposed again."),
 	rows("max_", begun, ExitSpent, NextTell, "seconds", "The run's time is over."),
 	rows("max_", at(tdRun), ExitSpent, NextFixOrTell, "execute_steps", "The plan has more steps than may be executed."),
-	rows("max_", at(tdRun, svRun, rtRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
+	rows("max_", at(tdRun, orRun, rtRun, svRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
 	rows("max_", at(rtRun), ExitSpent, NextTell, "delegations", "The run's delegations are used up."),
 	rows("max_", at(rtPlan), ExitSpent, NextTell, "route_attempts", "Every attempt was declined."),
 	rows("max_", at(svPlan), ExitSpent, NextTell, "steps", "The run's steps are used up."),
@@ -161,7 +161,7 @@ func rows(prefix string, places []Place, exit Exit, next Next, pairs ...string) 
 
 // tasks makes rows of reasons that end a task of an orchestrator.
 func tasks(pairs ...string) []StopReason {
-	list := rows("", at(orRun), ExitTool, NextNone, pairs...)
+	list := rows("", at(orRun), ExitNone, NextNone, pairs...)
 	for i := range list {
 		list[i].Task = true
 	}

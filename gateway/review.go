@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"maps"
+	"cmp"
 
 	"patterngate/ijson"
 )
@@ -66,14 +66,28 @@ type ReviewerFunc func(Case) Verdict
 // Review calls f.
 func (f ReviewerFunc) Review(c Case) Verdict { return f(c) }
 
-// Ruling is what review came to for one call. Its zero value blocks. Approve stands for exactly Args.
+// Ruling is what review came to for one call. Its zero value blocks. Only a [Gate] makes one that admits a call: the
+// members are there to be read, and changing them admits nothing.
 type Ruling struct {
 	Decision  Decision
 	Reason    string         // of the decision itself
 	Revisions []string       // the reasons of all revisions, in order
 	Args      map[string]any // after all revisions
 	Need      []string
-	tool      string
+	approved  approved
+}
+
+// approved says what exactly a review allowed; its zero value is nothing.
+type approved struct {
+	by   *Gate
+	done int    // calls in the ledger when it was judged
+	tool string // "" for the final answer
+	args string // in canonical form
+}
+
+// covers reports whether the ruling allows the call, as things stand at the gate.
+func (r Ruling) covers(g *Gate, p Proposal) bool {
+	return r.approved == approved{g, len(g.ledger), p.Tool, string(ijson.Canonical(p.Args))}
 }
 
 // maxRevisions is how often a review may change a call before it is blocked.
@@ -82,41 +96,45 @@ const maxRevisions = 3
 // Review judges a case to a fixed point: after a revision it starts again from the top, so that nothing is
 // approved that was not judged as it stands (spec/patterns.md section 0, Supervisor). Without a reviewer the
 // allowlists alone decide.
-func (g *Gate) Review(c Case) Ruling { return g.review(c, nil) }
+func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 
 // ReviewApproved reviews what a person approved: escalation is satisfied for exactly these arguments, block and
 // revise still count.
-func (g *Gate) ReviewApproved(c Case) Ruling { return g.review(c, c.Args) }
+func (g *Gate) ReviewApproved(c Case) Ruling { return g.review(c, true) }
 
-func (g *Gate) review(c Case, approved map[string]any) Ruling {
+func (g *Gate) review(c Case, byPerson bool) Ruling {
 	c.Effects = g.ledger
-	r := Ruling{Args: c.Args, tool: c.Tool}
-	if g.Reviewer == nil {
-		r.Decision, r.Reason = Approve, "allowlisted"
-		return r
-	}
+	r, asked := Ruling{Args: c.Args}, c.Args
 	for {
-		c.Args = maps.Clone(r.Args)
-		v := g.Reviewer.Review(c)
+		c.Args = owned(r.Args)
+		v := g.verdict(c)
 		switch v.Decision {
 		case Revise:
-			if len(r.Revisions) == maxRevisions || ijson.Equal(v.Args, r.Args) {
+			if len(r.Revisions) == maxRevisions || v.Args == nil || ijson.Equal(v.Args, r.Args) {
 				return r.end(Verdict{Reason: ReviseNotConvergent})
 			}
-			r.Revisions = append(r.Revisions, v.Reason)
-			r.Args = v.Args
+			r.Revisions, r.Args = append(r.Revisions, v.Reason), v.Args
 			continue
 		case Escalate:
-			if approved != nil && ijson.Equal(approved, r.Args) {
-				v.Decision = Approve
+			if !byPerson || !ijson.Equal(asked, r.Args) {
+				return r.end(v)
 			}
-		case Block:
-			if v.Reason == "" {
-				v.Reason = NoRuleMatched
-			}
+			v.Decision = Approve
+			fallthrough
+		case Approve:
+			r.approved = approved{g, len(g.ledger), c.Tool, string(ijson.Canonical(r.Args))}
+			return r.end(v)
 		}
-		return r.end(v)
+		return r.end(Verdict{Reason: cmp.Or(v.Reason, NoRuleMatched), Need: v.Need})
 	}
+}
+
+// verdict is one pass of review.
+func (g *Gate) verdict(c Case) Verdict {
+	if g.config.Reviewer == nil {
+		return Verdict{Decision: Approve, Reason: "allowlisted"}
+	}
+	return g.config.Reviewer.Review(c)
 }
 
 func (r Ruling) end(v Verdict) Ruling {

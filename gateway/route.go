@@ -28,7 +28,7 @@ type RouteRules struct {
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
 func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 	f := &faults{family: "invalid_route"}
-	doc, filled := openDocument(f, in, "route")
+	doc, filled := openDocument(f, in, documentReasons, "route")
 	if doc == nil {
 		return Route{}, f.refusal()
 	}
@@ -55,9 +55,9 @@ func (r *Route) ticket(f *faults, in Intent, doc map[string]any, fill string) {
 		return
 	}
 	r.Args = maps.Clone(args)
-	if _, there := args["ticket"]; !there && in.Caller && fill != "" {
+	if _, there := args["ticket"]; !there && in.Caller && !ijson.Blank(fill) {
 		r.Args["ticket"] = ijson.Words(fill)
-		r.Filled = append(r.Filled, Filled{at.Member("ticket"), fill})
+		r.Filled = append(r.Filled, Filled{at.Member("ticket"), r.Args["ticket"]})
 		return
 	}
 	if _, ok := text(args["ticket"]); !ok {

@@ -3,6 +3,8 @@ package gateway
 import (
 	"slices"
 	"strings"
+
+	"patterngate/catalog"
 )
 
 // Kind is a pattern's kind.
@@ -37,6 +39,7 @@ type Exit int
 
 // The exit codes of a call.
 const (
+	ExitNone    Exit = -1 // never ends a run
 	ExitOK      Exit = 0
 	ExitFault   Exit = 1 // ours
 	ExitRequest Exit = 2 // usage, refused request, incomplete goal
@@ -80,51 +83,54 @@ func (s StopReason) Occurs(kind Kind, phase string) bool {
 }
 
 // LookupStopReason finds the row of a stop reason as a result shows it. Of several that fit the one with the
-// longest fixed beginning counts, so that invalid_plan:step_1_bad_args is not taken for something shorter.
+// longest fixed beginning counts.
 func LookupStopReason(reason string) (StopReason, bool) {
-	best, length := StopReason{}, -1
+	best, length, found := StopReason{}, -1, false
 	for _, s := range registry {
-		if fixed, ok := s.matches(reason); ok && fixed > length {
-			best, length = s, fixed
+		fixed := strings.IndexFunc(s.Name, placeholder)
+		if fixed < 0 {
+			fixed = len(s.Name)
+		}
+		if fixed > length && fits(reason, s.Name) {
+			best, length, found = s, fixed, true
 		}
 	}
-	return best, length >= 0
+	return best, found
 }
 
-// StopReasons lists the registry in its order. The list is the caller's own.
+// StopReasons lists the registry in its order. What the rows hold must not be changed.
 func StopReasons() []StopReason { return slices.Clone(registry) }
 
-// matches compares a reason with the row's name and returns how long the fixed beginning is.
-func (s StopReason) matches(reason string) (int, bool) {
-	fixed, rest, open := cutPlaceholder(s.Name)
-	if !open {
-		return len(fixed), reason == fixed
-	}
-	tail, ok := strings.CutPrefix(reason, fixed)
-	if !ok || tail == "" {
-		return 0, false
-	}
-	if strings.HasPrefix(rest, "_") { // step_I_bad_args: the number stands inside
-		digits := strings.TrimLeft(tail, "0123456789")
-		return len(fixed) + len(rest), len(digits) < len(tail) && digits == rest
-	}
-	return len(fixed), strings.Count(rest, ":") <= strings.Count(tail, ":")
-}
+// placeholder reports a capital: in a row's name it stands for something.
+func placeholder(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// cutPlaceholder splits a row's name around its first placeholder: a capital standing alone.
-func cutPlaceholder(name string) (fixed, rest string, open bool) {
-	for i := range len(name) {
-		if c := name[i]; c >= 'A' && c <= 'Z' {
-			return name[:i], name[i+1:], true
-		}
+// fits compares a reason with a row's name. I stands for a number from 1 on, other capitals for anything, but a name
+// that something follows ends where that begins.
+func fits(reason, name string) bool {
+	i := strings.IndexFunc(name, placeholder)
+	if i < 0 {
+		return reason == name
 	}
-	return name, "", false
+	tail, ok := strings.CutPrefix(reason, name[:i])
+	if !ok {
+		return false
+	}
+	what, after := name[i], name[i+1:]
+	if what == 'I' {
+		rest := strings.TrimLeft(tail, "0123456789")
+		return len(rest) < len(tail) && tail[0] != '0' && fits(rest, after)
+	}
+	if after == "" {
+		return tail != ""
+	}
+	end := strings.IndexByte(tail, after[0])
+	return end > 0 && fits(tail[end:], after)
 }
 
 // Wrote reports whether a write or destructive call was made or may have been: then nothing may be offered that
 // could do it again (spec/surface.md section 1).
 func Wrote(ledger []Entry) bool {
 	return slices.ContainsFunc(ledger, func(e Entry) bool {
-		return e.Effect != "read" && e.Status != Failed
+		return e.Effect != catalog.Read && e.Status != Failed
 	})
 }

@@ -34,7 +34,7 @@ var taskKeys = []string{"id", "worker", "args", "critical"}
 // ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
 func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
 	f := &faults{family: "invalid_plan"}
-	doc, filled := openTasks(f, in)
+	doc, filled := openDocument(f, in, openReasons{"non_json", "kind"}, "plan")
 	if doc == nil {
 		return Tasks{}, f.refusal()
 	}
@@ -46,7 +46,7 @@ func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
 		return Tasks{}, f.refusal()
 	}
 	if len(list) < 1 || len(list) > rules.Max {
-		f.add("max_tasks", at, float64(len(list)), want)
+		f.add("max_tasks", at, list, fmt.Sprintf("%s, not %d", want, len(list)))
 		return Tasks{}, f.refusal()
 	}
 	plan := Tasks{Tasks: make([]Task, len(list)), Filled: filled}
@@ -59,27 +59,6 @@ func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
 		return Tasks{}, r
 	}
 	return plan, nil
-}
-
-// openTasks is openDocument with the orchestrator's names: what is no object is non_json, a wrong kind is kind.
-func openTasks(f *faults, in Intent) (map[string]any, []Filled) {
-	doc, ok := in.value.(map[string]any)
-	if in.fault == nil && !ok {
-		f.add("non_json", in.At, in.value, "an object")
-		return nil, nil
-	}
-	inner := &faults{family: f.family}
-	doc, filled := openDocument(inner, in, "plan")
-	for _, p := range inner.list {
-		if p.Reason == "bad_kind" {
-			p.Reason = "kind"
-		}
-		if f.first == "" {
-			f.first = f.family + ":" + p.Reason
-		}
-		f.list = append(f.list, p)
-	}
-	return doc, filled
 }
 
 type taskParser struct {
@@ -129,44 +108,41 @@ func (p *taskParser) argsAndCritical(t *Task, obj map[string]any, at ijson.Point
 	}
 }
 
-// fill returns the task with the members that can only have one value.
+// fill returns the task with what the caller may leave out: critical, and the arguments that can only have one value.
 func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	obj = maps.Clone(obj)
 	if _, there := obj["critical"]; !there {
 		obj["critical"] = false
 		p.filled = append(p.filled, Filled{at.Member("critical"), false})
 	}
-	worker, _ := text(obj["worker"])
-	if p.rules.Fill == nil || !contains(p.rules.Allowed, worker) {
+	given, there := obj["args"]
+	if !there {
+		given = map[string]any{}
+	}
+	args, isObject := given.(map[string]any)
+	if !isObject {
 		return obj
 	}
-	fill := p.rules.Fill(worker)
-	args, given := obj["args"]
-	old, isObject := args.(map[string]any)
-	if given && !isObject || len(fill) == 0 && given {
-		return obj
-	}
-	full := maps.Clone(old)
-	if full == nil {
-		full = map[string]any{}
-	}
+	full := maps.Clone(args)
+	fill := p.onlyValues(obj)
 	for _, name := range sortedKeys(fill) {
-		if _, there := full[name]; !there {
+		if _, set := full[name]; !set {
 			full[name] = fill[name]
 			p.filled = append(p.filled, Filled{at.Member("args").Member(name), fill[name]})
 		}
+	}
+	if !there && len(fill) == 0 {
+		p.filled = append(p.filled, Filled{at.Member("args"), full})
 	}
 	obj["args"] = full
 	return obj
 }
 
-// asBool repairs the texts "true" and "false".
-func asBool(at ijson.Pointer, v any) *Fix {
-	switch v {
-	case "true":
-		return &Fix{At: at, Value: true}
-	case "false":
-		return &Fix{At: at, Value: false}
+// onlyValues are the arguments of the task's worker that can only have one value.
+func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
+	worker, _ := text(obj["worker"])
+	if p.rules.Fill == nil || !contains(p.rules.Allowed, worker) {
+		return nil
 	}
-	return nil
+	return p.rules.Fill(worker)
 }

@@ -63,11 +63,6 @@ func BenchmarkAppendPlan(b *testing.B) {
 }
 
 func BenchmarkDecodeIntoPlan(b *testing.B) {
-	type step struct {
-		ID, Title, Tool string
-		Args            map[string]any
-	}
-	_ = step{}
 	var p struct {
 		Kind  string `json:"kind"`
 		Steps []struct {

@@ -197,27 +197,26 @@ func (r *reader) fault(err error) *Fault {
 	if !ok { // io.EOF: there was no value at all
 		return &Fault{Offset: len(r.text), Reason: ReasonEmpty}
 	}
+	at := Pointer(syntax.JSONPointer)
+	if errors.Is(err, io.ErrUnexpectedEOF) && utf8.Valid(r.text) {
+		return &Fault{at, len(r.text), ReasonCut}
+	}
 	offset := min(int(syntax.ByteOffset), len(r.text))
-	return &Fault{Pointer(syntax.JSONPointer), offset, r.reason(offset, err)}
+	return &Fault{at, offset, reasonAt(r.text, offset)}
 }
 
-// reason says what is wrong at offset, by a look at the text: the decoder's own words may change.
-func (r *reader) reason(offset int, err error) string {
-	rest := r.text[offset:]
+// reasonAt says what is wrong at offset, by a look at the text: the decoder's own words may change.
+func reasonAt(text []byte, offset int) string {
+	rest := text[offset:]
 	char, size := utf8.DecodeRune(rest)
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		if !utf8.Valid(r.text) {
-			return ReasonNotUTF8
-		}
-		return ReasonCut
-	case char == utf8.RuneError && size == 1:
+	case char == utf8.RuneError && size <= 1:
 		return ReasonNotUTF8
 	case char == '\ufeff' && offset == 0:
 		return ReasonBOM
 	case isSurrogateEscape(rest):
 		return ReasonSurrogate
-	case size == 1 && char < ' ' && inString(r.text[:offset]):
+	case char < ' ' && inString(text[:offset]):
 		return ReasonControl
 	}
 	return ReasonNotJSON

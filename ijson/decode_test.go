@@ -3,6 +3,7 @@ package ijson_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -50,6 +51,14 @@ func TestDecode(t *testing.T) {
 				t.Errorf("Decode(%q) = %#v, want %#v", tt.text, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestDecodeHasNoMinusZero(t *testing.T) {
+	for _, text := range []string{"-0", "-0.0", "-0e5", "-1e-400"} {
+		if n := decode(t, text).(float64); n != 0 || math.Signbit(n) {
+			t.Errorf("Decode(%s) = %v, want 0 without a sign", text, n)
+		}
 	}
 }
 

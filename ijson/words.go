@@ -47,16 +47,19 @@ func inWords(s string) bool {
 	return !gap || s == ""
 }
 
-// Cut returns the longest beginning of text that has at most maxBytes bytes and splits no character.
+// Cut returns the longest beginning of text that has at most maxBytes bytes and splits no character. It is
+// empty for a negative maxBytes.
 func Cut(text string, maxBytes int) string {
-	if len(text) <= maxBytes {
+	switch {
+	case maxBytes <= 0:
+		return ""
+	case len(text) <= maxBytes:
 		return text
 	}
-	longest := max(maxBytes, 0)
-	for end := longest; end >= 0 && end > longest-utf8.UTFMax; end-- {
+	for end := maxBytes; end >= 0 && end > maxBytes-utf8.UTFMax; end-- {
 		if utf8.RuneStart(text[end]) {
 			return text[:end]
 		}
 	}
-	return text[:longest] // these bytes are no UTF-8
+	return text[:maxBytes] // these bytes are no UTF-8
 }

@@ -64,11 +64,10 @@ type decomposition struct {
 // propose gets a plan and has it judged whole.
 func (d *decomposition) propose() *stop {
 	budget := d.spec.Budget
-	tools := d.spec.tools()
 	d.rows = []any{}
 	intent, stop := d.log.propose(PhasePlan, "plan", Question{
-		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: tools, Payload: map[string]any{
-			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": offered(tools),
+		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Payload: map[string]any{
+			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": offered(d.tools),
 		},
 	})
 	if stop != nil {

@@ -36,6 +36,8 @@ type log struct {
 	spec Spec
 	task Task
 	gate *gateway.Gate
+	// tools are what a proposer may choose from; the same in every question of the run.
+	tools []catalog.Tool
 
 	start    time.Time
 	deadline time.Time     // moves by the time that people took
@@ -53,7 +55,7 @@ func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 	gate.Catalog, gate.Execution, gate.Budget, gate.Reviewer = spec.Catalog, spec.Execution, spec.Budget, spec.Reviewer
 	now := run.Now()
 	return &log{
-		run: run, spec: spec, task: task, gate: gateway.NewGate(gate),
+		run: run, spec: spec, task: task, gate: gateway.NewGate(gate), tools: spec.tools(),
 		start: now, deadline: now.Add(spec.Budget.MaxSeconds), trace: []any{}, history: []any{},
 	}
 }
@@ -137,7 +139,7 @@ func modelStop(phase string, out Outcome) *stop {
 // answer asks for the final text.
 func (l *log) answer(payload map[string]any) (string, *stop) {
 	text, s := l.ask(PhaseFinalize, "writing the answer", Question{
-		Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.spec.tools(),
+		Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.tools,
 	})
 	return ijson.Trim(text), s
 }

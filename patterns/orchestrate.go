@@ -79,15 +79,14 @@ type orchestration struct {
 
 // propose gets a plan and has it judged whole.
 func (o *orchestration) propose() *stop {
-	tools := o.spec.tools()
 	payload := map[string]any{
-		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": offered(tools),
+		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": offered(o.tools),
 	}
 	for name, v := range o.task.Inputs {
 		payload[name] = v
 	}
 	intent, stop := o.log.propose(PhasePlan, "plan", Question{
-		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: tools, Hidden: []string{requestID},
+		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: []string{requestID},
 	})
 	if stop != nil {
 		return stop

@@ -70,7 +70,7 @@ type routing struct {
 // choose gets and judges the next route.
 func (r *routing) choose() (gateway.Route, *stop) {
 	intent, stop := r.propose(PhaseRoute, "route", Question{
-		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.spec.tools(),
+		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools,
 	})
 	if stop != nil {
 		return gateway.Route{}, stop
@@ -170,7 +170,7 @@ func (r *routing) payload() map[string]any {
 			"last_observation_status": lastStatus, "last_observation": observation,
 		},
 		"recent_history":   r.rows(3),
-		"available_routes": offered(r.spec.tools()),
+		"available_routes": offered(r.tools),
 	}
 }
 

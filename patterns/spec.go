@@ -12,6 +12,7 @@ type Spec struct {
 	Kind gateway.Kind
 
 	Catalog   *catalog.Catalog // what exists
+	Tools     []string         // what the pattern was declared with
 	Policy    []string         // what a plan, route or action may name
 	Execution []string         // what may be called
 	Budget    gateway.Budget
@@ -41,10 +42,18 @@ type Task struct {
 	Finalize bool
 }
 
-// tools are the tools of the policy allowlist that exist, in its order: what a proposer may choose from.
+// tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
+// list allows none, the pattern's own are named all the same, as in the seeds: the gate refuses, not the payload.
 func (s Spec) tools() []catalog.Tool {
+	if list := s.existing(s.Policy); len(list) > 0 {
+		return list
+	}
+	return s.existing(s.Tools)
+}
+
+func (s Spec) existing(names []string) []catalog.Tool {
 	var list []catalog.Tool
-	for _, n := range s.Policy {
+	for _, n := range names {
 		if t, ok := s.Catalog.Tool(n); ok {
 			list = append(list, t)
 		}

@@ -117,7 +117,7 @@ func (s *supervision) rules() gateway.ActionRules {
 // next gets and reads the worker's next action.
 func (s *supervision) next() (*act, *stop) {
 	intent, stop := s.propose(PhaseWorker, "action", Question{
-		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.spec.tools(),
+		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
 	})
 	if stop != nil {
 		return nil, stop

@@ -140,4 +140,3 @@ func TestReplayGivesTheSameResult(t *testing.T) {
 		})
 	}
 }
-

@@ -1,0 +1,62 @@
+// Package examples holds sessions that run in the tests: each *.txtar is what a person types and what they see. The
+// comments in a session are its documentation; -update rewrites what is compared whole.
+package examples
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"patterngate/server/cli"
+)
+
+// readmePath is absolute: sessions have a directory of their own.
+var readmePath = func() string {
+	path, err := filepath.Abs("../README.md")
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
+var update = flag.Bool("update", false, "rewrite the sessions' expected output")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"patterngate": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestSessions plays every session with an environment of its own: no key, no configuration.
+func TestSessions(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"readme": readme},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
+			return nil
+		},
+	})
+}
+
+// seconds are all that differs between two runs of the demo.
+var seconds = regexp.MustCompile(`[0-9]+\.[0-9]+ s`)
+
+// readme compares the last command's output with the session that the README shows.
+func readme(ts *testscript.TestScript, neg bool, _ []string) {
+	text, err := os.ReadFile(readmePath)
+	ts.Check(err)
+	_, after, _ := strings.Cut(string(text), "$ go run . demo\n")
+	shown, _, found := strings.Cut(after, "\n```")
+	printed, _, _ := strings.Cut(ts.ReadFile("stdout"), "\nTry next")
+	want, got := seconds.ReplaceAllString(shown, "T s"), seconds.ReplaceAllString(strings.TrimSpace(printed), "T s")
+	if !found || (want == got) == neg {
+		ts.Fatalf("the README shows\n%s\nthe demo prints\n%s", want, got)
+	}
+}

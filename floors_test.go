@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floor is one package: what it may import of ours and of others, and why. The standard library is open to all
+// but for what [TestPatternCodeIsDeterministic] forbids.
+type floor struct {
+	own     string // packages of this module, by path; "" is none
+	outside string // modules
+	why     string
+}
+
+// floors is the architecture (see the README's "The house"): server over patterns over gateway over catalog over
+// ijson. A subpackage is an adapter or a door of its parent: it may import the parent and what is below, the parent
+// never imports it, siblings never meet. A new package or arrow is a line here, with its reason.
+var floors = map[string]floor{
+	"": {"server/cli", "", "one call into the commands"},
+
+	"ijson": {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+
+	"catalog":          {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
+	"catalog/demo":     {"catalog ijson", "", "the reference patterns' tools and data"},
+	"catalog/upstream": {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
+
+	"gateway": {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
+
+	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
+	"patterns/local":       {"patterns gateway catalog ijson", "", "the engine in this process"},
+	"patterns/llm":         {"patterns gateway catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "who may answer a question: a model server or the offline rules"},
+	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
+
+	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/cli": {"server patterns patterns/llm patterns/local gateway catalog catalog/demo catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals"},
+}
+
+// listed is what "go list -json" tells of a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Module     *struct{ Path string }
+}
+
+func TestFloors(t *testing.T) {
+	const module = "patterngate"
+	packages := list(t, "./...")
+	seen := map[string]bool{}
+	for _, p := range packages {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if exempt(name) {
+			continue
+		}
+		seen[name] = true
+		may, ok := floors[name]
+		if !ok {
+			t.Errorf("package %q has no floor; add a line that says why it is there", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			if !allowed(may, module, path) {
+				t.Errorf("%q imports %s; its floor (%s) does not allow that", name, path, may.why)
+			}
+		}
+	}
+	for name, f := range floors {
+		if !seen[name] {
+			t.Errorf("floor %q has no package", name)
+		}
+		if f.why == "" {
+			t.Errorf("floor %q has no reason", name)
+		}
+	}
+}
+
+// exempt are benchmarks and examples: they may look at everything, nothing may look at them.
+func exempt(name string) bool {
+	return name == "bench" || name == "examples" || strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "examples/")
+}
+
+func allowed(may floor, module, path string) bool {
+	if own, ok := strings.CutPrefix(path, module+"/"); ok {
+		return slices.Contains(strings.Fields(may.own), own)
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(strings.Fields(may.outside), func(m string) bool {
+		return path == m || strings.HasPrefix(path, m+"/")
+	})
+}
+
+func list(t *testing.T, pattern string) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Module", pattern).Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}

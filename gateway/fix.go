@@ -1,0 +1,114 @@
+package gateway
+
+import "patterngate/ijson"
+
+// Fix is a repair that cannot be wrong about what was meant: one near name, the number in a text, a member that
+// means nothing taken away (spec/surface.md section 1, "Sure repairs"). It is offered, never applied here.
+type Fix struct {
+	At     ijson.Pointer
+	Value  any  // what stands at At afterwards
+	Remove bool // nothing stands at At afterwards
+	// From is where the value stood under a misspelt name, and stands no more; empty: it only changes at At.
+	From ijson.Pointer
+}
+
+// Apply returns root with the repair made, and true; root itself never changes. Where the repair does not fit root,
+// it returns root as it was, and false.
+func (f Fix) Apply(root any) (any, bool) {
+	if f.Remove {
+		return ijson.Remove(root, f.At)
+	}
+	fixed, ok := root, true
+	if f.From != "" {
+		fixed, ok = ijson.Remove(root, f.From)
+	}
+	if ok {
+		fixed, ok = ijson.Set(fixed, f.At, f.Value)
+	}
+	if !ok {
+		return root, false
+	}
+	return fixed, true
+}
+
+// misspelt lists an object's members beyond the known ones, by name, and which known one each means: a near name that
+// is free, and that no other means.
+func misspelt(obj map[string]any, known []string) (unknown []string, means map[string]string) {
+	by := map[string][]string{}
+	for _, name := range sortedKeys(obj) {
+		if contains(known, name) {
+			continue
+		}
+		unknown = append(unknown, name)
+		right := Near(name, known)
+		if _, taken := obj[right]; right != "" && !taken {
+			by[right] = append(by[right], name)
+		}
+	}
+	means = map[string]string{}
+	for _, right := range known {
+		if names := by[right]; len(names) == 1 {
+			means[names[0]] = right
+		}
+	}
+	return unknown, means
+}
+
+// rename says that the member under name in obj, which stands at that place, was meant to have the right name.
+func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right string) {
+	if right != "" {
+		p.DidYouMean = right
+		p.Fix = &Fix{At: at.Member(right), Value: obj[name], From: at.Member(name)}
+	}
+}
+
+// asText repairs a number or boolean where just a text is wanted.
+func asText(at ijson.Pointer, v any) *Fix {
+	switch v.(type) {
+	case float64, bool:
+		return &Fix{At: at, Value: string(ijson.Canonical(v))}
+	}
+	return nil
+}
+
+// asBool repairs the texts "true" and "false".
+func asBool(at ijson.Pointer, v any) *Fix {
+	switch v {
+	case "true":
+		return &Fix{At: at, Value: true}
+	case "false":
+		return &Fix{At: at, Value: false}
+	}
+	return nil
+}
+
+// asNumber repairs the text of a number.
+func asNumber(at ijson.Pointer, v any, whole bool) *Fix {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	n, err := ijson.Decode([]byte(ijson.Trim(s)))
+	if err != nil {
+		return nil
+	}
+	_, isNumber := n.(float64)
+	if _, isWhole := ijson.Integer(n); !isNumber || whole && !isWhole {
+		return nil
+	}
+	return &Fix{At: at, Value: n}
+}
+
+// Retype is the sure repair of a value that has just the other type: "42" where a number is wanted, 42 where a
+// text is. It is nil where nothing is sure.
+func Retype(want string, at ijson.Pointer, v any) *Fix {
+	switch want {
+	case "string":
+		return asText(at, v)
+	case "boolean":
+		return asBool(at, v)
+	case "integer", "number":
+		return asNumber(at, v, want == "integer")
+	}
+	return nil
+}

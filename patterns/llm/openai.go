@@ -1,0 +1,218 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+const (
+	defaultBaseURL = "https://api.openai.com/v1"
+	placeholderKey = "none" // for servers that want no key; many refuse a request without the header
+	maxResponse    = 8 << 20
+)
+
+// Config says which server and model to ask, and how patiently.
+type Config struct {
+	// BaseURL is where chat/completions lies, absolute http or https, without query and user; empty means OpenAI's.
+	BaseURL string
+	// APIKey is sent as bearer token. With a BaseURL it may be empty: a placeholder is sent.
+	APIKey string
+	// Model is the model's name; required.
+	Model string
+	// Timeout bounds each request, from its beginning to the last byte of its answer. 0 leaves no time at all.
+	Timeout time.Duration
+	// MaxRetries is how often a question is asked again after 429, 5xx or a broken connection. 0 means never.
+	MaxRetries int
+	// Temperature is sent as it is, 0 to 2.
+	Temperature float64
+}
+
+// OpenAI asks a language model by Chat Completions. All questions share one client and its connections. It is safe
+// for concurrent use. It reads no environment variable but the proxy settings of [http.ProxyFromEnvironment], follows
+// no redirect, and never holds more than 8 MiB of an answer.
+type OpenAI struct {
+	model       string
+	temperature string // as JSON
+	timeout     time.Duration
+	retries     int
+	backoff     time.Duration // the first wait's upper bound
+	client      openai.Client
+	scrub       func(string) string // takes the key out of a server's text
+}
+
+var _ patterns.Model = (*OpenAI)(nil)
+
+// NewOpenAI returns a model for cfg, or every fault of cfg at once. It makes no connection.
+func NewOpenAI(cfg Config) (*OpenAI, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	base, key := cfg.BaseURL, cfg.APIKey
+	if base == "" {
+		base = defaultBaseURL
+	}
+	if key == "" {
+		key = placeholderKey
+	}
+	return &OpenAI{
+		model:       cfg.Model,
+		temperature: number(cfg.Temperature),
+		timeout:     cfg.Timeout,
+		retries:     cfg.MaxRetries,
+		backoff:     firstBackoff,
+		scrub:       scrubber(cfg.APIKey),
+		// Not openai.NewClient: that one also takes OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment.
+		client: openai.Client{Options: []option.RequestOption{
+			option.WithBaseURL(base),
+			option.WithAPIKey(key),
+			option.WithMaxRetries(0), // attempts belong to the run's budget: see Ask
+			option.WithHTTPClient(newWire()),
+		}},
+	}, nil
+}
+
+func (cfg Config) check() error {
+	var faults []error
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("llm: "+format, args...)) }
+	if cfg.BaseURL == "" && cfg.APIKey == "" {
+		add("neither a base URL nor an API key; set one of them")
+	}
+	if cfg.BaseURL != "" {
+		if fault := faultOfBase(cfg.BaseURL); fault != "" {
+			add("base URL: %s; want http:// or https://, a host and a path", fault)
+		}
+	}
+	if strings.ContainsFunc(cfg.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		add("API key: holds white space or characters beyond ASCII; want it as the server gave it out")
+	}
+	if ijson.Blank(cfg.Model) {
+		add("model: missing")
+	}
+	if cfg.Timeout < 0 {
+		add("time-out: got %v; want 0 or more", cfg.Timeout)
+	}
+	if cfg.MaxRetries < 0 {
+		add("retries: got %d; want 0 or more", cfg.MaxRetries)
+	}
+	if !(cfg.Temperature >= 0 && cfg.Temperature <= 2) {
+		add("temperature: got %v; want 0 to 2", cfg.Temperature)
+	}
+	return errors.Join(faults...)
+}
+
+// faultOfBase says what is wrong with a base URL without repeating what may be secret in it.
+func faultOfBase(text string) string {
+	base, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "cannot be read"
+	case base.Scheme != "http" && base.Scheme != "https":
+		return fmt.Sprintf("scheme %q", base.Scheme)
+	case base.Hostname() == "":
+		return "has no host"
+	case base.User != nil:
+		return "holds a user or password"
+	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
+		return "has a query or fragment"
+	}
+	return ""
+}
+
+// Name returns the model's name.
+func (m *OpenAI) Name() string { return m.model }
+
+// Ask sends the question as two messages, in JSON mode where a decision is asked for, and returns the first choice's
+// content, "" if that is null or blank. A request that cannot be made, is not answered or is answered with something
+// else gives a [*patterns.ModelFault]; usage counts every request begun. A question that may cost no request is an
+// error of the caller.
+func (m *OpenAI) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+	if q.MaxRequests == 0 {
+		return patterns.Answer{}, errors.New("llm: a question that may cost no request was asked")
+	}
+	body := m.body(q)
+	var used patterns.Usage
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return patterns.Answer{Usage: used}, err
+		}
+		said, err := m.request(ctx, body, q.Decision())
+		used = used.Plus(said.usage)
+		if err == nil {
+			return patterns.Answer{Text: said.text, Usage: used}, nil
+		}
+		again := try < m.retries && (q.MaxRequests < 0 || used.Requests < q.MaxRequests)
+		if !again || !m.pause(ctx, try, err) {
+			return patterns.Answer{Usage: used}, outward(ctx, err)
+		}
+	}
+}
+
+// request makes one request within the time-out. Its error is a [*fault] or ctx's own.
+func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (completion, error) {
+	if m.timeout == 0 {
+		return completion{}, &fault{reason: timeoutReason, cause: errNoTime}
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimedOut)
+	defer cancel()
+	said, err := m.exchange(limited, cancel, body, decision)
+	said.usage.Requests = 1
+	var known *fault
+	switch {
+	case err == nil || errors.As(err, &known):
+		return said, err
+	case context.Cause(limited) == errTimedOut:
+		return said, &fault{reason: timeoutReason, cause: errTimedOut}
+	case ctx.Err() != nil:
+		return said, ctx.Err()
+	}
+	return said, &fault{reason: unreachableReason, cause: err, passing: true}
+}
+
+// exchange sends body and reads the answer. Its error is a [*fault] where the server said something, else the
+// connection's or ctx's.
+func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decision bool) (completion, error) {
+	var res *http.Response
+	err := m.client.Post(ctx, "chat/completions", body, &res)
+	var denied *statusError
+	if errors.As(err, &denied) {
+		return completion{}, m.denial(denied.res, cancel)
+	}
+	if err != nil {
+		return completion{}, err
+	}
+	defer res.Body.Close()
+	text, err := read(res)
+	if err != nil {
+		return completion{}, err
+	}
+	said, err := decodeCompletion(text, decision)
+	if errors.Is(err, io.ErrUnexpectedEOF) && endsWithConnection(res) {
+		return completion{}, io.ErrUnexpectedEOF // half of an answer, not a wrong one
+	}
+	return said, err
+}
+
+// read reads the body whole, but never more than maxResponse bytes.
+func read(res *http.Response) ([]byte, error) {
+	const likely = 64 << 10 // to begin with, whatever length the server claims
+	size := min(max(res.ContentLength, 0), likely)
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(res.Body, maxResponse+1))
+	if n > maxResponse {
+		return nil, wrongAnswer(errTooLarge)
+	}
+	return text.Bytes(), err
+}

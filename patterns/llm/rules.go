@@ -1,0 +1,249 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Rules plan without a language model, on any catalog: they read the goal's words and values and the tools' names,
+// descriptions and schemas. The same question has the same answer, always; nothing is learnt and nothing is sent.
+//
+//	goal ──▶ clauses, words, values ──▶ tools by the words they share ──▶ arguments by name, form and unit ──▶ JSON
+//	                                          │                                │
+//	                             goal_unclear, route_unclear          goal_incomplete:TOOL.ARGUMENT
+//
+// Rules never invent a required argument and never choose a route without a reason: they answer with a
+// [patterns.ModelFault] that says what to ask the person. Texts in results of tools are never read for what to do, only
+// for values of the argument's own name. Where several values would do, a call that changes something is not proposed.
+//
+// The zero Rules are ready to use, and safe for concurrent use. They must not be copied.
+type Rules struct {
+	// WriteTools lets the rules propose every tool that writes or destroys. By default they propose such a tool only
+	// if it is make-believe (catalog.Tool.Demo): that words overlap is little reason to change something real. It is
+	// set where a pattern's configuration names the rules itself (llm: {provider: rules}), and before the first use.
+	WriteTools bool
+
+	shelf shelf
+}
+
+// NewRules returns rules that propose make-believe tools and tools that only read.
+func NewRules() *Rules { return &Rules{} }
+
+var _ patterns.Model = (*Rules)(nil)
+
+// Name is "rules".
+func (r *Rules) Name() string { return "rules" }
+
+// Ask answers from the question alone. Its faults are goal_incomplete, goal_unclear and route_unclear, and ctx's error
+// if ctx has ended. It costs no request and no token.
+func (r *Rules) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return patterns.Answer{}, err
+	}
+	var text string
+	var err error
+	switch q.Ask {
+	case patterns.AskPlan:
+		text, err = r.read(q).plan()
+	case patterns.AskTasks:
+		text, err = r.read(q).tasks()
+	case patterns.AskRoute:
+		text, err = r.read(q).route()
+	case patterns.AskAction:
+		text, err = r.read(q).action()
+	case patterns.AskAnswer:
+		text = composeAnswer(q.Payload)
+	default:
+		err = fmt.Errorf("rules: question %q; plan, tasks, route, action or answer", q.Ask)
+	}
+	if err != nil {
+		return patterns.Answer{}, err
+	}
+	return patterns.Answer{Text: text}, nil
+}
+
+// reading is one question as read.
+type reading struct {
+	rules   *Rules
+	payload map[string]any
+	goal    *goal
+	tools   []*studied
+	hidden  []string
+	rarity  map[string]float64 // of words among the tools
+	follow  follow
+	first   []filled // what each tool's arguments would be, wherever in the goal it is spoken of
+	byShape map[string][]span
+}
+
+func (r *Rules) read(q patterns.Question) *reading {
+	text, _ := q.Payload["goal"].(string)
+	x := &reading{
+		rules: r, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, byShape: map[string][]span{},
+		follow: follow{inputs: inputs(q.Payload)},
+	}
+	for _, t := range q.Tools {
+		x.tools = append(x.tools, r.shelf.take(t))
+	}
+	x.rarity = rarity(x.tools)
+	return x
+}
+
+// protocol are the payload's members that are no inputs of the run.
+var protocol = setOf(`goal max_plan_steps available_tools max_tasks available_workers budgets forbidden_targets state_summary
+ recent_history available_routes recent_step_summaries`)
+
+func inputs(payload map[string]any) map[string]any {
+	own := map[string]any{}
+	for name, v := range payload {
+		if !protocol[name] {
+			own[name] = v
+		}
+	}
+	return own
+}
+
+// try fills every tool once, so that matching knows whose arguments the goal holds.
+func (r *reading) try() {
+	r.first = make([]filled, len(r.tools))
+	for i := range r.tools {
+		r.first[i] = r.fill(i, nil, r.follow)
+	}
+}
+
+// may reports whether tool i may be proposed at all by these rules.
+func (r *reading) may(i int) bool {
+	t := r.tools[i]
+	return t.Effect == catalog.Read || t.Demo || r.rules.WriteTools
+}
+
+// open reports whether tool i may be picked for this goal.
+func (r *reading) open(i int) bool {
+	return r.may(i) && (r.tools[i].Effect == catalog.Read || r.requested(i))
+}
+
+// call is one proposed call.
+type call struct {
+	tool int
+	args map[string]any
+	pick pick
+}
+
+// calls fills the picked tools. It asks for what the goal leaves out: of a tool that it clearly wants, or if it wants
+// nothing else. Other tools whose arguments are not known are left out.
+func (r *reading) calls(picks []pick) ([]call, error) {
+	var calls []call
+	var lacking error
+	slices.SortStableFunc(picks, func(a, b pick) int { return r.order(a.tool, b.tool) })
+	for _, p := range picks {
+		f := r.fill(p.tool, p.clauses, r.follow)
+		if f.complete() {
+			calls = append(calls, r.callsOf(p, f)...)
+			continue
+		}
+		fault := r.incomplete(p.tool, f)
+		if p.main && p.certain {
+			return nil, fault
+		}
+		if lacking == nil {
+			lacking = fault
+		}
+	}
+	if len(calls) == 0 && lacking != nil {
+		return nil, lacking
+	}
+	return calls, nil
+}
+
+// callsOf is the call of a tool, and further ones where the goal names more values for one argument of a reading tool.
+func (r *reading) callsOf(p pick, f filled) []call {
+	list := []call{{tool: p.tool, args: f.args, pick: p}}
+	for _, v := range valuesOf(f.more) {
+		args := make(map[string]any, len(f.args))
+		for name, old := range f.args {
+			args[name] = old
+		}
+		args[f.moreOf] = v
+		list = append(list, call{tool: p.tool, args: args, pick: p})
+	}
+	return list[:min(len(list), 4)]
+}
+
+// order compares tools: reading comes before writing, writing before destroying, telling people comes last; else the
+// catalog's order holds.
+func (r *reading) order(a, b int) int {
+	return cmp.Or(cmp.Compare(r.turn(a), r.turn(b)), cmp.Compare(a, b))
+}
+
+func (r *reading) turn(i int) int {
+	switch t := r.tools[i]; {
+	case t.Effect == catalog.Read:
+		return 0
+	case t.tells:
+		return 3
+	case t.Effect == catalog.Write:
+		return 1
+	}
+	return 2
+}
+
+func (r *reading) incomplete(i int, f filled) *patterns.ModelFault {
+	t, name := r.tools[i], f.missing[0]
+	at := slices.IndexFunc(r.tools[i].arguments, func(a argument) bool { return a.Name == name })
+	say := fmt.Sprintf("To %s I need %s (%s); the request does not say it. What is it?",
+		readable(t.Name), name, strings.TrimRight(r.tools[i].arguments[at].hint(), "."))
+	if several := f.several[name]; several != nil {
+		say = fmt.Sprintf("To %s I need one %s, and the request names several: %s. Which one is meant?",
+			readable(t.Name), name, listOf(several.([]any)))
+	}
+	return &patterns.ModelFault{Reason: "goal_incomplete:" + t.Name + "." + name, Say: clip(say, 400)}
+}
+
+// unclear says that no tool's words meet the goal.
+func (r *reading) unclear(say string) *patterns.ModelFault {
+	return &patterns.ModelFault{Reason: "goal_unclear", Say: say, Candidates: r.candidates(func(i int) bool { return r.may(i) })}
+}
+
+const maxCandidates = 5
+
+// candidates are the tools that came nearest, the best first.
+func (r *reading) candidates(open func(int) bool) []string {
+	scores := r.overlaps()
+	var order []int
+	for i := range r.tools {
+		if open(i) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	var names []string
+	for _, i := range order[:min(len(order), maxCandidates)] {
+		names = append(names, r.tools[i].Name)
+	}
+	return names
+}
+
+// overlaps weighs the whole goal against each tool.
+func (r *reading) overlaps() []float64 {
+	stems := map[string]bool{}
+	for _, w := range r.goal.words {
+		if r.counts(w) {
+			stems[w.stem] = true
+		}
+	}
+	scores := make([]float64, len(r.tools))
+	for i := range r.tools {
+		for _, s := range sortedKeys(stems) {
+			scores[i] += r.value(i, s)
+		}
+	}
+	return scores
+}
+
+func answerJSON(v map[string]any) string { return string(ijson.Canonical(v)) }

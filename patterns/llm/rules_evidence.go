@@ -1,0 +1,359 @@
+package llm
+
+import (
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"patterngate/ijson"
+)
+
+// inGoal finds the values that the goal holds for an argument.
+func (r *reading) inGoal(a argument, clauses []int) []candidate {
+	list := r.byNames(a)
+	add := func(v any, why evidence, at int) { list = append(list, candidate{value: v, why: why, at: at}) }
+	v := &r.goal.values
+	switch a.need {
+	case needDate:
+		r.addSpans(&list, a, v.dates)
+	case needMonth:
+		r.addSpans(&list, a, v.months)
+		for _, d := range v.dates {
+			add(d.text[:len("2006-01")], derived, d.start)
+		}
+	case needYear:
+		for _, s := range slices.Concat(v.months, v.dates) {
+			year, _ := strconv.Atoi(s.text[:4]) // a date's year is digits
+			add(float64(year), derived, s.start)
+		}
+	case needClock:
+		r.addSpans(&list, a, v.times)
+	case needEmail:
+		r.addSpans(&list, a, v.emails)
+	case needLink:
+		r.addSpans(&list, a, v.links)
+	case needMember:
+		r.addMembers(&list, a)
+	case needShaped:
+		r.addShaped(&list, a)
+	case needMoney:
+		r.addMoney(&list, a)
+	case needCode:
+		for _, m := range v.money {
+			add(m.currency, byForm, m.start)
+		}
+	case needNumber:
+		r.addCounted(&list, a)
+	case needFlag:
+		r.addFlag(&list, a)
+	case needQuery:
+		list = append(list, r.query(a, clauses)...)
+	case needPath:
+		r.addPaths(&list)
+	case needName:
+		list = append(list, r.properNames(a)...)
+	case needOther:
+		r.addLoneID(&list, a)
+	}
+	return list
+}
+
+// cues are the words before a value that tell which of two like arguments it is.
+var cues = map[string]map[string]bool{
+	"from": setOf(`from`), "sourc": setOf(`from`), "origin": setOf(`from`), "start": setOf(`from between since starting`),
+	"begin": setOf(`from between since starting`), "sinc": setOf(`since from`), "to": setOf(`to into onto`),
+	"target": setOf(`to into onto`), "destin": setOf(`to into onto`), "end": setOf(`to until till through and by`),
+	"until": setOf(`to until till through and by`),
+}
+
+// addSpans adds values known by their form; where the argument's name calls for a word before it, that word decides.
+func (r *reading) addSpans(list *[]candidate, a argument, spans []span) {
+	var wanted map[string]bool
+	for _, s := range a.stems {
+		if c := cues[s]; c != nil {
+			wanted = c
+			break
+		}
+	}
+	for _, s := range spans {
+		before := r.goal.wordBefore(s.start)
+		switch {
+		case wanted[before]:
+			*list = append(*list, candidate{value: s.text, why: byCue, at: s.start})
+		case wanted == nil || !directions[before]:
+			*list = append(*list, candidate{value: s.text, why: byForm, at: s.start})
+		}
+	}
+}
+
+// directions are the cues that speak against an argument with other cues.
+var directions = setOf(`from between since starting to into onto until till through`)
+
+func (r *reading) addShaped(list *[]candidate, a argument) {
+	found := r.shaped(a)
+	r.addSpans(list, a, found)
+	before, after := fixedEnds(a.shape)
+	if len(found) > 0 || before+after == "" {
+		return
+	}
+	for _, c := range r.goal.values.chunks {
+		if whole := before + c.text + after; a.shape.MatchString(whole) {
+			*list = append(*list, candidate{value: whole, why: derived, at: c.start})
+		}
+	}
+}
+
+// fixedEnds are the texts with which every value of an anchored pattern begins and ends: /srv/orders/ and .json for
+// ^/srv/orders/A-[0-9]{4}\.json$, so that A-1001 is enough.
+func fixedEnds(shape *regexp.Regexp) (before, after string) {
+	parsed, err := syntax.Parse(shape.String(), syntax.Perl)
+	if err != nil || parsed.Op != syntax.OpConcat {
+		return "", ""
+	}
+	parts := parsed.Sub
+	n := len(parts)
+	if n < 3 || parts[0].Op != syntax.OpBeginText || parts[n-1].Op != syntax.OpEndText {
+		return "", ""
+	}
+	if parts[1].Op == syntax.OpLiteral {
+		before = string(parts[1].Rune)
+		before = before[:strings.LastIndexByte(before, '/')+1] // what follows belongs to the name
+	}
+	if parts[n-2].Op == syntax.OpLiteral {
+		after = string(parts[n-2].Rune)
+	}
+	return before, after
+}
+
+// addPaths takes what is written like a path or a file name.
+func (r *reading) addPaths(list *[]candidate) {
+	for _, c := range r.goal.values.chunks {
+		dot := strings.LastIndexByte(c.text, '.')
+		isFile := dot > 0 && len(c.text)-dot <= 6 && startsWithLetter(c.text[dot+1:]) && !isEmail(c.text)
+		if isFile || strings.Contains(c.text, "/") && !strings.Contains(c.text, "://") && strings.ContainsFunc(c.text, unicode.IsLetter) {
+			*list = append(*list, candidate{value: c.text, why: byForm, at: c.start})
+		}
+	}
+}
+
+// shaped are the goal's values of an argument's pattern, also in capitals.
+func (r *reading) shaped(a argument) []span {
+	key := a.shape.String()
+	if known, ok := r.byShape[key]; ok {
+		return known
+	}
+	var found []span
+	for _, c := range r.goal.values.chunks {
+		if a.shape.MatchString(c.text) {
+			found = append(found, c)
+		} else if upper := strings.ToUpper(c.text); a.shape.MatchString(upper) {
+			found = append(found, span{upper, c.start, c.end})
+		}
+	}
+	r.byShape[key] = found
+	return found
+}
+
+// addMembers finds members of an enumeration: all their words in a row, or a word that only one member has.
+func (r *reading) addMembers(list *[]candidate, a argument) {
+	if len(a.Enum) == 1 && a.Required {
+		*list = append(*list, candidate{value: a.Enum[0], why: fromInput, at: -1})
+		return
+	}
+	for _, m := range a.members { // numbers are found by the argument's name
+		for i, w := range r.goal.words {
+			if w.barred {
+				continue
+			}
+			if r.goal.spells(i, m) {
+				*list = append(*list, candidate{value: m.text, why: byForm, at: w.start})
+			} else if len(w.low) >= 3 && !w.dull && len(m.words) > 1 && a.ownWord(m, w.stem) {
+				*list = append(*list, candidate{value: m.text, why: onlyOne, at: w.start})
+			}
+		}
+	}
+}
+
+// spells reports whether the member's words stand at i. Members of one or two letters must be spelled exactly: us is no US.
+func (g *goal) spells(i int, m member) bool {
+	if len(m.words) == 0 || i+len(m.words) > len(g.words) {
+		return false
+	}
+	for j, w := range m.words {
+		if g.words[i+j].stem != w.stem {
+			return false
+		}
+	}
+	return len(m.text) > 2 || g.text[g.words[i].start:g.words[i].end] == m.text
+}
+
+// ownWord reports whether a stem is a word of this member and of no other.
+func (a argument) ownWord(m member, stem string) bool {
+	has := func(m member) bool {
+		return slices.ContainsFunc(m.words, func(w word) bool { return w.stem == stem })
+	}
+	return has(m) && !slices.ContainsFunc(a.members, func(o member) bool { return o.text != m.text && has(o) })
+}
+
+// addMoney takes amounts in the argument's currency; a bare number only right after the thing that is to be paid.
+func (r *reading) addMoney(list *[]candidate, a argument) {
+	currency, cents := "", false
+	for _, s := range a.stems {
+		if code := currencies[s]; code != "" {
+			currency = code
+		}
+		cents = cents || s == stem("cents")
+	}
+	add := func(amount float64, why evidence, at int) {
+		if cents {
+			amount = math.Round(amount * 100)
+		}
+		if a.Type == "integer" && amount != math.Trunc(amount) {
+			return
+		}
+		*list = append(*list, candidate{value: amount, why: why, at: at})
+	}
+	for _, m := range r.goal.values.money {
+		if currency != "" && m.currency != currency {
+			continue
+		}
+		why := byForm
+		if r.paysFor(a, m.start) {
+			why = byCue
+		}
+		add(m.amount, why, m.start)
+	}
+	for _, n := range r.goal.values.numbers {
+		if r.paysFor(a, n.start) && r.goal.endsAt(n.end) {
+			add(n.value, onlyOne, n.start)
+		}
+	}
+}
+
+var linking = setOf(`of for is was a an the him her them back exactly about only`)
+
+// paysFor reports whether the word before an amount, linking words aside, is one of the tool's name: fine of 30.
+func (r *reading) paysFor(a argument, at int) bool {
+	i := r.goal.wordAt(at) - 1
+	for steps := 0; i >= 0 && linking[r.goal.words[i].low] && steps < 3; steps++ {
+		i--
+	}
+	if i < 0 {
+		return false
+	}
+	s := r.goal.words[i].stem
+	return slices.ContainsFunc(a.tool.name, func(w word) bool { return w.stem == s && !dull[w.low] })
+}
+
+// addCounted takes a number whose unit is a word of the argument: 3 hours for duration_hours, 5 boxes for quantity when
+// the description speaks of boxes.
+func (r *reading) addCounted(list *[]candidate, a argument) {
+	described := wordsOf(a.Description)
+	for _, n := range r.goal.values.numbers {
+		if n.unit == "" || a.Type == "integer" && n.value != math.Trunc(n.value) {
+			continue
+		}
+		fits := slices.Contains(a.stems, n.unit) ||
+			slices.ContainsFunc(described, func(w word) bool { return w.stem == n.unit && !dull[w.low] })
+		if fits {
+			*list = append(*list, candidate{value: n.value, why: byForm, at: n.start})
+		}
+	}
+}
+
+// addFlag takes a flag that the goal names; saying nothing is not saying no.
+func (r *reading) addFlag(list *[]candidate, a argument) {
+	for i, w := range r.goal.words {
+		if len(a.stems) == 0 || i+len(a.stems) > len(r.goal.words) || w.stem != a.stems[0] {
+			continue
+		}
+		same := true
+		for j, s := range a.stems {
+			same = same && r.goal.words[i+j].stem == s
+		}
+		if same {
+			*list = append(*list, candidate{value: !w.denied, why: byHead, at: w.start})
+		}
+	}
+}
+
+// addLoneID takes the one thing in the goal that looks like an id, for the one argument of all tools that wants an id.
+func (r *reading) addLoneID(list *[]candidate, a argument) {
+	if a.Type == "integer" || !a.isID() || r.idArguments() != 1 {
+		return
+	}
+	var found []span
+	for _, c := range r.goal.values.chunks {
+		if looksLikeID(c.text) && !r.goal.values.covers(c.start) && !slices.ContainsFunc(found, func(s span) bool { return s.text == c.text }) {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 1 {
+		*list = append(*list, candidate{value: found[0].text, why: onlyOne, at: found[0].start})
+	}
+}
+
+func (a argument) isID() bool {
+	last := a.last()
+	return a.Type == "string" && a.need == needOther && (last == "id" || last == "number" || last == "numb" || last == "no" || last == "code" || last == "ref")
+}
+
+// idArguments counts the different id arguments of all tools.
+func (r *reading) idArguments() int {
+	names := map[string]bool{}
+	for _, t := range r.tools {
+		for _, a := range t.arguments {
+			if a.isID() {
+				names[a.Name] = true
+			}
+		}
+	}
+	return len(names)
+}
+
+// convert reads a text as a value of the argument's type.
+func (a argument) convert(text string) (any, bool) {
+	switch a.Type {
+	case "integer", "number":
+		f, ok := parseNumber(text)
+		if !ok || a.Type == "integer" && (f != math.Trunc(f) || math.Abs(f) > ijson.MaxInteger) {
+			return nil, false
+		}
+		return f, len(a.Enum) == 0 || slices.Contains(a.Enum, any(f))
+	case "boolean":
+		flag, ok := flagWords[strings.ToLower(text)]
+		return flag, ok
+	case "string", "":
+		return a.convertText(text)
+	}
+	return nil, false
+}
+
+func (a argument) convertText(text string) (any, bool) {
+	if len(a.Enum) > 0 {
+		i := slices.IndexFunc(a.Enum, func(m any) bool { s, ok := m.(string); return ok && strings.EqualFold(s, text) })
+		if i < 0 {
+			return nil, false
+		}
+		return a.Enum[i], true
+	}
+	switch a.need {
+	case needDate:
+		return text, isDate(text)
+	case needMonth:
+		return text, isMonth(text)
+	case needClock:
+		return text, isClock(text)
+	case needEmail:
+		return text, isEmail(text)
+	}
+	if a.shape != nil && !a.shape.MatchString(text) {
+		text = strings.ToUpper(text)
+		return text, a.shape.MatchString(text)
+	}
+	return text, !ijson.Blank(text)
+}

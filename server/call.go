@@ -1,0 +1,22 @@
+package server
+
+import "patterngate/patterns"
+
+// Pattern is one pattern offered as a tool.
+type Pattern struct {
+	Spec patterns.Spec
+	// Title and Description are what a client shows to people and to its model.
+	Title, Description string
+}
+
+// call is one tools/call as it was taken.
+type call struct {
+	Tool      string
+	Spec      patterns.Spec
+	Arguments map[string]any  // decoded, as sent: a plan, route or actions given as a text is still that text
+	Intents   map[string]any  // plan, route and actions by argument name, read from their text or as given
+	IntentWas map[string]bool // true: the argument was sent as a text holding JSON
+	ByCaller  bool            // the caller handed in an intent
+	Demo      bool            // a reachable tool is make-believe
+	Model     string          // name of the model: "rules", "gpt-4.1-mini"; "caller" when no model was asked
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// The exit codes of commands (spec/surface.md section 5).
+const (
+	exitDone        = 0
+	exitFault       = 1 // ours, or a check that found something
+	exitUsage       = 2 // usage, unknown name, configuration that does not load
+	exitInterrupted = 130
+)
+
+// app is one invocation of the program: its streams, its environment and its global flags.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	environ  []string
+
+	config    string
+	logLevel  string
+	logFormat string
+	color     string
+	json      bool
+}
+
+// Main carries out a command line and returns the exit code. It is the only reader of the environment.
+func Main(args []string, in io.Reader, out, err io.Writer) int {
+	a := &app{in: in, out: out, err: err, environ: os.Environ()}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := a.root()
+	root.SetArgs(args)
+	return a.exit(ctx, root.ExecuteContext(ctx))
+}
+
+// root is the program without a command: it serves where a client speaks to it, else it helps.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "patterngate",
+		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
+		Long: "Patterngate is an MCP server whose tools are whole agent patterns: task decomposition, orchestrator, routing,\n" +
+			"supervisor. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
+			"Without a command it serves MCP on standard input and output when that is no terminal.",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.atTerminal() {
+				return cmd.Help()
+			}
+			return a.serve(cmd.Context())
+		},
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &commandError{code: exitUsage, what: cmd.CommandPath(), cause: err, try: cmd.CommandPath() + " --help"}
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
+	flags.BoolVar(&a.json, "json", false, "print one JSON document")
+	flags.StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
+	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
+	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
+	root.AddCommand(a.serveCommand(), a.demoCommand(), a.toolsCommand(), a.stopReasonsCommand(), a.configCommand(), a.versionCommand())
+	return root
+}
+
+// commandError is a command's failure: what was tried, the cause, and what to try instead.
+type commandError struct {
+	code  int
+	what  string
+	cause error
+	try   string
+}
+
+func (e *commandError) Error() string {
+	if e.what == "" { // the cause says where it is
+		return e.cause.Error()
+	}
+	return e.what + ": " + e.cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *commandError) Unwrap() error { return e.cause }
+
+// fault is a failure that is ours.
+func fault(what string, cause error) error {
+	return &commandError{code: exitFault, what: what, cause: cause}
+}
+
+// usage is a failure of what was typed.
+func usage(what string, cause error, try string) error {
+	return &commandError{code: exitUsage, what: what, cause: cause, try: try}
+}
+
+// exit prints a failure and returns the exit code for it.
+func (a *app) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return exitInterrupted
+	}
+	failed, ok := errors.AsType[*commandError](err)
+	if !ok { // cobra's own: an unknown command, too many arguments
+		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
+	}
+	fmt.Fprintln(a.err, failed.Error())
+	if failed.try != "" {
+		fmt.Fprintln(a.err, "try: "+failed.try)
+	}
+	return failed.code
+}
+
+// atTerminal reports whether a person sits at standard input.
+func (a *app) atTerminal() bool {
+	f, ok := a.in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// The colours of terminal output.
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+)
+
+// paint colours text where that is wanted.
+func (a *app) paint(code, text string) string {
+	if !a.colored() {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// colored says whether output is coloured: as told, else at a terminal unless NO_COLOR is set.
+func (a *app) colored() bool {
+	switch a.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	f, ok := a.out.(*os.File)
+	return ok && lookup(a.environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+}
+
+// lookup finds a variable in an environment; the last one counts.
+func lookup(environ []string, name string) string {
+	v := ""
+	for _, pair := range environ {
+		if n, value, ok := strings.Cut(pair, "="); ok && n == name {
+			v = value
+		}
+	}
+	return v
+}

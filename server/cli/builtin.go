@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+)
+
+// builtinNames are the tools of the four reference patterns, in the order in which they are listed.
+var builtinNames = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund"}
+
+// builtinKinds are their kinds.
+var builtinKinds = map[string]gateway.Kind{
+	"run_task_decomposition": gateway.TaskDecomposition,
+	"run_orchestrator":       gateway.Orchestrator,
+	"route_ticket":           gateway.Routing,
+	"supervised_refund":      gateway.Supervisor,
+}
+
+// builtinTools are the tools that a kind was declared with.
+var builtinTools = map[gateway.Kind][]string{
+	gateway.TaskDecomposition: demo.DecompositionTools,
+	gateway.Orchestrator:      demo.OrchestratorWorkers,
+	gateway.Routing:           demo.Specialists,
+	gateway.Supervisor:        demo.RefundTools,
+}
+
+func nameOfKind(kind gateway.Kind) string {
+	for _, n := range builtinNames {
+		if builtinKinds[n] == kind {
+			return n
+		}
+	}
+	return string(kind)
+}

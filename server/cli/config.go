@@ -1,0 +1,198 @@
+package cli
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+)
+
+// Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
+// it (spec/config.md sections 8 and 9). It is what [LoadConfig] returns; its zero value allows nothing.
+type Config struct {
+	LLM    LLMConfig
+	Demo   demo.Config
+	Log    LogConfig
+	Limits LimitsConfig
+	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
+	Patterns []PatternConfig
+}
+
+// LLMConfig says who answers questions.
+type LLMConfig struct {
+	Provider   string        // auto, openai or rules
+	Model      string        // never blank
+	BaseURL    string        // absolute http or https; empty means OpenAI's
+	Timeout    time.Duration // of one request
+	MaxRetries int
+	APIKey     Secret // OPENAI_API_KEY, not set where that is empty
+}
+
+// Resolved is the provider in force: openai or rules.
+func (c LLMConfig) Resolved() string {
+	if c.Provider == "openai" || c.Provider == "auto" && (c.APIKey.Set() || c.BaseURL != "") {
+		return "openai"
+	}
+	return "rules"
+}
+
+// OpenAI is what the model's adapter needs where Resolved is openai. It holds the key.
+func (c LLMConfig) OpenAI() llm.Config {
+	return llm.Config{
+		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries,
+	}
+}
+
+// LogConfig says what is logged.
+type LogConfig struct {
+	Level  string // debug, info, warn, error; empty means the command's own: info for serve, else warn
+	Format string // text or json
+}
+
+// LimitsConfig bounds the server.
+type LimitsConfig struct {
+	Grace       time.Duration // for running calls at the end
+	ResultBytes int           // of a whole result
+}
+
+// PatternConfig declares one pattern tool.
+type PatternConfig struct {
+	Name    string
+	Kind    gateway.Kind
+	Enabled bool
+	Budget  gateway.Budget
+	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
+	Policy, Execution []string
+	Refunds           gateway.Refunds   // of supervised_refund; DefaultReason is not configured
+	Approver          patterns.Approver // of supervised_refund
+}
+
+// Pattern returns the pattern of that name.
+func (c Config) Pattern(name string) (PatternConfig, bool) {
+	for _, p := range c.Patterns {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return PatternConfig{}, false
+}
+
+// Secret is a text that is never printed, whatever the verb. The zero Secret is not set.
+type Secret struct{ reveal func() string }
+
+func newSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{func() string { return text }}
+}
+
+// Set reports whether there is a secret.
+func (s Secret) Set() bool { return s.reveal != nil }
+
+// Reveal returns the text; "" where there is none.
+func (s Secret) Reveal() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
+
+// String is *** for every secret, and empty where there is none.
+func (s Secret) String() string {
+	if !s.Set() {
+		return ""
+	}
+	return "***"
+}
+
+//go:embed default.yaml
+var defaultConfig []byte
+
+// ConfigSources is where a configuration comes from. The zero value means the embedded default alone.
+type ConfigSources struct {
+	Path      string   // --config
+	LogLevel  string   // --log-level
+	LogFormat string   // --log-format
+	Environ   []string // as os.Environ gives it; of two equal names the last counts
+	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
+	// in it has the names of the embedded default.
+	Known map[string][]string
+}
+
+// LoadedConfig is a configuration and where it was read.
+type LoadedConfig struct {
+	Config
+	Path string // of the file; empty where the embedded default is in force
+}
+
+// LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings
+// come in both cases. Only the file is read, and its directory's mode; neither network nor working directory
+// matters.
+//
+//	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Config
+func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
+	var loaded LoadedConfig
+	faults := &configFaults{}
+	read := &configReader{faults: faults, places: map[string]place{}}
+	if err := loaded.Config.embed(in.Known); err != nil {
+		return LoadedConfig{}, nil, err
+	}
+	keys := loaded.Config.keys(in.known(loaded.Config))
+	if text, found := in.file(faults); found != "" {
+		loaded.Path = found
+		if text != nil {
+			read.file(readYAML(found, text, faults), keys)
+		}
+	}
+	read.overrides(in, keys)
+	read.secret(in, &loaded.LLM)
+	read.across(loaded.LLM)
+	warnings := byPlace(faults.warnings)
+	if err := faults.err(); err != nil {
+		return LoadedConfig{}, warnings, err
+	}
+	return loaded, warnings, nil
+}
+
+// embed fills c with the embedded default.
+func (c *Config) embed(known map[string][]string) error {
+	*c = Config{Patterns: builtinPatterns()}
+	faults := &configFaults{}
+	read := &configReader{faults: faults, places: map[string]place{}}
+	read.file(readYAML("default.yaml", defaultConfig, faults), c.keys(known))
+	if err := faults.err(); err != nil {
+		return fmt.Errorf("the embedded configuration: %w", err)
+	}
+	return nil
+}
+
+// known are the names without a warning: those given, else the embedded default's.
+func (in ConfigSources) known(embedded Config) map[string][]string {
+	known := make(map[string][]string, len(embedded.Patterns))
+	for _, p := range embedded.Patterns {
+		known[p.Name] = p.Policy
+		if names, ok := in.Known[p.Name]; ok {
+			known[p.Name] = names
+		}
+	}
+	return known
+}
+
+// builtinPatterns are the reference patterns with the figures that no file sets yet.
+func builtinPatterns() []PatternConfig {
+	list := make([]PatternConfig, 0, len(builtinNames))
+	for _, name := range builtinNames {
+		kind := builtinKinds[name]
+		p := PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind)}
+		if name == "supervised_refund" {
+			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
+		}
+		list = append(list, p)
+	}
+	return list
+}

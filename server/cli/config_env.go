@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+)
+
+// configVariables are the environment variables that are keys of the file (spec/config.md section 9).
+var configVariables = []struct{ name, path string }{
+	{"PATTERNGATE_LLM_PROVIDER", "llm.provider"},
+	{"OPENAI_BASE_URL", "llm.base_url"},
+	{"OPENAI_MODEL", "llm.model"},
+	{"OPENAI_TIMEOUT_SECONDS", "llm.timeout_seconds"},
+	{"PATTERNGATE_LOG_LEVEL", "log.level"},
+	{"PATTERNGATE_LOG_FORMAT", "log.format"},
+}
+
+const (
+	configVariable = "PATTERNGATE_CONFIG"
+	keyVariable    = "OPENAI_API_KEY"
+	ownVariables   = "PATTERNGATE_"
+)
+
+// overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
+func (r *configReader) overrides(in ConfigSources, keys []configKey) {
+	for _, v := range configVariables {
+		r.override(v.name, v.path, lookup(in.Environ, v.name), keys)
+	}
+	r.override("--log-level", "log.level", in.LogLevel, keys)
+	r.override("--log-format", "log.format", in.LogFormat, keys)
+	r.strangers(in.Environ)
+}
+
+// override reads the text of a variable or flag as the value of a key.
+func (r *configReader) override(source, path, text string, keys []configKey) {
+	if text == "" {
+		return
+	}
+	at := place{source: source}
+	var here *keyPath
+	for _, step := range strings.Split(path, ".") {
+		here = here.key(step)
+		i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == step })
+		if below, group := keys[i].show().([]configKey); group {
+			keys = below
+			continue
+		}
+		n := &yamlNode{kind: yamlText, at: at, text: text}
+		if keys[i].numeric {
+			n = plainScalar(text, at, here, r.faults)
+		}
+		if n.kind != yamlBad && n.kind != yamlNull {
+			r.places[path] = at
+			keys[i].read(r, n, here)
+		}
+	}
+}
+
+// strangers warns of variables that look like ours and are not.
+func (r *configReader) strangers(environ []string) {
+	known := []string{configVariable}
+	for _, v := range configVariables {
+		known = append(known, v.name)
+	}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, ownVariables) || value == "" || slices.Contains(known, name) {
+			continue
+		}
+		f := Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
+		if f.DidYouMean == "" {
+			f.Want = "it has no effect"
+		}
+		r.faults.warn(place{source: name}, nil, f)
+	}
+}
+
+// secret takes the key from the environment, the only place where it may stand.
+func (r *configReader) secret(in ConfigSources, c *LLMConfig) {
+	key := lookup(in.Environ, keyVariable)
+	c.APIKey = newSecret(key)
+	if c.Resolved() == "openai" && strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		r.faults.add(place{source: keyVariable}, nil, Fault{
+			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
+		})
+	}
+}
+
+// across checks what no key can see alone.
+func (r *configReader) across(c LLMConfig) {
+	if c.Provider != "openai" || c.APIKey.Set() || c.BaseURL != "" {
+		return
+	}
+	path := (*keyPath)(nil).key("llm").key("provider")
+	r.faults.add(r.places[path.String()], path, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// ConfigPath is where the configuration is looked for: --config, else PATTERNGATE_CONFIG, else patterngate/config.yaml
+// in the user's config directory (that of os.UserConfigDir, from the given environment). Named says that somebody
+// named the file, so that it must exist. An empty path means that there is no such directory; the working directory
+// is never searched, since a cloned repository could then start what it likes.
+func ConfigPath(in ConfigSources) (path string, named bool, err error) {
+	faults := &configFaults{}
+	path, named, _ = in.path(faults)
+	return path, named, faults.err()
+}
+
+// path also says who named the file.
+func (in ConfigSources) path(faults *configFaults) (path string, named bool, by string) {
+	if in.Path != "" {
+		return in.home(in.Path), true, "--config"
+	}
+	if path := lookup(in.Environ, configVariable); path != "" {
+		return in.home(path), true, configVariable
+	}
+	dir, f := configDir(runtime.GOOS, in.Environ)
+	if f.Reason != "" {
+		faults.add(place{source: "XDG_CONFIG_HOME"}, nil, f)
+	}
+	if dir == "" {
+		return "", false, ""
+	}
+	return filepath.Join(dir, "patterngate", "config.yaml"), false, ""
+}
+
+// home replaces ~/ by the home directory.
+func (in ConfigSources) home(path string) string {
+	rest, ok := strings.CutPrefix(path, "~/")
+	if home := homeDir(runtime.GOOS, in.Environ); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+func homeDir(goos string, environ []string) string {
+	if goos == "windows" {
+		return windowsVariable(environ, "USERPROFILE")
+	}
+	return lookup(environ, "HOME")
+}
+
+// windowsVariable is lookup where case does not matter.
+func windowsVariable(environ []string, name string) string {
+	v := ""
+	for _, pair := range environ {
+		if n, value, ok := strings.Cut(pair, "="); ok && strings.EqualFold(n, name) {
+			v = value
+		}
+	}
+	return v
+}
+
+// configDir is os.UserConfigDir of an environment; empty where there is none. A relative XDG_CONFIG_HOME is a fault:
+// to pass over it could pass over the user's limits.
+func configDir(goos string, environ []string) (string, Fault) {
+	home := homeDir(goos, environ)
+	switch {
+	case goos == "windows":
+		return windowsVariable(environ, "AppData"), Fault{}
+	case home != "" && (goos == "darwin" || goos == "ios"):
+		return home + "/Library/Application Support", Fault{}
+	case goos == "darwin" || goos == "ios":
+		return "", Fault{}
+	}
+	if dir := lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
+		if !strings.HasPrefix(dir, "/") {
+			return "", Fault{Reason: "a relative path", Got: quoted(dir), Want: "write an absolute path"}
+		}
+		return dir, Fault{}
+	}
+	if home == "" {
+		return "", Fault{}
+	}
+	return home + "/.config", Fault{}
+}
+
+// file reads the file. An empty path means that there is none; a nil text that a fault says why.
+func (in ConfigSources) file(faults *configFaults) (text []byte, path string) {
+	path, named, by := in.path(faults)
+	if path == "" {
+		return nil, ""
+	}
+	text, f := readConfigFile(path)
+	switch {
+	case f.Reason == "":
+		return text, path
+	case f.Reason == noSuchFile && !named:
+		return nil, ""
+	case f.Reason == noSuchFile:
+		f.Want = "write the path of a file, or leave " + by + " out"
+	}
+	faults.add(place{source: path}, nil, f)
+	return nil, path
+}
+
+const noSuchFile = "no such file"
+
+// readConfigFile reads a file that nobody else can have written.
+func readConfigFile(path string) ([]byte, Fault) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, Fault{Reason: noSuchFile}
+	}
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	if info.IsDir() {
+		return nil, Fault{Reason: "a directory", Want: "write the path of a file"}
+	}
+	if f := openToAll(path, info); f.Reason != "" {
+		return nil, f
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // one more says that it is too large
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	return text, Fault{}
+}
+
+func cannotRead(err error) Fault {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
+		err = cause.Err
+	}
+	return Fault{Reason: "cannot be read: " + err.Error(), Want: "let this user read it"}
+}
+
+// openToAll refuses a file that everyone may write to, or may replace because its directory is so (a sticky one
+// is not). Where the path is a link, the directory of its target counts too. Windows has no such modes.
+func openToAll(path string, info fs.FileInfo) Fault {
+	const all = 0o002
+	if runtime.GOOS == "windows" {
+		return Fault{}
+	}
+	if info.Mode().Perm()&all != 0 {
+		return Fault{Reason: "everyone may write to this file", Want: "chmod o-w it"}
+	}
+	dirs := []string{filepath.Dir(path)}
+	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
+		dirs = append(dirs, filepath.Dir(target))
+	}
+	for _, dir := range dirs {
+		at, err := os.Stat(dir)
+		if err != nil {
+			return cannotRead(err)
+		}
+		if at.Mode().Perm()&all != 0 && at.Mode()&fs.ModeSticky == 0 {
+			return Fault{Reason: "everyone may write to its directory " + dir, Want: "chmod o-w the directory"}
+		}
+	}
+	return Fault{}
+}

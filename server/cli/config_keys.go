@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"math"
+	"net/url"
+	"strings"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// configKey is one key of the file: how its value is read and how it is shown. One list of keys is the grammar, the
+// names for suggestions, the effective configuration and the hash.
+type configKey struct {
+	name    string
+	numeric bool // a variable's text is read as a number
+	// read takes a value that is not null; what is wrong with it goes to the reader's faults.
+	read func(r *configReader, n *yamlNode, path *keyPath)
+	// show gives the value in force: nil, bool, float64, string, []string or, for a mapping, []configKey.
+	show func() any
+}
+
+// keys are all keys of a file (spec/config.md sections 2, 3 and 7, what comes first).
+func (c *Config) keys(known map[string][]string) []configKey {
+	list := make([]configKey, 0, len(c.Patterns))
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		list = append(list, groupKey(p.Name, p.keys(known[p.Name])...))
+	}
+	return []configKey{
+		versionKey(),
+		mappingKey("llm", unknownLLMKey, []configKey{
+			wordKey("provider", &c.LLM.Provider, "auto", "openai", "rules"),
+			textKey("model", &c.LLM.Model, faultOfModel),
+			textKey("base_url", &c.LLM.BaseURL, faultOfURL),
+			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600),
+			countKey("max_retries", &c.LLM.MaxRetries, 0, 10),
+		}),
+		groupKey("demo", numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100})),
+		groupKey("log",
+			wordKey("level", &c.Log.Level, "debug", "info", "warn", "error"),
+			wordKey("format", &c.Log.Format, "text", "json"),
+		),
+		groupKey("limits",
+			secondsKey("grace_seconds", &c.Limits.Grace, 60),
+			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20),
+		),
+		mappingKey("patterns", unknownPattern, list),
+	}
+}
+
+func (p *PatternConfig) keys(known []string) []configKey {
+	keys := []configKey{
+		fixedKey("kind", string(p.Kind)),
+		boolKey("enabled", &p.Enabled),
+		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
+		groupKey("allow", namesKey("policy", &p.Policy, known, p.Kind), namesKey("execution", &p.Execution, known, p.Kind)),
+	}
+	if p.Name != "supervised_refund" {
+		return keys
+	}
+	return append(keys,
+		groupKey("params",
+			usdKey("auto_refund_limit_usd", &p.Refunds.AutoLimitUSD),
+			usdKey("max_refund_per_run_usd", &p.Refunds.MaxPerRunUSD),
+			numberKey("refund_window_days", &p.Refunds.WindowDays, bounds{max: ijson.MaxInteger, whole: true}),
+		),
+		groupKey("approver",
+			wordKey("kind", &p.Approver.Kind, patterns.SimulatedApprover, patterns.RejectApprover),
+			usdKey("cap_usd", &p.Approver.CapUSD),
+		),
+	)
+}
+
+const (
+	maxCount  = 10_000
+	maxTokens = ijson.MaxInteger // tokens are no count of acts: examples have more than 10,000
+	maxBudget = 86_400           // seconds
+)
+
+// budgetKeys are the limits of a kind, its own first.
+func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
+	var own []configKey
+	switch kind {
+	case gateway.TaskDecomposition:
+		own = []configKey{
+			countKey("max_plan_steps", &b.MaxPlanSteps, 0, maxCount),
+			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount),
+		}
+	case gateway.Orchestrator:
+		own = []configKey{
+			countKey("max_tasks", &b.MaxTasks, 0, maxCount),
+			countKey("max_parallel", &b.MaxParallel, 1, 256),
+			countKey("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount),
+			limitKey("max_dispatches", &b.MaxDispatches, maxCount),
+			secondsKey("task_timeout_seconds", &b.TaskTimeout, maxBudget),
+		}
+	case gateway.Routing:
+		own = []configKey{
+			countKey("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount),
+			limitKey("max_delegations", &b.MaxDelegations, maxCount),
+		}
+	case gateway.Supervisor:
+		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount)}
+	}
+	return append(own,
+		secondsKey("max_seconds", &b.MaxSeconds, maxBudget),
+		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount),
+		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount),
+		limitKey("max_tokens", &b.MaxTokens, maxTokens),
+	)
+}
+
+// groupKey is a mapping of keys. A key that is null is as if absent.
+func groupKey(name string, keys ...configKey) configKey { return mappingKey(name, unknownKey, keys) }
+
+// mappingKey is a groupKey with words of its own for a key that it does not know.
+func mappingKey(name string, unknown func(key string, known []string) Fault, keys []configKey) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) { r.group(n, path, keys, unknown) },
+		show: func() any { return keys },
+	}
+}
+
+func versionKey() configKey {
+	const reads = 1
+	return configKey{
+		name: "version", numeric: true,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlNumber || n.number != reads {
+				r.faults.add(n.at, path, Fault{Reason: "another version", Got: gotWords(n), Want: "this program reads 1"})
+			}
+		},
+		show: func() any { return float64(reads) },
+	}
+}
+
+// fixedKey may be given, and only as it is.
+func fixedKey(name, value string) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlText || n.text != value {
+				r.faults.add(n.at, path, Fault{Reason: "cannot be changed", Got: gotWords(n), Want: "write " + value + " or leave it out"})
+			}
+		},
+		show: func() any { return value },
+	}
+}
+
+// wordKey is one of some words. Its zero value stands for "not said" and is shown as null.
+func wordKey[T ~string](name string, target *T, words ...T) configKey {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = string(w)
+	}
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if word, ok := r.word(n, path, names); ok {
+				*target = T(word)
+			}
+		},
+		show: func() any {
+			if *target == "" {
+				return nil
+			}
+			return string(*target)
+		},
+	}
+}
+
+// textKey is any text that check has nothing against. The fault that check returns never repeats the text.
+func textKey(name string, target *string, check func(string) Fault) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlText {
+				r.wrong(n, path, "write text in quotes")
+				return
+			}
+			if f := check(n.text); f.Reason != "" {
+				r.faults.add(n.at, path, f)
+				return
+			}
+			*target = n.text
+		},
+		show: func() any { return *target },
+	}
+}
+
+func boolKey(name string, target *bool) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlBool {
+				r.wrong(n, path, boolWords(n))
+				return
+			}
+			*target = n.flag
+		},
+		show: func() any { return *target },
+	}
+}
+
+// numberKey is a number within bounds.
+func numberKey(name string, target *float64, b bounds) configKey {
+	return scaledKey(name, b, func() any { return *target }, func(v float64) { *target = v })
+}
+
+func usdKey(name string, target *float64) configKey {
+	return numberKey(name, target, bounds{max: math.Inf(1), noun: "an amount in USD"})
+}
+
+func secondsKey(name string, target *time.Duration, most float64) configKey {
+	return scaledKey(name, bounds{max: most, noun: "a number of seconds", seconds: true},
+		func() any { return float64(*target) / float64(time.Second) },
+		func(v float64) { *target = time.Duration(math.Round(v * float64(time.Second))) })
+}
+
+func countKey(name string, target *int, least, most float64) configKey {
+	return scaledKey(name, bounds{min: least, max: most, whole: true},
+		func() any { return float64(*target) }, func(v float64) { *target = int(v) })
+}
+
+// limitKey is a count that may be without limit, which is shown as null.
+func limitKey(name string, target *gateway.Limit, most float64) configKey {
+	return scaledKey(name, bounds{max: most, whole: true},
+		func() any {
+			if !target.Named() {
+				return nil
+			}
+			return float64(*target)
+		},
+		func(v float64) { *target = gateway.Limit(v) })
+}
+
+// scaledKey is a number that is kept otherwise than it is written.
+func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
+	return configKey{
+		name: name, numeric: true,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			now, _ := show().(float64)
+			if v, ok := r.number(n, path, b, now); ok {
+				set(v)
+			}
+		},
+		show: show,
+	}
+}
+
+// namesKey is a list of names of tools; one that is not known is a warning.
+func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if names, ok := r.names(n, path, known, kind); ok {
+				*target = names
+			}
+		},
+		show: func() any { return *target },
+	}
+}
+
+func faultOfModel(text string) Fault {
+	if ijson.Blank(text) {
+		return Fault{Reason: "blank", Want: "write a model's name: gpt-4.1-mini"}
+	}
+	return Fault{}
+}
+
+// faultOfURL keeps to absolute http and https. It never quotes the text, which may hold a password.
+func faultOfURL(text string) Fault {
+	if text == "" {
+		return Fault{}
+	}
+	base, err := url.Parse(text)
+	const want = "write an absolute URL: https://host/v1"
+	switch {
+	case err != nil || strings.ContainsAny(text, " \t\n"):
+		return Fault{Reason: "not a URL", Want: want}
+	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
+		return Fault{Reason: "not an absolute http or https URL", Want: want}
+	case base.User != nil:
+		return Fault{Reason: "a user or password in a URL", Want: "write it without; the key comes from OPENAI_API_KEY"}
+	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
+		return Fault{Reason: "a query or fragment in the base URL", Want: want}
+	}
+	return Fault{}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog/upstream"
+)
+
+// demoConfig is what the demo's server runs with, whatever the environment holds: the embedded default, offline
+// rules, and the simulated person, who approves up to 800 USD.
+const demoConfig = `version: 1
+llm: {provider: rules}
+patterns:
+  supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
+`
+
+// demoTimeout bounds the whole demo.
+const demoTimeout = 2 * time.Minute
+
+func (a *app) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Run the four patterns and attack them, a line an act",
+		Long: "Starts the real server as a child over stdio, opens an MCP session and runs the four patterns on the demo data,\n" +
+			"then attacks them. Nothing leaves this machine; no key is needed.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), demoTimeout)
+			defer cancel()
+			return a.demo(ctx)
+		},
+	}
+}
+
+// demo plays all acts in one session and says how each went.
+func (a *app) demo(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "patterngate-demo-")
+	if err != nil {
+		return fault("demo", err)
+	}
+	defer os.RemoveAll(dir)
+	client, err := a.demoServer(ctx, dir)
+	if err != nil {
+		return fault("demo", err)
+	}
+	defer client.Close()
+	s := &stage{app: a, client: client, began: time.Now()}
+	for _, act := range demoActs() {
+		if err := s.play(ctx, act); err != nil {
+			return fault("demo", err)
+		}
+	}
+	return s.bow()
+}
+
+// demoServer starts this program as a server over stdio, with an environment and a state of its own.
+func (a *app) demoServer(ctx context.Context, dir string) (*upstream.Client, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte(demoConfig), 0o600); err != nil {
+		return nil, err
+	}
+	return upstream.Start(ctx, upstream.Program{
+		Command: self, Args: []string{"serve", "--config", config, "--log-level", "warn"}, Dir: dir, Stderr: a.err,
+		Env: append(systemEnvironment(a.environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
+	}, upstream.Identity{Name: "patterngate-demo", Version: version().Version})
+}
+
+// systemEnvironment is the part of an environment without which programs do not start on some systems.
+func systemEnvironment(environ []string) []string {
+	var env []string
+	for _, name := range []string{"SystemRoot", "TMPDIR", "TEMP", "TMP"} {
+		if v := lookup(environ, name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// stage plays acts and keeps how they went.
+type stage struct {
+	app    *app
+	client *upstream.Client
+	began  time.Time
+	played []playedAct
+	act    int // number of the last act that was announced
+}
+
+// playedAct is one act as --json shows it.
+type playedAct struct {
+	Act        int     `json:"act"`
+	Title      string  `json:"title"`
+	Tool       string  `json:"tool"`
+	StopReason string  `json:"stop_reason"`
+	Decided    string  `json:"decided"`
+	Done       string  `json:"done"`
+	Seconds    float64 `json:"seconds"`
+	AsExpected bool    `json:"as_expected"`
+}
+
+// play makes the act's call and prints its line.
+func (s *stage) play(ctx context.Context, act demoAct) error {
+	if act.number != s.act {
+		s.act = act.number
+		s.say(s.app.err, "\n%s\n", s.app.paint(bold, fmt.Sprintf("Act %d: %s", act.number, act.headline)))
+	}
+	start := time.Now()
+	reply, err := s.client.Call(ctx, act.tool, act.arguments, func(line string) {
+		s.say(s.app.err, "  %s\n", s.app.paint(dim, line))
+	})
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	result := readDemoResult(reply.Structured)
+	p := playedAct{
+		Act: act.number, Title: act.title, Tool: act.tool, StopReason: result.StopReason, Decided: act.decided(result),
+		Done: result.done(), Seconds: float64(took.Milliseconds()) / 1000, AsExpected: act.expects(result),
+	}
+	s.played = append(s.played, p)
+	s.line(p)
+	return nil
+}
+
+// line prints what was decided, what was done, the stop reason and the time.
+func (s *stage) line(p playedAct) {
+	if s.app.json {
+		return
+	}
+	mark := s.app.paint(green, "ok")
+	if !p.AsExpected {
+		mark = s.app.paint(red, "NOT AS EXPECTED")
+	}
+	s.say(s.app.out, "%s %d %s: %s; %s; %s; %.2f s\n", mark, p.Act, p.Title, p.Decided, p.Done, p.StopReason, p.Seconds)
+}
+
+// bow ends the demo: the document, or what to try next.
+func (s *stage) bow() error {
+	good := 0
+	for _, p := range s.played {
+		if p.AsExpected {
+			good++
+		}
+	}
+	took := time.Since(s.began).Seconds()
+	if s.app.json {
+		document := map[string]any{"acts": s.played, "as_expected": good, "seconds": float64(int(took*1000)) / 1000}
+		if err := json.NewEncoder(s.app.out).Encode(document); err != nil {
+			return fault("demo", err)
+		}
+	} else {
+		s.say(s.app.out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
+		s.say(s.app.out, "%s", tryNext)
+	}
+	if good < len(s.played) {
+		return fault("demo", fmt.Errorf("%d of %d calls did not end as they should", len(s.played)-good, len(s.played)))
+	}
+	return nil
+}
+
+const tryNext = `Try next:
+  patterngate tools                        what a client sees
+  patterngate stop-reasons --pattern supervised_refund
+  patterngate config show                  what is in force
+Give it to your client: {"mcpServers": {"patterngate": {"command": "patterngate", "args": ["serve"]}}}
+`
+
+func (s *stage) say(to io.Writer, format string, args ...any) {
+	if s.app.json && to == s.app.err {
+		return
+	}
+	fmt.Fprintf(to, format, args...)
+}

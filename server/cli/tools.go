@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "tools [NAME]",
+		Short: "List the tools that a client sees, or show one with its schemas",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.tools(name)
+		},
+	}
+}
+
+// toolRow is a tool as --json shows it: its declaration as a client gets it.
+type toolRow struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Input       json.RawMessage `json:"input_schema"`
+	Output      json.RawMessage `json:"output_schema"`
+}
+
+func (a *app) tools(name string) error {
+	loaded, err := a.load()
+	if err != nil {
+		return err
+	}
+	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return fault("tools", err)
+	}
+	var rows []toolRow
+	var names []string
+	for _, t := range s.Tools() {
+		names = append(names, t.Name)
+		if name == "" || t.Name == name {
+			rows = append(rows, toolRow{t.Name, t.Title, t.Description, t.RawInputSchema, t.RawOutputSchema})
+		}
+	}
+	if len(rows) == 0 {
+		return usage("tools", fmt.Errorf("no tool %s (%s)", name, strings.Join(names, ", ")), "patterngate tools")
+	}
+	if a.json {
+		return printJSON(a.out, rows)
+	}
+	for i, r := range rows {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		fmt.Fprintf(a.out, "%s: %s\n%s\n", a.paint(bold, r.Name), r.Title, fold(r.Description, 100))
+		if name != "" {
+			fmt.Fprintf(a.out, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
+		}
+	}
+	return nil
+}
+
+func indented(raw json.RawMessage) string {
+	b, err := json.MarshalIndent(raw, "", "  ")
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
+}
+
+// fold breaks text into lines of at most width characters, two blanks in.
+func fold(text string, width int) string {
+	var b strings.Builder
+	line := " "
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > width && line != " " {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	return b.String() + line
+}

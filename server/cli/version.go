@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// release is set by a release build (-ldflags "-X patterngate/server/cli.release=v1.2.3").
+var release string
+
+// versionInfo is what this program is.
+type versionInfo struct {
+	Version string   `json:"version"`
+	Commit  string   `json:"commit,omitempty"`
+	Go      string   `json:"go"`
+	Eras    []string `json:"eras"` // MCP revisions that are spoken
+}
+
+// version reads what the build knows of itself.
+func version() versionInfo {
+	v := versionInfo{Version: "devel", Go: runtime.Version(), Eras: []string{"2025-11-25", "2026-07-28"}}
+	if release != "" {
+		v.Version = release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if m := info.Main.Version; release == "" && m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Commit = s.Value
+		}
+	}
+	return v
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print version, commit and the MCP revisions that are spoken",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := version()
+			if a.json {
+				return printJSON(a.out, v)
+			}
+			_, err := fmt.Fprintf(a.out, "patterngate %s %s %s, MCP %s and %s\n", v.Version, v.Commit, v.Go, v.Eras[0], v.Eras[1])
+			return err
+		},
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/lmittmann/tint"
+
+	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// load reads the configuration and prints its warnings.
+func (a *app) load() (LoadedConfig, error) {
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, Environ: a.environ})
+	for _, w := range warnings {
+		fmt.Fprintln(a.err, w.String())
+	}
+	if err != nil {
+		return LoadedConfig{}, a.configFault(err)
+	}
+	return loaded, nil
+}
+
+// server wires the program: the catalog into specs, the model, the engine and the MCP surface.
+func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
+	tools, err := demo.Tools(c.Demo)
+	if err != nil {
+		return nil, err
+	}
+	all, err := catalog.New(tools...)
+	if err != nil {
+		return nil, err
+	}
+	model, err := newModel(c.LLM)
+	if err != nil {
+		return nil, err
+	}
+	var offered []server.Pattern
+	for _, p := range c.Patterns {
+		if p.Enabled {
+			offered = append(offered, server.Pattern{Spec: newSpec(p, all)})
+		}
+	}
+	engine := &local.Engine{Fault: func(runID, key string, cause error) {
+		log.Debug("fault", "id", runID+"/"+key, "cause", cause)
+	}}
+	return server.New(server.Config{
+		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
+		ResultBytes: c.Limits.ResultBytes, Grace: c.Limits.Grace, Version: version().Version,
+	})
+}
+
+// newModel is who answers questions.
+func newModel(c LLMConfig) (patterns.Model, error) {
+	if c.Resolved() == "rules" {
+		return llm.NewRules(), nil
+	}
+	return llm.NewOpenAI(c.OpenAI())
+}
+
+// newSpec declares a built-in pattern as it is configured.
+func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
+	s := patterns.Spec{
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Policy: p.Policy, Execution: p.Execution, Budget: p.Budget, Prompts: llm.Prompts(p.Kind),
+	}
+	switch p.Kind {
+	case gateway.Orchestrator:
+		s.Aggregate = patterns.Operations
+	case gateway.Supervisor:
+		policy := p.Refunds
+		policy.DefaultReason = defaultRefundReason
+		s.Reviewer, s.Approver = policy, p.Approver
+	}
+	return s
+}
+
+// defaultRefundReason is written where a refund has none (spec/patterns.md section 5).
+const defaultRefundReason = "Customer requested refund within policy review"
+
+// logger writes to standard error, which is never part of a protocol.
+func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level}))
+	}
+	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.colored()}))
+}

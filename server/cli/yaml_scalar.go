@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/token"
+
+	"patterngate/ijson"
+)
+
+// Spellings of numbers. What another reader of YAML could take for a number and JSON does not know is refused, so
+// that nobody reads another number than we do.
+var (
+	jsonNumber  = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
+	decimal     = regexp.MustCompile(`^([-+]?)([0-9]*)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?$`)
+	otherRadix  = regexp.MustCompile(`^[-+]?0(?:o[0-7]+|x[0-9a-fA-F]+)$`)
+	notANumber  = regexp.MustCompile(`^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$`)
+	wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
+)
+
+// resolvePlain reads plain text by the core schema of YAML 1.2 (spec/config.md section 1): null, booleans, numbers,
+// else text. It returns a yamlBad node for what looks like a number and is spelled otherwise than in JSON.
+func resolvePlain(text string) yamlNode {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return yamlNode{kind: yamlNull}
+	case "true", "True", "TRUE":
+		return yamlNode{kind: yamlBool, flag: true}
+	case "false", "False", "FALSE":
+		return yamlNode{kind: yamlBool}
+	}
+	if strings.IndexByte("+-.0123456789", text[0]) < 0 {
+		return yamlNode{kind: yamlText, text: text}
+	}
+	if jsonNumber.MatchString(text) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || wholeNumber.MatchString(text) && math.Abs(n) > ijson.MaxInteger {
+			return yamlNode{}
+		}
+		if n == 0 {
+			n = 0 // not -0
+		}
+		return yamlNode{kind: yamlNumber, number: n, text: text}
+	}
+	if notANumber.MatchString(text) || looksNumeric(strings.ReplaceAll(text, "_", "")) {
+		return yamlNode{}
+	}
+	return yamlNode{kind: yamlText, text: text}
+}
+
+// looksNumeric reports whether some reader of YAML takes the text for a number.
+func looksNumeric(text string) bool {
+	return otherRadix.MatchString(text) || decimal.MatchString(text) && strings.ContainsAny(text, "0123456789")
+}
+
+// plainScalar is resolvePlain with a place; a spelling that is refused is a fault that shows the plain one.
+func plainScalar(text string, at place, path *keyPath, faults *configFaults) *yamlNode {
+	n := resolvePlain(text)
+	n.at, n.nodes = at, 1
+	if n.kind == yamlBad {
+		want := "write " + plainSpelling(text)
+		if cut := ijson.Cut(text, maxQuoted); cut == text {
+			want += ", or " + quoted(text) + " for text"
+		}
+		faults.add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, maxQuoted), Want: want})
+	}
+	return &n
+}
+
+// plainSpelling is the number that is meant, spelled as in JSON, or words for the numbers there are.
+func plainSpelling(text string) string {
+	text = strings.ReplaceAll(text, "_", "")
+	if otherRadix.MatchString(text) {
+		n, err := strconv.ParseInt(text, 0, 64)
+		if err != nil || n > ijson.MaxInteger || n < -ijson.MaxInteger {
+			return wholeWords
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	part := decimal.FindStringSubmatch(text)
+	if part == nil || part[2]+part[3] == "" {
+		return "a number"
+	}
+	plain := strings.TrimPrefix(part[1], "+") + or0(strings.TrimLeft(part[2], "0"))
+	if part[3] != "" {
+		plain += "." + part[3]
+	}
+	plain += part[4]
+	if n := resolvePlain(plain); n.kind == yamlNumber {
+		return plain
+	}
+	if wholeNumber.MatchString(plain) {
+		return wholeWords
+	}
+	return "a number below 1.8e308"
+}
+
+const wholeWords = "a whole number up to 9007199254740991"
+
+func or0(digits string) string {
+	if digits == "" {
+		return "0"
+	}
+	return digits
+}
+
+// numberText spells a number as JSON does.
+func numberText(n float64) string { return string(ijson.Canonical(n)) }
+
+// faultOfPlain finds plain text that YAML does not allow and the scanner lets pass, among it every case known in
+// which it changes the text or gives it to the wrong key. The zero Fault is none.
+func faultOfPlain(tk *token.Token, flow, key bool) Fault {
+	text, written := tk.Value, strings.TrimSpace(tk.Origin)
+	quote := func(reason string) Fault { return Fault{Reason: reason, Want: "write it in quotes"} }
+	switch {
+	case text == "":
+		return Fault{}
+	case strings.ContainsRune(written, '\t'):
+		return quote("a tab within plain text")
+	case key && strings.ContainsRune(written, '\n'):
+		return quote("a key on several lines")
+	case strings.ContainsAny(text[:1], ",[]{}#&*!|>'\"%@`"):
+		return quote("plain text that begins with " + text[:1])
+	case (text[0] == '-' || text[0] == '?' || text[0] == ':') && (len(text) == 1 || text[1] == ' '):
+		return quote("plain text that begins with " + text[:1])
+	case strings.Contains(text, ": ") || strings.HasSuffix(text, ":"):
+		return quote("a colon within plain text")
+	case strings.Contains(text, " #"):
+		return quote("a # within plain text")
+	case flow && strings.ContainsAny(text, ",[]{}"):
+		return quote("a comma, bracket or brace within plain text")
+	}
+	return Fault{}
+}
+
+// faultOfQuoted finds unknown escapes in the quoted text with which the source begins, and text right behind its
+// closing quote. The zero Fault is none, also where the source does not begin with a quote.
+func faultOfQuoted(source string) Fault {
+	if !strings.HasPrefix(source, `"`) && !strings.HasPrefix(source, "'") {
+		return Fault{}
+	}
+	end := quotedEnd(source)
+	if end < 0 {
+		return Fault{Reason: "unreadable text in quotes", Want: `write \\ for a backslash and \" for a quote, and close the quote`}
+	}
+	rest := source[end:]
+	after := strings.TrimLeft(rest, " \t")
+	if after == "" || strings.IndexByte("\n,]}:", after[0]) >= 0 || after[0] == '#' && len(after) < len(rest) {
+		return Fault{}
+	}
+	return Fault{Reason: "text behind a closing quote", Want: `write one text in quotes; \" is a quote within`}
+}
+
+// quotedEnd is the length of the quoted text that the source begins with; -1 where it does not end or has an
+// escape that YAML does not know.
+func quotedEnd(source string) int {
+	quote := source[0]
+	for i := 1; i < len(source); i++ {
+		switch {
+		case quote == '"' && source[i] == '\\':
+			if !escape.MatchString(source[i:min(i+10, len(source))]) {
+				return -1
+			}
+			i++
+		case quote == '\'' && strings.HasPrefix(source[i:], "''"):
+			i++
+		case source[i] == quote:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+var escape = regexp.MustCompile(`^\\(?:[0abtnvfre "/\\N_LP\t\n]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})`)

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxRun bounds empty lines in a row, and "<" in a row: the scanner's time grows with the square of either.
+const maxRun = 100
+
+// yamlSource is a text that is fit to be scanned: UTF-8 without BOM and control characters, every line ended by LF.
+type yamlSource struct {
+	source string // names it in faults
+	text   string
+	lines  []string // without LF
+	starts []int    // offset of each line
+	tabs   []bool   // lines with tabs
+	cursor *lineCursor
+}
+
+// lineCursor is a place in a line, kept since the next place asked for is nearly always behind it.
+type lineCursor struct {
+	line, column int // from 1
+	offset       int // in the line, in bytes
+	tabs         int // before it
+}
+
+// step goes one character on; false at the line's end.
+func (c *lineCursor) step(line string) bool {
+	if c.offset >= len(line) {
+		return false
+	}
+	r, size := utf8.DecodeRuneInString(line[c.offset:])
+	c.column, c.offset = c.column+1, c.offset+size
+	if r == '\t' {
+		c.tabs++
+	}
+	return true
+}
+
+// prepareText checks a text as a whole and splits it into lines. Line ends CR LF and CR become LF, as YAML has it.
+func prepareText(source string, text []byte, faults *configFaults) (yamlSource, bool) {
+	in := yamlSource{source: source, cursor: &lineCursor{}}
+	refuse := func(at place, f Fault) (yamlSource, bool) {
+		faults.add(at, nil, f)
+		return in, false
+	}
+	switch {
+	case len(text) > maxFileBytes:
+		return refuse(in.start(), Fault{Reason: "larger than 4 MiB", Want: "write a smaller file"})
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		return refuse(in.start(), Fault{Reason: "begins with a byte order mark", Want: "save it as UTF-8 without BOM"})
+	}
+	in.text = strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", "\n"), "\r", "\n")
+	if !strings.HasSuffix(in.text, "\n") {
+		in.text += "\n" // without it the scanner leaves the last line of folded text unfolded
+	}
+	in.split()
+	if at, reason := in.unreadable(); reason != "" {
+		return refuse(at, Fault{Reason: reason, Want: "save it as plain UTF-8 text"})
+	}
+	if at, reason := in.run(); reason != "" {
+		return refuse(at, Fault{Reason: reason, Want: "leave some out"})
+	}
+	return in, true
+}
+
+func (in *yamlSource) split() {
+	for offset := 0; offset < len(in.text); {
+		end := offset + strings.IndexByte(in.text[offset:], '\n')
+		in.lines = append(in.lines, in.text[offset:end])
+		in.starts = append(in.starts, offset)
+		in.tabs = append(in.tabs, strings.Contains(in.text[offset:end], "\t"))
+		offset = end + 1
+	}
+}
+
+// start is the place of the first character.
+func (in yamlSource) start() place { return place{in.source, 1, 1} }
+
+// unreadable finds the first byte that is no UTF-8 and the first control character but tab and line end.
+func (in yamlSource) unreadable() (place, string) {
+	for i, line := range in.lines {
+		for offset, r := range line {
+			at := func() place { return place{in.source, i + 1, utf8.RuneCountInString(line[:offset]) + 1} }
+			if r == utf8.RuneError && !strings.HasPrefix(line[offset:], "\ufffd") {
+				return at(), "not UTF-8"
+			}
+			if r < ' ' && r != '\t' {
+				return at(), fmt.Sprintf("a control character %U", r)
+			}
+		}
+	}
+	return place{}, ""
+}
+
+// run finds what is repeated more often than the scanner can bear.
+func (in yamlSource) run() (place, string) {
+	blank := 0
+	for i, line := range in.lines {
+		if column := strings.Index(line, strings.Repeat("<", maxRun+1)); column >= 0 {
+			return place{in.source, i + 1, utf8.RuneCountInString(line[:column]) + 1}, `more than 100 "<" in a row`
+		}
+		if strings.Trim(line, " \t") != "" {
+			blank = 0
+			continue
+		}
+		if blank++; blank > maxRun {
+			return place{in.source, i + 1, 1}, "more than 100 empty lines in a row"
+		}
+	}
+	return place{}, ""
+}
+
+// at is the place of a byte of the text.
+func (in yamlSource) at(offset int) place {
+	line, found := slices.BinarySearch(in.starts, offset)
+	if found {
+		line++
+	}
+	if line < 1 {
+		return in.start()
+	}
+	c := in.cursorIn(line)
+	if c.offset > offset-in.starts[line-1] {
+		*c = lineCursor{line: line, column: 1}
+	}
+	for c.offset < offset-in.starts[line-1] && c.step(in.lines[line-1]) {
+	}
+	return place{in.source, line, c.column}
+}
+
+// cursorIn is the cursor in a line that exists.
+func (in yamlSource) cursorIn(line int) *lineCursor {
+	if in.cursor.line != line {
+		*in.cursor = lineCursor{line: line, column: 1}
+	}
+	return in.cursor
+}
+
+// seek puts the cursor on a column of a line; false where the line ends before it.
+func (in yamlSource) seek(line, column int) (*lineCursor, bool) {
+	if line < 1 || line > len(in.lines) {
+		return nil, false
+	}
+	c := in.cursorIn(line)
+	if c.column > column {
+		*c = lineCursor{line: line, column: 1}
+	}
+	for c.column < column {
+		if !c.step(in.lines[line-1]) {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// from is the text from a place on; empty where there is no such place.
+func (in yamlSource) from(at place) string {
+	c, ok := in.seek(at.line, at.column)
+	if !ok {
+		return ""
+	}
+	return in.text[in.starts[at.line-1]+c.offset:]
+}

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
+	"github.com/goccy/go-yaml/token"
+
+	"patterngate/ijson"
+)
+
+// maxBlockKeys bounds the keys of one mapping in block style: the parser's time grows with their square.
+const maxBlockKeys = 10_000
+
+// parseYAML returns the body of the one document in a text, nil where it is empty. A fault is recorded where it
+// returns false.
+func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
+	for size := 256 << 10; size < len(in.text); size *= 4 { // a hostile text is refused by its beginning
+		guard := &tokenGuard{in: in}
+		beginning := strings.ToValidUTF8(in.text[:size], "")
+		if tokens, _ := scanYAML(beginning); !guard.admits(tokens) {
+			faults.add(guard.at, nil, guard.fault)
+			return nil, false
+		}
+	}
+	tokens, err := scanYAML(in.text)
+	guard := &tokenGuard{in: in}
+	if !guard.admits(tokens) {
+		faults.add(guard.at, nil, guard.fault)
+		return nil, false
+	}
+	var file *ast.File
+	if err == nil {
+		file, err = parseTokens(tokens)
+	}
+	if err != nil {
+		faults.add(in.syntaxPlace(err), nil, Fault{
+			Reason: "cannot be read as YAML: " + syntaxMessage(err), Want: "check quotes, brackets and indentation here",
+		})
+		return nil, false
+	}
+	for _, doc := range file.Docs {
+		if doc.Body != nil {
+			return doc.Body, true // the guard has seen that there is no other
+		}
+	}
+	return nil, true
+}
+
+// scanYAML splits a text into tokens; an error is where it stopped.
+func scanYAML(text string) (tokens token.Tokens, err error) {
+	defer contain(&err)
+	var s scanner.Scanner
+	s.Init(text)
+	found, err := s.Scan()
+	tokens.Add(found...)
+	if bad := tokens.InvalidToken(); bad != nil {
+		return tokens, &yaml.SyntaxError{Message: bad.Error, Token: bad}
+	}
+	return tokens, err
+}
+
+func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
+	defer contain(&err)
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // repeated keys are found with their paths
+}
+
+// contain turns a panic of the library into an error: a file must not bring the program down.
+func contain(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("the reader gave up (%v)", cause)
+	}
+}
+
+func syntaxMessage(err error) string {
+	text := err.Error()
+	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok {
+		text = syntax.Message
+	}
+	return strings.NewReplacer("\n", " ", "\t", `\t`).Replace(ijson.Cut(text, 2*maxQuoted))
+}
+
+// syntaxPlace is where a syntax error stands, else the text's beginning.
+func (in yamlSource) syntaxPlace(err error) place {
+	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok && syntax.Token != nil {
+		return in.tokenPlace(syntax.Token)
+	}
+	return in.start()
+}
+
+// tokenPlace is where a token begins. The scanner leaves most tabs out of its columns, so they are put back: all of
+// them where the token stands there, else as many as it takes.
+func (in yamlSource) tokenPlace(tk *token.Token) place {
+	const longLine = 4096 // a machine's, in which nobody looks for columns
+	at := place{in.source, max(tk.Position.Line, 1), max(tk.Position.Column, 1)}
+	if at.line > len(in.lines) || !in.tabs[at.line-1] || len(in.lines[at.line-1]) > longLine {
+		return at
+	}
+	here, ok := in.seek(at.line, at.column)
+	if !ok {
+		return at
+	}
+	first, line, nearest := firstRune(tk), in.lines[at.line-1], 0
+	for c := *here; c.column-at.column <= c.tabs; {
+		if strings.HasPrefix(line[c.offset:], first) {
+			if nearest == 0 {
+				nearest = c.column
+			}
+			if c.column-at.column == c.tabs {
+				at.column = c.column
+				return at
+			}
+		}
+		if !c.step(line) {
+			break
+		}
+	}
+	at.column = max(at.column, nearest)
+	return at
+}
+
+// firstRune is the character with which a token begins in the text.
+func firstRune(tk *token.Token) string {
+	switch tk.Type {
+	case token.SingleQuoteType:
+		return "'"
+	case token.DoubleQuoteType:
+		return `"`
+	}
+	_, size := utf8.DecodeRuneInString(tk.Value)
+	return tk.Value[:size]
+}
+
+// tokenGuard looks at a file's tokens before the parser does, whose time and stack grow with depth and with the
+// square of some lengths, and finds what the parser passes over: second documents, directives.
+type tokenGuard struct {
+	in    yamlSource
+	at    place
+	fault Fault
+
+	nodes      int
+	flow       int          // open brackets and braces
+	blocks     []tokenBlock // open lists and mappings in block style, outermost first
+	properties int          // anchors and tags in a row
+	last       token.Type
+	began      bool // a document's header or content was seen
+	ended      bool // its end mark was seen
+}
+
+// tokenBlock is a list or mapping in block style: its column and its keys so far.
+type tokenBlock struct{ column, keys int }
+
+// admits reports whether the tokens may be parsed; else fault and at say what is wrong and where.
+func (g *tokenGuard) admits(tokens token.Tokens) bool {
+	for i, tk := range tokens {
+		if tk.Type == token.CommentType || tk.Type == token.SpaceType {
+			continue
+		}
+		key := i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
+		if f := g.judge(tk, key); f.Reason != "" {
+			g.at, g.fault = g.in.tokenPlace(tk), f
+			return false
+		}
+		g.last = tk.Type
+	}
+	return true
+}
+
+func (g *tokenGuard) judge(tk *token.Token, key bool) Fault {
+	switch tk.Type {
+	case token.DirectiveType:
+		return Fault{Reason: "a directive", Want: "leave the line out"}
+	case token.DocumentHeaderType, token.DocumentEndType:
+		return g.document(tk)
+	case token.InvalidType:
+		return Fault{}
+	case token.MappingStartType, token.SequenceStartType:
+		g.flow++
+	case token.MappingEndType, token.SequenceEndType:
+		g.flow = max(0, g.flow-1)
+		return Fault{}
+	case token.CollectEntryType:
+		if g.last == token.CollectEntryType || g.last == token.SequenceStartType || g.last == token.MappingStartType {
+			return Fault{Reason: "nothing before a comma", Want: "leave the comma out"}
+		}
+		return Fault{}
+	case token.MappingValueType:
+		return Fault{}
+	case token.SequenceEntryType, token.MappingKeyType:
+		g.open(tk.Position.Column, false)
+	case token.AnchorType, token.TagType:
+		g.properties++
+	default:
+		g.nodes++
+		if key {
+			g.open(tk.Position.Column, true)
+		}
+	}
+	return g.bounds(tk)
+}
+
+// document keeps to one document a file.
+func (g *tokenGuard) document(tk *token.Token) Fault {
+	header := tk.Type == token.DocumentHeaderType
+	if header && g.began {
+		return Fault{Reason: "a second document", Want: "write one document a file"}
+	}
+	g.began, g.ended = true, g.ended || !header
+	g.flow, g.blocks, g.properties = 0, nil, 0
+	return Fault{}
+}
+
+// open notes a list or mapping in block style, or one more key of it.
+func (g *tokenGuard) open(column int, key bool) {
+	if g.flow > 0 {
+		return
+	}
+	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
+		g.blocks = g.blocks[:len(g.blocks)-1]
+	}
+	if len(g.blocks) == 0 || g.blocks[len(g.blocks)-1].column < column {
+		g.blocks = append(g.blocks, tokenBlock{column: column})
+	}
+	if key {
+		g.blocks[len(g.blocks)-1].keys++
+	}
+}
+
+func (g *tokenGuard) bounds(tk *token.Token) Fault {
+	if g.ended {
+		return Fault{Reason: "a second document", Want: "write one document a file"}
+	}
+	g.began = true
+	if property := tk.Type == token.AnchorType || tk.Type == token.TagType; !property && g.last != token.AnchorType {
+		g.properties = 0
+	}
+	switch {
+	case g.flow+len(g.blocks) > maxFileDepth:
+		return Fault{Reason: "lists and mappings nested deeper than 64", Want: "write a flatter file"}
+	case g.nodes > maxFileNodes:
+		return Fault{Reason: "more than 200,000 values and keys, aliases counted in full", Want: "write a smaller file"}
+	case g.properties > 2:
+		return Fault{Reason: "several anchors in a row", Want: "write one"}
+	case len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].keys > maxBlockKeys:
+		return Fault{Reason: "more than 10,000 keys in one mapping", Want: "write a smaller file"}
+	}
+	return Fault{}
+}

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// yamlTree turns the parser's tree into ours, by our rules for scalars, keys, anchors and merges.
+type yamlTree struct {
+	in      yamlSource
+	limits  *yamlLimits
+	anchors map[string]*yamlNode // by name, the latest; nil while the anchored value is being read
+	flow    int                  // open brackets and braces
+}
+
+func (t *yamlTree) fault(at place, path *keyPath, f Fault) { t.limits.faults.add(at, path, f) }
+
+// node reads one value; depth is that of a list or mapping standing here, 1 for the root.
+func (t *yamlTree) node(n ast.Node, path *keyPath, depth int) *yamlNode {
+	at := t.place(n)
+	bad := &yamlNode{at: at, nodes: 1}
+	if !t.limits.take(1, at, path) {
+		return bad
+	}
+	switch n := n.(type) {
+	case *ast.NullNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode, *ast.MergeKeyNode, *ast.StringNode:
+		return t.scalar(n.GetToken(), at, path, false)
+	case *ast.LiteralNode:
+		return t.block(n, at, path)
+	case *ast.MappingNode:
+		return t.mapping(n, at, path, depth)
+	case *ast.MappingValueNode:
+		return t.mapping(&ast.MappingNode{BaseNode: &ast.BaseNode{}, Start: n.Start, Values: []*ast.MappingValueNode{n}}, at, path, depth)
+	case *ast.SequenceNode:
+		return t.list(n, at, path, depth)
+	case *ast.AnchorNode:
+		return t.anchor(n, at, path, depth)
+	case *ast.AliasNode:
+		return t.alias(n, at, path, depth)
+	case *ast.TagNode:
+		t.fault(at, path, tagFault(n.Start))
+		return bad
+	}
+	t.fault(at, path, Fault{Reason: "cannot be read as YAML", Want: "check quotes, brackets and indentation here"})
+	return bad
+}
+
+func tagFault(tk *token.Token) Fault {
+	return Fault{Reason: "a tag " + ijson.Cut(tk.Value, maxQuoted), Want: "leave the tag out"}
+}
+
+// place is where a node begins: a mapping in block style begins with its first key.
+func (t *yamlTree) place(n ast.Node) place {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return t.place(n.Values[0].Key)
+		}
+	case *ast.MappingValueNode:
+		return t.place(n.Key)
+	}
+	return t.in.tokenPlace(n.GetToken())
+}
+
+// scalar reads plain or quoted text.
+func (t *yamlTree) scalar(tk *token.Token, at place, path *keyPath, key bool) *yamlNode {
+	text := &yamlNode{kind: yamlText, at: at, text: tk.Value, nodes: 1}
+	f := Fault{}
+	switch tk.Type {
+	case token.ImplicitNullType:
+		return &yamlNode{kind: yamlNull, at: at, nodes: 1}
+	case token.SingleQuoteType, token.DoubleQuoteType:
+		if !t.in.tabs[min(at.line, len(t.in.tabs))-1] { // with tabs the place is not sure
+			f = faultOfQuoted(t.in.from(at))
+		}
+	default:
+		f = faultOfPlain(tk, t.flow > 0, key)
+		if f.Reason == "" && !key {
+			return plainScalar(tk.Value, at, path, t.limits.faults)
+		}
+	}
+	if f.Reason != "" {
+		t.fault(at, path, f)
+		text.kind = yamlBad
+	}
+	return text
+}
+
+// block reads literal and folded text.
+func (t *yamlTree) block(n *ast.LiteralNode, at place, path *keyPath) *yamlNode {
+	if !blockHeader.MatchString(n.Start.Value) {
+		t.fault(at, path, Fault{Reason: "an unreadable block header", Want: "write |, |-, > or >-"})
+		return &yamlNode{at: at, nodes: 1}
+	}
+	return &yamlNode{kind: yamlText, at: at, text: n.Value.Value, nodes: 1}
+}
+
+var blockHeader = regexp.MustCompile(`^[|>](?:[1-9][-+]?|[-+][1-9]?)?$`)
+
+func (t *yamlTree) list(n *ast.SequenceNode, at place, path *keyPath, depth int) *yamlNode {
+	list := &yamlNode{kind: yamlList, at: at}
+	if t.limits.deep(depth, at, path) {
+		return list.finish()
+	}
+	if n.IsFlowStyle {
+		t.flow++
+		defer func() { t.flow-- }()
+	} else if t.flow > 0 {
+		t.fault(at, path, Fault{Reason: "a list in block style within brackets", Want: "write it in brackets too"})
+	}
+	for i, value := range n.Values {
+		below := path.item(i)
+		if !n.IsFlowStyle && i < len(n.Entries) {
+			t.indented(value, n.Entries[i].Start.Position.Column, below)
+		}
+		list.items = append(list.items, t.node(value, below, depth+1))
+	}
+	return list.finish()
+}
+
+// indented refuses what stands further left than the list entry or key that the parser gave it to.
+func (t *yamlTree) indented(value ast.Node, column int, path *keyPath) {
+	if anchored, ok := value.(*ast.AnchorNode); ok && anchored.Value != nil {
+		value = anchored.Value
+	}
+	tk := value.GetToken()
+	if tk.Type == token.ImplicitNullType || t.flow > 0 {
+		return
+	}
+	at := t.place(value)
+	if list, ok := value.(*ast.SequenceNode); ok && !list.IsFlowStyle {
+		column-- // a list may stand below its key
+	}
+	if at.column <= column {
+		t.fault(at, path, Fault{Reason: "stands too far left for a value", Want: "indent it, or write null for the value before it"})
+	}
+}
+
+func (t *yamlTree) mapping(n *ast.MappingNode, at place, path *keyPath, depth int) *yamlNode {
+	mapping := &yamlNode{kind: yamlMapping, at: at}
+	if t.limits.deep(depth, at, path) {
+		return mapping.finish()
+	}
+	if n.IsFlowStyle {
+		t.flow++
+		defer func() { t.flow-- }()
+	} else if t.flow > 0 {
+		t.fault(at, path, Fault{Reason: "a mapping without braces within brackets", Want: "write it in braces"})
+	}
+	keys := keyList{}
+	var merged []*yamlNode
+	for _, m := range n.Values {
+		if isMerge(m.Key) {
+			merged = append(merged, t.merge(m, path, keys, depth)...)
+			continue
+		}
+		if member, fresh := t.member(m, path, keys, depth); fresh {
+			mapping.members = append(mapping.members, member)
+		}
+	}
+	for _, from := range merged {
+		for _, m := range from.members {
+			if _, set := keys[m.key]; !set {
+				keys[m.key] = m.at
+				mapping.members = append(mapping.members, m)
+			}
+		}
+	}
+	return mapping.finish()
+}
+
+// isMerge reports whether a key is << without quotes.
+func isMerge(key ast.Node) bool {
+	tk := key.GetToken()
+	return tk.Value == "<<" && (tk.Type == token.MergeKeyType || tk.Type == token.StringType)
+}
+
+// member reads a key and its value; false where the key is repeated or none, so that only its faults count.
+func (t *yamlTree) member(m *ast.MappingValueNode, path *keyPath, keys keyList, depth int) (yamlMember, bool) {
+	at := t.place(m.Key)
+	key, ok := t.key(m.Key, at, path)
+	below := path.key(key)
+	if !t.limits.take(1, at, below) {
+		return yamlMember{}, false
+	}
+	fresh := ok && keys.add(key, at, below, t.limits.faults)
+	if t.flow > 0 && !spaced(m) {
+		t.fault(at, below, Fault{Reason: "no blank after the colon", Want: "write a blank after it, or quote the key"})
+	}
+	if t.flow == 0 {
+		t.indented(m.Value, at.column, below)
+	}
+	value := t.node(m.Value, below, depth+1)
+	if value.kind == yamlNull && m.Value.GetToken().Type == token.ImplicitNullType {
+		value.at = at
+	}
+	return yamlMember{key, at, value}, fresh
+}
+
+// spaced reports whether a key in braces is told from its value: by quotes, or by a blank after the colon.
+func spaced(m *ast.MappingValueNode) bool {
+	switch m.Key.GetToken().Type {
+	case token.SingleQuoteType, token.DoubleQuoteType:
+		return true
+	}
+	next := m.Start.Next
+	return next == nil || next.Origin == "" || strings.IndexByte(" \t\n", next.Origin[0]) >= 0
+}
+
+// key reads a key, which must be text that stands on one line.
+func (t *yamlTree) key(n ast.Node, at place, path *keyPath) (string, bool) {
+	switch n := n.(type) {
+	case *ast.MappingKeyNode: // the parser gives its value to other keys
+		t.fault(at, path, Fault{Reason: "a key marked by ?", Want: "write key: value"})
+		return "", false
+	case *ast.AnchorNode:
+		name, ok := t.name(n.Name, at, path)
+		key, isText := t.key(n.Value, at, path)
+		t.anchors[name] = &yamlNode{kind: yamlText, at: at, text: key, nodes: 1}
+		return key, ok && isText
+	case *ast.AliasNode:
+		v := t.alias(n, at, path, 0)
+		if v.kind == yamlText {
+			return v.text, true
+		}
+		if v.kind != yamlBad {
+			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write the key itself"})
+		}
+		return "", false
+	case ast.ScalarNode:
+		return t.plainKey(n, at, path)
+	}
+	t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write text for a key"})
+	return "", false
+}
+
+func (t *yamlTree) plainKey(n ast.ScalarNode, at place, path *keyPath) (string, bool) {
+	tk := n.GetToken()
+	switch tk.Type {
+	case token.TagType:
+		t.fault(at, path, tagFault(tk))
+		return "", false
+	case token.LiteralType, token.FoldedType, token.ImplicitNullType:
+		t.fault(at, path, Fault{Reason: "a key that is no text on one line", Want: "write text for a key"})
+		return "", false
+	case token.SingleQuoteType, token.DoubleQuoteType:
+	default:
+		if resolvePlain(tk.Value).kind != yamlText {
+			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write " + quoted(tk.Value)})
+			return "", false
+		}
+	}
+	v := t.scalar(tk, at, path, true)
+	return v.text, v.kind == yamlText
+}
+
+func (t *yamlTree) anchor(n *ast.AnchorNode, at place, path *keyPath, depth int) *yamlNode {
+	name, ok := t.name(n.Name, at, path)
+	if !ok {
+		return &yamlNode{at: at, nodes: 1}
+	}
+	t.anchors[name] = nil
+	value := t.node(n.Value, path, depth)
+	if t.anchors[name] == nil { // else the same name was given again within
+		t.anchors[name] = value
+	}
+	return value
+}
+
+// alias gives the node of the newest anchor of that name above it.
+func (t *yamlTree) alias(n *ast.AliasNode, at place, path *keyPath, depth int) *yamlNode {
+	bad := &yamlNode{at: at, nodes: 1}
+	name, ok := t.name(n.Value, at, path)
+	if !ok {
+		return bad
+	}
+	value, known := t.anchors[name]
+	switch {
+	case !known:
+		t.fault(at, path, Fault{Reason: "no anchor " + name + " above", Want: "write &" + name + " before the value it stands for", DidYouMean: t.near(name)})
+	case value == nil:
+		t.fault(at, path, Fault{Reason: "the alias " + name + " stands within its own anchor", Want: "write the value out"})
+	case t.limits.take(value.nodes-1, at, path) && !t.limits.deep(depth+value.depth-1, at, path):
+		return value
+	}
+	return bad
+}
+
+func (t *yamlTree) near(name string) string {
+	names := make([]string, 0, len(t.anchors))
+	for n := range t.anchors {
+		names = append(names, n)
+	}
+	return gateway.Near(name, names)
+}
+
+// name reads the name of an anchor or alias.
+func (t *yamlTree) name(n ast.Node, at place, path *keyPath) (string, bool) {
+	if n != nil && anchorName.MatchString(n.GetToken().Value) {
+		return n.GetToken().Value, true
+	}
+	t.fault(at, path, Fault{Reason: "an anchor or alias without a plain name", Want: "name it by letters, digits, _ and -"})
+	return "", false
+}
+
+var anchorName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// merge reads what stands beside <<: a mapping or a list of mappings, of which the earlier win.
+func (t *yamlTree) merge(m *ast.MappingValueNode, path *keyPath, keys keyList, depth int) []*yamlNode {
+	at, below := t.place(m.Key), path.key("<<")
+	fresh := keys.add("<<", at, below, t.limits.faults)
+	if strings.TrimSpace(m.Key.GetToken().Origin) != "<<" {
+		t.fault(at, below, Fault{Reason: "text before <<", Want: "write << alone"})
+	}
+	value := t.node(m.Value, below, depth+1)
+	from := []*yamlNode{value}
+	if value.kind == yamlList {
+		from = value.items
+	}
+	var mappings []*yamlNode
+	for _, v := range from {
+		switch {
+		case v.kind == yamlMapping && fresh:
+			mappings = append(mappings, v)
+		case v.kind != yamlMapping && v.kind != yamlBad:
+			t.fault(v.at, below, Fault{Reason: "wrong type", Got: gotWords(v), Want: "write an alias of a mapping, or a list of them"})
+		}
+	}
+	return mappings
+}

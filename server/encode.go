@@ -1,0 +1,162 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"patterngate/ijson"
+)
+
+// appendJSON appends a result, or a part of one, as JSON: structs by their json tags in the order of their fields,
+// decoded values in canonical form. For the types that results are made of it writes what encoding/json does, less the
+// escapes for HTML, in a third of the time, which every call pays. An error names a value that is no JSON, such as NaN.
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case string:
+		return appendText(dst, v), nil
+	case map[string]any:
+		return ijson.AppendChecked(dst, v)
+	}
+	return appendReflected(dst, reflect.ValueOf(v))
+}
+
+func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
+	switch v.Kind() {
+	case reflect.String:
+		return appendText(dst, v.String()), nil
+	case reflect.Bool:
+		return strconv.AppendBool(dst, v.Bool()), nil
+	case reflect.Int:
+		return strconv.AppendInt(dst, v.Int(), 10), nil
+	case reflect.Float64:
+		return ijson.AppendChecked(dst, v.Float())
+	case reflect.Interface:
+		return appendJSON(dst, v.Interface())
+	case reflect.Pointer:
+		if v.IsNil() {
+			return append(dst, "null"...), nil
+		}
+		return appendReflected(dst, v.Elem())
+	case reflect.Slice:
+		return appendList(dst, v)
+	case reflect.Map:
+		return appendMap(dst, v)
+	case reflect.Struct:
+		return appendStruct(dst, v)
+	}
+	return dst, fmt.Errorf("a Go %s is no JSON value", v.Type())
+}
+
+// appendText appends a text; nearly all are plain.
+func appendText(dst []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return ijson.Append(dst, text)
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
+	if v.Type() == reflect.TypeFor[json.RawMessage]() { // our own, see package ijson
+		return append(dst, v.Bytes()...), nil
+	}
+	dst = append(dst, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendReflected(dst, v.Index(i)); err != nil {
+			return dst, fmt.Errorf("/%d%w", i, err)
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+// appendMap writes a map by its names in order.
+func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
+	if object, ok := v.Interface().(map[string]any); ok {
+		return ijson.AppendChecked(dst, object)
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	dst = append(dst, '{')
+	for i, key := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendText(dst, key.String()), ':')
+		if dst, err = appendReflected(dst, v.MapIndex(key)); err != nil {
+			return dst, fmt.Errorf("/%s%w", key.String(), err)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
+	dst = append(dst, '{')
+	begin := len(dst)
+	for _, m := range fieldsOf(v.Type()) {
+		field := v.FieldByIndex(m.index)
+		if m.left(field) {
+			continue
+		}
+		if len(dst) > begin {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendReflected(append(dst, m.quoted...), field); err != nil {
+			return dst, fmt.Errorf("/%s%w", m.name, err)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// member is one member of a struct's object.
+type member struct {
+	name      string
+	quoted    string // with its colon
+	index     []int
+	omitEmpty bool // left out where it is false, 0, "", nil, or an empty list or map
+	omitZero  bool // left out where it is its type's zero value
+}
+
+func (m member) left(field reflect.Value) bool {
+	if m.omitEmpty {
+		switch field.Kind() {
+		case reflect.Slice, reflect.Map, reflect.String:
+			return field.Len() == 0
+		}
+	}
+	return (m.omitEmpty || m.omitZero) && field.IsZero()
+}
+
+// plans holds the members of each struct type that was met; it only saves reading tags again.
+var plans sync.Map
+
+func fieldsOf(t reflect.Type) []member {
+	if plan, ok := plans.Load(t); ok {
+		return plan.([]member)
+	}
+	var plan []member
+	for _, f := range reflect.VisibleFields(t) {
+		tag := f.Tag.Get("json")
+		if f.Anonymous || !f.IsExported() || tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		plan = append(plan, member{
+			name: name, quoted: `"` + name + `":`, index: f.Index,
+			omitEmpty: strings.Contains(options, "omitempty"), omitZero: strings.Contains(options, "omitzero"),
+		})
+	}
+	plans.Store(t, plan)
+	return plan
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// TestAppendJSONIsEncodingJSON compares results of every shape with what encoding/json writes.
+func TestAppendJSONIsEncodingJSON(t *testing.T) {
+	for name, s := range shapes(t) {
+		t.Run(name, func(t *testing.T) {
+			e := endedEnvelope(s.carriedOut(t))
+			got, err := appendJSON(nil, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(withEncodingJSON(t, e), string(got)); diff != "" {
+				t.Errorf("(-encoding/json +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func withEncodingJSON(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	return strings.ReplaceAll(text, `\u2028`, "\u2028") // encoding/json escapes it for JavaScript, which is no business of ours
+}
+
+func TestAppendJSONLeavesOut(t *testing.T) {
+	null := any(nil)
+	for name, c := range map[string]struct {
+		value any
+		want  string
+	}{
+		"nothing":         {next{Action: "done"}, `{"action":"done"}`},
+		"empty but there": {next{Action: "x", Arguments: map[string]any{}, Changed: []change{}}, `{"action":"x","arguments":{},"changed":[]}`},
+		"null that was there": {struct {
+			V *any `json:"v,omitempty"`
+		}{&null}, `{"v":null}`},
+		"embedded members": {usage{"rules", patterns.Usage{Requests: 1}}, `{"model":"rules","llm_calls":1,"input_tokens":0,"output_tokens":0}`},
+		"maps by name":     {map[string]patterns.Spent{"b": {Limit: 1, Used: 0.5}, "a": {}}, `{"a":{"limit":0,"used":0},"b":{"limit":1,"used":0.5}}`},
+		"nil":              {nil, `null`},
+		"quoted":           {[]string{"a\"\\\n<ä>"}, `["a\"\\\n<ä>"]`},
+		"problem":          {gateway.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
+	} {
+		got, err := appendJSON(nil, c.value)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: got %s, %v; want %s", name, got, err, c.want)
+		}
+	}
+}
+
+func TestAppendJSONRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		value any
+		where string
+	}{
+		"not a number": {Envelope{Budget: map[string]patterns.Spent{"max_seconds": {Used: math.NaN()}}}, "/budget/max_seconds/used"},
+		"odd value":    {Envelope{Trace: []any{1, make(chan int)}}, "/trace/1"},
+		"odd member":   {Envelope{Route: map[string]any{"x": func() {}}}, "/route"},
+	} {
+		if text, err := appendJSON(nil, c.value); err == nil || !strings.Contains(err.Error(), c.where) {
+			t.Errorf("%s: got %s, error %v; want an error at %s", name, text, err, c.where)
+		}
+	}
+}

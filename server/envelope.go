@@ -1,0 +1,195 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// The words of status (spec/surface.md section 1).
+const (
+	statusOK      = "ok"
+	statusStopped = "stopped"
+)
+
+// Envelope is what every tool returns as structuredContent: one shape for all patterns and all ends (spec/surface.md
+// section 1). Members a result does not have are absent, never null; their order is that of the contract. The text
+// channel is made from the same value, see [Envelope.present].
+type Envelope struct {
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason,omitempty"`
+	Phase      string `json:"phase,omitempty"`
+	RunID      string `json:"run_id,omitempty"`
+	Summary    string `json:"summary"`
+	Next       next   `json:"next"`
+
+	Problems []gateway.Problem `json:"problems,omitempty"`
+
+	Answer         string                  `json:"answer,omitempty"`
+	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // of the whole answer where it was cut
+	Plan           any                     `json:"plan,omitempty"`         // []gateway.Step or []gateway.Task
+	Route          any                     `json:"route,omitempty"`
+	SelectedRoute  string                  `json:"selected_route,omitempty"`
+	Action         any                     `json:"action,omitempty"`
+	Aggregate      *patterns.Aggregate     `json:"aggregate,omitempty"`
+	FailedCritical []patterns.TaskRow      `json:"failed_critical,omitempty"`
+	Expected       []string                `json:"expected_statuses,omitempty"`
+	Received       *any                    `json:"received_status,omitempty"` // set with Expected, perhaps to null
+	BadObservation *any                    `json:"bad_observation,omitempty"` // likewise
+	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
+
+	Trace          []any `json:"trace,omitzero"` // always there with a run, [] where it has no row
+	TraceOmitted   int   `json:"trace_omitted,omitempty"`
+	History        []any `json:"history,omitzero"`
+	HistoryOmitted int   `json:"history_omitted,omitempty"`
+	RawPlan        *any  `json:"raw_plan,omitempty"` // set where the intent was refused, perhaps to null
+	RawRoute       *any  `json:"raw_route,omitempty"`
+	RawAction      *any  `json:"raw_action,omitempty"`
+
+	Effects        []effect                  `json:"effects,omitempty"`
+	EffectsOmitted int                       `json:"effects_omitted,omitempty"`
+	Budget         map[string]patterns.Spent `json:"budget,omitempty"`
+	Usage          *usage                    `json:"usage,omitempty"`
+	Filled         []gateway.Filled          `json:"filled,omitempty"`
+	Demo           bool                      `json:"demo,omitempty"`
+
+	tool   string // for the headline
+	author string // whose words the answer is: model or caller
+}
+
+// effect is one call of the run, as results show it.
+type effect struct {
+	Key      string `json:"key"`
+	Tool     string `json:"tool"`
+	Effect   string `json:"effect"`
+	ArgsHash string `json:"args_hash"`
+	Status   string `json:"status"`
+}
+
+// usage is what models cost and which one was asked.
+type usage struct {
+	Model string `json:"model"` // a model's name, rules, or caller where none was asked
+	patterns.Usage
+}
+
+// endedEnvelope presents a run that ended.
+func endedEnvelope(c call, ended patterns.Ended) Envelope {
+	a := newAccount(c, ended)
+	e := Envelope{
+		Status: statusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
+		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
+		Answer: a.Answer, AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
+		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
+		Trace: rows(a.Trace), History: rows(a.History),
+		Budget: a.Budget, Usage: &usage{a.Model, a.Usage}, Filled: a.Filled, Demo: c.Demo,
+		tool: c.Tool, author: a.speaker(),
+	}
+	if !a.OK() {
+		e.Status = statusStopped
+	}
+	if a.Bad {
+		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
+	}
+	switch a.RawName {
+	case "raw_plan":
+		e.RawPlan = &a.Raw
+	case "raw_route":
+		e.RawRoute = &a.Raw
+	case "raw_action":
+		e.RawAction = &a.Raw
+	}
+	e.Effects, e.EffectsOmitted = effects(a.Ledger)
+	return e
+}
+
+// faultEnvelope presents a run that a fault of ours ended. fault is the opaque id under which the log has the cause.
+func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
+	phase := ended.Phase
+	if phase == "" {
+		phase = firstPhase(c.Spec.Kind)
+	}
+	did := "Nothing that it may call writes."
+	if c.mayWrite() {
+		did = "Whether something was written is not known; find out before anything is repeated."
+	}
+	summary := paragraph("A fault inside the server ended the run in phase "+phase+" (fault "+fault+").", did)
+	return Envelope{
+		Status: statusStopped, StopReason: "internal_error", Phase: phase, RunID: ended.RunID, Summary: summary,
+		Next:  next{Action: actionTell, Say: summary},
+		Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+	}
+}
+
+// refusedEnvelope presents a call that was refused before anything ran. There is at least one problem.
+func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
+	return Envelope{
+		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
+		Summary: fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault")),
+		Next:    c.fixed(c.repaired(problems)), Problems: problems, tool: c.Tool,
+	}
+}
+
+// speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model is asked.
+func (a account) speaker() string {
+	if a.ByCall && a.Spec.Kind == gateway.Supervisor {
+		return "caller"
+	}
+	return "model"
+}
+
+// rows are never nil where there is a run.
+func rows(list []any) []any {
+	if list == nil {
+		return []any{}
+	}
+	return list
+}
+
+// effects are the calls of a run, of too many the oldest reads left out first, and how many were left out.
+func effects(ledger []gateway.Entry) ([]effect, int) {
+	const most = 100
+	excess := max(0, len(ledger)-most)
+	reads := 0
+	for _, e := range ledger {
+		if e.Effect == catalog.Read {
+			reads++
+		}
+	}
+	skipReads := min(excess, reads)
+	skipOthers := excess - skipReads
+	var list []effect
+	for _, e := range ledger {
+		skip := &skipOthers
+		if e.Effect == catalog.Read {
+			skip = &skipReads
+		}
+		if *skip > 0 {
+			*skip--
+			continue
+		}
+		list = append(list, effect{e.Key, e.Tool, string(e.Effect), e.Hash, string(e.Status)})
+	}
+	return list, excess
+}
+
+// firstPhase is where a run of a kind begins.
+func firstPhase(kind gateway.Kind) string {
+	switch kind {
+	case gateway.Routing:
+		return patterns.PhaseRoute
+	case gateway.Supervisor:
+		return patterns.PhaseWorker
+	}
+	return patterns.PhasePlan
+}
+
+// mayWrite reports whether a tool that the pattern may call changes anything.
+func (c call) mayWrite() bool {
+	return slices.ContainsFunc(c.Spec.Execution, func(name string) bool {
+		t, ok := c.Spec.Catalog.Tool(name)
+		return ok && t.Effect != catalog.Read
+	})
+}

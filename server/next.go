@@ -1,0 +1,250 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// The words of next.action.
+const (
+	actionAnswer = "answer_user"
+	actionFix    = "fix_and_retry"
+	actionCall   = "call"
+	actionTell   = "tell_user"
+)
+
+// Reasons of problems that are no faults of an intent.
+const (
+	reasonMore      = "more"      // the row that counts the problems not shown
+	reasonCandidate = "candidate" // a name that the goal may mean
+)
+
+// next is what the reader should do now (spec/surface.md section 1, next). It is made from the record; the reader fills
+// only the places that fill points to.
+type next struct {
+	Action    string          `json:"action"`
+	Tool      string          `json:"tool,omitempty"`
+	Arguments map[string]any  `json:"arguments,omitzero"` // absent above 8 KiB
+	Changed   []change        `json:"changed,omitzero"`
+	Fill      []ijson.Pointer `json:"fill,omitzero"`
+	Say       string          `json:"say,omitempty"` // to the person
+}
+
+// next advises after a run. Once something was written, or may have been, nothing is offered that could do it again.
+func (a account) next() next {
+	if a.OK() {
+		return next{Action: actionAnswer}
+	}
+	row, _ := gateway.LookupStopReason(a.StopReason)
+	switch {
+	case a.Phase == patterns.PhaseFinalize && row.Next == gateway.NextCallOrAns:
+		return next{Action: actionAnswer}
+	case gateway.Wrote(a.Ledger):
+		return next{Action: actionTell, Say: a.say()}
+	}
+	switch row.Next {
+	case gateway.NextFixOrCall:
+		if a.ByCall {
+			return a.fix()
+		}
+		return a.ownIntent(a.intentSkeleton())
+	case gateway.NextFixOrTell:
+		if a.ByCall {
+			return a.fix()
+		}
+	case gateway.NextCallOrAns:
+		return a.ownIntent(a.intentSkeleton())
+	case gateway.NextCallOrTel:
+		if len(a.Need) > 0 {
+			return a.ownIntent(a.withNeeded())
+		}
+		if a.StopReason == "caller_expired" {
+			return a.ownIntent(a.continued())
+		}
+	}
+	return next{Action: actionTell, Say: a.say()}
+}
+
+// fix offers the caller's call with the sure repairs.
+func (a account) fix() next {
+	var also []ijson.Pointer
+	if a.StopReason == "max_execute_steps" {
+		also = append(also, "/plan/steps")
+	}
+	return a.call.fixed(a.repaired(a.placed(), also...))
+}
+
+// fixed is the advice to send a repaired call.
+func (c call) fixed(r repair) next {
+	return next{Action: actionFix, Tool: c.Tool, Arguments: bounded(r.arguments), Changed: r.changed, Fill: r.fill}
+}
+
+// ownIntent offers the same call with an intent of the reader's own, whose form is given.
+func (a account) ownIntent(skeleton any) next {
+	name := a.intentName()
+	args := map[string]any{name: skeleton}
+	for n, v := range a.Arguments {
+		if n != name {
+			args[n] = v
+		}
+	}
+	return next{
+		Action: actionCall, Tool: a.Tool, Arguments: bounded(args),
+		Fill: []ijson.Pointer{ijson.Pointer("").Member(name)}, Say: a.invitation(),
+	}
+}
+
+// invitation says what to fill in.
+func (a account) invitation() string {
+	switch {
+	case len(a.Need) > 0:
+		return "Send your own actions; " + shownNames(a.Need) + " must come first."
+	case a.StopReason == "caller_expired" && a.Spec.Kind == gateway.Routing:
+		return "Send another route" + a.decliners() + "."
+	case a.StopReason == "caller_expired":
+		return "Send all actions to the end; the last one is final."
+	}
+	return "Send your own " + a.intentName() + "."
+}
+
+// decliners names the specialists that sent the ticket back.
+func (a account) decliners() string {
+	var names []string
+	for _, row := range a.History {
+		if d, ok := row.(patterns.Delegation); ok {
+			target, _ := d.Route["target"].(string)
+			names = append(names, target)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; declined: " + shownNames(names)
+}
+
+// withNeeded is a list of actions in which the needed tools come before the one that was blocked.
+func (a account) withNeeded() any {
+	blocked, _ := a.Action.(map[string]any)
+	proposed := []any{blocked, finalSkeleton()}
+	at := 0
+	if blocked["kind"] == "final" {
+		proposed = proposed[:1]
+	}
+	if own, ok := a.Intents["actions"].([]any); ok && a.ByCall && len(a.History) < len(own) {
+		proposed, at = slices.Clone(own), len(a.History)
+	}
+	var needed []any
+	for _, name := range a.Need {
+		needed = append(needed, a.neededCall(name, blocked["args"]))
+	}
+	return slices.Insert(proposed, at, needed...)
+}
+
+// neededCall is the form of a call that must come first; arguments of the same name are taken from the blocked one.
+func (a account) neededCall(name string, of any) any {
+	action := callSkeleton(name)
+	args, _ := action["args"].(map[string]any)
+	given, _ := of.(map[string]any)
+	tool, _ := a.Spec.Catalog.Tool(name)
+	for _, p := range tool.Input.Properties() {
+		v, known := given[p.Name]
+		switch {
+		case known:
+			args[p.Name] = v
+		case p.Required:
+			args[p.Name] = ""
+		}
+	}
+	return action
+}
+
+// continued is the caller's own intent with the place for what did not come.
+func (a account) continued() any {
+	own, ok := a.Intents["actions"].([]any)
+	if !ok || a.Spec.Kind != gateway.Supervisor {
+		return a.intentSkeleton()
+	}
+	return append(slices.Clip(own), finalSkeleton())
+}
+
+// placed are the run's problems with a place for those that are about the call at which it stopped as a whole.
+func (a account) placed() []gateway.Problem {
+	problems := slices.Clone(a.Problems)
+	for i, p := range problems {
+		if p.Pointer == "" && (strings.Contains(p.Reason, "_denied:") || strings.Contains(p.Reason, "_missing:")) {
+			problems[i].Pointer = a.nameAt()
+		}
+	}
+	return problems
+}
+
+// nameAt is where the call at which the run stopped has its tool's name, in the intent.
+func (a account) nameAt() ijson.Pointer {
+	at := ijson.Pointer("")
+	if a.ByCall {
+		at = at.Member(a.intentName())
+	}
+	n := len(a.History)
+	switch a.Spec.Kind {
+	case gateway.TaskDecomposition:
+		return at.Member("steps").Index(n).Member("tool")
+	case gateway.Routing:
+		return at.Member("target")
+	case gateway.Supervisor:
+		if a.ByCall {
+			at = at.Index(n)
+		}
+		return at.Member("name")
+	}
+	return at
+}
+
+// say is what to tell the person: the question that only they can answer, else what happened and what did not.
+func (a account) say() string {
+	if a.Say != "" {
+		return atMost(visible(a.Say), maxSummary)
+	}
+	why := a.why()
+	if a.RawName != "" {
+		why = a.refusal()
+	}
+	return paragraph(why, a.written(), a.notDone(), a.candidates())
+}
+
+// candidates asks which of the names that came near is meant.
+func (a account) candidates() string {
+	var names []string
+	for _, p := range a.Problems {
+		if p.Reason == reasonCandidate {
+			name := ""
+			_ = json.Unmarshal(p.Got, &name) // a longer one is shown as an object, and stays out
+			names = append(names, label(name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Which one is meant: " + inWords(names) + "?"
+}
+
+// shownNames words a list of tools.
+func shownNames(names []string) string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = shownName(n)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// bounded are arguments unless they are too large to be shown.
+func bounded(args map[string]any) map[string]any {
+	if len(ijson.Canonical(args)) > maxArguments {
+		return nil
+	}
+	return args
+}

@@ -1,0 +1,249 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// TestNextAfterStops is the table of spec/surface.md sections 1 and 4 for what it says beyond one word.
+func TestNextAfterStops(t *testing.T) {
+	all := shapes(t)
+	type want struct {
+		action  string
+		fill    string // pointers
+		changed string // pointers
+		say     []string
+		args    string // canonical JSON; "": not compared
+	}
+	for name, want := range map[string]want{
+		"ok_plan_by_caller":      {action: actionAnswer},
+		"ok_supervised":          {action: actionAnswer},
+		"refused_plan_of_caller": {action: actionFix, changed: "/plan/steps/1/tool"},
+		"refused_plan_as_text": {
+			action: actionFix, fill: "/plan/steps/2/title /plan/steps/2/tool /plan/steps/2/args",
+			changed: "/plan/steps/0/title /plan/steps/1/note /plan/steps/1/id /plan/steps/1/tool",
+		},
+		"refused_plan_of_model": {
+			action: actionCall, fill: "/plan", say: []string{"your own plan"},
+			args: `{"goal":"April report","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`,
+		},
+		"refused_route_of_rules": {action: actionCall, fill: "/route", args: `{"route":{"target":""},"ticket":"x"}`},
+		"refused_no_json":        {action: actionCall, fill: "/actions"},
+		"route_reroute_to_same":  {action: actionCall, fill: "/route", say: []string{"sales_specialist"}},
+		"route_bad_observation":  {action: actionTell, say: []string{"neither done nor needs_reroute"}},
+		"route_denied":           {action: actionFix, fill: "/route/target"},
+		"blocked_needs_context": {
+			action: actionCall, fill: "/actions", say: []string{"get_refund_context"},
+			args: `{"actions":[{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"},` +
+				`{"args":{"amount_usd":1200,"user_id":42},"kind":"tool","name":"issue_refund"},{"answer":"","kind":"final"}],"goal":"x"}`,
+		},
+		"blocked_caller_needs_before": {
+			action: actionCall, fill: "/actions",
+			args: `{"actions":[{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"},` +
+				`{"args":{"amount_usd":1200,"user_id":42},"kind":"tool","name":"issue_refund"},{"answer":"y","kind":"final"}],"goal":"x"}`,
+		},
+		"blocked_after_payment":       {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42.", "Not done: emailing user 42"}},
+		"human_rejected":              {action: actionTell, say: []string{"nobody may be asked", "Nothing was written"}},
+		"caller_expired":              {action: actionCall, fill: "/actions"},
+		"caller_expired_after_refund": {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
+		"loop_with_actions_left":      {action: actionTell, say: []string{"Done: refunding 1200.00 USD", "(step 3)", "(step 4)"}},
+		"model_down_after_refund":     {action: actionTell, say: []string{"Done: refunding 800.00 USD to user 42."}},
+		"model_down_in_plan":          {action: actionCall, fill: "/plan"},
+		"model_down_in_finalize":      {action: actionAnswer},
+		"tool_error":                  {action: actionTell, say: []string{"tool_error:breaks", "Not done: mean (step s3)"}},
+		"write_fails_no_more":         {action: actionTell, say: []string{"Done: pay.", "Not done: pay (step s3)."}},
+		"tool_bad_args_of_caller":     {action: actionFix, changed: "/plan/steps/0/args/manager_id", fill: "/plan/steps/0/args/extra"},
+		"max_execute_steps":           {action: actionFix, fill: "/plan/steps"},
+		"max_tool_calls":              {action: actionTell, say: []string{"Not done: fetch_refund_data (step step_3)"}},
+		"critical_task_failed":        {action: actionTell, say: []string{"inventory_worker for task t3"}},
+		"goal_incomplete":             {action: actionTell, say: []string{"Which month (YYYY-MM) is the report about?"}},
+		"route_unclear":               {action: actionTell, say: []string{"billing_specialist; sales_specialist?"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, ended := all[name].carriedOut(t)
+			n := endedEnvelope(c, ended).Next
+			var changed, fill []string
+			for _, row := range n.Changed {
+				changed = append(changed, string(row.Pointer))
+			}
+			for _, at := range n.Fill {
+				fill = append(fill, string(at))
+			}
+			if n.Action != want.action || strings.Join(fill, " ") != want.fill || strings.Join(changed, " ") != want.changed {
+				t.Errorf("got %s, fill %v, changed %v; want %s, fill %v, changed %v", n.Action, fill, changed, want.action, want.fill, want.changed)
+			}
+			for _, words := range want.say {
+				if !strings.Contains(n.Say, words) {
+					t.Errorf("say is %q, want it to hold %q", n.Say, words)
+				}
+			}
+			if got := string(ijson.Canonical(any(n.Arguments))); want.args != "" && got != want.args {
+				t.Errorf("arguments\n%s\nwant\n%s", got, want.args)
+			}
+			holds(t, n)
+		})
+	}
+}
+
+// failer is a test, or a try of a property.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// holds checks what is true of every advice: a place to fill is there, and only calls have a tool.
+func holds(t failer, n next) {
+	t.Helper()
+	calls := n.Action == actionCall || n.Action == actionFix
+	switch {
+	case calls != (n.Tool != ""):
+		t.Errorf("%s with tool %q", n.Action, n.Tool)
+	case n.Action == actionFix && (n.Changed == nil || n.Fill == nil):
+		t.Errorf("%s without changed or fill: %+v", n.Action, n)
+	case n.Action == actionTell && n.Say == "":
+		t.Errorf("%s says nothing", n.Action)
+	case !calls && (n.Arguments != nil || n.Changed != nil || n.Fill != nil):
+		t.Errorf("%s has what only calls have: %+v", n.Action, n)
+	}
+	for _, at := range n.Fill {
+		if _, there := at.In(n.Arguments); !there && n.Arguments != nil {
+			t.Errorf("fill %q points to nothing in %s", at, ijson.Canonical(n.Arguments))
+		}
+	}
+}
+
+// advised are the actions that a row of the registry may come to.
+var advised = map[gateway.Next][]string{
+	gateway.NextAnswer:    {actionAnswer},
+	gateway.NextFix:       {actionFix},
+	gateway.NextTell:      {actionTell},
+	gateway.NextFixOrCall: {actionFix, actionCall},
+	gateway.NextFixOrTell: {actionFix, actionTell},
+	gateway.NextCallOrAns: {actionCall, actionAnswer},
+	gateway.NextCallOrTel: {actionCall, actionTell},
+}
+
+// TestNextKeepsToTheRegistry puts together every stop of the registry, by caller and by model, before and after
+// something was written.
+func TestNextKeepsToTheRegistry(t *testing.T) {
+	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay")
+	for _, row := range gateway.StopReasons() {
+		for _, place := range row.Places {
+			for _, phase := range place.Phases {
+				for i := range 4 {
+					if row.Task || phase == patterns.PhaseRequest {
+						continue
+					}
+					byCaller, wrote := i&1 == 1, i&2 == 2
+					reason := names.Replace(row.Name)
+					t.Run(fmt.Sprintf("%s %s %s %t %t", place.Kind, phase, reason, byCaller, wrote), func(t *testing.T) {
+						keepsTo(t, row, madeUp(t, place.Kind, reason, phase, byCaller, wrote), wrote)
+					})
+				}
+			}
+		}
+	}
+}
+
+func keepsTo(t *testing.T, row gateway.StopReason, e Envelope, wrote bool) {
+	t.Helper()
+	holds(t, e.Next)
+	may := advised[row.Next]
+	if wrote {
+		may = []string{actionTell, actionAnswer} // the latter only where just the final text is missing
+	}
+	if !slices.Contains(may, e.Next.Action) {
+		t.Errorf("got %s, want one of %v", e.Next.Action, may)
+	}
+	if wrote && e.Next.Action == actionTell && !strings.Contains(e.Next.Say, "Done: refunding 5.00 USD to user 42") {
+		t.Errorf("say is %q, want it to name what was done", e.Next.Say)
+	}
+	for _, s := range []string{e.Summary, e.Next.Say} {
+		if n := utf8.RuneCountInString(s); n > maxSummary || strings.ContainsAny(s, "\n") {
+			t.Errorf("%d characters in %q, want one paragraph of at most %d", n, s, maxSummary)
+		}
+	}
+	if !strings.Contains(e.Summary, "phase "+e.Phase) {
+		t.Errorf("summary %q does not name phase %s", e.Summary, e.Phase)
+	}
+}
+
+// madeUp is a result put together by hand.
+func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wrote bool) Envelope {
+	t.Helper()
+	arguments := `{"goal":"x"}`
+	if byCaller {
+		arguments = map[gateway.Kind]string{
+			gateway.TaskDecomposition: fiveSteps, gateway.Orchestrator: `{"goal":"x","plan":{"tasks":[]}}`,
+			gateway.Routing: `{"ticket":"x","route":{"target":"y"}}`, gateway.Supervisor: `{"goal":"x","actions":[{"name":"issue_refund"}]}`,
+		}[kind]
+	}
+	c, _ := sent{kind: kind, arguments: arguments}.taken(t)
+	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: byCaller, Trace: []any{}, History: []any{}}
+	if strings.HasPrefix(reason, "invalid_") {
+		r.RawName = map[gateway.Kind]string{gateway.Routing: "raw_route", gateway.Supervisor: "raw_action"}[kind]
+		if r.RawName == "" {
+			r.RawName = "raw_plan"
+		}
+		r.Problems = []gateway.Problem{{Pointer: "/plan", Reason: "x"}}
+	}
+	if wrote {
+		r.Ledger = append(r.Ledger, gateway.Entry{
+			Key: "issue_refund#1", Tool: "issue_refund", Effect: catalog.Write, Status: gateway.Finished,
+			Args: map[string]any{"user_id": 42.0, "amount_usd": 5.0},
+		})
+	}
+	began := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	return endedEnvelope(c, patterns.Ended{RunID: "run_1", Result: r, Began: began, Ended: began})
+}
+
+// TestWritesThatAreNotKnown: what may have happened is told as such, whatever its state.
+func TestWritesThatAreNotKnown(t *testing.T) {
+	for status, want := range map[gateway.EffectStatus]struct{ words, action string }{
+		gateway.Finished: {"Done: refunding 5.00 USD to user 42.", actionTell},
+		gateway.InDoubt:  {"Not known whether it happened: refunding 5.00 USD to user 42.", actionTell},
+		gateway.Reserved: {"Begun, and not known whether it happened: refunding 5.00 USD to user 42.", actionTell},
+		gateway.Failed:   {"Tried and failed: refunding 5.00 USD to user 42.", actionCall},
+	} {
+		c, _ := sent{kind: gateway.Supervisor, arguments: `{"goal":"x"}`}.taken(t)
+		e := endedEnvelope(c, patterns.Ended{Result: patterns.Result{
+			StopReason: "llm_timeout", Phase: "worker", Ledger: []gateway.Entry{{
+				Tool: "issue_refund", Effect: catalog.Write, Status: status, Args: map[string]any{"user_id": 42.0, "amount_usd": 5.0},
+			}},
+		}})
+		if !strings.Contains(e.Summary, want.words) || e.Next.Action != want.action {
+			t.Errorf("%s: got %s, %q; want %s, %q", status, e.Next.Action, e.Summary, want.action, want.words)
+		}
+	}
+}
+
+// TestEffectsLeaveOutOldReadsFirst: at most 100 rows, and writes stay as long as there are reads to leave out.
+func TestEffectsLeaveOutOldReadsFirst(t *testing.T) {
+	var ledger []gateway.Entry
+	for i := range 130 {
+		e := gateway.Entry{Key: fmt.Sprint(i), Effect: catalog.Read}
+		if i%10 == 0 {
+			e.Effect = catalog.Write
+		}
+		ledger = append(ledger, e)
+	}
+	list, omitted := effects(ledger)
+	writes := 0
+	for _, e := range list {
+		if e.Effect == "write" {
+			writes++
+		}
+	}
+	if len(list) != 100 || omitted != 30 || writes != 13 || list[0].Key != "0" || list[len(list)-1].Key != "129" || list[1].Key != "10" {
+		t.Errorf("got %d rows, %d omitted, %d writes, from %v; want 100, 30, all 13 and the newest reads", len(list), omitted, writes, list[:3])
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"bytes"
+
+	"patterngate/catalog"
+)
+
+// envelopeSchema is the output schema of every pattern tool. Root and rows are open, so that later versions may add
+// members; it has no boolean schemas and no choices, which clients drop or cannot read.
+func envelopeSchema() (*catalog.Schema, error) {
+	closed, err := catalog.SchemaOf[envelopeShape]()
+	if err != nil {
+		return nil, err
+	}
+	open := bytes.ReplaceAll(closed.JSON(), []byte(`"additionalProperties":false,`), nil)
+	return catalog.CompileSchema(open)
+}
+
+type object = map[string]any
+
+// envelopeShape is [Envelope] as readers are told of it: the same members in the same order, rows without their
+// members where those depend on the pattern.
+type envelopeShape struct {
+	Status         string                `json:"status" jsonschema:"enum=ok,enum=stopped" jsonschema_description:"ok: report it. stopped: do what next says."`
+	StopReason     string                `json:"stop_reason,omitempty" jsonschema_description:"success, or why the run stopped."`
+	Phase          string                `json:"phase,omitempty" jsonschema_description:"Where it stopped."`
+	RunID          string                `json:"run_id,omitempty"`
+	Summary        string                `json:"summary,omitempty" jsonschema_description:"What was decided and done, from the record."`
+	Next           nextShape             `json:"next,omitzero" jsonschema_description:"What to do now."`
+	Problems       []problemShape        `json:"problems,omitempty" jsonschema_description:"Every fault of what was proposed."`
+	Answer         string                `json:"answer,omitempty" jsonschema_description:"A claim, not checked; effects are facts."`
+	AnswerBytes    int                   `json:"answer_bytes,omitempty"`
+	Plan           []object              `json:"plan,omitempty"`
+	Route          object                `json:"route,omitempty"`
+	SelectedRoute  string                `json:"selected_route,omitempty"`
+	Action         object                `json:"action,omitempty"`
+	Aggregate      object                `json:"aggregate,omitempty"`
+	FailedCritical []object              `json:"failed_critical,omitempty"`
+	Expected       []string              `json:"expected_statuses,omitempty"`
+	Received       any                   `json:"received_status,omitempty" jsonschema_description:"As observed."`
+	BadObservation any                   `json:"bad_observation,omitempty" jsonschema_description:"As observed."`
+	Human          object                `json:"human_approval,omitempty" jsonschema_description:"What a person decided, and how sure that is."`
+	Trace          []object              `json:"trace,omitempty" jsonschema_description:"One row an attempt."`
+	TraceOmitted   int                   `json:"trace_omitted,omitempty"`
+	History        []object              `json:"history,omitempty" jsonschema_description:"One row an executed step, with its observation."`
+	HistoryOmitted int                   `json:"history_omitted,omitempty"`
+	RawPlan        any                   `json:"raw_plan,omitempty" jsonschema_description:"As it came."`
+	RawRoute       any                   `json:"raw_route,omitempty" jsonschema_description:"As it came."`
+	RawAction      any                   `json:"raw_action,omitempty" jsonschema_description:"As it came."`
+	Effects        []effectShape         `json:"effects,omitempty" jsonschema_description:"The calls made, as recorded."`
+	EffectsOmitted int                   `json:"effects_omitted,omitempty"`
+	Budget         map[string]spentShape `json:"budget,omitempty"`
+	Usage          object                `json:"usage,omitempty"`
+	Filled         []object              `json:"filled,omitempty" jsonschema_description:"Members with one possible value that were left out."`
+	Demo           bool                  `json:"demo,omitempty" jsonschema_description:"true: the tools are make-believe."`
+}
+
+type nextShape struct {
+	Action    string   `json:"action,omitempty" jsonschema:"enum=answer_user,enum=fix_and_retry,enum=call,enum=tell_user"`
+	Tool      string   `json:"tool,omitempty"`
+	Arguments object   `json:"arguments,omitempty"`
+	Changed   []object `json:"changed,omitempty" jsonschema_description:"Repairs that arguments hold."`
+	Fill      []string `json:"fill,omitempty" jsonschema_description:"Places in arguments that you fill."`
+	Say       string   `json:"say,omitempty" jsonschema_description:"To the person."`
+}
+
+type problemShape struct {
+	Pointer    string `json:"pointer,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	Got        any    `json:"got,omitempty" jsonschema_description:"What stood there."`
+	Want       string `json:"want,omitempty"`
+	DidYouMean string `json:"did_you_mean,omitempty"`
+}
+
+type effectShape struct {
+	Key      string `json:"key,omitempty"`
+	Tool     string `json:"tool,omitempty"`
+	Effect   string `json:"effect,omitempty"`
+	ArgsHash string `json:"args_hash,omitempty"`
+	Status   string `json:"status,omitempty"`
+}
+
+type spentShape struct {
+	Limit float64 `json:"limit,omitempty"`
+	Used  float64 `json:"used,omitempty"`
+}

@@ -1,0 +1,269 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/llmtest"
+)
+
+// row is one run over MCP and the stop reason it must end with; task reasons are read off the trace.
+type row struct {
+	want      string // stop reason of the run
+	task      string // stop reason of a task of it
+	phase     string
+	kind      gateway.Kind
+	replies   []llmtest.Reply
+	arguments map[string]any       // of the call; nil: a goal
+	change    func(*patterns.Spec) // of the declaration
+	rules     bool                 // the offline rules propose
+	model     func(*llm.Config)    // of the model's client
+}
+
+// TestEveryStopReasonOverMCP gets every stop reason of the registry, for every kind of pattern that has it, by a
+// tools/call over a pipe; and nothing that is not in the registry.
+func TestEveryStopReasonOverMCP(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range allRows() {
+		t.Run(string(r.kind)+" "+r.want+" "+r.task, func(t *testing.T) {
+			result := r.call(t)
+			reason, _ := result["stop_reason"].(string)
+			phase, _ := result["phase"].(string)
+			if !meets(reason, r.want) || phase != r.phase {
+				t.Fatalf("stop reason %q in phase %q, want %q in %q: %v", reason, phase, r.want, r.phase, result["summary"])
+			}
+			note(t, seen, r.kind, reason, phase, false)
+			for _, reason := range taskReasons(result) {
+				note(t, seen, r.kind, reason, phaseOfTasks, true)
+				if reason == r.task {
+					r.task = ""
+				}
+			}
+			if r.task != "" {
+				t.Errorf("no task ended with %q: %v", r.task, result["trace"])
+			}
+		})
+	}
+	for _, s := range gateway.StopReasons() {
+		for _, p := range s.Places {
+			if !seen[string(p.Kind)+" "+s.Name] {
+				t.Errorf("%s has the stop reason %s in the registry, and no run above ended so", p.Kind, s.Name)
+			}
+		}
+	}
+}
+
+// meets compares a stop reason with a wanted one, which may leave its end open.
+func meets(reason, want string) bool {
+	if open, ok := strings.CutSuffix(want, "*"); ok {
+		return strings.HasPrefix(reason, open)
+	}
+	return reason == want
+}
+
+const phaseOfTasks = patterns.PhaseDispatch
+
+// note marks a registry row as seen; what is no row, or not at this place, is a fault.
+func note(t *testing.T, seen map[string]bool, kind gateway.Kind, reason, phase string, task bool) {
+	t.Helper()
+	s, ok := gateway.LookupStopReason(reason)
+	switch {
+	case !ok:
+		t.Errorf("%q is not in the registry", reason)
+	case !s.Occurs(kind, phase):
+		t.Errorf("%q in phase %q of %s is not what the registry says: %+v", reason, phase, kind, s.Places)
+	case s.Task && !task:
+		t.Errorf("%q ended a run; the registry says that it ends tasks", reason)
+	}
+	seen[string(kind)+" "+s.Name] = true
+}
+
+// taskReasons are the stop reasons of an orchestrator's tasks.
+func taskReasons(result map[string]any) []string {
+	var reasons []string
+	trace, _ := result["trace"].([]any)
+	for _, row := range trace {
+		row, _ := row.(map[string]any)
+		if _, isTask := row["task_id"]; !isTask {
+			return nil
+		}
+		if reason, ok := row["stop_reason"].(string); ok && reason != "max_seconds" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
+}
+
+// call makes the run's tools/call over a pipe and returns the structured result.
+func (r row) call(t *testing.T) map[string]any {
+	t.Helper()
+	spec := specOf(t, r.kind)
+	if r.change != nil {
+		r.change(&spec)
+	}
+	var model patterns.Model = llm.NewRules()
+	if !r.rules {
+		fake := llmtest.NewServer(r.replies...)
+		t.Cleanup(fake.Close)
+		config := llm.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second}
+		if r.model != nil {
+			r.model(&config)
+		}
+		m, err := llm.NewOpenAI(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model = m
+	}
+	arguments := r.arguments
+	if arguments == nil {
+		arguments = goalOf(r.kind)
+	}
+	return callOver(t, spec, model, arguments)
+}
+
+// goalOf are the required arguments of a kind's tool.
+func goalOf(kind gateway.Kind) map[string]any {
+	switch kind {
+	case gateway.Orchestrator:
+		return map[string]any{"goal": "Morning report", "report_date": demo.ReportDate, "region": demo.Region}
+	case gateway.Routing:
+		return map[string]any{"ticket": "A refund for user_id=42, please"}
+	}
+	return map[string]any{"goal": "Do it for user_id=42"}
+}
+
+// with is goalOf with more arguments.
+func with(kind gateway.Kind, more map[string]any) map[string]any {
+	args := goalOf(kind)
+	maps.Copy(args, more)
+	return args
+}
+
+// specOf declares a kind over the demo's tools and a few that misbehave: broken, panicking, lying and reporting.
+func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
+	t.Helper()
+	tools, err := demo.Tools(demo.Config{DelayFactor: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.New(append(tools, badTools(t)...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[gateway.Kind][]string{
+		gateway.TaskDecomposition: demo.DecompositionTools, gateway.Orchestrator: demo.OrchestratorWorkers,
+		gateway.Routing: demo.Specialists, gateway.Supervisor: demo.RefundTools,
+	}[kind]
+	s := patterns.Spec{
+		Name: toolOf(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind),
+		Policy: append(slices.Clone(names), "broken", "lying", "reporting", "absent"),
+	}
+	s.Execution = s.Policy
+	s.Budget.MaxSeconds = 10 * time.Second
+	switch kind {
+	case gateway.Orchestrator:
+		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 200*time.Millisecond
+	case gateway.Supervisor:
+		refunds := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "asked"}
+		s.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+			if slices.Contains([]string{"broken", "lying", "absent"}, c.Tool) {
+				return gateway.Verdict{Decision: gateway.Approve, Reason: "tested"}
+			}
+			return refunds.Review(c)
+		})
+	}
+	return s
+}
+
+func toolOf(kind gateway.Kind) string {
+	return map[gateway.Kind]string{
+		gateway.TaskDecomposition: "run_task_decomposition", gateway.Orchestrator: "run_orchestrator",
+		gateway.Routing: "route_ticket", gateway.Supervisor: "supervised_refund",
+	}[kind]
+}
+
+// badTools misbehave in every way a tool can.
+func badTools(t *testing.T) []catalog.Tool {
+	t.Helper()
+	input, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"ticket":{"type":"string"}},"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := catalog.CompileSchema([]byte(`{"type":"object"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := func(name string, do catalog.Func) catalog.Tool {
+		return catalog.Tool{Name: name, Description: "Misbehaves.", Effect: catalog.Read, Demo: true, Input: input, Output: output, Do: do}
+	}
+	return []catalog.Tool{
+		tool("broken", func(context.Context, catalog.Call) (any, error) { return nil, errors.New("broken") }),
+		tool("lying", func(context.Context, catalog.Call) (any, error) { return "no object", nil }),
+		tool("reporting", func(context.Context, catalog.Call) (any, error) { return map[string]any{"error": "out of order"}, nil }),
+	}
+}
+
+// say is a model's reply that holds v.
+func say(v any) llmtest.Reply {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return llmtest.Content(string(b))
+}
+
+type object = map[string]any
+
+// steps is a plan of the calls, each a tool with its arguments.
+func steps(calls ...any) object {
+	var list []any
+	for i := 0; i < len(calls); i += 2 {
+		id := string(rune('a' + i/2))
+		list = append(list, object{"id": id, "title": "Step " + id, "tool": calls[i], "args": calls[i+1]})
+	}
+	return object{"kind": "plan", "steps": list}
+}
+
+// tasks is a plan of one task for each worker, none critical.
+func tasks(workers ...string) object {
+	var list []any
+	for i, w := range workers {
+		list = append(list, object{"id": string(rune('a' + i)), "worker": w, "args": workerArgs(w), "critical": false})
+	}
+	return object{"kind": "plan", "tasks": list}
+}
+
+func workerArgs(worker string) object {
+	if !strings.HasSuffix(worker, "_worker") {
+		return object{}
+	}
+	return object{"report_date": demo.ReportDate, "region": demo.Region}
+}
+
+func route(target string) object {
+	return object{"kind": "route", "target": target, "args": object{"ticket": "A refund for user_id=42"}}
+}
+
+func act(name string, args object) object { return object{"kind": "tool", "name": name, "args": args} }
+
+var (
+	month  = object{"month": "2026-04"}
+	sales  = []any{"fetch_sales_data", month, "fetch_refund_data", month, "calculate_monthly_kpis", month}
+	lookUp = act("get_refund_context", object{"user_id": 42})
+	refund = func(amount any) object {
+		return act("issue_refund", object{"user_id": 42, "amount_usd": amount, "reason": "asked"})
+	}
+	closing = object{"kind": "final", "answer": "Done."}
+)

@@ -1,0 +1,321 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// parsed are the problems that the gate finds in a call's intent.
+func parsed(c call) []gateway.Problem {
+	intent := gateway.FromCaller(c.Intents[c.intentName()], ijson.Pointer("").Member(c.intentName()))
+	var refusal *gateway.Refusal
+	b := c.Spec.Budget
+	switch c.Spec.Kind {
+	case gateway.TaskDecomposition:
+		_, refusal = gateway.ParsePlan(intent, gateway.PlanRules{Min: b.MinPlanSteps, Max: b.MaxPlanSteps, Allowed: c.Spec.Policy})
+	case gateway.Orchestrator:
+		_, refusal = gateway.ParseTasks(intent, gateway.TaskRules{Max: b.MaxTasks, Allowed: c.Spec.Policy})
+	case gateway.Routing:
+		_, refusal = gateway.ParseRoute(intent, gateway.RouteRules{Allowed: c.Spec.Policy, Ticket: "x"})
+	case gateway.Supervisor:
+		var problems []gateway.Problem
+		list, _ := c.Intents["actions"].([]any)
+		for _, intent := range intents("actions", list) {
+			if _, refusal := gateway.ParseAction(intent, gateway.ActionRules{Allowed: c.Spec.Policy, Catalog: c.Spec.Catalog}); refusal != nil {
+				problems = append(problems, refusal.Problems...)
+			}
+		}
+		return problems
+	}
+	if refusal == nil {
+		return nil
+	}
+	return refusal.Problems
+}
+
+// right are intents without a fault, to be broken.
+var right = map[gateway.Kind]string{
+	gateway.TaskDecomposition: modelPlan,
+	gateway.Orchestrator: `{"tasks":[{"id":"t1","worker":"sales_worker","args":{"region":"US"},"critical":true},
+		{"id":"t2","worker":"payments_worker","args":{},"critical":false},{"id":"t3","worker":"inventory_worker","args":{}}]}`,
+	gateway.Routing: `{"kind":"route","target":"billing_specialist","args":{"ticket":"refund"}}`,
+	gateway.Supervisor: `[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},
+		{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":80.5,"reason":"r"}},{"kind":"final","answer":"done"}]`,
+}
+
+// broken makes up to five faults in an intent: another type, another name, a member too many, one missing.
+func broken(t *rapid.T, v any) any {
+	for range rapid.IntRange(1, 5).Draw(t, "faults") {
+		places := placesIn(v, "")
+		if len(places) == 0 {
+			return v
+		}
+		at := rapid.SampledFrom(places).Draw(t, "at")
+		was, _ := at.In(v)
+		switch rapid.SampledFrom([]string{"retype", "misspell", "rename", "more", "less", "odd"}).Draw(t, "how") {
+		case "retype":
+			v, _ = ijson.Set(v, at, retyped(was))
+		case "misspell":
+			if s, ok := was.(string); ok && len(s) > 2 {
+				v, _ = ijson.Set(v, at, s[:len(s)-1])
+			}
+		case "rename":
+			tokens := at.Tokens()
+			name := strings.ToUpper(tokens[len(tokens)-1])
+			if less, ok := ijson.Remove(v, at); ok && name != tokens[len(tokens)-1] {
+				v, _ = ijson.Set(less, parent(at).Member(name), was)
+			}
+		case "more":
+			if _, ok := was.(map[string]any); ok {
+				v, _ = ijson.Set(v, at.Member("note"), "n")
+			}
+		case "less":
+			if less, ok := ijson.Remove(v, at); ok {
+				v = less
+			}
+		case "odd":
+			v, _ = ijson.Set(v, at, rapid.SampledFrom([]any{nil, "", 7.0, true, []any{}, map[string]any{}, "nobody"}).Draw(t, "odd"))
+		}
+	}
+	return v
+}
+
+func retyped(v any) any {
+	switch v := v.(type) {
+	case string:
+		return 42.0
+	case float64, bool:
+		return string(ijson.Canonical(v))
+	}
+	return v
+}
+
+// placesIn are all places below a value.
+func placesIn(v any, at ijson.Pointer) []ijson.Pointer {
+	var places []ijson.Pointer
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			places = append(append(places, at.Member(name)), placesIn(member, at.Member(name))...)
+		}
+	case []any:
+		for i, element := range v {
+			places = append(append(places, at.Index(i)), placesIn(element, at.Index(i))...)
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
+// TestRepairProperties: a repair changes what it lists and nothing else, its places to fill are there, and the repaired
+// call has fewer faults.
+func TestRepairProperties(t *testing.T) {
+	for kind, intent := range right {
+		spec := demoSpec(t, kind)
+		whole, err := ijson.Decode([]byte(intent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(string(kind), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				c := call{Tool: spec.Name, Spec: spec, ByCaller: true}
+				v := broken(t, whole)
+				c.Intents = map[string]any{c.intentName(): v}
+				c.Arguments = map[string]any{"goal": "x", c.intentName(): v}
+				if rapid.Bool().Draw(t, "as text") {
+					c.IntentWas = map[string]bool{c.intentName(): true}
+					c.Arguments[c.intentName()] = string(ijson.Canonical(v))
+				}
+				if problems := parsed(c); len(problems) > 0 {
+					checkRepair(t, c, problems)
+				}
+			})
+		})
+	}
+}
+
+func checkRepair(t *rapid.T, c call, problems []gateway.Problem) {
+	before := ijson.Canonical(any(c.Arguments))
+	r := c.repaired(problems)
+	if after := ijson.Canonical(any(c.Arguments)); string(after) != string(before) {
+		t.Fatalf("the caller's call was changed:\n%s\n%s", before, after)
+	}
+	if diff := cmp.Diff(redone(t, c, r), any(r.arguments)); diff != "" {
+		t.Fatalf("of %s\n%s\nwhat changed and fill list is not what was done (-listed +done):\n%s", before, asText(problems), diff)
+	}
+	holds(t, c.fixed(r))
+	if len(r.changed) == 0 {
+		return
+	}
+	again := c
+	again.Intents = map[string]any{c.intentName(): r.arguments[c.intentName()]}
+	left := parsed(again)
+	for _, p := range left {
+		if slices.ContainsFunc(r.changed, func(row change) bool { return row.Pointer == p.Pointer && row.To != nil }) && sameProblem(problems, p) {
+			t.Errorf("%s is still wrong: %s", p.Pointer, p.Reason)
+		}
+	}
+	// A fault of the document hides others, so that mending it may show more.
+	hides := func(p gateway.Problem) bool {
+		return len(p.Pointer.Tokens()) <= 2 || strings.HasSuffix(p.Reason, "not_object")
+	}
+	named := func(p gateway.Problem) bool { return p.DidYouMean != "" } // a tool's right name brings its arguments' faults to light
+	if !slices.ContainsFunc(problems, hides) && !slices.ContainsFunc(problems, named) && len(left) >= len(problems) {
+		t.Errorf("%d faults before the repair, %d after:\n%s\n%s\n%s", len(problems), len(left), before, asText(problems), asText(left))
+	}
+}
+
+// sameProblem looks for a fault of what stood there; of what came there by its right name, nobody knew before.
+func sameProblem(list []gateway.Problem, p gateway.Problem) bool {
+	return slices.ContainsFunc(list, func(q gateway.Problem) bool {
+		return q.Pointer == p.Pointer && q.Reason == p.Reason && q.Got != nil
+	})
+}
+
+// redone makes the listed changes in the caller's call, and puts at the places to fill what stands there now.
+func redone(t *rapid.T, c call, r repair) any {
+	root := any(map[string]any{})
+	for name, v := range c.Arguments {
+		root, _ = ijson.Set(root, ijson.Pointer("").Member(name), v)
+	}
+	if text, ok := c.Arguments[c.intentName()].(string); ok && len(r.changed)+len(r.fill) > 0 {
+		if _, still := r.arguments[c.intentName()].(string); !still {
+			v, err := ijson.Decode([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, _ = ijson.Set(root, ijson.Pointer("").Member(c.intentName()), v)
+		}
+	}
+	ok := true
+	var moved any // a long value is shown by its beginning: it is the one that stood under the misspelt name
+	for _, row := range r.changed {
+		if row.To == nil {
+			moved, _ = row.Pointer.In(root)
+			root, ok = ijson.Remove(root, row.Pointer)
+		} else if strings.Contains(string(row.To), `"truncated":true`) {
+			root, ok = ijson.Set(root, row.Pointer, moved)
+		} else {
+			root, ok = ijson.Set(root, row.Pointer, valueOf(t, row.To))
+		}
+		if !ok {
+			t.Fatalf("change at %s does not fit %s", row.Pointer, ijson.Canonical(root))
+		}
+	}
+	for _, at := range r.fill {
+		for i := range at.Tokens() { // a skeleton may need the object around it
+			up := at
+			for range len(at.Tokens()) - 1 - i {
+				up = parent(up)
+			}
+			v, _ := up.In(r.arguments)
+			if was, there := up.In(root); there && was != nil && up != at {
+				continue
+			}
+			root, _ = ijson.Set(root, up, v)
+		}
+	}
+	return root
+}
+
+func valueOf(t *rapid.T, text json.RawMessage) any {
+	v, err := ijson.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func asText(problems []gateway.Problem) string {
+	var lines []byte
+	for _, p := range problems {
+		lines = appendProblem(lines, p)
+	}
+	return string(lines)
+}
+
+// TestRepairOfRequests is about the call's own arguments, which the check of the request judges.
+func TestRepairOfRequests(t *testing.T) {
+	unknown := func(name, mean string) gateway.Problem {
+		return gateway.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "unknown_field:" + name, Got: gateway.Got(1.0), DidYouMean: mean}
+	}
+	for name, c := range map[string]struct {
+		arguments string
+		problems  []gateway.Problem
+		want      string // arguments
+		changed   string
+		fill      string
+	}{
+		"a misspelt argument gets its name": {
+			`{"gaol":"x"}`, []gateway.Problem{unknown("gaol", "goal"), {Pointer: "/goal", Reason: "missing:goal"}},
+			`{"goal":"x"}`, `[{"pointer":"/gaol","from":"x"},{"pointer":"/goal","to":"x"}]`, `[]`,
+		},
+		"not where the right one is given": {
+			`{"gaol":"x","goal":"y"}`, []gateway.Problem{unknown("gaol", "goal")}, `{"gaol":"x","goal":"y"}`, `[]`, `["/gaol"]`,
+		},
+		"an unknown argument is never removed": {
+			`{"goal":"y","color":1}`, []gateway.Problem{unknown("color", "")}, `{"color":1,"goal":"y"}`, `[]`, `["/color"]`,
+		},
+		"what is missing gets a blank": {
+			`{"finalize":null}`, []gateway.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"finalize":null,"goal":""}`, `[]`, `["/goal"]`,
+		},
+		"null is nothing": {
+			`{"goal":null}`, []gateway.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"goal":""}`, `[]`, `["/goal"]`,
+		},
+		"just another type": {
+			`{"goal":42}`, []gateway.Problem{{Pointer: "/goal", Reason: "type:goal", Fix: gateway.Retype("string", "/goal", 42.0)}},
+			`{"goal":"42"}`, `[{"pointer":"/goal","from":42,"to":"42"}]`, `[]`,
+		},
+		"a plan that is no plan gives way to a skeleton": {
+			`{"goal":"x","plan":7}`, []gateway.Problem{{Pointer: "/plan", Reason: "type:plan", Got: gateway.Got(7.0)}},
+			`{"goal":"x","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`, `[]`, `["/plan"]`,
+		},
+		"a fault inside a text that cannot be read": {
+			`{"goal":"x","plan":"{\"steps\":[],\"steps\":[]}"}`, []gateway.Problem{{Pointer: "/plan/steps", Reason: "type:plan"}},
+			`{"goal":"x","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`, `[]`, `["/plan"]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := ijson.Decode([]byte(c.arguments))
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, _ := v.(map[string]any)
+			sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: args}
+			n := refusedEnvelope(sent, c.problems).Next
+			got, err := appendJSON(nil, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf(`{"action":"fix_and_retry","tool":"t","arguments":%s,"changed":%s,"fill":%s}`, c.want, c.changed, c.fill)
+			if string(got) != want {
+				t.Errorf("next\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
+func TestNextLeavesOutLargeArguments(t *testing.T) {
+	sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
+	n := refusedEnvelope(sent, []gateway.Problem{
+		{Pointer: "/finalize", Reason: "type:finalize", Fix: &gateway.Fix{At: "/finalize", Value: true}}, {Pointer: "/plan/steps", Reason: "x"},
+	}).Next
+	if n.Arguments != nil || len(n.Changed) != 1 || len(n.Fill) != 1 {
+		t.Errorf("got arguments %v, changed %v, fill %v; want none, one and one", n.Arguments != nil, n.Changed, n.Fill)
+	}
+	unread := refusedEnvelope(call{Tool: "t"}, []gateway.Problem{{Reason: "type:arguments"}}).Next
+	if len(unread.Fill) != 1 || unread.Fill[0] != "" || unread.Arguments == nil {
+		t.Errorf("of a call that cannot be read: got %+v, want the whole to be filled", unread)
+	}
+}

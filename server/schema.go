@@ -1,0 +1,239 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// The input structs give the published schemas their shape. A description that is a word beginning with $ stands for
+// members that depend on the pattern: an allowlist, counts, an example; see [remarks].
+
+type decomposeInput struct {
+	Goal     string     `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What is to be done, in plain words, with every id, date and amount that matters."`
+	Plan     *stepsPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
+	Finalize bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+}
+
+type stepsPlan struct {
+	Steps []stepInput `json:"steps" jsonschema_description:"$count"`
+}
+
+type stepInput struct {
+	ID    string         `json:"id" jsonschema_description:"Your name for the step; no two alike."`
+	Title string         `json:"title" jsonschema_description:"What the step is for, in a few words."`
+	Tool  string         `json:"tool" jsonschema_description:"$names"`
+	Args  map[string]any `json:"args" jsonschema_description:"The tool's arguments."`
+}
+
+type orchestrateInput struct {
+	Goal       string     `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What is to be found out, in plain words."`
+	ReportDate string     `json:"report_date" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The day it is about, as YYYY-MM-DD."`
+	Region     string     `json:"region" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The market it is about, such as US."`
+	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
+	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+}
+
+type tasksPlan struct {
+	Tasks []taskInput `json:"tasks" jsonschema_description:"$count"`
+}
+
+type taskInput struct {
+	ID       string         `json:"id" jsonschema_description:"Your name for the task; no two alike."`
+	Worker   string         `json:"worker" jsonschema_description:"$names"`
+	Args     map[string]any `json:"args,omitempty" jsonschema_description:"The worker's arguments; report_date and region are the call's own and may be left out."`
+	Critical bool           `json:"critical,omitempty" jsonschema_description:"Without this task's result the run stops. Default false."`
+}
+
+type routeInput struct {
+	Ticket   string       `json:"ticket" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"The customer's message, whole and unchanged."`
+	Route    *routeChoice `json:"route,omitempty" jsonschema_description:"$intent"`
+	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+}
+
+type routeChoice struct {
+	Target string         `json:"target" jsonschema_description:"$names"`
+	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The specialist's arguments; ticket may be left out."`
+}
+
+type superviseInput struct {
+	Goal    string        `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What the customer wants, with user id and amount."`
+	Actions []actionInput `json:"actions,omitempty" jsonschema_description:"$intent"`
+}
+
+type actionInput struct {
+	Kind   string         `json:"kind" jsonschema:"enum=tool,enum=final"`
+	Name   string         `json:"name,omitempty" jsonschema_description:"$names"`
+	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The tool's arguments."`
+	Answer string         `json:"answer,omitempty" jsonschema_description:"Of kind final: what you tell the customer."`
+}
+
+// inputSchema is the published schema of a pattern's arguments, compiled.
+func inputSchema(spec patterns.Spec, configured bool) (*catalog.Schema, error) {
+	shape, err := inputShape(spec.Kind)
+	if err != nil {
+		return nil, err
+	}
+	text := string(shape.JSON())
+	for name, members := range remarksOf(spec, configured) {
+		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
+	}
+	if strings.Contains(text, `"$`) {
+		return nil, fmt.Errorf("a remark is missing: %s", text)
+	}
+	return catalog.CompileSchema([]byte(text))
+}
+
+func inputShape(kind gateway.Kind) (*catalog.Schema, error) {
+	switch kind {
+	case gateway.TaskDecomposition:
+		return catalog.SchemaOf[decomposeInput]()
+	case gateway.Orchestrator:
+		return catalog.SchemaOf[orchestrateInput]()
+	case gateway.Routing:
+		return catalog.SchemaOf[routeInput]()
+	case gateway.Supervisor:
+		return catalog.SchemaOf[superviseInput]()
+	}
+	return nil, fmt.Errorf("no arguments for kind %q", kind)
+}
+
+// remarks are members of a schema, as JSON text, by the name that stands for them.
+type remarks map[string]string
+
+func remarksOf(spec patterns.Spec, configured bool) remarks {
+	tools := toolsOf(spec)
+	finalize := "Have a final text written from the results. Default true."
+	if !configured {
+		finalize = "Have a final text written from the results. Default true, with an intent of your own false."
+	}
+	r := remarks{"finalize": described(finalize), "names": described("Not one of these: refused.")}
+	if len(spec.Policy) > 0 {
+		r["names"] = `"enum":` + jsonText(spec.Policy)
+	}
+	b := spec.Budget
+	intent, example, least, most := "", any(nil), 0, 0
+	switch spec.Kind {
+	case gateway.TaskDecomposition:
+		least, most = b.MinPlanSteps, b.MaxPlanSteps
+		intent, example = fmt.Sprintf("Your own plan: %d to %d steps, taken in order.", least, most), exampleSteps(tools, least)
+	case gateway.Orchestrator:
+		least, most = 1, b.MaxTasks
+		intent, example = fmt.Sprintf("Your own plan: up to %d tasks, run side by side.", most), exampleTasks(tools, most)
+	case gateway.Routing:
+		intent, example = "Your own choice of the specialist.", exampleRoute(tools)
+	case gateway.Supervisor:
+		intent, example = "Your own actions in order, the last one final.", exampleActions(tools)
+	}
+	r["count"] = fmt.Sprintf(`"minItems":%d,"maxItems":%d`, least, most)
+	r["intent"] = described(intent + " Tools: " + signatures(spec.Kind, tools) + ". Example: " + jsonText(example))
+	return r
+}
+
+// requestID is an argument that the orchestrator sets itself.
+const requestID = "request_id"
+
+// filled are arguments that have one possible value in a pattern of a kind: the call's own, or the pattern's.
+func filled(kind gateway.Kind) []string {
+	switch kind {
+	case gateway.Orchestrator:
+		return []string{"report_date", "region", requestID}
+	case gateway.Routing:
+		return []string{"ticket"}
+	}
+	return nil
+}
+
+// toolsOf are the tools that an intent may name, in the allowlist's order.
+func toolsOf(spec patterns.Spec) []catalog.Tool {
+	var list []catalog.Tool
+	for _, name := range spec.Policy {
+		if t, ok := spec.Catalog.Tool(name); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func signatures(kind gateway.Kind, tools []catalog.Tool) string {
+	if len(tools) == 0 {
+		return "none"
+	}
+	var list []string
+	for _, t := range tools {
+		if kind == gateway.Orchestrator {
+			list = append(list, t.Signature(requestID))
+		} else {
+			list = append(list, t.Signature())
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// exampleSteps is a whole plan of the least number of steps.
+func exampleSteps(tools []catalog.Tool, least int) stepsPlan {
+	plan := stepsPlan{Steps: []stepInput{}}
+	for i := 0; i < least && len(tools) > 0; i++ {
+		t := tools[i%len(tools)]
+		plan.Steps = append(plan.Steps, stepInput{ID: "s" + strconv.Itoa(i+1), Title: titled(t), Tool: t.Name, Args: t.Input.Example()})
+	}
+	return plan
+}
+
+// exampleTasks is a whole plan of two tasks, the first of them critical.
+func exampleTasks(tools []catalog.Tool, most int) tasksPlan {
+	plan := tasksPlan{Tasks: []taskInput{}}
+	for i, t := range tools[:min(2, len(tools), max(most, 0))] {
+		plan.Tasks = append(plan.Tasks, taskInput{
+			ID: "t" + strconv.Itoa(i+1), Worker: t.Name, Args: exampleArgs(gateway.Orchestrator, t), Critical: i == 0,
+		})
+	}
+	return plan
+}
+
+func exampleRoute(tools []catalog.Tool) routeChoice {
+	if len(tools) == 0 {
+		return routeChoice{}
+	}
+	return routeChoice{Target: tools[0].Name, Args: exampleArgs(gateway.Routing, tools[0])}
+}
+
+// exampleActions looks something up and ends.
+func exampleActions(tools []catalog.Tool) []actionInput {
+	actions := []actionInput{}
+	if i := slices.IndexFunc(tools, func(t catalog.Tool) bool { return t.Effect == catalog.Read }); i >= 0 {
+		actions = append(actions, actionInput{Kind: "tool", Name: tools[i].Name, Args: tools[i].Input.Example()})
+	}
+	return append(actions, actionInput{Kind: "final", Answer: "What I found."})
+}
+
+// exampleArgs are example arguments less those with one possible value.
+func exampleArgs(kind gateway.Kind, t catalog.Tool) map[string]any {
+	return t.Input.Without(filled(kind)...).Example()
+}
+
+func titled(t catalog.Tool) string {
+	if t.Title != "" {
+		return t.Title
+	}
+	return t.Name
+}
+
+func described(text string) string { return `"description":` + jsonText(text) }
+
+// jsonText is JSON for readers: without escapes for HTML. The values are our own structs and always marshal.
+func jsonText(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

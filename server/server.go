@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/patterns"
+)
+
+// Config says what is served. Patterns, Engine and Model are required; the rest may be zero.
+type Config struct {
+	Patterns []Pattern       // at least one, names unique
+	Engine   patterns.Engine // carries out the runs
+	Model    patterns.Model  // answers their questions
+	// Configured says that Model was set up by the user, as opposed to the embedded rules. Without it a call with an
+	// intent of the caller's own ends without a final text unless it asks for one.
+	Configured  bool
+	Log         *slog.Logger  // nil: nothing is logged
+	ResultBytes int           // each channel of a result is at most that long; 0: 32768
+	Grace       time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
+	Version     string        // of the program, as clients are shown it
+}
+
+// What is in force where the configuration is silent (spec/config.md section 2, limits).
+const (
+	defaultResultBytes = 32 << 10
+	defaultGrace       = 5 * time.Second
+)
+
+// Server offers patterns as MCP tools. It is safe for concurrent use.
+type Server struct {
+	config    Config
+	log       *slog.Logger
+	mcp       *mcpserver.MCPServer
+	tools     []*tool
+	principal string
+}
+
+// New declares all tools and compiles what they need. Every fault is reported, and with a fault there is no server.
+func New(c Config) (*Server, error) {
+	s := &Server{config: c, log: c.Log, principal: "local:" + strconv.Itoa(os.Getuid())}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if c.ResultBytes == 0 {
+		s.config.ResultBytes = defaultResultBytes
+	}
+	if c.Grace == 0 {
+		s.config.Grace = defaultGrace
+	}
+	if err := errors.Join(c.check(), s.declare()); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.mcp = mcpserver.NewMCPServer("patterngate", c.Version,
+		mcpserver.WithTitle("Patterngate"),
+		mcpserver.WithInstructions(instructions(s.tools)),
+		mcpserver.WithToolCapabilities(true),
+		mcpserver.WithHooks(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}}),
+	)
+	for _, t := range s.tools {
+		s.mcp.AddTool(t.declared, t.handle)
+	}
+	return s, nil
+}
+
+func (c Config) check() error {
+	var faults []error
+	if len(c.Patterns) == 0 {
+		faults = append(faults, errors.New("no pattern to offer"))
+	}
+	if c.Engine == nil {
+		faults = append(faults, errors.New("no engine to carry out runs"))
+	}
+	if c.Model == nil {
+		faults = append(faults, errors.New("no model to answer questions"))
+	}
+	if c.ResultBytes < 0 {
+		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))
+	}
+	return errors.Join(faults...)
+}
+
+// declare makes the tools.
+func (s *Server) declare() error {
+	output, err := envelopeSchema()
+	if err != nil {
+		return fmt.Errorf("output schema: %w", err)
+	}
+	var faults []error
+	named := map[string]bool{}
+	for _, p := range s.config.Patterns {
+		t, err := newTool(s, p, output)
+		if err == nil && named[p.Spec.Name] {
+			err = errors.New("declared twice")
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("pattern %q: %w", p.Spec.Name, err))
+			continue
+		}
+		named[p.Spec.Name] = true
+		s.tools = append(s.tools, t)
+	}
+	return errors.Join(faults...)
+}
+
+// Tools are the declarations as tools/list shows them, in the order in which the patterns were given.
+func (s *Server) Tools() []mcp.Tool {
+	list := make([]mcp.Tool, len(s.tools))
+	for i, t := range s.tools {
+		list[i] = t.declared
+	}
+	return list
+}
+
+// cancelLate delivers a cancellation that came while its call still waited for a worker: mcp-go knows of a call only
+// once it has begun, and would run it in full.
+func (s *Server) cancelLate(ctx context.Context, id any, _ *mcp.CallToolRequest) {
+	if c := connOf(ctx); c != nil {
+		if notification := c.flight.canceled(id); notification != nil {
+			s.mcp.HandleMessage(ctx, notification)
+		}
+	}
+}

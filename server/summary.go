@@ -1,0 +1,277 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// maxSummary is how long a summary, or what is to be said to a person, may be, in characters.
+const maxSummary = 600
+
+// account tells of one run from its record alone: never in a model's words, never with raw arguments.
+type account struct {
+	call
+	patterns.Result
+	took time.Duration
+}
+
+func newAccount(c call, ended patterns.Ended) account {
+	return account{c, ended.Result, ended.Ended.Sub(ended.Began)}
+}
+
+// summary tells in one paragraph what was decided, what was done and why it stopped.
+func (a account) summary() string {
+	switch {
+	case a.OK():
+		return paragraph(a.outcome(), a.written())
+	case a.RawName != "":
+		return paragraph(a.progress(), a.refusal(), a.written())
+	}
+	return paragraph(a.progress(), a.why(), a.written())
+}
+
+// paragraph joins sentences and keeps them within what a summary may hold.
+func paragraph(sentences ...string) string {
+	var said []string
+	for _, s := range sentences {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return atMost(strings.Join(said, " "), maxSummary)
+}
+
+// outcome tells how a run came to its good end.
+func (a account) outcome() string {
+	switch a.Spec.Kind {
+	case gateway.TaskDecomposition:
+		return fmt.Sprintf("Plan of %s by %s accepted and carried out in %s.", count(planned(a.Plan), "step"), a.proposer(), a.time())
+	case gateway.Orchestrator:
+		return fmt.Sprintf("Plan of %s by %s accepted; %s in %s%s.",
+			count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
+	case gateway.Routing:
+		return fmt.Sprintf("%s was chosen by %s and answered the ticket in %s%s.",
+			shownName(a.SelectedRoute), a.proposer(), a.time(), a.declined())
+	case gateway.Supervisor:
+		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposer(), a.time(), a.judged())
+	}
+	return fmt.Sprintf("Carried out in %s.", a.time())
+}
+
+// progress tells how far a run came that stopped; it is empty where nothing was accepted.
+func (a account) progress() string {
+	switch steps := planned(a.Plan); {
+	case a.Spec.Kind == gateway.Orchestrator && steps > 0:
+		return fmt.Sprintf("Plan of %s by %s accepted; %s.", count(steps, "task"), a.proposer(), a.tasksDone())
+	case steps > 0:
+		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", count(steps, "step"), a.proposer(), were(len(a.History)))
+	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
+		return fmt.Sprintf("%s asked%s.", count(len(a.History), "specialist"), a.declined())
+	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
+		return fmt.Sprintf("%s by %s carried out%s.", count(a.actionsDone(), "action"), a.proposer(), a.judged())
+	}
+	return ""
+}
+
+// refusal tells that an intent was not accepted.
+func (a account) refusal() string {
+	whose := "The"
+	switch {
+	case a.ByCall:
+	case a.author() == "rules":
+		whose = "The rules'"
+	default:
+		whose = "The model's"
+	}
+	return fmt.Sprintf("%s %s was refused in phase %s for %s.",
+		whose, strings.TrimPrefix(a.RawName, "raw_"), a.Phase, count(faults(a.Problems), "fault"))
+}
+
+// why tells why a run stopped, in the registry's words.
+func (a account) why() string {
+	reason := shownReason(a.StopReason)
+	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
+	case "goal_incomplete":
+		tool, argument, _ := strings.Cut(name, ".")
+		return fmt.Sprintf("Stopped in phase %s: the goal does not say what %s of %s should be, and nothing is guessed.",
+			a.Phase, shownName(argument), shownName(tool))
+	case "supervisor_block":
+		return fmt.Sprintf("%s was blocked by the policy in phase %s: %s (%s).", a.stoppedAt(), a.Phase, meaning(a.StopReason), shownName(name))
+	case "human_rejected":
+		return fmt.Sprintf("%s needed a person in phase %s, and %s (%s).", a.stoppedAt(), a.Phase, a.personSaid(), reason)
+	}
+	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), meaning(a.StopReason), reason)
+}
+
+// meaning is what the registry says of a stop reason, fit to follow a colon.
+func meaning(reason string) string {
+	row, ok := gateway.LookupStopReason(reason)
+	if !ok {
+		return "for a reason without a meaning"
+	}
+	m := strings.TrimSuffix(row.Meaning, ".")
+	return strings.ToLower(m[:1]) + m[1:]
+}
+
+// personSaid tells how an action was rejected. The comment is the person's own text and stays out.
+func (a account) personSaid() string {
+	switch {
+	case a.Human == nil || a.Human.Channel == "none":
+		return "nobody may be asked"
+	case a.Human.Channel == "simulated":
+		return "the simulated person said no"
+	}
+	return "the person said no"
+}
+
+// stoppedAt names the action at which a supervised run stopped, at the beginning of a sentence.
+func (a account) stoppedAt() string {
+	if row, ok := a.Action.(map[string]any); ok && row["kind"] == "tool" {
+		name, _ := row["name"].(string)
+		return shownName(name)
+	}
+	return "The final answer"
+}
+
+// author is who proposes where the caller does not.
+func (a account) author() string {
+	if a.Model == "rules" {
+		return "rules"
+	}
+	return "model"
+}
+
+func (a account) proposer() string {
+	if a.ByCall {
+		return "the caller"
+	}
+	return "the " + a.author()
+}
+
+// time is how long the run took.
+func (a account) time() string {
+	if a.took < 5*time.Millisecond {
+		return "under 0.01 s"
+	}
+	return fmt.Sprintf("%.2f s", a.took.Seconds())
+}
+
+func (a account) tasksDone() string {
+	done, retried := 0, 0
+	for _, row := range a.History {
+		task, _ := row.(patterns.TaskRow)
+		if task.Done() {
+			done++
+		}
+		if task.Retried {
+			retried++
+		}
+	}
+	said := fmt.Sprintf("%d of %d done", done, planned(a.Plan))
+	if retried > 0 {
+		said += fmt.Sprintf(", %d retried", retried)
+	}
+	return said
+}
+
+func (a account) health() string {
+	if a.Aggregate == nil || a.Aggregate.Health == "" {
+		return ""
+	}
+	return ", health " + shownName(a.Aggregate.Health)
+}
+
+// declined tells how many specialists sent the ticket back.
+func (a account) declined() string {
+	n := 0
+	for _, row := range a.Trace {
+		if row, ok := row.(patterns.RouteRow); ok && row.Status == "needs_reroute" {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d declined", n)
+}
+
+// actionsDone counts the executed actions less the closing answer.
+func (a account) actionsDone() int {
+	n := 0
+	for _, row := range a.History {
+		if done, ok := row.(patterns.ActionDone); ok && done.Executed["kind"] == "tool" {
+			n++
+		}
+	}
+	return n
+}
+
+// judged tells what was not simply approved.
+func (a account) judged() string {
+	revised, asked, by := 0, 0, ""
+	for _, row := range a.History {
+		done, _ := row.(patterns.ActionDone)
+		switch {
+		case done.Human != nil:
+			asked++
+			if done.Human.Channel == "simulated" {
+				by = "simulated "
+			}
+		case len(done.Supervisor.Revisions) > 0:
+			revised++
+		}
+	}
+	said := ""
+	if revised > 0 {
+		said += fmt.Sprintf("; %d changed by the policy", revised)
+	}
+	if asked > 0 {
+		said += fmt.Sprintf("; %d approved by a %sperson", asked, by)
+	}
+	return said
+}
+
+// planned is how many steps or tasks a plan has.
+func planned(plan any) int {
+	switch plan := plan.(type) {
+	case []gateway.Step:
+		return len(plan)
+	case []gateway.Task:
+		return len(plan)
+	}
+	return 0
+}
+
+// faults counts problems, those that are not shown included.
+func faults(problems []gateway.Problem) int {
+	n := len(problems)
+	if n > 0 && problems[n-1].Reason == "more" {
+		more := 0
+		_ = json.Unmarshal(problems[n-1].Got, &more) // written by the gateway as a number
+		n += more - 1
+	}
+	return n
+}
+
+// count words a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func were(n int) string {
+	switch n {
+	case 0:
+		return "none was"
+	case 1:
+		return "1 was"
+	}
+	return fmt.Sprintf("%d were", n)
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// text is the text channel of a result: one block of lines that is enough for a reader who sees nothing else
+// (spec/surface.md section 1, "Text channel"). What models, tools and people wrote is shown with its control and bidi
+// characters spelled out, and no line of it can be taken for one of ours: answers stand behind "| ", names that begin a
+// line are quoted unless they are plain. observations are the history's, as JSON.
+func (e *Envelope) text(observations []observation) []byte {
+	dst := make([]byte, 0, 4<<10)
+	dst = e.appendHeadline(dst)
+	dst = append(append(dst, '\n'), e.Summary...)
+	dst = append(dst, "\nNEXT "...)
+	dst = e.appendNext(dst)
+	dst = append(dst, '\n')
+	dst = e.appendProblems(dst)
+	dst = e.appendAnswer(dst)
+	dst = e.appendObservations(dst, observations)
+	dst = e.appendEffects(dst)
+	return bytes.TrimSuffix(dst, []byte("\n"))
+}
+
+// appendHeadline writes status, stop reason, tool, run and whether the world is make-believe.
+func (e *Envelope) appendHeadline(dst []byte) []byte {
+	dst = append(dst, strings.ToUpper(e.Status)...)
+	if e.StopReason != "" {
+		dst = appendVisible(append(dst, ' '), e.StopReason)
+	}
+	dst = append(append(dst, " | "...), e.tool...)
+	if e.RunID != "" {
+		dst = append(append(dst, " | "...), e.RunID...)
+	}
+	if e.Demo {
+		dst = append(dst, " | demo data"...)
+	}
+	return dst
+}
+
+func (e *Envelope) appendNext(dst []byte) []byte {
+	at := len(dst)
+	dst, _ = appendJSON(dst, e.Next) // the same value is in structuredContent, where a fault is reported
+	return revealed(dst, at)
+}
+
+func (e *Envelope) appendProblems(dst []byte) []byte {
+	if len(e.Problems) == 0 {
+		return dst
+	}
+	dst = append(dst, "PROBLEMS\n"...)
+	for _, p := range e.Problems {
+		dst = appendProblem(dst, p)
+	}
+	return dst
+}
+
+func appendProblem(dst []byte, p gateway.Problem) []byte {
+	if p.Pointer == "" {
+		dst = append(dst, `""`...)
+	}
+	dst = appendVisible(dst, string(p.Pointer))
+	dst = appendVisible(append(dst, ' '), p.Reason)
+	for _, part := range []struct{ word, text string }{
+		{"; got ", string(p.Got)}, {"; want ", p.Want}, {"; did you mean ", p.DidYouMean},
+	} {
+		if part.text != "" {
+			dst = appendVisible(append(dst, part.word...), part.text)
+		}
+	}
+	return append(dst, '\n')
+}
+
+// appendAnswer writes the final text as the claim that it is.
+func (e *Envelope) appendAnswer(dst []byte) []byte {
+	if e.Answer == "" {
+		return dst
+	}
+	dst = append(dst, "ANSWER (the "+e.author+"'s words, not checked)\n"...)
+	for l := range strings.SplitSeq(e.Answer, "\n") {
+		dst = appendVisible(append(dst, "| "...), l)
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// appendObservations writes a line for each call: those that were made, then the one at which the run stopped.
+func (e *Envelope) appendObservations(dst []byte, observations []observation) []byte {
+	header := len(dst)
+	dst = append(dst, "OBSERVATIONS\n"...)
+	begin := len(dst)
+	for i, row := range e.History {
+		if l, ok := e.lineOf(row); ok {
+			dst = l.append(dst, observations[i].text)
+		}
+	}
+	for _, row := range e.Trace {
+		if l, ok := e.lineOf(row); ok {
+			dst = l.append(dst, nil)
+		}
+	}
+	if len(dst) == begin {
+		return dst[:header]
+	}
+	return dst
+}
+
+func (l line) append(dst []byte, observation json.RawMessage) []byte {
+	dst = append(append(dst, l.label...), ' ')
+	dst = append(append(dst, label(l.name)...), ' ')
+	if l.args != nil {
+		at := len(dst)
+		dst = ijson.Append(dst, l.args)
+		dst = revealed(dst, at)
+		dst = append(dst, ' ')
+	}
+	if l.stop != "" {
+		dst = appendVisible(append(dst, "stopped: "...), l.stop)
+		return append(dst, '\n')
+	}
+	dst = append(dst, "-> "...)
+	at := len(dst)
+	dst = append(dst, observation...)
+	return append(revealed(dst, at), '\n')
+}
+
+// appendEffects writes what was written, or may have been.
+func (e *Envelope) appendEffects(dst []byte) []byte {
+	header := len(dst)
+	dst = append(dst, "EFFECTS\n"...)
+	begin := len(dst)
+	for _, row := range e.Effects {
+		if row.Effect == "read" {
+			continue
+		}
+		dst = append(dst, label(row.Tool)...)
+		dst = append(append(append(append(dst, ' '), row.Status...), ' '), row.ArgsHash...)
+		dst = appendVisible(append(dst, ' '), row.Key)
+		dst = append(dst, '\n')
+	}
+	if len(dst) == begin {
+		return dst[:header]
+	}
+	return dst
+}
+
+// revealed spells out hidden characters in dst from a place on. There are hardly ever any.
+func revealed(dst []byte, at int) []byte {
+	for _, c := range dst[at:] {
+		if c < ' ' || c >= 0x7f {
+			return appendVisible(dst[:at], string(dst[at:]))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// tool is one pattern as it is served. It does not change after it was made.
+type tool struct {
+	server   *Server
+	spec     patterns.Spec
+	takes    []argument
+	demo     bool // a reachable tool is make-believe
+	declared mcp.Tool
+}
+
+// listing are the words by which a kind of pattern is listed (spec/surface.md section 2).
+type listing struct {
+	title, description string
+	use                string // when to use it, in the instructions
+}
+
+func listingOf(kind gateway.Kind) listing {
+	switch kind {
+	case gateway.TaskDecomposition:
+		return listing{
+			title: "Plan and carry out a goal",
+			description: "Carries out one goal as a plan of 3 to 6 tool calls in order and combines what they return. Use it for a " +
+				"report or question that needs several look-ups. Send your own `plan` (example in its schema) or leave it out; every " +
+				"step is checked before it runs. If the result is `stopped` or `waiting`, follow `next`.",
+			use: "for steps in order",
+		}
+	case gateway.Orchestrator:
+		return listing{
+			title: "Run tasks in parallel",
+			description: "Runs up to 4 independent worker tasks side by side, with time-outs and retries, and joins them into one " +
+				"report with a health colour. Use it when the parts of a goal do not need each other. Send your own `plan` or leave it " +
+				"out; a failed critical task stops the run. If the result is `stopped` or `waiting`, follow `next`.",
+			use: "for independent parts at once",
+		}
+	case gateway.Routing:
+		return listing{
+			title: "Route a ticket to a specialist",
+			description: "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
+				"Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or " +
+				"`waiting`, follow `next`.",
+			use: "for one expert",
+		}
+	case gateway.Supervisor:
+		return listing{
+			title: "Refund under supervision",
+			description: "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
+				"changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave " +
+				"them out. High amounts wait for a person; you cannot approve them. Follow `next`.",
+			use: "when money moves",
+		}
+	}
+	return listing{}
+}
+
+const demoMark = " (demo data)"
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// newTool declares a pattern. Its title and description are the built-in ones of its kind where it has none.
+func newTool(s *Server, p Pattern, output *catalog.Schema) (*tool, error) {
+	if _, ok := patterns.PatternOf(p.Spec.Kind); !ok {
+		return nil, fmt.Errorf("no pattern of kind %q", p.Spec.Kind)
+	}
+	if !toolName.MatchString(p.Spec.Name) {
+		return nil, errors.New("a name is 1 to 64 letters, digits, _ or -")
+	}
+	if p.Spec.Catalog == nil {
+		return nil, errors.New("no catalog")
+	}
+	input, err := inputSchema(p.Spec, s.config.Configured)
+	if err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	reach := reachOf(p.Spec)
+	built := listingOf(p.Spec.Kind)
+	if p.Title == "" {
+		p.Title = built.title
+		if reach.demo {
+			p.Title += demoMark
+		}
+	}
+	if p.Description == "" {
+		p.Description = built.description
+	}
+	t := &tool{server: s, spec: p.Spec, takes: argumentsOf(p.Spec.Kind), demo: reach.demo}
+	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input.JSON())
+	t.declared.RawOutputSchema = output.JSON()
+	t.declared.Title = p.Title
+	t.declared.Annotations = reach.annotations()
+	return t, nil
+}
+
+// reach is what the tools that a pattern may call can do together.
+type reach struct{ readOnly, destructive, demo, real bool }
+
+func reachOf(spec patterns.Spec) reach {
+	r := reach{readOnly: true}
+	for _, name := range spec.Execution {
+		t, ok := spec.Catalog.Tool(name)
+		if !ok {
+			continue
+		}
+		r.readOnly = r.readOnly && t.Effect == catalog.Read
+		r.destructive = r.destructive || t.Effect == catalog.Destructive
+		r.demo = r.demo || t.Demo
+		r.real = r.real || !t.Demo
+	}
+	return r
+}
+
+// annotations says all four, since what is left out means the worst.
+func (r reach) annotations() mcp.ToolAnnotation {
+	return mcp.ToolAnnotation{
+		ReadOnlyHint: &r.readOnly, DestructiveHint: &r.destructive, IdempotentHint: &r.readOnly, OpenWorldHint: &r.real,
+	}
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"patterngate/ijson"
+)
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                        "",
+		"plain, ä 漢 🙂 \\ \"x\"":   "plain, ä 漢 🙂 \\ \"x\"",
+		"a\nb\tc\x00":             `a\u000ab\u0009c\u0000`,
+		"\x1b[31mred\x7f":         `\u001b[31mred\u007f`,
+		"\u0085\u009b":            `\u0085\u009b`,
+		"\u202eabc\u202c\u2066":   `\u202eabc\u202c\u2066`,
+		"\u061c\u200e\u200f":      `\u061c\u200e\u200f`,
+		"line\u2028para\u2029end": `line\u2028para\u2029end`,
+		"family 👨\u200d👩":         "family 👨\u200d👩",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for in, want := range map[string]string{
+		"step_1":                 "step_1",
+		"a.b-c":                  "a.b-c",
+		"":                       `""`,
+		"NEXT {}":                `"NEXT {}"`,
+		"| x":                    `"| x"`,
+		"a\nOK":                  `"a\u000aOK"`,
+		`q"`:                     `"q\""`,
+		strings.Repeat("é", 60):  `"` + strings.Repeat("é", 32) + `"`,
+		strings.Repeat("x", 100): `"` + strings.Repeat("x", 64) + `"`,
+		strings.Repeat("\n", 99): `"` + strings.Repeat(`\u000a`, 10) + `"`,
+	} {
+		if got := label(in); got != want {
+			t.Errorf("label(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestShownReason(t *testing.T) {
+	long := strings.Repeat("n", 5000)
+	for in, want := range map[string]string{
+		"max_seconds":             "max_seconds",
+		"tool_denied:pay":         "tool_denied:pay",
+		"tool_denied:" + long:     "tool_denied:" + long[:64],
+		"unknown_tool:a\u202eb\n": `unknown_tool:a\u202eb\u000a`,
+	} {
+		if got := shownReason(in); got != want {
+			t.Errorf("shownReason(%.40q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzVisible(f *testing.F) {
+	f.Add("a\nb\u202e\x7f")
+	f.Add(`{"a":"\u0000"}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		if !utf8.ValidString(in) {
+			t.Skip("texts are UTF-8 when they get here")
+		}
+		got := visible(in)
+		for _, r := range got {
+			if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+				t.Errorf("visible(%q) = %q still holds %U", in, got, r)
+			}
+		}
+		quoted := ijson.Canonical(in)
+		back, err := ijson.Decode([]byte(visible(string(quoted))))
+		if err != nil || back != any(in) {
+			t.Errorf("%s shown is %s, which is %v, %v", quoted, visible(string(quoted)), back, err)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// maxPhrases is how many calls a sentence names before it only counts the rest.
+const maxPhrases = 4
+
+// written tells what the run changed in the world, as far as the record knows.
+func (a account) written() string {
+	if len(a.Ledger) == 0 {
+		return "Nothing ran."
+	}
+	by := map[gateway.EffectStatus][]string{}
+	for _, e := range a.Ledger {
+		if e.Effect != catalog.Read {
+			by[e.Status] = append(by[e.Status], a.phrase(e.Tool, e.Args)+reported(e))
+		}
+	}
+	if len(by) == 0 {
+		return "Nothing was written."
+	}
+	var said []string
+	for _, s := range []struct {
+		status gateway.EffectStatus
+		words  string
+	}{
+		{gateway.Finished, "Done"},
+		{gateway.InDoubt, "Not known whether it happened"},
+		{gateway.Reserved, "Begun, and not known whether it happened"},
+		{gateway.Failed, "Tried and failed"},
+	} {
+		if list := by[s.status]; len(list) > 0 {
+			said = append(said, s.words+": "+inWords(list)+".")
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// reported marks a call that was answered with an error.
+func reported(e gateway.Entry) string {
+	if _, failed := gateway.Reported(e.Observation); failed && e.Status == gateway.Finished {
+		return " (answered with an error)"
+	}
+	return ""
+}
+
+// notDone tells which proposed calls were not made after all.
+func (a account) notDone() string {
+	var list []string
+	switch a.Spec.Kind {
+	case gateway.TaskDecomposition:
+		steps, _ := a.Plan.([]gateway.Step)
+		for _, s := range steps[min(len(a.History), len(steps)):] {
+			if !a.tried(s.Tool, len(list)) {
+				list = append(list, a.phrase(s.Tool, s.Args)+" (step "+label(s.ID)+")")
+			}
+		}
+	case gateway.Orchestrator:
+		for _, row := range a.History {
+			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt {
+				list = append(list, shownName(task.Worker)+" for task "+label(task.TaskID))
+			}
+		}
+	case gateway.Supervisor:
+		list = a.actionsLeft()
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "Not done: " + inWords(list) + "."
+}
+
+// tried reports whether the step at which a run stopped, the first that is not in its history, was called: what
+// became of it stands in the ledger then.
+func (a account) tried(tool string, before int) bool {
+	last := len(a.Ledger) - 1
+	return before == 0 && last >= len(a.History) && a.Ledger[last].Tool == tool
+}
+
+// actionsLeft are the calls that a supervised run's proposer wanted and that were not made: the one at which it
+// stopped, and a caller's later ones.
+func (a account) actionsLeft() []string {
+	var left []string
+	leave := func(i int, action any) {
+		row, _ := action.(map[string]any)
+		name, isCall := row["name"].(string)
+		if isCall {
+			args, _ := row["args"].(map[string]any)
+			left = append(left, fmt.Sprintf("%s (step %d)", a.phrase(ijson.Trim(name), args), i+1))
+		}
+	}
+	next := len(a.History)
+	if a.Action != nil {
+		if len(a.Ledger) <= next { // else it was called, and the ledger says what became of it
+			leave(next, a.Action)
+		}
+		next++
+	}
+	own, _ := a.Intents["actions"].([]any)
+	for i := next; a.ByCall && i < len(own); i++ {
+		leave(i, own[i])
+	}
+	return left
+}
+
+// phrase words a call for people: the tool's own phrase with judged values, else its name.
+func (a account) phrase(tool string, args map[string]any) string {
+	if t, ok := a.Spec.Catalog.Tool(tool); ok {
+		return visible(t.Say(args))
+	}
+	return shownName(tool)
+}
+
+// inWords joins phrases, counting those beyond the first few.
+func inWords(list []string) string {
+	if more := len(list) - maxPhrases; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxPhrases], "; "), more)
+	}
+	return strings.Join(list, "; ")
+}
