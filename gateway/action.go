@@ -46,20 +46,20 @@ type ActionRules struct {
 // arguments' types are judged here and not at the call.
 func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	f := &faults{family: "invalid_action"}
-	doc, filled := openDocument(f, in, documentReasons, actionKinds(in)...)
-	if doc == nil || f.first != "" { // of another kind: what its members should be, nobody knows
+	doc, filled, ok := openDocument(f, in, documentReasons, actionKinds(in)...)
+	if !ok || f.refusal() != nil { // of another kind: what its members should be, nobody knows
 		return Action{}, f.refusal()
 	}
-	var a Action
-	if doc["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final" {
-		a = parseFinal(f, doc, in.At)
+	a := Action{Final: doc.members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
+	if a.Final {
+		doc.extra("extra_keys_final", "kind", "answer")
+		a.Answer = doc.text("answer", "bad_final_answer", "a text")
 	} else {
-		a = parseCall(f, doc, in.At, rules)
+		a.Name, a.Args = doc.call(rules)
 	}
 	if r := f.refusal(); r != nil {
 		return Action{}, r
 	}
-	a.Filled = filled
 	return a, nil
 }
 
@@ -79,61 +79,48 @@ func actionKinds(in Intent) []string {
 	return []string{"final"}
 }
 
-func parseFinal(f *faults, doc map[string]any, at ijson.Pointer) Action {
-	extraKeys(f, "extra_keys_final", doc, at, "kind", "answer")
-	answer, ok := text(doc["answer"])
-	if !ok {
-		f.add("bad_final_answer", at.Member("answer"), member(doc, "answer"), "a text").Fix = asText(at.Member("answer"), doc["answer"])
+// call reads the name and the arguments of a call.
+func (o object) call(rules ActionRules) (string, map[string]any) {
+	o.extra("extra_keys_tool", "kind", "name", "args")
+	name, named := text(o.members["name"])
+	if !named {
+		o.wrong("bad_tool_name", "name", oneOf(rules.Allowed))
 	}
-	return Action{Final: true, Answer: answer}
+	args, ok := o.args("bad_tool_args", "an object of arguments")
+	if !named {
+		return "", nil
+	}
+	_, allowed := o.name("name", nameReasons{notAllowed: "unknown_tool"}, rules.Allowed)
+	tool, known := rules.Catalog.Tool(name)
+	if !ok || !allowed || !known { // the gate says that an allowed tool is missing
+		return name, args
+	}
+	return name, object{faults: o.faults, members: args, at: o.at.Member("args")}.toolArgs(tool)
 }
 
-func parseCall(f *faults, doc map[string]any, at ijson.Pointer, rules ActionRules) Action {
-	extraKeys(f, "extra_keys_tool", doc, at, "kind", "name", "args")
-	n, named := text(doc["name"])
-	if !named {
-		f.add("bad_tool_name", at.Member("name"), member(doc, "name"), oneOf(rules.Allowed))
-	}
-	args, ok := optionalObject(doc["args"])
-	if !ok {
-		f.add("bad_tool_args", at.Member("args"), doc["args"], "an object of arguments")
-	}
-	if !named {
-		return Action{}
-	}
-	allowedName(f, doc, "name", at, nameRules{"bad_tool_name", "unknown_tool", rules.Allowed})
-	a := Action{Name: n, Args: args}
-	tool, known := rules.Catalog.Tool(n)
-	if known && ok && contains(rules.Allowed, n) {
-		a.Args = parseArgs(f, tool, args, at.Member("args"))
-	}
-	return a
-}
-
-// parseArgs judges a call's arguments against the tool's schema, each argument in the schema's order.
-func parseArgs(f *faults, tool catalog.Tool, args map[string]any, at ijson.Pointer) map[string]any {
+// toolArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
+func (o object) toolArgs(tool catalog.Tool) map[string]any {
 	properties := tool.Input.Properties()
 	names := make([]string, len(properties))
 	for i, p := range properties {
 		names[i] = p.Name
 	}
-	unknown, means := misspelt(args, names)
+	unknown, means := misspelt(o.members, names)
 	for _, n := range unknown {
-		f.add("extra_tool_args:"+tool.Name, at.Member(n), args[n], listing("no argument beyond ", names)).
-			rename(args, at, n, means[n])
+		o.wrong("extra_tool_args:"+tool.Name, n, listing("no argument beyond ", names)).rename(o.members, o.at, n, means[n])
 	}
-	out := make(map[string]any, len(args))
+	out := make(map[string]any, len(o.members))
 	for _, p := range properties {
-		v, given := args[p.Name]
-		switch {
-		case !given && p.Required:
-			f.add("missing_required_arg:"+tool.Name+":"+p.Name, at.Member(p.Name), Missing, wantType(p))
-		case given:
-			norm, ok := typed(p.Type, v)
-			if !ok {
-				f.add("bad_arg_type:"+tool.Name+":"+p.Name, at.Member(p.Name), v, wantType(p)).Fix = Retype(p.Type, at.Member(p.Name), v)
+		v, given := o.members[p.Name]
+		if !given {
+			if p.Required {
+				o.wrong("missing_required_arg:"+tool.Name+":"+p.Name, p.Name, wantType(p))
 			}
-			out[p.Name] = norm
+			continue
+		}
+		var ok bool
+		if out[p.Name], ok = typed(p.Type, v); !ok {
+			o.wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).Fix = Retype(p.Type, o.at.Member(p.Name), v)
 		}
 	}
 	return out

@@ -31,27 +31,11 @@ func (f Fix) Apply(root any) (any, bool) {
 	return fixed, true
 }
 
-// misspelt lists an object's members beyond the known ones, by name, and which known one each means: a near name that
-// is free, and that no other means.
-func misspelt(obj map[string]any, known []string) (unknown []string, means map[string]string) {
-	by := map[string][]string{}
-	for _, name := range sortedKeys(obj) {
-		if contains(known, name) {
-			continue
-		}
-		unknown = append(unknown, name)
-		right := Near(name, known)
-		if _, taken := obj[right]; right != "" && !taken {
-			by[right] = append(by[right], name)
-		}
+// means says that the one allowed name was meant, if there is one.
+func (p *Problem) means(at ijson.Pointer, near string) {
+	if near != "" {
+		p.DidYouMean, p.Fix = near, &Fix{At: at, Value: near}
 	}
-	means = map[string]string{}
-	for _, right := range known {
-		if names := by[right]; len(names) == 1 {
-			means[names[0]] = right
-		}
-	}
-	return unknown, means
 }
 
 // rename says that the member under name in obj, which stands at that place, was meant to have the right name.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
@@ -59,13 +60,16 @@ type Gate struct {
 	config  Config
 	asked   int
 	perTool map[string]int
-	same    map[string]int
+	same    map[signature]int
 	ledger  []Entry
 }
 
+// signature is what makes two calls the same.
+type signature struct{ tool, hash string }
+
 // NewGate returns a gate for one run.
 func NewGate(c Config) *Gate {
-	return &Gate{config: c, perTool: map[string]int{}, same: map[string]int{}}
+	return &Gate{config: c, perTool: map[string]int{}, same: map[signature]int{}}
 }
 
 // Asked is how many calls count against the budget of calls: those that were proposed, the refused ones included, less
@@ -89,10 +93,12 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	if stop != nil {
 		return Permit{}, stop
 	}
-	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
-	if !ruling.covers(g, p) {
-		_, reason := ruling.Recorded()
-		return Permit{}, &Stop{Reason: "policy_block:" + reason, Need: ruling.Need}
+	if g.config.Reviewer != nil {
+		ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
+		if !ruling.covers(g, p) {
+			_, reason := ruling.Recorded()
+			return Permit{}, &Stop{Reason: "policy_block:" + reason, Need: ruling.Need}
+		}
 	}
 	permit.given = true
 	return permit, nil
@@ -120,7 +126,7 @@ func (g *Gate) check(p Proposal) (Permit, *Stop) {
 		}
 	}
 	g.asked++
-	if !contains(g.config.Execution, p.Tool) {
+	if !slices.Contains(g.config.Execution, p.Tool) {
 		return Permit{}, g.refuse("denied", p)
 	}
 	tool, ok := g.config.Catalog.Tool(p.Tool)
@@ -154,7 +160,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 
 // loop counts the call against the limits on repetition. A refused one is not counted.
 func (g *Gate) loop(tool, hash string) *Stop {
-	limit, signature := g.config.Budget.calls(tool), tool+":"+hash
+	limit, call := g.config.Budget.calls(tool), signature{tool, hash}
 	perTool, repeat := "loop_detected", "loop_detected"
 	if g.config.SplitLoops {
 		perTool, repeat = "loop_detected:per_tool_limit", "loop_detected:signature_repeat"
@@ -162,11 +168,11 @@ func (g *Gate) loop(tool, hash string) *Stop {
 	switch {
 	case !limit.MaxCalls.Allows(g.perTool[tool] + 1):
 		return &Stop{Reason: perTool}
-	case !limit.MaxSameCall.Allows(g.same[signature] + 1):
+	case !limit.MaxSameCall.Allows(g.same[call] + 1):
 		return &Stop{Reason: repeat}
 	}
 	g.perTool[tool]++
-	g.same[signature]++
+	g.same[call]++
 	return nil
 }
 

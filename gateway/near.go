@@ -37,10 +37,10 @@ func only(names []string, near func(string) bool) (string, bool) {
 
 // distance is the Levenshtein distance of two names; where their lengths alone tell that it is more than 2, it is 3.
 func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); d > 2 || d < -2 {
+	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > 2 || d < -2 {
 		return 3
 	}
+	x, y := []rune(a), []rune(b)
 	last, row := make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {
 		last[j] = j

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Pro
 	if f.first == "" {
 		f.first = f.family + ":" + reason
 	}
-	if f.full() {
+	if len(f.list) == maxProblems {
 		f.more++
 		return &Problem{} // nobody will see it
 	}
@@ -71,8 +70,8 @@ func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Pro
 	return &f.list[len(f.list)-1]
 }
 
-// full reports whether further faults are only counted.
-func (f *faults) full() bool { return len(f.list) == maxProblems }
+// listed reports whether the problem is one of those that are shown.
+func (p *Problem) listed() bool { return p.Reason != "" }
 
 // problem words a fault within the bounds of what is shown.
 func problem(reason string, at ijson.Pointer, got any, want string) Problem {
@@ -183,5 +182,3 @@ func text(v any) (string, bool) {
 	s = ijson.Trim(s)
 	return s, s != ""
 }
-
-func ordinal(n int) string { return fmt.Sprintf("step_%d_", n) }

@@ -203,7 +203,7 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_plan", "invalid_plan:", "invalid_plan:other", "invalid_plan:non_json:x", "invalid_plan:not_object ", "invalid_route:step_1_bad_args",
 		"invalid_plan:step_missing_id", "invalid_plan:step__missing_id", "invalid_plan:step_0_missing_id", "invalid_plan:step_01_missing_id",
 		"invalid_plan:step_x_missing_id", "invalid_plan:step_-1_missing_id", "invalid_plan:step_1missing_id", "invalid_plan:step_1_missing_ids",
-		"invalid_plan:step_1_2_missing_id", "invalid_plan:step_1", "invalid_plan:step_١_missing_id",
+		"invalid_plan:step_1_2_missing_id", "invalid_plan:step_I_missing_id", "invalid_plan:step_1", "invalid_plan:step_١_missing_id",
 		"invalid_plan:tool_not_allowed", "invalid_plan:tool_not_allowed:", "tool_denied", "tool_denied:", "Tool_denied:x", "worker_error:",
 		"tool_", "tool_other:x", "route_bad_observation:x", "loop_detected:", "loop_detected:other", "max_", "max_secondss",
 		"llm_error", "llm_error:", "llm_error:teapot", "llm_error:auth:x", "llm_other",

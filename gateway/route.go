@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"slices"
 
 	"patterngate/ijson"
 )
@@ -28,17 +29,18 @@ type RouteRules struct {
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
 func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 	f := &faults{family: "invalid_route"}
-	doc, filled := openDocument(f, in, documentReasons, "route")
-	if doc == nil {
+	doc, filled, ok := openDocument(f, in, documentReasons, "route")
+	if !ok {
 		return Route{}, f.refusal()
 	}
-	extraKeys(f, "extra_keys", doc, in.At, "kind", "target", "args")
+	doc.extra("extra_keys", "kind", "target", "args")
 	route := Route{Filled: filled}
-	route.Target = allowedName(f, doc, "target", in.At, nameRules{"missing_target", "route_not_allowed", rules.Allowed})
-	route.ticket(f, in, doc, rules.Ticket)
-	if contains(rules.Forbidden, route.Target) {
-		left := without(rules.Allowed, rules.Forbidden)
-		f.add("repeat_target_after_reroute", in.At.Member("target"), doc["target"], "it declined already; "+oneOf(left))
+	route.Target, _ = doc.name("target", nameReasons{"missing_target", "route_not_allowed"}, rules.Allowed)
+	if args, ok := doc.args("bad_args", "an object {ticket}"); ok {
+		route.ticket(object{faults: f, members: args, at: in.At.Member("args")}, in.Caller, rules.Ticket)
+	}
+	if slices.Contains(rules.Forbidden, route.Target) {
+		doc.wrong("repeat_target_after_reroute", "target", "it declined already; "+oneOf(without(rules.Allowed, rules.Forbidden)))
 	}
 	if r := f.refusal(); r != nil {
 		return Route{}, r
@@ -46,33 +48,18 @@ func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 	return route, nil
 }
 
-// ticket reads the arguments, of which the ticket is required and reduced to its words; others pass.
-func (r *Route) ticket(f *faults, in Intent, doc map[string]any, fill string) {
-	at := in.At.Member("args")
-	args, ok := optionalObject(doc["args"])
-	if !ok {
-		f.add("bad_args", at, doc["args"], "an object {ticket}")
+// ticket takes the arguments, of which the ticket is required and reduced to its words; others pass. A caller may
+// leave it out where the run has one.
+func (r *Route) ticket(args object, byCaller bool, ofRun string) {
+	r.Args = maps.Clone(args.members)
+	if byCaller && !args.has("ticket") && !ijson.Blank(ofRun) {
+		r.Args["ticket"] = ijson.Words(ofRun)
+		r.Filled = append(r.Filled, Filled{args.at.Member("ticket"), r.Args["ticket"]})
 		return
 	}
-	r.Args = maps.Clone(args)
-	if _, there := args["ticket"]; !there && in.Caller && !ijson.Blank(fill) {
-		r.Args["ticket"] = ijson.Words(fill)
-		r.Filled = append(r.Filled, Filled{at.Member("ticket"), r.Args["ticket"]})
-		return
-	}
-	if _, ok := text(args["ticket"]); !ok {
-		f.add("missing_ticket", at.Member("ticket"), member(args, "ticket"), "the ticket's text").Fix = asText(at.Member("ticket"), args["ticket"])
-		return
-	}
-	r.Args["ticket"] = ijson.Words(args["ticket"].(string))
+	r.Args["ticket"] = ijson.Words(args.text("ticket", "missing_ticket", "the ticket's text"))
 }
 
 func without(names, less []string) []string {
-	var left []string
-	for _, n := range names {
-		if !contains(less, n) {
-			left = append(left, n)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(less, n) })
 }

@@ -85,6 +85,11 @@ func (s StopReason) Occurs(kind Kind, phase string) bool {
 // LookupStopReason finds the row of a stop reason as a result shows it. Of several that fit the one with the
 // longest fixed beginning counts.
 func LookupStopReason(reason string) (StopReason, bool) {
+	if !strings.ContainsFunc(reason, placeholder) { // the quick way to most
+		if i := slices.IndexFunc(registry, func(s StopReason) bool { return s.Name == reason }); i >= 0 {
+			return registry[i], true
+		}
+	}
 	best, length, found := StopReason{}, -1, false
 	for _, s := range registry {
 		fixed := strings.IndexFunc(s.Name, placeholder)

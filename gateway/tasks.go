@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"patterngate/ijson"
 )
@@ -29,83 +30,77 @@ type TaskRules struct {
 	Fill func(worker string) map[string]any
 }
 
-var taskKeys = []string{"id", "worker", "args", "critical"}
-
 // ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
 func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
 	f := &faults{family: "invalid_plan"}
-	doc, filled := openDocument(f, in, openReasons{"non_json", "kind"}, "plan")
-	if doc == nil {
-		return Tasks{}, f.refusal()
-	}
-	list, ok := doc["tasks"].([]any)
-	at := in.At.Member("tasks")
-	want := fmt.Sprintf("1 to %d tasks", rules.Max)
+	doc, filled, ok := openDocument(f, in, openReasons{"non_json", "kind"}, "plan")
 	if !ok {
-		f.add("tasks", at, member(doc, "tasks"), "a list of "+want)
 		return Tasks{}, f.refusal()
 	}
-	if len(list) < 1 || len(list) > rules.Max {
-		f.add("max_tasks", at, list, fmt.Sprintf("%s, not %d", want, len(list)))
-		return Tasks{}, f.refusal()
-	}
-	plan := Tasks{Tasks: make([]Task, len(list)), Filled: filled}
-	p := taskParser{f: f, caller: in.Caller, rules: rules, ids: newIDs(list)}
+	list := doc.tasks(rules.Max)
+	p := taskParser{faults: f, caller: in.Caller, rules: rules, ids: newIDs(list), filled: filled}
+	plan := Tasks{Tasks: make([]Task, len(list))}
 	for i, v := range list {
-		plan.Tasks[i] = p.task(v, at.Index(i))
+		plan.Tasks[i] = p.task(v, doc.at.Member("tasks").Index(i))
 	}
-	plan.Filled = append(plan.Filled, p.filled...)
 	if r := f.refusal(); r != nil {
 		return Tasks{}, r
 	}
+	plan.Filled = p.filled
 	return plan, nil
 }
 
+// tasks reads the list of tasks; it is empty if their number is wrong.
+func (o object) tasks(most int) []any {
+	list, ok := o.members["tasks"].([]any)
+	switch n := len(list); {
+	case !ok:
+		o.wrong("tasks", "tasks", fmt.Sprintf("a list of 1 to %d tasks", most))
+	case n < 1 || n > most:
+		o.wrong("max_tasks", "tasks", fmt.Sprintf("1 to %d tasks, not %d", most, n))
+		return nil
+	}
+	return list
+}
+
 type taskParser struct {
-	f      *faults
+	*faults
 	caller bool
 	rules  TaskRules
 	ids    *idSet
 	filled []Filled
 }
 
+// task judges one task, which stands at that place. Of a member that is missing nothing else is wrong.
 func (p *taskParser) task(v any, at ijson.Pointer) Task {
-	obj, ok := v.(map[string]any)
+	members, ok := v.(map[string]any)
 	if !ok {
-		p.f.add("task_shape", at, v, "an object {id, worker, args, critical}")
+		p.add("task_shape", at, v, "an object {id, worker, args, critical}")
 		return Task{}
 	}
 	if p.caller {
-		obj = p.fill(obj, at)
+		members = p.fill(members, at)
 	}
-	for _, key := range taskKeys {
-		if _, there := obj[key]; !there {
-			p.f.add("missing_keys", at.Member(key), Missing, "id, worker, args and critical")
+	o := object{faults: p.faults, members: members, at: at}
+	for _, key := range []string{"id", "worker", "args", "critical"} {
+		if !o.has(key) {
+			o.wrong("missing_keys", key, "id, worker, args and critical")
 		}
 	}
 	var t Task
-	if _, there := obj["id"]; there {
-		t.ID = p.ids.take(p.f, obj["id"], at.Member("id"), idReasons{"task_id", "duplicate_task_id"}, obj["id"])
+	if o.has("id") {
+		t.ID = o.id(p.ids, "task_id", "duplicate_task_id")
 	}
-	if _, there := obj["worker"]; there {
-		t.Worker = allowedName(p.f, obj, "worker", at, nameRules{"worker", "worker_not_allowed", p.rules.Allowed})
+	if o.has("worker") {
+		t.Worker, _ = o.name("worker", nameReasons{"worker", "worker_not_allowed"}, p.rules.Allowed)
 	}
-	p.argsAndCritical(&t, obj, at)
+	if t.Args, ok = members["args"].(map[string]any); !ok && o.has("args") {
+		o.wrong("args", "args", "an object of arguments")
+	}
+	if t.Critical, ok = members["critical"].(bool); !ok && o.has("critical") {
+		o.wrong("critical", "critical", "true or false").Fix = asBool(at.Member("critical"), members["critical"])
+	}
 	return t
-}
-
-func (p *taskParser) argsAndCritical(t *Task, obj map[string]any, at ijson.Pointer) {
-	var ok bool
-	if v, there := obj["args"]; there {
-		if t.Args, ok = v.(map[string]any); !ok {
-			p.f.add("args", at.Member("args"), v, "an object of arguments")
-		}
-	}
-	if v, there := obj["critical"]; there {
-		if t.Critical, ok = v.(bool); !ok {
-			p.f.add("critical", at.Member("critical"), v, "true or false").Fix = asBool(at.Member("critical"), v)
-		}
-	}
 }
 
 // fill returns the task with what the caller may leave out: critical, and the arguments that can only have one value.
@@ -141,7 +136,7 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 // onlyValues are the arguments of the task's worker that can only have one value.
 func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 	worker, _ := text(obj["worker"])
-	if p.rules.Fill == nil || !contains(p.rules.Allowed, worker) {
+	if p.rules.Fill == nil || !slices.Contains(p.rules.Allowed, worker) {
 		return nil
 	}
 	return p.rules.Fill(worker)

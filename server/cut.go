@@ -58,6 +58,11 @@ type observation struct {
 	head int             // 0: whole
 }
 
+// long reports whether there is more of an observation than the first head.
+func (o observation) long() bool {
+	return o.head == firstHead || o.head == 0 && len(o.text) > firstHead
+}
+
 func newView(e Envelope) (*view, error) {
 	v := &view{Envelope: e, observations: make([]observation, len(e.History)+1)}
 	space := make([]byte, 0, 4<<10)
@@ -72,6 +77,9 @@ func newView(e Envelope) (*view, error) {
 			return nil, err
 		}
 		v.observations[i].text = space[at:len(space):len(space)]
+		if _, _, isCut := cutBefore(o); isCut {
+			v.observations[i].head = firstHead
+		}
 	}
 	for _, raw := range []*any{e.RawPlan, e.RawRoute, e.RawAction} {
 		if raw == nil {
@@ -127,7 +135,9 @@ func (v *view) withoutRows(limit int) (int, error) {
 	bare.HistoryOmitted, bare.TraceOmitted = len(v.History), len(v.Trace)
 	bad := len(v.History)
 	bare.observations = []observation{v.observations[bad]}
-	bare.cutTo(0, lastHead)
+	if bare.observations[0].long() {
+		bare.cutTo(0, lastHead)
+	}
 	structured, text, err := bare.channels()
 	return bare.over(structured, text, limit), err
 }
@@ -147,7 +157,7 @@ func (v *view) cut(over int) bool {
 		return true
 	}
 	for i, o := range v.observations {
-		if o.head == firstHead {
+		if o.long() {
 			saved += v.cutTo(i, lastHead)
 		}
 	}
@@ -164,7 +174,7 @@ func (v *view) longestWhole() int {
 		if o.head != 0 || longest >= 0 && len(o.text) <= len(v.observations[longest].text) {
 			continue
 		}
-		if len(o.text) > firstHead && len(v.cutForm(i, firstHead)) < len(o.text) {
+		if o.long() && len(v.cutForm(i, firstHead)) < len(o.text) {
 			longest = i
 		}
 	}
@@ -186,13 +196,20 @@ func (v *view) cutTo(i, head int) int {
 // cutForm is the marked beginning of an observation; of one that was cut before, a beginning of the same whole.
 func (v *view) cutForm(i, head int) json.RawMessage {
 	whole, _ := v.observed(i)
-	if object, ok := whole.(map[string]any); ok && object["truncated"] == true {
-		if text, ok := object["head"].(string); ok {
-			return ijson.Canonical(map[string]any{"truncated": true, "bytes": object["bytes"], "head": ijson.Cut(text, head)})
-		}
+	bytes, text, isCut := cutBefore(whole)
+	if !isCut {
+		text = string(ijson.Canonical(whole))
+		bytes = float64(len(text))
 	}
-	text := ijson.Canonical(whole)
-	return ijson.Canonical(map[string]any{"truncated": true, "bytes": float64(len(text)), "head": ijson.Cut(string(text), head)})
+	return ijson.Canonical(map[string]any{"truncated": true, "bytes": bytes, "head": ijson.Cut(text, head)})
+}
+
+// cutBefore reads the cut form of an observation that was too long already when the run saw it.
+func cutBefore(observation any) (bytes float64, head string, isCut bool) {
+	o, _ := observation.(map[string]any)
+	bytes, counted := o["bytes"].(float64)
+	head, beginning := o["head"].(string)
+	return bytes, head, o["truncated"] == true && counted && beginning && len(o) == 3
 }
 
 // dropRows takes the oldest rows away, each time from the longer of history and trace.

@@ -11,7 +11,7 @@ type flight struct {
 	mu       sync.Mutex
 	freed    *sync.Cond        // on mu: a request was answered, or the flight is closing
 	most     int               // tools/calls at once; more of them wait before they are passed on
-	calls    int               // tools/calls that are pending or being answered
+	calls    int               // tools/calls among the pending
 	pending  map[string]string // method by id
 	answers  int               // that are being written
 	takeBack map[string][]byte // cancellations of pending calls, by the call's id
@@ -53,6 +53,10 @@ func (f *flight) answer(id string, send func() error) error {
 	method, known := f.pending[id]
 	delete(f.pending, id)
 	delete(f.takeBack, id)
+	if known && method == methodCall {
+		f.calls--
+		f.freed.Broadcast()
+	}
 	f.answers++
 	f.mu.Unlock()
 
@@ -61,10 +65,6 @@ func (f *flight) answer(id string, send func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answers--
-	if known && method == methodCall {
-		f.calls--
-	}
-	f.freed.Broadcast()
 	f.land()
 	return err
 }

@@ -105,7 +105,10 @@ func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
 	dst = append(dst, '{')
 	begin := len(dst)
 	for _, m := range fieldsOf(v.Type()) {
-		field := v.FieldByIndex(m.index)
+		field := v.Field(m.index[0])
+		for _, i := range m.index[1:] {
+			field = field.Field(i)
+		}
 		if m.left(field) {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strconv"
+	"strings"
 
 	"patterngate/ijson"
 )
@@ -127,6 +129,39 @@ func plainID(raw []byte) bool {
 	}
 	digits := bytes.IndexFunc(raw, func(r rune) bool { return r < '0' || r > '9' }) < 0
 	return digits && len(raw) <= 15 && (raw[0] != '0' || len(raw) == 1)
+}
+
+// tooLargeNumber is refused by ijson as every number beyond the doubles is, as a fault of its own argument.
+const tooLargeNumber = "9007199254740992"
+
+// tamed is a call's line with each number beyond the doubles replaced by [tooLargeNumber]. mcp-go would answer such a
+// line by a protocol error, where the caller is to be told which argument is at fault.
+func tamed(line []byte) []byte {
+	var changed []byte
+	rest := 0 // of the line, not yet in changed
+	inString := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\': // only in strings
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && c >= '0' && c <= '9':
+			end := i + bytes.IndexFunc(line[i:], func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) })
+			if end < i {
+				end = len(line)
+			}
+			if _, err := strconv.ParseFloat(string(line[i:end]), 64); err != nil {
+				changed = append(append(changed, line[rest:i]...), tooLargeNumber...)
+				rest = end
+			}
+			i = end - 1
+		}
+	}
+	if changed == nil {
+		return line
+	}
+	return append(changed, line[rest:]...)
 }
 
 func orNull(id string) string {

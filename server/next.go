@@ -81,7 +81,7 @@ func (a account) fix() next {
 
 // fixed is the advice to send a repaired call.
 func (c call) fixed(r repair) next {
-	return next{Action: actionFix, Tool: c.Tool, Arguments: bounded(r.arguments), Changed: r.changed, Fill: r.fill}
+	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.arguments), Changed: r.changed, Fill: r.fill}
 }
 
 // ownIntent offers the same call with an intent of the reader's own, whose form is given.
@@ -94,7 +94,7 @@ func (a account) ownIntent(skeleton any) next {
 		}
 	}
 	return next{
-		Action: actionCall, Tool: a.Tool, Arguments: bounded(args),
+		Action: actionCall, Tool: a.Tool, Arguments: showable(args),
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(name)}, Say: a.invitation(),
 	}
 }
@@ -241,8 +241,8 @@ func shownNames(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// bounded are arguments unless they are too large to be shown.
-func bounded(args map[string]any) map[string]any {
+// showable are arguments unless they are too large to be shown.
+func showable(args map[string]any) map[string]any {
 	if len(ijson.Canonical(args)) > maxArguments {
 		return nil
 	}

@@ -152,10 +152,8 @@ func decodingProblem(err error, at ijson.Pointer, name string) (gateway.Problem,
 	switch fault.Reason {
 	case ijson.ReasonTooDeep:
 		c, want = classLimit, fmt.Sprintf("at most %d levels", ijson.MaxDepth)
-	case ijson.ReasonIntegerRange:
-		c, want = classLimit, fmt.Sprintf("integers within +-%d; longer ids as strings", ijson.MaxInteger)
-	case ijson.ReasonNumberRange:
-		c, want = classLimit, "numbers within the finite doubles"
+	case ijson.ReasonIntegerRange, ijson.ReasonNumberRange:
+		c, want = classLimit, fmt.Sprintf("numbers within the finite doubles, integers within +-%d; longer ids as strings", ijson.MaxInteger)
 	}
 	return gateway.Problem{Pointer: at, Reason: c.reason(name), Want: want}, c
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // The input structs give the published schemas their shape. A description that is a word beginning with $ stands for
-// members that depend on the pattern: an allowlist, counts, an example; see [remarks].
+// members that are added by [remarksOf]: bounds, an allowlist, counts, an example.
 
 type decomposeInput struct {
-	Goal     string     `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What is to be done, in plain words, with every id, date and amount that matters."`
+	Goal     string     `json:"goal" jsonschema_description:"$goal"`
 	Plan     *stepsPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 }
@@ -33,9 +33,9 @@ type stepInput struct {
 }
 
 type orchestrateInput struct {
-	Goal       string     `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What is to be found out, in plain words."`
-	ReportDate string     `json:"report_date" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The day it is about, as YYYY-MM-DD."`
-	Region     string     `json:"region" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The market it is about, such as US."`
+	Goal       string     `json:"goal" jsonschema_description:"$goal"`
+	ReportDate string     `json:"report_date" jsonschema_description:"$report_date"`
+	Region     string     `json:"region" jsonschema_description:"$region"`
 	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 }
@@ -52,7 +52,7 @@ type taskInput struct {
 }
 
 type routeInput struct {
-	Ticket   string       `json:"ticket" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"The customer's message, whole and unchanged."`
+	Ticket   string       `json:"ticket" jsonschema_description:"$ticket"`
 	Route    *routeChoice `json:"route,omitempty" jsonschema_description:"$intent"`
 	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 }
@@ -63,12 +63,12 @@ type routeChoice struct {
 }
 
 type superviseInput struct {
-	Goal    string        `json:"goal" jsonschema:"minLength=1,maxLength=16384" jsonschema_description:"What the customer wants, with user id and amount."`
+	Goal    string        `json:"goal" jsonschema_description:"$goal"`
 	Actions []actionInput `json:"actions,omitempty" jsonschema_description:"$intent"`
 }
 
 type actionInput struct {
-	Kind   string         `json:"kind" jsonschema:"enum=tool,enum=final"`
+	Kind   string         `json:"kind" jsonschema_description:"$kind"`
 	Name   string         `json:"name,omitempty" jsonschema_description:"$names"`
 	Args   map[string]any `json:"args,omitempty" jsonschema_description:"The tool's arguments."`
 	Answer string         `json:"answer,omitempty" jsonschema_description:"Of kind final: what you tell the customer."`
@@ -84,8 +84,8 @@ func inputSchema(spec patterns.Spec, configured bool) (*catalog.Schema, error) {
 	for name, members := range remarksOf(spec, configured) {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
-	if strings.Contains(text, `"$`) {
-		return nil, fmt.Errorf("a remark is missing: %s", text)
+	if strings.Contains(text, `:"$`) {
+		return nil, fmt.Errorf("a remark is missing in %s", text)
 	}
 	return catalog.CompileSchema([]byte(text))
 }
@@ -111,10 +111,18 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 	tools := toolsOf(spec)
 	finalize := "Have a final text written from the results. Default true."
 	if !configured {
-		finalize = "Have a final text written from the results. Default true, with an intent of your own false."
+		finalize = "Have a final text written from the results. Default true; false where you propose yourself."
 	}
-	r := remarks{"finalize": described(finalize), "names": described("Not one of these: refused.")}
-	if len(spec.Policy) > 0 {
+	r := remarks{
+		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", maxGoal),
+		"ticket":      bounded("The customer's message, whole and unchanged.", maxGoal),
+		"report_date": bounded("The day it is about, as YYYY-MM-DD.", maxInput),
+		"region":      bounded("The market it is about, such as US.", maxInput),
+		"finalize":    described(finalize),
+		"kind":        `"enum":["tool","final"]`,
+		"names":       described("No name is allowed."),
+	}
+	if len(spec.Policy) > 0 { // an empty enum is no schema
 		r["names"] = `"enum":` + jsonText(spec.Policy)
 	}
 	b := spec.Budget
@@ -223,6 +231,11 @@ func titled(t catalog.Tool) string {
 		return t.Title
 	}
 	return t.Name
+}
+
+// bounded describes a text that is not blank.
+func bounded(text string, most int) string {
+	return fmt.Sprintf(`"minLength":1,"maxLength":%d,`, most) + described(text)
 }
 
 func described(text string) string { return `"description":` + jsonText(text) }

@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
@@ -88,27 +90,40 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-// declare makes the tools.
+// declare makes the tools, side by side: compiling schemas is most of what a start costs.
 func (s *Server) declare() error {
-	output, err := envelopeSchema()
-	if err != nil {
-		return fmt.Errorf("output schema: %w", err)
-	}
-	var faults []error
-	named := map[string]bool{}
-	for _, p := range s.config.Patterns {
-		t, err := newTool(s, p, output)
-		if err == nil && named[p.Spec.Name] {
-			err = errors.New("declared twice")
+	s.tools = make([]*tool, len(s.config.Patterns))
+	faults := make([]error, len(s.tools)+1)
+	var output *catalog.Schema
+	var all sync.WaitGroup
+	all.Go(func() {
+		var err error
+		if output, err = envelopeSchema(); err != nil {
+			faults[len(s.tools)] = fmt.Errorf("output schema: %w", err)
 		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("pattern %q: %w", p.Spec.Name, err))
+	})
+	named := map[string]bool{}
+	for i, p := range s.config.Patterns {
+		if named[p.Spec.Name] {
+			faults[i] = fmt.Errorf("pattern %q: declared twice", p.Spec.Name)
 			continue
 		}
 		named[p.Spec.Name] = true
-		s.tools = append(s.tools, t)
+		all.Go(func() {
+			var err error
+			if s.tools[i], err = newTool(s, p); err != nil {
+				faults[i] = fmt.Errorf("pattern %q: %w", p.Spec.Name, err)
+			}
+		})
 	}
-	return errors.Join(faults...)
+	all.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	for _, t := range s.tools {
+		t.declared.RawOutputSchema = output.JSON()
+	}
+	return nil
 }
 
 // Tools are the declarations as tools/list shows them, in the order in which the patterns were given.

@@ -3,62 +3,74 @@ package server
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
-// A result whose parts besides the rows do not fit is squeezed, harder each time: outsiders may choose ids, names,
+// squeezes bound a result whose parts besides the rows do not fit, harder each time: outsiders may choose ids, names,
 // arguments and pointers of any length, and a client must get an answer in any case.
 var squeezes = []struct {
 	bytes    int // of a text, and of arguments
+	rows     int // of plan, filled and failed_critical
+	words    bool
 	problems int
 	effects  int
-	rows     int // of plan, filled and failed_critical
 }{
-	{1024, 20, 100, 1000},
-	{256, 5, 20, 20},
-	{48, 1, 5, 0},
+	{bytes: 1024, rows: 1000},
+	{bytes: 1024, rows: 1000, words: true, problems: 20, effects: 100},
+	{bytes: 256, rows: 20, words: true, problems: 5, effects: 20},
+	{bytes: 48, rows: 0, words: true, problems: 1, effects: 5},
 }
 
-// squeeze bounds what is not a row. It is false where that was done as far as it goes.
+// squeeze bounds what is not a row: first arguments that are shown again, then words too. It is false where that was
+// done as far as it goes.
 func (v *view) squeeze() bool {
 	if v.squeezed == len(squeezes) {
 		return false
 	}
 	s := squeezes[v.squeezed]
 	v.squeezed++
-	e := &v.Envelope
-	e.StopReason = ijson.Cut(e.StopReason, s.bytes)
-	e.Next = e.Next.squeezed(s.bytes)
-	e.Problems = squeezedProblems(e.Problems, s.problems, s.bytes)
-	if e.Answer != "" && len(e.Answer) > 4*s.bytes {
-		e.AnswerBytes = max(e.AnswerBytes, len(e.Answer))
-		e.Answer = ijson.Cut(e.Answer, 4*s.bytes)
+	v.squeezeArguments(s.bytes, s.rows)
+	if s.words {
+		v.squeezeWords(s.bytes, s.problems, s.effects)
 	}
-	e.Plan = squeezedPlan(e.Plan, s.bytes, s.rows)
-	e.Route, e.Action = squeezedIntent(e.Route, s.bytes), squeezedIntent(e.Action, s.bytes)
-	e.SelectedRoute = ijson.Cut(e.SelectedRoute, s.bytes)
-	e.Human = squeezedDecision(e.Human, s.bytes)
-	e.Aggregate = squeezedAggregate(e.Aggregate, s.bytes, s.rows)
-	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), s.rows)]
-	e.Received = squeezedValue(e.Received, s.bytes)
-	e.Filled = e.Filled[:min(len(e.Filled), s.rows)]
-	if n := len(e.Effects) - s.effects; n > 0 {
+	return true
+}
+
+func (e *Envelope) squeezeArguments(bytes, rows int) {
+	e.Plan = squeezedPlan(e.Plan, bytes, rows)
+	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
+	e.Human = squeezedDecision(e.Human, bytes)
+	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
+	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), rows)]
+	e.Filled = slices.Clone(e.Filled[:min(len(e.Filled), rows)])
+	for i := range e.Filled {
+		e.Filled[i].Value = *squeezedValue(&e.Filled[i].Value, bytes)
+	}
+}
+
+func (e *Envelope) squeezeWords(bytes, problems, effects int) {
+	e.StopReason, e.SelectedRoute = short(e.StopReason, bytes), short(e.SelectedRoute, bytes)
+	e.Next = e.Next.squeezed(bytes)
+	e.Problems = squeezedProblems(e.Problems, problems, bytes)
+	if answer := short(e.Answer, 4*bytes); answer != e.Answer {
+		e.Answer, e.AnswerBytes = answer, max(e.AnswerBytes, len(e.Answer))
+	}
+	e.Received = squeezedValue(e.Received, bytes)
+	if n := len(e.Effects) - effects; n > 0 {
 		e.Effects = e.Effects[n:]
 		e.EffectsOmitted += n
 	}
-	return true
 }
 
 // squeezed is the advice without what the reader has anyway: their own arguments.
 func (n next) squeezed(bytes int) next {
 	n.Arguments = nil
-	n.Say = ijson.Cut(n.Say, 4*bytes)
-	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c change) bool { return len(c.Pointer) > bytes })
-	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return len(at) > bytes })
+	n.Say = short(n.Say, 4*bytes)
+	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c change) bool { return isLong(c.Pointer, bytes) })
+	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return isLong(at, bytes) })
 	if bytes < 64 { // the last squeeze
 		n.Changed, n.Fill = n.Changed[:min(1, len(n.Changed))], n.Fill[:min(1, len(n.Fill))]
 	}
@@ -74,10 +86,10 @@ func squeezedProblems(problems []gateway.Problem, most, bytes int) []gateway.Pro
 	list := slices.Clone(problems[:min(len(problems), most)])
 	for i := range list {
 		p := &list[i]
-		for len(p.Pointer) > bytes {
+		for isLong(p.Pointer, bytes) {
 			p.Pointer = parent(p.Pointer)
 		}
-		p.Reason, p.Want, p.DidYouMean = ijson.Cut(p.Reason, bytes), ijson.Cut(p.Want, bytes), ijson.Cut(p.DidYouMean, bytes)
+		p.Reason, p.Want, p.DidYouMean = short(p.Reason, bytes), short(p.Want, bytes), short(p.DidYouMean, bytes)
 	}
 	if list[len(list)-1].Reason == reasonMore {
 		list = list[:len(list)-1]
@@ -96,13 +108,13 @@ func squeezedPlan(plan any, bytes, most int) any {
 	case []gateway.Step:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, s := range list {
-			list[i] = gateway.Step{ID: ijson.Cut(s.ID, bytes), Title: ijson.Cut(s.Title, bytes), Tool: ijson.Cut(s.Tool, bytes), Args: squeezedArgs(s.Args, bytes)}
+			list[i] = gateway.Step{ID: short(s.ID, bytes), Title: short(s.Title, bytes), Tool: short(s.Tool, bytes), Args: squeezedArgs(s.Args, bytes)}
 		}
 		return list
 	case []gateway.Task:
 		list := slices.Clone(plan[:min(len(plan), most)])
 		for i, t := range list {
-			list[i] = gateway.Task{ID: ijson.Cut(t.ID, bytes), Worker: ijson.Cut(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical}
+			list[i] = gateway.Task{ID: short(t.ID, bytes), Worker: short(t.Worker, bytes), Args: squeezedArgs(t.Args, bytes), Critical: t.Critical}
 		}
 		return list
 	}
@@ -115,7 +127,7 @@ func squeezedArgs(args map[string]any, bytes int) map[string]any {
 	if len(text) <= bytes+64 {
 		return args
 	}
-	return map[string]any{"truncated": true, "bytes": float64(len(text)), "head": ijson.Cut(string(text), bytes/2)}
+	return map[string]any{"truncated": true, "bytes": float64(len(text)), "head": short(string(text), bytes)}
 }
 
 // squeezedIntent is a route or an action with short arguments and texts.
@@ -128,7 +140,7 @@ func squeezedIntent(v any, bytes int) any {
 	for name, member := range row {
 		switch member := member.(type) {
 		case string:
-			row[name] = ijson.Cut(member, bytes)
+			row[name] = short(member, bytes)
 		case map[string]any:
 			row[name] = squeezedArgs(member, bytes)
 		}
@@ -140,33 +152,33 @@ func squeezedDecision(h *patterns.HumanApproval, bytes int) *patterns.HumanAppro
 	if h == nil {
 		return nil
 	}
-	short := *h
-	short.RevisedAction = squeezedIntent(h.RevisedAction, bytes)
-	short.Comment, short.By = ijson.Cut(h.Comment, bytes), ijson.Cut(h.By, bytes)
-	return &short
+	less := *h
+	less.RevisedAction = squeezedIntent(h.RevisedAction, bytes)
+	less.Comment, less.By = short(h.Comment, bytes), short(h.By, bytes)
+	return &less
 }
 
 func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggregate {
 	if a == nil || most == 0 {
 		return nil
 	}
-	short := *a
-	for _, domain := range []*any{&short.Sales, &short.Payments, &short.Inventory} {
+	less := *a
+	for _, domain := range []*any{&less.Sales, &less.Payments, &less.Inventory} {
 		if facts, ok := (*domain).(map[string]any); ok {
 			*domain = squeezedArgs(facts, bytes)
 		}
 	}
-	short.ReportDate, short.Region = ijson.Cut(a.ReportDate, bytes), ijson.Cut(a.Region, bytes)
-	short.Failed = slices.Clone(a.Failed[:min(len(a.Failed), most)])
-	for i := range short.Failed {
-		f := &short.Failed[i]
-		f.TaskID, f.StopReason = ijson.Cut(f.TaskID, bytes), ijson.Cut(f.StopReason, bytes)
+	less.ReportDate, less.Region = short(a.ReportDate, bytes), short(a.Region, bytes)
+	less.Failed = slices.Clone(a.Failed[:min(len(a.Failed), most)])
+	for i := range less.Failed {
+		f := &less.Failed[i]
+		f.TaskID, f.StopReason = short(f.TaskID, bytes), short(f.StopReason, bytes)
 	}
-	short.Sources = maps.Clone(a.Sources)
-	for domain, task := range short.Sources {
-		short.Sources[domain] = ijson.Cut(task, bytes)
+	less.Sources = maps.Clone(a.Sources)
+	for domain, task := range less.Sources {
+		less.Sources[domain] = short(task, bytes)
 	}
-	return &short
+	return &less
 }
 
 func squeezedValue(v *any, bytes int) *any {
@@ -174,9 +186,20 @@ func squeezedValue(v *any, bytes int) *any {
 		return nil
 	}
 	text := ijson.Canonical(*v)
-	if len(text) <= bytes+64 {
+	if len(text) <= bytes {
 		return v
 	}
-	var short any = strings.ToValidUTF8(ijson.Cut(string(text), bytes), "")
-	return &short
+	var head any = short(string(text), bytes)
+	return &head
+}
+
+// isLong reports whether a pointer takes more than so many bytes; cut it would point elsewhere.
+func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) != string(at) }
+
+// short is the beginning of a text that takes at most so many bytes where it is shown, escapes included.
+func short(text string, bytes int) string {
+	for text = ijson.Cut(text, bytes); len(visible(string(ijson.Canonical(text)))) > bytes+len(`""`); {
+		text = ijson.Cut(text, len(text)/2)
+	}
+	return text
 }

@@ -117,8 +117,8 @@ func (c *conn) Read(p []byte) (int, error) {
 			c.fail(fmt.Errorf("reading: %w", err))
 			<-c.released
 			return 0, io.EOF
-		case c.passes(line):
-			c.rest = append(line, '\n')
+		default:
+			c.rest = c.take(line)
 		}
 	}
 	n := copy(p, c.rest)
@@ -126,10 +126,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// passes reports whether a line goes on to mcp-go; if not, it was answered here as far as it wants an answer.
-func (c *conn) passes(line []byte) bool {
+// take returns what of a line goes on to mcp-go, with its end. If nothing does, it was answered here as far as it wants
+// an answer.
+func (c *conn) take(line []byte) []byte {
 	if len(bytes.TrimSpace(line)) == 0 {
-		return false
+		return nil
 	}
 	f, err := readFrame(line)
 	if err == nil && f.id != "" {
@@ -137,12 +138,17 @@ func (c *conn) passes(line []byte) bool {
 	}
 	if fault, ok := errors.AsType[*frameFault](err); ok {
 		_ = c.send(fault.line())
-		return false
+		return nil
 	}
-	if f.method == methodCancel {
+	switch f.method {
+	case "":
+		return nil
+	case methodCancel:
 		c.flight.cancel(f, line)
+	case methodCall:
+		line = tamed(line)
 	}
-	return f.method != ""
+	return append(line, '\n')
 }
 
 // release lets mcp-go learn that the input is over.

@@ -69,8 +69,8 @@ const demoMark = " (demo data)"
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// newTool declares a pattern. Its title and description are the built-in ones of its kind where it has none.
-func newTool(s *Server, p Pattern, output *catalog.Schema) (*tool, error) {
+// newTool declares a pattern, all but its output. Its title and description are the built-in ones of its kind where it has none.
+func newTool(s *Server, p Pattern) (*tool, error) {
 	if _, ok := patterns.PatternOf(p.Spec.Kind); !ok {
 		return nil, fmt.Errorf("no pattern of kind %q", p.Spec.Kind)
 	}
@@ -97,7 +97,6 @@ func newTool(s *Server, p Pattern, output *catalog.Schema) (*tool, error) {
 	}
 	t := &tool{server: s, spec: p.Spec, takes: argumentsOf(p.Spec.Kind), demo: reach.demo}
 	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input.JSON())
-	t.declared.RawOutputSchema = output.JSON()
 	t.declared.Title = p.Title
 	t.declared.Annotations = reach.annotations()
 	return t, nil

@@ -254,7 +254,7 @@ func TestNewRefuses(t *testing.T) {
 // What the schemas recommend must work: the example of each is accepted and carried through, also in smaller budgets.
 func TestExamplesCarryThrough(t *testing.T) {
 	arguments := map[string]string{
-		"run_task_decomposition": `{"goal":"x","plan":%s}`, "route_ticket": `{"ticket":"x","route":%s}`,
+		"run_task_decomposition": `{"goal":"x","plan":%s}`, "route_ticket": `{"ticket":"refund my pro_monthly charge, user_id=42","route":%s}`,
 		"run_orchestrator":  `{"goal":"x","report_date":"2026-02-26","region":"US","plan":%s}`,
 		"supervised_refund": `{"goal":"x","actions":%s}`,
 	}

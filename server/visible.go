@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"patterngate/ijson"
 )
 
 // maxShownName is how much of a name that an outsider chose stands in texts for readers, in bytes as shown.
@@ -73,12 +75,12 @@ func shownReason(reason string) string {
 }
 
 // label is an outsider's name fit to begin a line: quoted unless it is plainly a name, so that it cannot be taken for
-// anything else.
+// anything else. Quoted it is a JSON string.
 func label(name string) string {
 	if name != "" && len(name) <= maxShownName && strings.TrimLeftFunc(name, plain) == "" {
 		return name
 	}
-	return `"` + strings.ReplaceAll(shownName(name), `"`, `\"`) + `"`
+	return visible(string(ijson.Canonical(ijson.Cut(name, maxShownName))))
 }
 
 func plain(r rune) bool {

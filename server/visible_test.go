@@ -34,11 +34,11 @@ func TestLabel(t *testing.T) {
 		"":                       `""`,
 		"NEXT {}":                `"NEXT {}"`,
 		"| x":                    `"| x"`,
-		"a\nOK":                  `"a\u000aOK"`,
-		`q"`:                     `"q\""`,
+		"a\nOK\u202e":            `"a\nOK\u202e"`,
+		`q"\`:                    `"q\"\\"`,
 		strings.Repeat("é", 60):  `"` + strings.Repeat("é", 32) + `"`,
 		strings.Repeat("x", 100): `"` + strings.Repeat("x", 64) + `"`,
-		strings.Repeat("\n", 99): `"` + strings.Repeat(`\u000a`, 10) + `"`,
+		strings.Repeat("\n", 99): `"` + strings.Repeat(`\n`, 64) + `"`,
 	} {
 		if got := label(in); got != want {
 			t.Errorf("label(%q) = %s, want %s", in, got, want)

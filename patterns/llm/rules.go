@@ -79,6 +79,7 @@ type reading struct {
 	rarity  map[string]float64 // of words among the tools
 	follow  follow
 	first   []filled // what each tool's arguments would be, wherever in the goal it is spoken of
+	open    []bool   // which tools may be picked for this goal
 	byShape map[string][]span
 }
 
@@ -109,11 +110,13 @@ func inputs(payload map[string]any) map[string]any {
 	return own
 }
 
-// try fills every tool once, so that matching knows whose arguments the goal holds.
+// try fills every tool once, so that matching knows whose arguments the goal holds, and which tools it leaves open.
 func (r *reading) try() {
 	r.first = make([]filled, len(r.tools))
-	for i := range r.tools {
+	r.open = make([]bool, len(r.tools))
+	for i, t := range r.tools {
 		r.first[i] = r.fill(i, nil, r.follow)
+		r.open[i] = r.may(i) && (t.Effect == catalog.Read || r.requested(i))
 	}
 }
 
@@ -121,11 +124,6 @@ func (r *reading) try() {
 func (r *reading) may(i int) bool {
 	t := r.tools[i]
 	return t.Effect == catalog.Read || t.Demo || r.rules.WriteTools
-}
-
-// open reports whether tool i may be picked for this goal.
-func (r *reading) open(i int) bool {
-	return r.may(i) && (r.tools[i].Effect == catalog.Read || r.requested(i))
 }
 
 // call is one proposed call.

@@ -56,7 +56,7 @@ func (r *reading) action() (string, error) {
 		r.follow.note = "We confirm what was done. " + sentenceOf(s.last, s.observation, nil)
 	}
 	r.try()
-	picks := r.pickTools(r.open)
+	picks := r.pickTools()
 	if len(picks) == 0 && s.steps == 0 {
 		if picks = r.vaguely(); len(picks) == 0 {
 			return "", r.unclear(r.nothingMeets())

@@ -14,10 +14,9 @@ const maxGoal = 16 << 10
 
 // goal is a request as read: its words, parted into clauses, and the values that stand in it.
 type goal struct {
-	text    string // without control characters
-	words   []goalWord
-	clauses int
-	values  values
+	text   string // without control characters
+	words  []goalWord
+	values values
 }
 
 // goalWord is a word with its part in the sentence.
@@ -28,6 +27,7 @@ type goalWord struct {
 	cited  bool // quoted, or part of a value
 	why    bool // part of a reason
 	asks   bool // in a clause that asks a question, so nothing is to be done
+	tells  bool // in a clause that wants somebody told something
 	barred bool // after "without", "except": what it names is not wanted
 	denied bool // after "do not", "never" or barred: what it names must not be done
 }
@@ -40,8 +40,8 @@ func readGoal(text string) *goal {
 	g.endAtOrders()
 	g.values = findValues(g)
 	g.markReasons()
-	g.markQuestions()
 	g.markDenied()
+	g.markClauses()
 	for i := range g.words {
 		w := &g.words[i]
 		w.dull = dull[w.low] || len(w.low) == 1
@@ -71,7 +71,6 @@ func (g *goal) split(list []word) {
 		}
 		g.words[i] = goalWord{word: w, clause: clause}
 	}
-	g.clauses = clause + 1
 }
 
 // joinsValues reports whether the place before word i is inside a list of values: 3, 5 and 9; May and June 2027.
@@ -117,28 +116,30 @@ var (
 	rulings    = stemsOf(`instructions prompt rules policy policies guidelines guardrails directives`)
 )
 
-// endAtOrders cuts the goal before the first clause that speaks about the rules instead of the task.
+// roles begin a line that pretends to come from somebody who may give orders, such as "SYSTEM:".
+var roles = setOf(`system assistant developer`)
+
+// endAtOrders cuts the goal before the first words that speak about the rules instead of the task.
 func (g *goal) endAtOrders() {
 	for i, w := range g.words {
-		if !overruling[w.low] {
-			continue
-		}
-		for _, v := range g.words[i+1 : min(i+7, len(g.words))] {
-			if rulings[v.stem] {
-				g.cutAtClause(w.clause)
-				return
-			}
+		pretends := roles[w.low] && strings.HasPrefix(g.text[w.end:], ":") && (i == 0 || strings.Contains(g.text[g.words[i-1].end:w.start], "\n"))
+		if pretends || overruling[w.low] && g.speaksOfRules(i+1) {
+			g.cutBefore(i)
+			return
 		}
 	}
 }
 
-func (g *goal) cutAtClause(clause int) {
-	for i, w := range g.words {
-		if w.clause == clause {
-			g.text, g.words, g.clauses = g.text[:w.start], g.words[:i], clause
-			return
-		}
+// speaksOfRules reports whether one of the next few words does.
+func (g *goal) speaksOfRules(i int) bool {
+	return slices.ContainsFunc(g.words[i:min(i+6, len(g.words))], func(w goalWord) bool { return rulings[w.stem] })
+}
+
+func (g *goal) cutBefore(i int) {
+	for i > 0 && (courtesies[g.words[i-1].low] || roles[g.words[i-1].low]) {
+		i--
 	}
+	g.text, g.words = g.text[:g.words[i].start], g.words[:i]
 }
 
 // givesReason reports whether the word at i begins a reason.
@@ -169,17 +170,18 @@ var (
 	courtesies = setOf(`please also then and but first can could you would will i we want to need like now kindly just id d`)
 )
 
-// markQuestions marks the clauses that ask: their sentence ends with a question mark and they begin with a question word,
+// markClauses marks the clauses that tell, and those that ask: their sentence ends with a question mark and they begin with a question word,
 // or they begin with a verb of looking.
-func (g *goal) markQuestions() {
+func (g *goal) markClauses() {
 	for i := 0; i < len(g.words); {
 		end := i + 1
 		for end < len(g.words) && g.words[end].clause == g.words[i].clause {
 			end++
 		}
 		asks := questions[g.words[i].low] && g.endsInQuestion(end-1) || g.beginsByShowing(i, end)
+		tells := !asks && g.tells(i, end)
 		for ; i < end; i++ {
-			g.words[i].asks = asks
+			g.words[i].asks, g.words[i].tells = asks, tells
 		}
 	}
 }
@@ -197,20 +199,15 @@ func (g *goal) beginsByShowing(i, end int) bool {
 
 var telling = setOf(`tell inform notify message text email remind alert`)
 
-// tellsIn reports whether a clause wants somebody else told something: tell him, let the driver know.
-func (g *goal) tellsIn(clause int) bool {
-	i := slices.IndexFunc(g.words, func(w goalWord) bool { return w.clause == clause })
-	end := i
-	for end >= 0 && end < len(g.words) && g.words[end].clause == clause {
-		end++
-	}
-	for i >= 0 && i < end && (courtesies[g.words[i].low] || g.words[i].low == "let") {
+// tells reports whether the clause of words i to end wants somebody else told something: tell him, let the driver know.
+func (g *goal) tells(i, end int) bool {
+	for i < end && (courtesies[g.words[i].low] || g.words[i].low == "let") {
 		if next := i + 1; g.words[i].low == "let" && !g.words[i].denied && next < end && !isMe(g.words[next].low) {
 			return slices.ContainsFunc(g.words[next:end], func(w goalWord) bool { return w.low == "know" })
 		}
 		i++
 	}
-	return i >= 0 && i+1 < end && telling[g.words[i].low] && !g.words[i].denied && !isMe(g.words[i+1].low)
+	return i+1 < end && telling[g.words[i].low] && !g.words[i].denied && !isMe(g.words[i+1].low)
 }
 
 func isMe(low string) bool { return low == "me" || low == "us" }

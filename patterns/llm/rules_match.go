@@ -41,7 +41,7 @@ func (r *reading) value(i int, stem string) float64 {
 func (r *reading) requested(i int) bool {
 	a := r.tools[i].acts
 	for at, w := range r.goal.words {
-		if r.tools[i].tells && r.goal.tellsIn(w.clause) {
+		if w.tells && r.tools[i].tells {
 			return true
 		}
 		if w.denied || w.asks || w.cited || w.why || r.isLabel(i, at) || r.isPast(i, at) {
@@ -131,38 +131,45 @@ const (
 	seated = 0.3
 )
 
-// pickTools finds for each clause the tools that its words speak of. open says which tools may be picked.
-func (r *reading) pickTools(open func(i int) bool) []pick {
+// clause is one clause of the goal while tools are picked for it.
+type clause struct {
+	number int
+	words  []goalWord
+	left   map[string]bool // stems that no picked tool has yet
+}
+
+// pickTools finds for each clause the open tools that its words speak of.
+func (r *reading) pickTools() []pick {
 	var picks []pick
-	byClause := make([]map[string]bool, r.goal.clauses)
-	for _, w := range r.goal.words {
-		if byClause[w.clause] == nil {
-			byClause[w.clause] = map[string]bool{}
+	words := r.goal.words
+	for len(words) > 0 {
+		c := clause{number: words[0].clause, left: map[string]bool{}}
+		n := 0
+		for ; n < len(words) && words[n].clause == c.number; n++ {
+			if r.counts(words[n]) {
+				c.left[words[n].stem] = true
+			}
 		}
-		if r.counts(w) {
-			byClause[w.clause][w.stem] = true
-		}
-	}
-	for clause, stems := range byClause {
-		picks = r.pickClause(picks, clause, stems, open)
+		c.words, words = words[:n], words[n:]
+		picks = r.pickClause(picks, c)
 	}
 	return picks
 }
 
 // pickClause takes the tool that the clause's words speak for most, then what the words left over speak for.
-func (r *reading) pickClause(picks []pick, clause int, left map[string]bool, open func(int) bool) []pick {
+func (r *reading) pickClause(picks []pick, c clause) []pick {
 	need := enough
 	for round := range 4 {
-		best := r.best(clause, left, open)
+		best := r.best(c)
 		if len(best) == 0 || best[0].score < need || len(best) > 2 {
 			return picks
 		}
 		for _, b := range best {
 			b.main = round == 0
 			picks = merge(picks, b)
-			for stem := range left {
+			for stem := range c.left {
 				if r.value(b.tool, stem) > 0 {
-					delete(left, stem)
+					delete(c.left, stem)
 				}
 			}
 		}
@@ -172,14 +179,14 @@ func (r *reading) pickClause(picks []pick, clause int, left map[string]bool, ope
 }
 
 // best are the tools that the words speak for most: one, or several that are equal.
-func (r *reading) best(clause int, left map[string]bool, open func(int) bool) []pick {
+func (r *reading) best(c clause) []pick {
 	var all []pick
 	top := 0.0
 	for i := range r.tools {
-		if !open(i) {
+		if !r.open[i] {
 			continue
 		}
-		p := r.score(i, clause, left)
+		p := r.score(i, c)
 		if p.score > 0 {
 			all = append(all, p)
 			top = max(top, p.score)
@@ -196,18 +203,19 @@ func (r *reading) best(clause int, left map[string]bool, open func(int) bool) []
 	return equal
 }
 
-// score weighs the words for tool i. Words are summed in their order in the alphabet, so that equal sums are equal.
-func (r *reading) score(i, clause int, left map[string]bool) pick {
-	p := pick{tool: i, clauses: []int{clause}}
+// score weighs the words left of a clause for tool i. They are summed in their alphabet's order, so that equal sums are
+// equal.
+func (r *reading) score(i int, c clause) pick {
+	p := pick{tool: i, clauses: []int{c.number}}
 	words := 0
-	for _, stem := range sortedKeys(left) {
+	for _, stem := range sortedKeys(c.left) {
 		if v := r.value(i, stem); v > 0 {
 			p.score += v
 			words++
 			p.certain = p.certain || r.tools[i].weights[stem] >= inName
 		}
 	}
-	if r.tools[i].tells && r.goal.tellsIn(clause) {
+	if r.tools[i].tells && c.words[0].tells {
 		p.score += inName
 		words++
 	}
@@ -215,11 +223,11 @@ func (r *reading) score(i, clause int, left map[string]bool) pick {
 		return p
 	}
 	p.certain = p.certain || words > 1
-	if r.actsIn(i, clause) {
+	if r.actsIn(i, c) {
 		p.score += inDescription
 	}
 	for _, at := range r.first[i].places {
-		if r.goal.clauseAt(at) == clause {
+		if r.goal.clauseAt(at) == c.number {
 			p.score += seated
 		}
 	}
@@ -227,11 +235,10 @@ func (r *reading) score(i, clause int, left map[string]bool) pick {
 }
 
 // actsIn reports whether the clause holds the light verb that asks for what tool i does.
-func (r *reading) actsIn(i, clause int) bool {
+func (r *reading) actsIn(i int, c clause) bool {
 	light := r.tools[i].acts.light
-	return light != "" && r.tools[i].Effect != catalog.Read && slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-		return w.clause == clause && w.stem == light && !w.denied
-	})
+	return light != "" && r.tools[i].Effect != catalog.Read &&
+		slices.ContainsFunc(c.words, func(w goalWord) bool { return w.stem == light && !w.denied })
 }
 
 func merge(picks []pick, p pick) []pick {

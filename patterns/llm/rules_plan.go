@@ -36,7 +36,7 @@ func (r *reading) plan() (string, error) {
 // wanted are the calls for what the goal's clauses speak of; a fault if that is nothing.
 func (r *reading) wanted() ([]call, error) {
 	r.try()
-	picks := r.pickTools(r.open)
+	picks := r.pickTools()
 	if len(picks) == 0 {
 		picks = r.vaguely()
 	}
@@ -51,13 +51,13 @@ func (r *reading) vaguely() []pick {
 	scores := r.overlaps()
 	top := 0.0
 	for i := range r.tools {
-		if r.open(i) {
+		if r.open[i] {
 			top = max(top, scores[i])
 		}
 	}
 	var picks []pick
 	for i := range r.tools {
-		if top >= enough/2 && r.open(i) && scores[i] >= almost*top && r.first[i].complete() {
+		if top >= enough/2 && r.open[i] && scores[i] >= almost*top && r.first[i].complete() {
 			picks = append(picks, pick{tool: i, score: scores[i]})
 		}
 	}
@@ -174,7 +174,7 @@ func stepsJSON(tools []*studied, calls []call) string {
 func (r *reading) tasks() (string, error) {
 	r.try()
 	limit := r.limit("max_tasks", 4)
-	calls, err := r.calls(r.pickTools(r.open))
+	calls, err := r.calls(r.pickTools())
 	if err != nil {
 		return "", err
 	}

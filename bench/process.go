@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Programs are the built programs that the benchmarks start.
+type Programs struct {
+	Model  string // bench/stubmodel
+	Bare   string // bench/bareserver
+	Ours   string // the product
+	Config string // its configuration
+}
+
+// config has no delays and a person who pays 800 USD.
+const config = `version: 1
+llm: {provider: openai, model: ` + modelName + `, max_retries: 0}
+demo: {delay_factor: 0}
+patterns:
+  supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
+`
+
+// Build builds the stub model into dir, which should be a temporary one, and the servers beside it if they are wanted.
+func Build(dir string, servers bool) (Programs, error) {
+	p := Programs{
+		Model: filepath.Join(dir, "stubmodel"), Bare: filepath.Join(dir, "bareserver"), Ours: filepath.Join(dir, "patterngate"),
+		Config: filepath.Join(dir, "config.yaml"),
+	}
+	args := []string{"build", "-o", dir + string(filepath.Separator), "patterngate/bench/stubmodel"}
+	if servers {
+		args = append(args, "patterngate/bench/bareserver", "patterngate")
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return p, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return p, os.WriteFile(p.Config, []byte(config), 0o600)
+}
+
+// Model is a running stub model in a process of its own. It ends with its Close, or with this process.
+type Model struct {
+	URL   string // the base URL
+	child *exec.Cmd
+	stdin io.Closer
+}
+
+// StartModel starts the stub model.
+func (p Programs) StartModel() (*Model, error) {
+	child := exec.Command(p.Model)
+	child.Stderr = os.Stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := child.Start(); err != nil {
+		return nil, err
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the stub model said no address: %w", err), stdin.Close(), child.Wait())
+	}
+	return &Model{strings.TrimSpace(url), child, stdin}, nil
+}
+
+// Close ends the stub model.
+func (m *Model) Close() error { return errors.Join(m.stdin.Close(), m.child.Wait()) }
+
+// StartBare starts the bare server at the model.
+func (p Programs) StartBare(m *Model) (*Session, error) { return startSession(m, p.Bare) }
+
+// StartOurs starts the product at the model.
+func (p Programs) StartOurs(m *Model) (*Session, error) {
+	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error")
+}
+
+// residentMB is a process's resident memory, where the system tells (Linux).
+func residentMB(pid int) (float64, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kB, err := strconv.ParseFloat(strings.Fields(size)[0], 64)
+			return kB / 1024, err
+		}
+	}
+	return 0, errors.New("no VmRSS")
+}

@@ -1,0 +1,106 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+)
+
+// Session is a lean MCP client of a server over stdio: it writes lines, waits for the one with the answer and decodes
+// nothing, so that a measured call is the server's work and not the client's. It is used by one goroutine at a time.
+type Session struct {
+	child *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	id    int
+	line  []byte // space for requests
+}
+
+func startSession(m *Model, name string, args ...string) (*Session, error) {
+	child := exec.Command(name, args...)
+	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
+	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := child.Start(); err != nil {
+		return nil, err
+	}
+	const whole = 256 << 10 // more than any answer
+	return &Session{child: child, in: in, out: bufio.NewReaderSize(out, whole)}, nil
+}
+
+// Initialize makes the handshake.
+func (s *Session) Initialize() error {
+	_, err := s.Request("initialize", []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`))
+	if err == nil {
+		_, err = io.WriteString(s.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	}
+	return err
+}
+
+// Request sends a request and returns the line with its answer, which is valid until the next one. An answer that is an
+// error is an error.
+func (s *Session) Request(method string, params []byte) ([]byte, error) {
+	s.id++
+	s.line = append(s.line[:0], `{"jsonrpc":"2.0","id":`...)
+	s.line = strconv.AppendInt(s.line, int64(s.id), 10)
+	s.line = append(append(append(s.line, `,"method":"`...), method...), `","params":`...)
+	s.line = append(append(s.line, params...), "}\n"...)
+	if _, err := s.in.Write(s.line); err != nil {
+		return nil, err
+	}
+	answer := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), int64(s.id), 10)
+	for {
+		line, err := s.out.ReadSlice('\n')
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		if !bytes.HasPrefix(line, answer) {
+			continue // a notification
+		}
+		if bytes.HasPrefix(line[len(answer):], []byte(`,"error"`)) {
+			return nil, fmt.Errorf("%s: %s", method, line)
+		}
+		return line, nil
+	}
+}
+
+// Run has the server carry out a workload. A run that does not succeed is an error.
+func (s *Session) Run(w Workload) ([]byte, error) { return s.run(w.Name, w.params()) }
+
+func (s *Session) run(name string, params []byte) ([]byte, error) {
+	line, err := s.Request("tools/call", params)
+	if err == nil && !bytes.Contains(line, []byte(`"stop_reason":"success"`)) {
+		err = fmt.Errorf("%s: %s", name, line)
+	}
+	return line, err
+}
+
+// result is the structured content of an answer.
+func result(line []byte) (map[string]any, error) {
+	var answer struct {
+		Result struct {
+			Structured map[string]any `json:"structuredContent"`
+		} `json:"result"`
+	}
+	err := json.Unmarshal(line, &answer)
+	return answer.Result.Structured, err
+}
+
+// ResidentMB is the server's resident memory.
+func (s *Session) ResidentMB() (float64, error) { return residentMB(s.child.Process.Pid) }
+
+// Close ends the server.
+func (s *Session) Close() error { return errors.Join(s.in.Close(), s.child.Wait()) }
