@@ -18,7 +18,7 @@ func (l Limit) Named() bool { return l != Unlimited }
 // the zero Budget allows nothing.
 type Budget struct {
 	// Every kind.
-	MaxSeconds   time.Duration // running time; waits for people and callers do not count
+	MaxTime      time.Duration // running time; waits for people and callers do not count
 	MaxToolCalls Limit
 	MaxLLMCalls  Limit // model requests, retries included
 	MaxTokens    Limit // input and output tokens; the call after the limit was reached does not begin
@@ -62,14 +62,14 @@ func DefaultBudget(kind Kind) Budget {
 	switch kind {
 	case TaskDecomposition:
 		b.MinPlanSteps, b.MaxPlanSteps, b.MaxExecuteSteps, b.MaxToolCalls = 3, 6, 8, 8
-		b.MaxSameCall, b.MaxSeconds = 1, time.Minute
+		b.MaxSameCall, b.MaxTime = 1, time.Minute
 	case Orchestrator:
 		b.MaxTasks, b.MaxParallel, b.MaxRetriesPerTask, b.MaxDispatches = 4, 3, 1, 8
-		b.TaskTimeout, b.MaxSeconds = 2*time.Second, 25*time.Second
+		b.TaskTimeout, b.MaxTime = 2*time.Second, 25*time.Second
 	case Routing:
-		b.MaxRouteAttempts, b.MaxDelegations, b.MaxSeconds = 3, 3, time.Minute
+		b.MaxRouteAttempts, b.MaxDelegations, b.MaxTime = 3, 3, time.Minute
 	case Supervisor:
-		b.MaxSteps, b.MaxToolCalls, b.MaxSeconds = 8, 5, 30*time.Second
+		b.MaxSteps, b.MaxToolCalls, b.MaxTime = 8, 5, 30*time.Second
 		b.MaxCallsPerTool, b.MaxSameCall = 2, 1
 		b.PerTool = map[string]CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
 	default:

@@ -97,25 +97,4 @@ var blanks = []rune{
 // quote is a text as JSON.
 func quote(s string) string { return string(ijson.Canonical(s)) }
 
-// repaired applies all repairs of a refusal to the value that stands at that place.
-func repaired(t testing.TB, v any, at ijson.Pointer, problems []gateway.Problem) any {
-	t.Helper()
-	var root any = v
-	if at != "" {
-		root = map[string]any{at.Tokens()[0]: v}
-	}
-	for _, p := range problems {
-		if p.Fix == nil {
-			continue
-		}
-		fixed, ok := p.Fix.Apply(root)
-		if !ok {
-			t.Errorf("the repair of %s does not fit %s", lines([]gateway.Problem{p}), compact(root))
-		}
-		root = fixed
-	}
-	v, _ = at.In(root)
-	return v
-}
-
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

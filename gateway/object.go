@@ -91,25 +91,20 @@ func (o object) extra(reason string, known ...string) {
 // misspelt lists an object's members beyond the known ones, by name, and which known one each means: a near name that
 // is free, and that no other means.
 func misspelt(obj map[string]any, known []string) (unknown []string, means map[string]string) {
-	for name := range obj {
-		if !slices.Contains(known, name) {
-			unknown = append(unknown, name)
+	means = map[string]string{}
+	meant := map[string]int{} // how many names mean a known one
+	for _, name := range slices.Sorted(maps.Keys(obj)) {
+		if slices.Contains(known, name) {
+			continue
 		}
-	}
-	slices.Sort(unknown)
-	by := map[string][]string{}
-	for _, name := range unknown {
+		unknown = append(unknown, name)
 		right := Near(name, known)
 		if _, taken := obj[right]; right != "" && !taken {
-			by[right] = append(by[right], name)
+			means[name] = right
+			meant[right]++
 		}
 	}
-	means = map[string]string{}
-	for right, names := range by {
-		if len(names) == 1 {
-			means[names[0]] = right
-		}
-	}
+	maps.DeleteFunc(means, func(_, right string) bool { return meant[right] > 1 })
 	return unknown, means
 }
 

@@ -167,7 +167,7 @@ func (r *reader) array() (any, *Fault) {
 func (r *reader) number() (any, *Fault) {
 	raw := r.raw()
 	n, err := strconv.ParseFloat(string(raw), 64)
-	asInteger := bytes.IndexAny(raw, ".eE") < 0
+	asInteger := !bytes.ContainsAny(raw, ".eE")
 	switch {
 	case asInteger && math.Abs(n) > MaxInteger && !(r.own && err == nil && bytes.Equal(encoder{}.number(nil, n), raw)):
 		return nil, r.here(ReasonIntegerRange)

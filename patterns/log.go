@@ -56,7 +56,7 @@ func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 	now := run.Now()
 	return &log{
 		run: run, spec: spec, task: task, gate: gateway.NewGate(gate), tools: spec.tools(),
-		start: now, deadline: now.Add(spec.Budget.MaxSeconds), trace: []any{}, history: []any{},
+		start: now, deadline: now.Add(spec.Budget.MaxTime), trace: []any{}, history: []any{},
 	}
 }
 
@@ -197,7 +197,7 @@ func (l *log) end(s *stop) Result {
 func (l *log) spent() map[string]Spent {
 	b := l.spec.Budget
 	spent := map[string]Spent{
-		"max_seconds": {seconds(b.MaxSeconds), seconds(l.run.Now().Sub(l.start) - l.waited)},
+		"max_seconds": {seconds(b.MaxTime), seconds(l.run.Now().Sub(l.start) - l.waited)},
 	}
 	limited(spent, "max_tool_calls", b.MaxToolCalls, l.gate.Asked())
 	limited(spent, "max_llm_calls", b.MaxLLMCalls, l.usage.Requests)

@@ -201,7 +201,11 @@ func compareGolden(t *testing.T, name string, e Envelope) {
 	if err := json.Indent(&indented, structured, "", " "); err != nil {
 		t.Fatalf("structuredContent is no JSON: %v\n%s", err, structured)
 	}
-	got := "-- text --\n" + text + "\n-- structuredContent --\n" + indented.String() + "\n"
+	var shown []byte // JSON may hold hidden characters as they are; a golden file should not
+	for l := range strings.Lines(indented.String()) {
+		shown = append(appendVisible(shown, strings.TrimSuffix(l, "\n")), '\n')
+	}
+	got := "-- text --\n" + text + "\n-- structuredContent --\n" + string(shown)
 	got = ids.ReplaceAllString(got, "${1}_42_0123456789ab")
 	got = times.ReplaceAllString(got, `"decided_at": "2026-11-21T09:30:00Z"`)
 	file := filepath.Join("testdata", "present", name+".txt")

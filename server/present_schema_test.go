@@ -54,8 +54,8 @@ func walkSchema(t *testing.T, at string, schema map[string]any) {
 		case map[string]any:
 			if name == "properties" {
 				for property, inner := range v {
-					if inner, ok := inner.(map[string]any); ok {
-						walkSchema(t, at+"/"+property, inner)
+					if object, ok := inner.(map[string]any); ok {
+						walkSchema(t, at+"/"+property, object)
 					} else {
 						t.Errorf("%s/%s is %v, want a schema that is an object", at, property, inner)
 					}

@@ -22,8 +22,6 @@ var (
 	kinds = []gateway.Kind{td, or, rt, sv}
 	// proposing is the phase in which a kind's intents are proposed.
 	proposing = map[gateway.Kind]string{td: "plan", or: "plan", rt: "route", sv: "worker"}
-	// calling is the phase in which a kind's calls are made.
-	calling = map[gateway.Kind]string{td: "execute", or: "dispatch", rt: "delegate", sv: "execution"}
 )
 
 // allRows are runs that together end in every stop reason there is.
@@ -285,7 +283,7 @@ func limits() []row {
 	proposal := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist"))}
 	for _, kind := range kinds {
 		rows = append(rows,
-			row{kind: kind, want: "max_seconds", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxSeconds = 0 }},
+			row{kind: kind, want: "max_seconds", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxTime = 0 }},
 			row{kind: kind, want: "max_llm_calls", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxLLMCalls = 0 }},
 			row{kind: kind, want: "max_tokens", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxTokens = 0 }})
 		if reply, finalizes := proposal[kind]; finalizes {
@@ -293,7 +291,7 @@ func limits() []row {
 				row{kind: kind, want: "max_llm_calls", phase: "finalize", replies: []llmtest.Reply{reply}, change: func(s *patterns.Spec) { s.Budget.MaxLLMCalls = 1 }},
 				row{kind: kind, want: "max_tokens", phase: "finalize", replies: []llmtest.Reply{reply}, change: func(s *patterns.Spec) { s.Budget.MaxTokens = 1 }},
 				row{kind: kind, want: "max_seconds", phase: "finalize", replies: []llmtest.Reply{reply, llmtest.Silence()},
-					change: func(s *patterns.Spec) { s.Budget.MaxSeconds = time.Second }})
+					change: func(s *patterns.Spec) { s.Budget.MaxTime = time.Second }})
 		}
 	}
 	return rows

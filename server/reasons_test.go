@@ -171,7 +171,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 		Policy: append(slices.Clone(names), "broken", "lying", "reporting", "absent"),
 	}
 	s.Execution = s.Policy
-	s.Budget.MaxSeconds = 10 * time.Second
+	s.Budget.MaxTime = 10 * time.Second
 	switch kind {
 	case gateway.Orchestrator:
 		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 200*time.Millisecond

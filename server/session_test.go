@@ -125,7 +125,6 @@ type session struct {
 	lines  chan message
 	served chan error
 	cancel context.CancelFunc
-	log    *logBuffer
 }
 
 // connect serves s to a new client. The session ends with the test.

@@ -68,6 +68,7 @@ func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 			}
 			return c.cmd, nil
 		}))
+	//lint:ignore SA1019 a child that lives as long as its client is spoken to by the handshake that every server has
 	c.mcp = client.NewClient(stdio, client.WithLegacyProtocolOnly())
 	c.mcp.OnNotification(c.notified)
 	if err := c.mcp.Start(context.WithoutCancel(ctx)); err != nil {

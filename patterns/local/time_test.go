@@ -81,9 +81,9 @@ func TestLimitsCut(t *testing.T) {
 		"a read is tried twice": {minute(catalog.Read), []string{"deaf"}, nil, []string{"t1 failed 2 task_timeout"}, 4 * time.Second, "success"},
 		"a write is tried once": {minute(catalog.Write), []string{"deaf"}, nil, []string{"t1 failed 1 task_timeout"}, 2 * time.Second, "success"},
 		"the deadline cuts the retry": {minute(catalog.Read), []string{"deaf"},
-			func(b *gateway.Budget) { b.MaxSeconds = 3 * time.Second }, []string{"t1 failed 2 max_seconds"}, 3 * time.Second, "max_seconds"},
+			func(b *gateway.Budget) { b.MaxTime = 3 * time.Second }, []string{"t1 failed 2 max_seconds"}, 3 * time.Second, "max_seconds"},
 		"what waits for a place never starts": {minute(catalog.Read), []string{"deaf", "deaf"},
-			func(b *gateway.Budget) { b.MaxSeconds, b.MaxParallel = time.Second, 1 },
+			func(b *gateway.Budget) { b.MaxTime, b.MaxParallel = time.Second, 1 },
 			[]string{"t1 failed 1 max_seconds", "t2 failed 0 max_seconds"}, time.Second, "max_seconds"},
 		"the last dispatches go in the plan's order": {minute(catalog.Read), []string{"deaf", "deaf", "deaf"},
 			func(b *gateway.Budget) { b.MaxDispatches = 4 },
@@ -147,7 +147,7 @@ func TestNoTime(t *testing.T) {
 	for name, want := range map[string]string{"decompose": "plan", "orchestrate": "plan", "route": "route", "supervise": "worker"} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(t, runs[name].kind, 0)
-			s.Budget.MaxSeconds = 0
+			s.Budget.MaxTime = 0
 			model := &script{replies: runs[name].replies}
 			r, _ := carryOut(t, s, runs[name].task, model)
 			if r.StopReason != "max_seconds" || r.Phase != want || len(model.asked) != 0 {

@@ -208,14 +208,14 @@ func (w worked) noTime() bool {
 	var config struct {
 		Patterns map[string]struct {
 			Budget struct {
-				MaxSeconds *float64 `json:"max_seconds"`
+				MaxTime *float64 `json:"max_seconds"`
 			} `json:"budget"`
 		} `json:"patterns"`
 	}
 	if json.Unmarshal(w.Config, &config) != nil {
 		return false
 	}
-	limit := config.Patterns[w.Tool].Budget.MaxSeconds
+	limit := config.Patterns[w.Tool].Budget.MaxTime
 	return limit != nil && *limit == 0
 }
 

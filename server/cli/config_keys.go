@@ -106,7 +106,7 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
 		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount)}
 	}
 	return append(own,
-		secondsKey("max_seconds", &b.MaxSeconds, maxBudget),
+		secondsKey("max_seconds", &b.MaxTime, maxBudget),
 		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount),
 		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount),
 		limitKey("max_tokens", &b.MaxTokens, maxTokens),

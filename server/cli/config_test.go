@@ -88,11 +88,11 @@ patterns:
 	want.LLM.MaxRetries, want.LLM.BaseURL = 0, "http://127.0.0.1:9/v1"
 	want.Log.Level, want.Limits.Grace = "debug", 10*time.Microsecond
 	plan, tasks, route, refund := &want.Patterns[0], &want.Patterns[1], &want.Patterns[2], &want.Patterns[3]
-	plan.Budget.MaxSeconds, plan.Budget.MaxToolCalls = 2500*time.Millisecond, 0
+	plan.Budget.MaxTime, plan.Budget.MaxToolCalls = 2500*time.Millisecond, 0
 	plan.Budget.MaxPlanSteps, plan.Budget.MaxTokens = 3, 20000
 	plan.Policy, plan.Execution = nil, []string{"fetch_sales_data"}
 	tasks.Enabled = false
-	route.Budget.MaxSeconds, route.Budget.MaxToolCalls = 2500*time.Millisecond, 0
+	route.Budget.MaxTime, route.Budget.MaxToolCalls = 2500*time.Millisecond, 0
 	refund.Refunds.AutoLimitUSD, refund.Refunds.MaxPerRunUSD = 0, 999.995
 	refund.Approver.Kind = patterns.SimulatedApprover
 	if diff := sameConfig(want, got); diff != "" {

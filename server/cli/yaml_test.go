@@ -86,7 +86,7 @@ func TestReadYAMLPlaces(t *testing.T) {
 		"after block text":  {"a: |\n  x\n\n  y\nb: >-\n  z\nc: 1\n", "1:1 1:4 5:1 5:4 7:1 7:4"},
 		"alias and merge":   {"a: &x {k: 1}\nb: *x\nc:\n  <<: *x\n", "1:1 1:7 1:8 1:11 2:1 1:7 1:8 1:11 3:1 4:3 1:8 1:11"},
 		"quotes over lines": {"a: \"x\n  y\"\nb: 'z'\n", "1:1 1:4 3:1 3:4"},
-		"nothing":           {"a:\nb: ~\n", "1:1 1:1 2:1 2:4"},
+		"nothing":           {"a:\nb: ~\nc:\n  -\n", "1:1 1:1 2:1 2:4 3:1 4:3 4:3"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -116,10 +116,13 @@ func (t *yamlTree) list(n *ast.SequenceNode, at place, path *keyPath, depth int)
 	}
 	for i, value := range n.Values {
 		below := path.item(i)
+		item := t.node(value, below, depth+1)
 		if !n.IsFlowStyle && i < len(n.Entries) {
-			t.indented(value, n.Entries[i].Start.Position.Column, below)
+			entry := n.Entries[i].Start
+			t.indented(value, entry.Position.Column, below)
+			leftOut(item, value, t.in.tokenPlace(entry))
 		}
-		list.items = append(list.items, t.node(value, below, depth+1))
+		list.items = append(list.items, item)
 	}
 	return list.finish()
 }
@@ -175,6 +178,13 @@ func (t *yamlTree) mapping(n *ast.MappingNode, at place, path *keyPath, depth in
 	return mapping.finish()
 }
 
+// leftOut gives a value that is not written the place of the key or list entry that it belongs to.
+func leftOut(value *yamlNode, n ast.Node, at place) {
+	if value.kind == yamlNull && n.GetToken().Type == token.ImplicitNullType {
+		value.at = at
+	}
+}
+
 // isMerge reports whether a key is << without quotes.
 func isMerge(key ast.Node) bool {
 	tk := key.GetToken()
@@ -197,9 +207,7 @@ func (t *yamlTree) member(m *ast.MappingValueNode, path *keyPath, keys keyList, 
 		t.indented(m.Value, at.column, below)
 	}
 	value := t.node(m.Value, below, depth+1)
-	if value.kind == yamlNull && m.Value.GetToken().Type == token.ImplicitNullType {
-		value.at = at
-	}
+	leftOut(value, m.Value, at)
 	return yamlMember{key, at, value}, fresh
 }
 
