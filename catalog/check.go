@@ -45,7 +45,7 @@ type Mismatch struct {
 // then values, each in the order of the schema's declaration (unknown ones by name). Nil means that it fits. Booleans are
 // never numbers; an integer is a whole number within +-(2^53-1).
 func (s *Schema) Check(v any) []Mismatch {
-	if s == nil || (s.root.plain && s.root.fits(v)) {
+	if s == nil || (s.root().plain && s.root().fits(v)) {
 		return nil
 	}
 	judge, err := s.judge()
@@ -56,13 +56,13 @@ func (s *Schema) Check(v any) []Mismatch {
 	if !ok {
 		return nil
 	}
-	c := collector{root: s.root}
+	c := collector{root: s.root()}
 	c.collect(fault)
 	if len(c.found) == 0 { // a refusal stays one, even if its reason is of a kind not known here
 		c.add("", MismatchValue, "a value that fits the schema")
 	}
 	slices.SortStableFunc(c.found, func(a, b Mismatch) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root.order(a.Pointer.Tokens(), b.Pointer.Tokens()))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root().order(a.Pointer.Tokens(), b.Pointer.Tokens()))
 	})
 	return slices.Compact(c.found)
 }

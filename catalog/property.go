@@ -24,12 +24,12 @@ func (s *Schema) Properties() []Property {
 	if s == nil {
 		return nil
 	}
-	properties := make([]Property, len(s.root.names))
-	for i, name := range s.root.names {
-		n := s.root.properties[name]
+	properties := make([]Property, len(s.root().names))
+	for i, name := range s.root().names {
+		n := s.root().properties[name]
 		p := Property{
 			Name: name, Type: n.kind, Description: n.description, Format: n.format, Pattern: n.pattern,
-			Spelling: n.spelling, Enum: slices.Clone(n.enum), Required: slices.Contains(s.root.required, name),
+			Spelling: n.spelling, Enum: slices.Clone(n.enum), Required: slices.Contains(s.root().required, name),
 		}
 		if n.hasExample {
 			p.Example = plainText(n.example)
@@ -46,7 +46,7 @@ func (s *Schema) Example() map[string]any {
 	if s == nil {
 		return map[string]any{}
 	}
-	return s.root.exampleObject()
+	return s.root().exampleObject()
 }
 
 func (n *node) exampleObject() map[string]any {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,14 +19,17 @@ import (
 // Schema is a compiled JSON Schema (draft 2020-12 unless it names another). It is immutable and safe for concurrent
 // use. A nil Schema describes any value.
 type Schema struct {
-	raw  json.RawMessage
-	root *node
-	// judge is the whole truth about a value, compiled when first asked for; root.fits is the quick way to its yes.
+	raw       json.RawMessage
+	spellings map[string]string // by property; no part of the text
+	// root is what the schema says, read when first asked for.
+	root func() *node
+	// judge is the whole truth about a value, compiled when first asked for; root().fits is the quick way to its yes.
 	judge func() (*santhosh.Schema, error)
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
-// member required unless tagged omitempty or omitzero. A recursive type is an error: model it as a flat list.
+// member required unless tagged omitempty or omitzero. A recursive type is an error: model it as a flat list. What the
+// tags say is not tried out: a test that compiles the schema's text proves it.
 //
 // Tags are those of github.com/invopop/jsonschema. One is ours: jsonschema_extras:"x-spelling=YYYY-MM" says how a text
 // is to be spelled; it shows in [Property.Spelling] and [Tool.Signature], checks nothing and is not in [Schema.JSON].
@@ -42,14 +46,7 @@ func SchemaOf[T any]() (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
-	s, err := CompileSchema(raw)
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", t, err)
-	}
-	for name, spelling := range spellings {
-		s.root.properties[name].spelling = spelling
-	}
-	return s, nil
+	return newSchema(raw, spellings), nil
 }
 
 // CompileSchema compiles a schema that came as JSON text. It must be an object that refers to nothing outside itself:
@@ -66,8 +63,8 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	if err := json.Compact(&compact, raw); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	s := newSchema(compact.Bytes())
-	if s.root.plain { // in order as it is; the library is asked only to say what is wrong with a value
+	s := newSchema(compact.Bytes(), nil)
+	if s.root().plain { // in order as it is; the library is asked only to say what is wrong with a value
 		return s, nil
 	}
 	if _, err := s.judge(); err != nil {
@@ -76,9 +73,17 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	return s, nil
 }
 
-func newSchema(raw json.RawMessage) *Schema {
-	s := &Schema{raw: raw, root: parseNode(raw)}
-	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compile(s.raw) })
+// newSchema takes a schema's text and how the texts of some properties are to be spelled.
+func newSchema(raw json.RawMessage, spellings map[string]string) *Schema {
+	s := &Schema{raw: raw, spellings: spellings}
+	s.root = sync.OnceValue(func() *node {
+		root := parseNode(raw)
+		for name, n := range root.properties {
+			n.spelling = cmp.Or(spellings[name], n.spelling)
+		}
+		return root
+	})
+	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compile(raw) })
 	return s
 }
 
@@ -127,14 +132,10 @@ func (s *Schema) JSON() json.RawMessage {
 // Without returns the schema less some properties of its root, for showing it to those who do not set them. Names that
 // it does not have are ignored.
 func (s *Schema) Without(names ...string) *Schema {
-	if s == nil || !slices.ContainsFunc(names, s.root.has) {
+	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
 	}
-	less := newSchema(withoutProperties(s.raw, names))
-	for _, name := range less.root.names {
-		less.root.properties[name].spelling = s.root.properties[name].spelling
-	}
-	return less
+	return newSchema(withoutProperties(s.raw, names), s.spellings)
 }
 
 // withoutProperties writes a root schema again without some properties, keeping the order of all members.

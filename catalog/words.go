@@ -42,7 +42,7 @@ func (t Tool) eachArgument(hidden []string, visit func(name string, required boo
 	if t.Input == nil {
 		return
 	}
-	root := t.Input.root
+	root := t.Input.root()
 	for _, name := range root.names {
 		if !slices.Contains(hidden, name) {
 			visit(name, slices.Contains(root.required, name), root.properties[name])

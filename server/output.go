@@ -2,19 +2,19 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"patterngate/catalog"
 )
 
 // envelopeSchema is the output schema of every pattern tool. Root and rows are open, so that later versions may add
 // members; it has no boolean schemas and no choices, which clients drop or cannot read.
-func envelopeSchema() (*catalog.Schema, error) {
+func envelopeSchema() (json.RawMessage, error) {
 	closed, err := catalog.SchemaOf[envelopeShape]()
 	if err != nil {
 		return nil, err
 	}
-	open := bytes.ReplaceAll(closed.JSON(), []byte(`"additionalProperties":false,`), nil)
-	return catalog.CompileSchema(open)
+	return bytes.ReplaceAll(closed.JSON(), []byte(`"additionalProperties":false,`), nil), nil
 }
 
 type object = map[string]any

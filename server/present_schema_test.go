@@ -17,7 +17,11 @@ import (
 
 func outputSchema(t testing.TB) *catalog.Schema {
 	t.Helper()
-	s, err := envelopeSchema()
+	text, err := envelopeSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := catalog.CompileSchema(text)
 	if err != nil {
 		t.Fatal(err)
 	}

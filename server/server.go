@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +14,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
@@ -46,7 +46,7 @@ type Server struct {
 	principal string
 }
 
-// New declares all tools and compiles what they need. Every fault is reported, and with a fault there is no server.
+// New declares all tools. Every fault is reported, and with a fault there is no server.
 func New(c Config) (*Server, error) {
 	s := &Server{config: c, log: c.Log, principal: "local:" + strconv.Itoa(os.Getuid())}
 	if s.log == nil {
@@ -90,11 +90,11 @@ func (c Config) check() error {
 	return errors.Join(faults...)
 }
 
-// declare makes the tools, side by side: compiling schemas is most of what a start costs.
+// declare makes the tools, side by side: their schemas are most of what a start costs.
 func (s *Server) declare() error {
 	s.tools = make([]*tool, len(s.config.Patterns))
 	faults := make([]error, len(s.tools)+1)
-	var output *catalog.Schema
+	var output json.RawMessage
 	var all sync.WaitGroup
 	all.Go(func() {
 		var err error
@@ -121,7 +121,7 @@ func (s *Server) declare() error {
 		return err
 	}
 	for _, t := range s.tools {
-		t.declared.RawOutputSchema = output.JSON()
+		t.declared.RawOutputSchema = output
 	}
 	return nil
 }

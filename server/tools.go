@@ -96,7 +96,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{server: s, spec: p.Spec, takes: argumentsOf(p.Spec.Kind), demo: reach.demo}
-	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input.JSON())
+	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input)
 	t.declared.Title = p.Title
 	t.declared.Annotations = reach.annotations()
 	return t, nil
