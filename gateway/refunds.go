@@ -47,7 +47,7 @@ func (p Refunds) refund(c Case) Verdict {
 	amount, _ := c.Args["amount_usd"].(float64)
 	context, known := refundContext(c)
 	ofRun, ofUser := refunded(c)
-	remaining := sum(p.MaxPerRunUSD, -ofRun)
+	remaining := p.MaxPerRunUSD - ofRun
 	reason, _ := c.Args["reason"].(string)
 	switch {
 	case !(amount >= 0.01):
@@ -58,7 +58,7 @@ func (p Refunds) refund(c Case) Verdict {
 		return Verdict{Reason: "refund_window_expired"}
 	case !(remaining > 0):
 		return Verdict{Reason: "refund_budget_exhausted"}
-	case ofUser > 0 && sum(ofUser, amount) > context.lastCharge:
+	case ofUser > 0 && ofUser+amount > context.lastCharge:
 		return Verdict{Reason: "refund_exceeds_last_charge"}
 	case amount > remaining:
 		return revise(c, "cap_to_remaining_run_budget", "amount_usd", Cents(remaining))
@@ -87,7 +87,8 @@ func revise(c Case, reason, arg string, v any) Verdict {
 	return Verdict{Decision: Revise, Reason: reason, Args: args}
 }
 
-// refunded sums what was paid, or may have been, in this run and to the user of the case.
+// refunded sums what was paid, or may have been, in this run and to the user of the case. Sums are those of doubles and
+// not of cents: the contract compares what they come to (spec/patterns.md section 5).
 func refunded(c Case) (ofRun, ofUser float64) {
 	for _, e := range c.Effects {
 		if e.Tool != "issue_refund" || !e.Counts() {
@@ -95,9 +96,9 @@ func refunded(c Case) (ofRun, ofUser float64) {
 		}
 		asked, _ := e.Args["amount_usd"].(float64)
 		amount := max(paid(e), Cents(asked)) // an answer that says less than was asked does not make room for more
-		ofRun = sum(ofRun, amount)
+		ofRun += amount
 		if sameUser(e, c) {
-			ofUser = sum(ofUser, amount)
+			ofUser += amount
 		}
 	}
 	return ofRun, ofUser
@@ -135,19 +136,10 @@ func refundContext(c Case) (customer, bool) {
 }
 
 // Cents rounds an amount to cents as decimal text is rounded (spec/patterns.md section 1).
-func Cents(amount float64) float64 { return rounded(amount, 2) }
-
-// sum adds amounts as decimal numbers: 2000 less 128.11 is 1871.89 and not the double just under it, which that
-// amount would exceed.
-func sum(a, b float64) float64 {
-	const digits = 9 // finer than any amount, coarser than the error of a double of money
-	return rounded(a+b, digits)
-}
-
-func rounded(amount float64, digits int) float64 {
+func Cents(amount float64) float64 {
 	if math.IsNaN(amount) || math.IsInf(amount, 0) {
 		return amount
 	}
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', digits, 64), 64)
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', 2, 64), 64)
 	return v
 }

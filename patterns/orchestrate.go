@@ -121,6 +121,7 @@ func (o *orchestration) onlyValues(worker string) map[string]any {
 type attempt struct {
 	permit  gateway.Permit
 	refusal *gateway.Stop
+	spent   bool // refused by a budget, before anything runs
 }
 
 // ending is how a task's branch ended.
@@ -129,7 +130,7 @@ type ending struct {
 	problems []gateway.Problem
 	calls    []made
 	late     bool
-	asked    int // dispatches it took or was refused
+	taken    int // dispatches it took
 }
 
 // made is one call with its outcome, for the ledger.
@@ -153,7 +154,16 @@ func (o *orchestration) dispatch() {
 		}
 		return o.work(branch, i, try, own)
 	})
-	for _, end := range ends {
+	cut := 0
+	for i, end := range ends {
+		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
+		// knows what the call would have been refused for.
+		if cut >= o.spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
+			end = ending{row: end.row, late: true, taken: end.taken}.failed(0, "max_seconds")
+		}
+		if end.late {
+			cut++
+		}
 		o.collect(end)
 	}
 }
@@ -162,9 +172,9 @@ func (o *orchestration) dispatch() {
 func (o *orchestration) firstAttempt(i int) attempt {
 	switch {
 	case !o.spec.Budget.MaxDispatches.Allows(i + 1):
-		return attempt{refusal: &gateway.Stop{Reason: "max_dispatches"}}
+		return attempt{refusal: &gateway.Stop{Reason: "max_dispatches"}, spent: true}
 	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
-		return attempt{refusal: &gateway.Stop{Reason: "max_tool_calls"}}
+		return attempt{refusal: &gateway.Stop{Reason: "max_tool_calls"}, spent: true}
 	}
 	return o.admit(i, 1)
 }
@@ -177,7 +187,7 @@ func (o *orchestration) admit(i, n int) attempt {
 		p.Inject = map[string]any{requestID: o.run.ID()}
 	}
 	permit, refusal := o.gate.Admit(p)
-	return attempt{permit, refusal}
+	return attempt{permit: permit, refusal: refusal}
 }
 
 // work runs one task in its branch: attempt after attempt while the time-out is the only fault.
@@ -185,7 +195,9 @@ func (o *orchestration) work(branch Run, i int, try attempt, e Effect) ending {
 	t := o.plan[i]
 	end := ending{row: TaskRow{TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: ijson.ArgsHash(t.Args)}}
 	for n := 1; ; n++ {
-		end.asked = n
+		if !try.spent {
+			end.taken = n
+		}
 		if try.refusal != nil {
 			end.problems = try.refusal.Problems
 			return end.failed(n, try.refusal.Reason)
@@ -244,7 +256,8 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 			n--
 		}
 		return e.failed(n, "max_seconds")
-	case out.State == Canceled: // a quota: the attempt was refused, and counts
+	case out.State == Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
+		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}
 	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
@@ -263,10 +276,12 @@ func (o *orchestration) collect(e ending) {
 		t.StopReason = &e.row.StopReason
 	}
 	o.trace = append(o.trace, t)
-	o.dispatches += e.asked
+	o.dispatches += e.taken
 	for _, c := range e.calls {
 		o.note(c.permit, c.out)
-		o.longest = max(o.longest, seconds(c.out.At.Sub(c.out.Began)))
+		if c.out.State != Canceled { // what was not tried took no time
+			o.longest = max(o.longest, seconds(c.out.At.Sub(c.out.Began)))
+		}
 	}
 }
 

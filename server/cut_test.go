@@ -180,7 +180,7 @@ func TestPresentAlwaysFits(t *testing.T) {
 				rt.Errorf("a line that should not be: %q", l)
 			}
 		}
-		if visible(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
+		if Visible(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
 			rt.Errorf("hidden characters in the text: %q", text)
 		}
 	})

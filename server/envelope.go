@@ -41,7 +41,7 @@ type Envelope struct {
 	BadObservation *any                    `json:"bad_observation,omitempty"` // likewise
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
 
-	Trace          []any `json:"trace,omitzero"` // always there with a run, [] where it has no row
+	Trace          []any `json:"trace,omitzero"` // always there, [] where it has no row
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
 	History        []any `json:"history,omitzero"`
 	HistoryOmitted int   `json:"history_omitted,omitempty"`
@@ -128,7 +128,7 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 	return Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault")),
-		Next:    c.fixed(c.repaired(problems)), Problems: problems, tool: c.Tool,
+		Next:    c.fixed(c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
 	}
 }
 
@@ -140,7 +140,7 @@ func (a account) speaker() string {
 	return "model"
 }
 
-// rows are never nil where there is a run.
+// rows are never nil.
 func rows(list []any) []any {
 	if list == nil {
 		return []any{}

@@ -10,18 +10,14 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
 // The lines of the log (spec/surface.md section 3). They hold names and numbers, never arguments, observations or
-// tokens.
+// tokens; names that outsiders chose are cut, with control and bidi characters spelled out.
 
 // peer is who asks: the client's name and version, and the protocol version it speaks.
 type peer struct{ client, era string }
-
-// maxPeer is how much of what a client calls itself is kept.
-const maxPeer = 64
 
 func peerOf(ctx context.Context) peer {
 	var info mcp.Implementation
@@ -30,9 +26,9 @@ func peerOf(ctx context.Context) peer {
 	} else if session, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
 		info = session.GetClientInfo()
 	}
-	p := peer{client: ijson.Cut(info.Name, maxPeer), era: ijson.Cut(mcpserver.RequestProtocolVersion(ctx), maxPeer)}
+	p := peer{client: shownName(info.Name), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
 	if info.Version != "" {
-		p.client += "/" + ijson.Cut(info.Version, maxPeer)
+		p.client += "/" + shownName(info.Version)
 	}
 	return p
 }
@@ -41,7 +37,7 @@ func peerOf(ctx context.Context) peer {
 func (s *Server) logRun(ctx context.Context, c call, p peer, e Envelope, ended patterns.Ended) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run ended",
 		slog.String("run_id", ended.RunID), slog.String("pattern", c.Tool),
-		slog.String("status", e.Status), slog.String("stop_reason", e.StopReason), slog.String("phase", e.Phase),
+		slog.String("status", e.Status), slog.String("stop_reason", shownReason(e.StopReason)), slog.String("phase", e.Phase),
 		slog.Int64("duration_ms", ended.Ended.Sub(ended.Began).Milliseconds()),
 		slog.Int64("waited_ms", 0), // nothing in this version waits for anybody
 		slog.Int("llm_calls", ended.Result.Usage.Requests), slog.Int("tool_calls", len(ended.Result.Ledger)),
@@ -54,6 +50,6 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	id := "f_" + hex.EncodeToString(b[:])
-	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.Any("cause", cause))
+	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", Visible(cause.Error())))
 	return id
 }

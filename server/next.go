@@ -207,7 +207,7 @@ func (a account) nameAt() ijson.Pointer {
 // say is what to tell the person: the question that only they can answer, else what happened and what did not.
 func (a account) say() string {
 	if a.Say != "" {
-		return atMost(visible(a.Say), maxSummary)
+		return atMost(Visible(a.Say), maxSummary)
 	}
 	why := a.why()
 	if a.RawName != "" {

@@ -33,10 +33,15 @@ type progressNote struct {
 
 // newProgress is the progress that a request asked for by its token; nil if it asked for none.
 func newProgress(ctx context.Context, s *Server, meta *mcp.Meta) *progress {
-	if meta == nil || meta.ProgressToken == nil {
+	if meta == nil {
 		return nil
 	}
 	token := meta.ProgressToken
+	switch token.(type) {
+	case string, float64: // what the protocol has; another token is none
+	default:
+		return nil
+	}
 	return startProgress(func(n progressNote) {
 		n.Token = token
 		s.notify(ctx, n)

@@ -43,7 +43,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
-		slog.String("tool", c.Tool), slog.String("stop_reason", e.StopReason))
+		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
 	result, err := t.server.show(e)
 	if err != nil {
 		return nil, t.server.fault(ctx, err)

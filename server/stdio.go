@@ -134,7 +134,7 @@ func (c *conn) take(line []byte) []byte {
 	}
 	f, err := readFrame(line)
 	if err == nil && f.id != "" {
-		err = c.flight.begin(f)
+		err = c.flight.begin(f, len(line))
 	}
 	if fault, ok := errors.AsType[*frameFault](err); ok {
 		_ = c.send(fault.line())

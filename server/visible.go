@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +26,17 @@ func appendVisible(dst []byte, text string) []byte {
 			dst = append(dst, text[from:i]...)
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 			from = i + size
+		} else if r == utf8.RuneError && size == 1 { // a stray byte; some terminals obey those of C1
+			dst = utf8.AppendRune(append(dst, text[from:i]...), r)
+			from = i + size
 		}
 		i += size
 	}
 	return append(dst, text[from:]...)
 }
 
-func visible(text string) string { return string(appendVisible(nil, text)) }
+// Visible is text with its control and bidi characters spelled as \uXXXX, fit for a terminal or a log.
+func Visible(text string) string { return string(appendVisible(nil, text)) }
 
 // unseen reports whether a character acts instead of showing: controls, line and paragraph separators, and the
 // characters of Unicode's Bidi_Control.
@@ -74,13 +79,18 @@ func shownReason(reason string) string {
 	return family + ":" + shownName(name)
 }
 
-// label is an outsider's name fit to begin a line: quoted unless it is plainly a name, so that it cannot be taken for
-// anything else. Quoted it is a JSON string.
+// headings begin the lines of a text channel that are ours alone.
+var headings = []string{
+	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
+}
+
+// label is an outsider's name fit to begin a line: quoted unless it is plainly a name and no heading, so that it cannot
+// be taken for anything else. Quoted it is a JSON string.
 func label(name string) string {
-	if name != "" && len(name) <= maxShownName && strings.TrimLeftFunc(name, plain) == "" {
+	if name != "" && len(name) <= maxShownName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
 		return name
 	}
-	return visible(string(ijson.Canonical(ijson.Cut(name, maxShownName))))
+	return Visible(string(ijson.Canonical(ijson.Cut(name, maxShownName))))
 }
 
 func plain(r rune) bool {

@@ -21,8 +21,8 @@ func TestVisible(t *testing.T) {
 		"line\u2028para\u2029end": `line\u2028para\u2029end`,
 		"family 👨\u200d👩":         "family 👨\u200d👩",
 	} {
-		if got := visible(in); got != want {
-			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		if got := Visible(in); got != want {
+			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -67,16 +67,16 @@ func FuzzVisible(f *testing.F) {
 		if !utf8.ValidString(in) {
 			t.Skip("texts are UTF-8 when they get here")
 		}
-		got := visible(in)
+		got := Visible(in)
 		for _, r := range got {
 			if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-				t.Errorf("visible(%q) = %q still holds %U", in, got, r)
+				t.Errorf("Visible(%q) = %q still holds %U", in, got, r)
 			}
 		}
 		quoted := ijson.Canonical(in)
-		back, err := ijson.Decode([]byte(visible(string(quoted))))
+		back, err := ijson.Decode([]byte(Visible(string(quoted))))
 		if err != nil || back != any(in) {
-			t.Errorf("%s shown is %s, which is %v, %v", quoted, visible(string(quoted)), back, err)
+			t.Errorf("%s shown is %s, which is %v, %v", quoted, Visible(string(quoted)), back, err)
 		}
 	})
 }

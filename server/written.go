@@ -114,7 +114,7 @@ func (a account) actionsLeft() []string {
 // phrase words a call for people: the tool's own phrase with judged values, else its name.
 func (a account) phrase(tool string, args map[string]any) string {
 	if t, ok := a.Spec.Catalog.Tool(tool); ok {
-		return visible(t.Say(args))
+		return Visible(t.Say(args))
 	}
 	return shownName(tool)
 }

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os/exec"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,8 +44,7 @@ type Client struct {
 	cmd *exec.Cmd
 
 	tokens   atomic.Int64
-	mu       sync.Mutex
-	progress map[string]func(string) // by progress token
+	progress listeners
 }
 
 // Reply is a tool's answer.
@@ -58,7 +56,7 @@ type Reply struct {
 
 // Start starts the program and opens a session by the initialize handshake. The child lives until Close.
 func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
-	c := &Client{progress: map[string]func(string){}}
+	c := &Client{}
 	stdio := transport.NewStdioWithOptions(p.Command, p.Env, p.Args, transport.WithCommandFunc(
 		func(_ context.Context, command string, env, args []string) (*exec.Cmd, error) {
 			c.cmd = exec.Command(command, args...)
@@ -103,9 +101,8 @@ func (c *Client) Call(ctx context.Context, tool string, args map[string]any, pro
 	if progress != nil {
 		token := "p" + strconv.FormatInt(c.tokens.Add(1), 10)
 		request.Params.Meta = &mcp.Meta{ProgressToken: token}
-		c.mu.Lock()
-		c.progress[token] = progress
-		c.mu.Unlock()
+		c.progress.add(token, progress)
+		defer c.progress.end(token)
 	}
 	type answer struct {
 		result *mcp.CallToolResult
@@ -158,10 +155,7 @@ func (c *Client) notified(n mcp.JSONRPCNotification) {
 	}
 	token, _ := n.Params.AdditionalFields["progressToken"].(string)
 	line, _ := n.Params.AdditionalFields["message"].(string)
-	c.mu.Lock()
-	tell := c.progress[token]
-	c.mu.Unlock()
-	if tell != nil && line != "" {
+	if tell := c.progress.of(token); tell != nil && line != "" {
 		tell(line)
 	}
 }

@@ -202,6 +202,10 @@ func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decis
 	if errors.Is(err, io.ErrUnexpectedEOF) && endsWithConnection(res) {
 		return completion{}, io.ErrUnexpectedEOF // half of an answer, not a wrong one
 	}
+	var wrong *fault
+	if errors.As(err, &wrong) { // its cause may quote the answer
+		wrong.cause = errors.New(m.quotable(wrong.cause.Error()))
+	}
 	return said, err
 }
 

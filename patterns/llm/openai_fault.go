@@ -72,7 +72,7 @@ func (m *OpenAI) denial(res *http.Response, cancel func()) error {
 	reason, passing := classify(res.StatusCode)
 	return &fault{
 		reason:  reason,
-		cause:   fmt.Errorf("status %d: %q", res.StatusCode, ijson.Cut(m.scrub(string(body)), errorTextBytes)),
+		cause:   fmt.Errorf("status %d: %q", res.StatusCode, m.quotable(string(body))),
 		passing: passing,
 		after:   retryAfter(res.Header, time.Now()),
 	}
@@ -91,10 +91,25 @@ func classify(code int) (reason string, passing bool) {
 	return serverReason, code >= 500
 }
 
-// scrubber returns a function that takes key out of a server's text, which may repeat what was sent.
+// quotable is a server's text as a cause may hold it: short, and without the key.
+func (m *OpenAI) quotable(text string) string { return ijson.Cut(m.scrub(text), errorTextBytes) }
+
+// leastKey is how much of a key, in bytes, is worth to be taken out of a text that was cut inside it.
+const leastKey = 4
+
+// scrubber returns a function that takes key out of a server's text, which may repeat what was sent; also the beginning
+// of one where the text ends.
 func scrubber(key string) func(string) string {
 	if key == "" {
 		return func(text string) string { return text }
 	}
-	return func(text string) string { return strings.ReplaceAll(text, key, "***") }
+	return func(text string) string {
+		text = strings.ReplaceAll(text, key, "***")
+		for n := min(len(key), len(text)); n >= leastKey; n-- {
+			if rest, cut := strings.CutSuffix(text, key[:n]); cut {
+				return rest + "***"
+			}
+		}
+		return text
+	}
 }

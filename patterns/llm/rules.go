@@ -71,16 +71,18 @@ func (r *Rules) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, 
 
 // reading is one question as read.
 type reading struct {
-	rules   *Rules
-	payload map[string]any
-	goal    *goal
-	tools   []*studied
-	hidden  []string
-	rarity  map[string]float64 // of words among the tools
-	follow  follow
-	first   []filled // what each tool's arguments would be, wherever in the goal it is spoken of
-	open    []bool   // which tools may be picked for this goal
-	byShape map[string][]span
+	rules    *Rules
+	payload  map[string]any
+	goal     *goal
+	tools    []*studied
+	hidden   []string
+	rarity   map[string]float64 // of words among the tools
+	follow   follow
+	first    []filled // what each tool's arguments would be, wherever in the goal it is spoken of
+	asked    [][]int  // for each tool that changes something: the words of the goal that ask for it
+	withheld []int    // what the goal wants done and forbids as well
+	open     []bool   // which tools may be picked for this goal
+	byShape  map[string][]span
 }
 
 func (r *Rules) read(q patterns.Question) *reading {
@@ -114,9 +116,16 @@ func inputs(payload map[string]any) map[string]any {
 func (r *reading) try() {
 	r.first = make([]filled, len(r.tools))
 	r.open = make([]bool, len(r.tools))
+	r.asked = make([][]int, len(r.tools))
 	for i, t := range r.tools {
 		r.first[i] = r.fill(i, nil, r.follow)
-		r.open[i] = r.may(i) && (t.Effect == catalog.Read || r.requested(i))
+		if t.Effect != catalog.Read {
+			r.asked[i] = r.requests(i)
+		}
+		if len(r.asked[i]) > 0 && (r.goal.readOnly || r.forbidden(i)) { // a ban in one place counts everywhere
+			r.asked[i], r.withheld = nil, append(r.withheld, i)
+		}
+		r.open[i] = r.may(i) && (t.Effect == catalog.Read || len(r.asked[i]) > 0)
 	}
 }
 
@@ -134,10 +143,8 @@ type call struct {
 }
 
 // calls fills the picked tools. It asks for what the goal leaves out: of a tool that it clearly wants, or if it wants
-// nothing else. Other tools whose arguments are not known are left out.
-func (r *reading) calls(picks []pick) ([]call, error) {
-	var calls []call
-	var lacking error
+// nothing else. Other tools whose arguments are not known are left out; what the first of them lacks is told besides.
+func (r *reading) calls(picks []pick) (calls []call, lacking, fault error) {
 	slices.SortStableFunc(picks, func(a, b pick) int { return r.order(a.tool, b.tool) })
 	for _, p := range picks {
 		f := r.fill(p.tool, p.clauses, r.follow)
@@ -145,18 +152,16 @@ func (r *reading) calls(picks []pick) ([]call, error) {
 			calls = append(calls, r.callsOf(p, f)...)
 			continue
 		}
-		fault := r.incomplete(p.tool, f)
+		missing := r.incomplete(p.tool, f)
 		if p.main && p.certain {
-			return nil, fault
+			return nil, nil, missing
 		}
-		if lacking == nil {
-			lacking = fault
-		}
+		lacking = cmp.Or(lacking, error(missing))
 	}
 	if len(calls) == 0 && lacking != nil {
-		return nil, lacking
+		return nil, nil, lacking
 	}
-	return calls, nil
+	return calls, lacking, nil
 }
 
 // callsOf is the call of a tool, and further ones where the goal names more values for one argument of a reading tool.

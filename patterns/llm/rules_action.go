@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,30 +45,27 @@ func stateOf(payload map[string]any) state {
 }
 
 // action answers with the next call, each tool at most once in a run, or with the final answer when the goal is reached,
-// a call went wrong, or nothing more can be done.
+// a call went wrong, or nothing more can be done. Nobody is told of what was done unless the goal says so.
 func (r *reading) action() (string, error) {
 	s := stateOf(r.payload)
-	if s.failure != "" {
-		return r.final(s), nil
-	}
-	last := slices.IndexFunc(r.tools, func(t *studied) bool { return t.Name == s.last })
 	r.follow.results = factsOf(s.observation, s.lastArgs)
 	if s.last != "" {
 		r.follow.note = "We confirm what was done. " + sentenceOf(s.last, s.observation, nil)
 	}
 	r.try()
+	if s.failure != "" {
+		return r.final(s), nil
+	}
 	picks := r.pickTools()
 	if len(picks) == 0 && s.steps == 0 {
-		if picks = r.vaguely(); len(picks) == 0 {
-			return "", r.unclear(r.nothingMeets())
+		var lacking error
+		if picks, lacking = r.vaguely(); len(picks) == 0 {
+			return "", cmp.Or(lacking, error(r.unclear(r.nothingMeets())))
 		}
 	}
 	next, err := r.next(r.withContext(picks), s)
 	if err != nil {
 		return "", err
-	}
-	if next == nil && last >= 0 && r.tools[last].Effect != catalog.Read && !r.tools[last].tells {
-		next = r.notice(last, s)
 	}
 	if next == nil {
 		return r.final(s), nil
@@ -112,6 +110,7 @@ func (r *reading) shareArgument(a, b int) bool {
 func (r *reading) next(picks []pick, s state) (*call, error) {
 	slices.SortStableFunc(picks, func(a, b pick) int { return r.order(a.tool, b.tool) })
 	var first *call
+	var lacking error // what a tool that only reads would need
 	var reading []int // tools that will be read before
 	for _, p := range picks {
 		if slices.Contains(s.used, r.tools[p.tool].Name) {
@@ -124,6 +123,7 @@ func (r *reading) next(picks []pick, s state) (*call, error) {
 		case f.complete() && first == nil:
 			first = &call{tool: p.tool, args: f.args, pick: p}
 		case !f.complete() && r.tools[p.tool].Effect == catalog.Read && !(p.main && p.certain):
+			lacking = cmp.Or(lacking, error(r.incomplete(p.tool, f)))
 			continue
 		case !f.complete() && !r.canTell(reading, f):
 			return nil, r.incomplete(p.tool, f)
@@ -131,6 +131,9 @@ func (r *reading) next(picks []pick, s state) (*call, error) {
 		if r.tools[p.tool].Effect == catalog.Read || first != nil {
 			reading = append(reading, p.tool)
 		}
+	}
+	if first == nil && s.steps == 0 {
+		return nil, lacking
 	}
 	return first, nil
 }
@@ -155,35 +158,6 @@ func (r *reading) canTell(tools []int, f filled) bool {
 	return true
 }
 
-// notice is the call that tells the person concerned what was just done: with the same person among its arguments, all of
-// them known, and not if the goal says to tell nobody.
-func (r *reading) notice(last int, s state) *call {
-	scores := r.overlaps()
-	var best *call
-	for i := range r.tools {
-		if !r.tools[i].tells || !r.may(i) || slices.Contains(s.used, r.tools[i].Name) || !r.shareArgument(last, i) || r.denied(i) {
-			continue
-		}
-		more := r.follow
-		more.asked = true
-		f := r.fill(i, nil, more)
-		if f.complete() && (best == nil || scores[i] > scores[best.tool]) {
-			best = &call{tool: i, args: f.args}
-		}
-	}
-	return best
-}
-
-// denied reports whether the goal says not to do what tool i does.
-func (r *reading) denied(i int) bool {
-	return slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-		if !w.denied {
-			return false
-		}
-		return r.tools[i].acts.stems[w.stem] || kin[w.stem] != "" && r.tools[i].weights[kin[w.stem]] > 0
-	})
-}
-
 // final answers with what was done, from the record.
 func (r *reading) final(s state) string {
 	var parts []string
@@ -205,12 +179,35 @@ func (r *reading) final(s state) string {
 	if len(s.used) == 0 {
 		parts = append(parts, "Nothing was called: no tool is left for this request.")
 	}
+	for _, i := range r.withheld {
+		parts = append(parts, fmt.Sprintf("Not done: %s, since the request also says not to.", readable(r.tools[i].Name)))
+	}
+	if i := r.unasked(s); i >= 0 {
+		parts = append(parts, fmt.Sprintf("Not done: %s, since the request does not clearly ask for it.", readable(r.tools[i].Name)))
+	}
 	for i, t := range r.tools {
-		if !r.may(i) && r.requested(i) {
+		if !r.may(i) && len(r.asked[i]) > 0 {
 			parts = append(parts, fmt.Sprintf("Not proposed: %s, since it changes something.", readable(t.Name)))
 		}
 	}
 	return answerJSON(map[string]any{"kind": "final", "answer": joined(parts, maxAnswer)})
+}
+
+// unasked is a tool whose act the goal names without asking for it, where nothing was changed at all; -1 for none.
+func (r *reading) unasked(s state) int {
+	if len(r.withheld) > 0 || s.failure != "" {
+		return -1
+	}
+	for i, t := range r.tools {
+		if t.Effect != catalog.Read && (len(r.asked[i]) > 0 || slices.Contains(s.used, t.Name)) {
+			return -1
+		}
+	}
+	return slices.IndexFunc(r.tools, func(t *studied) bool {
+		return t.Effect != catalog.Read && slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
+			return t.acts.names(w) && r.counts(w) && !w.asks && !w.denied
+		})
+	})
 }
 
 // otherAmount says so where the amount of the last call is not the one that the goal names.

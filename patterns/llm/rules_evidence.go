@@ -218,7 +218,7 @@ func (r *reading) addMoney(list *[]candidate, a argument) {
 		*list = append(*list, candidate{value: amount, why: why, at: at})
 	}
 	for _, m := range r.goal.values.money {
-		if currency != "" && m.currency != currency {
+		if currency != "" && m.currency != currency || a.tool.writes && (m.vague || r.isSplit(a, m)) {
 			continue
 		}
 		why := byForm
@@ -228,10 +228,17 @@ func (r *reading) addMoney(list *[]candidate, a argument) {
 		add(m.amount, why, m.start)
 	}
 	for _, n := range r.goal.values.numbers {
-		if r.paysFor(a, n.start) && r.goal.endsAt(n.end) {
+		if r.paysFor(a, n.start) && r.goal.endsAt(n.end) && !(n.vague && a.tool.writes) {
 			add(n.value, onlyOne, n.start)
 		}
 	}
+}
+
+// isSplit reports whether an amount is only the end of one: pay 1 200 EUR.
+func (r *reading) isSplit(a argument, m money) bool {
+	i := r.goal.wordAt(m.start) - 1
+	return i >= 0 && isDigits(r.goal.words[i].low) && strings.TrimSpace(r.goal.text[r.goal.words[i].end:m.start]) == "" &&
+		r.paysFor(a, r.goal.words[i].start)
 }
 
 var linking = setOf(`of for is was a an the him her them back exactly about only`)

@@ -3,7 +3,6 @@ package llm
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"patterngate/catalog"
 )
@@ -36,79 +35,6 @@ func (r *reading) value(i int, stem string) float64 {
 	return v
 }
 
-// requested reports whether the goal asks for what tool i does: one of its acts is named, outside questions, denials and
-// reports of what happened. A noun that a tool merely shares with the goal is no request to change something.
-func (r *reading) requested(i int) bool {
-	a := r.tools[i].acts
-	for at, w := range r.goal.words {
-		if w.tells && r.tools[i].tells {
-			return true
-		}
-		if w.denied || w.asks || w.cited || w.why || r.isLabel(i, at) || r.isPast(i, at) {
-			continue
-		}
-		if a.stems[w.stem] || a.light == w.stem && r.sharesClause(i, w) {
-			return true
-		}
-		if family := kin[w.stem]; family != "" && !w.dull {
-			for s := range a.stems {
-				if kin[s] == family {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// isLabel reports whether the word at an index only names the value behind it, and the tool does not take that value:
-// "order 1234" asks for nothing to be ordered, "email: a@example.org" for nothing to be sent.
-func (r *reading) isLabel(i, at int) bool {
-	g, w := r.goal, r.goal.words[at]
-	k := g.chunkFrom(w.end)
-	if k >= len(g.values.chunks) {
-		return false
-	}
-	c := g.values.chunks[k]
-	gap := g.text[w.end:c.start]
-	switch {
-	case strings.Contains(gap, "="), strings.EqualFold(c.text, "address"):
-		return true
-	case strings.ContainsAny(gap, ".,;!?\n"), !strings.Contains(gap, ":") && slices.Contains(r.first[i].places, c.start):
-		return false
-	}
-	isNumber := isDigits(c.text) && w.stem == r.tools[i].acts.verb && g.endsAt(c.end) && !g.values.isMoney(c.start)
-	return isNumber || looksLikeID(c.text) || isEmail(c.text)
-}
-
-var auxiliaries = setOf(`was were been is are has have had got already being`)
-
-// isPast reports whether the word at an index tells what was done: "was cancelled", "the hold was". What destroys must be
-// asked for in other words than those of a report.
-func (r *reading) isPast(i, at int) bool {
-	words := r.goal.words
-	before, after := "", ""
-	if at > 0 {
-		before = words[at-1].low
-	}
-	if at+1 < len(words) && words[at+1].clause == words[at].clause {
-		after = words[at+1].low
-	}
-	if after == "was" || after == "were" || after == "has" || after == "had" {
-		return true
-	}
-	if !strings.HasSuffix(words[at].low, "ed") {
-		return false
-	}
-	return auxiliaries[before] || r.tools[i].Effect == catalog.Destructive && before != "be"
-}
-
-func (r *reading) sharesClause(i int, verb goalWord) bool {
-	return slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-		return w.clause == verb.clause && w.stem != verb.stem && r.counts(w) && r.tools[i].weights[w.stem] > 0
-	})
-}
-
 // counts reports whether a word may speak for a tool.
 func (r *reading) counts(w goalWord) bool { return !w.dull && !w.cited && !w.why && !w.barred }
 
@@ -134,6 +60,7 @@ const (
 // clause is one clause of the goal while tools are picked for it.
 type clause struct {
 	number int
+	first  int // index of its first word
 	words  []goalWord
 	left   map[string]bool // stems that no picked tool has yet
 }
@@ -142,38 +69,71 @@ type clause struct {
 func (r *reading) pickTools() []pick {
 	var picks []pick
 	words := r.goal.words
-	for len(words) > 0 {
-		c := clause{number: words[0].clause, left: map[string]bool{}}
-		n := 0
-		for ; n < len(words) && words[n].clause == c.number; n++ {
-			if r.counts(words[n]) {
-				c.left[words[n].stem] = true
+	for i := 0; i < len(words); {
+		end := r.goal.clauseEnd(i)
+		c := clause{number: words[i].clause, first: i, words: words[i:end], left: map[string]bool{}}
+		for _, w := range c.words {
+			if r.counts(w) && !w.denied {
+				c.left[w.stem] = true
 			}
 		}
-		c.words, words = words[:n], words[n:]
 		picks = r.pickClause(picks, c)
+		i = end
 	}
 	return picks
 }
 
-// pickClause takes the tool that the clause's words speak for most, then what the words left over speak for.
+// pickClause takes the tools that are to change something, then the one that the clause's words speak for most, then what
+// the words left over speak for.
 func (r *reading) pickClause(picks []pick, c clause) []pick {
 	need := enough
+	take := func(p pick) {
+		picks = merge(picks, p)
+		for stem := range c.left {
+			if r.value(p.tool, stem) > 0 {
+				delete(c.left, stem)
+			}
+		}
+		need = enoughMore
+	}
+	for _, p := range r.demanded(c) {
+		p.main, p.certain = true, true
+		take(p)
+	}
 	for round := range 4 {
 		best := r.best(c)
 		if len(best) == 0 || best[0].score < need || len(best) > 2 {
 			return picks
 		}
-		for _, b := range best {
-			b.main = round == 0
-			picks = merge(picks, b)
-			for stem := range c.left {
-				if r.value(b.tool, stem) > 0 {
-					delete(c.left, stem)
-				}
+		for _, p := range best {
+			p.main = round == 0 && need == enough
+			take(p)
+		}
+	}
+	return picks
+}
+
+// demanded are the tools that the clause asks to change something, for each word that does so the one that the clause
+// speaks for most. Without it a tool that only reads could take all the words that both have.
+func (r *reading) demanded(c clause) []pick {
+	var picks []pick
+	for at := c.first; at < c.first+len(c.words); at++ {
+		var best []pick
+		for i := range r.tools {
+			if !r.open[i] || !slices.Contains(r.asked[i], at) {
+				continue
+			}
+			p := r.score(i, c)
+			if len(best) > 0 && p.score > best[0].score+1e-9 {
+				best = nil
+			}
+			if len(best) == 0 || p.score > best[0].score-1e-9 {
+				best = append(best, p)
 			}
 		}
-		need = enoughMore
+		if len(best) == 1 {
+			picks = merge(picks, best[0])
+		}
 	}
 	return picks
 }
@@ -215,7 +175,7 @@ func (r *reading) score(i int, c clause) pick {
 			p.certain = p.certain || r.tools[i].weights[stem] >= inName
 		}
 	}
-	if r.tools[i].tells && c.words[0].tells {
+	if r.tools[i].tells && slices.ContainsFunc(r.asked[i], func(at int) bool { return r.goal.words[at].clause == c.number }) {
 		p.score += inName
 		words++
 	}

@@ -52,13 +52,13 @@ func beginsWith(list []goalWord, stems []string) bool {
 }
 
 // fillers may stand between a name and its value.
-var fillers = setOf(`id no nr num number code ref reference is was = equals named called #`)
+var fillers = setOf(`id no nr num number code ref reference is was = equals named called with #`)
 
 // valuesBehind reads what follows the word at i.
 func (r *reading) valuesBehind(a argument, i int, why evidence) []candidate {
 	g := r.goal
 	at := g.words[i].end
-	explicit := false
+	explicit, labelled := false, true
 	k := g.chunkFrom(at)
 	for skipped := 0; k < len(g.values.chunks) && skipped < 3; skipped++ {
 		c := g.values.chunks[k]
@@ -67,11 +67,16 @@ func (r *reading) valuesBehind(a argument, i int, why evidence) []candidate {
 			return nil
 		}
 		explicit = explicit || strings.ContainsAny(gap, "=:") || c.text == "="
-		if !fillers[strings.ToLower(c.text)] {
+		low := strings.ToLower(c.text)
+		if !fillers[low] {
 			break
 		}
+		labelled = low != "with"
 		at = c.end
 		k++
+	}
+	if !labelled { // a customer with 42 orders
+		return nil
 	}
 	plural := strings.HasSuffix(g.words[i].low, "s") && g.words[i].low != g.words[i].stem
 	return r.listFrom(a, k, valueRules{why: why, explicit: explicit, plural: plural})
@@ -92,7 +97,7 @@ func (r *reading) listFrom(a argument, k int, rules valueRules) []candidate {
 			break
 		}
 		list = append(list, candidate{value: v, why: rules.why, at: chunks[k].start})
-		if !rules.plural || k+1 >= len(chunks) {
+		if k+1 >= len(chunks) || !rules.plural && strings.ToLower(chunks[k+1].text) != "or" {
 			break
 		}
 		comma := strings.Contains(r.goal.text[chunks[k].end:chunks[k+1].start], ",")
@@ -289,7 +294,7 @@ func (r *reading) prose(a argument, clauses []int, more follow) []candidate {
 // phraseAfterColon is the rest of the sentence after "name:".
 func (g *goal) phraseAfterColon(i int) string {
 	rest := strings.TrimLeft(g.text[g.words[i].end:], " :\n")
-	if end := strings.IndexAny(rest, ".!?\n"); end >= 0 {
+	if end := strings.IndexAny(rest, ".!?;)\n"); end >= 0 {
 		rest = rest[:end]
 	}
 	return strings.Trim(rest, " \"'“”")

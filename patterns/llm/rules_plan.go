@@ -16,7 +16,7 @@ const minSteps = 3
 
 // plan answers with the calls that the goal asks for, filled up to three with what else is known about the same things.
 func (r *reading) plan() (string, error) {
-	calls, err := r.wanted()
+	calls, lacking, err := r.wanted()
 	if err != nil {
 		return "", err
 	}
@@ -28,26 +28,28 @@ func (r *reading) plan() (string, error) {
 		calls = r.widen(calls, min(minSteps, limit))
 	}
 	if len(calls) < minSteps && limit >= minSteps {
+		if lacking != nil {
+			return "", lacking
+		}
 		return "", r.unclear(r.tooFew(calls))
 	}
 	return stepsJSON(r.tools, r.within(calls, limit)), nil
 }
 
 // wanted are the calls for what the goal's clauses speak of; a fault if that is nothing.
-func (r *reading) wanted() ([]call, error) {
+func (r *reading) wanted() (calls []call, lacking, fault error) {
 	r.try()
 	picks := r.pickTools()
 	if len(picks) == 0 {
-		picks = r.vaguely()
-	}
-	if len(picks) == 0 {
-		return nil, r.unclear(r.nothingMeets())
+		if picks, lacking = r.vaguely(); len(picks) == 0 {
+			return nil, nil, cmp.Or(lacking, error(r.unclear(r.nothingMeets())))
+		}
 	}
 	return r.calls(picks)
 }
 
-// vaguely picks by the whole goal where no clause alone speaks of a tool.
-func (r *reading) vaguely() []pick {
+// vaguely picks by the whole goal where no clause alone speaks of a tool; lacking is what the tools that would do need.
+func (r *reading) vaguely() (picks []pick, lacking error) {
 	scores := r.overlaps()
 	top := 0.0
 	for i := range r.tools {
@@ -55,18 +57,21 @@ func (r *reading) vaguely() []pick {
 			top = max(top, scores[i])
 		}
 	}
-	var picks []pick
 	for i := range r.tools {
-		if top >= enough/2 && r.open[i] && scores[i] >= almost*top && r.first[i].complete() {
+		switch {
+		case top < enough/2 || !r.open[i] || scores[i] < almost*top:
+		case r.first[i].complete():
 			picks = append(picks, pick{tool: i, score: scores[i]})
+		default:
+			lacking = cmp.Or(lacking, error(r.incomplete(i, r.first[i])))
 		}
 	}
-	return picks
+	return picks, lacking
 }
 
 func (r *reading) nothingMeets() string {
 	for i, t := range r.tools {
-		if !r.may(i) && r.requested(i) {
+		if !r.may(i) && len(r.asked[i]) > 0 {
 			return fmt.Sprintf("%s changes something, and the offline rules propose that only where the pattern's configuration "+
 				"says llm: {provider: rules}. Send the call yourself, or ask for something that only reads.", t.Name)
 		}
@@ -174,7 +179,7 @@ func stepsJSON(tools []*studied, calls []call) string {
 func (r *reading) tasks() (string, error) {
 	r.try()
 	limit := r.limit("max_tasks", 4)
-	calls, err := r.calls(r.pickTools())
+	calls, _, err := r.calls(r.pickTools())
 	if err != nil {
 		return "", err
 	}
@@ -197,11 +202,14 @@ func (r *reading) tasks() (string, error) {
 // rhythms say how often an overview comes, not of what.
 var rhythms = setOf(`daily weekly monthly quarterly yearly annual`)
 
+// entire are words for all there is.
+var entire = stemsOf(`everything all`)
+
 // widenTasks adds the workers that share a word with the goal, all of them if the goal has no words but the wish for an
 // overview.
 func (r *reading) widenTasks(calls []call, limit int) []call {
 	scores := r.overlaps()
-	nothingSaid := r.goal.has(broad) && !slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
+	nothingSaid := (r.goal.has(broad) || r.goal.has(entire)) && !slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
 		return r.counts(w) && !broad[w.stem] && !rhythms[w.low]
 	})
 	for i, t := range r.tools {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/catalog"
+	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
@@ -40,6 +41,24 @@ func everyGoal(t testing.TB) []asked {
 				all = append(all, asked{name + ": " + g.Name, g, invented(t, tools)})
 			}
 		}
+	}
+	return all
+}
+
+// everyPhrasing is every make-believe task that the tables word.
+func everyPhrasing(t testing.TB) []asked {
+	t.Helper()
+	var all []asked
+	refunds, reports := demoTools(t, demo.RefundTools), demoTools(t, demo.DecompositionTools)
+	for _, groups := range []map[string][]phrasing{refundPhrasings, moreRefundPhrasings} {
+		for _, group := range slices.Sorted(maps.Keys(groups)) {
+			for _, p := range groups[group] {
+				all = append(all, asked{group, intendedCalls{Pattern: patterns.AskAction, Goal: p.goal}, refunds})
+			}
+		}
+	}
+	for _, p := range firstPhrasings[patterns.AskPlan] {
+		all = append(all, asked{"plan", intendedCalls{Pattern: patterns.AskPlan, Goal: p.goal}, reports})
 	}
 	return all
 }
@@ -114,7 +133,7 @@ var (
 // However a goal is torn apart, each argument that is a fact stands in what is left of it or in the run's inputs, and each
 // proposal fits its tool's schema.
 func TestRulesInventNothing(t *testing.T) {
-	all := everyGoal(t)
+	all := slices.Concat(everyGoal(t), everyPhrasing(t))
 	rules := llmFresh()
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SampledFrom(all).Draw(t, "goal")
@@ -158,10 +177,10 @@ var injections = map[string]string{
 
 // What is injected behind a goal changes nothing: not the tools, not their order, not one argument that is a fact.
 func TestRulesIgnoreInjectedOrders(t *testing.T) {
-	rules := llmFresh()
+	rules, all := llmFresh(), slices.Concat(everyGoal(t), everyPhrasing(t))
 	for kind, text := range injections {
 		t.Run(kind, func(t *testing.T) {
-			for _, a := range everyGoal(t) {
+			for _, a := range all {
 				worst := a.tools[len(a.tools)-1].Name
 				for _, tool := range a.tools {
 					if tool.Effect == catalog.Destructive {
@@ -288,7 +307,7 @@ func TestRulesReadOddGoals(t *testing.T) {
 
 // FuzzRules puts any goal and any result to every pattern: the rules answer in form or refuse by a known reason.
 func FuzzRules(f *testing.F) {
-	all := everyGoal(f)
+	all := slices.Concat(everyGoal(f), everyPhrasing(f))
 	for i, a := range all {
 		f.Add(uint(i), a.goal.Goal, `{"status": "ok"}`)
 	}

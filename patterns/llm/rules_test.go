@@ -211,6 +211,21 @@ func TestRulesWriteTools(t *testing.T) {
 	}
 }
 
+// A run whose first call fails ends in words, also where a tool was wanted that these rules may not propose.
+func TestRulesEndOnFailure(t *testing.T) {
+	tools := []catalog.Tool{
+		toolOf(t, "get_booking", catalog.Read, "Show a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
+		toolOf(t, "cancel_booking", catalog.Destructive, "Cancel a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
+	}
+	text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{
+		"goal": "Cancel booking B7", "state_summary": map[string]any{"steps_completed": 1.0, "tools_used": []any{"get_booking"},
+			"last_step": map[string]any{"executed_action": map[string]any{"name": "get_booking", "args": map[string]any{"ref": "B7"}},
+				"observation": map[string]any{"error": "booking_not_found"}}}}})
+	if !strings.Contains(text, "booking_not_found") || !strings.Contains(text, "Not proposed: cancel booking") {
+		t.Errorf("after a failure: %s%s, want the failure and what was not proposed", text, fault)
+	}
+}
+
 // The same question has the same text, whatever was asked before, in which order maps are walked, and how many ask.
 func TestRulesAreDeterministic(t *testing.T) {
 	rules := llm.NewRules()

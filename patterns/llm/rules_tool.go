@@ -140,6 +140,8 @@ func actsOf(t catalog.Tool) acts {
 var (
 	notices = stemsOf(`email mail message notice notification reminder sms letter text confirmation alert`)
 	sending = stemsOf(`send sends email emails mail message notify inform tell remind alert text confirm`)
+	// telling are verbs that have the one who is told as their object.
+	telling = setOf(`tell inform notify message text email mail remind alert`)
 )
 
 // sendsText reports whether a tool writes, has a required text to compose, and is named for sending it.

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -20,6 +19,7 @@ type money struct {
 	span
 	amount   float64
 	currency string
+	vague    bool // one end of a range, a bound, what a share is taken of: not itself an amount to be paid
 }
 
 // numeral is a number that is no part of a longer value.
@@ -27,6 +27,7 @@ type numeral struct {
 	span
 	value float64
 	unit  string // stem of the word that follows
+	vague bool   // as with money
 }
 
 // values are what a goal holds besides words.
@@ -47,6 +48,7 @@ func findValues(g *goal) values {
 		v.read(i, c)
 	}
 	v.findNumbers(g.words)
+	v.markVague(g)
 	for _, list := range []*[]span{&v.dates, &v.months} {
 		slices.SortStableFunc(*list, func(a, b span) int { return a.start - b.start })
 	}
@@ -145,72 +147,11 @@ func isEmail(text string) bool {
 	return ok && name != "" && strings.Contains(strings.Trim(host, "."), ".") && !strings.ContainsAny(host, "@/:")
 }
 
-var currencies = map[string]string{
-	"usd": "USD", "dollar": "USD", "dollars": "USD", "$": "USD", "eur": "EUR", "euro": "EUR", "euros": "EUR", "€": "EUR",
-	"gbp": "GBP", "pound": "GBP", "pounds": "GBP", "£": "GBP", "chf": "CHF", "jpy": "JPY", "yen": "JPY", "¥": "JPY",
-	"cad": "CAD", "aud": "AUD", "inr": "INR", "cny": "CNY", "sek": "SEK", "nok": "NOK", "dkk": "DKK", "pln": "PLN",
-}
-
-// readMoney takes $2.50, 3000USD, 3,000 USD and USD 3000.
-func (v *values) readMoney(i int, c span) {
-	digits := strings.IndexFunc(c.text, unicode.IsDigit)
-	if digits < 0 {
-		return
-	}
-	end := digits + strings.LastIndexAny(c.text[digits:], "0123456789") + 1
-	amount, ok := parseNumber(c.text[digits:end])
-	if !ok {
-		return
-	}
-	before, after := strings.ToLower(c.text[:digits]), strings.ToLower(c.text[end:])
-	m := money{span: c, amount: amount}
-	switch {
-	case before == "" && after == "":
-		v.moneyBeside(i, m)
-		return
-	case after == "":
-		m.currency = currencies[before]
-	case before == "":
-		m.currency = currencies[after]
-	}
-	if m.currency != "" {
-		v.money = append(v.money, m)
-	}
-}
-
-func (v *values) moneyBeside(i int, m money) {
-	if i+1 < len(v.chunks) {
-		if code := currencies[strings.ToLower(v.chunks[i+1].text)]; code != "" {
-			m.currency, m.end = code, v.chunks[i+1].end
-		}
-	}
-	if i > 0 && m.currency == "" {
-		if code := currencies[strings.ToLower(v.chunks[i-1].text)]; code != "" {
-			m.currency, m.start = code, v.chunks[i-1].start
-		}
-	}
-	if m.currency != "" {
-		v.money = append(v.money, m)
-	}
-}
-
-// parseNumber reads digits, with commas between thousands, and a decimal point.
-func parseNumber(text string) (float64, bool) {
-	whole, _, _ := strings.Cut(text, ".")
-	for i, group := range strings.Split(whole, ",") {
-		if !isDigits(strings.TrimPrefix(group, "-")) || i > 0 && len(group) != 3 || i == 0 && len(group) > 3 && strings.Contains(whole, ",") {
-			return 0, false
-		}
-	}
-	f, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	return f, err == nil
-}
-
 // findNumbers takes the chunks that are numbers and nothing else, with the word that follows.
 func (v *values) findNumbers(list []goalWord) {
 	next := 0
 	for _, c := range v.chunks {
-		text, percent := strings.CutSuffix(c.text, "%")
+		text, isShare := strings.CutSuffix(c.text, "%")
 		value, ok := parseNumber(text)
 		if !ok {
 			value, ok = spelled[strings.ToLower(text)]
@@ -222,8 +163,8 @@ func (v *values) findNumbers(list []goalWord) {
 			next++
 		}
 		n := numeral{span: c, value: value}
-		if percent {
-			n.unit = stem("percent")
+		if isShare {
+			n.unit = percent
 		} else if next < len(list) {
 			n.unit = list[next].stem
 		}
@@ -231,102 +172,6 @@ func (v *values) findNumbers(list []goalWord) {
 	}
 }
 
-func (v *values) isMoney(at int) bool {
-	return slices.ContainsFunc(v.money, func(m money) bool { return m.start <= at && at < m.end })
-}
-
 var spelled = map[string]float64{
 	"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-}
-
-var monthNumbers = monthsByName()
-
-func monthsByName() map[string]int {
-	of := map[string]int{"sept": 9}
-	for m := time.January; m <= time.December; m++ {
-		name := strings.ToLower(m.String())
-		of[name], of[name[:3]] = int(m), int(m)
-	}
-	return of
-}
-
-// findWrittenDates takes May 2027, 4 May 2027, 4th of May 2027 and May 4, 2027. A month without a year is none.
-func (v *values) findWrittenDates(list []goalWord) {
-	for i, w := range list {
-		month, ok := monthNumbers[w.low]
-		if !ok {
-			continue
-		}
-		day, first := dayBefore(list, i)
-		last := i
-		if day == 0 && i+2 < len(list) {
-			if d := dayNumber(list[i+1].low); d > 0 && isYear(list[i+2].low) {
-				day, last = d, i+1
-			}
-		}
-		if day == 0 {
-			last = lastOfMonths(list, i)
-		}
-		if last+1 >= len(list) || !isYear(list[last+1].low) {
-			continue
-		}
-		end := list[last+1]
-		text := end.low + "-" + twoDigits(month)
-		if day == 0 {
-			v.months = append(v.months, span{text, w.start, w.end})
-			v.covered = append(v.covered, span{start: end.start, end: end.end})
-		} else if text += "-" + twoDigits(day); isDate(text) {
-			v.dates = append(v.dates, span{text, list[first].start, end.end})
-		}
-	}
-}
-
-// lastOfMonths is the index of the last month of a list like "May and June", which begins at i.
-func lastOfMonths(list []goalWord, i int) int {
-	for i+1 < len(list) {
-		next := i + 1
-		if low := list[next].low; (low == "and" || low == "or" || low == "to") && next+1 < len(list) {
-			next++
-		}
-		if monthNumbers[list[next].low] == 0 {
-			break
-		}
-		i = next
-	}
-	return i
-}
-
-func dayBefore(list []goalWord, i int) (day, first int) {
-	first = i - 1
-	if first > 0 && list[first].low == "of" {
-		first--
-	}
-	if first < 0 {
-		return 0, i
-	}
-	if day = dayNumber(list[first].low); day == 0 {
-		return 0, i
-	}
-	return day, first
-}
-
-func dayNumber(low string) int {
-	for _, ending := range []string{"st", "nd", "rd", "th"} {
-		low = strings.TrimSuffix(low, ending)
-	}
-	if n, err := strconv.Atoi(low); err == nil && n >= 1 && n <= 31 && len(low) <= 2 {
-		return n
-	}
-	return 0
-}
-
-func isYear(low string) bool {
-	return len(low) == 4 && isDigits(low) && (strings.HasPrefix(low, "19") || strings.HasPrefix(low, "20"))
-}
-
-func twoDigits(n int) string {
-	if n < 10 {
-		return "0" + strconv.Itoa(n)
-	}
-	return strconv.Itoa(n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,6 +86,12 @@ func TestLimitsCut(t *testing.T) {
 		"what waits for a place never starts": {minute(catalog.Read), []string{"deaf", "deaf"},
 			func(b *gateway.Budget) { b.MaxTime, b.MaxParallel = time.Second, 1 },
 			[]string{"t1 failed 1 max_seconds", "t2 failed 0 max_seconds"}, time.Second, "max_seconds"},
+		"nor is it refused what it never asked": {minute(catalog.Read), []string{"deaf", "denied", "deaf"},
+			func(b *gateway.Budget) { b.MaxTime, b.MaxParallel, b.MaxDispatches = time.Second, 1, 2 },
+			[]string{"t1 failed 1 max_seconds", "t2 failed 0 max_seconds", "t3 failed 1 max_dispatches"}, time.Second, "max_seconds"},
+		"what has a place is refused at once": {minute(catalog.Read), []string{"deaf", "denied", "denied"},
+			func(b *gateway.Budget) { b.MaxTime, b.MaxParallel = time.Second, 2 },
+			[]string{"t1 failed 1 max_seconds", "t2 failed 1 worker_denied:denied", "t3 failed 1 worker_denied:denied"}, time.Second, "max_seconds"},
 		"the last dispatches go in the plan's order": {minute(catalog.Read), []string{"deaf", "deaf", "deaf"},
 			func(b *gateway.Budget) { b.MaxDispatches = 4 },
 			[]string{"t1 failed 2 task_timeout", "t2 failed 2 max_dispatches", "t3 failed 2 max_dispatches"}, 4 * time.Second, "success"},
@@ -96,6 +103,7 @@ func TestLimitsCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := deafSpec(t, tt.tools(t)...)
+				s.Policy = append(slices.Clone(s.Policy), "denied")
 				if tt.budget != nil {
 					tt.budget(&s.Budget)
 				}
@@ -106,6 +114,11 @@ func TestLimitsCut(t *testing.T) {
 				}
 				if got := rows(t, r); fmt.Sprint(got) != fmt.Sprint(tt.want) || r.StopReason != tt.reason {
 					t.Errorf("got %q, %s; want %q, %s", got, r.StopReason, tt.want, tt.reason)
+				}
+				for _, name := range []string{"max_dispatches", "task_timeout_seconds"} { // what was refused took none, and no time
+					if spent := r.Budget[name]; spent.Used > spent.Limit {
+						t.Errorf("%s: %v of %v are used", name, spent.Used, spent.Limit)
+					}
 				}
 				time.Sleep(2 * time.Minute) // the bubble's: the tools answer at last
 				synctest.Wait()

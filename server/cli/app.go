@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"patterngate/server"
 )
 
 // The exit codes of commands (spec/surface.md section 5).
@@ -53,9 +55,10 @@ func (a *app) root() *cobra.Command {
 		Long: "Patterngate is an MCP server whose tools are whole agent patterns: task decomposition, orchestrator, routing,\n" +
 			"supervisor. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
 			"Without a command it serves MCP on standard input and output when that is no terminal.",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkColor() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.atTerminal() {
 				return cmd.Help()
@@ -76,7 +79,37 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.toolsCommand(), a.stopReasonsCommand(), a.configCommand(), a.versionCommand())
+	strictHelpers(root)
 	return root
+}
+
+// strictHelpers makes cobra's own commands refuse what they do not know; by themselves they print help and succeed.
+func strictHelpers(root *cobra.Command) {
+	root.InitDefaultCompletionCmd("completion")
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args = cobra.NoArgs
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return fmt.Errorf("no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// checkColor refuses a word that --color does not have.
+func (a *app) checkColor() error {
+	switch a.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usage("--color", fmt.Errorf("got %q", a.color), "--color auto, always or never")
 }
 
 // commandError is a command's failure: what was tried, the cause, and what to try instead.
@@ -119,7 +152,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 	if !ok { // cobra's own: an unknown command, too many arguments
 		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
 	}
-	fmt.Fprintln(a.err, failed.Error())
+	for line := range strings.SplitSeq(failed.Error(), "\n") {
+		fmt.Fprintln(a.err, server.Visible(line))
+	}
 	if failed.try != "" {
 		fmt.Fprintln(a.err, "try: "+failed.try)
 	}

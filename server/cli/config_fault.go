@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/server"
 )
 
 // Severity tells a fault, which stops the program, from a warning, which does not.
@@ -40,7 +41,8 @@ type Fault struct {
 	DidYouMean string `json:"did_you_mean,omitempty"`
 }
 
-// String is the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what is right.
+// String is the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what is right. Control and bidi characters
+// are spelled out.
 func (f Fault) String() string {
 	var b strings.Builder
 	if f.Severity == SeverityWarning {
@@ -64,7 +66,7 @@ func (f Fault) String() string {
 	if f.DidYouMean != "" {
 		b.WriteString("; did you mean " + f.DidYouMean + "?")
 	}
-	return b.String()
+	return server.Visible(b.String())
 }
 
 // ConfigError is a configuration that does not load: every fault that was found, by place.

@@ -42,9 +42,10 @@ func (a *app) demoCommand() *cobra.Command {
 
 // demo plays all acts in one session and says how each went.
 func (a *app) demo(ctx context.Context) error {
+	keepOnBrokenPipe() // else the directory stays behind
 	dir, err := os.MkdirTemp("", "patterngate-demo-")
 	if err != nil {
-		return fault("demo", err)
+		return &commandError{code: exitFault, what: "demo", cause: err, try: "set TMPDIR to a directory that you may write to"}
 	}
 	defer os.RemoveAll(dir)
 	client, err := a.demoServer(ctx, dir)

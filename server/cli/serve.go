@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -19,6 +22,7 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context) error {
+	keepOnBrokenPipe()
 	loaded, err := a.load()
 	if err != nil {
 		return err
@@ -27,7 +31,16 @@ func (a *app) serve(ctx context.Context) error {
 	if out == os.Stdout {
 		os.Stdout = os.Stderr // a stray print must not break the protocol
 	}
-	s, err := a.server(loaded.Config, a.logger(loaded.Log, a.err))
+	direct := a.logger(loaded.Log, a.err)
+	errs := newErrOut(a.err, func(lost int64) {
+		direct.Warn("log lines dropped, standard error was not read", "lines", lost)
+	})
+	defer func() {
+		if !errs.end() {
+			a.err = io.Discard // nor would the failure get out
+		}
+	}()
+	s, err := a.server(loaded.Config, a.logger(loaded.Log, errs))
 	if err != nil {
 		return fault("serve", err)
 	}
@@ -36,3 +49,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	return nil
 }
+
+// keepOnBrokenPipe makes a write to a closed standard output or error an error, where Go would end the process by
+// SIGPIPE: running calls have their grace, and a client that does not want the log is served all the same.
+func keepOnBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -50,7 +51,8 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.json {
 				return printJSON(a.out, v)
 			}
-			_, err := fmt.Fprintf(a.out, "patterngate %s %s %s, MCP %s and %s\n", v.Version, v.Commit, v.Go, v.Eras[0], v.Eras[1])
+			commit := cmp.Or(v.Commit, "no commit recorded")
+			_, err := fmt.Fprintf(a.out, "patterngate %s (%s, %s), MCP %s and %s\n", v.Version, commit, v.Go, v.Eras[0], v.Eras[1])
 			return err
 		},
 	}

@@ -48,12 +48,16 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 			offered = append(offered, server.Pattern{Spec: newSpec(p, all)})
 		}
 	}
+	grace := c.Limits.Grace
+	if grace == 0 {
+		grace = -1 // none, where the server takes 0 for its default
+	}
 	engine := &local.Engine{Fault: func(runID, key string, cause error) {
 		log.Debug("fault", "id", runID+"/"+key, "cause", cause)
 	}}
 	return server.New(server.Config{
 		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
-		ResultBytes: c.Limits.ResultBytes, Grace: c.Limits.Grace, Version: version().Version,
+		ResultBytes: c.Limits.ResultBytes, Grace: grace, Version: version().Version,
 	})
 }
 
@@ -89,7 +93,18 @@ func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
 	level := slog.LevelInfo
 	_ = level.UnmarshalText([]byte(c.Level)) // checked when it was read; empty stays info
 	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level}))
+		return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: shownAttr}))
 	}
-	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.colored()}))
+	return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, NoColor: !a.colored(), ReplaceAttr: shownAttr}))
+}
+
+// shownAttr spells out control and bidi characters in what is logged: most handlers write some of them as they are.
+func shownAttr(_ []string, attr slog.Attr) slog.Attr {
+	switch v := attr.Value.Any().(type) {
+	case string:
+		attr.Value = slog.StringValue(server.Visible(v))
+	case error:
+		attr.Value = slog.StringValue(server.Visible(v.Error()))
+	}
+	return attr
 }

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
+// ours that is not, so the program has a warning to write at once.
+const asProgram = "PATTERNGATE_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// program is the program as a child with a home of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	home := t.TempDir()
+	cmd.Env = []string{asProgram + "=1", "HOME=" + home, "TMPDIR=" + home, "SystemRoot=" + os.Getenv("SystemRoot")}
+	return cmd
+}
+
+// What is typed wrongly ends with 2, a cause and what to try; nothing goes to standard output.
+func TestUsageFaults(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	for name, args := range map[string][]string{
+		"unknown command":       {"bogus"},
+		"unknown flag":          {"--bogus"},
+		"a flag without value":  {"serve", "--config"},
+		"an argument too many":  {"serve", "now"},
+		"unknown tool":          {"tools", "rm"},
+		"unknown stop reason":   {"stop-reasons", "nope"},
+		"unknown pattern":       {"stop-reasons", "--pattern", "nope"},
+		"unknown subcommand":    {"config", "nope"},
+		"unknown shell":         {"completion", "nope"},
+		"help on nothing known": {"help", "nope"},
+		"help on too much":      {"help", "config", "nope"},
+		"unknown color":         {"--color", "purple", "version"},
+		"unknown level":         {"--log-level", "loud", "tools"},
+		"missing file":          {"--config", "no\x1b[31m/such", "tools"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			if code := Main(args, strings.NewReader(""), &out, &err); code != exitUsage {
+				t.Errorf("%q ends with %d, want %d", args, code, exitUsage)
+			}
+			if out.Len() > 0 || err.Len() == 0 || strings.Contains(err.String(), "\x1b") {
+				t.Errorf("%q writes %q to standard output and %q to standard error", args, out.String(), err.String())
+			}
+		})
+	}
+	for name, args := range map[string][]string{
+		"help": {"help", "config", "show"}, "flag": {"demo", "--help"}, "completion": {"completion", "bash"}, "shells": {"completion"},
+	} {
+		var out, err bytes.Buffer
+		if code := Main(args, strings.NewReader(""), &out, &err); code != exitDone || out.Len() == 0 {
+			t.Errorf("%s: %q ends with %d and %d bytes: %s", name, args, code, out.Len(), err.String())
+		}
+	}
+}
+
+const routeCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"route_ticket","arguments":` +
+	`{"ticket":"refund user_id=42","route":{"target":"billing_specialist"}}}}` + "\n"
+
+// A client that does not read standard error, or closed it, is served like any other.
+func TestStandardErrorIsNotRead(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the pipes of other systems")
+	}
+	for name, closed := range map[string]bool{"closed": true, "never read": false} {
+		t.Run(name, func(t *testing.T) {
+			reader, stderr, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer reader.Close()
+			cmd := program(t, "serve", "--log-level", "debug")
+			cmd.Stderr = stderr
+			in, out := pipes(t, cmd)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stderr.Close()
+			if closed {
+				reader.Close()
+			}
+			for i := range 400 { // each writes a line of about 300 bytes; a pipe holds 64 KiB
+				fmt.Fprintf(in, routeCall, i)
+				if line, err := out.ReadString('\n'); err != nil || !strings.Contains(line, `"status":"ok"`) {
+					t.Fatalf("call %d: %v: %s", i, err, line)
+				}
+			}
+			in.Close()
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		})
+	}
+}
+
+func pipes(t *testing.T, cmd *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, bufio.NewReader(out)
+}
+
+// A client that closed standard output ends the server in order: with 1 and the cause, not by a signal.
+func TestStandardOutputIsClosed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the pipes of other systems")
+	}
+	reader, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	cmd := program(t, "serve")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Stdin = stdout, &stderr, strings.NewReader(fmt.Sprintf(routeCall, 1))
+	err = cmd.Run()
+	stdout.Close()
+	if code := cmd.ProcessState.ExitCode(); code != exitFault || !strings.Contains(stderr.String(), "serve: writing: ") {
+		t.Errorf("the server ended with %d (%v): %s", code, err, stderr.String())
+	}
+}
+
+// The demo says what to do where it has no place for its state, and leaves nothing behind where nobody listens.
+func TestDemoWithoutAPlace(t *testing.T) {
+	cmd := program(t, "demo")
+	missing := filepath.Join(t.TempDir(), "missing")
+	cmd.Env = append(cmd.Env, "TMPDIR="+missing, "TMP="+missing, "TEMP="+missing)
+	text, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitFault || !strings.Contains(string(text), "try: set TMPDIR") {
+		t.Errorf("the demo ended with %d: %s", code, text)
+	}
+}
+
+// limits.grace_seconds: 0 gives running calls no time, where the server's own 0 means its default.
+func TestNoGrace(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	text := "version: 1\nlimits: {grace_seconds: 0}\ndemo: {delay_factor: 100}\n" +
+		"patterns: {run_orchestrator: {budget: {task_timeout_seconds: 300, max_seconds: 300}}}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "serve", "--config", config)
+	in, out := pipes(t, cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"run_orchestrator",`+
+		`"arguments":{"goal":"morning report","report_date":"2026-02-26","region":"US"}}}`)
+	if line, err := out.ReadString('\n'); err != nil || !strings.Contains(line, "notifications/progress") {
+		t.Fatalf("before the first progress: %v: %s", err, line)
+	}
+	ended := time.Now()
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	if took := time.Since(ended); took > 3*time.Second { // the default is 5 s
+		t.Errorf("the server took %v to end, want no grace", took)
+	}
+}
+
+// What is logged acts on no terminal, whichever format it has.
+func TestLogShowsControls(t *testing.T) {
+	const hostile = "a\x1b[31mb\u009b2J\u202ec\x7f\r\nd"
+	for _, format := range []string{"text", "json"} {
+		var out bytes.Buffer
+		log := (&app{color: "never"}).logger(LogConfig{Level: "info", Format: format}, &out)
+		log.Info("m", "s", hostile, "e", fmt.Errorf("%s", hostile), slog.Group("g", "s", hostile))
+		text := out.String()
+		if strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\x1b\u009b\u202e\x7f\r") || strings.Count(text, "u009b") != 3 {
+			t.Errorf("%s: logged %q", format, text)
+		}
+	}
+}
