@@ -39,6 +39,8 @@ type Ended struct {
 	RunID        string
 	Result       Result // not with an error
 	Phase        string // of the newest effect
+	Calls        int    // of tools that were begun
+	Requests     int    // to the model, retries included
 	Began, Ended time.Time
 }
 

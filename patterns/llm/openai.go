@@ -178,7 +178,7 @@ func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (compl
 	case ctx.Err() != nil:
 		return said, ctx.Err()
 	}
-	return said, &fault{reason: unreachableReason, cause: err, passing: true}
+	return said, &fault{reason: unreachableReason, cause: errors.New(m.quotable(err.Error())), passing: true} // it may quote what came
 }
 
 // exchange sends body and reads the answer. Its error is a [*fault] where the server said something, else the

@@ -1,9 +1,12 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
@@ -23,5 +26,34 @@ func TestKeyIsInNoError(t *testing.T) {
 		if text := fmt.Sprintf("%+v %#v", err, m); strings.Contains(text, testKey) {
 			t.Errorf("printing the model shows the key: %s", text)
 		}
+	}
+}
+
+// A server that answers no HTTP may still repeat what it was sent.
+func TestKeyIsInNoConnectionError(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1024))
+			_, _ = fmt.Fprintf(c, "HTTP/1.1 %s\r\n\r\n", testKey) // a client that is gone has nothing to learn
+			_ = c.Close()
+		}
+	}()
+	m, err := NewOpenAI(Config{BaseURL: "http://" + l.Addr().String(), APIKey: testKey, Model: "m", Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Ask(t.Context(), question(patterns.AskPlan, `{"goal":"g"}`))
+	fault, ok := errors.AsType[*patterns.ModelFault](err)
+	if !ok || fault.Reason != unreachableReason || strings.Contains(fmt.Sprint(err, fault.Cause), testKey[:8]) || !strings.Contains(fault.Cause.Error(), "malformed") {
+		t.Errorf("Ask: got %v with cause %v; want %s, that the answer was malformed, and no key", err, fault.Cause, unreachableReason)
 	}
 }

@@ -48,7 +48,8 @@ func (m *OpenAI) pause(ctx context.Context, try int, err error) bool {
 // retryAfter reads Retry-After, seconds or a date (RFC 9110 section 10.2.3); nil where there is none to understand.
 func retryAfter(h http.Header, now time.Time) *time.Duration {
 	text := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 63); err == nil {
+	seconds, err := strconv.ParseUint(text, 10, 63)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // seconds is then the largest number
 		const most = 1 << 31 // 68 years: beyond every deadline, and no overflow
 		d := time.Duration(min(seconds, most)) * time.Second
 		return &d

@@ -76,7 +76,8 @@ func TestRetryAfter(t *testing.T) {
 		"words":         {"soon", -1},
 		"fraction":      {"1.5", -1},
 		"beyond all":    {"9223372036854775807", (1 << 31) * time.Second},
-		"beyond uint64": {"99999999999999999999999", -1},
+		"beyond uint64": {"99999999999999999999999", (1 << 31) * time.Second},
+		"below all":     {"-99999999999999999999999", -1},
 	}
 	for name, tt := range tests {
 		got := retryAfter(http.Header{"Retry-After": {tt.value}}, now)

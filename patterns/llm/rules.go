@@ -21,7 +21,9 @@ import (
 //
 // Rules never invent a required argument and never choose a route without a reason: they answer with a
 // [patterns.ModelFault] that says what to ask the person. Texts in results of tools are never read for what to do, only
-// for values of the argument's own name. Where several values would do, a call that changes something is not proposed.
+// for values of the argument's own name. Where several values would do, a call that changes something is not proposed; nor
+// is one that the goal does not ask for in words of its own, or that it forbids, asks about or only reports. Nobody is told
+// of a change unasked.
 //
 // The zero Rules are ready to use, and safe for concurrent use. They must not be copied.
 type Rules struct {

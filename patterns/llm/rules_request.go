@@ -136,7 +136,7 @@ func (g *goal) isWished(at int, before string) bool {
 	return false
 }
 
-// farthest is how many words may stand between a verb and its object.
+// farthest bounds how many words or clauses a sentence is followed for, since there are hostile ones.
 const farthest = 40
 
 // isWanted reports whether the word at an index is a noun that a verb of doing or wanting before it has as its object,

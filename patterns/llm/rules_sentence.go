@@ -114,7 +114,10 @@ func (g *goal) beginsAsQuestion(i, end int) bool {
 // runsIntoQuestion reports whether a question mark stands right behind a clause, or behind those that go on from it with
 // "and" and are no questions of their own.
 func (g *goal) runsIntoQuestion(end int) bool {
-	for end+1 < len(g.words) && !parts(g.gapBefore(end)) && !questions[g.words[end+1].low] {
+	for range farthest {
+		if end+1 >= len(g.words) || parts(g.gapBefore(end)) || questions[g.words[end+1].low] {
+			break
+		}
 		end = g.clauseEnd(end)
 	}
 	return strings.Contains(g.gapAfter(end-1), "?")

@@ -40,6 +40,9 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	intent := b.record.append(IntentEvent, key, now, IntentBody{e.Kind, e.Name, e.Input, once})
 	b.newest = intent.At
 	b.tell(e.Said...)
+	if e.Kind == patterns.ToolEffect {
+		b.calls++
+	}
 	if e.Doing != "" {
 		b.tell(e.Phase + ": " + e.Doing)
 	}
@@ -65,6 +68,7 @@ func (b *branch) refusal(e patterns.Effect, now time.Time) string {
 func (b *branch) ended(out patterns.Outcome, at time.Time) patterns.Outcome {
 	event := b.record.append(OutcomeEvent, out.Key, at, OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage})
 	b.newest, b.at, out.At = event.At, event.At, event.At
+	b.asked += out.Usage.Requests
 	return out
 }
 
@@ -103,8 +107,12 @@ func (b *branch) perform(e patterns.Effect, key, once string, now time.Time) pat
 		return <-d.result
 	}
 	b.resume(w, b.ctx.Err() == nil)
+	cut := cutOutcome(e, reason)
+	if b.ctx.Err() != nil {
+		b.asked += cut.Usage.Requests // what is not recorded any more was still asked
+	}
 	b.alive()
-	return cutOutcome(e, reason)
+	return cut
 }
 
 // bounded is the context of one effect; it ends when the effect is cut.

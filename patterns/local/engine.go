@@ -39,7 +39,9 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	}).At
 	l.newest = began
 	result, err := l.live(pattern, began)
-	ended := patterns.Ended{RunID: l.id, Result: result, Phase: l.phase, Began: began, Ended: l.newest}
+	ended := patterns.Ended{
+		RunID: l.id, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked, Began: began, Ended: time.Now(),
+	}
 	if err != nil {
 		return ended, err
 	}

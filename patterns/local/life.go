@@ -24,6 +24,8 @@ type life struct {
 	waits  []*wait    // effects with a time limit that are being performed
 	quotas map[string]int
 	order  int       // intents so far
+	calls  int       // of tools, among them
+	asked  int       // requests to the model
 	newest time.Time // of all events
 	phase  string    // of the newest effect
 	cause  error     // why the run cannot go on

@@ -34,11 +34,17 @@ type delivery struct {
 	settled   atomic.Bool           // the result was handed over, or nobody wants it any more
 }
 
-// make performs the effect and hands its outcome to the branch that waits. One that came too late is recorded as
-// late; one that only says that its time was over is nothing new.
+// make performs the effect and hands its outcome over, even that of a tool or adapter which ends its goroutine.
 func (d *delivery) make(ctx context.Context) {
-	out, cause := act(ctx, d.job.Model, d.effect, d.once)
-	if ctx.Err() == nil && d.settled.CompareAndSwap(false, true) {
+	out, cause := broken(d.effect), fmt.Errorf("%s ended its goroutine", d.effect.Name)
+	defer func() { d.hand(ctx, out, cause) }()
+	out, cause = act(ctx, d.job.Model, d.effect, d.once)
+}
+
+// hand gives the outcome to the branch that waits. One that came too late is recorded as late; one that only says that
+// its time was over is nothing new.
+func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
+	if inTime(ctx) && d.settled.CompareAndSwap(false, true) {
 		d.report(d.key, cause)
 		d.result <- out
 		return
@@ -48,6 +54,20 @@ func (d *delivery) make(ctx context.Context) {
 	}
 }
 
+// inTime reports whether a context's time is not over. A timer may fire late, the clock does not.
+func inTime(ctx context.Context) bool {
+	due, limited := ctx.Deadline()
+	return ctx.Err() == nil && (!limited || time.Now().Before(due))
+}
+
+// broken is the outcome of an effect whose performer broke down: nobody knows what it did before.
+func broken(e patterns.Effect) patterns.Outcome {
+	if e.Kind == patterns.ToolEffect {
+		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
+	}
+	return patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server", Usage: patterns.Usage{Requests: 1}}
+}
+
 // close says that nobody waits for the result any more; false means that it was handed over before.
 func (d *delivery) close() bool { return d.settled.CompareAndSwap(false, true) }
 
@@ -55,7 +75,7 @@ func (d *delivery) close() bool { return d.settled.CompareAndSwap(false, true) }
 func act(ctx context.Context, model patterns.Model, e patterns.Effect, once string) (out patterns.Outcome, cause error) {
 	defer func() { // of a model adapter: a tool's panic ends in Perform
 		if r := recover(); r != nil {
-			out = patterns.Outcome{State: patterns.Failed, Reason: "llm_error:server"}
+			out = broken(e)
 			cause = fmt.Errorf("%s panicked: %v\n%s", e.Name, r, debug.Stack())
 		}
 	}()

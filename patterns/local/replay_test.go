@@ -132,7 +132,7 @@ func TestCanceled(t *testing.T) {
 	var lines []string
 	e := &local.Engine{}
 	defer e.Close()
-	_, err := e.Start(ctx, patterns.Job{Spec: s, Task: run.task, Model: &script{replies: run.replies}, Progress: func(p patterns.Progress) {
+	ended, err := e.Start(ctx, patterns.Job{Spec: s, Task: run.task, Model: &script{replies: run.replies}, Progress: func(p patterns.Progress) {
 		lines = append(lines, p.Line)
 		if strings.HasPrefix(p.Line, "execute: step 2") {
 			cancel()
@@ -144,6 +144,9 @@ func TestCanceled(t *testing.T) {
 	want := []string{"plan: asking the model", "plan: 3 steps accepted", "execute: step 1 of 3, get_manager_profile", "execute: step 2 of 3, calculate_monthly_kpis"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("progress %q, want %q", lines, want)
+	}
+	if ended.Calls != 2 || ended.Requests != 1 || ended.Phase != patterns.PhaseExecute {
+		t.Errorf("%d calls, %d requests, phase %s; want 2, 1, %s", ended.Calls, ended.Requests, ended.Phase, patterns.PhaseExecute)
 	}
 }
 

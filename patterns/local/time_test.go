@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -153,6 +154,42 @@ func TestWriteInDoubt(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 	})
+}
+
+// A tool that ends its own goroutine has broken down like one that panics.
+func TestToolEndsItsGoroutine(t *testing.T) {
+	for effect, want := range map[catalog.Effect]gateway.EffectStatus{catalog.Read: gateway.Failed, catalog.Write: gateway.InDoubt} {
+		gone, err := catalog.Typed(catalog.Tool{Name: "gone", Description: "Goes.", Effect: effect},
+			func(context.Context, nothing, catalog.Call) (map[string]any, error) {
+				runtime.Goexit()
+				return nil, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := carryOut(t, deafSpec(t, gone), patterns.Task{Goal: "x"}, &script{replies: []string{tasksOf(true, "gone")}})
+		if got := rows(t, r); fmt.Sprint(got) != "[t1 failed 1 worker_error:gone]" {
+			t.Errorf("%s: rows %q, want worker_error:gone", effect, got)
+		}
+		if len(r.Ledger) != 1 || r.Ledger[0].Status != want {
+			t.Errorf("%s: effects %+v, want one %s", effect, r.Ledger, want)
+		}
+	}
+}
+
+// What comes at the very limit is too late, whichever timer fires first.
+func TestAtTheLimit(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		2*time.Second - 1: "[t1 done 1 ]", 2 * time.Second: "[t1 failed 2 task_timeout]",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, _ := carryOut(t, deafSpec(t, deaf(t, "slow", catalog.Read, d)), patterns.Task{Goal: "x"}, &script{replies: []string{tasksOf(false, "slow")}})
+			if got := fmt.Sprint(rows(t, r)); got != want {
+				t.Errorf("a worker that takes %v: %s, want %s", d, got, want)
+			}
+			synctest.Wait()
+		})
+	}
 }
 
 // The run's time is the recorded running time: a deadline of zero lets no request begin.

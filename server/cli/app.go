@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -149,6 +150,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 		return exitInterrupted
 	}
 	failed, ok := errors.AsType[*commandError](err)
+	if _, unwritten := errors.AsType[*fs.PathError](err); !ok && unwritten { // the result did not get out
+		failed, ok = &commandError{code: exitFault, what: "patterngate", cause: err}, true
+	}
 	if !ok { // cobra's own: an unknown command, too many arguments
 		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
 	}

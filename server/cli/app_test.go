@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -200,6 +202,27 @@ func TestLogShowsControls(t *testing.T) {
 		text := out.String()
 		if strings.Count(text, "\n") != 1 || strings.ContainsAny(text, "\x1b\u009b\u202e\x7f\r") || strings.Count(text, "u009b") != 3 {
 			t.Errorf("%s: logged %q", format, text)
+		}
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "out", Err: errors.New("no space left on device")}
+}
+
+// A result that did not get out is no success, and no usage fault either.
+func TestResultIsNotWritten(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	for _, args := range [][]string{
+		{"version"}, {"tools"}, {"tools", "--json"}, {"stop-reasons"}, {"config", "show"}, {"config", "path"},
+	} {
+		var err bytes.Buffer
+		if code := Main(args, strings.NewReader(""), fullDisk{}, &err); code != exitFault || !strings.Contains(err.String(), "no space") || strings.Contains(err.String(), "try:") {
+			t.Errorf("%q ends with %d and %q, want %d and the cause alone", args, code, err.String(), exitFault)
 		}
 	}
 }

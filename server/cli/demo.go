@@ -95,7 +95,8 @@ type stage struct {
 	client *upstream.Client
 	began  time.Time
 	played []playedAct
-	act    int // number of the last act that was announced
+	act    int   // number of the last act that was announced
+	lost   error // why standard output was not written
 }
 
 // playedAct is one act as --json shows it.
@@ -164,6 +165,9 @@ func (s *stage) bow() error {
 		s.say(s.app.out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
 		s.say(s.app.out, "%s", tryNext)
 	}
+	if s.lost != nil {
+		return fault("demo", s.lost)
+	}
 	if good < len(s.played) {
 		return fault("demo", fmt.Errorf("%d of %d calls did not end as they should", len(s.played)-good, len(s.played)))
 	}
@@ -177,9 +181,12 @@ const tryNext = `Try next:
 Give it to your client: {"mcpServers": {"patterngate": {"command": "patterngate", "args": ["serve"]}}}
 `
 
+// say prints to one of the streams. Only what the demo is for must arrive.
 func (s *stage) say(to io.Writer, format string, args ...any) {
 	if s.app.json && to == s.app.err {
 		return
 	}
-	fmt.Fprintf(to, format, args...)
+	if _, err := fmt.Fprintf(to, format, args...); err != nil && to == s.app.out && s.lost == nil {
+		s.lost = err
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 
@@ -56,16 +57,18 @@ func (a *app) tools(name string) error {
 	if a.json {
 		return printJSON(a.out, rows)
 	}
+	var text strings.Builder
 	for i, r := range rows {
 		if i > 0 {
-			fmt.Fprintln(a.out)
+			text.WriteByte('\n')
 		}
-		fmt.Fprintf(a.out, "%s: %s\n%s\n", a.paint(bold, r.Name), r.Title, fold(r.Description, 100))
+		fmt.Fprintf(&text, "%s: %s\n%s\n", a.paint(bold, r.Name), r.Title, fold(r.Description, 100))
 		if name != "" {
-			fmt.Fprintf(a.out, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
+			fmt.Fprintf(&text, "\ninput schema\n%s\n\noutput schema\n%s\n", indented(r.Input), indented(r.Output))
 		}
 	}
-	return nil
+	_, err = io.WriteString(a.out, text.String())
+	return err
 }
 
 func indented(raw json.RawMessage) string {
