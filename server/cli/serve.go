@@ -44,7 +44,9 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return fault("serve", err)
 	}
-	if err := s.ServeStdio(ctx, a.in, out); err != nil {
+	in, undo := polled(a.in, out)
+	defer undo()
+	if err := s.ServeStdio(ctx, in, out); err != nil {
 		return fault("serve", err)
 	}
 	return nil
