@@ -54,16 +54,8 @@ type Model struct {
 // StartModel starts the stub model.
 func (p Programs) StartModel() (*Model, error) {
 	child := exec.Command(p.Model)
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
+	stdin, out, err := startPiped(child)
 	if err != nil {
-		return nil, err
-	}
-	out, err := child.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := child.Start(); err != nil {
 		return nil, err
 	}
 	url, err := bufio.NewReader(out).ReadString('\n')
@@ -71,6 +63,18 @@ func (p Programs) StartModel() (*Model, error) {
 		return nil, errors.Join(fmt.Errorf("the stub model said no address: %w", err), stdin.Close(), child.Wait())
 	}
 	return &Model{strings.TrimSpace(url), child, stdin}, nil
+}
+
+// startPiped starts a child and returns its standard input and output; what it says on standard error is shown.
+func startPiped(child *exec.Cmd) (in io.WriteCloser, out io.Reader, err error) {
+	child.Stderr = os.Stderr
+	if in, err = child.StdinPipe(); err != nil {
+		return nil, nil, err
+	}
+	if out, err = child.StdoutPipe(); err != nil {
+		return nil, nil, err
+	}
+	return in, out, child.Start()
 }
 
 // Close ends the stub model.

@@ -25,16 +25,8 @@ type Session struct {
 func startSession(m *Model, name string, args ...string) (*Session, error) {
 	child := exec.Command(name, args...)
 	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
-	child.Stderr = os.Stderr
-	in, err := child.StdinPipe()
+	in, out, err := startPiped(child)
 	if err != nil {
-		return nil, err
-	}
-	out, err := child.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := child.Start(); err != nil {
 		return nil, err
 	}
 	const whole = 256 << 10 // more than any answer

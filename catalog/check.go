@@ -49,7 +49,7 @@ func (s *Schema) Check(v any) []Mismatch {
 		return nil
 	}
 	judge, err := s.judge()
-	if err != nil { // only a Without that cut off what another part refers to; nothing fits such a schema
+	if err != nil { // a Without that cut off what another part refers to, or a Go type's wrong tag; nothing fits such a schema
 		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
 	}
 	fault, ok := errors.AsType[*santhosh.ValidationError](judge.Validate(v))

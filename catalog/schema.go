@@ -16,8 +16,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Schema is a compiled JSON Schema (draft 2020-12 unless it names another). It is immutable and safe for concurrent
-// use. A nil Schema describes any value.
+// Schema is a JSON Schema (draft 2020-12 unless it names another), compiled when a value first needs it. It is immutable
+// and safe for concurrent use. A nil Schema describes any value.
 type Schema struct {
 	raw       json.RawMessage
 	spellings map[string]string // by property; no part of the text
