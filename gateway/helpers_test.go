@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,32 @@ func compact(v any) string {
 var blanks = []rune{
 	'\t', '\n', '\v', '\f', '\r', 0x1c, 0x1d, 0x1e, 0x1f, ' ', 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004,
 	0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+}
+
+// spell writes a decoded value so that strict reading gives it back: in canonical form, but for whole doubles beyond
+// 2^53-1, which that form may write as integers that are refused (RFC 8785 and RFC 7493 do not fit there).
+func spell(v any) string {
+	switch v := v.(type) {
+	case float64:
+		text := string(ijson.Canonical(v))
+		if math.Abs(v) > ijson.MaxInteger && !strings.ContainsAny(text, ".e") {
+			text += ".0"
+		}
+		return text
+	case []any:
+		elements := make([]string, len(v))
+		for i, element := range v {
+			elements[i] = spell(element)
+		}
+		return "[" + strings.Join(elements, ",") + "]"
+	case map[string]any:
+		var members []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			members = append(members, quote(name)+":"+spell(v[name]))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	}
+	return string(ijson.Canonical(v))
 }
 
 // quote is a text as JSON.

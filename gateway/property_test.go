@@ -119,7 +119,7 @@ func TestParsersAgreeWithTheOracle(t *testing.T) {
 				if want != "" {
 					want = p.family + ":" + want
 				}
-				_, refusal := p.parse(gateway.ReadReply(string(ijson.Canonical(doc))))
+				_, refusal := p.parse(gateway.ReadReply(spell(doc)))
 				got := ""
 				if refusal != nil {
 					got = refusal.Reason
@@ -141,7 +141,7 @@ func TestParserProperties(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				doc := spoilt(rt, p.good)
 				p.check(rt, gateway.FromCaller(doc, "/it"))
-				p.check(rt, gateway.ReadReply(string(ijson.Canonical(doc))))
+				p.check(rt, gateway.ReadReply(spell(doc)))
 			})
 		})
 	}
@@ -175,8 +175,8 @@ func (p parser) check(t failer, in gateway.Intent) {
 // checkAccepted parses what was accepted once more: it is the same.
 func (p parser) checkAccepted(t failer, accepted map[string]any) {
 	t.Helper()
-	text := ijson.Canonical(accepted)
-	again, refusal := p.parse(gateway.ReadReply(string(text)))
+	text := spell(accepted)
+	again, refusal := p.parse(gateway.ReadReply(text))
 	if refusal != nil {
 		t.Fatalf("%s was accepted, but not again: %v", text, verdict(refusal))
 	}
@@ -242,7 +242,7 @@ func (p parser) checkFix(t failer, in gateway.Intent, refusal *gateway.Refusal, 
 	if !ok {
 		t.Fatalf("the repair of %v does not fit", lines([]gateway.Problem{problem}))
 	}
-	in2 := gateway.ReadReply(string(ijson.Canonical(fixed)))
+	in2 := gateway.ReadReply(spell(fixed))
 	if in.Caller {
 		in2 = gateway.FromCaller(fixed, in.At)
 	}
