@@ -54,8 +54,7 @@ func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 		Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind), Aggregate: patterns.Operations,
 	}
 	if kind == gateway.Supervisor {
-		s.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "Customer requested refund within policy review"}
+		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	return s

@@ -11,11 +11,13 @@ import (
 // Refunds is the policy of the refund demo (spec/patterns.md section 0, Supervisor): a decision table in one
 // place until policies come from files. Its zero value pays nothing.
 type Refunds struct {
-	AutoLimitUSD  float64 // a refund above it needs a person
-	MaxPerRunUSD  float64 // all refunds of a run together
-	WindowDays    float64 // a payment older than this is not refunded
-	DefaultReason string  // what is written where no reason was given
+	AutoLimitUSD float64 // a refund above it needs a person
+	MaxPerRunUSD float64 // all refunds of a run together
+	WindowDays   float64 // a payment older than this is not refunded
 }
+
+// refundReason is written where a refund has none (spec/patterns.md section 5).
+const refundReason = "Customer requested refund within policy review"
 
 var _ Reviewer = Refunds{}
 
@@ -63,7 +65,7 @@ func (p Refunds) refund(c Case) Verdict {
 	case amount > remaining:
 		return revise(c, "cap_to_remaining_run_budget", "amount_usd", Cents(remaining))
 	case ijson.Blank(reason):
-		return revise(c, "refund_reason_required", "reason", p.DefaultReason)
+		return revise(c, "refund_reason_required", "reason", refundReason)
 	case !(amount <= p.AutoLimitUSD):
 		return Verdict{Decision: Escalate, Reason: "high_refund_requires_human"}
 	}

@@ -59,8 +59,7 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 		s.Name, s.Policy = "route_ticket", demo.Specialists
 	case gateway.Supervisor:
 		s.Name, s.Policy = "supervised_refund", demo.RefundTools
-		s.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "Customer requested refund within policy review"}
+		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	for _, tool := range more {

@@ -176,7 +176,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	case gateway.Orchestrator:
 		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 200*time.Millisecond
 	case gateway.Supervisor:
-		refunds := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "asked"}
+		refunds := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
 			if slices.Contains([]string{"broken", "lying", "absent"}, c.Tool) {
 				return gateway.Verdict{Decision: gateway.Approve, Reason: "tested"}

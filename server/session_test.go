@@ -63,7 +63,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)
 	orchestrator.Aggregate = patterns.Operations
 	refund := declare(gateway.Supervisor, "supervised_refund", demo.RefundTools)
-	refund.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "asked for"}
+	refund.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 	return []Pattern{
 		{Spec: declare(gateway.TaskDecomposition, "run_task_decomposition", demo.DecompositionTools)},
 		{Spec: orchestrator},

@@ -56,8 +56,7 @@ func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:
 		s.Policy = demo.RefundTools
-		s.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14, DefaultReason: "Customer requested refund within policy review"}
+		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	s.Execution = s.Policy

@@ -67,7 +67,7 @@ type PatternConfig struct {
 	Budget  gateway.Budget
 	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
 	Policy, Execution []string
-	Refunds           gateway.Refunds   // of supervised_refund; DefaultReason is not configured
+	Refunds           gateway.Refunds   // of supervised_refund
 	Approver          patterns.Approver // of supervised_refund
 }
 
@@ -188,11 +188,7 @@ func builtinPatterns() []PatternConfig {
 	list := make([]PatternConfig, 0, len(builtinNames))
 	for _, name := range builtinNames {
 		kind := builtinKinds[name]
-		p := PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind)}
-		if name == "supervised_refund" {
-			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-		}
-		list = append(list, p)
+		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind)})
 	}
 	return list
 }

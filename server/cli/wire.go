@@ -78,15 +78,10 @@ func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
 	case gateway.Orchestrator:
 		s.Aggregate = patterns.Operations
 	case gateway.Supervisor:
-		policy := p.Refunds
-		policy.DefaultReason = defaultRefundReason
-		s.Reviewer, s.Approver = policy, p.Approver
+		s.Reviewer, s.Approver = p.Refunds, p.Approver
 	}
 	return s
 }
-
-// defaultRefundReason is written where a refund has none (spec/patterns.md section 5).
-const defaultRefundReason = "Customer requested refund within policy review"
 
 // logger writes to standard error, which is never part of a protocol.
 func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
