@@ -41,7 +41,7 @@ func (s *Server) logRun(ctx context.Context, c call, p peer, e Envelope, ended p
 		slog.Int64("duration_ms", ended.Ended.Sub(ended.Began).Milliseconds()),
 		slog.Int64("waited_ms", 0), // nothing in this version waits for anybody
 		slog.Int("llm_calls", ended.Requests), slog.Int("tool_calls", ended.Calls),
-		slog.String("principal", s.principal), slog.String("client", p.client), slog.String("era", p.era),
+		slog.String("principal", s.principalOf(ctx)), slog.String("client", p.client), slog.String("era", p.era),
 	)
 }
 

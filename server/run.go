@@ -57,7 +57,7 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 	s, who := t.server, peerOf(ctx)
 	model := &witness{Model: s.config.Model}
 	job := patterns.Job{
-		Spec: t.spec, Task: c.task(s.config.Configured), Model: model, Client: who.client, Principal: s.principal,
+		Spec: t.spec, Task: c.task(s.config.Configured), Model: model, Client: who.client, Principal: s.principalOf(ctx),
 	}
 	if told != nil {
 		job.Progress = told.tell

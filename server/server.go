@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -48,7 +46,7 @@ type Server struct {
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
 func New(c Config) (*Server, error) {
-	s := &Server{config: c, log: c.Log, principal: "local:" + strconv.Itoa(os.Getuid())}
+	s := &Server{config: c, log: c.Log, principal: localPrincipal()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

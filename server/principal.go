@@ -1,0 +1,29 @@
+package server
+
+import (
+	"context"
+	"os"
+	"strconv"
+)
+
+// A principal is whose runs, sessions and parked proposals are looked up: "local:<uid>" for who started this process or
+// reaches it over loopback as the same OS user, "token:<name>" for the holder of a bearer token (design section 7).
+// What belongs to another principal is not found.
+
+type principalKey struct{}
+
+// withPrincipal says who asks. Only a transport that has checked it may say so.
+func withPrincipal(ctx context.Context, principal string) context.Context {
+	return context.WithValue(ctx, principalKey{}, principal)
+}
+
+// principalOf is who asks: whom the transport named, else the user of this process.
+func (s *Server) principalOf(ctx context.Context) string {
+	if p, ok := ctx.Value(principalKey{}).(string); ok {
+		return p
+	}
+	return s.principal
+}
+
+// localPrincipal is the user of this process.
+func localPrincipal() string { return "local:" + strconv.Itoa(os.Getuid()) }
