@@ -10,6 +10,7 @@ var (
 
 	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}}
 	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
+	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
 	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan}
@@ -27,6 +28,9 @@ var registry = concat(
 		"type:N", "The argument N is of another type.",
 		"limit:N", "The argument N holds a number out of range or is nested too deep.",
 		"too_large:N", "The argument N, or the whole call, is larger than allowed."),
+	rows("invalid_request:", continuing, ExitRequest, NextFix,
+		"not_found:N", "There is nothing of the name N gives, or it is not yours.",
+		"mismatch:N", "The argument N is not what the run began with."),
 	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
 		"not_object", "The plan is JSON but no object.",
 		"bad_kind", "The plan's kind is not plan.",
@@ -146,7 +150,8 @@ var registry = concat(
 		"revise_not_convergent", "The policy's changes come to no end.",
 		"no_rule_matched", "No rule of the policy allows it."),
 	rows("", at(svAsk), ExitRefused, NextTell, "human_rejected", "The person said no, or nobody may be asked."),
-	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller's proposals ran out."),
+	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
+	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
 )
 

@@ -40,6 +40,7 @@ const (
 const stopReasons = `
 TD , OR , RT , SV |0|answer_user|success
 TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:missing:goal invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
+RT request, SV request|2|fix_and_retry|invalid_request:not_found:run_id invalid_request:mismatch:goal
 TD plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay
 TD plan|3|fix_and_retry or call|invalid_plan:step_1_not_object invalid_plan:step_2_extra_keys invalid_plan:step_10_missing_id invalid_plan:step_3_missing_title invalid_plan:step_9999_missing_tool invalid_plan:step_6_bad_args
 TD plan, OR plan|3|fix_and_retry or call|invalid_plan:non_json
@@ -69,6 +70,7 @@ SV worker|4|tell_user|max_steps
 SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched
 SV human_approval|3|tell_user|human_rejected
 RT route, SV worker|4|call or tell_user|caller_expired
+` + begun + `|8|tell_user|cancelled
 ` + begun + `|1|tell_user|internal_error`
 
 // places lists where a row occurs, by asking for every place there is.
@@ -212,8 +214,8 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_action:missing_required_arg:pay:", "invalid_action:missing_required_arg::x", "invalid_action:missing_required_arg::",
 		"supervisor_block", "supervisor_block:", "supervisor_block:other", "supervisor_block:no_rule_matched:x",
 		// Rows of later capabilities, which come with the code that returns them.
-		"policy_block:no", "kill_switch", "cancelled", "approval_expired", "in_doubt:pay", "max_cost_usd", "tool_timeout:pay",
-		"invalid_request:not_found:run_id", "invalid_request:mismatch:goal", "invalid_request:reused:idempotency_key",
+		"policy_block:no", "kill_switch", "approval_expired", "in_doubt:pay", "max_cost_usd", "tool_timeout:pay",
+		"invalid_request:reused:idempotency_key",
 		"invalid_action:bad_arg_value:pay:x", "invalid_answer:bad_schema", "journal_unavailable", "supervisor_block:once_reused",
 	}
 	for _, reason := range none {

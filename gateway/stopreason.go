@@ -47,6 +47,7 @@ const (
 	ExitSpent   Exit = 4 // budget, time, loop, expired
 	ExitModel   Exit = 5
 	ExitTool    Exit = 6 // something was called and failed
+	ExitStopped Exit = 8 // cancelled from outside
 )
 
 // Place is where a stop reason occurs: a pattern's kind and the phases it has there.

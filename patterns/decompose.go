@@ -65,7 +65,7 @@ type decomposition struct {
 func (d *decomposition) propose() *stop {
 	budget := d.spec.Budget
 	d.rows = []any{}
-	intent, stop := d.log.propose(PhasePlan, "plan", Question{
+	intent, stop := d.log.propose(PhasePlan, Question{
 		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Payload: map[string]any{
 			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": offered(d.tools),
 		},
@@ -98,8 +98,8 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		return failed(notAdmitted(PhaseExecute, refusal))
 	}
 	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
-	if out.State == Canceled { // the time was over before the step began
-		return stopped(PhaseExecute, "max_seconds")
+	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began
+		return stopped(PhaseExecute, cut)
 	}
 	if out.State != OK {
 		return failed(stopped(PhaseExecute, callReason(gateway.ToolFamily, permit, out)))
@@ -115,11 +115,7 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 
 // argsAt is where step n has its arguments in the intent.
 func (d *decomposition) argsAt(n int) ijson.Pointer {
-	at := ijson.Pointer("")
-	if d.task.Caller != nil {
-		at = "/plan"
-	}
-	return at.Member("steps").Index(n - 1).Member("args")
+	return d.intentAt().Member("steps").Index(n - 1).Member("args")
 }
 
 func (d *decomposition) result(s *stop) Result {

@@ -37,13 +37,18 @@ func AskPerson(run Run, e Effect, a Approval) (Decision, Outcome) {
 	return readDecision(out.Output), out
 }
 
-// Await takes the caller's next proposal, if there is one; else the outcome says that nothing more came.
-func Await(run Run, e Effect, name string, next *gateway.Intent) Outcome {
+// Take enters a proposal that the caller has handed in.
+func Take(run Run, e Effect, name string, next gateway.Intent) Outcome {
 	e.Kind, e.Name = CallerEffect, name
-	e.Input = []byte("null")
-	if next != nil {
-		e.Given, e.Input = true, ijson.Canonical(next.Value())
-	}
+	e.Input = ijson.Canonical(next.Value())
+	return run.Do(e)
+}
+
+// Await waits for the caller's next proposals. The outcome's output is what the caller sent: {route} or {actions}, and
+// continue_with; [ReasonExpired] says that nothing came in time.
+func Await(run Run, e Effect, w Waiting) Outcome {
+	e.Kind, e.Name, e.Waiting = CallerEffect, "turn", &w
+	e.Input = ijson.Canonical(map[string]any{"argument": w.Argument, "turn": float64(w.Turn), "refused": float64(w.Refused)})
 	return run.Do(e)
 }
 

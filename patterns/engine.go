@@ -2,7 +2,6 @@ package patterns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,9 +11,14 @@ import (
 // Engine carries out runs: it gives pattern code its [Run], performs the effects and keeps the record. It is safe
 // for concurrent use.
 type Engine interface {
-	// Start carries out one run to its end. When ctx ends, the run stops before its next effect and Start returns
-	// [ErrCanceled]; a fault of pattern code or engine is a [*Fault]. Ended says how far the run came in all cases.
+	// Start carries out one run until it ends or waits. When ctx ends, what is under way is cut, nothing more is begun,
+	// and the run ends as cancelled. A fault of pattern code or engine is a [*Fault]. Ended says how far the run came in
+	// all cases.
 	Start(ctx context.Context, job Job) (Ended, error)
+	// Continue hands a waiting run what its caller sends and carries it on, as Start does. Of two continuations of one
+	// turn one is taken. Its error may also be [ErrNoRun] or [ErrNotTaken].
+	Continue(ctx context.Context, c Continuation) (Ended, error)
+	Runs
 }
 
 // Job is one run to carry out.
@@ -26,6 +30,8 @@ type Job struct {
 	Progress func(Progress)
 	// Client and Principal stand in the record: who asked, and through what.
 	Client, Principal string
+	// Arguments are those of the tool as the caller sent them, for who looks at the run later. They are not changed.
+	Arguments map[string]any
 }
 
 // Progress is one line about a run: "execute: step 2 of 5, fetch_sales_data". It holds names, never arguments.
@@ -34,18 +40,17 @@ type Progress struct {
 	Line  string
 }
 
-// Ended is how a run ended.
+// Ended is how a run ended, or what it waits for.
 type Ended struct {
 	RunID        string
-	Result       Result // not with an error
-	Phase        string // of the newest effect
-	Calls        int    // of tools that were begun
-	Requests     int    // to the model, retries included
+	Result       Result   // of a run that ended without a fault
+	Waiting      *Waiting // nil: it ended
+	Phase        string   // of the newest effect
+	Calls        int      // of tools that were begun
+	Requests     int      // to the model, retries included
 	Began, Ended time.Time
+	Waited       time.Duration // for callers, of the time in between
 }
-
-// ErrCanceled is returned for a run whose caller went away or whose engine is closing.
-var ErrCanceled = errors.New("patterns: the run was canceled")
 
 // Fault is a fault of ours inside a run, as opposed to what a model, tool or caller did.
 type Fault struct {

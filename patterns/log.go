@@ -43,6 +43,16 @@ type log struct {
 	deadline time.Time     // moves by the time that people took
 	waited   time.Duration // what people took
 
+	byCaller bool             // the newest intent was the caller's, or the next is to be
+	queue    []gateway.Intent // the caller's proposals that are not taken yet
+	batch    []gateway.Intent // the newest that the caller handed in at once
+	taken    int              // of batch
+	proposed []any            // all of the caller's that were accepted, in order
+	turn     int              // the turn that would be waited for
+	refusals int              // at this turn
+	refusal  *stop            // the newest of them
+
+	asked  bool // the model was asked
 	usage  Usage
 	filled []gateway.Filled
 	said   []string // progress words for what was decided since the last effect
@@ -54,10 +64,13 @@ type log struct {
 func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 	gate.Catalog, gate.Execution, gate.Budget, gate.Reviewer = spec.Catalog, spec.Execution, spec.Budget, spec.Reviewer
 	now := run.Now()
-	return &log{
+	l := &log{
 		run: run, spec: spec, task: task, gate: gateway.NewGate(gate), tools: spec.tools(),
 		start: now, deadline: now.Add(spec.Budget.MaxTime), trace: []any{}, history: []any{},
+		byCaller: task.Caller != nil, turn: 1,
 	}
+	l.accept(task.Caller)
+	return l
 }
 
 // effect is an effect of a phase, with the words that wait to be said.
@@ -71,30 +84,16 @@ func (l *log) effect(phase, doing string) Effect {
 func (l *log) say(words string) { l.said = append(l.said, words) }
 
 // propose gets the next intent: the caller's, in order, or a model's answer to the question.
-func (l *log) propose(phase, name string, q Question) (gateway.Intent, *stop) {
-	if l.task.Caller != nil {
-		return l.callers(phase, name)
+func (l *log) propose(phase string, q Question) (gateway.Intent, *stop) {
+	if len(l.queue) > 0 {
+		return l.callers(phase, q.Ask.intent())
 	}
+	l.byCaller = false
 	text, s := l.ask(phase, "asking the model", q)
 	if s != nil {
 		return gateway.Intent{}, s
 	}
 	return gateway.ReadReply(text), nil
-}
-
-// callers takes the caller's next proposal.
-func (l *log) callers(phase, name string) (gateway.Intent, *stop) {
-	var next *gateway.Intent
-	if len(l.task.Caller) > 0 {
-		next, l.task.Caller = &l.task.Caller[0], l.task.Caller[1:]
-	}
-	switch out := Await(l.run, l.effect(phase, "reading the caller's "+name), name, next); {
-	case out.State == OK:
-		return *next, nil
-	case out.Reason == ReasonDeadline:
-		return gateway.Intent{}, stopped(phase, "max_seconds")
-	}
-	return gateway.Intent{}, stopped(phase, "caller_expired")
 }
 
 // ask asks the model within the run's budgets and returns the reply's text, which is never blank.
@@ -111,6 +110,7 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 		q.MaxRequests = int(budget.MaxLLMCalls) - l.usage.Requests
 	}
 	out := AskModel(l.run, l.effect(phase, doing), q)
+	l.asked = l.asked || out.State != Canceled
 	l.usage = l.usage.Plus(out.Usage)
 	if out.State != OK {
 		return "", modelStop(phase, out)
@@ -123,8 +123,8 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 }
 
 func modelStop(phase string, out Outcome) *stop {
-	if out.Reason == ReasonDeadline {
-		return stopped(phase, "max_seconds")
+	if cut := cutReason(out); cut != "" {
+		return stopped(phase, cut)
 	}
 	about, _ := out.Output.(map[string]any)
 	return &stop{phase, out.Reason, func(r *Result) {
@@ -181,7 +181,8 @@ func (l *log) wait(since time.Time) {
 func (l *log) end(s *stop) Result {
 	r := Result{
 		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
-		Filled: l.filled, ByCall: l.task.Caller != nil, Budget: l.spent(),
+		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.spent(),
+		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue),
 	}
 	if s == nil {
 		return r
@@ -226,8 +227,8 @@ func (r Result) answered(text string) Result {
 // callReason is the stop reason of a permitted call that did not end well, in a family's words.
 func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 	switch out.Reason {
-	case ReasonDeadline:
-		return "max_seconds"
+	case ReasonDeadline, ReasonCanceled:
+		return cutReason(out)
 	case ReasonBadResult:
 		if family == gateway.RouteFamily {
 			return "route_bad_observation"

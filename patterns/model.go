@@ -29,6 +29,14 @@ const (
 	AskAnswer Ask = "answer" // plain text, made from what was observed
 )
 
+// intent is what the answer is called: both plans are one.
+func (a Ask) intent() string {
+	if a == AskTasks {
+		return string(AskPlan)
+	}
+	return string(a)
+}
+
 // Question is one question to a model. Its payload is the contract of spec sections 2-5; Prompt is the product's own.
 type Question struct {
 	Ask    Ask

@@ -47,8 +47,8 @@ func Orchestrate(run Run, spec Spec, task Task) Result {
 		return o.result(stop)
 	}
 	o.dispatch()
-	if o.late {
-		return o.result(stopped(PhaseDispatch, "max_seconds"))
+	if o.cut != "" {
+		return o.result(stopped(PhaseDispatch, o.cut))
 	}
 	if o.failed = o.failedCritical(); len(o.failed) > 0 {
 		return o.result(stopped(PhaseDispatch, "critical_task_failed"))
@@ -74,7 +74,7 @@ type orchestration struct {
 	aggregate  *Aggregate
 	dispatches int
 	longest    float64 // seconds of the longest attempt
-	late       bool    // the deadline came while tasks ran
+	cut        string  // the run ended while tasks ran: max_seconds or cancelled
 }
 
 // propose gets a plan and has it judged whole.
@@ -85,7 +85,7 @@ func (o *orchestration) propose() *stop {
 	for name, v := range o.task.Inputs {
 		payload[name] = v
 	}
-	intent, stop := o.log.propose(PhasePlan, "plan", Question{
+	intent, stop := o.log.propose(PhasePlan, Question{
 		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: []string{requestID},
 	})
 	if stop != nil {
@@ -129,8 +129,8 @@ type ending struct {
 	row      TaskRow
 	problems []gateway.Problem
 	calls    []made
-	late     bool
-	taken    int // dispatches it took
+	cut      string // why the run's own end ended it
+	taken    int    // dispatches it took
 }
 
 // made is one call with its outcome, for the ledger.
@@ -154,14 +154,15 @@ func (o *orchestration) dispatch() {
 		}
 		return o.work(branch, i, try, own)
 	})
-	cut := 0
+	cut, why := 0, ""
 	for i, end := range ends {
 		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
 		// knows what the call would have been refused for.
 		if cut >= o.spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
-			end = ending{row: end.row, late: true, taken: end.taken}.failed(0, "max_seconds")
+			end = ending{row: end.row, cut: why, taken: end.taken}.failed(0, why)
 		}
-		if end.late {
+		if end.cut != "" {
+			why = end.cut
 			cut++
 		}
 		o.collect(end)
@@ -250,12 +251,12 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 		}
 		e.row.Status, e.row.Observation = "done", shown(out.Output, out.Bytes)
 		return e.failed(n, "")
-	case out.Reason == ReasonDeadline:
-		e.late = true
+	case cutReason(out) != "":
+		e.cut = cutReason(out)
 		if out.State == Canceled {
 			n--
 		}
-		return e.failed(n, "max_seconds")
+		return e.failed(n, e.cut)
 	case out.State == Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
@@ -265,7 +266,9 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 
 // collect enters how a task ended into the log.
 func (o *orchestration) collect(e ending) {
-	o.late = o.late || e.late
+	if o.cut == "" {
+		o.cut = e.cut
+	}
 	o.ended = append(o.ended, e.row)
 	o.history = append(o.history, e.row)
 	t := TaskTrace{
@@ -297,11 +300,7 @@ func (o *orchestration) failedCritical() []TaskRow {
 
 // argsAt is where task i has its arguments in the intent.
 func (o *orchestration) argsAt(i int) ijson.Pointer {
-	at := ijson.Pointer("")
-	if o.task.Caller != nil {
-		at = "/plan"
-	}
-	return at.Member("tasks").Index(i).Member("args")
+	return o.intentAt().Member("tasks").Index(i).Member("args")
 }
 
 func (o *orchestration) result(s *stop) Result {

@@ -62,7 +62,11 @@ type Result struct {
 	Budget map[string]Spent
 	Usage  Usage
 	Filled []gateway.Filled
-	ByCall bool // the caller proposed
+
+	ByCall   bool  // the newest intent was the caller's
+	Asked    bool  // a model was asked
+	Proposed []any // the caller's accepted proposals, over all turns
+	Taken    int   // of them
 }
 
 // OK reports whether the run did what it was asked.

@@ -69,20 +69,58 @@ type routing struct {
 
 // choose gets and judges the next route.
 func (r *routing) choose() (gateway.Route, *stop) {
-	intent, stop := r.propose(PhaseRoute, "route", Question{
+	intent, stop := r.next(PhaseRoute, Question{
 		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools,
-	})
+	}, r.asking())
 	if stop != nil {
 		return gateway.Route{}, stop
 	}
+	route, stop := r.read(intent)
+	if stop != nil {
+		return gateway.Route{}, stop
+	}
+	r.filled = append(r.filled, route.Filled...)
+	return route, nil
+}
+
+// read judges a route.
+func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
 		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal,
 	})
 	if refusal != nil {
 		return gateway.Route{}, refused(PhaseRoute, "raw_route", refusal, intent.Raw())
 	}
-	r.filled = append(r.filled, route.Filled...)
 	return route, nil
+}
+
+// asking asks the caller for another route.
+func (r *routing) asking() asking {
+	a := asking{
+		argument: "route", forbidden: r.forbidden, left: r.total - r.attempt + 1,
+		judge: func(batch []gateway.Intent) *stop {
+			for _, intent := range batch { // of one
+				if _, stop := r.read(intent); stop != nil {
+					return stop
+				}
+			}
+			return nil
+		},
+		soFar: func() Result {
+			result := r.result(nil)
+			result.Budget["max_route_attempts"] = Spent{float64(r.total), float64(r.attempt - 1)}
+			return result
+		},
+	}
+	for _, name := range r.spec.Policy {
+		if !slices.Contains(r.forbidden, name) {
+			a.names = append(a.names, name)
+		}
+	}
+	if n := len(r.delegations); n > 0 {
+		a.last = r.delegations[n-1].Observation
+	}
+	return a
 }
 
 // delegate hands the ticket over and reports whether the specialist declined.
@@ -185,10 +223,7 @@ func (r *routing) rows(n int) []any {
 
 // argsAt is where a caller's route has its arguments; a model's stand at the top.
 func (r *routing) argsAt() ijson.Pointer {
-	if r.task.Caller != nil {
-		return "/route/args"
-	}
-	return "/args"
+	return r.intentAt().Member("args")
 }
 
 func (r *routing) result(s *stop) Result {

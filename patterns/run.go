@@ -59,7 +59,7 @@ type Effect struct {
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
 	Approval *Approval      // of a human effect
-	Given    bool           // of a caller effect: Input is the proposal, else there is none left
+	Waiting  *Waiting       // of a caller effect that waits; nil: Input is a proposal that was handed in
 }
 
 // Quota is one share of a budget that branches have in common.
@@ -81,11 +81,12 @@ const (
 
 // Reasons an engine gives; others are stop reasons or quota names.
 const (
-	ReasonTimeout   = "timeout"  // Effect.Timeout has passed
-	ReasonDeadline  = "deadline" // Effect.Deadline has passed
-	ReasonExpired   = "expired"  // the caller proposed nothing more
-	ReasonToolError = "error"    // the tool failed
-	ReasonToolPanic = "panic"    // the tool broke
+	ReasonTimeout   = "timeout"   // Effect.Timeout has passed
+	ReasonDeadline  = "deadline"  // Effect.Deadline has passed
+	ReasonCanceled  = "cancelled" // the run was taken back
+	ReasonExpired   = "expired"   // the caller proposed nothing in time
+	ReasonToolError = "error"     // the tool failed
+	ReasonToolPanic = "panic"     // the tool broke
 	ReasonBadResult = "bad_result"
 	ReasonRefused   = "refused" // there was no permit
 )

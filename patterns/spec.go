@@ -38,6 +38,8 @@ type Task struct {
 	Inputs Inputs
 	// Caller are the caller's own proposals, in order; nil where a model is to propose.
 	Caller []gateway.Intent
+	// Handover lets the model go on when the caller's proposals have run out; else the run waits for more.
+	Handover bool
 	// Finalize asks for a final text; without it history and aggregate are the answer.
 	Finalize bool
 }

@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"fmt"
+	"slices"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -49,7 +50,7 @@ func Supervise(run Run, spec Spec, task Task) Result {
 		Family: gateway.ToolFamily, SplitLoops: true,
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
-	if stop := s.checkWhole(); stop != nil {
+	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
 	for s.step = 1; s.step <= spec.Budget.MaxSteps; s.step++ {
@@ -89,11 +90,11 @@ type act struct {
 	human    *HumanApproval
 }
 
-// checkWhole judges all of a caller's actions before any of them runs.
-func (s *supervision) checkWhole() *stop {
+// checkWhole judges all actions that the caller hands in at once, before any of them runs.
+func (s *supervision) checkWhole(batch []gateway.Intent) *stop {
 	var all gateway.Refusal
 	var raw any
-	for _, intent := range s.task.Caller {
+	for _, intent := range batch {
 		_, refusal := gateway.ParseAction(intent, s.rules())
 		if refusal == nil {
 			continue
@@ -116,9 +117,9 @@ func (s *supervision) rules() gateway.ActionRules {
 
 // next gets and reads the worker's next action.
 func (s *supervision) next() (*act, *stop) {
-	intent, stop := s.propose(PhaseWorker, "action", Question{
+	intent, stop := s.log.next(PhaseWorker, Question{
 		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
-	})
+	}, s.asking())
 	if stop != nil {
 		return nil, stop
 	}
@@ -128,6 +129,23 @@ func (s *supervision) next() (*act, *stop) {
 	}
 	s.filled = append(s.filled, action.Filled...)
 	return &act{proposed: action, executed: action, from: "original"}, nil
+}
+
+// asking asks the caller for more actions.
+func (s *supervision) asking() asking {
+	left := s.spec.Budget.MaxSteps - s.step + 1
+	a := asking{
+		argument: "actions", names: append(slices.Clone(s.spec.Policy), "final"), left: left, judge: s.checkWhole,
+		soFar: func() Result {
+			r := s.result(nil)
+			r.Budget["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step - 1)}
+			return r
+		},
+	}
+	if n := len(s.done); n > 0 {
+		a.last = s.done[n-1].Observation
+	}
+	return a
 }
 
 // judge has the action reviewed and, where the policy asks for one, decided by a person.
@@ -169,7 +187,10 @@ func (s *supervision) askPerson(a *act) *stop {
 		Action: a.executed, Rule: rule, Approver: s.spec.Approver,
 	})
 	if out.State != OK {
-		return stopped(PhaseHuman, "max_seconds")
+		if cut := cutReason(out); cut != "" {
+			return stopped(PhaseHuman, cut)
+		}
+		return stopped(PhaseHuman, "human_rejected")
 	}
 	s.wait(asked)
 	if decision.Approved && decision.Args != nil {
@@ -283,10 +304,7 @@ func (a *act) reviewed() Reviewed {
 
 // argsAt is where the present action has its arguments in the intent.
 func (s *supervision) argsAt() ijson.Pointer {
-	if s.task.Caller != nil {
-		return ijson.Pointer("/actions").Index(s.step - 1).Member("args")
-	}
-	return "/args"
+	return s.intentAt().Member("args")
 }
 
 func (s *supervision) result(stop *stop) Result {

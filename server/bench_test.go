@@ -37,7 +37,7 @@ func BenchmarkCall(b *testing.B) {
 	s := serving(b)
 	line := json.RawMessage(callLine(1, td, benchCall))
 	tool := toolNamed(b, s, td)
-	c, _ := tool.take(json.RawMessage(benchCall))
+	c, _ := tool.take(json.RawMessage(benchCall), "")
 	engine := &local.Engine{}
 	defer engine.Close()
 	run := func() patterns.Ended {
@@ -56,7 +56,7 @@ func BenchmarkCall(b *testing.B) {
 		"ours": func() any { return s.mcp.HandleMessage(b.Context(), line) },
 		"bare": func() any { return bare.HandleMessage(b.Context(), line) },
 		"run":  func() any { return run().RunID },
-		"take": func() any { _, problems := tool.take(json.RawMessage(benchCall)); return len(problems) },
+		"take": func() any { _, problems := tool.take(json.RawMessage(benchCall), ""); return len(problems) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -74,7 +74,7 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkStdio(b *testing.B) {
 	s := serving(b)
 	tool := toolNamed(b, s, td)
-	c, _ := tool.take(json.RawMessage(benchCall))
+	c, _ := tool.take(json.RawMessage(benchCall), "")
 	run := func() patterns.Ended {
 		ended, err := s.config.Engine.Start(b.Context(), patterns.Job{Spec: tool.spec, Task: c.task(false), Model: llm.NewRules()})
 		if err != nil || !ended.Result.OK() {

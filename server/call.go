@@ -16,7 +16,10 @@ type call struct {
 	Arguments map[string]any  // decoded, as sent: a plan, route or actions given as a text is still that text
 	Intents   map[string]any  // plan, route and actions by argument name, read from their text or as given
 	IntentWas map[string]bool // true: the argument was sent as a text holding JSON
-	ByCaller  bool            // the caller handed in an intent
+	Proposes  bool            // the caller hands in an intent
 	Demo      bool            // a reachable tool is make-believe
 	Model     string          // name of the model: "rules", "gpt-4.1-mini"; "caller" when no model was asked
+
+	Run   *patterns.Snapshot // the run that is continued, as it stood when the call was taken; nil: a run is to begin
+	Shift int                // how many of Intents["actions"] were handed in before this call
 }

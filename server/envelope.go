@@ -13,6 +13,8 @@ import (
 const (
 	statusOK      = "ok"
 	statusStopped = "stopped"
+	statusRunning = "running"
+	statusWaiting = "waiting"
 )
 
 // Envelope is what every tool returns as structuredContent: one shape for all patterns and all ends (spec/surface.md
@@ -25,6 +27,9 @@ type Envelope struct {
 	RunID      string `json:"run_id,omitempty"`
 	Summary    string `json:"summary"`
 	Next       next   `json:"next"`
+
+	WaitingFor *waitingFor `json:"waiting_for,omitempty"` // with status waiting
+	Current    *current    `json:"current,omitempty"`     // with status running
 
 	Problems []gateway.Problem `json:"problems,omitempty"`
 
@@ -93,16 +98,21 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	if a.Bad {
 		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
 	}
-	switch a.RawName {
-	case "raw_plan":
-		e.RawPlan = &a.Raw
-	case "raw_route":
-		e.RawRoute = &a.Raw
-	case "raw_action":
-		e.RawAction = &a.Raw
-	}
+	e.showRaw(a.Result)
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
 	return e
+}
+
+// showRaw shows the intent that was refused.
+func (e *Envelope) showRaw(r patterns.Result) {
+	switch r.RawName {
+	case "raw_plan":
+		e.RawPlan = &r.Raw
+	case "raw_route":
+		e.RawRoute = &r.Raw
+	case "raw_action":
+		e.RawAction = &r.Raw
+	}
 }
 
 // faultEnvelope presents a run that a fault of ours ended. fault is the opaque id under which the log has the cause.

@@ -34,12 +34,12 @@ func peerOf(ctx context.Context) peer {
 }
 
 // logRun writes the one line of a run.
-func (s *Server) logRun(ctx context.Context, c call, p peer, e Envelope, ended patterns.Ended) {
+func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, ended patterns.Ended) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run ended",
-		slog.String("run_id", ended.RunID), slog.String("pattern", c.Tool),
+		slog.String("run_id", ended.RunID), slog.String("pattern", tool),
 		slog.String("status", e.Status), slog.String("stop_reason", shownReason(e.StopReason)), slog.String("phase", e.Phase),
 		slog.Int64("duration_ms", ended.Ended.Sub(ended.Began).Milliseconds()),
-		slog.Int64("waited_ms", 0), // nothing in this version waits for anybody
+		slog.Int64("waited_ms", ended.Waited.Milliseconds()),
 		slog.Int("llm_calls", ended.Requests), slog.Int("tool_calls", ended.Calls),
 		slog.String("principal", s.principalOf(ctx)), slog.String("client", p.client), slog.String("era", p.era),
 	)

@@ -22,7 +22,10 @@ const (
 const (
 	reasonMore      = "more"      // the row that counts the problems not shown
 	reasonCandidate = "candidate" // a name that the goal may mean
+	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
 )
+
+var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken}
 
 // next is what the reader should do now (spec/surface.md section 1, next). It is made from the record; the reader fills
 // only the places that fill points to.
@@ -76,7 +79,7 @@ func (a account) fix() next {
 	if a.StopReason == "max_execute_steps" {
 		also = append(also, "/plan/steps")
 	}
-	return a.call.fixed(a.repaired(a.placed(), also...))
+	return a.call.fixed(a.repaired(a.shifted(a.placed()), also...))
 }
 
 // fixed is the advice to send a repaired call.
@@ -197,7 +200,7 @@ func (a account) nameAt() ijson.Pointer {
 		return at.Member("target")
 	case gateway.Supervisor:
 		if a.ByCall {
-			at = at.Index(n)
+			at = at.Index(n - a.Shift)
 		}
 		return at.Member("name")
 	}

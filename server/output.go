@@ -22,12 +22,14 @@ type object = map[string]any
 // envelopeShape is [Envelope] as readers are told of it: the same members in the same order, rows without their
 // members where those depend on the pattern.
 type envelopeShape struct {
-	Status         string                `json:"status" jsonschema:"enum=ok,enum=stopped" jsonschema_description:"ok: report it. stopped: do what next says."`
+	Status         string                `json:"status" jsonschema:"enum=ok,enum=stopped,enum=running,enum=waiting" jsonschema_description:"ok: report it. Else do what next says."`
 	StopReason     string                `json:"stop_reason,omitempty" jsonschema_description:"success, or why the run stopped."`
 	Phase          string                `json:"phase,omitempty" jsonschema_description:"Where it stopped."`
 	RunID          string                `json:"run_id,omitempty"`
 	Summary        string                `json:"summary,omitempty" jsonschema_description:"What was decided and done, from the record."`
 	Next           nextShape             `json:"next,omitzero" jsonschema_description:"What to do now."`
+	WaitingFor     waitingShape          `json:"waiting_for,omitzero" jsonschema_description:"With status waiting."`
+	Current        object                `json:"current,omitempty" jsonschema_description:"With status running."`
 	Problems       []problemShape        `json:"problems,omitempty" jsonschema_description:"Every fault of what was proposed."`
 	Answer         string                `json:"answer,omitempty" jsonschema_description:"A claim, not checked; effects are facts."`
 	AnswerBytes    int                   `json:"answer_bytes,omitempty"`
@@ -63,6 +65,17 @@ type nextShape struct {
 	Changed   []object `json:"changed,omitempty" jsonschema_description:"Repairs that arguments hold."`
 	Fill      []string `json:"fill,omitempty" jsonschema_description:"Places in arguments that you fill."`
 	Say       string   `json:"say,omitempty" jsonschema_description:"To the person."`
+}
+
+type waitingShape struct {
+	Kind      string `json:"kind,omitempty"`
+	Since     string `json:"since,omitempty"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+	Turn      int    `json:"turn,omitempty"`
+	Expects   object `json:"expects,omitempty"`
+	Last      any    `json:"last_observation,omitempty" jsonschema_description:"As observed."`
+	Refused   int    `json:"refused,omitempty"`
 }
 
 type problemShape struct {

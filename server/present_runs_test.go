@@ -113,7 +113,7 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 	if !given {
 		return c, task
 	}
-	c.ByCaller = true
+	c.Proposes = true
 	if text, ok := intent.(string); ok {
 		if intent, err = ijson.Decode([]byte(text)); err != nil {
 			t.Fatal(err)
@@ -121,28 +121,15 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 		c.IntentWas[name] = true
 	}
 	c.Intents[name] = intent
-	task.Caller = intents(name, intent)
+	task.Caller = patterns.Proposals(name, intent)
 	return c, task
-}
-
-func intents(name string, v any) []gateway.Intent {
-	at := ijson.Pointer("").Member(name)
-	list, ok := v.([]any)
-	if name != "actions" || !ok {
-		return []gateway.Intent{gateway.FromCaller(v, at)}
-	}
-	intents := []gateway.Intent{}
-	for i, action := range list {
-		intents = append(intents, gateway.FromCaller(action, at.Index(i)))
-	}
-	return intents
 }
 
 // carriedOut makes the call and presents how it ended. Time and ids are made the same for all runs.
 func (s sent) carriedOut(t testing.TB) (call, patterns.Ended) {
 	t.Helper()
 	c, task := s.taken(t)
-	var engine local.Engine
+	engine := local.Engine{CallerWait: -1} // proposals that run out end the run
 	defer engine.Close()
 	ended, err := engine.Start(context.Background(), patterns.Job{Spec: c.Spec, Task: task, Model: &script{s.replies, s.fault}})
 	if err != nil {
@@ -156,7 +143,7 @@ func (s sent) carriedOut(t testing.TB) (call, patterns.Ended) {
 			ended.Result.Budget[name] = patterns.Spent{Limit: spent.Limit, Used: 0.012}
 		}
 	}
-	if c.ByCaller && ended.Result.Usage.Requests == 0 {
+	if c.Proposes && ended.Result.Usage.Requests == 0 {
 		c.Model = "caller"
 	}
 	if s.after != nil {

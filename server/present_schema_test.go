@@ -94,7 +94,7 @@ func TestEnvelopeSchemaNamesWhatEnvelopesHave(t *testing.T) {
 
 // TestEnvelopeOrder holds the order of the contract's table.
 func TestEnvelopeOrder(t *testing.T) {
-	want := `status stop_reason phase run_id summary next problems
+	want := `status stop_reason phase run_id summary next waiting_for current problems
 		answer answer_bytes plan route selected_route action aggregate failed_critical
 		expected_statuses received_status bad_observation human_approval
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action

@@ -104,7 +104,10 @@ const maxProgress = 120
 // lastWords is the last line about a run.
 func lastWords(e Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
-	if e.Status == statusStopped {
+	switch e.Status {
+	case statusWaiting:
+		line = e.WaitingFor.Phase + ": waiting for the caller"
+	case statusStopped:
 		line = e.Phase + ": stopped, " + shownReason(e.StopReason)
 	}
 	return atMost(line, maxProgress)

@@ -7,18 +7,27 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
 )
 
-// callOver serves one pattern over a pipe, makes one tools/call by the handshake era and returns its structured
-// result.
-func callOver(t *testing.T, spec patterns.Spec, model patterns.Model, arguments object) object {
+// session is a client of one server over a pipe, by the handshake era.
+type session struct {
+	t      *testing.T
+	to     io.WriteCloser
+	lines  chan json.RawMessage // that the server writes
+	served chan error
+	calls  int
+}
+
+// open serves one pattern whose runs wait for their caller so long; below 0: not at all.
+func open(t *testing.T, spec patterns.Spec, model patterns.Model, wait time.Duration) *session {
 	t.Helper()
-	engine := &local.Engine{}
-	defer engine.Close()
+	engine := &local.Engine{CallerWait: wait}
+	t.Cleanup(engine.Close)
 	s, err := server.New(server.Config{
 		Patterns: []server.Pattern{{Spec: spec, Title: "Test (demo data)", Description: "Tests."}},
 		Engine:   engine, Model: model, Configured: model.Name() != "rules", Log: slog.New(slog.DiscardHandler), Version: "test",
@@ -28,49 +37,89 @@ func callOver(t *testing.T, spec patterns.Spec, model patterns.Model, arguments 
 	}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
-	served := make(chan error, 1)
+	c := &session{t: t, to: toServer, lines: make(chan json.RawMessage, 100), served: make(chan error, 1)}
 	go func() {
-		served <- s.ServeStdio(context.Background(), fromClient, toClient)
+		c.served <- s.ServeStdio(context.Background(), fromClient, toClient)
 		toClient.Close()
 	}()
-	go func() {
-		defer toServer.Close()
-		e := json.NewEncoder(toServer)
-		e.Encode(object{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": object{
-			"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}}})
-		e.Encode(object{"jsonrpc": "2.0", "method": "notifications/initialized"})
-		e.Encode(object{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": object{"name": spec.Name, "arguments": arguments}})
-	}()
-	result := answer(t, fromServer, 2)
-	if err := <-served; err != nil {
-		t.Errorf("ServeStdio: %v", err)
-	}
-	return result
+	go c.read(fromServer)
+	c.send(object{"id": 0, "method": "initialize", "params": object{
+		"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}}})
+	c.send(object{"method": "notifications/initialized"})
+	c.wait(0)
+	return c
 }
 
-// answer reads lines up to the server's end and returns the structured result of the request with that id.
-func answer(t *testing.T, from io.Reader, id float64) object {
-	t.Helper()
-	var found object
+func (c *session) read(from io.Reader) {
+	defer close(c.lines)
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 8<<20)
 	for lines.Scan() {
+		c.lines <- append(json.RawMessage(nil), lines.Bytes()...)
+	}
+}
+
+func (c *session) send(message object) {
+	c.t.Helper()
+	message["jsonrpc"] = "2.0"
+	if err := json.NewEncoder(c.to).Encode(message); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// reply is a tools/call's result in both channels.
+type reply struct {
+	Content []struct{ Text string }
+	object  `json:"structuredContent"`
+	IsError bool
+}
+
+// wait reads lines up to the answer to a request. With a word of progress that comes before, it takes the request back.
+func (c *session) wait(id int) reply {
+	c.t.Helper()
+	for line := range c.lines {
 		var m struct {
 			ID     any
-			Result struct{ StructuredContent object }
-			Error  any
-		}
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatalf("the server wrote %q: %v", lines.Text(), err)
-		}
-		if m.ID == id {
-			if found = m.Result.StructuredContent; found == nil {
-				t.Fatalf("no structured result: %s", lines.Text())
+			Method string
+			Result struct {
+				reply
+				StructuredContent object
 			}
 		}
+		if err := json.Unmarshal(line, &m); err != nil {
+			c.t.Fatalf("the server wrote %q: %v", line, err)
+		}
+		switch {
+		case m.Method == "notifications/progress":
+			c.send(object{"method": "notifications/cancelled", "params": object{"requestId": id}})
+		case m.ID == float64(id):
+			m.Result.object = m.Result.StructuredContent
+			return m.Result.reply
+		}
 	}
-	if found == nil {
-		t.Fatal("no answer")
+	c.t.Fatal("no answer")
+	return reply{}
+}
+
+// call makes a tools/call; one that is to be taken back asks for progress.
+func (c *session) call(tool string, arguments object, cancel bool) reply {
+	c.t.Helper()
+	c.calls++
+	params := object{"name": tool, "arguments": arguments}
+	if cancel {
+		params["_meta"] = object{"progressToken": c.calls}
 	}
-	return found
+	c.send(object{"id": c.calls, "method": "tools/call", "params": params})
+	return c.wait(c.calls)
+}
+
+// close ends the session.
+func (c *session) close() {
+	c.t.Helper()
+	c.to.Close()
+	for range c.lines {
+	}
+	if err := <-c.served; err != nil {
+		c.t.Errorf("ServeStdio: %v", err)
+	}
 }

@@ -65,6 +65,13 @@ func requests() []row {
 			rows = append(rows, row{kind: kind, want: "invalid_request:" + want, phase: "request", arguments: args})
 		}
 	}
+	first := map[gateway.Kind]object{rt: {"route": object{"target": "sales_specialist"}}, sv: {"actions": []any{}}}
+	goal := map[gateway.Kind]string{rt: "ticket", sv: "goal"}
+	for kind, intent := range first {
+		rows = append(rows,
+			row{kind: kind, want: "invalid_request:not_found:run_id", phase: "request", arguments: object{"run_id": "run_0123456789abcdef"}},
+			row{kind: kind, want: "invalid_request:mismatch:" + goal[kind], phase: "request", arguments: with(kind, intent), then: object{goal[kind]: "another", "continue_with": "model"}})
+	}
 	return rows
 }
 
@@ -331,6 +338,7 @@ func others() []row {
 	}
 	proposal := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist")), sv: say(lookUp)}
 	for _, kind := range kinds {
+		rows = append(rows, row{kind: kind, want: "cancelled", phase: proposing[kind], replies: []llmtest.Reply{llmtest.Silence()}, cancel: true})
 		rows = append(rows, row{kind: kind, want: "internal_error", phase: proposing[kind], replies: []llmtest.Reply{proposal[kind]},
 			change: func(s *patterns.Spec) {
 				s.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { panic("a rule is broken") })

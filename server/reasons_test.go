@@ -29,6 +29,8 @@ type row struct {
 	change    func(*patterns.Spec) // of the declaration
 	rules     bool                 // the offline rules propose
 	model     func(*llm.Config)    // of the model's client
+	cancel    bool                 // the call is taken back
+	then      object               // arguments of a second call, which continues the run of the first
 }
 
 // TestEveryStopReasonOverMCP gets every stop reason of the registry, for every kind of pattern that has it, by a
@@ -130,7 +132,22 @@ func (r row) call(t *testing.T) map[string]any {
 	if arguments == nil {
 		arguments = goalOf(r.kind)
 	}
-	return callOver(t, spec, model, arguments)
+	wait := time.Hour
+	if r.want == "caller_expired" {
+		wait = -1
+	}
+	c := open(t, spec, model, wait)
+	defer c.close()
+	answer := c.call(spec.Name, arguments, r.cancel)
+	if r.then != nil {
+		more := maps.Clone(r.then)
+		more["run_id"] = answer.object["run_id"]
+		answer = c.call(spec.Name, more, false)
+	}
+	if answer.object == nil {
+		t.Fatal("no structured result")
+	}
+	return answer.object
 }
 
 // goalOf are the required arguments of a kind's tool.

@@ -36,7 +36,7 @@ func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair
 	r := repair{arguments: before, changed: []change{}, fill: []ijson.Pointer{}}
 	var left []gateway.Problem
 	for _, p := range problems {
-		if p.Reason != reasonMore && p.Reason != reasonCandidate && !r.mend(p) {
+		if !slices.Contains(noFaults, p.Reason) && !r.mend(p) {
 			left = append(left, p)
 		}
 	}

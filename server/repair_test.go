@@ -30,7 +30,7 @@ func parsed(c call) []gateway.Problem {
 	case gateway.Supervisor:
 		var problems []gateway.Problem
 		list, _ := c.Intents["actions"].([]any)
-		for _, intent := range intents("actions", list) {
+		for _, intent := range patterns.Proposals("actions", list) {
 			if _, refusal := gateway.ParseAction(intent, gateway.ActionRules{Allowed: c.Spec.Policy, Catalog: c.Spec.Catalog}); refusal != nil {
 				problems = append(problems, refusal.Problems...)
 			}
@@ -128,7 +128,7 @@ func TestRepairProperties(t *testing.T) {
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				c := call{Tool: spec.Name, Spec: spec, ByCaller: true}
+				c := call{Tool: spec.Name, Spec: spec, Proposes: true}
 				v := broken(t, whole)
 				c.Intents = map[string]any{c.intentName(): v}
 				c.Arguments = map[string]any{"goal": "x", c.intentName(): v}

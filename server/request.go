@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,8 +27,9 @@ const (
 type argument struct {
 	name     string
 	shape    shape
-	required bool
-	most     int // bytes of a text
+	required bool // unless a run is continued
+	most     int  // bytes of a text
+	words    []string
 }
 
 // shape is what an argument has to be.
@@ -38,6 +40,8 @@ const (
 	shapeIntent       // an object or array, or a text holding a JSON document
 	shapeList         // an array, or a text holding one
 	shapeFlag         // true or false
+	shapeCount        // a whole number from 1 on
+	shapeWord         // one of words
 )
 
 // want words a shape.
@@ -45,6 +49,7 @@ func (s shape) want() string {
 	return [...]string{
 		shapeText: "a string", shapeIntent: "an object, or a string holding its JSON",
 		shapeList: "an array, or a string holding its JSON", shapeFlag: "true or false",
+		shapeCount: "a whole number from 1 on", shapeWord: "a string",
 	}[s]
 }
 
@@ -61,11 +66,18 @@ func argumentsOf(kind gateway.Kind) []argument {
 			{name: "plan", shape: shapeIntent}, finalize,
 		}
 	case gateway.Routing:
-		return []argument{{name: "ticket", required: true, most: maxGoal}, {name: "route", shape: shapeIntent}, finalize}
+		ticket := argument{name: "ticket", required: true, most: maxGoal}
+		return append([]argument{ticket, {name: "route", shape: shapeIntent}, finalize}, continuing...)
 	case gateway.Supervisor:
-		return []argument{goal, {name: "actions", shape: shapeList}}
+		return append([]argument{goal, {name: "actions", shape: shapeList}}, continuing...)
 	}
 	return nil
+}
+
+// continuing are the arguments of the kinds whose caller may propose step by step.
+var continuing = []argument{
+	{name: "run_id", most: maxInput}, {name: "turn", shape: shapeCount},
+	{name: "continue_with", shape: shapeWord, words: []string{"caller", "model"}},
 }
 
 // class is a kind of fault of a request. Faults are told class by class, in this order.
@@ -77,12 +89,15 @@ const (
 	classType
 	classLimit
 	classTooLarge
+	classNotFound
+	classMismatch
 	classCount
 )
 
 func (c class) reason(name string) string {
 	family := [...]string{
 		classUnknown: "unknown_field:", classMissing: "missing:", classType: "type:", classLimit: "limit:", classTooLarge: "too_large:",
+		classNotFound: "not_found:", classMismatch: "mismatch:",
 	}[c]
 	return family + name
 }
@@ -93,11 +108,9 @@ type request struct {
 	faults [classCount][]gateway.Problem
 }
 
-// take reads the arguments as they came. With problems nothing may run; the first names the stop reason.
-func (t *tool) take(raw json.RawMessage) (call, []gateway.Problem) {
-	r := request{call: call{
-		Tool: t.spec.Name, Spec: t.spec, Demo: t.demo, Intents: map[string]any{}, IntentWas: map[string]bool{},
-	}}
+// take reads a principal's arguments as they came. With problems nothing may run; the first names the stop reason.
+func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Problem) {
+	r := request{call: t.newCall(nil)}
 	arguments, problem := decodeArguments(raw)
 	if problem != nil {
 		return r.call, []gateway.Problem{*problem}
@@ -107,7 +120,25 @@ func (t *tool) take(raw json.RawMessage) (call, []gateway.Problem) {
 	for _, a := range t.takes {
 		r.read(a)
 	}
+	if arguments["run_id"] != nil {
+		r.findRun(t, principal)
+	} else if turn := arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
+		r.add(classMissing, "run_id", gateway.Missing, "the run whose turn it is")
+	}
 	return r.call, gateway.CapProblems(slices.Concat(r.faults[:]...))
+}
+
+// newCall is a call with arguments that were judged before, or with none yet.
+func (t *tool) newCall(arguments map[string]any) call {
+	r := request{call: call{
+		Tool: t.spec.Name, Spec: t.spec, Demo: t.demo, Arguments: arguments, Intents: map[string]any{}, IntentWas: map[string]bool{},
+	}}
+	if arguments != nil {
+		for _, a := range t.takes {
+			r.read(a)
+		}
+	}
+	return r.call
 }
 
 // decodeArguments decodes the whole call's arguments strictly; none and null are no arguments.
@@ -187,7 +218,8 @@ func (r *request) read(a argument) {
 	v := r.Arguments[a.name]
 	s, isText := v.(string)
 	switch {
-	case a.required && (v == nil || isText && ijson.Blank(s)):
+	case a.required && r.Arguments["run_id"] != nil && v == nil: // the run knows it
+	case (a.required || a.name == "run_id" && v != nil) && (v == nil || isText && ijson.Blank(s)):
 		r.absent(a, v)
 	case v == nil: // null counts as absent
 	case a.shape == shapeText && !isText:
@@ -200,6 +232,30 @@ func (r *request) read(a argument) {
 		}
 	case a.shape == shapeIntent || a.shape == shapeList:
 		r.readIntent(a, v)
+	case a.shape == shapeCount:
+		r.readCount(a, v)
+	case a.shape == shapeWord:
+		r.readWord(a, v)
+	}
+}
+
+func (r *request) readCount(a argument, v any) {
+	n, isNumber := v.(float64)
+	switch {
+	case !isNumber || n != math.Trunc(n):
+		r.wrong(a, v, "integer")
+	case n < 1:
+		r.add(classLimit, a.name, v, a.shape.want())
+	}
+}
+
+func (r *request) readWord(a argument, v any) {
+	s, isText := v.(string)
+	switch {
+	case !isText:
+		r.wrong(a, v, "string")
+	case !slices.Contains(a.words, s):
+		r.add(classLimit, a.name, v, "one of "+strings.Join(a.words, ", ")).DidYouMean = gateway.Near(s, a.words)
 	}
 }
 
@@ -218,7 +274,7 @@ func (r *request) wrong(a argument, v any, schemaType string) {
 // readIntent takes a plan, route or list of actions, reading it from its text where it came as one. What it says is
 // the gate's to judge.
 func (r *request) readIntent(a argument, v any) {
-	r.ByCaller = true
+	r.Proposes = true
 	s, isText := v.(string)
 	if isText {
 		var err error
@@ -241,7 +297,7 @@ func (r *request) readIntent(a argument, v any) {
 // task is what a call without problems asks for. Without a final text asked for or declined there is one, unless the
 // caller proposes and no model was set up.
 func (c call) task(configured bool) patterns.Task {
-	t := patterns.Task{Finalize: configured || !c.ByCaller}
+	t := patterns.Task{Finalize: configured || !c.Proposes}
 	if asked, ok := c.Arguments["finalize"].(bool); ok {
 		t.Finalize = asked
 	}
@@ -255,22 +311,9 @@ func (c call) task(configured bool) patterns.Task {
 			t.Inputs[name], _ = c.Arguments[name].(string)
 		}
 	}
+	t.Handover = c.Arguments["continue_with"] == "model"
 	for name, v := range c.Intents { // one at most
-		t.Caller = proposals(name, v)
+		t.Caller = patterns.Proposals(name, v)
 	}
 	return t
-}
-
-// proposals are what the caller hands in: each of a list of actions, or one plan or route.
-func proposals(name string, v any) []gateway.Intent {
-	at := ijson.Pointer("").Member(name)
-	actions, isList := v.([]any)
-	if name != "actions" || !isList {
-		return []gateway.Intent{gateway.FromCaller(v, at)}
-	}
-	list := make([]gateway.Intent, len(actions)) // not nil where it is empty: the caller's proposals have run out
-	for i, action := range actions {
-		list[i] = gateway.FromCaller(action, at.Index(i))
-	}
-	return list
 }

@@ -55,7 +55,7 @@ func TestRefusedRequests(t *testing.T) {
 		"empty name":         {td, `{"goal":"x","":1}`, []string{"unknown_field: / 1"}},
 		"case counts":        {td, `{"Goal":"x"}`, []string{`unknown_field:Goal /Goal "x"`, "missing:goal /goal"}},
 		"of another tool":    {rt, `{"ticket":"x","plan":{}}`, []string{"unknown_field:plan /plan {}"}},
-		"of a later version": {sv, `{"goal":"x","run_id":"run_1","dry_run":true}`, []string{"unknown_field:dry_run /dry_run true", `unknown_field:run_id /run_id "run_1"`}},
+		"of a later version": {sv, `{"goal":"x","run_id":"run_1","dry_run":true}`, []string{"unknown_field:dry_run /dry_run true", `not_found:run_id /run_id "run_1"`}},
 		"finalize of refund": {sv, `{"goal":"x","finalize":true}`, []string{"unknown_field:finalize /finalize true"}},
 		"goal a number":      {td, `{"goal":5}`, []string{"type:goal /goal 5"}},
 		"goal an object":     {td, `{"goal":{}}`, []string{"type:goal /goal {}"}},
@@ -99,7 +99,7 @@ func TestRefusedRequests(t *testing.T) {
 	s := serving(t)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, problems := toolNamed(t, s, tt.tool).take(json.RawMessage(tt.arguments))
+			_, problems := toolNamed(t, s, tt.tool).take(json.RawMessage(tt.arguments), "")
 			var got []string
 			for _, p := range problems {
 				got = append(got, strings.TrimSuffix(fmt.Sprintf("%s %s %s", p.Reason, p.Pointer, p.Got), " "))
@@ -124,7 +124,7 @@ func TestTooLargeCall(t *testing.T) {
 		"no JSON either":     {strings.Repeat("é", ijson.MaxBytes), "too_large:arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, problems := tool.take(json.RawMessage(tt.arguments))
+			_, problems := tool.take(json.RawMessage(tt.arguments), "")
 			got := ""
 			if len(problems) > 0 {
 				got = problems[0].Reason
@@ -158,7 +158,7 @@ func TestRequestRepairs(t *testing.T) {
 	tool := toolNamed(t, serving(t), td)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, problems := tool.take(json.RawMessage(tt.arguments))
+			_, problems := tool.take(json.RawMessage(tt.arguments), "")
 			if len(problems) == 0 {
 				t.Fatalf("take(%s) found nothing", tt.arguments)
 			}
@@ -205,7 +205,7 @@ func TestTakenRequests(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c, problems := toolNamed(t, serving(t), tt.tool).take(json.RawMessage(tt.arguments))
+			c, problems := toolNamed(t, serving(t), tt.tool).take(json.RawMessage(tt.arguments), "")
 			if len(problems) > 0 {
 				t.Fatalf("take(%s): %v", tt.arguments, problems)
 			}
@@ -223,8 +223,8 @@ func TestTakenRequests(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("task of %s (-want +got):\n%s", tt.arguments, diff)
 			}
-			if c.ByCaller != (tt.want.Caller != nil) {
-				t.Errorf("take(%s): by the caller %v", tt.arguments, c.ByCaller)
+			if c.Proposes != (tt.want.Caller != nil) {
+				t.Errorf("take(%s): by the caller %v", tt.arguments, c.Proposes)
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func FuzzTake(f *testing.F) {
 	s := serving(f)
 	f.Fuzz(func(t *testing.T, which int, raw []byte) {
 		tool := s.tools[uint(which)%uint(len(s.tools))]
-		c, problems := tool.take(raw)
+		c, problems := tool.take(raw, "")
 		for _, p := range problems {
 			family, _, _ := strings.Cut(p.Reason, ":")
 			if !strings.Contains(" unknown_field missing type limit too_large more ", " "+family+" ") || p.Got != nil && !json.Valid(p.Got) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -29,12 +28,15 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 			result, err = nil, t.server.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	c, problems := t.take(req.Params.RawArguments)
+	c, problems := t.take(req.Params.RawArguments, t.server.principalOf(ctx))
 	if len(problems) > 0 {
 		return t.refuse(ctx, c, problems)
 	}
 	if ctx.Err() != nil {
 		return nil, errCanceled
+	}
+	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
+		return t.look(c)
 	}
 	return t.run(ctx, c, newProgress(ctx, t.server, req.Params.Meta))
 }
@@ -52,23 +54,14 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 	return result, nil
 }
 
-// run carries out a run to its end and presents it.
+// run carries out or continues a run until it ends or waits, and presents it.
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
-	model := &witness{Model: s.config.Model}
-	job := patterns.Job{
-		Spec: t.spec, Task: c.task(s.config.Configured), Model: model, Client: who.client, Principal: s.principalOf(ctx),
-	}
-	if told != nil {
-		job.Progress = told.tell
-	}
-	ended, err := s.config.Engine.Start(ctx, job)
-	c.Model = model.name(c.ByCaller)
+	ended, err := t.carry(ctx, c, told, who)
 	switch {
-	case errors.Is(err, patterns.ErrCanceled):
+	case errors.Is(err, patterns.ErrNoRun), errors.Is(err, patterns.ErrNotTaken): // another call was quicker
 		told.end("")
-		s.logRun(ctx, c, who, Envelope{Status: statusStopped, StopReason: "cancelled", Phase: ended.Phase}, ended)
-		return nil, errCanceled
+		return t.lookAgain(ctx, c)
 	case err != nil && ended.RunID == "": // no run was begun
 		told.end("")
 		return nil, s.fault(ctx, err)
@@ -78,16 +71,84 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 		told.end("")
 		return nil, s.fault(ctx, err)
 	}
-	s.logRun(ctx, c, who, e, ended)
+	if ended.Waiting == nil {
+		s.logRun(ctx, c.Tool, who, e, ended)
+	}
 	told.end(lastWords(e, ended))
 	return result, nil
 }
 
-// conclude presents a run that ended, or that a fault of ours ended. A run that cannot be presented is such a fault.
+// carry has the engine begin the run, or go on with it.
+func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (patterns.Ended, error) {
+	s := t.server
+	var tell func(patterns.Progress)
+	if told != nil {
+		tell = told.tell
+	}
+	if c.Run != nil {
+		more := c.continuation(s.principalOf(ctx))
+		more.Progress = tell
+		return s.config.Engine.Continue(ctx, more)
+	}
+	return s.config.Engine.Start(ctx, patterns.Job{
+		Spec: t.spec, Task: c.task(s.config.Configured), Model: s.config.Model, Progress: tell,
+		Client: who.client, Principal: s.principalOf(ctx), Arguments: c.Arguments,
+	})
+}
+
+// lookAgain answers a continuation that came second: by the run as it stands by now.
+func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, error) {
+	principal := t.server.principalOf(ctx)
+	r := request{call: c}
+	if r.findRun(t, principal); len(r.faults[classNotFound]) > 0 {
+		return t.refuse(ctx, c, r.faults[classNotFound])
+	}
+	return t.look(r.call)
+}
+
+// look answers a continuation of which nothing is taken by the run's present state.
+func (t *tool) look(c call) (*mcp.CallToolResult, error) {
+	looking := c
+	looking.Intents = nil // they are no part of the run
+	e := t.stateOf(looking, *c.Run)
+	e.Problems = append([]gateway.Problem{c.notTaken()}, e.Problems...)
+	return t.server.show(e)
+}
+
+// stateOf presents a run as it stands.
+func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
+	c.Run = &s
+	if s.State == patterns.Running {
+		return runningEnvelope(c, s)
+	}
+	return t.envelope(c, s.Ended)
+}
+
+// envelope presents a run that ended or waits.
+func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
+	if ended.Waiting != nil {
+		c.Model = t.modelOf(c, ended.Waiting.SoFar)
+		return waitingEnvelope(c, ended)
+	}
+	c = t.whole(c, ended.Result)
+	c.Model = t.modelOf(c, ended.Result)
+	return endedEnvelope(c, ended)
+}
+
+// modelOf is who stands in a result's usage: the model, or the caller who needed none.
+func (t *tool) modelOf(c call, r patterns.Result) string {
+	if !r.Asked && (c.Proposes || c.Run != nil || len(r.Proposed) > 0) {
+		return "caller"
+	}
+	return t.server.config.Model.Name()
+}
+
+// conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a
+// fault.
 func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
 	s := t.server
 	if cause == nil {
-		e := endedEnvelope(c, ended)
+		e := t.envelope(c, ended)
 		result, err := s.show(e)
 		if err == nil {
 			return e, result, nil
@@ -113,24 +174,4 @@ func (s *Server) show(e Envelope) (*mcp.CallToolResult, error) {
 // fault notes a cause and returns what the client may know of it.
 func (s *Server) fault(ctx context.Context, cause error) error {
 	return internalFault{s.logFault(ctx, cause)}
-}
-
-// witness is a model that remembers whether it was asked.
-type witness struct {
-	patterns.Model
-	asked atomic.Bool
-}
-
-// Ask implements [patterns.Model].
-func (w *witness) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
-	w.asked.Store(true)
-	return w.Model.Ask(ctx, q)
-}
-
-// name is who stands in a result's usage: the model, or the caller who needed none.
-func (w *witness) name(byCaller bool) string {
-	if byCaller && !w.asked.Load() {
-		return "caller"
-	}
-	return w.Model.Name()
 }

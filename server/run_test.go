@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/patterns/local"
 )
 
 // engineFunc is an engine made of a function.
@@ -167,9 +168,9 @@ func TestUsageNamesTheModel(t *testing.T) {
 	}
 }
 
-// A caller's actions that have run out end the run.
+// A caller's actions that have run out end the run where nobody may be waited for.
 func TestActionsRunOut(t *testing.T) {
-	c := connect(t, serving(t))
+	c := connect(t, serving(t, func(c *Config) { c.Engine = &local.Engine{CallerWait: -1} }))
 	for name, arguments := range map[string]string{
 		"none":      `{"goal":"x","actions":[]}`,
 		"none left": `{"goal":"x","actions":[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]}`,
@@ -230,3 +231,14 @@ func TestLogLines(t *testing.T) {
 		t.Errorf("the log tells what was asked:\n%s", log.String())
 	}
 }
+
+// Continue, Run, RunIDs and Watch make it an engine whose runs never wait and are never looked at.
+func (f engineFunc) Continue(context.Context, patterns.Continuation) (patterns.Ended, error) {
+	return patterns.Ended{}, patterns.ErrNoRun
+}
+
+func (f engineFunc) Run(string, string) (patterns.Snapshot, bool) { return patterns.Snapshot{}, false }
+
+func (f engineFunc) RunIDs(string) []string { return nil }
+
+func (f engineFunc) Watch(func(patterns.Snapshot, bool)) {}

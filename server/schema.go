@@ -52,9 +52,17 @@ type taskInput struct {
 }
 
 type routeInput struct {
-	Ticket   string       `json:"ticket" jsonschema_description:"$ticket"`
+	Ticket   string       `json:"ticket,omitempty" jsonschema_description:"$ticket"`
 	Route    *routeChoice `json:"route,omitempty" jsonschema_description:"$intent"`
 	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	continueInput
+}
+
+// continueInput are the arguments of the kinds whose caller may propose step by step.
+type continueInput struct {
+	RunID        string `json:"run_id,omitempty" jsonschema_description:"$run_id"`
+	Turn         int    `json:"turn,omitempty" jsonschema:"minimum=1" jsonschema_description:"The waiting run's turn, as in next."`
+	ContinueWith string `json:"continue_with,omitempty" jsonschema:"enum=caller,enum=model" jsonschema_description:"Who proposes when yours have run out. Default caller: the run waits for you."`
 }
 
 type routeChoice struct {
@@ -63,8 +71,9 @@ type routeChoice struct {
 }
 
 type superviseInput struct {
-	Goal    string        `json:"goal" jsonschema_description:"$goal"`
+	Goal    string        `json:"goal,omitempty" jsonschema_description:"$goal"`
 	Actions []actionInput `json:"actions,omitempty" jsonschema_description:"$intent"`
+	continueInput
 }
 
 type actionInput struct {
@@ -123,6 +132,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		"report_date": bounded("The day it is about, as YYYY-MM-DD.", maxInput),
 		"region":      bounded("The market it is about, such as US.", maxInput),
 		"finalize":    described(finalize),
+		"run_id":      bounded("A waiting run to go on with, as in next; goal or ticket may then be left out.", maxInput),
 		"kind":        `"enum":["tool","final"]`,
 		"names":       described("No name is allowed."),
 	}
@@ -141,7 +151,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 	case gateway.Routing:
 		intent, example = "Your own choice of the specialist.", exampleRoute(tools)
 	case gateway.Supervisor:
-		intent, example = "Your own actions in order, the last one final.", exampleActions(tools)
+		intent, example = "Your own actions in order, the last one final; fewer, and the run waits for more.", exampleActions(tools)
 	}
 	r["count"] = fmt.Sprintf(`"minItems":%d,"maxItems":%d`, least, most)
 	r["intent"] = described(intent + " Tools: " + signatures(spec.Kind, tools) + ". Example: " + jsonText(example))

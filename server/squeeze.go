@@ -43,6 +43,7 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
 	e.Human = squeezedDecision(e.Human, bytes)
+	e.WaitingFor = e.WaitingFor.squeezed(bytes, rows)
 	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
 	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), rows)]
 	e.Filled = slices.Clone(e.Filled[:min(len(e.Filled), rows)])
@@ -65,9 +66,28 @@ func (e *Envelope) squeezeWords(bytes, problems, effects int) {
 	}
 }
 
+// enoughToContinue are the bytes of arguments that only name the run and its turn.
+const enoughToContinue = 128
+
+// squeezed is what a run waits for with a short observation and few names.
+func (w *waitingFor) squeezed(bytes, rows int) *waitingFor {
+	if w == nil {
+		return nil
+	}
+	less := *w
+	if less.Last != nil {
+		less.Last = *squeezedValue(&less.Last, bytes)
+	}
+	less.Expects.Names = w.Expects.Names[:min(len(w.Expects.Names), rows)]
+	less.Expects.Forbidden = w.Expects.Forbidden[:min(len(w.Expects.Forbidden), rows)]
+	return &less
+}
+
 // squeezed is the advice without what the reader has anyway: their own arguments.
 func (n next) squeezed(bytes int) next {
-	n.Arguments = nil
+	if len(ijson.Canonical(n.Arguments)) > max(bytes, enoughToContinue) {
+		n.Arguments = nil
+	}
 	n.Say = short(n.Say, 4*bytes)
 	n.Changed = slices.DeleteFunc(slices.Clone(n.Changed), func(c change) bool { return isLong(c.Pointer, bytes) })
 	n.Fill = slices.DeleteFunc(slices.Clone(n.Fill), func(at ijson.Pointer) bool { return isLong(at, bytes) })

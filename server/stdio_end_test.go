@@ -125,7 +125,7 @@ func TestGraceIsOver(t *testing.T) {
 			if err := c.ended(); err != nil {
 				t.Errorf("ServeStdio: %v", err)
 			}
-			if m, ok := <-c.lines; !ok || m.Error == nil || m.Error.Code != -32603 || m.Error.Message != "the call was cancelled" {
+			if m, ok := <-c.lines; !ok || m.result(t).Structured["stop_reason"] != "cancelled" {
 				t.Errorf("the running call was answered by %q", m.line)
 			}
 		})
@@ -170,7 +170,7 @@ func TestCancelRunning(t *testing.T) {
 			wait(t, h.begun, "the other begins")
 			c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + mustJSON(id) + `,"reason":"x"}}`)
 			wait(t, h.gone, "the tool learns of it")
-			if m := c.next(); mustJSON(m.ID) != mustJSON(id) || m.Error == nil {
+			if m := c.next(); mustJSON(m.ID) != mustJSON(id) || m.result(t).Structured["stop_reason"] != "cancelled" {
 				t.Errorf("the cancelled call was answered by %s", m.line)
 			}
 			close(h.let)

@@ -233,7 +233,7 @@ func TestIDsInUse(t *testing.T) {
 		t.Errorf("a second call of the same id was answered by %s", m.line)
 	}
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
-	if m := c.next(); m.ID != 7.0 || m.Error == nil {
+	if m := c.next(); m.ID != 7.0 || m.result(t).Structured["stop_reason"] != "cancelled" {
 		t.Errorf("the cancelled call was answered by %s", m.line)
 	}
 	close(h.let)

@@ -21,7 +21,7 @@ type account struct {
 }
 
 func newAccount(c call, ended patterns.Ended) account {
-	return account{c, ended.Result, ended.Ended.Sub(ended.Began)}
+	return account{c, ended.Result, ended.Ended.Sub(ended.Began) - ended.Waited}
 }
 
 // summary tells in one paragraph what was decided, what was done and why it stopped.

@@ -21,6 +21,7 @@ func (e *Envelope) text(observations []observation) []byte {
 	dst = e.appendNext(dst)
 	dst = append(dst, '\n')
 	dst = e.appendProblems(dst)
+	dst = e.appendWaiting(dst)
 	dst = e.appendAnswer(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
@@ -30,7 +31,10 @@ func (e *Envelope) text(observations []observation) []byte {
 // appendHeadline writes status, stop reason, tool, run and whether the world is make-believe.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
 	dst = append(dst, strings.ToUpper(e.Status)...)
-	if e.StopReason != "" {
+	switch {
+	case e.WaitingFor != nil:
+		dst = append(append(dst, ' '), e.WaitingFor.Kind...)
+	case e.StopReason != "":
 		dst = appendVisible(append(dst, ' '), e.StopReason)
 	}
 	dst = append(append(dst, " | "...), e.tool...)
@@ -74,6 +78,17 @@ func appendProblem(dst []byte, p gateway.Problem) []byte {
 		}
 	}
 	return append(dst, '\n')
+}
+
+// appendWaiting writes what the run waits for.
+func (e *Envelope) appendWaiting(dst []byte) []byte {
+	if e.WaitingFor == nil {
+		return dst
+	}
+	dst = append(dst, "WAITING_FOR "...)
+	at := len(dst)
+	dst, _ = appendJSON(dst, e.WaitingFor) // the same value is in structuredContent, where a fault is reported
+	return append(revealed(dst, at), '\n')
 }
 
 // appendAnswer writes the final text as the claim that it is.

@@ -27,8 +27,11 @@ func (b *branch) Now() time.Time { return b.at }
 func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	b.alive()
 	key := b.keys.next(e.Name)
-	now := time.Now()
 	b.phase = e.Phase
+	if m := b.past[key]; m != nil && m.outcome.State != "" {
+		return b.recall(m, key, e)
+	}
+	now := time.Now()
 	if reason := b.refusal(e, now); reason != "" {
 		return b.ended(patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
 	}
@@ -46,14 +49,41 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	if e.Doing != "" {
 		b.tell(e.Phase + ": " + e.Doing)
 	}
+	b.see(e, 0)
+	if wait, may := b.engine.callerWait(); e.Waiting != nil && may {
+		b.park(key, e, intent.At, wait)
+	}
 	order := b.order
 	out := b.perform(e, key, once, now)
+	b.see(e, 1)
 	out.Key, out.Once, out.Order, out.Began = key, once, order, intent.At
 	return b.ended(out, time.Now())
 }
 
-// refusal says why an effect is not begun: the run's time is over, or a quota is spent.
+// recall gives an effect the outcome that it had in an earlier life.
+func (b *branch) recall(m *memory, key string, e patterns.Effect) patterns.Outcome {
+	if fault := m.fits(key, e); fault != nil {
+		b.unwind(&patterns.Fault{RunID: b.id, Cause: fault})
+	}
+	b.at = m.outcome.At
+	return m.outcome
+}
+
+// see notes for who looks at the run what it does, and how many more calls were answered.
+func (b *branch) see(e patterns.Effect, answered int) {
+	now := *b.now.Load()
+	now.Phase, now.Doing = e.Phase, e.Doing
+	if e.Kind == patterns.ToolEffect {
+		now.Done += answered
+	}
+	b.now.Store(&now)
+}
+
+// refusal says why an effect is not begun: the run was taken back, its time is over, or a quota is spent.
 func (b *branch) refusal(e patterns.Effect, now time.Time) string {
+	if b.ctx.Err() != nil {
+		return patterns.ReasonCanceled
+	}
 	spent := b.take(e.Quotas)
 	switch {
 	case spent != "":
@@ -107,12 +137,11 @@ func (b *branch) perform(e patterns.Effect, key, once string, now time.Time) pat
 		return <-d.result
 	}
 	b.resume(w, b.ctx.Err() == nil)
-	cut := cutOutcome(e, reason)
-	if b.ctx.Err() != nil {
-		b.asked += cut.Usage.Requests // what is not recorded any more was still asked
-	}
 	b.alive()
-	return cut
+	if b.ctx.Err() != nil {
+		reason = patterns.ReasonCanceled
+	}
+	return cutOutcome(e, reason)
 }
 
 // bounded is the context of one effect; it ends when the effect is cut.
@@ -127,6 +156,9 @@ func (l *life) bounded(due time.Time) (context.Context, context.CancelFunc) {
 func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 	switch e.Kind {
 	case patterns.TimerEffect:
+		if reason == patterns.ReasonCanceled {
+			return patterns.Outcome{State: patterns.Canceled, Reason: reason}
+		}
 		return patterns.Outcome{State: patterns.OK}
 	case patterns.ToolEffect:
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
@@ -137,7 +169,7 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 // pause gives the baton away; the first time it lets the parent begin the next branch.
 func (b *branch) pause(w *wait) {
 	b.begun()
-	b.rest(w)
+	b.yield(w)
 }
 
 func (b *branch) begun() {

@@ -2,33 +2,34 @@ package local
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/patterns"
 )
 
-// life is one execution of a run. All its fields but record and ctx are guarded by the baton.
+// life is one execution of a run's code, from its start or over what is recorded already. All its fields but record and
+// ctx are guarded by the baton.
 type life struct {
-	engine *Engine
-	job    patterns.Job
-	id     string
-	ctx    context.Context
-	cancel context.CancelFunc
-	record *Record
+	*run
+	record   *Record // the run's; late results find it here when the run has let go of it
+	progress func(patterns.Progress)
+	ctx      context.Context
+	cancel   context.CancelFunc
+	past     map[string]*memory // what is recorded, by key; nil for a run that begins
 
 	baton  sync.Mutex // held by the branch whose pattern code runs
 	moved  *sync.Cond // on the baton: a branch ended or resumed
 	waits  []*wait    // effects with a time limit that are being performed
-	quotas map[string]int
-	order  int       // intents so far
-	calls  int       // of tools, among them
-	asked  int       // requests to the model
-	newest time.Time // of all events
-	phase  string    // of the newest effect
-	cause  error     // why the run cannot go on
+	phase  string     // of the newest effect
+	cause  error      // why the run cannot go on
+	parked *patterns.Waiting
+
+	now atomic.Pointer[patterns.Current] // for who looks at the run from outside
 }
 
 // wait is a branch that waits for an effect with a time limit.
@@ -37,11 +38,51 @@ type wait struct {
 	order int
 }
 
-func newLife(ctx context.Context, e *Engine, job patterns.Job) *life {
-	l := &life{engine: e, job: job, id: newID(), record: &Record{}, quotas: map[string]int{}}
+// errParked unwinds the branches of a run that waits.
+var errParked = errors.New("local: the run waits")
+
+// newLife is the next life of a run.
+func newLife(ctx context.Context, r *run, progress func(patterns.Progress)) *life {
+	l := &life{run: r, record: r.record, progress: progress}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.moved = sync.NewCond(&l.baton)
+	l.now.Store(&patterns.Current{Since: r.began})
+	r.engine.mu.Lock()
+	r.life = l
+	r.engine.mu.Unlock()
 	return l
+}
+
+// live runs the pattern's code in a goroutine of its own, since a branch that cannot go on unwinds.
+func (l *life) live() (result patterns.Result, err error) {
+	pattern, _ := patterns.PatternOf(l.job.Spec.Kind) // there was one at the start
+	root := &branch{life: l, keys: newKeys(""), at: l.began}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.baton.Lock()
+		defer l.baton.Unlock()
+		defer l.contain()
+		result = pattern(root, l.job.Spec, l.job.Task)
+	}()
+	<-done
+	return result, l.cause
+}
+
+// park ends this life at an effect that waits for the caller: every branch unwinds, and nothing but the record stays.
+func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
+	w := *e.Waiting
+	w.Since, w.Until = since, since.Add(wait)
+	l.parked, l.waitsAt = &w, key
+	l.unwind(errParked)
+}
+
+// current is what the run does.
+func (l *life) current() patterns.Current {
+	if l == nil { // it begins in this moment
+		return patterns.Current{}
+	}
+	return *l.now.Load()
 }
 
 // stop notes why the run cannot go on; the first cause counts. The baton is held.
@@ -63,9 +104,6 @@ func (l *life) alive() {
 	if l.cause != nil {
 		runtime.Goexit()
 	}
-	if l.ctx.Err() != nil {
-		l.unwind(patterns.ErrCanceled)
-	}
 }
 
 // take grants an effect its quotas, all or none, and returns the name of one that is spent.
@@ -81,8 +119,8 @@ func (l *life) take(quotas []patterns.Quota) (spent string) {
 	return ""
 }
 
-// rest registers a limited wait and gives the baton away.
-func (l *life) rest(w *wait) {
+// yield registers a limited wait and gives the baton away.
+func (l *life) yield(w *wait) {
 	if w != nil {
 		l.waits = append(l.waits, w)
 	}
@@ -115,12 +153,12 @@ func (l *life) report(key string, cause error) {
 
 // tell says a line of progress. The baton is held, so lines come one at a time.
 func (l *life) tell(lines ...string) {
-	if l.job.Progress == nil {
+	if l.progress == nil {
 		return
 	}
 	for _, line := range lines {
 		if line != "" {
-			l.job.Progress(patterns.Progress{RunID: l.id, Line: line})
+			l.progress(patterns.Progress{RunID: l.id, Line: line})
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 // here answers effects that need nobody's time: the caller's proposals and approvers that decide at once.
 func here(e patterns.Effect) (patterns.Outcome, bool) {
 	switch {
-	case e.Kind == patterns.CallerEffect && e.Given:
+	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
 		return patterns.Outcome{State: patterns.OK}, true
-	case e.Kind == patterns.CallerEffect:
+	case e.Kind == patterns.CallerEffect: // this engine does not wait
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, true
 	case e.Kind == patterns.HumanEffect && e.Approval != nil:
 		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}, true

@@ -68,22 +68,33 @@ type memory struct {
 }
 
 func newReplay(r *Record) (*replay, Event) {
-	p := &replay{past: map[string]*memory{}, asked: map[string]chan patterns.Outcome{}}
+	p := &replay{asked: map[string]chan patterns.Outcome{}}
 	p.changed = sync.NewCond(&p.mu)
+	var start Event
+	p.past, start = remembered(r)
+	if body, ok := start.Body.(StartBody); ok {
+		p.id = body.RunID
+	}
+	return p, start
+}
+
+// remembered is what a record says about each key, and its first event.
+func remembered(r *Record) (map[string]*memory, Event) {
+	past := map[string]*memory{}
 	var start Event
 	order := 0
 	for _, e := range r.Events() {
-		m := p.past[e.Key]
+		m := past[e.Key]
 		if m == nil {
 			m = &memory{}
 		}
 		switch body := e.Body.(type) {
 		case StartBody:
-			start, p.id = e, body.RunID
+			start = e
 		case IntentBody:
 			order++
 			m.intent, m.outcome.Order, m.outcome.Began, m.outcome.Once = &body, order, e.At, body.Once
-			p.past[e.Key] = m
+			past[e.Key] = m
 		case OutcomeBody:
 			if e.Kind != OutcomeEvent {
 				continue
@@ -91,10 +102,10 @@ func newReplay(r *Record) (*replay, Event) {
 			o := &m.outcome
 			o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
 			o.Key, o.At = e.Key, e.At
-			p.past[e.Key] = m
+			past[e.Key] = m
 		}
 	}
-	return p, start
+	return past, start
 }
 
 // branch runs code that may unwind; ended is told, under the lock, whether it came to its end.
@@ -154,7 +165,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 	key := b.keys.next(e.Name)
 	answer := make(chan patterns.Outcome, 1)
 	b.mu.Lock()
-	if fault := b.fits(key, e); fault != nil || b.fault != nil {
+	if fault := b.past[key].fits(key, e); fault != nil || b.fault != nil {
 		if b.fault == nil {
 			b.fault = fault
 		}
@@ -171,8 +182,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 }
 
 // fits compares an effect with what is recorded under its key.
-func (p *replay) fits(key string, e patterns.Effect) error {
-	m := p.past[key]
+func (m *memory) fits(key string, e patterns.Effect) error {
 	switch {
 	case m == nil || m.outcome.State == "":
 		return fmt.Errorf("%w: %s is not recorded", ErrMismatch, key)

@@ -1,0 +1,156 @@
+package patterns
+
+import (
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// maxRefused is how often the caller's proposals may be refused at one turn: the last refusal stops the run.
+const maxRefused = 3
+
+// Waiting is what a run asks of its caller when the proposals have run out (design section 6.1). Nothing of the run is
+// held meanwhile but its record; what the caller sends is taken by [Engine.Continue].
+type Waiting struct {
+	Phase    string
+	Turn     int    // 1, 2, ...: which of the caller's turns it is
+	Argument string // what is asked for: route or actions
+	// Names may be chosen, Forbidden not any more; Left is how often something may be proposed.
+	Names, Forbidden []string
+	Left             int
+	Last             any // the newest observation, as rows show it; nil where there is none
+	Refused          int // proposals refused at this turn; SoFar has the problems of the newest
+	SoFar            Result
+
+	Since, Until time.Time // set by the engine; a zero Until is no limit
+}
+
+// asking is how a pattern asks its caller for more.
+type asking struct {
+	argument         string
+	names, forbidden []string
+	left             int
+	last             any
+	// judge says what is wrong with a batch of proposals before anything of it runs; nil: nothing.
+	judge func([]gateway.Intent) *stop
+	soFar func() Result
+}
+
+// next gets the next intent: the caller's, in order, for which the run waits where they have run out; or a model's,
+// where the caller began without one or has handed over.
+func (l *log) next(phase string, q Question, a asking) (gateway.Intent, *stop) {
+	for l.byCaller && len(l.queue) == 0 && !l.task.Handover {
+		if stop := l.await(phase, a); stop != nil {
+			return gateway.Intent{}, stop
+		}
+	}
+	return l.propose(phase, q)
+}
+
+// await asks the caller for a batch of proposals and judges it whole. A refused one is asked for again at the same turn,
+// twice at most.
+func (l *log) await(phase string, a asking) *stop {
+	asked := l.run.Now()
+	out := Await(l.run, l.effect(phase, "waiting for the caller"), l.waiting(phase, a))
+	if cut := cutReason(out); cut != "" {
+		return stopped(phase, cut)
+	}
+	l.wait(asked)
+	if out.State != OK {
+		return stopped(phase, "caller_expired")
+	}
+	batch, handover := handedIn(out.Output, a.argument)
+	if stop := a.judge(batch); stop != nil {
+		l.batch, l.taken = batch, 0
+		if l.refusals++; l.refusals == maxRefused {
+			return stop
+		}
+		l.refusal = stop
+		return nil
+	}
+	l.refusals, l.refusal = 0, nil
+	l.task.Handover = l.task.Handover || handover
+	l.accept(batch)
+	return nil
+}
+
+// accept queues proposals of the caller. Asking for nothing yet is no turn.
+func (l *log) accept(batch []gateway.Intent) {
+	l.queue, l.batch, l.taken = batch, batch, 0
+	if len(batch) > 0 {
+		l.turn++
+	}
+	for _, intent := range batch {
+		l.proposed = append(l.proposed, intent.Value())
+	}
+}
+
+// waiting is what the run would wait for.
+func (l *log) waiting(phase string, a asking) Waiting {
+	w := Waiting{
+		Phase: phase, Turn: l.turn, Argument: a.argument, Names: a.names, Forbidden: slices.Clone(a.forbidden), Left: a.left,
+		Last: a.last, Refused: l.refusals, SoFar: a.soFar(),
+	}
+	w.SoFar.StopReason = ""
+	if l.refusal != nil && l.refusal.with != nil {
+		l.refusal.with(&w.SoFar)
+	}
+	return w
+}
+
+// callers takes the caller's next proposal.
+func (l *log) callers(phase, name string) (gateway.Intent, *stop) {
+	next := l.queue[0]
+	l.queue, l.taken = l.queue[1:], l.taken+1
+	out := Take(l.run, l.effect(phase, "reading the caller's "+name), name, next)
+	if cut := cutReason(out); cut != "" {
+		return gateway.Intent{}, stopped(phase, cut)
+	}
+	return next, nil
+}
+
+// handedIn reads what a caller sent for a turn: {route} or {actions}, and whether the model is to go on.
+func handedIn(v any, argument string) (batch []gateway.Intent, handover bool) {
+	sent, _ := v.(map[string]any)
+	if intent, ok := sent[argument]; ok {
+		batch = Proposals(argument, intent)
+	}
+	return batch, sent["continue_with"] == "model"
+}
+
+// Proposals are what a caller hands in by an argument: each of a list of actions, or one plan or route. Of an empty list
+// they are empty, not nil: the caller proposes, and has proposed nothing yet.
+func Proposals(argument string, v any) []gateway.Intent {
+	at := ijson.Pointer("").Member(argument)
+	actions, isList := v.([]any)
+	if argument != "actions" || !isList {
+		return []gateway.Intent{gateway.FromCaller(v, at)}
+	}
+	list := make([]gateway.Intent, len(actions))
+	for i, action := range actions {
+		list[i] = gateway.FromCaller(action, at.Index(i))
+	}
+	return list
+}
+
+// intentAt is where the newest intent stands: the caller's in its arguments, a model's at the top of the reply.
+func (l *log) intentAt() ijson.Pointer {
+	if l.byCaller && l.taken > 0 {
+		return l.batch[l.taken-1].At
+	}
+	return ""
+}
+
+// cutReason is the stop reason of an effect that was cut short, or not begun, by the run's own end; else empty.
+func cutReason(out Outcome) string {
+	switch {
+	case out.State == OK:
+	case out.Reason == ReasonDeadline:
+		return "max_seconds"
+	case out.Reason == ReasonCanceled:
+		return "cancelled"
+	}
+	return ""
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// waitingFor says what a run waits for (spec/surface.md section 1, the table of waiting_for).
+type waitingFor struct {
+	Kind      string  `json:"kind"` // caller
+	Since     string  `json:"since"`
+	ExpiresAt string  `json:"expires_at,omitempty"`
+	Phase     string  `json:"phase"`
+	Turn      int     `json:"turn"`
+	Expects   expects `json:"expects"`
+	Last      any     `json:"last_observation,omitempty"`
+	Refused   int     `json:"refused,omitempty"` // proposals at this turn
+}
+
+// expects says what the caller is to send.
+type expects struct {
+	Argument  string   `json:"argument"`
+	Names     []string `json:"names"`
+	Forbidden []string `json:"forbidden,omitempty"`
+	Left      int      `json:"left"`
+	Example   any      `json:"example"`
+}
+
+// current says what a run does that goes on.
+type current struct {
+	Phase string `json:"phase"`
+	Doing string `json:"doing"`
+	Done  int    `json:"done"` // calls that were answered
+	Since string `json:"since"`
+}
+
+// waitingEnvelope presents a run that waits for its caller. c is the call that brought it there, or looks at it.
+func waitingEnvelope(c call, ended patterns.Ended) Envelope {
+	w := ended.Waiting
+	a := account{c, w.SoFar, ended.Ended.Sub(ended.Began) - ended.Waited}
+	e := Envelope{
+		Status: statusWaiting, RunID: ended.RunID, Summary: a.waits(w), Next: c.toContinue(ended.RunID, w),
+		WaitingFor: &waitingFor{
+			Kind: "caller", Since: stamp(w.Since), ExpiresAt: stamp(w.Until), Phase: w.Phase, Turn: w.Turn,
+			Expects: expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, Last: w.Last, Refused: w.Refused,
+		},
+		Problems: w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
+		Budget: w.SoFar.Budget, Usage: &usage{c.Model, w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
+		tool: c.Tool,
+	}
+	if _, sent := c.Intents[w.Argument]; len(e.Problems) > 0 && sent {
+		e.Next = c.fixed(c.repaired(e.Problems))
+	}
+	e.showRaw(w.SoFar)
+	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
+	return e
+}
+
+// toContinue is the advice to make the next call of a run that waits.
+func (c call) toContinue(runID string, w *patterns.Waiting) next {
+	var skeleton any = []any{}
+	if w.Argument != "actions" {
+		skeleton = c.intentSkeleton()
+	}
+	return next{
+		Action: actionCall, Tool: c.Tool,
+		Arguments: map[string]any{"run_id": runID, "turn": float64(w.Turn), w.Argument: skeleton},
+		Fill:      []ijson.Pointer{ijson.Pointer("").Member(w.Argument)},
+	}
+}
+
+// exampleOf is a whole intent that fits.
+func exampleOf(w *patterns.Waiting) any {
+	if w.Argument == "actions" {
+		return []any{map[string]any{"kind": "final", "answer": "..."}}
+	}
+	target := ""
+	if len(w.Names) > 0 {
+		target = w.Names[0]
+	}
+	return map[string]any{"target": target}
+}
+
+// waits tells in one paragraph what was done, what is wanted and until when.
+func (a account) waits(w *patterns.Waiting) string {
+	refused := ""
+	if len(a.Problems) > 0 {
+		refused = fmt.Sprintf("What you sent was refused for %s, and nothing of it ran; after %s at one turn the run stops.",
+			count(faults(a.Problems), "fault"), count(maxRefusals, "refusal"))
+	}
+	unit := map[string]string{"route": "attempt", "actions": "step"}[w.Argument]
+	asked := fmt.Sprintf("The next %s is yours; %d of %d %ss are left.", strings.TrimSuffix(w.Argument, "s"), w.Left, a.most(w), unit)
+	return paragraph(refused, a.newest(), a.writtenSoFar(), asked, "Lapses "+stamp(w.Until)+".")
+}
+
+// maxRefusals is how many refusals at one turn stop a run (spec/surface.md section 1, "A continuation").
+const maxRefusals = 3
+
+// most is how many steps or attempts the run has in all.
+func (a account) most(w *patterns.Waiting) int {
+	name := "max_steps"
+	if w.Argument == "route" {
+		name = "max_route_attempts"
+	}
+	return int(a.Budget[name].Limit)
+}
+
+// newest tells what became of the newest step.
+func (a account) newest() string {
+	if len(a.History) == 0 {
+		return "Nothing ran yet."
+	}
+	switch row := a.History[len(a.History)-1].(type) {
+	case patterns.ActionDone:
+		name, _ := row.Executed["name"].(string)
+		return fmt.Sprintf("%s was %s and done.", shownName(name), ruled(row.Supervisor))
+	case patterns.Delegation:
+		target, _ := row.Route["target"].(string)
+		return fmt.Sprintf("%s declined.", shownName(target))
+	}
+	return ""
+}
+
+// ruled words what the policy said of an action that was done.
+func ruled(r patterns.Reviewed) string {
+	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
+	return fmt.Sprintf("%s (%s)", words, shownName(r.Reason))
+}
+
+// writtenSoFar tells what was written, and nothing where nothing was.
+func (a account) writtenSoFar() string {
+	if slices.ContainsFunc(a.Ledger, func(e gateway.Entry) bool { return e.Effect != catalog.Read }) {
+		return a.written()
+	}
+	return ""
+}
+
+// runningEnvelope presents a run that goes on in another call.
+func runningEnvelope(c call, s patterns.Snapshot) Envelope {
+	now := s.Current
+	doing := "it begins"
+	if now.Doing != "" {
+		doing = now.Doing
+	}
+	return Envelope{
+		Status: statusRunning, RunID: s.RunID,
+		Summary: fmt.Sprintf("Running in phase %s: %s; %s answered. It goes on without you.", now.Phase, doing, count(now.Done, "call")),
+		Next:    next{Action: actionTell, Say: "The run goes on in another call, whose result will say how it ended. Do not start it again."},
+		Current: &current{now.Phase, doing, now.Done, stamp(now.Since)},
+		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+	}
+}
+
+// stamp words a time as results do.
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
