@@ -135,11 +135,15 @@ func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
 
 // refusedEnvelope presents a call that was refused before anything ran. There is at least one problem.
 func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
-	return Envelope{
+	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault")),
 		Next:    c.fixed(c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
 	}
+	if c.Run != nil {
+		e.RunID = c.Run.RunID
+	}
+	return e
 }
 
 // speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model is asked.

@@ -45,6 +45,30 @@ func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, en
 	)
 }
 
+// changed notes that a run waits or goes on, and the end of one for whose result no call waits any more.
+func (s *Server) changed(r patterns.Snapshot, attended bool) {
+	ctx := context.Background()
+	switch {
+	case r.State == patterns.Parked:
+		s.waiting.Add(1)
+		s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting", slog.String("run_id", r.RunID), slog.String("kind", "caller"),
+			slog.String("expires_at", stamp(r.Ended.Waiting.Until)))
+	case r.State == patterns.Running:
+		s.waiting.Add(-1)
+		from := "caller"
+		if !attended {
+			from = "clock"
+		}
+		s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", r.RunID), slog.String("from", from))
+	case !attended:
+		for _, t := range s.tools {
+			if t.spec.Name == r.Pattern {
+				s.logRun(withPrincipal(ctx, r.Principal), r.Pattern, peer{client: r.Client}, t.stateOf(t.newCall(nil), r), r.Ended)
+			}
+		}
+	}
+}
+
 // logFault writes the cause of a fault and returns the opaque id by which the client is told of it.
 func (s *Server) logFault(ctx context.Context, cause error) string {
 	var b [4]byte

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -42,6 +43,7 @@ type Server struct {
 	mcp       *mcpserver.MCPServer
 	tools     []*tool
 	principal string
+	waiting   atomic.Int64 // runs that wait
 }
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
@@ -68,6 +70,7 @@ func New(c Config) (*Server, error) {
 	for _, t := range s.tools {
 		s.mcp.AddTool(t.declared, t.handle)
 	}
+	c.Engine.Watch(s.changed)
 	return s, nil
 }
 
