@@ -47,7 +47,7 @@ func BenchmarkCall(b *testing.B) {
 		}
 		return ended
 	}
-	shown, err := s.show(endedEnvelope(c, run()))
+	shown, err := s.show(context.Background(), endedEnvelope(c, run()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func BenchmarkStdio(b *testing.B) {
 		}
 		return ended
 	}
-	shown, err := s.show(endedEnvelope(c, run()))
+	shown, err := s.show(context.Background(), endedEnvelope(c, run()))
 	if err != nil {
 		b.Fatal(err)
 	}

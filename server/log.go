@@ -20,17 +20,23 @@ import (
 type peer struct{ client, era string }
 
 func peerOf(ctx context.Context) peer {
-	var info mcp.Implementation
-	if modern := mcpserver.RequestProtocolInfoFromContext(ctx); modern != nil && modern.ClientInfo != nil {
-		info = *modern.ClientInfo
-	} else if session, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
-		info = session.GetClientInfo()
-	}
+	info := clientOf(ctx)
 	p := peer{client: shownName(info.Name), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
 	if info.Version != "" {
 		p.client += "/" + shownName(info.Version)
 	}
 	return p
+}
+
+// clientOf is what the client says of itself.
+func clientOf(ctx context.Context) mcp.Implementation {
+	if modern := mcpserver.RequestProtocolInfoFromContext(ctx); modern != nil && modern.ClientInfo != nil {
+		return *modern.ClientInfo
+	}
+	if session, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
+		return session.GetClientInfo()
+	}
+	return mcp.Implementation{}
 }
 
 // logRun writes the one line of a run.

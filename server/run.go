@@ -36,7 +36,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 		return nil, errCanceled
 	}
 	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
-		return t.look(c)
+		return t.look(ctx, c)
 	}
 	return t.run(ctx, c, newProgress(ctx, t.server, req.Params.Meta))
 }
@@ -46,7 +46,7 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 	e := refusedEnvelope(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
-	result, err := t.server.show(e)
+	result, err := t.server.show(ctx, e)
 	if err != nil {
 		return nil, t.server.fault(ctx, err)
 	}
@@ -103,16 +103,16 @@ func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, erro
 	if r.findRun(t, principal); len(r.faults[classNotFound]) > 0 {
 		return t.refuse(ctx, c, r.faults[classNotFound])
 	}
-	return t.look(r.call)
+	return t.look(ctx, r.call)
 }
 
 // look answers a continuation of which nothing is taken by the run's present state.
-func (t *tool) look(c call) (*mcp.CallToolResult, error) {
+func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	looking := c
 	looking.Intents = nil // they are no part of the run
 	e := t.stateOf(looking, *c.Run)
 	e.Problems = append([]gateway.Problem{c.notTaken()}, e.Problems...)
-	return t.server.show(e)
+	return t.server.show(ctx, e)
 }
 
 // stateOf presents a run as it stands.
@@ -149,22 +149,25 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 	s := t.server
 	if cause == nil {
 		e := t.envelope(c, ended)
-		result, err := s.show(e)
+		result, err := s.show(ctx, e)
 		if err == nil {
 			return e, result, nil
 		}
 		cause = err
 	}
 	e := faultEnvelope(c, ended, s.logFault(ctx, cause))
-	result, err := s.show(e)
+	result, err := s.show(ctx, e)
 	return e, result, err
 }
 
-// show presents an envelope in both channels.
-func (s *Server) show(e Envelope) (*mcp.CallToolResult, error) {
+// show presents an envelope in both channels, or as far as the client's model reads them.
+func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, error) {
 	structured, text, err := e.present(s.config.ResultBytes)
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
+	}
+	if e.Phase != patterns.PhaseRequest && s.config.Results[clientOf(ctx).Name] == StructuredOnly {
+		text = firstLines(text)
 	}
 	return &mcp.CallToolResult{
 		RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)},

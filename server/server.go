@@ -27,7 +27,9 @@ type Config struct {
 	Log         *slog.Logger  // nil: nothing is logged
 	ResultBytes int           // each channel of a result is at most that long; 0: 32768
 	Grace       time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
-	Version     string        // of the program, as clients are shown it
+	// Results says by a client's name which channel of a result its model reads; nil: each reads both.
+	Results map[string]Channel
+	Version string // of the program, as clients are shown it
 }
 
 // What is in force where the configuration is silent (spec/config.md section 2, limits).

@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
+	"patterngate/server"
 )
 
 // Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
@@ -18,6 +19,9 @@ type Config struct {
 	Demo   demo.Config
 	Log    LogConfig
 	Limits LimitsConfig
+	Wait   WaitConfig
+	// Results says which channel of a result the model of a client reads, by the client's name; others read both.
+	Results map[string]server.Channel
 	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
 	Patterns []PatternConfig
 }
@@ -57,6 +61,11 @@ type LogConfig struct {
 type LimitsConfig struct {
 	Grace       time.Duration // for running calls at the end
 	ResultBytes int           // of a whole result
+}
+
+// WaitConfig says how long runs wait.
+type WaitConfig struct {
+	Caller time.Duration // for their caller's next proposal
 }
 
 // PatternConfig declares one pattern tool.

@@ -83,15 +83,15 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, wait, results or patterns",
 		},
 		"key of a later version": {
 			"version: 1\nhttp: {listen: \"127.0.0.1:8765\"}\n",
-			"pg.yaml:2:1: http: unknown key; write version, llm, demo, log, limits or patterns",
+			"pg.yaml:2:1: http: unknown key; write version, llm, demo, log, limits, wait, results or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, wait, results or patterns",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",
@@ -184,6 +184,12 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		"log format": {
 			"version: 1\nlog: {format: yaml}\n",
 			`pg.yaml:2:15: log.format: got "yaml"; write text or json`,
+		},
+		"channels and waits": {
+			"version: 1\nresults: {cursor: txt, \" \": both}\nwait: {caller_seconds: -1}\n",
+			"pg.yaml:2:19: results.cursor: got \"txt\"; write text, structured or both; did you mean text?\n" +
+				"pg.yaml:2:24: results.\" \": not a client's name; write 1 to 256 bytes, as in clientInfo.name\n" +
+				"pg.yaml:3:24: wait.caller_seconds: got -1; write a number of seconds from 0 to 86400",
 		},
 		"grace": {
 			"version: 1\nlimits: {grace_seconds: 61}\n",

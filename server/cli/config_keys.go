@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server"
 )
 
 // configKey is one key of the file: how its value is read and how it is shown. One list of keys is the grammar, the
@@ -47,6 +50,8 @@ func (c *Config) keys(known map[string][]string) []configKey {
 			secondsKey("grace_seconds", &c.Limits.Grace, 60),
 			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20),
 		),
+		groupKey("wait", secondsKey("caller_seconds", &c.Wait.Caller, maxBudget)),
+		channelsKey("results", &c.Results),
 		mappingKey("patterns", unknownPattern, list),
 	}
 }
@@ -172,6 +177,52 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 		},
 	}
 }
+
+// channelsKey is a mapping of clients' names, which are free, to the channel that each reads.
+func channelsKey(name string, target *map[string]server.Channel) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlMapping {
+				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
+				return
+			}
+			clients := maps.Clone(*target)
+			if clients == nil {
+				clients = map[string]server.Channel{}
+			}
+			for _, m := range n.members {
+				below := path.key(m.key)
+				if ijson.Blank(m.key) || len(m.key) > maxClientName {
+					r.faults.add(m.at, below, Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
+					continue
+				}
+				word, ok := server.Channel(""), true
+				if m.value.kind != yamlNull && m.value.kind != yamlBad {
+					r.places[below.String()] = m.value.at
+					var text string
+					text, ok = r.word(m.value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
+					word = server.Channel(text)
+				}
+				if ok && word != "" {
+					clients[m.key] = word
+				}
+			}
+			*target = clients
+		},
+		show: func() any {
+			var keys []configKey
+			for _, client := range slices.Sorted(maps.Keys(*target)) {
+				word := (*target)[client]
+				keys = append(keys, wordKey(client, &word))
+			}
+			return keys
+		},
+	}
+}
+
+// maxClientName is how long a client's name may be, in bytes.
+const maxClientName = 256
 
 // textKey is any text that check has nothing against. The fault that check returns never repeats the text.
 func textKey(name string, target *string, check func(string) Fault) configKey {

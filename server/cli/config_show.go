@@ -73,7 +73,7 @@ func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, notes map[str
 	}
 	for _, k := range keys {
 		below := path.key(k.name)
-		out.WriteString(strings.Repeat("  ", depth) + k.name + ":")
+		out.WriteString(strings.Repeat("  ", depth) + yamlWord(k.name) + ":")
 		if group, ok := k.show().([]configKey); ok {
 			out.WriteByte('\n')
 			writeYAML(out, group, below, notes)

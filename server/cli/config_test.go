@@ -18,6 +18,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server"
 )
 
 // sameConfig compares configurations; secrets by what they hold.
@@ -36,6 +37,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Demo:   demo.Config{DelayFactor: 1},
 		Log:    LogConfig{Format: "text"},
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768},
+		Wait:   WaitConfig{Caller: 30 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools}
 	for i, name := range builtinNames {
@@ -66,6 +68,8 @@ llm: {model: null, max_retries: 0, base_url: "http://127.0.0.1:9/v1"}
 demo:
 log: {level: debug}
 limits: {grace_seconds: 1e-05}
+wait: {caller_seconds: 0.5}
+results: {"Visual Studio Code": text, claude-code: both, other: null}
 patterns:
   run_task_decomposition:
     budget: {<<: *short, max_plan_steps: 3.0, max_tokens: 20000}
@@ -87,6 +91,8 @@ patterns:
 	}
 	want.LLM.MaxRetries, want.LLM.BaseURL = 0, "http://127.0.0.1:9/v1"
 	want.Log.Level, want.Limits.Grace = "debug", 10*time.Microsecond
+	want.Wait.Caller = 500 * time.Millisecond
+	want.Results = map[string]server.Channel{"Visual Studio Code": server.TextOnly, "claude-code": server.BothChannels}
 	plan, tasks, route, refund := &want.Patterns[0], &want.Patterns[1], &want.Patterns[2], &want.Patterns[3]
 	plan.Budget.MaxTime, plan.Budget.MaxToolCalls = 2500*time.Millisecond, 0
 	plan.Budget.MaxPlanSteps, plan.Budget.MaxTokens = 3, 20000

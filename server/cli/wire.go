@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/lmittmann/tint"
 
@@ -48,17 +49,21 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 			offered = append(offered, server.Pattern{Spec: newSpec(p, all)})
 		}
 	}
-	grace := c.Limits.Grace
-	if grace == 0 {
-		grace = -1 // none, where the server takes 0 for its default
-	}
-	engine := &local.Engine{Fault: func(runID, key string, cause error) {
+	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), Fault: func(runID, key string, cause error) {
 		log.Debug("fault", "id", runID+"/"+key, "cause", cause)
 	}}
 	return server.New(server.Config{
 		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
-		ResultBytes: c.Limits.ResultBytes, Grace: grace, Version: version().Version,
+		ResultBytes: c.Limits.ResultBytes, Results: c.Results, Grace: orNone(c.Limits.Grace), Version: version().Version,
 	})
+}
+
+// orNone is a duration for who takes 0 for a default: there none is below 0.
+func orNone(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
 }
 
 // newModel is who answers questions.
