@@ -35,7 +35,7 @@ func TestParseActionRefuses(t *testing.T) {
 		"tool, everything wrong": {`{"kind":"tool","name":"","args":[],"thought":"..."}`, []string{"invalid_action:extra_keys_tool",
 			"/thought extra_keys_tool -/thought", "/name bad_tool_name", "/args bad_tool_args"}},
 		"tool, name missing": {`{"kind":"tool","args":{}}`, []string{"invalid_action:bad_tool_name", "/name bad_tool_name"}},
-		"tool, args a text":  {`{"kind":"tool","name":"get_refund_context","args":"{}"}`, []string{"invalid_action:bad_tool_args", "/args bad_tool_args"}},
+		"tool, args a text":  {`{"kind":"tool","name":"get_refund_context","args":"{}"}`, []string{"invalid_action:bad_tool_args", "/args bad_tool_args /args={}"}},
 		"bad args first":     {`{"kind":"tool","name":"drop","args":[]}`, []string{"invalid_action:bad_tool_args", "/args bad_tool_args", "/name unknown_tool:drop"}},
 		"unknown tool":       {`{"kind":"tool","name":" drop_table ","args":{"a":1}}`, []string{"invalid_action:unknown_tool:drop_table", "/name unknown_tool:drop_table"}},
 		"tool of elsewhere":  {`{"kind":"tool","name":"sales_worker","args":{}}`, []string{"invalid_action:unknown_tool:sales_worker", "/name unknown_tool:sales_worker"}},

@@ -83,6 +83,19 @@ func asNumber(at ijson.Pointer, v any, whole bool) *Fix {
 	return &Fix{At: at, Value: n}
 }
 
+// asObject repairs the text of an object, as of arguments that were encoded twice.
+func asObject(at ijson.Pointer, v any) *Fix {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	inner, err := ijson.Decode([]byte(s))
+	if _, isObject := inner.(map[string]any); err != nil || !isObject {
+		return nil
+	}
+	return &Fix{At: at, Value: inner}
+}
+
 // Retype is the sure repair of a value that has just the other type: "42" where a number is wanted, 42 where a
 // text is. It is nil where nothing is sure.
 func Retype(want string, at ijson.Pointer, v any) *Fix {

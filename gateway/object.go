@@ -72,7 +72,7 @@ func (o object) args(reason, want string) (map[string]any, bool) {
 	}
 	args, ok := v.(map[string]any)
 	if !ok {
-		o.wrong(reason, "args", want)
+		o.wrong(reason, "args", want).Fix = asObject(o.at.Member("args"), v)
 	}
 	return args, ok
 }

@@ -84,7 +84,7 @@ func TestParsePlanRefuses(t *testing.T) {
 		"tool in capitals": {planOf(`{"id":"a","title":"t","tool":"FETCH_SALES_DATA"}`), []string{"invalid_plan:tool_not_allowed:FETCH_SALES_DATA",
 			`/steps/0/tool tool_not_allowed:FETCH_SALES_DATA ?fetch_sales_data /steps/0/tool="fetch_sales_data"`}},
 		"tool a list": {planOf(`{"id":"a","title":"t","tool":["fetch_sales_data"]}`), []string{"invalid_plan:step_1_missing_tool", "/steps/0/tool step_1_missing_tool"}},
-		"args a text": {planOf(`{"id":"a","title":"t","tool":"fetch_sales_data","args":"{}"}`), []string{"invalid_plan:step_1_bad_args", "/steps/0/args step_1_bad_args"}},
+		"args a text": {planOf(`{"id":"a","title":"t","tool":"fetch_sales_data","args":"{}"}`), []string{"invalid_plan:step_1_bad_args", "/steps/0/args step_1_bad_args /steps/0/args={}"}},
 		"member misspelt": {planOf(`{"id":"a","Title":"t","tool":"fetch_sales_data"}`), []string{"invalid_plan:step_1_extra_keys",
 			"/steps/0/Title step_1_extra_keys ?title /steps/0/title</steps/0/Title", "/steps/0/title step_1_missing_title"}},
 	}

@@ -95,7 +95,7 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 		t.Worker, _ = o.name("worker", nameReasons{"worker", "worker_not_allowed"}, p.rules.Allowed)
 	}
 	if t.Args, ok = members["args"].(map[string]any); !ok && o.has("args") {
-		o.wrong("args", "args", "an object of arguments")
+		o.wrong("args", "args", "an object of arguments").Fix = asObject(o.at.Member("args"), members["args"])
 	}
 	if t.Critical, ok = members["critical"].(bool); !ok && o.has("critical") {
 		o.wrong("critical", "critical", "true or false").Fix = asBool(at.Member("critical"), members["critical"])
