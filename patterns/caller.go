@@ -53,7 +53,7 @@ func (l *log) next(phase string, q Question, a asking) (gateway.Intent, *stop) {
 // twice at most.
 func (l *log) await(phase string, a asking) *stop {
 	asked := l.run.Now()
-	out := Await(l.run, l.effect(phase, "waiting for the caller"), l.waiting(phase, a))
+	out := Await(l.run, l.effect(phase, ""), l.waiting(phase, a))
 	if cut := cutReason(out); cut != "" {
 		return stopped(phase, cut)
 	}

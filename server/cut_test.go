@@ -146,7 +146,7 @@ func TestPresentChangesNothing(t *testing.T) {
 }
 
 // textLine is every line that a text may have after its summary.
-var textLine = regexp.MustCompile(`^(NEXT \{.*\}|PROBLEMS|ANSWER \(the (model|caller)'s words, not checked\)|OBSERVATIONS|EFFECTS` +
+var textLine = regexp.MustCompile(`^(NEXT \{.*\}|WAITING_FOR \{.*\}|PROBLEMS|ANSWER \(the (model|caller)'s words, not checked\)|OBSERVATIONS|EFFECTS` +
 	`|\| .*` + // a claim
 	`|(/|"" ).*` + // a problem
 	`|([\w.-]+|"([^"\\]|\\.)*") ([\w.-]+|"([^"\\]|\\.)*") (\{.*\} )?(-> .*|stopped: .*)` + // a call
@@ -234,6 +234,13 @@ func anyEnvelope(t *rapid.T) Envelope {
 	if rapid.Bool().Draw(t, "bad") {
 		bad, received := any(anyText(t, "bad", 8<<10)), any(anyText(t, "received", most))
 		e.BadObservation, e.Received, e.Expected = &bad, &received, []string{"done"}
+	}
+	if rapid.Bool().Draw(t, "waits") {
+		e.Status, e.StopReason, e.Phase = statusWaiting, "", ""
+		e.WaitingFor = &waitingFor{Kind: "caller", Phase: "worker", Turn: 2, Last: anyText(t, "last", 8<<10), Refused: 1}
+		for range rapid.IntRange(0, 200).Draw(t, "names") {
+			e.WaitingFor.Expects.Names = append(e.WaitingFor.Expects.Names, strings.Repeat("n", 64))
+		}
 	}
 	if rapid.Bool().Draw(t, "asked") {
 		e.Human = &patterns.HumanApproval{Comment: anyText(t, "comment", most), By: anyText(t, "by", most), RevisedAction: map[string]any{"args": anyArgs(t)}}

@@ -89,14 +89,16 @@ func (e *Engine) park(r *run, rest patterns.Ended) {
 	s.parked = append(s.parked, r)
 	r.clock = time.AfterFunc(time.Until(rest.Waiting.Until), func() { e.expire(r, rest.Waiting) })
 	var oldest *run
+	var expected *patterns.Waiting
 	if len(s.parked) > e.maxParked() {
 		oldest = s.parked[0]
+		expected = oldest.rest.Waiting
 	}
 	changed, attended := r.snapshot(), r.attended
 	e.mu.Unlock()
 	e.tell(changed, attended)
 	if oldest != nil {
-		e.expire(oldest, oldest.rest.Waiting)
+		e.expire(oldest, expected)
 	}
 }
 
