@@ -53,7 +53,7 @@ func (c call) continuation(principal string) patterns.Continuation {
 		given["continue_with"] = with
 	}
 	turn, _ := c.Arguments["turn"].(float64)
-	return patterns.Continuation{Principal: principal, RunID: c.Run.RunID, Turn: int(min(turn, ijson.MaxInteger)), Given: given}
+	return patterns.Continuation{Principal: principal, RunID: c.Run.RunID, Turn: int(min(turn, ijson.MaxInteger)), Given: given, Size: c.Size}
 }
 
 // notTaken is the problem of a continuation that the run does not wait for.

@@ -115,7 +115,7 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 	if problem != nil {
 		return r.call, []gateway.Problem{*problem}
 	}
-	r.Arguments = arguments
+	r.Arguments, r.Size = arguments, len(raw)
 	r.unknown(t.takes)
 	for _, a := range t.takes {
 		r.read(a)

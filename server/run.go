@@ -92,7 +92,7 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 	}
 	return s.config.Engine.Start(ctx, patterns.Job{
 		Spec: t.spec, Task: c.task(s.config.Configured), Model: s.config.Model, Progress: tell,
-		Client: who.client, Principal: s.principalOf(ctx), Arguments: c.Arguments,
+		Client: who.client, Principal: s.principalOf(ctx), Arguments: c.Arguments, Size: c.Size,
 	})
 }
 

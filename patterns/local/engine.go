@@ -47,7 +47,7 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	if _, ok := patterns.PatternOf(job.Spec.Kind); !ok {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
-	r := &run{engine: e, id: newID(), job: job, record: &Record{}, quotas: map[string]int{}, state: patterns.Running, attended: true}
+	r := &run{engine: e, id: newID(), job: job, record: &Record{}, quotas: map[string]int{}, size: job.Size, state: patterns.Running, attended: true}
 	r.began = r.record.append(StartEvent, "", time.Now(), StartBody{
 		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
 	}).At
@@ -62,6 +62,7 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 	if err != nil {
 		return patterns.Ended{}, err
 	}
+	r.size += c.Size
 	return e.goOn(newLife(ctx, r, c.Progress), OutcomeBody{State: patterns.OK, Output: c.Given})
 }
 

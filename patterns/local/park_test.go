@@ -299,6 +299,23 @@ func TestOldestParkedExpires(t *testing.T) {
 	}
 }
 
+// Waiting runs whose callers sent much expire before there are too many; a single one may wait.
+func TestLargestParkedExpire(t *testing.T) {
+	e := &local.Engine{}
+	defer e.Close()
+	var ids []string
+	for _, megabytes := range []int{30, 30, 30, 100} {
+		job := refundJob(t, lookUp)
+		job.Size = megabytes << 20
+		ids = append(ids, begin(t, e, job).RunID)
+	}
+	for i, want := range []patterns.RunState{patterns.Over, patterns.Over, patterns.Over, patterns.Parked} {
+		if s, _ := e.Run("local:1", ids[i]); s.State != want {
+			t.Errorf("run %d is %s, want %s", i+1, s.State, want)
+		}
+	}
+}
+
 // The last 200 ended runs of a principal are kept.
 func TestEndedRunsAreForgotten(t *testing.T) {
 	e := &local.Engine{}

@@ -8,6 +8,10 @@ import (
 	"patterngate/patterns"
 )
 
+// maxParkedBytes is how much of what its callers sent a principal's waiting runs hold together. The oldest expire for
+// more; a single run may always wait.
+const maxParkedBytes = 64 << 20
+
 // maxEnded is how many runs of one principal are kept after their end, the newest ones.
 const maxEnded = 200
 
@@ -27,6 +31,7 @@ type run struct {
 	newest  time.Time     // of all events
 	waitsAt string        // the key of the effect that it waits for
 	waited  time.Duration // for its caller
+	size    int           // of what its caller sent so far, in bytes
 
 	// Guarded by the engine's lock.
 	state    patterns.RunState
@@ -41,6 +46,7 @@ type shelf struct {
 	runs   map[string]*run
 	begun  []*run // all of runs, oldest first
 	parked []*run // in the order in which they began to wait
+	bytes  int    // of the parked ones
 	ended  []*run // in the order of their ends
 }
 
@@ -81,25 +87,38 @@ func without(list []*run, r *run) []*run {
 	return slices.DeleteFunc(list, func(other *run) bool { return other == r })
 }
 
-// park lets a run wait for its caller. Of too many the principal's oldest expires.
+// park lets a run wait for its caller. Of too many, or too large ones, the principal's oldest expire.
 func (e *Engine) park(r *run, rest patterns.Ended) {
 	e.mu.Lock()
 	s := e.shelves[r.job.Principal]
 	r.state, r.rest, r.life = patterns.Parked, rest, nil
 	s.parked = append(s.parked, r)
+	s.bytes += r.size
 	r.clock = time.AfterFunc(time.Until(rest.Waiting.Until), func() { e.expire(r, rest.Waiting) })
-	var oldest *run
-	var expected *patterns.Waiting
-	if len(s.parked) > e.maxParked() {
-		oldest = s.parked[0]
-		expected = oldest.rest.Waiting
-	}
+	tooMany := s.tooMany(e.maxParked())
 	changed, attended := r.snapshot(), r.attended
 	e.mu.Unlock()
 	e.tell(changed, attended)
-	if oldest != nil {
+	for oldest, expected := range tooMany {
 		e.expire(oldest, expected)
 	}
+}
+
+// tooMany are the oldest waiting runs that must go for the newest, and what each waits for. The lock is held.
+func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
+	var list map[*run]*patterns.Waiting
+	bytes := s.bytes
+	for i, r := range s.parked[:len(s.parked)-1] {
+		if len(s.parked)-i <= most && bytes <= maxParkedBytes {
+			break
+		}
+		if list == nil {
+			list = map[*run]*patterns.Waiting{}
+		}
+		list[r] = r.rest.Waiting
+		bytes -= r.size
+	}
+	return list
 }
 
 // take gives a waiting run to who continues it.
@@ -137,6 +156,7 @@ func (e *Engine) expire(r *run, w *patterns.Waiting) {
 func (e *Engine) unpark(r *run, attended bool) patterns.Snapshot {
 	s := e.shelves[r.job.Principal]
 	s.parked = without(s.parked, r)
+	s.bytes -= r.size
 	r.clock.Stop()
 	r.state, r.attended = patterns.Running, attended
 	return r.snapshot()
@@ -151,7 +171,7 @@ func (e *Engine) finish(r *run, rest patterns.Ended) {
 	changed, attended := r.snapshot(), r.attended
 	if len(s.ended) > maxEnded {
 		oldest := s.ended[0]
-		s.ended = s.ended[1:]
+		s.ended = slices.Delete(s.ended, 0, 1)
 		e.drop(oldest)
 	}
 	e.mu.Unlock()
