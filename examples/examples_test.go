@@ -3,10 +3,13 @@
 package examples
 
 import (
+	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,13 +39,30 @@ func TestMain(m *testing.M) {
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"readme": readme},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"readme": readme, "exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
 			return nil
 		},
 	})
+}
+
+// exits runs a command that has to end with a code: exits 3 patterngate call ...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT]...")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%q ended with %d, want %s", args[1:], code, args[0])
+	}
 }
 
 // seconds are all that differs between two runs of the demo.

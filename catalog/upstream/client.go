@@ -1,178 +1,170 @@
 // Package upstream talks to other MCP servers. It is the only MCP client in the program.
 //
-//	Start(Program) ──▶ child process ──initialize, initialized──▶ Client ──Call──▶ Reply
-//	                        │ stderr: to Program.Stderr
-//	                        └ environment: only what Program.Env names
+//	Start(Program) ──▶ child process ─┐
+//	Over(in, out) ───▶ a server here ─┼─ handshake ─▶ Client ──Tools──▶ []Tool
+//	Dial(Endpoint) ──▶ HTTP ──────────┘                  ├──CallRaw──▶ Result   as it was sent
+//	                                                     └──Call─────▶ Reply    strictly decoded
+//
+// A server is not trusted: what it sends is bounded, and whatever it does, control comes back when the context ends. A
+// child sees of the environment only what Program.Env names; a token goes to one origin only.
 package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
-	"strconv"
+	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"patterngate/ijson"
 )
 
-// closeGrace is how long a child may take to end after its input was closed; then it is killed.
-const closeGrace = 10 * time.Second
-
-// Program is an MCP server that is started as a child and spoken to over its standard input and output.
-type Program struct {
-	Command string // path of the executable
-	Args    []string
-	Env     []string  // the child's whole environment, NAME=value; nothing is inherited
-	Dir     string    // empty: the present directory
-	Stderr  io.Writer // nil: discarded
-}
+// closeGrace is how long an HTTP session may take to be ended.
+const closeGrace = 2 * time.Second
 
 // Identity is how this client introduces itself.
 type Identity struct{ Name, Version string }
 
 // Client is one session with a server. It is safe for concurrent use.
 type Client struct {
-	mcp *client.Client
-	cmd *exec.Cmd
+	mcp  *client.Client
+	wire transport.Interface
+	by   carrier
+	who  Identity
 
-	tokens   atomic.Int64
 	progress listeners
+	requests atomic.Int64
+	prefix   string // of request ids: other clients of a server without sessions have others
+
+	mu    sync.Mutex
+	known map[string]mcp.Tool // by name, for what HTTP mirrors into headers
 }
 
-// Reply is a tool's answer.
-type Reply struct {
-	Structured any    // decoded value; nil where the server sent none
-	Text       string // the text contents, joined by line feeds
-	IsError    bool
+// carrier is what a session stands on.
+type carrier interface {
+	// why says what became of the session, where a transport's error does not: a fault that the carrier found, how a
+	// child ended, an HTTP status. It is nil where there is nothing to say.
+	why() error
+	// close frees what the carrier holds. Nothing is sent any more.
+	close() error
 }
 
-// Start starts the program and opens a session by the initialize handshake. The child lives until Close.
+// Start starts the program and opens a session by the initialize handshake, or without one where the server has none
+// any more. The child lives until Close.
 func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
-	c := &Client{}
-	stdio := transport.NewStdioWithOptions(p.Command, p.Env, p.Args, transport.WithCommandFunc(
-		func(_ context.Context, command string, env, args []string) (*exec.Cmd, error) {
-			c.cmd = exec.Command(command, args...)
-			c.cmd.Env, c.cmd.Dir, c.cmd.Stderr = append([]string{}, env...), p.Dir, p.Stderr
-			if p.Stderr == nil {
-				c.cmd.Stderr = io.Discard
-			}
-			return c.cmd, nil
-		}))
-	//lint:ignore SA1019 a child that lives as long as its client is spoken to by the handshake that every server has
-	c.mcp = client.NewClient(stdio, client.WithLegacyProtocolOnly())
-	c.mcp.OnNotification(c.notified)
-	if err := c.mcp.Start(context.WithoutCancel(ctx)); err != nil {
+	child, err := start(p)
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)
 	}
-	var hello mcp.InitializeRequest
-	hello.Params.ClientInfo = mcp.Implementation{Name: who.Name, Version: who.Version}
-	if _, err := c.mcp.Initialize(ctx, hello); err != nil {
-		return nil, errors.Join(fmt.Errorf("handshake with %s: %w", p.Command, err), c.Close())
+	c, err := open(ctx, newIO(child.lines, child.stdin), child, who, handshakeFirst)
+	if err != nil {
+		return nil, fmt.Errorf("handshake with %s: %w", p.Command, err)
 	}
 	return c, nil
 }
 
-// Tools lists the names of the server's tools.
-func (c *Client) Tools(ctx context.Context) ([]string, error) {
-	list, err := c.mcp.ListTools(ctx, mcp.ListToolsRequest{})
+// Over opens a session with a server that reads what is written to out and writes its answers to in, such as one in this
+// process. Close closes both.
+func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, who Identity) (*Client, error) {
+	p := &pipes{in: in, lines: newBoundedLines(in, maxMessage)}
+	c, err := open(ctx, newIO(p.lines, out), p, who, handshakeFirst)
 	if err != nil {
-		return nil, fmt.Errorf("tools/list: %w", err)
+		return nil, fmt.Errorf("handshake: %w", err)
 	}
-	names := make([]string, len(list.Tools))
-	for i, t := range list.Tools {
-		names[i] = t.Name
-	}
-	return names, nil
+	return c, nil
 }
 
-// Call calls a tool. Lines of progress go to progress, if it is not nil, from another goroutine; a line may come
-// after the answer. A call that outlives ctx is given up; a server that no longer reads does not hold it.
-func (c *Client) Call(ctx context.Context, tool string, args map[string]any, progress func(string)) (Reply, error) {
-	var request mcp.CallToolRequest
-	request.Params.Name, request.Params.Arguments = tool, args
-	if progress != nil {
-		token := "p" + strconv.FormatInt(c.tokens.Add(1), 10)
-		request.Params.Meta = &mcp.Meta{ProgressToken: token}
-		c.progress.add(token, progress)
-		defer c.progress.end(token)
+// newIO is a transport over a pair of pipes. It logs nothing: what goes wrong is returned.
+func newIO(in *boundedLines, out io.WriteCloser) *transport.Stdio {
+	wire := transport.NewIO(quietly{in}, out, nil)
+	transport.WithCommandLogger(slog.New(slog.DiscardHandler))(wire)
+	return wire
+}
+
+// pipes carry a session with a server that somebody else runs.
+type pipes struct {
+	in    io.Closer
+	lines *boundedLines
+}
+
+func (p *pipes) why() error   { return p.lines.fault() }
+func (p *pipes) close() error { return p.in.Close() }
+
+// eras is which protocol era is tried first.
+type eras int
+
+const (
+	// handshakeFirst suits pipes: each server answers initialize, if only by an error, while some never answer a method
+	// that they do not know.
+	handshakeFirst eras = iota
+	// statelessFirst suits HTTP, where every request has an answer: without a handshake there is no session to end.
+	statelessFirst
+)
+
+// open starts a transport and finds the era that the server speaks. What was opened is closed where that fails.
+func open(ctx context.Context, wire transport.Interface, by carrier, who Identity, order eras) (*Client, error) {
+	c := &Client{wire: wire, by: by, who: who, prefix: randomPrefix(), known: map[string]mcp.Tool{}}
+	var err error
+	if order == handshakeFirst {
+		//lint:ignore SA1019 over pipes the handshake is what every server understands; see handshakeFirst
+		err = c.hello(ctx, client.WithLegacyProtocolOnly())
 	}
-	type answer struct {
-		result *mcp.CallToolResult
-		err    error
+	if _, transported := errors.AsType[*transport.Error](err); order == statelessFirst || err != nil && !transported {
+		err = c.hello(ctx) // the first of this order, or the server has no handshake any more
 	}
-	answers := make(chan answer, 1)
-	go func() {
-		result, err := c.mcp.CallTool(ctx, request)
-		answers <- answer{result, err}
+	if err != nil {
+		err = c.explain(ctx, err)
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// hello makes the client's introduction.
+func (c *Client) hello(ctx context.Context, options ...client.ClientOption) error {
+	c.mcp = client.NewClient(c.wire, options...)
+	c.mcp.OnNotification(c.notified)
+	if err := c.mcp.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	var hello mcp.InitializeRequest
+	hello.Params.ClientInfo = mcp.Implementation{Name: c.who.Name, Version: c.who.Version}
+	answered := make(chan error, 1)
+	go func() { // a server that does not read holds up the write, whatever becomes of ctx
+		_, err := c.mcp.Initialize(ctx, hello)
+		answered <- err
 	}()
 	select {
-	case a := <-answers:
-		if a.err != nil {
-			return Reply{}, fmt.Errorf("call %s: %w", tool, a.err)
-		}
-		return read(a.result)
+	case err := <-answered:
+		return err
 	case <-ctx.Done():
-		return Reply{}, fmt.Errorf("call %s: %w", tool, ctx.Err())
+		return transport.NewError(ctx.Err())
 	}
 }
 
-// read takes an answer through the strict decoder: it comes from outside.
-func read(result *mcp.CallToolResult) (Reply, error) {
-	reply := Reply{IsError: result.IsError}
-	for _, content := range result.Content {
-		if text, ok := content.(mcp.TextContent); ok {
-			if reply.Text != "" {
-				reply.Text += "\n"
-			}
-			reply.Text += text.Text
-		}
-	}
-	if result.StructuredContent == nil {
-		return reply, nil
-	}
-	raw, err := json.Marshal(result.StructuredContent)
-	if err == nil {
-		reply.Structured, err = ijson.Decode(raw)
-	}
-	if err != nil {
-		return Reply{}, fmt.Errorf("structured content: %w", err)
-	}
-	return reply, nil
+// modern reports the era without a handshake.
+func (c *Client) modern() bool { return mcp.IsModernProtocol(c.mcp.ProtocolVersion()) }
+
+// overHTTP reports whether requests are HTTP requests.
+func (c *Client) overHTTP() bool {
+	_, ok := c.wire.(transport.HTTPConnection)
+	return ok
 }
 
-// notified hands a line of progress to the call that asked for it.
-func (c *Client) notified(n mcp.JSONRPCNotification) {
-	if n.Method != "notifications/progress" {
-		return
-	}
-	token, _ := n.Params.AdditionalFields["progressToken"].(string)
-	line, _ := n.Params.AdditionalFields["message"].(string)
-	if tell := c.progress.of(token); tell != nil && line != "" {
-		tell(line)
-	}
-}
-
-// Close ends the session: the child's input is closed, and a child that does not end is killed.
+// Close ends the session: a child's input is closed, and a child that does not end is killed. It is called once.
 func (c *Client) Close() error {
 	done := make(chan error, 1)
-	go func() { done <- c.mcp.Close() }()
+	go func() { done <- c.wire.Close() }()
 	timer := time.NewTimer(closeGrace)
 	defer timer.Stop()
+	var err error
 	select {
-	case err := <-done:
-		return err
-	case <-timer.C:
-		if c.cmd == nil || c.cmd.Process == nil {
-			return errors.New("upstream: the session does not end")
-		}
-		return c.cmd.Process.Kill()
+	case err = <-done:
+	case <-timer.C: // a session that the server does not end ends by itself
 	}
+	return errors.Join(err, c.by.close())
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,11 +19,20 @@ import (
 	"patterngate/catalog/upstream"
 )
 
-const asServer = "UPSTREAM_TEST_SERVER"
+// What the child is told to be by its environment.
+const (
+	asServer   = "UPSTREAM_TEST_SERVER"
+	asStubborn = "UPSTREAM_TEST_STUBBORN" // it does not end
+	asParent   = "UPSTREAM_TEST_PARENT"   // it starts a program that goes on and has its standard error
+)
 
 // TestMain is also the server that the tests start.
 func TestMain(m *testing.M) {
-	if os.Getenv(asServer) != "" {
+	switch {
+	case os.Getenv(asParent) != "":
+		serveAsParent()
+		return
+	case os.Getenv(asServer) != "":
 		serve()
 		return
 	}
@@ -42,21 +54,38 @@ func serve() {
 	add("refuses", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultError("no"), nil
 	})
-	add("hangs", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	report := func(ctx context.Context, r mcp.CallToolRequest, line string) error {
+		return server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{
+			"progressToken": r.Params.Meta.ProgressToken, "progress": 1, "message": line,
+		})
+	}
+	add("hangs", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		_ = report(ctx, r, "hanging")
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return mcp.NewToolResultText("cancelled"), nil
 	})
 	add("huge number", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultStructured(map[string]any{"n": uint64(1) << 60}, "big"), nil
 	})
 	add("reports", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		err := server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{
-			"progressToken": r.Params.Meta.ProgressToken, "progress": 1, "message": "half way",
-		})
-		return mcp.NewToolResultText(fmt.Sprint(err)), nil
+		return mcp.NewToolResultText(fmt.Sprint(report(ctx, r, "half way"))), nil
 	})
 	fmt.Fprintln(os.Stderr, "child is up")
 	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
+	if os.Getenv(asStubborn) != "" {
+		signal.Ignore(syscall.SIGTERM)
+		select {}
+	}
+}
+
+// serveAsParent leaves a program behind.
+func serveAsParent() {
+	left := exec.Command("sleep", "60")
+	left.Stderr = os.Stderr
+	if err := left.Start(); err != nil {
+		panic(err)
+	}
+	serve()
 }
 
 func start(t *testing.T, p upstream.Program) *upstream.Client {
@@ -76,9 +105,9 @@ func start(t *testing.T, p upstream.Program) *upstream.Client {
 func TestCalls(t *testing.T) {
 	var stderr bytes.Buffer
 	c := start(t, upstream.Program{Stderr: &stderr})
-	names, err := c.Tools(t.Context())
-	if err != nil || !slices.Contains(names, "echo") {
-		t.Errorf("Tools() = %q, %v; want echo among them", names, err)
+	tools, err := c.Tools(t.Context())
+	if i := slices.IndexFunc(tools, func(t upstream.Tool) bool { return t.Name == "echo" }); err != nil || i < 0 || string(tools[i].Input) != `{"type":"object"}` {
+		t.Errorf("Tools() = %+v, %v; want echo among them with its schema", tools, err)
 	}
 	reply, err := c.Call(t.Context(), "echo", map[string]any{"n": 1.5}, nil)
 	if obj, _ := reply.Structured.(map[string]any); err != nil || obj["n"] != 1.5 || reply.Text != "echoed" || reply.IsError {
@@ -124,19 +153,17 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A call that is given up returns at once; the session goes on.
+// A call that is given up is cancelled at the server, whose word about it is passed on; the session goes on.
 func TestGivenUp(t *testing.T) {
 	c := start(t, upstream.Program{})
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan error, 1)
-	go func() {
-		_, err := c.Call(ctx, "hangs", nil, nil)
-		answered <- err
-	}()
-	cancel()
-	if err := <-answered; !errors.Is(err, context.Canceled) {
-		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
+	result, err := c.CallRaw(ctx, "hangs", []byte(`{}`), func(string) { cancel() })
+	if !errors.Is(err, context.Canceled) || result.Text() != "cancelled" {
+		t.Errorf("the call ended with %q, %v; want the server's last word and %v", result.Text(), err, context.Canceled)
+	}
+	if _, err := c.CallRaw(ctx, "echo", []byte(`{}`), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a call after the end of its context: %v", err)
 	}
 	if _, err := c.Call(t.Context(), "echo", nil, nil); err != nil {
 		t.Errorf("the session is over: %v", err)

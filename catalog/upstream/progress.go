@@ -1,6 +1,11 @@
 package upstream
 
-import "sync"
+import (
+	"strconv"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
 
 // maxLate is how many ended calls may still hear a line of progress that comes after their answer.
 const maxLate = 64
@@ -38,4 +43,28 @@ func (l *listeners) of(token string) func(string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tell[token]
+}
+
+// notified hands a line of progress to the call that asked for it. Where the server says no more than how far it is, the
+// line says that.
+func (c *Client) notified(n mcp.JSONRPCNotification) {
+	if n.Method != "notifications/progress" {
+		return
+	}
+	fields := n.Params.AdditionalFields
+	token, _ := fields["progressToken"].(string)
+	tell := c.progress.of(token)
+	if tell == nil {
+		return
+	}
+	line, _ := fields["message"].(string)
+	if done, ok := fields["progress"].(float64); ok && line == "" {
+		line = strconv.FormatFloat(done, 'g', -1, 64)
+		if total, ok := fields["total"].(float64); ok {
+			line += " of " + strconv.FormatFloat(total, 'g', -1, 64)
+		}
+	}
+	if line != "" {
+		tell(line)
+	}
 }

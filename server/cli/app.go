@@ -79,7 +79,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
-	root.AddCommand(a.serveCommand(), a.demoCommand(), a.toolsCommand(), a.stopReasonsCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.toolsCommand(), a.stopReasonsCommand(), a.configCommand(), a.versionCommand())
 	strictHelpers(root)
 	return root
 }
@@ -149,6 +149,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return exitInterrupted
 	}
+	if code, ok := errors.AsType[exitCode](err); ok { // all is said
+		return int(code)
+	}
 	failed, ok := errors.AsType[*commandError](err)
 	if _, unwritten := errors.AsType[*fs.PathError](err); !ok && unwritten { // the result did not get out
 		failed, ok = &commandError{code: exitFault, what: "patterngate", cause: err}, true
@@ -160,7 +163,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, server.Visible(line))
 	}
 	if failed.try != "" {
-		fmt.Fprintln(a.err, "try: "+failed.try)
+		fmt.Fprintln(a.err, "try: "+server.Visible(failed.try))
 	}
 	return failed.code
 }
@@ -180,22 +183,27 @@ const (
 )
 
 // paint colours text where that is wanted.
-func (a *app) paint(code, text string) string {
-	if !a.colored() {
+func (a *app) paint(code, text string) string { return paintIf(a.colored(), code, text) }
+
+func paintIf(wanted bool, code, text string) string {
+	if !wanted {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// colored says whether output is coloured: as told, else at a terminal unless NO_COLOR is set.
-func (a *app) colored() bool {
+// colored says whether standard output is coloured.
+func (a *app) colored() bool { return a.coloredAt(a.out) }
+
+// coloredAt says whether what is written to a stream is coloured: as told, else at a terminal unless NO_COLOR is set.
+func (a *app) coloredAt(to io.Writer) bool {
 	switch a.color {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
-	f, ok := a.out.(*os.File)
+	f, ok := to.(*os.File)
 	return ok && lookup(a.environ, "NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 

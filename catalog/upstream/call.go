@@ -1,0 +1,238 @@
+package upstream
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson"
+)
+
+// MaxSend is the longest message that is sent, in bytes: what Patterngate and most servers take, less what stands around
+// the arguments. A server might drop a longer one without an answer.
+const MaxSend = 4<<20 - 4<<10
+
+// cancelGrace is how long a server that was told to cancel a call may take to say what became of it.
+const cancelGrace = 2 * time.Second
+
+// ErrTooLarge is wrapped by the error of a call whose arguments are longer than [MaxSend] as they would be sent.
+var ErrTooLarge = errors.New("too large to be sent")
+
+// ErrInputWanted says that a server asks a question in the middle of a call. This client answers none.
+var ErrInputWanted = errors.New("the server asks for input in the middle of the call, which is not given here")
+
+// RPCError is a JSON-RPC error: the server did not carry out the request.
+type RPCError struct {
+	Code    int
+	Message string // the server's own words, cut
+}
+
+// Error words code and message.
+func (e *RPCError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// InvalidParams reports that the server refused what was asked for: JSON-RPC 2.0 section 5.1, -32602.
+func (e *RPCError) InvalidParams() bool { return e.Code == mcp.INVALID_PARAMS }
+
+// Call calls a tool with a value of arguments. It is [Client.CallRaw] for callers that read values: an answer that
+// [ijson.Decode] refuses is an error.
+func (c *Client) Call(ctx context.Context, tool string, args map[string]any, progress func(string)) (Reply, error) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return Reply{}, fmt.Errorf("call %s: arguments: %w", tool, err)
+	}
+	result, err := c.CallRaw(ctx, tool, text, progress)
+	if err != nil {
+		return Reply{}, fmt.Errorf("call %s: %w", tool, err)
+	}
+	reply := Reply{Text: result.Text(), IsError: result.IsError}
+	if result.Structured != nil {
+		if reply.Structured, err = ijson.Decode(result.Structured); err != nil {
+			return Reply{}, fmt.Errorf("call %s: structured content: %w", tool, err)
+		}
+	}
+	return reply, nil
+}
+
+// CallRaw calls a tool with an object of arguments as it is written: the server judges repeated members, large numbers
+// and the like. Lines of progress go to progress, if it is not nil, from another goroutine; a line may come after the
+// answer.
+//
+// When ctx ends the server is told to cancel the call, and has a moment to say what became of it; the error is that of
+// ctx then, with the result if one came. A server that no longer reads does not hold the call. Other errors: an
+// *[RPCError], [ErrTooLarge], [ErrInputWanted], a *[StatusError], or one of the connection.
+func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage, progress func(string)) (Result, error) {
+	params := map[string]any{"name": tool, "arguments": args}
+	if progress != nil {
+		token := c.newID()
+		params["_meta"] = map[string]any{"progressToken": token}
+		c.progress.add(token, progress)
+		defer c.progress.end(token)
+	}
+	raw, err := c.request(ctx, mcp.MethodToolsCall, params)
+	if raw == nil {
+		return Result{}, err
+	}
+	result, unread := readResult(raw)
+	if err == nil {
+		err = unread
+	}
+	return result, err
+}
+
+// request makes one request and returns its result as it was sent. After the end of ctx it may return a result and the
+// error of ctx.
+func (c *Client) request(ctx context.Context, method mcp.MCPMethod, params map[string]any) (json.RawMessage, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r, err := c.newRequest(method, params)
+	if err != nil {
+		return nil, err
+	}
+	type answer struct {
+		response *transport.JSONRPCResponse
+		err      error
+	}
+	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	answers := make(chan answer, 1)
+	go func() { // a server that does not read holds up the write, whatever becomes of ctx
+		response, err := c.wire.SendRequest(sending, r)
+		answers <- answer{response, err}
+	}()
+	select {
+	case a := <-answers:
+		return c.taken(ctx, a.response, a.err)
+	case <-ctx.Done():
+	}
+	if c.overHTTP() && c.modern() {
+		giveUp() // the end of its HTTP request is how such a call is cancelled
+	} else {
+		go c.cancel(r.ID)
+	}
+	timer := time.NewTimer(cancelGrace)
+	defer timer.Stop()
+	select {
+	case a := <-answers:
+		raw, _ := c.taken(ctx, a.response, a.err)
+		return raw, ctx.Err()
+	case <-timer.C:
+		return nil, ctx.Err()
+	}
+}
+
+// taken is a response as a result or an error.
+func (c *Client) taken(ctx context.Context, response *transport.JSONRPCResponse, err error) (json.RawMessage, error) {
+	switch {
+	case err != nil:
+		return nil, c.explain(ctx, err)
+	case response.Error != nil:
+		return nil, &RPCError{response.Error.Code, ijson.Cut(response.Error.Message, maxWords)}
+	case response.Result == nil, string(response.Result) == "null":
+		return nil, errors.New("the server answered neither by a result nor by an error")
+	}
+	return response.Result, nil
+}
+
+// maxWords is how much of a server's message is kept, in bytes.
+const maxWords = 2000
+
+// newRequest writes a request with what its era wants around it.
+func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transport.JSONRPCRequest, error) {
+	version := c.mcp.ProtocolVersion()
+	if c.modern() {
+		meta := map[string]any{
+			mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientCapabilities: struct{}{},
+			mcp.MetaKeyClientInfo: mcp.Implementation{Name: c.who.Name, Version: c.who.Version},
+		}
+		if own, ok := params["_meta"].(map[string]any); ok {
+			maps.Copy(meta, own)
+		}
+		params["_meta"] = meta
+	}
+	encoded, err := json.Marshal(params)
+	if err != nil {
+		return transport.JSONRPCRequest{}, err
+	}
+	if len(encoded) > MaxSend {
+		return transport.JSONRPCRequest{}, fmt.Errorf("%w: the call is %d bytes long as JSON, and a server takes at most %d", ErrTooLarge, len(encoded), MaxSend)
+	}
+	r := transport.JSONRPCRequest{
+		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(c.newID()), Method: string(method), Params: json.RawMessage(encoded),
+	}
+	if c.modern() && c.overHTTP() {
+		r.Header = c.mirrored(version, method, encoded, params)
+	}
+	return r, nil
+}
+
+// mirrored are the headers that repeat parts of a request, for those who route by them.
+func (c *Client) mirrored(version string, method mcp.MCPMethod, encoded json.RawMessage, params map[string]any) http.Header {
+	h := http.Header{}
+	for name, value := range mcp.StandardHeaders(version, method, encoded) {
+		h.Set(name, value)
+	}
+	name, _ := params["name"].(string)
+	c.mu.Lock()
+	tool, known := c.known[name]
+	c.mu.Unlock()
+	if known && method == mcp.MethodToolsCall {
+		for name, value := range mcp.GenerateParamHeaders(&tool, encoded) {
+			h.Set(name, value)
+		}
+	}
+	return h
+}
+
+// cancel tells the server that a request is given up.
+func (c *Client) cancel(id mcp.RequestId) {
+	ctx, end := context.WithTimeout(context.Background(), cancelGrace)
+	defer end()
+	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
+	n.Method = string(mcp.MethodNotificationCancelled)
+	n.Params.AdditionalFields = map[string]any{"requestId": id, "reason": "the caller gave up"}
+	_ = c.wire.SendNotification(ctx, n) // best effort: the call is given up all the same
+}
+
+// newID is an id that no other client of the server has.
+func (c *Client) newID() string { return c.prefix + strconv.FormatInt(c.requests.Add(1), 10) }
+
+func randomPrefix() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return "pg-" + hex.EncodeToString(b[:]) + "-"
+}
+
+// explain says what a transport's error does not: which bound was passed, how the child ended, what HTTP answered.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if why := c.by.why(); why != nil {
+		return why
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok { // its own text repeats the URL
+		return failed.Err
+	}
+	if errors.Is(err, transport.ErrTransportClosed) {
+		return errors.New("the server closed the session")
+	}
+	if failed, ok := errors.AsType[*transport.Error](err); ok {
+		return failed.Err
+	}
+	return err
+}

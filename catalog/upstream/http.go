@@ -1,0 +1,200 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"patterngate/ijson"
+)
+
+// Endpoint is where a server is reached over Streamable HTTP, and with which bearer token. Only [ParseEndpoint] makes
+// one; the zero value is none. Its token is never printed.
+type Endpoint struct {
+	url   string
+	token func() string // nil: no token
+}
+
+// ParseEndpoint reads the URL of a server and the bearer token for it, "" for none. It refuses what would show a
+// secret: a user in the URL, and a token on the way to another host without TLS.
+func ParseEndpoint(address, token string) (Endpoint, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return Endpoint{}, fmt.Errorf("%q is no URL of a server; write one such as http://127.0.0.1:8765/mcp", ijson.Cut(address, 200))
+	case u.User != nil:
+		return Endpoint{}, errors.New("the URL holds a user; a secret is given as a bearer token, outside of the URL")
+	}
+	e := Endpoint{url: u.String()}
+	if token == "" {
+		return e, nil
+	}
+	if i := strings.IndexFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
+		return Endpoint{}, fmt.Errorf("the bearer token holds white space or a character beyond ASCII at byte %d; give it as the server gave it out", i)
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		return Endpoint{}, fmt.Errorf("http://%s would show the bearer token to everyone on the way; use https", u.Host)
+	}
+	e.token = func() string { return token }
+	return e, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// Dial opens a session over Streamable HTTP, without a handshake where the server can do so, else by initialize. An
+// HTTP refusal is a *[StatusError].
+func Dial(ctx context.Context, e Endpoint, who Identity) (*Client, error) {
+	if e.url == "" {
+		return nil, errors.New("upstream: no endpoint")
+	}
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("upstream: the default HTTP transport was replaced")
+	}
+	g := &guard{to: e, base: base.Clone()}
+	wire, err := transport.NewStreamableHTTP(e.url,
+		transport.WithHTTPBasicClient(&http.Client{Transport: g, CheckRedirect: sameOrigin}),
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	c, err := open(ctx, wire, g, who, statelessFirst)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.url, err)
+	}
+	return c, nil
+}
+
+// maxRedirects is how often a request may be sent on.
+const maxRedirects = 5
+
+// sameOrigin follows redirects that repeat the request at the same origin: neither arguments nor token go anywhere else.
+func sameOrigin(next *http.Request, before []*http.Request) error {
+	switch first := before[0]; {
+	case origin(next.URL) != origin(first.URL):
+		return fmt.Errorf("the server redirects to another origin, %s; if it is meant, give that URL", origin(next.URL))
+	case next.Method != first.Method:
+		return fmt.Errorf("the server redirects to %s in a way that drops the request; give that URL", next.URL.Redacted())
+	case len(before) > maxRedirects:
+		return fmt.Errorf("the server redirects more than %d times", maxRedirects)
+	}
+	return nil
+}
+
+// origin is scheme, host and port (RFC 6454).
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// StatusError is an HTTP answer that is no answer of the protocol.
+type StatusError struct {
+	Status  int    // of HTTP
+	Message string // the server's own words, cut; perhaps empty
+}
+
+// Error words the status.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// guard is what every HTTP request of a session goes through: it adds the token, bounds the answer, and keeps what the
+// client would not tell. It is safe for concurrent use.
+type guard struct {
+	to   Endpoint
+	base *http.Transport
+
+	mu   sync.Mutex
+	last error // of the newest answer; nil if it was a good one
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if u, err := url.Parse(g.to.url); err != nil || origin(u) != origin(r.URL) {
+		return nil, errors.New("upstream: a request to another origin")
+	}
+	if g.to.token != nil {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+g.to.token())
+	}
+	g.note(nil)
+	answer, err := g.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode >= http.StatusBadRequest {
+		return g.refused(answer)
+	}
+	answer.Body = newBoundedBody(answer.Body, g.note)
+	return answer, nil
+}
+
+// refused reads the beginning of a refusal, which is all that counts.
+func (g *guard) refused(answer *http.Response) (*http.Response, error) {
+	const most = 64 << 10
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most))
+	err = errors.Join(err, answer.Body.Close())
+	if err != nil {
+		return nil, err
+	}
+	g.note(&StatusError{answer.StatusCode, wordsOf(body)})
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	return answer, nil
+}
+
+// wordsOf is what a refusal says: the message of a JSON-RPC error, else the first line of a text.
+func wordsOf(body []byte) string {
+	const most = 300
+	var refusal struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &refusal) == nil {
+		return ijson.Cut(refusal.Error.Message, most)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
+	if strings.HasPrefix(line, "<") || strings.HasPrefix(line, "{") { // a page for browsers, or JSON of other shape
+		return ""
+	}
+	return ijson.Cut(strings.ToValidUTF8(line, "�"), most)
+}
+
+func (g *guard) note(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = err
+}
+
+func (g *guard) why() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
+}
+
+func (g *guard) close() error {
+	g.base.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,194 @@
+package upstream_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"patterngate/catalog/upstream"
+)
+
+// scripted answers each method by what a script gives for it: a result, or an error where it begins with "error". A
+// method that the script does not have gets no answer.
+func scripted(t *testing.T, script map[string]string) (io.ReadCloser, io.WriteCloser) {
+	t.Helper()
+	requests, out := io.Pipe()
+	in, answers := io.Pipe()
+	go func() {
+		defer answers.Close()
+		for lines := bufio.NewScanner(requests); lines.Scan(); {
+			var r struct {
+				ID     json.RawMessage `json:"id"`
+				Method string          `json:"method"`
+			}
+			if json.Unmarshal(lines.Bytes(), &r) != nil || r.ID == nil {
+				continue
+			}
+			reply, ok := script[r.Method]
+			if !ok {
+				continue
+			}
+			member := `"result":` + reply
+			if fault, failed := strings.CutPrefix(reply, "error"); failed {
+				member = `"error":` + fault
+			}
+			if _, err := fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,%s}`+"\n", r.ID, member); err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = requests.Close() })
+	return in, out
+}
+
+const (
+	helloReply    = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`
+	discoverReply = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`
+	noMethod      = `error{"code":-32601,"message":"Method not found"}`
+)
+
+func over(t *testing.T, script map[string]string) (*upstream.Client, error) {
+	t.Helper()
+	in, out := scripted(t, script)
+	return upstream.Over(t.Context(), in, out, me)
+}
+
+// A server is spoken to by the handshake, and without one where it has none.
+func TestHandshakes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script map[string]string
+		want   string
+	}{
+		"handshake":     {map[string]string{"initialize": helloReply}, ""},
+		"none any more": {map[string]string{"initialize": noMethod, "server/discover": discoverReply}, ""},
+		"neither":       {map[string]string{"initialize": noMethod, "server/discover": noMethod}, "Method not found"},
+		"refused":       {map[string]string{"initialize": `error{"code":-32000,"message":"closed today"}`, "server/discover": noMethod}, "closed today"},
+		"future": {map[string]string{"initialize": `{"protocolVersion":"2099-01-01","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`,
+			"server/discover": noMethod}, "2099-01-01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := over(t, tt.script)
+			switch {
+			case err == nil && tt.want == "":
+				_ = c.Close()
+			case err == nil || tt.want == "" || !strings.Contains(err.Error(), tt.want):
+				t.Errorf("Over = %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// A server that says nothing, or reads nothing, does not hold whoever waits.
+func TestHandshakeGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in, out := scripted(t, nil)
+	if _, err := upstream.Over(ctx, in, out, me); !errors.Is(err, context.Canceled) {
+		t.Errorf("a silent server: %v, want %v", err, context.Canceled)
+	}
+	_, unread := io.Pipe()
+	silent, _ := io.Pipe()
+	if _, err := upstream.Over(ctx, silent, unread, me); !errors.Is(err, context.Canceled) {
+		t.Errorf("a server that does not read: %v, want %v", err, context.Canceled)
+	}
+}
+
+// Lists of tools are bounded, and what is no tool is left out.
+func TestTools(t *testing.T) {
+	for name, tt := range map[string]struct{ reply, want string }{
+		"a page that comes again": {`{"tools":[],"nextCursor":"x"}`, "again and again"},
+		"too many":                {`{"tools":[` + strings.Repeat(`{"name":"a"},`, 10_000) + `{"name":"a"}],"nextCursor":"x"}`, "more than"},
+		"no list":                 {`{"tools":7}`, "tools/list"},
+		"refused":                 {noMethod, "Method not found (-32601)"},
+		"odd ones":                {`{"tools":[{"name":"a"},{"name":""},7,null,{"name":["b"]}]}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := over(t, map[string]string{"initialize": helloReply, "tools/list": tt.reply})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			tools, err := c.Tools(t.Context())
+			switch {
+			case err == nil && (tt.want != "" || len(tools) != 1), err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("Tools() = %d tools, %v; want %q", len(tools), err, tt.want)
+			}
+		})
+	}
+}
+
+// Results are read as far as they must be, whatever else they hold.
+func TestResults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reply string
+		want  string // %+v of the content, or the error
+	}{
+		"blocks": {`{"content":[{"type":"text","text":"a"},{"type":"image","data":"QUJD","mimeType":"image/png"},
+			{"type":"resource_link","uri":"file:///x","name":"x"},{"type":"resource","resource":{"uri":"u","text":"t"}},{"type":"resource","resource":{"uri":"u","blob":"QQ=="}}]}`,
+			"[{text a    0} {image  image/png   4} {resource_link   file:///x x 0} {resource t  u  0} {resource   u  4}]"},
+		"none":            {`{}`, "[]"},
+		"no blocks":       {`{"content":[7,null,{"type":3}]}`, "[{     0} {     0} {     0}]"},
+		"no result":       {`7`, "no tool result"},
+		"input is wanted": {`{"resultType":"input_required","inputRequests":{}}`, "asks for input"},
+		"refused":         {`error{"code":-32602,"message":"no"}`, "no (-32602)"},
+		"neither":         {`null`, "neither by a result nor by an error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := over(t, map[string]string{"initialize": helloReply, "tools/call": strings.ReplaceAll(tt.reply, "\n", " ")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			result, err := c.CallRaw(t.Context(), "x", []byte(`{}`), nil)
+			if got := fmt.Sprint(result.Content, err); !strings.Contains(got, tt.want) {
+				t.Errorf("the result is %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A message without end ends the session, not the memory; a call that is too long is not sent.
+func TestBounds(t *testing.T) {
+	in, answers := io.Pipe()
+	go func() {
+		for part := make([]byte, 1<<20); ; {
+			if _, err := answers.Write(part); err != nil {
+				return
+			}
+		}
+	}()
+	requests, toServer := io.Pipe()
+	go func() { _, _ = io.Copy(io.Discard, requests) }()
+	if _, err := upstream.Over(t.Context(), in, toServer, me); err == nil || !strings.Contains(err.Error(), "a message of more than 8388608 bytes") {
+		t.Errorf("an endless message: %v", err)
+	}
+
+	c, err := over(t, map[string]string{"initialize": helloReply})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	long := []byte(`{"s":"` + strings.Repeat("x", upstream.MaxSend) + `"}`)
+	if _, err := c.CallRaw(t.Context(), "x", long, nil); !errors.Is(err, upstream.ErrTooLarge) {
+		t.Errorf("a call of %d bytes: %v, want %v", len(long), err, upstream.ErrTooLarge)
+	}
+}
+
+// A server that closes the session is told apart from one that answers.
+func TestSessionClosed(t *testing.T) {
+	in, answers := io.Pipe()
+	requests, out := io.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(requests).ReadBytes('\n')
+		_ = answers.Close()
+		_, _ = io.Copy(io.Discard, requests)
+	}()
+	if _, err := upstream.Over(t.Context(), in, out, me); err == nil || !strings.Contains(err.Error(), "the server closed the session") {
+		t.Errorf("Over = %v, want a closed session", err)
+	}
+}

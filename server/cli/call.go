@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog/upstream"
+	"patterngate/server"
+)
+
+// The times of a call. Who wants less ends the program, which cancels the call.
+const (
+	openTimeout = time.Minute // until the server's tools are known
+	callTimeout = time.Hour   // the longest time-out that a configuration can set
+)
+
+// toolCall is one invocation of call.
+//
+//	words, --args, files ──▶ given ──typed by the tool's schema──▶ one JSON object ──tools/call──▶ result ──▶ text, exit code
+type toolCall struct {
+	app     *app
+	args    string // --args
+	url     string // of another server
+	command string // that starts another server
+	quiet   bool
+	errs    *lockedWriter // standard error, also for the server's log and progress
+}
+
+const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process
+and with the configuration that serve would use; a run that waits is gone when the call returns.
+
+Arguments are typed by the tool's input schema:
+  key=value      text as it is; numbers, true and false, objects and arrays where the schema wants them
+  key=@file      the same, read from a file; a text loses one line end at its end. key=@- reads standard input
+  key:=JSON      JSON, whatever the schema says
+  --args JSON    a whole object of arguments; @file reads a file, - standard input. Keys beside it replace its members
+Files and standard input are read up to 1 MiB. The server judges all that is sent: unknown keys, large numbers,
+repeated members in JSON and the like reach it as they are written.
+
+The result goes to standard output: its text, with what to do next in words, or with --json its structured content (the
+whole result object where there is none). Progress, logs and faults go to standard error.
+
+--url calls a server over Streamable HTTP; PATTERNGATE_URL does the same where neither --url nor --command is given. Its
+bearer token is read from PATTERNGATE_TOKEN: it is sent to that origin only, and never over plain HTTP to another host.
+--command starts a server and speaks to it over stdio. The line is split into words as a shell does, with quotes and \,
+but no shell runs it. The server sees PATH, HOME and the like of the environment and nothing else; give it more with
+env: --command 'env LOG=debug my-server'.
+
+Exit codes: 0 ok; 1 a fault of ours or of the connection, or no server; 2 usage, a refused request, an incomplete goal;
+3 the gate or a person said no; 4 a budget, the time, a loop; 5 the model; 6 something was called and failed; 7 running
+or waiting; 8 cancelled; 130 interrupted. "patterngate stop-reasons" has them by stop reason. A result of a server that is no
+Patterngate is 0, and 6 where it says that it is an error.`
+
+const callExamples = `  patterngate call route_ticket ticket='I want my money back: refund for user_id=42'
+  patterngate call run_task_decomposition goal='April report for manager 42' --json
+  patterngate call run_task_decomposition goal='April report' plan=@plan.json finalize=false
+  patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'
+  echo '{"goal":"morning report"}' | patterngate call run_orchestrator --args - report_date=2026-02-26 region=US
+  patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
+  patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'`
+
+func (a *app) callCommand() *cobra.Command {
+	c := &toolCall{app: a}
+	cmd := &cobra.Command{
+		Use:     "call TOOL [key=value key:=JSON key=@file]...",
+		Short:   "Call one tool and print its result",
+		Long:    callHelp,
+		Example: callExamples,
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return usage("call", errors.New("which tool?"), "patterngate tools")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, words []string) error {
+			switch named := cmd.Flags().Changed("url"); {
+			case named && cmd.Flags().Changed("command"):
+				return usage("call", errors.New("--url and --command are two servers"), "one of them")
+			case !named && c.command == "":
+				c.url = lookup(a.environ, urlVariable)
+			}
+			return c.run(cmd.Context(), words[0], words[1:])
+		},
+		ValidArgsFunction: c.complete,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.args, "args", "", "a JSON object of arguments, @file, or - for standard input; merged first")
+	flags.StringVar(&c.url, "url", "", "call the server at this URL (else PATTERNGATE_URL)")
+	flags.StringVar(&c.command, "command", "", "call the server that this command line starts")
+	flags.BoolVar(&c.quiet, "quiet", false, "no progress")
+	return cmd
+}
+
+// run makes the call and prints what came.
+func (c *toolCall) run(ctx context.Context, name string, words []string) error {
+	keepOnBrokenPipe() // a reader who left does not take the running call along
+	stop := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
+	defer stop() // a second interrupt does not wait for anything
+	c.errs = &lockedWriter{to: c.app.err}
+	defer c.errs.end()
+
+	read, err := c.given(ctx, words)
+	if err != nil {
+		return err
+	}
+	to, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	tool, err := to.tool(ctx, name)
+	if err != nil {
+		return err
+	}
+	arguments, err := read.object(tool.Input)
+	if err != nil {
+		return usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
+	}
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	result, err := to.client.CallRaw(limited, tool.Name, arguments, c.progress())
+	if err != nil && result.Raw == nil {
+		return c.failed(ctx, tool.Name, err)
+	}
+	code, written := c.print(tool.Name, result)
+	switch {
+	case err != nil: // the server's last word about a call that was given up
+		return c.failed(ctx, tool.Name, err)
+	case written != nil:
+		return written
+	case to.here && code == exitWaiting:
+		c.note("the run was in this process and is gone with it; runs last in a server: patterngate serve --http, then call --url")
+	}
+	if code != exitDone {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// failed words why there is no result, or none that counts.
+func (c *toolCall) failed(ctx context.Context, tool string, err error) error {
+	what := "call " + tool
+	switch refused, _ := errors.AsType[*upstream.RPCError](err); {
+	case ctx.Err() != nil:
+		c.note("interrupted; the server was told to cancel the call")
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault(what, fmt.Errorf("no answer within %v", callTimeout))
+	case errors.Is(err, upstream.ErrTooLarge):
+		return usage(what, err, "shorter arguments")
+	case refused != nil && refused.InvalidParams():
+		return usage(what, err, "")
+	}
+	return fault(what, err)
+}
+
+// note says something beside the result, to a person.
+func (c *toolCall) note(text string) {
+	if !c.quiet {
+		_, _ = fmt.Fprintln(c.errs, server.Visible("call: "+text))
+	}
+}
+
+// maxProgressLine bounds a line of progress, in bytes.
+const maxProgressLine = 200
+
+// progress is where a call's progress goes; nil where it is not wanted.
+func (c *toolCall) progress() func(string) {
+	if c.quiet {
+		return nil
+	}
+	color := c.app.coloredAt(c.app.err)
+	return func(line string) {
+		_, _ = fmt.Fprintln(c.errs, paintIf(color, dim, server.Visible(cut(line, maxProgressLine))))
+	}
+}
+
+// exitCode ends the program with a code when all is said.
+type exitCode int
+
+// Error implements error; it is never shown.
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// lockedWriter is standard error while several write to it. After end nothing of them gets there any more.
+type lockedWriter struct {
+	mu   sync.Mutex
+	to   io.Writer
+	over bool
+}
+
+// Write implements [io.Writer].
+func (w *lockedWriter) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return len(text), nil
+	}
+	return w.to.Write(text)
+}
+
+func (w *lockedWriter) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/ijson"
+)
+
+// maxInput is how much is read of a file or of standard input, in bytes: as much as a call may hold.
+const maxInput = ijson.MaxBytes
+
+// maxShown is how much of what was typed stands in a fault, in bytes.
+const maxShown = 80
+
+// given is what was typed and read, before the schema is known. What --args said is valid JSON.
+type given struct {
+	base []member // of --args, repeated ones too
+	keys []key
+}
+
+// member is one member of a JSON object as it is written.
+type member struct{ name, value json.RawMessage }
+
+// key is one word: key=value, key=@file or key:=JSON.
+type key struct {
+	name string
+	text string
+	json bool   // the value is JSON
+	file string // where it was read; empty: typed
+}
+
+// given reads the words, --args and the files that they name.
+func (c *toolCall) given(ctx context.Context, words []string) (given, error) {
+	keys, err := parseKeys(words)
+	if err != nil {
+		return given{}, usage("call", err, "patterngate call --help")
+	}
+	g := given{keys: keys}
+	in := &inputs{app: c.app}
+	if c.args != "" {
+		text, err := in.argument(ctx, c.args)
+		if ctx.Err() != nil {
+			return given{}, ctx.Err()
+		}
+		if err == nil {
+			g.base, err = membersOf(text)
+		}
+		if err != nil {
+			return given{}, usage("--args", err, `--args '{"key": "value"}', --args @file or --args -`)
+		}
+	}
+	for i, k := range g.keys {
+		if k.file == "" {
+			continue
+		}
+		text, err := in.read(ctx, k.file)
+		if ctx.Err() != nil {
+			return given{}, ctx.Err()
+		}
+		if err != nil {
+			return given{}, usage(shown(k.name), err, unread(k, err))
+		}
+		g.keys[i].text = string(text)
+	}
+	return g, nil
+}
+
+// unread is what may help where a file was not read.
+func unread(k key, err error) string {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, shown(k.name))
+}
+
+// parseKeys reads the words. All faults come at once.
+func parseKeys(words []string) ([]key, error) {
+	var keys []key
+	var faults []error
+	named := map[string]bool{}
+	for _, word := range words {
+		k, err := parseKey(word)
+		if err == nil && named[k.name] {
+			err = fmt.Errorf("%s: given twice", shown(k.name))
+		}
+		named[k.name] = true
+		faults = append(faults, err)
+		keys = append(keys, k)
+	}
+	return keys, errors.Join(faults...)
+}
+
+// parseKey reads one word.
+func parseKey(word string) (key, error) {
+	name, text, found := strings.Cut(word, "=")
+	if !found {
+		return key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", shown(word))
+	}
+	k := key{name: name, text: text}
+	k.name, k.json = strings.CutSuffix(name, ":")
+	switch {
+	case k.name == "":
+		return key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", shown(word))
+	case !utf8.ValidString(word):
+		return key{}, fmt.Errorf("%s: not UTF-8", shown(k.name))
+	case k.json && !json.Valid([]byte(text)):
+		return key{}, fmt.Errorf(`%s: %s is %s; a text is %s=TEXT or %s:='"TEXT"', a file %s=@FILE`,
+			shown(k.name), shown(text), notJSON([]byte(text)), shown(k.name), shown(k.name), shown(k.name))
+	}
+	if file, ok := strings.CutPrefix(text, "@"); ok && !k.json {
+		if file == "" {
+			return key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", shown(k.name), shown(k.name), shown(k.name))
+		}
+		k.text, k.file = "", file
+	}
+	return k, nil
+}
+
+// shown is what was typed, fit for a line: cut, and quoted where it is not plain. The end of the program shows control
+// characters.
+func shown(text string) string {
+	short := cut(strings.ToValidUTF8(text, "�"), maxShown)
+	if short == "" || strings.ContainsAny(short, " \t\r\n;:\"") {
+		return string(ijson.Canonical(short))
+	}
+	return short
+}
+
+// cut is the beginning of a text, marked where it was cut.
+func cut(text string, most int) string {
+	if short := ijson.Cut(text, most); short != text {
+		return short + "..."
+	}
+	return text
+}
+
+// notJSON says why a text is no JSON.
+func notJSON(text []byte) string {
+	var v json.RawMessage
+	err := json.Unmarshal(text, &v)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("not JSON: %v (byte %d)", err, syntax.Offset)
+	}
+	return "not JSON"
+}
+
+// inputs reads files, and standard input once.
+type inputs struct {
+	app   *app
+	stdin bool // it was read
+}
+
+// argument is the text of --args: itself, or of the file or standard input that it names.
+func (in *inputs) argument(ctx context.Context, value string) ([]byte, error) {
+	if value == "-" {
+		return in.read(ctx, "-")
+	}
+	if file, ok := strings.CutPrefix(value, "@"); ok {
+		return in.read(ctx, file)
+	}
+	return []byte(value), nil
+}
+
+// read reads a file, or standard input for "-".
+func (in *inputs) read(ctx context.Context, file string) ([]byte, error) {
+	if file == "-" {
+		if in.stdin {
+			return nil, errors.New("standard input can be read once")
+		}
+		in.stdin = true
+	}
+	type content struct {
+		text []byte
+		err  error
+	}
+	read := make(chan content, 1)
+	go func() { // a terminal or pipe may never end, and an interrupt must
+		text, err := in.bounded(file)
+		read <- content{text, err}
+	}()
+	select {
+	case got := <-read:
+		return got.text, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// bounded reads at most [maxInput] bytes.
+func (in *inputs) bounded(file string) ([]byte, error) {
+	name, from := "standard input", in.app.in
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		name, from = file, f
+	}
+	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxInput:
+		return nil, fmt.Errorf("%s holds more than %d bytes", name, maxInput)
+	}
+	return text, nil
+}
+
+// membersOf takes an object apart into its members as they are written. What it says is the server's to judge.
+func membersOf(text []byte) ([]member, error) {
+	if !json.Valid(text) {
+		return nil, errors.New(notJSON(text))
+	}
+	if text = bytes.TrimSpace(text); text[0] != '{' {
+		return nil, fmt.Errorf("got %s; want one JSON object", shown(string(text)))
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	var members []member
+	for d.More() {
+		from := int(d.InputOffset())
+		if _, err := d.Token(); err != nil {
+			return nil, err
+		}
+		name := bytes.TrimLeft(text[from:d.InputOffset()], ", \t\r\n")
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		members = append(members, member{name, value})
+	}
+	return members, nil
+}
+
+// named reports whether a member has this name.
+func (m member) named(name string) bool {
+	var text string
+	return json.Unmarshal(m.name, &text) == nil && text == name
+}
+
+// object is all of it as one JSON object: what --args said, less the members that a key replaces, and the keys, typed by
+// the tool's input schema. All faults come at once.
+func (g given) object(schema json.RawMessage) (json.RawMessage, error) {
+	types := readTypes(schema)
+	var faults []error
+	members := g.base
+	for _, k := range g.keys {
+		value, err := k.value(types.of(k.name))
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", shown(k.name), err))
+			continue
+		}
+		members = append(without(members, k.name), member{ijson.Canonical(k.name), value})
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	text := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, m.name...), ':'), m.value...)
+	}
+	return append(text, '}'), nil
+}
+
+// without are the members that have another name.
+func without(members []member, name string) []member {
+	var rest []member
+	for _, m := range members {
+		if !m.named(name) {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/server"
+)
+
+// complete offers the tools of this program's own server, then the arguments that are not given yet. Another server is
+// not started or asked for the sake of a key press.
+func (c *toolCall) complete(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const fail = cobra.ShellCompDirectiveNoFileComp
+	if c.command != "" || c.url != "" || !cmd.Flags().Changed("url") && lookup(c.app.environ, urlVariable) != "" {
+		return nil, fail
+	}
+	a := c.app
+	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.environ}) // faults are for the call itself
+	if err != nil {
+		return nil, fail
+	}
+	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, fail
+	}
+	other := func(offered cobra.Completion) bool { return !strings.HasPrefix(offered, begun) }
+	if len(words) > 0 {
+		return slices.DeleteFunc(keysLeft(s, words), other), fail | cobra.ShellCompDirectiveNoSpace
+	}
+	var tools []cobra.Completion
+	for _, t := range s.Tools() {
+		tools = append(tools, cobra.CompletionWithDesc(t.Name, t.Title))
+	}
+	return slices.DeleteFunc(tools, other), fail
+}
+
+// keysLeft are the arguments of the tool that no word gives.
+func keysLeft(s *server.Server, words []string) []cobra.Completion {
+	var keys []cobra.Completion
+	for _, t := range s.Tools() {
+		if t.Name != words[0] {
+			continue
+		}
+		for _, name := range readTypes(t.RawInputSchema).names() {
+			given := slices.ContainsFunc(words[1:], func(w string) bool {
+				return strings.HasPrefix(w, name+"=") || strings.HasPrefix(w, name+":=")
+			})
+			if !given {
+				keys = append(keys, name+"=")
+			}
+		}
+	}
+	return keys
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/server"
+)
+
+// nextStep is a result's next (spec/surface.md section 1).
+type nextStep struct {
+	Action    string          `json:"action"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Changed   []struct {
+		Pointer string          `json:"pointer"`
+		From    json.RawMessage `json:"from"`
+		To      json.RawMessage `json:"to"`
+	} `json:"changed"`
+	Fill []string `json:"fill"`
+	Say  string   `json:"say"`
+	Wait float64  `json:"wait_seconds"`
+}
+
+// words are what to do next, for a person at a shell: a sentence, what changed and what is to be filled in, and the
+// command line that makes the call.
+func (c *toolCall) words(e envelope) string {
+	n := e.Next
+	var b strings.Builder
+	line := func(text string) { b.WriteString(server.Visible(text) + "\n") }
+	b.WriteString(c.app.paint(bold, "next:") + " ")
+	line(e.sentence())
+	for _, change := range n.Changed {
+		line("  changed " + changed(change.Pointer, change.From, change.To))
+	}
+	if len(n.Fill) > 0 {
+		line("  fill in " + strings.Join(places(n.Fill), ", "))
+	}
+	switch {
+	case !plainTool.MatchString(n.Tool): // none, or one that could be taken for a flag
+	case n.Arguments == nil:
+		line("  (the arguments are too long to be shown; change your own)")
+	default:
+		line("  " + c.commandLine(n))
+	}
+	return b.String()
+}
+
+// places are the pointers as people read them; the empty one is the whole.
+func places(pointers []string) []string {
+	named := slices.Clone(pointers)
+	for i, p := range named {
+		if p == "" {
+			named[i] = "the arguments"
+		}
+	}
+	return named
+}
+
+// sentence says what to do.
+func (e envelope) sentence() string {
+	n := e.Next
+	say := func(otherwise string) string {
+		if n.Say != "" {
+			return n.Say
+		}
+		return otherwise
+	}
+	switch n.Action {
+	case "done":
+		return "nothing"
+	case "answer_user":
+		switch {
+		case e.Status != "ok":
+			return say("no call; what was observed stands, only the final text is missing")
+		case e.Answered:
+			return say("nothing; the answer stands below, unchecked, what was observed below it")
+		}
+		return say("nothing; what was observed stands below")
+	case "fix_and_retry":
+		if len(n.Changed) == 0 && len(n.Fill) == 0 {
+			return say("mend the call as the problems say, and send it again")
+		}
+		return say("send the call again, mended")
+	case "call":
+		return after(n.Wait) + say("send this call")
+	case "tell_user":
+		text := "tell the person: " + n.Say
+		if n.Tool != "" {
+			text += " Then:"
+		}
+		return text
+	case "end_turn":
+		return "stop here" + prefixed(": ", n.Say) + "; when the person writes again:"
+	}
+	return n.Action + prefixed(": ", n.Say)
+}
+
+func prefixed(by, text string) string {
+	if text == "" {
+		return ""
+	}
+	return by + text
+}
+
+// after says how long to wait.
+func after(seconds float64) string {
+	if seconds <= 0 {
+		return ""
+	}
+	return "after " + strconv.FormatFloat(seconds, 'f', -1, 64) + " s: "
+}
+
+// maxChange bounds a value in a line about a change, in bytes.
+const maxChange = 120
+
+// changed words one repair.
+func changed(pointer string, from, to json.RawMessage) string {
+	before, now := cut(string(from), maxChange), cut(string(to), maxChange)
+	switch {
+	case from == nil:
+		return fmt.Sprintf("%s: added, %s", pointer, now)
+	case to == nil:
+		return fmt.Sprintf("%s: taken away, was %s", pointer, before)
+	}
+	return fmt.Sprintf("%s: %s, was %s", pointer, now, before)
+}
+
+// plainTool is a tool's name that is fit for a command line.
+var plainTool = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`)
+
+// commandLine is the call that next names, to the same server. Whatever the server wrote into the arguments is one
+// quoted word.
+func (c *toolCall) commandLine(n nextStep) string {
+	words := []string{"patterngate", "call", n.Tool, "--args", string(n.Arguments)}
+	for _, flag := range []struct{ name, value string }{{"--config", c.app.config}, {"--url", c.url}, {"--command", c.command}} {
+		if flag.value != "" {
+			words = append(words, flag.name, flag.value)
+		}
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+	"patterngate/server"
+)
+
+// The exit codes of a call that no other command has; those of stop reasons stand in their registry.
+const (
+	exitToolFailed = int(gateway.ExitTool)
+	exitWaiting    = 7 // running or waiting
+)
+
+// envelope is what is read of a Patterngate's structured result (spec/surface.md section 1).
+type envelope struct {
+	Status, StopReason, Summary string
+	Answered                    bool // there is an answer
+	Next                        nextStep
+}
+
+// readEnvelope reads a structured result, if it is one of a Patterngate.
+func readEnvelope(structured json.RawMessage) (envelope, bool) {
+	var members map[string]json.RawMessage // case-sensitive, unlike a struct
+	if json.Unmarshal(structured, &members) != nil {
+		return envelope{}, false
+	}
+	text := func(name string) string {
+		var s string
+		_ = json.Unmarshal(members[name], &s) // another type is no text of ours
+		return s
+	}
+	e := envelope{Status: text("status"), StopReason: text("stop_reason"), Summary: text("summary"), Answered: text("answer") != ""}
+	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)
+	if !known || json.Unmarshal(members["next"], &e.Next) != nil || e.Next.Action == "" || e.Summary == "" {
+		return envelope{}, false
+	}
+	return e, true
+}
+
+// exit is the exit code of a Patterngate's result. A stop reason that is none of ours, as a newer one may send it, is no
+// success: 1.
+func (e envelope) exit() int {
+	switch e.Status {
+	case "ok":
+		return exitDone
+	case "stopped":
+		if row, ok := gateway.LookupStopReason(e.StopReason); ok && row.Exit != gateway.ExitNone {
+			return int(row.Exit)
+		}
+		return exitFault
+	}
+	return exitWaiting
+}
+
+// print writes a result to standard output and returns the exit code for it.
+func (c *toolCall) print(tool string, result upstream.Result) (code int, err error) {
+	e, ours := readEnvelope(result.Structured)
+	switch {
+	case ours:
+		code = e.exit()
+	case result.IsError:
+		code = exitToolFailed
+		_, _ = fmt.Fprintln(c.errs, server.Visible("call "+cut(tool, maxShown)+": the tool says that this is an error"))
+	}
+	var text string
+	switch {
+	case c.app.json && result.Structured != nil:
+		text = document(result.Structured)
+	case c.app.json:
+		text = document(result.Raw)
+	case ours && result.Text() != "":
+		text = c.ourText(result.Text(), e)
+	default:
+		text = foreignText(result)
+	}
+	if _, err := io.WriteString(c.app.out, text); err != nil {
+		return code, fault("call", err)
+	}
+	return code, nil
+}
+
+// document is JSON for people and programs: indented, hidden characters escaped, else as it was sent.
+func document(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil { // it was decoded, so it is JSON
+		return string(raw) + "\n"
+	}
+	return visibleLines(b.String())
+}
+
+// visibleLines is a text with its hidden characters spelled out, each line but the last ended as it was.
+func visibleLines(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		b.WriteString(server.Visible(line) + "\n")
+	}
+	return b.String()
+}
+
+// ourText is the text channel of a Patterngate with its NEXT line in words.
+func (c *toolCall) ourText(text string, e envelope) string {
+	var b strings.Builder
+	told := false
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if !told && strings.HasPrefix(line, "NEXT {") {
+			b.WriteString(c.words(e))
+			told = true
+			continue
+		}
+		line = server.Visible(line)
+		if i == 0 {
+			line = c.headline(line, e)
+		}
+		b.WriteString(line + "\n")
+	}
+	if !told {
+		b.WriteString(c.words(e))
+	}
+	return b.String()
+}
+
+// headline colours the first word of a result.
+func (c *toolCall) headline(line string, e envelope) string {
+	word, _, _ := strings.Cut(line, " ")
+	color := map[string]string{"ok": green, "stopped": red}[e.Status]
+	return c.app.paint(cmp.Or(color, bold), word) + line[len(word):]
+}
+
+// foreignText is a result of any server as people read it: its content, else its structured content.
+func foreignText(result upstream.Result) string {
+	var b strings.Builder
+	for _, block := range result.Content {
+		b.WriteString(blockText(block))
+	}
+	if len(result.Content) == 0 && result.Structured != nil {
+		return document(result.Structured)
+	}
+	return b.String()
+}
+
+// blockText is one block of content, with its line ends. What cannot be shown is named.
+func blockText(block upstream.Block) string {
+	switch {
+	case block.Type == "text", block.Type == "resource" && block.Text != "":
+		return foreignLines(block.Text)
+	case block.Type == "resource_link":
+		return server.Visible(fmt.Sprintf("[link %s %s]", cut(block.Name, maxShown), cut(block.URI, maxProgressLine))) + "\n"
+	case block.Type == "":
+		return "[content that cannot be read]\n"
+	}
+	named := strings.Join(strings.Fields(strings.Join([]string{block.Type, block.MIME, block.URI}, " ")), " ")
+	return server.Visible(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", cut(named, maxProgressLine), block.Data)) + "\n"
+}
+
+// foreignLines is text of any server. Tabs stay, as no terminal is harmed by one.
+func foreignLines(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		for i, part := range strings.Split(strings.TrimSuffix(line, "\r"), "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(server.Visible(part))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

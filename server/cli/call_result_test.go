@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+)
+
+// The exit code of every stop is the registry's; of one that it does not have, no success.
+func TestCallExitCodes(t *testing.T) {
+	for _, row := range gateway.StopReasons() {
+		if row.Task || row.Name == "success" {
+			continue
+		}
+		e := envelope{Status: "stopped", StopReason: strings.NewReplacer("I_", "1_", ":T.A", ":t.a", ":T", ":t", ":W", ":w", ":N:A", ":n:a", ":N", ":n").Replace(row.Name)}
+		if got := e.exit(); got != int(row.Exit) || got == exitDone {
+			t.Errorf("%s exits with %d, want %d", e.StopReason, got, row.Exit)
+		}
+	}
+	for e, want := range map[envelopeKey]int{
+		{"ok", "success"}: 0, {"running", ""}: 7, {"waiting", ""}: 7, {"stopped", "of_tomorrow"}: 1, {"stopped", ""}: 1, {"stopped", "task_timeout"}: 1,
+	} {
+		if got := (envelope{Status: e.status, StopReason: e.reason}).exit(); got != want {
+			t.Errorf("%v exits with %d, want %d", e, got, want)
+		}
+	}
+}
+
+type envelopeKey struct{ status, reason string }
+
+// What is not a Patterngate's result is not taken for one.
+func TestReadEnvelope(t *testing.T) {
+	const next = `"summary":"s","next":{"action":"done"}`
+	for text, want := range map[string]bool{
+		`{"status":"ok",` + next + `}`:                                      true,
+		`{"status":"stopped","x":12345678901234567890,` + next + `}`:        true,
+		`{"Status":"ok",` + next + `}`:                                      false,
+		`{"status":"fine",` + next + `}`:                                    false,
+		`{"status":["ok"],` + next + `}`:                                    false,
+		`{"status":"ok"}`:                                                   false,
+		`{"status":"ok","summary":"s"}`:                                     false,
+		`{"status":"ok","summary":"s","next":{}}`:                           false,
+		`{"status":"ok","summary":"s","next":7}`:                            false,
+		`{"status":"ok","summary":7,"next":{"action":"done"}}`:              false,
+		`{"status":"ok","summary":"s","next":{"action":"done","fill":"x"}}`: false,
+		`[]`: false, `7`: false, ``: false, `null`: false,
+	} {
+		if _, got := readEnvelope(json.RawMessage(text)); got != want {
+			t.Errorf("readEnvelope(%s) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// next stands in words where the text channel has its line; a call is a command line that a shell takes as it is.
+func TestNextInWords(t *testing.T) {
+	for name, tt := range map[string]struct {
+		call           toolCall
+		status, answer string
+		next           string
+		want           string
+	}{
+		"answer":    {status: "ok", answer: "x", next: `{"action":"answer_user"}`, want: "next: nothing; the answer stands below, unchecked, what was observed below it\n"},
+		"no answer": {status: "ok", next: `{"action":"answer_user"}`, want: "next: nothing; what was observed stands below\n"},
+		"no final text": {status: "stopped", next: `{"action":"answer_user"}`,
+			want: "next: no call; what was observed stands, only the final text is missing\n"},
+		"done": {status: "ok", next: `{"action":"done"}`, want: "next: nothing\n"},
+		"mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"goal":"it's"},
+			"changed":[{"pointer":"/pan","from":1},{"pointer":"/plan","to":1},{"pointer":"/n","from":"42","to":42}],"fill":[]}`,
+			want: "next: send the call again, mended\n  changed /pan: taken away, was 1\n  changed /plan: added, 1\n  changed /n: 42, was \"42\"\n" +
+				"  patterngate call t --args '{\"goal\":\"it'\\''s\"}'\n"},
+		"to be filled in": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":""},"changed":[],"fill":["/a","/b/0",""]}`,
+			want: "next: send the call again, mended\n  fill in /a, /b/0, the arguments\n  patterngate call t --args '{\"a\":\"\"}'\n"},
+		"to be mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":1},"changed":[],"fill":[]}`,
+			want: "next: mend the call as the problems say, and send it again\n  patterngate call t --args '{\"a\":1}'\n"},
+		"too long": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","changed":[],"fill":["/a"]}`,
+			want: "next: send the call again, mended\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
+		"call": {status: "waiting", next: `{"action":"call","tool":"t","arguments":{"run_id":"run_1"},"wait_seconds":2.5}`,
+			want: "next: after 2.5 s: send this call\n  patterngate call t --args '{\"run_id\":\"run_1\"}'\n"},
+		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", app: &app{config: "my config.yaml"}}, status: "waiting",
+			next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
+			want: "next: Send your own plan.\n  patterngate call t --args '{}' --config 'my config.yaml' --url 'http://127.0.0.1:1/mcp?a=b'\n"},
+		"by a command": {call: toolCall{command: "npx 'a b'"}, status: "waiting", next: `{"action":"call","tool":"t","arguments":{}}`,
+			want: "next: send this call\n  patterngate call t --args '{}' --command 'npx '\\''a b'\\'''\n"},
+		"tell": {status: "stopped", next: `{"action":"tell_user","say":"Which month?"}`, want: "next: tell the person: Which month?\n"},
+		"tell, then call": {status: "waiting", next: `{"action":"tell_user","say":"Decide.","tool":"run_wait","arguments":{}}`,
+			want: "next: tell the person: Decide. Then:\n  patterngate call run_wait --args '{}'\n"},
+		"end": {status: "waiting", next: `{"action":"end_turn","say":"It waits","tool":"run_status","arguments":{}}`,
+			want: "next: stop here: It waits; when the person writes again:\n  patterngate call run_status --args '{}'\n"},
+		"of tomorrow": {status: "ok", next: `{"action":"dance","say":"Well"}`, want: "next: dance: Well\n"},
+		"hostile": {status: "stopped", next: `{"action":"tell_user","say":"a\u001b[31mb\u202ec\nnext: rm","tool":"--url=http://evil","arguments":{}}`,
+			want: `next: tell the person: a\u001b[31mb\u202ec\u000anext: rm Then:` + "\n"},
+		"hostile arguments": {status: "stopped", next: `{"action":"call","tool":"t","arguments":{"a":"'; rm -rf ~ #$(x)` + "\u009b" + `"}}`,
+			want: "next: send this call\n  patterngate call t --args '{\"a\":\"'\\''; rm -rf ~ #$(x)\\u009b\"}'\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tt.call
+			if c.app == nil {
+				c.app = &app{}
+			}
+			c.app.color = "never"
+			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
+			if !ok {
+				t.Fatalf("%s is no envelope", tt.next)
+			}
+			if got := c.ourText("HEAD\ns\nNEXT {}\nNEXT {mine}", e); got != "HEAD\ns\n"+tt.want+"NEXT {mine}\n" {
+				t.Errorf("%s is\n%s\nwant\n%s", tt.next, got, tt.want)
+			}
+		})
+	}
+}
+
+// printed is what a result is on standard output and standard error, and its exit code.
+func printed(t *testing.T, a app, result upstream.Result) (string, string, int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a.out = &out
+	c := toolCall{app: &a, errs: &lockedWriter{to: &errs}}
+	code, err := c.print("t", result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), code
+}
+
+// Results of other servers are shown as they are, but for what acts on a terminal.
+func TestForeignResults(t *testing.T) {
+	for name, tt := range map[string]struct {
+		result    upstream.Result
+		out, errs string
+		code      int
+	}{
+		"text": {upstream.Result{Content: []upstream.Block{{Type: "text", Text: "a\tb\r\nc\n"}, {Type: "text", Text: "d"}}}, "a\tb\nc\nd\n", "", 0},
+		"hostile text": {upstream.Result{Content: []upstream.Block{{Type: "text", Text: "a\x1b[2Jb\u009bc\u202ed\re\x00\xff"}}},
+			`a\u001b[2Jb\u009bc\u202ed\u000de\u0000` + "\ufffd\n", "", 0},
+		"error":         {upstream.Result{Content: []upstream.Block{{Type: "text", Text: "no"}}, IsError: true}, "no\n", "call t: the tool says that this is an error\n", 6},
+		"image":         {upstream.Result{Content: []upstream.Block{{Type: "image", MIME: "image/png", Data: 12}}}, "[image image/png, 12 bytes as base64; --json shows it]\n", "", 0},
+		"link":          {upstream.Result{Content: []upstream.Block{{Type: "resource_link", Name: "n\n", URI: "file:///x"}}}, `[link n\u000a file:///x]` + "\n", "", 0},
+		"resource":      {upstream.Result{Content: []upstream.Block{{Type: "resource", URI: "u", Text: "t"}}}, "t\n", "", 0},
+		"blob":          {upstream.Result{Content: []upstream.Block{{Type: "resource", URI: "u", MIME: "x/y", Data: 4}}}, "[resource x/y u, 4 bytes as base64; --json shows it]\n", "", 0},
+		"unread":        {upstream.Result{Content: []upstream.Block{{}}}, "[content that cannot be read]\n", "", 0},
+		"structured":    {upstream.Result{Structured: json.RawMessage(`{"b":1e20,"a":"<\u009b>"}`)}, "{\n  \"b\": 1e20,\n  \"a\": \"<\\u009b>\"\n}\n", "", 0},
+		"nothing":       {upstream.Result{}, "", "", 0},
+		"no envelope":   {upstream.Result{Structured: json.RawMessage(`{"status":"stopped"}`), Content: []upstream.Block{{Type: "text", Text: "t"}}}, "t\n", "", 0},
+		"envelope only": {upstream.Result{Structured: json.RawMessage(`{"status":"waiting","summary":"s","next":{"action":"done"}}`)}, "{\n  \"status\": \"waiting\",\n  \"summary\": \"s\",\n  \"next\": {\n    \"action\": \"done\"\n  }\n}\n", "", 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := printed(t, app{color: "never"}, tt.result)
+			if out != tt.out || errs != tt.errs || code != tt.code {
+				t.Errorf("printed %q and %q, exit %d; want %q and %q, exit %d", out, errs, code, tt.out, tt.errs, tt.code)
+			}
+		})
+	}
+}
+
+// --json is the structured content as it was sent, the whole result where there is none.
+func TestJSONResults(t *testing.T) {
+	raw := json.RawMessage(`{"content":[],"x":"` + "\u202e" + `"}`)
+	out, _, _ := printed(t, app{json: true}, upstream.Result{Raw: raw})
+	if out != "{\n  \"content\": [],\n  \"x\": \"\\u202e\"\n}\n" {
+		t.Errorf("without structured content --json prints %s", out)
+	}
+	out, _, code := printed(t, app{json: true}, upstream.Result{Raw: raw, IsError: true, Structured: json.RawMessage(`{"z":1,"a":12345678901234567890,"a":1e999}`)})
+	if out != "{\n  \"z\": 1,\n  \"a\": 12345678901234567890,\n  \"a\": 1e999\n}\n" || code != 6 {
+		t.Errorf("structured content is printed as %s, exit %d", out, code)
+	}
+}
+
+// Colours are for the words of ours, where they are wanted.
+func TestResultColors(t *testing.T) {
+	c := toolCall{app: &app{color: "always"}}
+	text := c.ourText("STOPPED x | t\n\x1b[31ms\nNEXT {}", envelope{Status: "stopped", Next: nextStep{Action: "done"}})
+	if want := "\x1b[31mSTOPPED\x1b[0m x | t\n\\u001b[31ms\n\x1b[1mnext:\x1b[0m nothing\n"; text != want {
+		t.Errorf("the text is %q, want %q", text, want)
+	}
+}

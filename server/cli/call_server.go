@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+)
+
+// The variables of a call: where to, and by which token. A flag would show the token to every program of this machine.
+const (
+	urlVariable   = "PATTERNGATE_URL"
+	tokenVariable = "PATTERNGATE_TOKEN"
+)
+
+// callee is the server that is called.
+type callee struct {
+	client *upstream.Client
+	here   bool   // it is in this process
+	wait   func() // for the server in this process to end
+}
+
+// close ends the session. That a server does not end in order changes nothing about the result.
+func (s *callee) close() {
+	_ = s.client.Close()
+	s.wait()
+}
+
+// open reaches the server that is meant.
+func (c *toolCall) open(ctx context.Context) (*callee, error) {
+	limited, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	var to *callee
+	var err error
+	switch {
+	case c.command != "":
+		to, err = c.started(limited)
+	case c.url != "":
+		to, err = c.dialed(limited)
+	default:
+		to, err = c.inProcess(limited)
+	}
+	switch {
+	case err == nil:
+		return to, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fault("call", fmt.Errorf("the server did not answer within %v", openTimeout))
+	}
+	return nil, err
+}
+
+func (c *toolCall) identity() upstream.Identity {
+	return upstream.Identity{Name: "patterngate-call", Version: version().Version}
+}
+
+// inProcess serves this program's own tools over a pair of pipes: the protocol is that of every other client.
+func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
+	loaded, err := c.app.load()
+	if err != nil {
+		return nil, err
+	}
+	if loaded.Log.Level == "" {
+		loaded.Log.Level = "warn"
+	}
+	s, err := c.app.server(loaded.Config, c.app.logger(loaded.Log, c.errs))
+	if err != nil {
+		return nil, fault("call", err)
+	}
+	requests, toServer := io.Pipe()
+	answers, fromServer := io.Pipe()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		err := s.ServeStdio(context.WithoutCancel(ctx), requests, fromServer) // ends with its input
+		_ = requests.CloseWithError(err)
+		_ = fromServer.CloseWithError(err)
+	}()
+	client, err := upstream.Over(ctx, answers, toServer, c.identity())
+	if err != nil {
+		return nil, fault("call", err)
+	}
+	return &callee{client: client, here: true, wait: func() { <-served }}, nil
+}
+
+// dialed reaches a server over HTTP.
+func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
+	token := lookup(c.app.environ, tokenVariable)
+	to, err := upstream.ParseEndpoint(c.url, token)
+	if err != nil {
+		return nil, usage("call", err, "patterngate call --help")
+	}
+	client, err := upstream.Dial(ctx, to, c.identity())
+	if err != nil {
+		return nil, &commandError{code: exitFault, what: "call", cause: err, try: unreached(err, token)}
+	}
+	return &callee{client: client, wait: func() {}}, nil
+}
+
+// unreached is what may help where a server did not let a client in.
+func unreached(err error, token string) string {
+	refused, _ := errors.AsType[*upstream.StatusError](err)
+	switch {
+	case refused == nil:
+		return ""
+	case refused.Status == http.StatusUnauthorized && token == "":
+		return "the server's bearer token in " + tokenVariable
+	case refused.Status == http.StatusUnauthorized:
+		return "another token in " + tokenVariable
+	case refused.Status == http.StatusNotFound, refused.Status == http.StatusMethodNotAllowed:
+		return "a URL with the path of the MCP endpoint, mostly /mcp"
+	}
+	return ""
+}
+
+// started starts a server and reaches it over stdio.
+func (c *toolCall) started(ctx context.Context) (*callee, error) {
+	words, err := splitWords(c.command, runtime.GOOS == "windows")
+	if err == nil && len(words) == 0 {
+		err = errors.New("no command in it")
+	}
+	if err != nil {
+		return nil, usage("--command", err, "patterngate call --help")
+	}
+	p := upstream.Program{Command: words[0], Args: words[1:], Env: childEnvironment(c.app.environ), Stderr: c.errs}
+	if file, ok := c.app.err.(*os.File); ok {
+		p.Stderr = file // passed through as it is
+	}
+	client, err := upstream.Start(ctx, p, c.identity())
+	if err != nil {
+		return nil, &commandError{code: exitFault, what: "call", cause: err, try: unstarted(words[0])}
+	}
+	return &callee{client: client, wait: func() {}}, nil
+}
+
+// unstarted is what may help where a first word is no program.
+func unstarted(word string) string {
+	if name, _, assigned := strings.Cut(word, "="); assigned && !strings.ContainsAny(name, `/\`) {
+		return "env " + word + " ...: no shell reads the line"
+	}
+	return ""
+}
+
+// childVariables are what programs need to find files and themselves. Keys and tokens are not among them.
+var childVariables = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
+	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+	"SystemRoot", "SystemDrive", "PATHEXT", "APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
+}
+
+// childEnvironment is what a server that is started here sees of the environment.
+func childEnvironment(environ []string) []string {
+	var env []string
+	for _, name := range childVariables {
+		if v := lookup(environ, name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// tool finds the tool that is meant among the server's own.
+func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
+	limited, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	tools, err := s.client.Tools(limited)
+	switch {
+	case ctx.Err() != nil:
+		return upstream.Tool{}, ctx.Err()
+	case err != nil:
+		return upstream.Tool{}, fault("call", err)
+	}
+	var names []string
+	for _, t := range tools {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
+	if near := gateway.Near(name, names); near != "" {
+		unknown += "; did you mean " + near + "?"
+	}
+	try := ""
+	if s.here {
+		try = "patterngate tools"
+	}
+	return upstream.Tool{}, usage("call", errors.New(unknown), try)
+}
+
+// someOf lists names, counting those beyond the first few.
+func someOf(names []string) string {
+	const most = 20
+	if len(names) == 0 {
+		return "the server has none"
+	}
+	var listed []string
+	for _, n := range names[:min(most, len(names))] {
+		listed = append(listed, cut(n, maxShown))
+	}
+	text := strings.Join(listed, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

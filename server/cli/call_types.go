@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/ijson"
+)
+
+// jsonTypes are the types that a schema may name, each with what is right for it.
+var jsonTypes = map[string]string{
+	"string": "a text", "integer": "a whole number such as 42", "number": "a number such as 42 or 99.5", "boolean": "true or false",
+	"object": `a JSON object such as {"key": "value"}`, "array": `a JSON array such as ["a", "b"]`, "null": "null",
+}
+
+// inputTypes says which types a tool's arguments may have. It only reads what is typed: the server has the say.
+type inputTypes struct{ root, properties map[string]any }
+
+// readTypes reads an input schema. Of one that cannot be read every argument is a text.
+func readTypes(schema json.RawMessage) inputTypes {
+	var t inputTypes
+	if json.Unmarshal(schema, &t.root) == nil {
+		t.properties, _ = t.target(t.root)["properties"].(map[string]any)
+	}
+	return t
+}
+
+// names are the arguments that the schema knows, sorted.
+func (t inputTypes) names() []string {
+	var names []string
+	for name := range t.properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// of are the types of an argument in the order of the schema; none where it says nothing.
+func (t inputTypes) of(name string) []string {
+	property, _ := t.properties[name].(map[string]any)
+	w := typeWalk{in: t, left: maxSchemas}
+	w.visit(property)
+	return w.types
+}
+
+// maxSchemas bounds how many schemas, and references one after the other, are looked at.
+const maxSchemas = 100
+
+// typeWalk collects the types that a schema names itself, by reference or as alternatives.
+type typeWalk struct {
+	in    inputTypes
+	types []string
+	left  int
+}
+
+func (w *typeWalk) visit(schema map[string]any) {
+	if w.left--; w.left < 0 {
+		return
+	}
+	schema = w.in.target(schema)
+	w.add(schema["type"])
+	several, _ := schema["type"].([]any)
+	for _, one := range several {
+		w.add(one)
+	}
+	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
+		alternatives, _ := schema[keyword].([]any)
+		for _, alternative := range alternatives {
+			inner, _ := alternative.(map[string]any)
+			w.visit(inner)
+		}
+	}
+}
+
+func (w *typeWalk) add(v any) {
+	if name, ok := v.(string); ok && jsonTypes[name] != "" && !slices.Contains(w.types, name) {
+		w.types = append(w.types, name)
+	}
+}
+
+// target follows references within the schema.
+func (t inputTypes) target(schema map[string]any) map[string]any {
+	for range maxSchemas {
+		ref, ok := schema["$ref"].(string)
+		if !ok || !strings.HasPrefix(ref, "#") {
+			return schema
+		}
+		v, _ := ijson.Pointer(ref[1:]).In(t.root)
+		schema, _ = v.(map[string]any)
+	}
+	return schema
+}
+
+// value is a key's value as JSON. Of several types the first counts that the text fits; without one it is a text.
+func (k key) value(types []string) (json.RawMessage, error) {
+	if k.json {
+		return json.RawMessage(k.text), nil
+	}
+	if len(types) == 0 {
+		types = []string{"string"}
+	}
+	var wants []string
+	why := ""
+	for _, name := range types {
+		value, err := k.as(name)
+		if err == nil {
+			return value, nil
+		}
+		wants = append(wants, jsonTypes[name])
+		if text := err.Error(); text != "" {
+			why = "; it is " + text
+		}
+	}
+	return nil, fmt.Errorf("got %s%s; want %s", shown(k.text), why, strings.Join(wants, ", or "))
+}
+
+// errOther says that a text is of another type than it was tried for.
+var errOther = errors.New("")
+
+// as reads the value as one type.
+func (k key) as(name string) (json.RawMessage, error) {
+	if name == "string" {
+		return k.asText()
+	}
+	text := strings.TrimSpace(k.text)
+	switch name {
+	case "boolean":
+		return matching(text, text == "true" || text == "false")
+	case "null":
+		return matching(text, text == "null")
+	case "integer":
+		n, err := strconv.ParseFloat(text, 64)
+		return matching(text, isNumber(text) && (err != nil || n == math.Trunc(n)))
+	case "number":
+		return matching(text, isNumber(text))
+	}
+	opening := map[string]string{"object": "{", "array": "["}[name]
+	if !strings.HasPrefix(text, opening) {
+		return nil, errOther
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, errors.New(notJSON([]byte(text)))
+	}
+	return json.RawMessage(text), nil
+}
+
+// asText is a text as it is; one that was read loses one line end at its end.
+func (k key) asText() (json.RawMessage, error) {
+	text := k.text
+	if k.file != "" {
+		text, _ = strings.CutSuffix(text, "\n")
+		if len(text) < len(k.text) {
+			text, _ = strings.CutSuffix(text, "\r")
+		}
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("not UTF-8")
+	}
+	return ijson.Canonical(text), nil
+}
+
+func matching(text string, ok bool) (json.RawMessage, error) {
+	if !ok {
+		return nil, errOther
+	}
+	return json.RawMessage(text), nil
+}
+
+// isNumber reports a number as JSON spells it.
+func isNumber(text string) bool {
+	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text))
+}

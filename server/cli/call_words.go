@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// splitWords splits a command line into words as a shell does: blanks part words, quotes keep them, a backslash takes the
+// next character as it is (not on Windows, where paths have it). What a shell would act upon is refused, as no shell
+// reads the line.
+func splitWords(line string, windows bool) ([]string, error) {
+	s := splitter{rest: line, literal: windows}
+	for s.rest != "" {
+		if err := s.next(); err != nil {
+			return nil, err
+		}
+	}
+	s.endWord()
+	return s.words, nil
+}
+
+// splitter takes a line apart.
+type splitter struct {
+	rest    string
+	literal bool // a backslash is a character like others
+	words   []string
+	word    strings.Builder
+	in      bool // in a word, though it may be empty
+}
+
+const (
+	blanks  = " \t\r\n"
+	special = "|&;<>()$`"
+)
+
+// next takes the next character, or what stands in quotes.
+func (s *splitter) next() error {
+	c := s.rest[0]
+	switch {
+	case strings.IndexByte(blanks, c) >= 0:
+		s.endWord()
+	case c == '\'':
+		return s.single()
+	case c == '"':
+		return s.double()
+	case c == '\\' && !s.literal:
+		return s.escaped()
+	case c == 0:
+		return errors.New("a NUL character cannot stand in an argument")
+	case strings.IndexByte(special, c) >= 0:
+		return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
+	case c == '~' && !s.in && !s.literal:
+		return errors.New("no shell reads the line: write the whole path instead of ~")
+	default:
+		s.put(s.rest[:1])
+	}
+	s.rest = s.rest[1:]
+	return nil
+}
+
+func (s *splitter) put(text string) {
+	s.word.WriteString(text)
+	s.in = true
+}
+
+func (s *splitter) endWord() {
+	if s.in {
+		s.words = append(s.words, s.word.String())
+	}
+	s.word.Reset()
+	s.in = false
+}
+
+func (s *splitter) single() error {
+	text, after, closed := strings.Cut(s.rest[1:], "'")
+	switch {
+	case !closed:
+		return errors.New("a quote ' is not closed")
+	case strings.Contains(text, "\x00"):
+		return errors.New("a NUL character cannot stand in an argument")
+	}
+	s.put(text)
+	s.rest = after
+	return nil
+}
+
+// double takes text in double quotes, in which a backslash hides ", \, $ and `.
+func (s *splitter) double() error {
+	s.put("")
+	for i := 1; i < len(s.rest); i++ {
+		switch c := s.rest[i]; {
+		case c == '"':
+			s.rest = s.rest[i+1:]
+			return nil
+		case c == '\\' && !s.literal && i+1 < len(s.rest) && strings.IndexByte("\"\\$`", s.rest[i+1]) >= 0:
+			i++
+			s.put(s.rest[i : i+1])
+		case c == '\\' && s.literal && i+1 < len(s.rest) && s.rest[i+1] == '"':
+			i++
+			s.put(`"`)
+		case c == '$' || c == '`':
+			return fmt.Errorf("no shell reads the line: put %q into single quotes if the program is to get it", c)
+		case c == 0:
+			return errors.New("a NUL character cannot stand in an argument")
+		default:
+			s.put(s.rest[i : i+1])
+		}
+	}
+	return errors.New(`a quote " is not closed`)
+}
+
+func (s *splitter) escaped() error {
+	if len(s.rest) == 1 {
+		return errors.New(`a \ ends the line`)
+	}
+	if s.rest[1] == 0 {
+		return errors.New("a NUL character cannot stand in an argument")
+	}
+	s.put(s.rest[1:2])
+	s.rest = s.rest[2:]
+	return nil
+}
+
+// shellWord is a word as a shell, and [splitWords], takes it back.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@,+", r)
+	}
+	if word != "" && strings.TrimLeftFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
