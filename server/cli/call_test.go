@@ -56,7 +56,7 @@ func TestCallInProcess(t *testing.T) {
 		"no such tool":  {args: []string{"route_tickets"}, code: 2, errs: "; did you mean route_ticket?\ntry: patterngate tools\n"},
 		"no tool":       {args: nil, code: 2, errs: "call: which tool?\n"},
 		"two servers":   {args: []string{"t", "--url", "x", "--command", "y"}, code: 2, errs: "call: --url and --command are two servers\n"},
-		"unknown key":   {args: []string{"route_ticket", "tickt=x", "--quiet"}, code: 2, out: "/tickt unknown_field:tickt; got \"x\"; want one of ticket, route, finalize; did you mean ticket"},
+		"unknown key":   {args: []string{"route_ticket", "tickt=x", "--quiet"}, code: 2, out: "/tickt unknown_field:tickt; got \"x\"; want one of ticket, route, finalize, run_id, turn, continue_with; did you mean ticket"},
 		"wrong type":    {args: []string{"route_ticket", "finalize=1"}, code: 2, errs: "call route_ticket: finalize: got 1; want true or false\ntry: patterngate tools route_ticket\n"},
 		"repeated":      {args: []string{"route_ticket", "--args", `{"ticket":"a","ticket":"b"}`, "--quiet"}, code: 2, out: "repeated member"},
 		"beyond double": {args: []string{"route_ticket", "--args", `{"ticket":1e999}`, "--quiet"}, code: 2, out: "STOPPED invalid_request:limit:ticket"},
