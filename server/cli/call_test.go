@@ -232,7 +232,7 @@ func TestCallCompletion(t *testing.T) {
 	if got := complete("run"); !strings.Contains(got, "run_orchestrator\tRun tasks in parallel") || strings.Contains(got, "route_ticket") {
 		t.Errorf("of tools %q is offered", got)
 	}
-	if got := complete("route_ticket", "ticket=x", ""); got != "finalize=\nroute=\n:6\n" {
+	if got := complete("route_ticket", "ticket=x", ""); got != "continue_with=\nfinalize=\nroute=\nrun_id=\nturn=\n:6\n" {
 		t.Errorf("of keys %q is offered", got)
 	}
 	t.Setenv(urlVariable, "http://127.0.0.1:1/mcp")
