@@ -79,7 +79,8 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
-	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.toolsCommand(), a.stopReasonsCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
+		a.configCommand(), a.versionCommand())
 	strictHelpers(root)
 	return root
 }

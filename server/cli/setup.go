@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// setupFlags are the command's.
+type setupFlags struct {
+	write, undo, dryRun bool
+	file, name          string
+}
+
+// setupCommand puts this program into a client's configuration:
+//
+//	CLIENT ──▶ its file here ──▶ read, bounded ──▶ merge or remove ──▶ nothing else differs? ──▶ backup ──▶ rename
+//	                └─ without a flag: block, file and checks are printed, nothing is read
+func (a *app) setupCommand() *cobra.Command {
+	var f setupFlags
+	names := clientNames()
+	cmd := &cobra.Command{
+		Use:   "setup CLIENT",
+		Short: "Print what a client needs to start this program, or put it into the client's file",
+		Long: "Prints the block that makes CLIENT start this program, the file that it belongs in and how to check that it works.\n" +
+			"CLIENT is one of " + strings.Join(names, ", ") + ".\n\n" +
+			"--write merges the block into the file: all else stays byte for byte, a backup is made beside it, and an entry of the\n" +
+			"same name keeps what you added to it (env, time-outs). --undo takes it back: while the file is as setup left it the\n" +
+			"newest backup is restored, a file that setup made is deleted; once the file was changed only the entry is taken out.\n" +
+			"--dry-run shows the difference and writes nothing. --config FILE before or behind goes into the block.",
+		Example: "  patterngate setup claude-code\n" +
+			"  patterngate setup vscode --dry-run\n" +
+			"  patterngate setup claude-desktop --write\n" +
+			"  patterngate setup codex --config refunds.yaml --name refunds --write\n" +
+			"  patterngate setup cursor --file .cursor/mcp.json --write   # one project only\n" +
+			"  patterngate setup claude-desktop --undo",
+		ValidArgs: names,
+		Args:      oneClient,
+		RunE:      func(_ *cobra.Command, args []string) error { return a.setup(args[0], f) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.write, "write", false, "merge the block into the file, with a backup")
+	flags.BoolVar(&f.undo, "undo", false, "take back what --write did")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what --write (or --undo) would change, and write nothing")
+	flags.StringVar(&f.file, "file", "", "another file than the client's own")
+	flags.StringVar(&f.name, "name", "patterngate", "another name for the server")
+	return cmd
+}
+
+// oneClient takes the name of one client.
+func oneClient(_ *cobra.Command, args []string) error {
+	names := strings.Join(clientNames(), ", ")
+	if len(args) == 1 {
+		if _, ok := findClient(args[0]); ok {
+			return nil
+		}
+		return usage("setup", fmt.Errorf("no client %q; have %s", args[0], names), "patterngate setup claude-code")
+	}
+	return usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
+}
+
+// serverName is what every client takes.
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func (f setupFlags) check() error {
+	switch {
+	case f.write && f.undo:
+		return usage("setup", errors.New("--write and --undo are opposites"), "one of the two")
+	case !serverName.MatchString(f.name):
+		return usage("setup --name", fmt.Errorf("got %q, want 1 to 64 of a-z, A-Z, 0-9, _ and -", f.name), "--name patterngate")
+	}
+	return nil
+}
+
+// setup prints or changes; see setupCommand.
+func (a *app) setup(name string, f setupFlags) error {
+	client, _ := findClient(name)
+	if err := f.check(); err != nil {
+		return err
+	}
+	host := a.setupHost()
+	path, err := a.setupPath(client, host, f.file)
+	if err != nil {
+		return err
+	}
+	report := setupReport{Client: client.name, Title: client.title, File: path, Name: f.name}
+	report.Format, report.Key = client.holds()
+	if f.undo {
+		return a.setupUndo(client, f, report)
+	}
+	e, err := a.setupEntry(f.name, &report)
+	if err != nil {
+		return err
+	}
+	report.describe(client, host, e)
+	if f.write || f.dryRun {
+		return a.setupWrite(client, f, e, report)
+	}
+	return a.printSetup(f, report)
+}
+
+// setupHost is this machine.
+func (a *app) setupHost() setupHost {
+	return setupHost{
+		goos: runtime.GOOS, environ: a.environ,
+		exists: func(path string) bool { _, err := os.Lstat(path); return err == nil },
+		glob:   func(pattern string) []string { found, _ := filepath.Glob(pattern); return found },
+	}
+}
+
+// setupPath is the file to edit, absolute.
+func (a *app) setupPath(client setupClient, host setupHost, named string) (string, error) {
+	path, err := named, error(nil)
+	if path == "" {
+		if path, err = client.path(host); err != nil {
+			return "", err
+		}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", fault("setup", err)
+	}
+	return path, nil
+}
+
+// setupEntry is the entry for this program. A configuration that is named must load: else the client's server would not.
+func (a *app) setupEntry(name string, report *setupReport) (setupEntry, error) {
+	command, err := a.program()
+	if err != nil {
+		return setupEntry{}, err
+	}
+	e := setupEntry{Name: name, Command: command, Args: []string{"serve"}}
+	if a.config == "" {
+		if path := lookup(a.environ, configVariable); path != "" {
+			report.warn(configVariable + " is set here, but a client need not pass it on: name the file by --config")
+		}
+		return e, nil
+	}
+	if _, err := a.load(); err != nil {
+		return setupEntry{}, err
+	}
+	path, err := filepath.Abs(ConfigSources{Environ: a.environ}.home(a.config))
+	if err != nil {
+		return setupEntry{}, fault("setup", err)
+	}
+	e.Args = append(e.Args, "--config", path)
+	return e, nil
+}
+
+// setupWrite puts the entry in, or shows what that would change.
+func (a *app) setupWrite(client setupClient, f setupFlags, e setupEntry, report setupReport) error {
+	file, err := readSetupFile(report.File)
+	if err != nil {
+		return a.setupFault(err)
+	}
+	c, err := planWrite(client.format, file, e)
+	if err != nil {
+		return a.setupFault(err)
+	}
+	if line, column, loose := client.refuses(file.text); loose {
+		report.warn(fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file",
+			file.path, line, column, client.title))
+	}
+	report.Action = "write"
+	return a.carryOut(c, f, file, report)
+}
+
+// setupUndo takes the entry back, or shows what that would change.
+func (a *app) setupUndo(client setupClient, f setupFlags, report setupReport) error {
+	file, err := readSetupFile(report.File)
+	if err != nil {
+		return a.setupFault(err)
+	}
+	c, err := planUndo(client.format, file, f.name)
+	if err != nil {
+		return a.setupFault(err)
+	}
+	report.Action, report.Sources = "undo", client.sources
+	return a.carryOut(c, f, file, report)
+}
+
+// carryOut applies a change unless it is only to be shown, and tells of it.
+func (a *app) carryOut(c setupChange, f setupFlags, file setupFile, report setupReport) error {
+	if c.changes() && file.readOnly() {
+		return a.setupFault(file.refused("read-only", "make it writable, or name another by --file"))
+	}
+	if !f.dryRun {
+		var err error
+		if c, err = c.apply(file, time.Now()); err != nil {
+			return err
+		}
+	}
+	report.DryRun, report.Result, report.Changed = f.dryRun, c.result, c.changes() && !f.dryRun
+	report.Exists, report.Backup = file.info != nil, c.backup
+	if c.changes() {
+		report.Diff = unifiedDiff(file.path, file.text, c.after)
+	}
+	return a.tellSetup(f, report)
+}
+
+// setupFault is a fault of the client's file, or a failure.
+func (a *app) setupFault(err error) error {
+	if faults, ok := errors.AsType[*ConfigError](err); ok {
+		return a.configFault(faults)
+	}
+	return err
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a new file the owner of the one that it replaces: under sudo it would become root's, and its client
+// could no longer write it.
+func keepOwner(file *os.File, as fs.FileInfo) error {
+	want, ok := as.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if have, ok := info.Sys().(*syscall.Stat_t); ok && have.Uid == want.Uid && have.Gid == want.Gid {
+		return nil
+	}
+	return file.Chown(int(want.Uid), int(want.Gid))
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+)
+
+// setupHost is the machine as setup sees it: its system, its environment and which paths there are.
+type setupHost struct {
+	goos    string
+	environ []string
+	exists  func(path string) bool
+	glob    func(pattern string) []string
+}
+
+// variable looks a variable up; on Windows its case does not matter.
+func (h setupHost) variable(name string) string {
+	if h.goos == "windows" {
+		return windowsVariable(h.environ, name)
+	}
+	return lookup(h.environ, name)
+}
+
+// join joins a directory and names in the manner of the host's system.
+func (h setupHost) join(dir string, names ...string) string {
+	sep := "/"
+	if h.goos == "windows" {
+		sep = `\`
+	}
+	return strings.TrimRight(dir, sep) + sep + strings.Join(names, sep)
+}
+
+// home is a path below the home directory.
+func (h setupHost) home(names ...string) (string, error) {
+	dir := homeDir(h.goos, h.environ)
+	if dir == "" {
+		name := "HOME"
+		if h.goos == "windows" {
+			name = "USERPROFILE"
+		}
+		return "", usage("setup", errors.New(name+" is not set, so there is no home directory to look in"), "--file FILE")
+	}
+	return h.join(dir, names...), nil
+}
+
+// appData is a path below the directory in which desktop applications keep their data.
+func (h setupHost) appData(names ...string) (string, error) {
+	dir, f := configDir(h.goos, h.environ)
+	switch {
+	case f.Reason != "":
+		return "", usage("setup", errors.New("XDG_CONFIG_HOME is "+f.Reason+", "+f.Got), "--file FILE")
+	case dir != "":
+		return h.join(dir, names...), nil
+	case h.goos == "windows":
+		return h.home(append([]string{"AppData", "Roaming"}, names...)...)
+	}
+	return h.home() // says what is missing
+}
+
+const desktopFile = "claude_desktop_config.json"
+
+// desktopPath is Claude Desktop's. Its Windows installer packages the application since February 2026; a packaged
+// application has its own copy of the directory and never reads the plain one.
+func desktopPath(h setupHost) (string, error) {
+	if h.goos != "windows" {
+		return h.appData("Claude", desktopFile)
+	}
+	local := h.variable("LOCALAPPDATA")
+	if local == "" {
+		return h.appData("Claude", desktopFile)
+	}
+	packages := h.glob(h.join(local, "Packages", "Claude_*"))
+	switch len(packages) {
+	case 0:
+		return h.appData("Claude", desktopFile)
+	case 1:
+		return h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile), nil
+	}
+	return "", usage("setup", errors.New("several packages of Claude Desktop: "+strings.Join(packages, ", ")),
+		"--file "+h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile))
+}
+
+// codePath is Claude Code's, whose configuration directory can be moved; an old file in it still counts (tried with
+// 2.1.330).
+func codePath(h setupHost) (string, error) {
+	moved := h.variable("CLAUDE_CONFIG_DIR")
+	dir, err := moved, error(nil)
+	if moved == "" {
+		if dir, err = h.home(".claude"); err != nil {
+			return "", err
+		}
+	}
+	if old := h.join(dir, ".config.json"); h.exists(old) {
+		return old, nil
+	}
+	if moved != "" {
+		return h.join(moved, ".claude.json"), nil
+	}
+	return h.home(".claude.json")
+}
+
+// vscodePath is VS Code's user profile (its getUserDataPath).
+func vscodePath(h setupHost) (string, error) {
+	if dir := h.variable("VSCODE_PORTABLE"); dir != "" {
+		return h.join(dir, "user-data", "User", "mcp.json"), nil
+	}
+	if dir := h.variable("VSCODE_APPDATA"); dir != "" {
+		return h.join(dir, "Code", "User", "mcp.json"), nil
+	}
+	return h.appData("Code", "User", "mcp.json")
+}
+
+func cursorPath(h setupHost) (string, error) { return h.home(".cursor", "mcp.json") }
+
+func codexPath(h setupHost) (string, error) {
+	if dir := h.variable("CODEX_HOME"); dir != "" {
+		return h.join(dir, "config.toml"), nil
+	}
+	return h.home(".codex", "config.toml")
+}
+
+// inspectorPath is the list of servers with which the inspector starts; --config takes it like any other.
+func inspectorPath(h setupHost) (string, error) {
+	if path := h.variable("MCP_CATALOG_PATH"); path != "" {
+		return path, nil
+	}
+	return h.home(".mcp-inspector", "mcp.json")
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"patterngate/server"
+)
+
+// setupReport is what setup says, with --json as one document.
+type setupReport struct {
+	Client   string   `json:"client"`
+	Title    string   `json:"title"`
+	Action   string   `json:"action"` // print, write or undo
+	DryRun   bool     `json:"dry_run"`
+	File     string   `json:"file"`
+	Exists   bool     `json:"file_exists"` // before
+	Format   string   `json:"format"`      // json or toml
+	Key      string   `json:"key"`         // under which the servers stand
+	Name     string   `json:"name"`
+	Command  string   `json:"command,omitempty"`
+	Args     []string `json:"args,omitempty"`
+	Block    string   `json:"block,omitempty"`
+	Add      string   `json:"add,omitempty"` // the client's own command for it
+	Checks   []string `json:"checks,omitempty"`
+	Sources  []string `json:"sources,omitempty"`
+	Result   string   `json:"result,omitempty"`
+	Changed  bool     `json:"changed"`
+	Backup   string   `json:"backup,omitempty"`
+	Diff     string   `json:"diff,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// warn adds what does not stop setup.
+func (r *setupReport) warn(text string) { r.Warnings = append(r.Warnings, text) }
+
+// describe fills in what is known without the file.
+func (r *setupReport) describe(client setupClient, host setupHost, e setupEntry) {
+	r.Action, r.Command, r.Args = "print", e.Command, e.Args
+	r.Block = strings.TrimSuffix(string(client.format.fresh(e)), "\n")
+	if client.add != nil {
+		r.Add = client.add(host.goos, e)
+	}
+	r.Checks, r.Sources = client.checks(host.goos, r.File, e), client.sources
+	r.Exists = host.exists(r.File)
+}
+
+// again is the command line that repeats this one with another flag.
+func (r setupReport) again(goos string, f setupFlags, flag string) string {
+	words := []string{"patterngate"}
+	if r.Command != "" {
+		words[0] = shellWord(goos, r.Command)
+	}
+	words = append(words, "setup", r.Client)
+	if f.name != "patterngate" {
+		words = append(words, "--name", f.name)
+	}
+	if f.file != "" {
+		words = append(words, "--file", shellWord(goos, r.File))
+	}
+	if n := len(r.Args); n == 3 && flag != "--undo" {
+		words = append(words, "--config", shellWord(goos, r.Args[2]))
+	}
+	return strings.Join(append(words, flag), " ")
+}
+
+// printSetup shows the block, its file and the checks.
+func (a *app) printSetup(f setupFlags, r setupReport) error {
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	var b strings.Builder
+	there := ""
+	if !r.Exists {
+		there = " (not there yet)"
+	}
+	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(bold, r.Title), server.Visible(r.File), there)
+	for line := range strings.SplitSeq(r.Block, "\n") {
+		b.WriteString(server.Visible(line) + "\n") // both formats read \uXXXX
+	}
+	b.WriteByte('\n')
+	labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "--dry-run in its place shows the change and writes nothing")
+	if r.Add != "" && f.file == "" {
+		labelled(&b, "or", r.Add)
+	}
+	labelled(&b, "check", r.Checks...)
+	return a.writeSetup(b.String(), r)
+}
+
+// labelled writes lines behind a label.
+func labelled(b *strings.Builder, label string, lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "%-7s%s\n", label, server.Visible(line))
+		label = ""
+	}
+}
+
+// outcomes word what was done, and what would be.
+var outcomes = map[string][2]string{
+	setupAdded:    {"added %s to %s", "would add %s to %s"},
+	setupUpdated:  {"updated %s in %s", "would update %s in %s"},
+	setupPresent:  {"%s is already there, as wanted: %s", "%s is already there, as wanted: %s"},
+	setupRestored: {"took %s back: %s is its backup again, byte for byte", "would take %s back: %s would be its backup again, byte for byte"},
+	setupRemoved: {
+		"took %s out of %s, which is not as setup left it, so no backup was restored",
+		"would take %s out of %s, which is not as setup left it, so no backup would be restored",
+	},
+	setupDeleted: {"took %s back: deleted %s, which held nothing else", "would take %s back by deleting %s, which holds nothing else"},
+	setupAbsent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
+}
+
+// tellSetup shows what was changed, or would be.
+func (a *app) tellSetup(f setupFlags, r setupReport) error {
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(r.Diff) {
+		b.WriteString(a.paintDiff(line))
+	}
+	if r.Diff != "" {
+		b.WriteByte('\n')
+	}
+	words := outcomes[r.Result][0]
+	if r.DryRun {
+		words = outcomes[r.Result][1]
+	}
+	fmt.Fprintf(&b, words+"\n", r.Name, server.Visible(r.File))
+	if r.Backup != "" {
+		labelled(&b, "backup", r.Backup)
+	}
+	if r.Action == "write" && r.Changed {
+		labelled(&b, "undo", r.again(runtime.GOOS, f, "--undo"))
+	}
+	if r.Action == "write" && !r.DryRun {
+		labelled(&b, "check", r.Checks...)
+	}
+	if r.Action == "undo" && r.Changed {
+		labelled(&b, "then", "start "+r.Title+" anew")
+	}
+	return a.writeSetup(b.String(), r)
+}
+
+// paintDiff colours a line of a difference.
+func (a *app) paintDiff(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return a.paint(green, strings.TrimSuffix(line, "\n")) + "\n"
+	case strings.HasPrefix(line, "-"):
+		return a.paint(red, strings.TrimSuffix(line, "\n")) + "\n"
+	}
+	return line
+}
+
+// writeSetup writes the text, and the warnings where they disturb nobody who reads it.
+func (a *app) writeSetup(text string, r setupReport) error {
+	for _, w := range r.Warnings {
+		fmt.Fprintln(a.err, "warning: "+server.Visible(w))
+	}
+	_, err := io.WriteString(a.out, text)
+	return err
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// temporaryBuild is where go run and go test put a program: in a work directory that is deleted, or in the build cache,
+// which is trimmed.
+var temporaryBuild = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
+
+// program is the path by which a client is to start this program: as it was called, where that is this very file, since
+// a link that an installer keeps outlives the versioned path behind it; else the path that the system gives.
+func (a *app) program() (string, error) {
+	real, err := os.Executable()
+	if err != nil {
+		return "", fault("setup: the path of this program", err)
+	}
+	path := real
+	if called := calledAs(os.Args[0], lookup(a.environ, "PATH")); sameFile(called, real) {
+		path = called
+	}
+	return path, lasting(path, real)
+}
+
+// lasting refuses what no client could start tomorrow, or spell.
+func lasting(path, real string) error {
+	for _, p := range []string{path, real} {
+		if temporaryBuild.MatchString(p) {
+			return usage("setup", fmt.Errorf("this program is a temporary build (%s), which will not last; build it and call that", p),
+				"go build -o patterngate .")
+		}
+	}
+	if !utf8.ValidString(path) {
+		return usage("setup", fmt.Errorf("the path of this program is not UTF-8 (%q), which no client's file can hold", path), "move the program")
+	}
+	return nil
+}
+
+// calledAs is the absolute path of what was typed; empty where it cannot be told.
+func calledAs(name, path string) string {
+	if name == "" {
+		return ""
+	}
+	if strings.ContainsRune(name, filepath.Separator) || strings.ContainsRune(name, '/') {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return ""
+		}
+		return abs
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		for _, suffix := range []string{"", ".exe"} {
+			if info, err := os.Stat(filepath.Join(dir, name+suffix)); err == nil && info.Mode().IsRegular() {
+				return filepath.Join(dir, name+suffix)
+			}
+		}
+	}
+	return ""
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return errors.Join(err, otherErr) == nil && os.SameFile(one, other)
+}
