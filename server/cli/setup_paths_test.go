@@ -85,7 +85,7 @@ func TestSetupPaths(t *testing.T) {
 func TestSetupTemporaryBuild(t *testing.T) {
 	const sum = "5a6a9338ea39ea73aec30595f06140c1277074074ae06960becb10d7e0f565b1"
 	for path, want := range map[string]bool{
-		"/tmp/go-build1986697426/b001/exe/patterngate":                         true,
+		"/var/tmp/go-build1986697426/b001/exe/patterngate":                     true,
 		"/var/folders/x/T/go-build12/b001/cli.test":                            true,
 		`C:\Users\ann\AppData\Local\Temp\go-build77\b001\exe\patterngate.exe`:  true,
 		"/home/ann/.cache/go-build/5a/" + sum + "-d/patterngate":               true,
@@ -94,7 +94,7 @@ func TestSetupTemporaryBuild(t *testing.T) {
 		"/home/ann/go-build1/patterngate":                                      false,
 		"/home/ann/go/bin/patterngate":                                         false,
 		"/nix/store/" + sum + "-patterngate/bin/patterngate":                   false,
-		"/tmp/patterngate": false,
+		"/opt/go-build7/patterngate":                                           false,
 	} {
 		err := lasting(path, path)
 		if (err != nil) != want {
