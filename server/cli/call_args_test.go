@@ -186,7 +186,7 @@ func FuzzSplitWords(f *testing.F) {
 		words = append(words, word)
 		var quoted []string
 		for _, w := range words {
-			quoted = append(quoted, shellWord(w))
+			quoted = append(quoted, shellWord("linux", w))
 		}
 		again, err := splitWords(strings.Join(quoted, " "), false)
 		if err != nil || strings.Join(again, "\x00") != strings.Join(words, "\x00") || len(again) != len(words) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,7 +144,7 @@ func (c *toolCall) commandLine(n nextStep) string {
 		}
 	}
 	for i, w := range words {
-		words[i] = shellWord(w)
+		words[i] = shellWord(runtime.GOOS, w)
 	}
 	return strings.Join(words, " ")
 }

@@ -122,13 +122,17 @@ func (s *splitter) escaped() error {
 	return nil
 }
 
-// shellWord is a word as a shell, and [splitWords], takes it back.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@,+", r)
+// shellWord quotes what a shell would not take as one word: for a POSIX shell, so that [splitWords] takes it back too, or
+// for PowerShell on Windows.
+func shellWord(goos, word string) string {
+	plain, quote := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=+", `'\''`
+	if goos == "windows" {
+		plain, quote = plain+`\`, `''`
+	} else {
+		plain += "@,"
 	}
-	if word != "" && strings.TrimLeftFunc(word, plain) == "" {
+	if word != "" && strings.Trim(word, plain) == "" {
 		return word
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(word, "'", quote) + "'"
 }

@@ -140,17 +140,3 @@ func commandLine(goos string, e setupEntry) string {
 	}
 	return strings.Join(words, " ")
 }
-
-// shellWord quotes what a shell would not take as one word: for a POSIX shell, or for PowerShell on Windows.
-func shellWord(goos, word string) string {
-	plain := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=+"
-	quote := `'\''`
-	if goos == "windows" {
-		plain += `\`
-		quote = `''`
-	}
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", quote) + "'"
-}
