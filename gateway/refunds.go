@@ -19,7 +19,7 @@ type Refunds struct {
 // refundReason is written where a refund has none (spec/patterns.md section 5).
 const refundReason = "Customer requested refund within policy review"
 
-var _ Reviewer = Refunds{}
+var _ Foreteller = Refunds{}
 
 // Review judges one action. Rules stand in their order; the first that fires decides.
 func (p Refunds) Review(c Case) Verdict {
@@ -34,6 +34,18 @@ func (p Refunds) Review(c Case) Verdict {
 		return p.email(c)
 	}
 	return Verdict{Reason: NoRuleMatched}
+}
+
+// Asks implements [Foreteller]: a person is asked about refunds above the automatic limit, and a run's sum caps a refund
+// before that.
+func (p Refunds) Asks(tool string) Asks {
+	switch {
+	case tool != "issue_refund" || p.MaxPerRunUSD <= p.AutoLimitUSD:
+		return AsksNever
+	case !(p.AutoLimitUSD >= 0.01): // the least refund
+		return AsksAlways
+	}
+	return AsksMaybe
 }
 
 func (p Refunds) final(c Case) Verdict {

@@ -8,8 +8,11 @@ var (
 	svPlan, svJudge      = Place{Supervisor, []string{"worker"}}, Place{Supervisor, []string{"supervisor"}}
 	svAsk, svRun         = Place{Supervisor, []string{"human_approval"}}, Place{Supervisor, []string{"execution"}}
 
-	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}}
+	dcRequest = Place{Catalog, []string{"request"}}
+
+	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Catalog, nil}}
 	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
+	calls      = append(requests[:len(requests):len(requests)], dcRequest)
 	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
@@ -22,14 +25,17 @@ func at(p ...Place) []Place { return p }
 // return it and with the test that gets it over MCP.
 var registry = concat(
 	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
+	rows("invalid_request:", calls, ExitRequest, NextFix,
+		"unknown_field:N", "The call has an argument N that the tool does not know."),
 	rows("invalid_request:", requests, ExitRequest, NextFix,
-		"unknown_field:N", "The call has an argument N that the tool does not know.",
-		"missing:N", "The argument N is required, and absent or blank.",
+		"missing:N", "The argument N is required, and absent or blank."),
+	rows("invalid_request:", calls, ExitRequest, NextFix,
 		"type:N", "The argument N is of another type.",
-		"limit:N", "The argument N holds a number out of range or is nested too deep.",
+		"limit:N", "The argument N holds a number out of range, a word outside its list or too much, or is nested too deep.",
 		"too_large:N", "The argument N, or the whole call, is larger than allowed."),
+	rows("invalid_request:", append(at(dcRequest), continuing...), ExitRequest, NextFixOrCall,
+		"not_found:N", "What the argument N names is not there, or not yours."),
 	rows("invalid_request:", continuing, ExitRequest, NextFix,
-		"not_found:N", "There is nothing of the name N gives, or it is not yours.",
 		"mismatch:N", "The argument N is not what the run began with."),
 	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
 		"not_object", "The plan is JSON but no object.",

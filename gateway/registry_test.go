@@ -18,11 +18,13 @@ var phases = map[gateway.Kind][]string{
 	gateway.Orchestrator:      {"plan", "dispatch", "finalize"},
 	gateway.Routing:           {"route", "delegate", "finalize"},
 	gateway.Supervisor:        {"worker", "supervisor", "human_approval", "execution"},
+	gateway.Catalog:           {},
 }
 
 // short are the kinds' names in the table below.
 var short = map[string]gateway.Kind{
 	"TD": gateway.TaskDecomposition, "OR": gateway.Orchestrator, "RT": gateway.Routing, "SV": gateway.Supervisor,
+	"DC": gateway.Catalog,
 }
 
 // begun is everywhere but in a refused request.
@@ -38,9 +40,11 @@ const (
 // supervisor has no tool_bad_args, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
 // kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it ends tasks.
 const stopReasons = `
-TD , OR , RT , SV |0|answer_user|success
-TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:missing:goal invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
-RT request, SV request|2|fix_and_retry|invalid_request:not_found:run_id invalid_request:mismatch:goal
+TD , OR , RT , SV , DC |0|answer_user|success
+TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:missing:goal
+TD request, OR request, RT request, SV request, DC request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
+RT request, SV request, DC request|2|fix_and_retry or call|invalid_request:not_found:names
+RT request, SV request|2|fix_and_retry|invalid_request:mismatch:goal
 TD plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay
 TD plan|3|fix_and_retry or call|invalid_plan:step_1_not_object invalid_plan:step_2_extra_keys invalid_plan:step_10_missing_id invalid_plan:step_3_missing_title invalid_plan:step_9999_missing_tool invalid_plan:step_6_bad_args
 TD plan, OR plan|3|fix_and_retry or call|invalid_plan:non_json

@@ -18,6 +18,9 @@ const (
 	Supervisor        Kind = "supervisor"
 )
 
+// Catalog is no pattern: under it the registry has the tool that lists what may be called.
+const Catalog Kind = "describe_catalog"
+
 // Next is what a reader should do after a stop (spec/surface.md section 1, next).
 type Next string
 

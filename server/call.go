@@ -7,6 +7,8 @@ type Pattern struct {
 	Spec patterns.Spec
 	// Title and Description are what a client shows to people and to its model.
 	Title, Description string
+	// Completions are offered while a person fills in an argument of the pattern's prompt, by the argument's name.
+	Completions map[string][]string
 }
 
 // call is one tools/call as it was taken.

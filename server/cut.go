@@ -108,7 +108,9 @@ func (v *view) observed(i int) (any, bool) {
 // channels are structuredContent and text as they now stand.
 func (v *view) channels() (structured, text []byte, err error) {
 	e := v.Envelope
-	e.History = make([]any, len(v.History))
+	if v.History != nil { // a result that is no pattern's has none
+		e.History = make([]any, len(v.History))
+	}
 	for i, row := range v.History {
 		if o := v.observations[i]; o.text != nil {
 			row = showing(row, o.text)

@@ -14,5 +14,5 @@
 // our own fault outside a run is a protocol error; the causes of faults go to the log alone, under an opaque id.
 //
 // Reading order: server.go, tools.go, request.go (what is taken), run.go (what is done), envelope.go (what is shown),
-// stdio.go (how it gets in and out).
+// stdio.go (how it gets in and out); describe.go, resources.go and prompts.go (what is told before anything is run).
 package server

@@ -51,28 +51,43 @@ func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, en
 	)
 }
 
-// changed notes that a run waits or goes on, and the end of one for whose result no call waits any more.
+// changed counts the runs that wait, and logs what becomes of one for which no call waits any more; a call logs its own.
 func (s *Server) changed(r patterns.Snapshot, attended bool) {
-	ctx := context.Background()
-	switch {
-	case r.State == patterns.Parked:
+	switch r.State {
+	case patterns.Parked:
 		s.waiting.Add(1)
-		s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting", slog.String("run_id", r.RunID), slog.String("kind", "caller"),
-			slog.String("expires_at", stamp(r.Ended.Waiting.Until)))
-	case r.State == patterns.Running:
+	case patterns.Running:
 		s.waiting.Add(-1)
-		from := "caller"
-		if !attended {
-			from = "clock"
-		}
-		s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", r.RunID), slog.String("from", from))
-	case !attended:
-		for _, t := range s.tools {
-			if t.spec.Name == r.Pattern {
-				s.logRun(withPrincipal(ctx, r.Principal), r.Pattern, peer{client: r.Client}, t.stateOf(t.newCall(nil), r), r.Ended)
-			}
+	}
+	ctx := withPrincipal(context.Background(), r.Principal)
+	switch t := s.toolOf(r.Pattern); {
+	case attended || t == nil:
+	case r.State == patterns.Running:
+		s.logResumed(ctx, r.RunID, "clock")
+	case r.State == patterns.Over:
+		s.logRun(ctx, r.Pattern, peer{client: r.Client}, t.stateOf(t.newCall(nil), r), r.Ended)
+	}
+}
+
+// toolOf is the tool of a name; nil where there is none.
+func (s *Server) toolOf(name string) *tool {
+	for _, t := range s.tools {
+		if t.spec.Name == name {
+			return t
 		}
 	}
+	return nil
+}
+
+// logWaiting writes that a run waits.
+func (s *Server) logWaiting(ctx context.Context, ended patterns.Ended) {
+	s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting",
+		slog.String("run_id", ended.RunID), slog.String("kind", "caller"), slog.String("expires_at", stamp(ended.Waiting.Until)))
+}
+
+// logResumed writes that a run goes on, and by what: its caller, or the clock that ends it.
+func (s *Server) logResumed(ctx context.Context, runID, from string) {
+	s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", runID), slog.String("from", from))
 }
 
 // logFault writes the cause of a fault and returns the opaque id by which the client is told of it.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -120,12 +119,5 @@ func (s *Server) notify(ctx context.Context, n progressNote) {
 		c.notify("notifications/progress", n)
 		return
 	}
-	text, err := json.Marshal(n)
-	if err != nil {
-		return
-	}
-	var params map[string]any
-	if json.Unmarshal(text, &params) == nil {
-		_ = s.mcp.SendNotificationToClient(ctx, "notifications/progress", params) // progress that is lost is no fault
-	}
+	s.sendBySession(ctx, "notifications/progress", n)
 }

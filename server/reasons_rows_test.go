@@ -27,7 +27,7 @@ var (
 // allRows are runs that together end in every stop reason there is.
 func allRows() []row {
 	var rows []row
-	for _, part := range [][]row{successes(), requests(), plans(), taskPlans(), routes(), actions(), rulesFaults(),
+	for _, part := range [][]row{successes(), requests(), catalogs(), plans(), taskPlans(), routes(), actions(), rulesFaults(),
 		modelFaults(), callFaults(), workerFaults(), loops(), limits(), blocks(), others()} {
 		rows = append(rows, part...)
 	}
@@ -71,6 +71,18 @@ func requests() []row {
 		rows = append(rows,
 			row{kind: kind, want: "invalid_request:not_found:run_id", phase: "request", arguments: object{"run_id": "run_0123456789abcdef"}},
 			row{kind: kind, want: "invalid_request:mismatch:" + goal[kind], phase: "request", arguments: with(kind, intent), then: object{goal[kind]: "another", "continue_with": "model"}})
+	}
+	return rows
+}
+
+// catalogs are calls of the tool that lists what may be called.
+func catalogs() []row {
+	rows := []row{{kind: gateway.Catalog, want: "success", arguments: object{}}}
+	for want, args := range map[string]object{
+		"unknown_field:tool": {"tool": "x"}, "type:names": {"names": 1}, "limit:limit": {"limit": 101},
+		"too_large:query": {"query": strings.Repeat("x", 257)}, "not_found:names": {"names": []any{"pay"}},
+	} {
+		rows = append(rows, row{kind: gateway.Catalog, want: "invalid_request:" + want, phase: "request", arguments: args})
 	}
 	return rows
 }

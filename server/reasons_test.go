@@ -138,11 +138,12 @@ func (r row) call(t *testing.T) map[string]any {
 	}
 	c := open(t, spec, model, wait)
 	defer c.close()
-	answer := c.call(spec.Name, arguments, r.cancel)
+	tool := toolOf(r.kind)
+	answer := c.call(tool, arguments, r.cancel)
 	if r.then != nil {
 		more := maps.Clone(r.then)
 		more["run_id"] = answer.object["run_id"]
-		answer = c.call(spec.Name, more, false)
+		answer = c.call(tool, more, false)
 	}
 	if answer.object == nil {
 		t.Fatal("no structured result")
@@ -171,6 +172,9 @@ func with(kind gateway.Kind, more map[string]any) map[string]any {
 // specOf declares a kind over the demo's tools and a few that misbehave: broken, panicking, lying and reporting.
 func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	t.Helper()
+	if kind == gateway.Catalog { // of whatever pattern
+		kind = gateway.Supervisor
+	}
 	tools, err := demo.Tools(demo.Config{DelayFactor: 0.01})
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +212,7 @@ func toolOf(kind gateway.Kind) string {
 	return map[gateway.Kind]string{
 		gateway.TaskDecomposition: "run_task_decomposition", gateway.Orchestrator: "run_orchestrator",
 		gateway.Routing: "route_ticket", gateway.Supervisor: "supervised_refund",
+		gateway.Catalog: "describe_catalog",
 	}[kind]
 }
 

@@ -57,6 +57,9 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 // run carries out or continues a run until it ends or waits, and presents it.
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
+	if c.Run != nil {
+		s.logResumed(ctx, c.Run.RunID, "caller")
+	}
 	ended, err := t.carry(ctx, c, told, who)
 	switch {
 	case errors.Is(err, patterns.ErrNoRun), errors.Is(err, patterns.ErrNotTaken): // another call was quicker
@@ -71,7 +74,9 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 		told.end("")
 		return nil, s.fault(ctx, err)
 	}
-	if ended.Waiting == nil {
+	if ended.Waiting != nil {
+		s.logWaiting(ctx, ended)
+	} else {
 		s.logRun(ctx, c.Tool, who, e, ended)
 	}
 	told.end(lastWords(e, ended))
@@ -166,7 +171,7 @@ func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, err
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}
-	if e.Phase != patterns.PhaseRequest && s.config.Results[clientOf(ctx).Name] == StructuredOnly {
+	if e.Phase != patterns.PhaseRequest && s.readsStructured(ctx) {
 		text = firstLines(text)
 	}
 	return &mcp.CallToolResult{

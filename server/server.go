@@ -44,6 +44,9 @@ type Server struct {
 	log       *slog.Logger
 	mcp       *mcpserver.MCPServer
 	tools     []*tool
+	catalog   *describer
+	prompts   map[string]*prompt // by name
+	levels    levels
 	principal string
 	waiting   atomic.Int64 // runs that wait
 }
@@ -54,6 +57,7 @@ func New(c Config) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.log = slog.New(clientLog{s.log.Handler(), s})
 	if c.ResultBytes == 0 {
 		s.config.ResultBytes = defaultResultBytes
 	}
@@ -66,12 +70,17 @@ func New(c Config) (*Server, error) {
 	s.mcp = mcpserver.NewMCPServer("patterngate", c.Version,
 		mcpserver.WithTitle("Patterngate"),
 		mcpserver.WithInstructions(instructions(s.tools)),
-		mcpserver.WithToolCapabilities(true),
-		mcpserver.WithHooks(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}}),
+		mcpserver.WithToolCapabilities(true), mcpserver.WithResourceCapabilities(true, true), mcpserver.WithPromptCapabilities(true),
+		mcpserver.WithLogging(), mcpserver.WithCompletions(),
+		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
+		mcpserver.WithHooks(s.hooked(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}})),
 	)
 	for _, t := range s.tools {
-		s.mcp.AddTool(t.declared, t.handle)
+		s.mcp.AddTool(t.declared, settled(t.handle))
 	}
+	s.mcp.AddTool(s.catalog.declared, settled(s.catalog.handle))
+	s.addResources()
+	s.addPrompts()
 	c.Engine.Watch(s.changed)
 	return s, nil
 }
@@ -96,7 +105,7 @@ func (c Config) check() error {
 // declare makes the tools, side by side: their schemas are most of what a start costs.
 func (s *Server) declare() error {
 	s.tools = make([]*tool, len(s.config.Patterns))
-	faults := make([]error, len(s.tools)+1)
+	faults := make([]error, len(s.tools)+2)
 	var output json.RawMessage
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -105,8 +114,18 @@ func (s *Server) declare() error {
 			faults[len(s.tools)] = fmt.Errorf("output schema: %w", err)
 		}
 	})
+	all.Go(func() {
+		var err error
+		if s.catalog, err = newDescriber(s); err != nil {
+			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", catalogTool, err)
+		}
+	})
 	named := map[string]bool{}
 	for i, p := range s.config.Patterns {
+		if p.Spec.Name == catalogTool {
+			faults[i] = fmt.Errorf("pattern %q: %w", p.Spec.Name, errReservedName)
+			continue
+		}
 		if named[p.Spec.Name] {
 			faults[i] = fmt.Errorf("pattern %q: declared twice", p.Spec.Name)
 			continue
@@ -129,13 +148,14 @@ func (s *Server) declare() error {
 	return nil
 }
 
-// Tools are the declarations as tools/list shows them, in the order in which the patterns were given.
+// Tools are the declarations as tools/list shows them: the patterns in the order in which they were given, then
+// describe_catalog.
 func (s *Server) Tools() []mcp.Tool {
-	list := make([]mcp.Tool, len(s.tools))
-	for i, t := range s.tools {
-		list[i] = t.declared
+	list := make([]mcp.Tool, 0, len(s.tools)+1)
+	for _, t := range s.tools {
+		list = append(list, t.declared)
 	}
-	return list
+	return append(list, s.catalog.declared)
 }
 
 // cancelLate delivers a cancellation that came while its call still waited for a worker: mcp-go knows of a call only

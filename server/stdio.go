@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	listened := make(chan error, 1)
 	go func() { listened <- stdio.Listen(inner, c, c) }()
-	s.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"), slog.Int("tools", len(s.tools)))
+	s.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"), slog.Int("tools", len(s.Tools())))
 
 	select {
 	case err := <-listened: // it never got to read, or lost its output
@@ -81,6 +80,7 @@ type conn struct {
 	released chan struct{} // closed when mcp-go may learn that the input is over
 	end, let sync.Once
 
+	notes   notes      // that wait to be written
 	writing sync.Mutex // held while out is written to, however long that takes
 	out     io.Writer
 	gone    atomic.Bool           // nothing is written any more
@@ -163,10 +163,24 @@ func (c *conn) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// send writes a message. When the output is broken nobody is served any more.
+// send writes the notifications that wait and then a message, if there is one. When the output is broken nobody is
+// served any more.
 func (c *conn) send(message []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	for _, note := range c.notes.take() {
+		if err := c.write(note); err != nil {
+			return err
+		}
+	}
+	if message == nil {
+		return nil
+	}
+	return c.write(message)
+}
+
+// write writes while the output is held.
+func (c *conn) write(message []byte) error {
 	if c.gone.Load() {
 		return io.ErrClosedPipe
 	}
@@ -180,13 +194,8 @@ func (c *conn) send(message []byte) error {
 
 // notify writes a notification.
 func (c *conn) notify(method string, params any) {
-	line, err := json.Marshal(struct {
-		Version string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params"`
-	}{"2.0", method, params})
-	if err == nil {
-		_ = c.send(append(line, '\n')) // a broken output shows at the answer
+	if line, err := notification(method, params); err == nil {
+		_ = c.send(line) // a broken output shows at the answer
 	}
 }
 

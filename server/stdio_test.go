@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Every handshake that mcp-go knows, and no handshake at all.
@@ -31,8 +33,10 @@ func TestHandshakeEra(t *testing.T) {
 			if got.ProtocolVersion != version || got.Instructions == "" {
 				t.Errorf("initialize: version %q, instructions %q", got.ProtocolVersion, got.Instructions)
 			}
-			if len(got.Capabilities) != 1 || !got.Capabilities["tools"]["listChanged"] {
-				t.Errorf("initialize: capabilities %v, want tools with listChanged alone", got.Capabilities)
+			want := map[string]map[string]bool{"tools": {"listChanged": true}, "prompts": {"listChanged": true},
+				"resources": {"subscribe": true, "listChanged": true}, "completions": {}, "logging": {}}
+			if diff := cmp.Diff(want, got.Capabilities); diff != "" {
+				t.Errorf("initialize: capabilities (-want +got):\n%s", diff)
 			}
 			if got.ServerInfo["name"] != "patterngate" || got.ServerInfo["title"] != "Patterngate" || got.ServerInfo["version"] != "1.2.3" {
 				t.Errorf("initialize: server %v", got.ServerInfo)
@@ -56,7 +60,7 @@ func TestStatelessEra(t *testing.T) {
 		t.Errorf("server/discover: %s", m.line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + modernMeta + `}}`)
-	if m := c.next(); strings.Count(m.line, `"inputSchema"`) != 4 {
+	if m := c.next(); strings.Count(m.line, `"inputSchema"`) != 5 {
 		t.Errorf("tools/list: %.300s", m.line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{` + modernMeta + `,"name":"` + td + `","arguments":` + goodCall + `}}`)

@@ -77,7 +77,7 @@ func TestListedTools(t *testing.T) {
 	size := 0
 	for _, tool := range tools {
 		names = append(names, tool.Name)
-		if !strings.HasSuffix(tool.Title, " (demo data)") {
+		if tool.Name != catalogTool && !strings.HasSuffix(tool.Title, " (demo data)") {
 			t.Errorf("%s: title %q, want one that ends in (demo data)", tool.Name, tool.Title)
 		}
 		if n := utf8.RuneCountInString(tool.Description); n == 0 || n > 500 {
@@ -100,7 +100,7 @@ func TestListedTools(t *testing.T) {
 		}
 		size += len(tool.InputSchema) + len(tool.OutputSchema) + len(tool.Description)
 	}
-	want := []string{"route_ticket", "run_orchestrator", "run_task_decomposition", "supervised_refund"}
+	want := []string{td, or, rt, sv, catalogTool}
 	if !slices.Equal(names, want) {
 		t.Errorf("listed are %v, want %v", names, want)
 	}
@@ -160,6 +160,7 @@ func TestTitlesAndDescriptions(t *testing.T) {
 		"route_ticket":           {"Route a ticket to a specialist (demo data)", "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. Use it when a request needs exactly one expert. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`."},
 		"supervised_refund":      {"Refund under supervision (demo data)", "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave them out. High amounts wait for a person; you cannot approve them. Follow `next`."},
 	}
+	want[catalogTool] = [2]string{"What may be called", "Lists the tools behind the gate: what each does, its arguments, whether it reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, route or actions by hand."}
 	got := map[string][2]string{}
 	for _, tool := range serving(t).Tools() {
 		got[tool.Name] = [2]string{tool.Title, tool.Description}
@@ -268,7 +269,8 @@ func TestExamplesCarryThrough(t *testing.T) {
 			change(&list[i].Spec.Budget)
 		}
 		c := connect(t, serving(t, func(c *Config) { c.Patterns = list }))
-		for _, tool := range serving(t, func(c *Config) { c.Patterns = list }).Tools() {
+		for _, p := range serving(t, func(c *Config) { c.Patterns = list }).tools {
+			tool := p.declared
 			t.Run(budget+" "+tool.Name, func(t *testing.T) {
 				description := string(tool.RawInputSchema)
 				_, example, found := strings.Cut(description, `Example: `)
@@ -334,18 +336,21 @@ func TestInstructions(t *testing.T) {
 	if n := utf8.RuneCountInString(all); n > 1500 {
 		t.Errorf("instructions of %d characters, want at most 1,500", n)
 	}
-	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund"} {
+	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund", "describe_catalog shows", "waiting for caller"} {
 		if !strings.Contains(all, name) {
 			t.Errorf("instructions do not speak of %s: %s", name, all)
 		}
 	}
-	for _, later := range []string{"describe_catalog", "plan_", "run_status", "run_wait", "list_runs", "run_id"} {
+	for _, later := range []string{"plan_", "run_status", "run_wait", "list_runs", "approval or settlement", "running:"} {
 		if strings.Contains(all, later) {
 			t.Errorf("instructions speak of %s, which is not there", later)
 		}
 	}
 	one := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[2:3] }).tools)
-	if strings.Contains(one, "run_") || !strings.Contains(one, "Which tool: route_ticket for one expert.") {
+	if strings.Contains(one, "run_orch") || !strings.Contains(one, "Which tool: route_ticket for one expert. describe_catalog") {
 		t.Errorf("instructions for route_ticket alone: %s", one)
+	}
+	if none := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[:2] }).tools); strings.Contains(none, "waiting") {
+		t.Errorf("instructions for patterns that never wait for their caller: %s", none)
 	}
 }

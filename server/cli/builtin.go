@@ -24,6 +24,14 @@ var builtinTools = map[gateway.Kind][]string{
 	gateway.Supervisor:        demo.RefundTools,
 }
 
+// builtinCompletions are the values that a person is offered while they fill in a kind's prompt: those of the demo.
+var builtinCompletions = map[gateway.Kind]map[string][]string{
+	gateway.TaskDecomposition: {"goal": {demo.DecompositionGoal}},
+	gateway.Orchestrator:      {"goal": {demo.OrchestratorGoal}, "report_date": {demo.ReportDate}, "region": {demo.Region}},
+	gateway.Routing:           {"ticket": {demo.RoutingTicket}},
+	gateway.Supervisor:        {"goal": {demo.RefundGoal}},
+}
+
 func nameOfKind(kind gateway.Kind) string {
 	for _, n := range builtinNames {
 		if builtinKinds[n] == kind {

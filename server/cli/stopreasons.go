@@ -11,18 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/server"
 )
-
-// reasonRow is a stop reason as --json shows it (spec/surface.md section 3, patterngate://stop-reasons).
-type reasonRow struct {
-	Name     string   `json:"name"`
-	Meaning  string   `json:"meaning"`
-	Level    string   `json:"level"` // run or task
-	Patterns []string `json:"patterns"`
-	Phases   []string `json:"phases"`
-	ExitCode int      `json:"exit_code"`
-	Next     string   `json:"next"`
-}
 
 func (a *app) stopReasonsCommand() *cobra.Command {
 	var pattern string
@@ -49,10 +39,10 @@ func (a *app) stopReasons(name, pattern string) error {
 	if pattern != "" && !known {
 		return usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
 	}
-	var rows []reasonRow
+	var rows []server.Reason
 	for _, s := range gateway.StopReasons() {
 		if named(s, name) && (pattern == "" || occursIn(s, kind)) {
-			rows = append(rows, rowOf(s))
+			rows = append(rows, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
 		}
 	}
 	if len(rows) == 0 {
@@ -80,21 +70,6 @@ func named(s gateway.StopReason, name string) bool {
 
 func occursIn(s gateway.StopReason, kind gateway.Kind) bool {
 	return slices.ContainsFunc(s.Places, func(p gateway.Place) bool { return p.Kind == kind })
-}
-
-func rowOf(s gateway.StopReason) reasonRow {
-	r := reasonRow{Name: s.Name, Meaning: s.Meaning, Level: s.Level(), ExitCode: int(s.Exit), Next: string(s.Next), Patterns: []string{}, Phases: []string{}}
-	for _, p := range s.Places {
-		if n := nameOfKind(p.Kind); !slices.Contains(r.Patterns, n) {
-			r.Patterns = append(r.Patterns, n)
-		}
-		for _, phase := range p.Phases {
-			if !slices.Contains(r.Phases, phase) {
-				r.Phases = append(r.Phases, phase)
-			}
-		}
-	}
-	return r
 }
 
 func printJSON(to interface{ Write([]byte) (int, error) }, v any) error {

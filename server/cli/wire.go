@@ -46,7 +46,7 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 	var offered []server.Pattern
 	for _, p := range c.Patterns {
 		if p.Enabled {
-			offered = append(offered, server.Pattern{Spec: newSpec(p, all)})
+			offered = append(offered, server.Pattern{Spec: newSpec(p, all), Completions: builtinCompletions[p.Kind]})
 		}
 	}
 	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), Fault: func(runID, key string, cause error) {

@@ -1,0 +1,43 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// maxCompletions is how many values a completion offers (MCP, "Completion").
+const maxCompletions = 100
+
+// completer offers values while a person fills in a prompt or a resource's address.
+type completer struct{ server *Server }
+
+// CompletePromptArgument offers the pattern's own values that begin as the argument does, whatever the case. An unknown
+// prompt or argument has none.
+func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	for _, p := range c.server.config.Patterns {
+		if p.Spec.Name == name {
+			return completion(p.Completions[a.Name], a.Value), nil
+		}
+	}
+	return completion(nil, a.Value), nil
+}
+
+// CompleteResourceArgument offers values for the variables of resource templates, by the template's address. There is no
+// template so far.
+func (c completer) CompleteResourceArgument(_ context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return completion(nil, a.Value), nil
+}
+
+// completion is what begins as the text does, in the order given.
+func completion(values []string, begun string) *mcp.Completion {
+	found := []string{}
+	for _, v := range values {
+		if len(v) >= len(begun) && strings.EqualFold(v[:len(begun)], begun) {
+			found = append(found, v)
+		}
+	}
+	shown := found[:min(len(found), maxCompletions)]
+	return &mcp.Completion{Values: shown, Total: len(found), HasMore: len(found) > len(shown)}
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+)
+
+// catalogTool is the tool that tells what may be called, so that a caller can write a plan, route or actions by hand
+// (spec/surface.md section 2). It runs nothing, and nothing is recorded of it.
+const catalogTool = "describe_catalog"
+
+// describer is [catalogTool] as it is served. All but the pages it keeps is made once. It is safe for concurrent use.
+type describer struct {
+	server    *Server
+	directory func() *directory // made when first asked for: a start does not pay for it
+	declared  mcp.Tool
+	cursors   cursors
+	pages     pages
+}
+
+func newDescriber(s *Server) (*describer, error) {
+	if err := checkNames(s.config.Patterns); err != nil {
+		return nil, err
+	}
+	input, err := describeInputSchema(s.config.Patterns)
+	if err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	output, err := describeOutputSchema()
+	if err != nil {
+		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	d := &describer{server: s, cursors: newCursors()}
+	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.ResultBytes/2) })
+	d.declared = mcp.NewToolWithRawSchema(catalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
+		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
+		"route or actions by hand.", input)
+	d.declared.Title, d.declared.RawOutputSchema = "What may be called", output
+	yes, no := true, false
+	d.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
+	return d, nil
+}
+
+// handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
+func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			result, err = nil, d.server.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	asked := question{d.server.principalOf(ctx), string(req.Params.RawArguments), d.server.readsStructured(ctx)}
+	if shown := d.pages.get(asked); shown != nil {
+		return shown, nil
+	}
+	s, c, problems := d.take(req.Params.RawArguments, asked.principal)
+	if len(problems) > 0 {
+		return d.refuse(ctx, c, problems)
+	}
+	if ctx.Err() != nil {
+		return nil, errCanceled
+	}
+	structured, text, err := d.page(s, d.server.config.ResultBytes)
+	if err != nil {
+		return nil, d.server.fault(ctx, err)
+	}
+	if asked.structured {
+		text = firstLines(text)
+	}
+	return d.pages.keep(asked, structured, text), nil
+}
+
+// refuse answers a request that does not fit.
+func (d *describer) refuse(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
+	e := refusedEnvelope(c, problems)
+	e.Trace, e.History = nil, nil // it is no pattern's
+	if strings.HasPrefix(e.StopReason, "invalid_request:"+classNotFound.reason("")) {
+		e.Next = next{Action: actionCall, Tool: catalogTool, Arguments: map[string]any{}} // lists what there is
+		if r := c.repaired(problems); len(r.fill) == 0 {
+			e.Next.Arguments = showable(r.arguments)
+		}
+	}
+	d.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
+		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
+	result, err := d.server.show(ctx, e)
+	if err != nil {
+		return nil, d.server.fault(ctx, err)
+	}
+	result.IsError = true
+	return result, nil
+}
+
+// errReservedName is why a pattern cannot have the name of a tool that every server has.
+var errReservedName = errors.New("the name is taken by a tool of the server's own")
+
+// pages are answers that were given, kept until they are too many: what a catalog holds never changes, and encoding it
+// is most of what an answer costs. The zero pages are empty. They are safe for concurrent use.
+type pages struct {
+	mu    sync.RWMutex
+	kept  map[question]*mcp.CallToolResult
+	bytes int
+}
+
+// question is a call by what its answer depends on.
+type question struct {
+	principal, arguments string
+	structured           bool // the client's model reads structured content only
+}
+
+// What pages may take; when it is used up they begin anew.
+const (
+	maxKept         = 1 << 20 // bytes
+	maxKeptQuestion = 1 << 10 // bytes of arguments
+)
+
+// get is the answer that was given to the same question; nil where there is none.
+func (p *pages) get(asked question) *mcp.CallToolResult {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return own(p.kept[asked])
+}
+
+// keep makes an answer of its channels and keeps it.
+func (p *pages) keep(asked question, structured json.RawMessage, text string) *mcp.CallToolResult {
+	result := &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}
+	size := len(asked.principal) + len(asked.arguments) + len(structured) + len(text) + 256
+	if len(asked.arguments) > maxKeptQuestion || size > maxKept {
+		return result
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.kept == nil || p.bytes+size > maxKept {
+		p.kept, p.bytes = map[question]*mcp.CallToolResult{}, 0
+	}
+	if p.kept[asked] == nil {
+		p.kept[asked] = result
+		p.bytes += size
+	}
+	return own(result)
+}
+
+// own is an answer that mcp-go may write its own members into.
+func own(result *mcp.CallToolResult) *mcp.CallToolResult {
+	if result == nil {
+		return nil
+	}
+	mine := *result
+	return &mine
+}

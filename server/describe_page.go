@@ -1,0 +1,172 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// actionDone says that nothing is left to do.
+const actionDone = "done"
+
+// pageFrame is what a page has besides its rows, in bytes at most.
+const pageFrame = 640
+
+// part is what one answer shows of what a search found.
+type part struct {
+	search
+	found []int // all that was found
+	met   int   // of the query's words
+	to    int   // behind the last one shown
+	users []int // the patterns shown
+}
+
+func (p part) shown() []int { return p.found[p.from:p.to] }
+
+// page presents what a search found, in both channels, each of at most most bytes unless one tool alone takes more.
+func (d *describer) page(s search, most int) (structured json.RawMessage, text string, err error) {
+	listed := d.directory()
+	p := listed.part(s, most)
+	e := Envelope{
+		Status: statusOK, StopReason: "success", Summary: listed.summary(p), Next: next{Action: actionDone}, Demo: listed.demo,
+		tool: catalogTool,
+	}
+	cursor := ""
+	if p.to < len(p.found) && s.bound != "" {
+		cursor = d.cursors.seal(p.to, s.bound)
+	}
+	structured, err = appendJSON(make([]byte, 0, 8<<10), e)
+	if err != nil {
+		return nil, "", fmt.Errorf("presenting: %w", err)
+	}
+	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.text(nil), p, cursor)), nil
+}
+
+// part chooses what is shown: tools as long as they fit and no more than asked for, with the patterns that may use them.
+// The pattern that was asked for is shown in any case; so are all of them where nothing was.
+func (d *directory) part(s search, most int) part {
+	p := part{search: s}
+	p.found, p.met = d.found(s)
+	p.from = min(p.from, len(p.found))
+	p.to = p.from
+	row, line := pageFrame, pageFrame
+	use := func(i int) {
+		if !slices.Contains(p.users, i) {
+			p.users = append(p.users, i)
+			row, line = row+len(d.patterns[i].row)+1, line+len(d.patterns[i].line)
+		}
+	}
+	for i := range d.patterns {
+		if all := s.pattern < 0 && !s.filtered(); i == s.pattern || all && max(row, line) < most/2 {
+			use(i)
+		}
+	}
+	for p.to < len(p.found) && p.to-p.from < s.limit {
+		e, users := d.tools[p.found[p.to]], len(p.users)
+		row, line = row+len(e.row)+1, line+len(e.line)
+		for _, i := range e.patterns {
+			use(i)
+		}
+		if max(row, line) > most && p.to > p.from {
+			p.users = p.users[:users]
+			break
+		}
+		p.to++
+	}
+	slices.Sort(p.users)
+	return p
+}
+
+// summary tells what was found and how much of it is shown.
+func (d *directory) summary(p part) string {
+	total := len(p.found)
+	if total == 0 {
+		return p.nothing()
+	}
+	said := count(total, "tool") + " found."
+	if p.pattern < 0 && !p.filtered() {
+		said = fmt.Sprintf("%s may be called, by %s.", count(total, "tool"), count(len(d.patterns), "pattern"))
+	}
+	if p.met < len(p.words) {
+		said += fmt.Sprintf(" None meets all %d words of the query; shown is what meets %d.", len(p.words), p.met)
+	}
+	if len(p.shown()) < total {
+		said += fmt.Sprintf(" These are %d to %d.", p.from+1, p.to)
+	}
+	switch {
+	case p.to < total && p.bound == "":
+		said += " " + catalogTool + " shows the others."
+	case p.to < total:
+		said += " Call again with cursor for more."
+	}
+	return said
+}
+
+// nothing tells why no tool was found.
+func (s search) nothing() string {
+	switch {
+	case len(s.words) > 0:
+		return "No tool that was asked for has a word of the query."
+	case s.pattern >= 0 && len(s.names) > 0:
+		return "The pattern may use none of these tools."
+	case s.pattern >= 0:
+		return "The pattern may use no tool."
+	}
+	return "No tool may be called."
+}
+
+// appendRows adds the tool's own members to an envelope.
+func (d *directory) appendRows(envelope []byte, p part, cursor string) []byte {
+	dst := append(bytes.TrimSuffix(envelope, []byte("}")), `,"tools":[`...)
+	for n, i := range p.shown() {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, d.tools[i].row...)
+	}
+	dst = append(dst, `],"patterns":[`...)
+	for n, i := range p.users {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, d.patterns[i].row...)
+	}
+	dst = append(dst, ']')
+	if cursor != "" {
+		dst = appendText(append(dst, `,"next_cursor":`...), cursor)
+	}
+	return append(dst, '}')
+}
+
+// appendLines adds the same to the text channel.
+func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
+	if len(p.shown()) > 0 {
+		dst = append(dst, "\nTOOLS (arguments | effect | whether a person is asked | patterns that may use it | what it does)\n"...)
+		for _, i := range p.shown() {
+			dst = append(dst, d.tools[i].line...)
+		}
+		dst = bytes.TrimSuffix(dst, []byte("\n"))
+	}
+	if len(p.users) > 0 {
+		dst = append(dst, "\nPATTERNS (kind | budget of a run | who is asked)\n"...)
+		for _, i := range p.users {
+			dst = append(dst, d.patterns[i].line...)
+		}
+		dst = bytes.TrimSuffix(dst, []byte("\n"))
+	}
+	if cursor != "" {
+		dst = append(append(dst, "\nNEXT_CURSOR "...), cursor...)
+	}
+	return dst
+}
+
+// maxResource is how long a resource may be, in bytes.
+const maxResource = 1 << 20
+
+// whole is the answer to a call without arguments, as if pages had hardly an end. It has no cursor, which would be
+// somebody's.
+func (d *describer) whole() (json.RawMessage, error) {
+	structured, _, err := d.page(search{pattern: -1, limit: len(d.directory().tools)}, maxResource)
+	return structured, err
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/gateway"
+)
+
+// The resources that every client may read (spec/surface.md section 3).
+const (
+	catalogURI = "patterngate://catalog"
+	reasonsURI = "patterngate://stop-reasons"
+)
+
+const jsonType = "application/json"
+
+// addResources offers the resources. Their texts never change and are made when first read.
+func (s *Server) addResources() {
+	s.addResource(catalogURI, "catalog", "What may be called",
+		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.", s.catalog.whole)
+	s.addResource(reasonsURI, "stop-reasons", "Stop reasons",
+		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.", s.reasons)
+}
+
+func (s *Server) addResource(uri, name, title, description string, text func() (json.RawMessage, error)) {
+	r := mcp.NewResource(uri, name, mcp.WithResourceTitle(title), mcp.WithResourceDescription(description), mcp.WithMIMEType(jsonType))
+	once := sync.OnceValues(text)
+	s.mcp.AddResource(r, func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		body, err := once()
+		if err != nil {
+			return nil, s.fault(ctx, err)
+		}
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: jsonType, Text: string(body)}}, nil
+	})
+}
+
+// reasons are the rows of the registry that a run of what is served can end in.
+func (s *Server) reasons() (json.RawMessage, error) {
+	names := map[gateway.Kind][]string{gateway.Catalog: {catalogTool}}
+	for _, p := range s.config.Patterns {
+		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)
+	}
+	rows := []Reason{}
+	for _, row := range gateway.StopReasons() {
+		if r := ReasonOf(row, func(kind gateway.Kind) []string { return names[kind] }); len(r.Patterns) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return appendJSON(nil, rows)
+}
+
+// Reason is a stop reason as clients are shown it.
+type Reason struct {
+	Name     string   `json:"name"`
+	Meaning  string   `json:"meaning"`
+	Level    string   `json:"level"`    // run or task
+	Patterns []string `json:"patterns"` // tools that it occurs with
+	Phases   []string `json:"phases"`
+	ExitCode int      `json:"exit_code"` // of the command "call"; -1 where no run ends so
+	Next     string   `json:"next"`
+}
+
+// ReasonOf words a row of the registry; named are the tools of a kind, and places of kinds without one are left out.
+func ReasonOf(s gateway.StopReason, named func(gateway.Kind) []string) Reason {
+	r := Reason{
+		Name: s.Name, Meaning: s.Meaning, Level: s.Level(), Patterns: []string{}, Phases: []string{},
+		ExitCode: int(s.Exit), Next: string(s.Next),
+	}
+	for _, p := range s.Places {
+		names := named(p.Kind)
+		for _, n := range names {
+			if !slices.Contains(r.Patterns, n) {
+				r.Patterns = append(r.Patterns, n)
+			}
+		}
+		for _, phase := range p.Phases {
+			if len(names) > 0 && !slices.Contains(r.Phases, phase) {
+				r.Phases = append(r.Phases, phase)
+			}
+		}
+	}
+	return r
+}
+
+// boundURI shortens a URI that is none of ours, as the answer shows it: mcp-go says in both eras by the right code that
+// it is not there.
+func (s *Server) boundURI(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
+	req.Params.URI = absentName(req.Params.URI)
+}
+
+// absentName is a name that a client made up, fit to be shown in an answer; names of bearable length stay as they are.
+// A name that was shortened is nobody's: it ends in dots.
+func absentName(name string) string {
+	const bearable = 256
+	if len(name) <= bearable {
+		return name
+	}
+	return shownName(name) + "..."
+}
+
+// hooked puts what is done around mcp-go's own handlers in its place.
+func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
+	h.AddAfterListTools(s.inOrder)
+	h.AddBeforeReadResource(s.boundURI)
+	h.AddBeforeGetPrompt(s.checkPrompt)
+	h.AddAfterSetLevel(s.levels.set)
+	h.AddOnUnregisterSession(s.levels.forget)
+	return h
+}
+
+// inOrder lists the tools as they are served, where mcp-go sorts them by name.
+func (s *Server) inOrder(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	place := make(map[string]int, len(s.tools)+1)
+	for i, t := range s.Tools() {
+		place[t.Name] = i
+	}
+	slices.SortStableFunc(result.Tools, func(a, b mcp.Tool) int { return place[a.Name] - place[b.Name] })
+}
