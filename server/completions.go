@@ -24,10 +24,12 @@ func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.
 	return completion(nil, a.Value), nil
 }
 
-// CompleteResourceArgument offers values for the variables of resource templates, by the template's address. There is no
-// template so far.
-func (c completer) CompleteResourceArgument(_ context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return completion(nil, a.Value), nil
+// CompleteResourceArgument offers the principal's newest runs.
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if uri != runsTemplate || a.Name != "run_id" {
+		return completion(nil, a.Value), nil
+	}
+	return completion(c.server.config.Engine.RunIDs(c.server.principalOf(ctx)), a.Value), nil
 }
 
 // completion is what begins as the text does, in the order given.

@@ -59,6 +59,7 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 	case patterns.Running:
 		s.waiting.Add(-1)
 	}
+	s.updated(r)
 	ctx := withPrincipal(context.Background(), r.Principal)
 	switch t := s.toolOf(r.Pattern); {
 	case attended || t == nil:

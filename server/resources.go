@@ -108,6 +108,10 @@ func absentName(name string) string {
 func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
 	h.AddAfterListTools(s.inOrder)
 	h.AddBeforeReadResource(s.boundURI)
+	h.AddBeforeReadResource(s.hideRuns)
+	h.AddAfterSubscribe(s.subscribe)
+	h.AddAfterUnsubscribe(s.unsubscribe)
+	h.AddOnUnregisterSession(s.forgetSubscriptions)
 	h.AddBeforeGetPrompt(s.checkPrompt)
 	h.AddAfterSetLevel(s.levels.set)
 	h.AddOnUnregisterSession(s.levels.forget)

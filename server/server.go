@@ -40,15 +40,16 @@ const (
 
 // Server offers patterns as MCP tools. It is safe for concurrent use.
 type Server struct {
-	config    Config
-	log       *slog.Logger
-	mcp       *mcpserver.MCPServer
-	tools     []*tool
-	catalog   *describer
-	prompts   map[string]*prompt // by name
-	levels    levels
-	principal string
-	waiting   atomic.Int64 // runs that wait
+	config     Config
+	log        *slog.Logger
+	mcp        *mcpserver.MCPServer
+	tools      []*tool
+	catalog    *describer
+	prompts    map[string]*prompt // by name
+	levels     levels
+	subscribed subscriptions
+	principal  string
+	waiting    atomic.Int64 // runs that wait
 }
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
@@ -80,6 +81,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.mcp.AddTool(s.catalog.declared, settled(s.catalog.handle))
 	s.addResources()
+	s.addRuns()
 	s.addPrompts()
 	c.Engine.Watch(s.changed)
 	return s, nil
