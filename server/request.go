@@ -177,7 +177,7 @@ func decodingProblem(err error, at ijson.Pointer, name string) (gateway.Problem,
 	}
 	at += fault.Pointer
 	if tokens := at.Tokens(); len(tokens) > 0 {
-		name = tokens[0]
+		name = ijson.Cut(tokens[0], maxReasonName)
 	}
 	c, want := classType, "one JSON document as RFC 7493 wants it; here: "+fault.Reason
 	switch fault.Reason {
@@ -186,24 +186,16 @@ func decodingProblem(err error, at ijson.Pointer, name string) (gateway.Problem,
 	case ijson.ReasonIntegerRange, ijson.ReasonNumberRange:
 		c, want = classLimit, fmt.Sprintf("numbers within the finite doubles, integers within +-%d; longer ids as strings", ijson.MaxInteger)
 	}
-	return gateway.Problem{Pointer: at, Reason: c.reason(reasonName(name)), Want: want}, c
+	return gateway.Problem{Pointer: at, Reason: c.reason(name), Want: want}, c
 }
 
 // maxReasonName is how much of a name that an outsider chose stands in a stop reason, in bytes.
 const maxReasonName = 4096
 
-// reasonName is a name as a stop reason shows it. One that is empty is shown as such: a reason ends in a name.
-func reasonName(name string) string {
-	if name == "" {
-		return `""`
-	}
-	return ijson.Cut(name, maxReasonName)
-}
-
 // add notes a fault of the argument that name names.
 func (r *request) add(c class, name string, got any, want string) *gateway.Problem {
 	r.faults[c] = append(r.faults[c], gateway.Problem{
-		Pointer: ijson.Pointer("").Member(name), Reason: c.reason(reasonName(name)), Got: gateway.Got(got), Want: want,
+		Pointer: ijson.Pointer("").Member(name), Reason: c.reason(ijson.Cut(name, maxReasonName)), Got: gateway.Got(got), Want: want,
 	})
 	return &r.faults[c][len(r.faults[c])-1]
 }
