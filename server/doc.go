@@ -1,5 +1,6 @@
 // Package server is the MCP surface: it takes a tools/call, has its run carried out and presents how it ended.
 //
+//	POST ──────▶ endpoint ──┐
 //	stdin ─lines─▶ conn ─▶ mcp-go ─▶ tool ──take──▶ call ──▶ patterns.Engine ──▶ Ended
 //	                │                  │                          │                │
 //	                │                  ├─ refused: problems ──────┼────────────────┤
@@ -14,5 +15,6 @@
 // our own fault outside a run is a protocol error; the causes of faults go to the log alone, under an opaque id.
 //
 // Reading order: server.go, tools.go, request.go (what is taken), run.go (what is done), envelope.go (what is shown),
-// stdio.go (how it gets in and out); describe.go, resources.go and prompts.go (what is told before anything is run).
+// stdio.go and http.go (how it gets in and out); describe.go, resources.go and prompts.go (what is told before anything
+// is run).
 package server

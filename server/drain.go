@@ -19,6 +19,7 @@ const (
 type flight struct {
 	mu        sync.Mutex
 	freed     *sync.Cond        // on mu: an answer is out, or the flight is closing
+	slots     *slots            // of the server, which calls take; nil: as many as most allows
 	most      int               // tools/calls at once, and as many other requests; more wait before they are passed on
 	calls     int               // tools/calls whose answer is not out
 	others    int               // other requests, without listeners
@@ -63,6 +64,9 @@ func (f *flight) begin(r frame, size int) error {
 		}
 		size = 0 // they do not end by themselves, so nothing may wait for them
 	}
+	if r.method == methodCall && f.slots != nil && !f.slots.take() {
+		return f.slots.busy(r.id)
+	}
 	f.pending[r.id] = flyer{r.method, size}
 	*f.counter(r.method)++
 	f.bytes += size
@@ -88,13 +92,16 @@ func (f *flight) counter(method string) *int {
 	return &f.others
 }
 
-// answer writes the answer to a request by send. Its id is free before the client can know of the answer; its place is
-// not before the answer is out.
+// answer writes the answer to a request by send. Its id and slot are free before the client can know of the answer; its
+// place is not before the answer is out.
 func (f *flight) answer(id string, send func() error) error {
 	f.mu.Lock()
 	request, known := f.pending[id]
 	delete(f.pending, id)
 	delete(f.takeBack, id)
+	if request.method == methodCall && f.slots != nil {
+		f.slots.give()
+	}
 	f.answers++
 	f.mu.Unlock()
 
@@ -133,6 +140,18 @@ func (f *flight) canceled(id any) []byte {
 		return nil
 	}
 	return f.takeBack[string(text)]
+}
+
+// giveBack frees the slots of calls that are never answered.
+func (f *flight) giveBack() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, request := range f.pending {
+		if request.method == methodCall && f.slots != nil {
+			f.slots.give()
+		}
+		delete(f.pending, id)
+	}
 }
 
 // close takes nothing more and returns how many calls are under way. landed tells when all is answered.

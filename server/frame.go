@@ -13,9 +13,11 @@ import (
 
 // The codes of JSON-RPC errors that are answered here (JSON-RPC 2.0 section 5.1); mcp-go has the others.
 const (
-	codeParse   = -32700
-	codeRequest = -32600
-	codeBusy    = -32000
+	codeParse    = -32700
+	codeRequest  = -32600
+	codeParams   = -32602
+	codeInternal = -32603
+	codeBusy     = -32000
 )
 
 const (
@@ -56,9 +58,9 @@ func readFrame(line []byte) (frame, error) {
 	var raw rawFrame
 	if err := json.Unmarshal(line, &raw); err != nil {
 		if _, isJSON := errors.AsType[*json.UnmarshalTypeError](err); isJSON {
-			return frame{}, &frameFault{codeRequest, "null", "Invalid Request: a line is one JSON-RPC object; batches are not taken"}
+			return frame{}, &frameFault{codeRequest, "null", "Invalid Request: a message is one JSON-RPC object; batches are not taken"}
 		}
-		return frame{}, &frameFault{codeParse, "null", "Parse error: a line is one JSON document"}
+		return frame{}, &frameFault{codeParse, "null", "Parse error: a message is one JSON document"}
 	}
 	if raw.Result != nil || raw.Method == nil && raw.Error != nil {
 		return frame{}, nil

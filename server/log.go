@@ -22,6 +22,9 @@ type peer struct{ client, era string }
 func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
 	p := peer{client: shownName(info.Name), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
+	if x := exchangeOf(ctx); x != nil && p.era == "" {
+		p.era = x.era
+	}
 	if info.Version != "" {
 		p.client += "/" + shownName(info.Version)
 	}

@@ -18,6 +18,10 @@ func (s *Server) post(ctx context.Context, method string, params any) {
 		c.post(method, params)
 		return
 	}
+	if x := exchangeOf(ctx); x != nil {
+		x.answer.notify(method, params)
+		return
+	}
 	s.sendBySession(ctx, method, params)
 }
 

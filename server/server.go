@@ -23,10 +23,13 @@ type Config struct {
 	Model    patterns.Model  // answers their questions
 	// Configured says that Model was set up by the user, as opposed to the embedded rules. Without it a call with an
 	// intent of the caller's own ends without a final text unless it asks for one.
-	Configured  bool
-	Log         *slog.Logger  // nil: nothing is logged
-	ResultBytes int           // each channel of a result is at most that long; 0: 32768
-	Grace       time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
+	Configured bool
+	Log        *slog.Logger // nil: nothing is logged
+	// ConcurrentRuns is how many tools/calls may be under way at once, over all transports; one more is refused, and
+	// nothing runs. 0: 2000; below: none.
+	ConcurrentRuns int
+	ResultBytes    int           // each channel of a result is at most that long; 0: 32768
+	Grace          time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
 	// Results says by a client's name which channel of a result its model reads; nil: each reads both.
 	Results map[string]Channel
 	Version string // of the program, as clients are shown it
@@ -36,6 +39,7 @@ type Config struct {
 const (
 	defaultResultBytes = 32 << 10
 	defaultGrace       = 5 * time.Second
+	defaultRuns        = 2000
 )
 
 // Server offers patterns as MCP tools. It is safe for concurrent use.
@@ -49,6 +53,7 @@ type Server struct {
 	levels     levels
 	subscribed subscriptions
 	principal  string
+	slots      slots
 	waiting    atomic.Int64 // runs that wait
 }
 
@@ -64,6 +69,9 @@ func New(c Config) (*Server, error) {
 	}
 	if c.Grace == 0 {
 		s.config.Grace = defaultGrace
+	}
+	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
+		s.slots.most = defaultRuns
 	}
 	if err := errors.Join(c.check(), s.declare()); err != nil {
 		return nil, fmt.Errorf("server: %w", err)

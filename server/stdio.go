@@ -28,6 +28,8 @@ const parting = 250 * time.Millisecond
 // has one session for stdio, a process serves one client at a time so.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
+	c.flight.slots = &s.slots
+	defer c.flight.giveBack()
 	inner, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), connKey{}, c))
 	defer cancel()
 	stdio := mcpserver.NewStdioServer(s.mcp)

@@ -34,6 +34,8 @@ type app struct {
 	config    string
 	logLevel  string
 	logFormat string
+	http      string
+	tokenFile string
 	color     string
 	json      bool
 }

@@ -19,6 +19,7 @@ type Config struct {
 	Demo   demo.Config
 	Log    LogConfig
 	Limits LimitsConfig
+	HTTP   HTTPConfig
 	Wait   WaitConfig
 	// Results says which channel of a result the model of a client reads, by the client's name; others read both.
 	Results map[string]server.Channel
@@ -59,8 +60,10 @@ type LogConfig struct {
 
 // LimitsConfig bounds the server.
 type LimitsConfig struct {
-	Grace       time.Duration // for running calls at the end
-	ResultBytes int           // of a whole result
+	Grace          time.Duration // for running calls at the end
+	ResultBytes    int           // of a whole result
+	ConcurrentRuns int           // calls under way at once
+	ParkedRuns     int           // of one principal, waiting for their caller in memory
 }
 
 // WaitConfig says how long runs wait.
@@ -127,6 +130,8 @@ type ConfigSources struct {
 	Path      string   // --config
 	LogLevel  string   // --log-level
 	LogFormat string   // --log-format
+	HTTP      string   // --http
+	TokenFile string   // --token-file
 	Environ   []string // as os.Environ gives it; of two equal names the last counts
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
@@ -147,7 +152,7 @@ type LoadedConfig struct {
 func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	var loaded LoadedConfig
 	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}}
+	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
 	if err := loaded.Config.embed(in.Known); err != nil {
 		return LoadedConfig{}, nil, err
 	}
@@ -161,6 +166,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.overrides(in, keys)
 	read.secret(in, &loaded.LLM)
 	read.across(loaded.LLM)
+	read.acrossHTTP(loaded.HTTP)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

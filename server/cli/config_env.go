@@ -15,6 +15,8 @@ var configVariables = []struct{ name, path string }{
 	{"OPENAI_TIMEOUT_SECONDS", "llm.timeout_seconds"},
 	{"PATTERNGATE_LOG_LEVEL", "log.level"},
 	{"PATTERNGATE_LOG_FORMAT", "log.format"},
+	{"PATTERNGATE_HTTP", "http.listen"},
+	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
 }
 
 const (
@@ -30,6 +32,8 @@ func (r *configReader) overrides(in ConfigSources, keys []configKey) {
 	}
 	r.override("--log-level", "log.level", in.LogLevel, keys)
 	r.override("--log-format", "log.format", in.LogFormat, keys)
+	r.override("--http", "http.listen", in.HTTP, keys)
+	r.override(tokenFileFlag, "http.token_file", in.TokenFile, keys)
 	r.strangers(in.Environ)
 }
 

@@ -83,15 +83,15 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, wait, results or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results or patterns",
 		},
 		"key of a later version": {
-			"version: 1\nhttp: {listen: \"127.0.0.1:8765\"}\n",
-			"pg.yaml:2:1: http: unknown key; write version, llm, demo, log, limits, wait, results or patterns",
+			"version: 1\ninbox: \"127.0.0.1:8766\"\n",
+			"pg.yaml:2:1: inbox: unknown key; write version, llm, demo, log, limits, http, wait, results or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, wait, results or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results or patterns",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",

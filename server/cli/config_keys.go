@@ -49,7 +49,10 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		groupKey("limits",
 			secondsKey("grace_seconds", &c.Limits.Grace, 60),
 			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20),
+			countKey("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns),
+			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns),
 		),
+		groupKey("http", c.HTTP.keys()...),
 		groupKey("wait", secondsKey("caller_seconds", &c.Wait.Caller, maxBudget)),
 		channelsKey("results", &c.Results),
 		mappingKey("patterns", unknownPattern, list),
@@ -83,6 +86,7 @@ const (
 	maxCount  = 10_000
 	maxTokens = ijson.MaxInteger // tokens are no count of acts: examples have more than 10,000
 	maxBudget = 86_400           // seconds
+	maxRuns   = 100_000          // of a process at once
 )
 
 // budgetKeys are the limits of a kind, its own first.

@@ -14,7 +14,8 @@ import (
 // configReader reads nodes into a configuration and remembers where each value stood.
 type configReader struct {
 	faults *configFaults
-	places map[string]place // of the values read last, by path
+	places map[string]place         // of the values read last, by path
+	home   func(path string) string // replaces ~/; nil: it is not replaced
 }
 
 // file reads a whole file.

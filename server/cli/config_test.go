@@ -36,7 +36,8 @@ func TestEmbeddedDefault(t *testing.T) {
 		LLM:    LLMConfig{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
 		Demo:   demo.Config{DelayFactor: 1},
 		Log:    LogConfig{Format: "text"},
-		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768},
+		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
+		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
 		Wait:   WaitConfig{Caller: 30 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools}

@@ -11,19 +11,35 @@ import (
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve MCP on stdio",
+		Short: "Serve MCP on stdio, or over HTTP",
 		Long: "Serves the patterns as MCP tools on standard input and output, for a client that starts this program. Logs go to\n" +
-			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.",
+			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
+			"With --http it serves Streamable HTTP instead, at http://ADDR/mcp, with http://ADDR/healthz beside it. On a loopback\n" +
+			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
+			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
+			"\"Authorization: Bearer TOKEN\". What is sent is not encrypted; put a TLS proxy before it where others can listen.\n" +
+			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.",
+		Example: "  patterngate serve\n" +
+			"  patterngate serve --http 127.0.0.1:8765\n" +
+			"  echo \"ci: $(openssl rand -hex 32)\" > tokens && chmod 600 tokens\n" +
+			"  patterngate serve --http 0.0.0.0:8765 --token-file tokens",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
+	cmd.Flags().StringVar(&a.http, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
+	cmd.Flags().StringVar(&a.tokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
+	return cmd
 }
 
 func (a *app) serve(ctx context.Context) error {
 	keepOnBrokenPipe()
 	loaded, err := a.load()
+	if err != nil {
+		return err
+	}
+	tokens, err := loaded.HTTP.tokens()
 	if err != nil {
 		return err
 	}
@@ -43,6 +59,9 @@ func (a *app) serve(ctx context.Context) error {
 	s, err := a.server(loaded.Config, a.logger(loaded.Log, errs))
 	if err != nil {
 		return fault("serve", err)
+	}
+	if loaded.HTTP.Listen != "" {
+		return serveHTTP(ctx, s, loaded.HTTP, tokens)
 	}
 	in, undo := polled(a.in, out)
 	defer undo()

@@ -19,7 +19,7 @@ import (
 
 // load reads the configuration and prints its warnings.
 func (a *app) load() (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, Environ: a.environ})
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, Environ: a.environ})
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, w.String())
 	}
@@ -49,21 +49,22 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 			offered = append(offered, server.Pattern{Spec: newSpec(p, all), Completions: builtinCompletions[p.Kind]})
 		}
 	}
-	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), Fault: func(runID, key string, cause error) {
+	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), MaxParked: orNone(c.Limits.ParkedRuns), Fault: func(runID, key string, cause error) {
 		log.Debug("fault", "id", runID+"/"+key, "cause", cause)
 	}}
 	return server.New(server.Config{
 		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
-		ResultBytes: c.Limits.ResultBytes, Results: c.Results, Grace: orNone(c.Limits.Grace), Version: version().Version,
+		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
+		Version: version().Version,
 	})
 }
 
-// orNone is a duration for who takes 0 for a default: there none is below 0.
-func orNone(d time.Duration) time.Duration {
-	if d == 0 {
+// orNone is a limit for who takes 0 for a default: there none is below 0.
+func orNone[N int | time.Duration](limit N) N {
+	if limit == 0 {
 		return -1
 	}
-	return d
+	return limit
 }
 
 // newModel is who answers questions.

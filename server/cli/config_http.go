@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"patterngate/server"
+)
+
+// HTTPConfig says whether, where and to whom MCP is served over HTTP.
+type HTTPConfig struct {
+	Listen      string        // host:port; empty: it is not served
+	TokenFile   string        // who may ask; empty: this OS user, over loopback
+	Origins     []string      // of web pages that may ask
+	Hosts       []string      // other names of this server
+	BodyBytes   int           // of a request
+	SessionIdle time.Duration // then a session ends
+}
+
+// keys are those of spec/config.md section 2.
+func (c *HTTPConfig) keys() []configKey {
+	return []configKey{
+		textKey("listen", &c.Listen, faultOfListen),
+		pathKey("token_file", &c.TokenFile),
+		textsKey("origins", &c.Origins, server.IsOrigin, "an origin as browsers write it: https://app.example"),
+		textsKey("hosts", &c.Hosts, server.IsHost, "a name or address, with or without a port: gate.example"),
+		countKey("body_bytes", &c.BodyBytes, 4096, 64<<20),
+		scaledKey("session_idle_seconds", bounds{min: 1, max: 30 * 86_400, noun: "a number of seconds", seconds: true},
+			func() any { return c.SessionIdle.Seconds() },
+			func(v float64) { c.SessionIdle = time.Duration(math.Round(v * float64(time.Second))) }),
+	}
+}
+
+func faultOfListen(text string) Fault {
+	if text == "" || server.IsListen(text) {
+		return Fault{}
+	}
+	return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: "write host:port: 127.0.0.1:8765"}
+}
+
+// pathKey is the path of a file. In a configuration file it starts at that file's directory.
+func pathKey(name string, target *string) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlText {
+				r.wrong(n, path, "write text in quotes")
+				return
+			}
+			*target = r.filePath(n)
+		},
+		show: func() any { return *target },
+	}
+}
+
+// filePath is where a path leads from the place at which it stands.
+func (r *configReader) filePath(n *yamlNode) string {
+	path := n.text
+	switch {
+	case path == "":
+		return ""
+	case strings.HasPrefix(path, "~/") && r.home != nil:
+		return r.home(path)
+	case n.at.line == 0 || filepath.IsAbs(path): // a flag's or variable's starts where the program does
+		return path
+	}
+	return filepath.Join(filepath.Dir(n.at.source), path)
+}
+
+// textsKey is a list of texts of one form, which want words.
+func textsKey(name string, target *[]string, is func(string) bool, want string) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlList {
+				r.wrong(n, path, "write a list, [] for none")
+				return
+			}
+			list := make([]string, 0, len(n.items))
+			for i, item := range n.items {
+				if item.kind != yamlBad && (item.kind != yamlText || !is(item.text)) {
+					r.faults.add(item.at, path.item(i), Fault{Reason: "another form", Got: gotWords(item), Want: "write " + want})
+					continue
+				}
+				list = append(list, item.text)
+			}
+			*target = list
+		},
+		show: func() any { return *target },
+	}
+}
+
+const tokenFileFlag = "--token-file"
+
+// acrossHTTP checks what no key of http can see alone: who can reach an address must have a token, unless only this
+// machine can.
+func (r *configReader) acrossHTTP(c HTTPConfig) {
+	group := (*keyPath)(nil).key("http")
+	switch listen, file := group.key("listen"), group.key("token_file"); {
+	case c.Listen != "" && c.TokenFile == "" && !server.IsLoopback(c.Listen):
+		r.faults.add(r.places[listen.String()], listen, Fault{Reason: c.Listen + " is not loopback", Want: "set http.token_file"})
+	case c.Listen == "" && r.places[file.String()].source == tokenFileFlag:
+		r.faults.add(r.places[file.String()], file, Fault{Reason: "nothing is served over HTTP", Want: "give --http 127.0.0.1:8765"})
+	}
+}

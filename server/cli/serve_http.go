@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"patterngate/server"
+)
+
+// serveHTTP serves over HTTP until ctx ends.
+func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens server.Tokens) error {
+	err := s.ListenHTTP(ctx, server.HTTPConfig{
+		Listen: c.Listen, Tokens: tokens, Origins: c.Origins, Hosts: c.Hosts, BodyBytes: c.BodyBytes, SessionIdle: c.SessionIdle,
+	})
+	if err != nil {
+		return fault("serve", err)
+	}
+	return nil
+}
+
+// tokens reads the token file; none where there is no path.
+func (c HTTPConfig) tokens() (server.Tokens, error) {
+	if c.Listen == "" || c.TokenFile == "" {
+		return server.Tokens{}, nil
+	}
+	text, f := readSecretFile(c.TokenFile)
+	if f.Reason != "" {
+		f.File, f.Path = c.TokenFile, "http.token_file"
+		return server.Tokens{}, &commandError{code: exitUsage, cause: &ConfigError{Faults: []Fault{f}}}
+	}
+	tokens, err := server.ParseTokens(text)
+	if err != nil {
+		lines := strings.ReplaceAll(err.Error(), "\n", "\n"+c.TokenFile+": ")
+		return server.Tokens{}, &commandError{code: exitUsage, cause: fmt.Errorf("%s: %s", c.TokenFile, lines)}
+	}
+	return tokens, nil
+}
+
+// readSecretFile reads a file that nobody else can read or write.
+func readSecretFile(path string) ([]byte, Fault) {
+	info, err := os.Stat(path) // before it is opened, which waits where it is a pipe
+	if err == nil && info.Mode().IsRegular() {
+		var file *os.File
+		if file, err = os.Open(path); err == nil {
+			defer file.Close()
+			return readSecret(path, file)
+		}
+	}
+	switch {
+	case os.IsNotExist(err):
+		return nil, Fault{Reason: noSuchFile, Want: "write the path of a file"}
+	case err != nil:
+		return nil, cannotRead(err)
+	}
+	return nil, Fault{Reason: "not a regular file", Want: "write the path of a file"}
+}
+
+func readSecret(path string, file *os.File) ([]byte, Fault) {
+	const others = 0o077
+	info, err := file.Stat() // of what was opened
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&others != 0 {
+		return nil, Fault{Reason: fmt.Sprintf("mode %04o lets others at it", mode), Want: "chmod 600 it"}
+	}
+	if f := openToAll(path, info); f.Reason != "" {
+		return nil, f
+	}
+	text, err := io.ReadAll(io.LimitReader(file, server.MaxTokenFile+1)) // one more says that it is too long
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	return text, Fault{}
+}
