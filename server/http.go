@@ -175,7 +175,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 		e.sessions.tend(base)
 	}()
 	e.server.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "http"),
-		slog.String("address", l.Addr().String()), slog.Int("tools", len(e.server.tools)))
+		slog.String("address", l.Addr().String()), slog.Int("tools", len(e.server.Tools())))
 
 	select {
 	case err := <-served: // it can accept no more
@@ -184,7 +184,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	e.server.log.LogAttrs(ctx, slog.LevelInfo, "stopping",
-		slog.Int("running", e.server.slots.running()), slog.Int("waiting", 0))
+		slog.Int("running", e.server.slots.running()), slog.Int64("waiting", e.server.waiting.Load()))
 	_ = l.Close()
 	e.traffic.close()
 	end()

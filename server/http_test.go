@@ -139,7 +139,7 @@ func TestHTTPLog(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("run ended (-want +got):\n%s", diff)
 			}
-			if began[0]["transport"] != "http" || began[0]["address"] != h.address || began[0]["tools"] != 4.0 {
+			if began[0]["transport"] != "http" || began[0]["address"] != h.address || began[0]["tools"] != 5.0 {
 				t.Errorf("serving: %v, want transport http, address %s, 4 tools", began[0], h.address)
 			}
 			if ended[0]["running"] != 0.0 || ended[0]["waiting"] != 0.0 {
