@@ -3,8 +3,10 @@
 package examples
 
 import (
+	"bufio"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +41,7 @@ func TestMain(m *testing.M) {
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"readme": readme, "exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"serving": serving, "keep": keep, "readme": readme, "exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
@@ -79,4 +81,41 @@ func readme(ts *testscript.TestScript, neg bool, _ []string) {
 	if !found || (want == got) == neg {
 		ts.Fatalf("the README shows\n%s\nthe demo prints\n%s", want, got)
 	}
+}
+
+// serving starts a server over HTTP with these flags, for as long as the session lasts, and sets URL to where it is.
+func serving(ts *testscript.TestScript, _ bool, flags []string) {
+	dir, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
+	server := exec.Command(filepath.Join(dir, "patterngate"), append([]string{"serve", "--http", "127.0.0.1:0", "--color", "never"}, flags...)...)
+	server.Dir = ts.Getenv("WORK")
+	server.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"), "PATH=" + ts.Getenv("PATH")}
+	log, err := server.StderrPipe()
+	ts.Check(err)
+	ts.Check(server.Start())
+	ts.Defer(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait() // killed
+	})
+	address := regexp.MustCompile(`serving transport=http address=(\S+)`)
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if found := address.FindStringSubmatch(lines.Text()); found != nil {
+			ts.Setenv("URL", "http://"+found[1]+"/mcp")
+			go func() { _, _ = io.Copy(io.Discard, log) }() // a log that nobody reads must not fill its pipe
+			return
+		}
+	}
+	ts.Fatalf("the server said no address: %v", lines.Err())
+}
+
+// keep sets a variable to what a pattern's group finds in the last command's output.
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: keep VARIABLE PATTERN")
+	}
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("%s is not in the output", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
