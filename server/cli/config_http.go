@@ -22,14 +22,15 @@ type HTTPConfig struct {
 // keys are those of spec/config.md section 2.
 func (c *HTTPConfig) keys() []configKey {
 	return []configKey{
-		textKey("listen", &c.Listen, faultOfListen),
-		pathKey("token_file", &c.TokenFile),
-		textsKey("origins", &c.Origins, server.IsOrigin, "an origin as browsers write it: https://app.example"),
-		textsKey("hosts", &c.Hosts, server.IsHost, "a name or address, with or without a port: gate.example"),
-		countKey("body_bytes", &c.BodyBytes, 4096, 64<<20),
+		textKey("listen", &c.Listen, faultOfListen).means("Where MCP is served over HTTP, host:port; empty: on standard input and output instead. An address that others reach needs a token_file."),
+		pathKey("token_file", &c.TokenFile).means("Who may ask: a file of mode 0600 with one name: token a line. Without it only this OS user may, over loopback, on Linux."),
+		textsKey("origins", &c.Origins, server.IsOrigin, "an origin as browsers write it: https://app.example").means("Web pages that may ask, besides those of this machine."),
+		textsKey("hosts", &c.Hosts, server.IsHost, "a name or address, with or without a port: gate.example").means("Names by which this server may be called, besides its own address; a reverse proxy that keeps the public name needs it."),
+		countKey("body_bytes", &c.BodyBytes, 4096, 64<<20).means("How large a request may be."),
 		scaledKey("session_idle_seconds", bounds{min: 1, max: 30 * 86_400, noun: "a number of seconds", seconds: true},
 			func() any { return c.SessionIdle.Seconds() },
-			func(v float64) { c.SessionIdle = time.Duration(math.Round(v * float64(time.Second))) }),
+			func(v float64) { c.SessionIdle = time.Duration(math.Round(v * float64(time.Second))) }).
+			means("When a session that is idle ends."),
 	}
 }
 
@@ -43,7 +44,7 @@ func faultOfListen(text string) Fault {
 // pathKey is the path of a file. In a configuration file it starts at that file's directory.
 func pathKey(name string, target *string) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "a path; a relative one starts at the file's directory",
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText {
 				r.wrong(n, path, "write text in quotes")
@@ -72,7 +73,7 @@ func (r *configReader) filePath(n *yamlNode) string {
 // textsKey is a list of texts of one form, which want words.
 func textsKey(name string, target *[]string, is func(string) bool, want string) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "a list, each item " + want,
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlList {
 				r.wrong(n, path, "write a list, [] for none")

@@ -18,11 +18,19 @@ import (
 // names for suggestions, the effective configuration and the hash.
 type configKey struct {
 	name    string
-	numeric bool // a variable's text is read as a number
+	numeric bool   // a variable's text is read as a number
+	takes   string // what may stand there, in words
+	meaning string // what it is for, in a line; empty for a group
 	// read takes a value that is not null; what is wrong with it goes to the reader's faults.
 	read func(r *configReader, n *yamlNode, path *keyPath)
 	// show gives the value in force: nil, bool, float64, string, []string or, for a mapping, []configKey.
 	show func() any
+}
+
+// means says what a key is for, in a line of docs/config.md. Every key but a group has one: TestConfigPage holds it.
+func (k configKey) means(line string) configKey {
+	k.meaning = line
+	return k
 }
 
 // keys are all keys of a file (spec/config.md sections 2, 3 and 7, what comes first).
@@ -33,51 +41,54 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		list = append(list, groupKey(p.Name, p.keys(known[p.Name])...))
 	}
 	return []configKey{
-		versionKey(),
+		versionKey().means("The version of this grammar. Required."),
 		mappingKey("llm", unknownLLMKey, []configKey{
-			wordKey("provider", &c.LLM.Provider, "auto", "openai", "rules"),
-			textKey("model", &c.LLM.Model, faultOfModel),
-			textKey("base_url", &c.LLM.BaseURL, faultOfURL),
-			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600),
-			countKey("max_retries", &c.LLM.MaxRetries, 0, 10),
+			wordKey("provider", &c.LLM.Provider, "auto", "openai", "rules").means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
+			textKey("model", &c.LLM.Model, faultOfModel).means("The model's name, as its server knows it."),
+			textKey("base_url", &c.LLM.BaseURL, faultOfURL).means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
+			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600).means("How long one request to the model may take."),
+			countKey("max_retries", &c.LLM.MaxRetries, 0, 10).means("How often a request is made again after 429, 5xx or a broken connection."),
 		}),
-		groupKey("demo", numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100})),
+		groupKey("demo", numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100}).means("Multiplies the time that the make-believe workers take; 0 is none.")),
 		groupKey("log",
-			wordKey("level", &c.Log.Level, "debug", "info", "warn", "error"),
-			wordKey("format", &c.Log.Format, "text", "json"),
+			wordKey("level", &c.Log.Level, "debug", "info", "warn", "error").means("What is logged on standard error. Not set: info for serve, else warn."),
+			wordKey("format", &c.Log.Format, "text", "json").means("How a line of the log is written."),
 		),
 		groupKey("limits",
-			secondsKey("grace_seconds", &c.Limits.Grace, 60),
-			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20),
-			countKey("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns),
-			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns),
+			secondsKey("grace_seconds", &c.Limits.Grace, 60).means("What running calls get when the input ends or the program is told to stop."),
+			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).means("How large each channel of a result may be; a larger one is cut, observations first."),
+			countKey("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).means("How many tool calls may be under way at once, over all transports; one more is refused as busy, and nothing of it runs."),
+			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).means("How many runs of one principal may wait for their caller; for one more the oldest expires."),
 		),
 		groupKey("http", c.HTTP.keys()...),
-		groupKey("wait", secondsKey("caller_seconds", &c.Wait.Caller, maxBudget)),
-		channelsKey("results", &c.Results),
+		groupKey("wait", secondsKey("caller_seconds", &c.Wait.Caller, maxBudget).means("How long a run waits for its caller's next route or actions; 0: it does not wait.")),
+		channelsKey("results", &c.Results).means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
 		mappingKey("patterns", unknownPattern, list),
 	}
 }
 
 func (p *PatternConfig) keys(known []string) []configKey {
 	keys := []configKey{
-		fixedKey("kind", string(p.Kind)),
-		boolKey("enabled", &p.Enabled),
+		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
+		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
 		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
-		groupKey("allow", namesKey("policy", &p.Policy, known, p.Kind), namesKey("execution", &p.Execution, known, p.Kind)),
+		groupKey("allow",
+			namesKey("policy", &p.Policy, known, p.Kind).means("What a plan, route or action may name; [] is nothing. A name that does not exist is a warning."),
+			namesKey("execution", &p.Execution, known, p.Kind).means("What may be called; [] is nothing."),
+		),
 	}
 	if p.Name != "supervised_refund" {
 		return keys
 	}
 	return append(keys,
 		groupKey("params",
-			usdKey("auto_refund_limit_usd", &p.Refunds.AutoLimitUSD),
-			usdKey("max_refund_per_run_usd", &p.Refunds.MaxPerRunUSD),
-			numberKey("refund_window_days", &p.Refunds.WindowDays, bounds{max: ijson.MaxInteger, whole: true}),
+			usdKey("auto_refund_limit_usd", &p.Refunds.AutoLimitUSD).means("A refund above it is put to the approver."),
+			usdKey("max_refund_per_run_usd", &p.Refunds.MaxPerRunUSD).means("All refunds of a run together."),
+			numberKey("refund_window_days", &p.Refunds.WindowDays, bounds{max: ijson.MaxInteger, whole: true}).means("How long after the payment a refund is allowed."),
 		),
 		groupKey("approver",
-			wordKey("kind", &p.Approver.Kind, patterns.SimulatedApprover, patterns.RejectApprover),
-			usdKey("cap_usd", &p.Approver.CapUSD),
+			wordKey("kind", &p.Approver.Kind, patterns.SimulatedApprover, patterns.RejectApprover).means("Who is asked about a high refund. reject: nobody, the answer is no; simulated: the demo's person."),
+			usdKey("cap_usd", &p.Approver.CapUSD).means("What the simulated person approves at most."),
 		),
 	)
 }
@@ -95,30 +106,30 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
 	switch kind {
 	case gateway.TaskDecomposition:
 		own = []configKey{
-			countKey("max_plan_steps", &b.MaxPlanSteps, 0, maxCount),
-			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount),
+			countKey("max_plan_steps", &b.MaxPlanSteps, 0, maxCount).means("Steps of a plan."),
+			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount).means("Steps of an accepted plan; with more nothing is carried out."),
 		}
 	case gateway.Orchestrator:
 		own = []configKey{
-			countKey("max_tasks", &b.MaxTasks, 0, maxCount),
-			countKey("max_parallel", &b.MaxParallel, 1, 256),
-			countKey("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount),
-			limitKey("max_dispatches", &b.MaxDispatches, maxCount),
-			secondsKey("task_timeout_seconds", &b.TaskTimeout, maxBudget),
+			countKey("max_tasks", &b.MaxTasks, 0, maxCount).means("Tasks of a plan."),
+			countKey("max_parallel", &b.MaxParallel, 1, 256).means("Tasks at once."),
+			countKey("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount).means("How often a task that timed out is tried again."),
+			limitKey("max_dispatches", &b.MaxDispatches, maxCount).means("Attempts of all tasks together; the first attempts are counted before anything runs."),
+			secondsKey("task_timeout_seconds", &b.TaskTimeout, maxBudget).means("How long one attempt of a task may take."),
 		}
 	case gateway.Routing:
 		own = []configKey{
-			countKey("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount),
-			limitKey("max_delegations", &b.MaxDelegations, maxCount),
+			countKey("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount).means("Routes that are tried."),
+			limitKey("max_delegations", &b.MaxDelegations, maxCount).means("Hand-overs to specialists; one that is refused at the call counts too."),
 		}
 	case gateway.Supervisor:
-		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount)}
+		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount).means("Actions, the closing answer included.")}
 	}
 	return append(own,
-		secondsKey("max_seconds", &b.MaxTime, maxBudget),
-		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount),
-		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount),
-		limitKey("max_tokens", &b.MaxTokens, maxTokens),
+		secondsKey("max_seconds", &b.MaxTime, maxBudget).means("Running time; waiting for the caller or a person does not count."),
+		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount).means("Calls of tools; one that is refused at the call counts too."),
+		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount).means("Requests to the model, retries included."),
+		limitKey("max_tokens", &b.MaxTokens, maxTokens).means("Tokens in and out together; once they are spent the model is asked nothing more."),
 	)
 }
 
@@ -137,7 +148,7 @@ func mappingKey(name string, unknown func(key string, known []string) Fault, key
 func versionKey() configKey {
 	const reads = 1
 	return configKey{
-		name: "version", numeric: true,
+		name: "version", numeric: true, takes: numberText(reads),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlNumber || n.number != reads {
 				r.faults.add(n.at, path, Fault{Reason: "another version", Got: gotWords(n), Want: "this program reads 1"})
@@ -150,7 +161,7 @@ func versionKey() configKey {
 // fixedKey may be given, and only as it is.
 func fixedKey(name, value string) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: value,
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText || n.text != value {
 				r.faults.add(n.at, path, Fault{Reason: "cannot be changed", Got: gotWords(n), Want: "write " + value + " or leave it out"})
@@ -167,7 +178,7 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 		names[i] = string(w)
 	}
 	return configKey{
-		name: name,
+		name: name, takes: listed(names),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if word, ok := r.word(n, path, names); ok {
 				*target = T(word)
@@ -185,7 +196,7 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 // channelsKey is a mapping of clients' names, which are free, to the channel that each reads.
 func channelsKey(name string, target *map[string]server.Channel) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "a mapping of clients' names to text, structured or both",
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlMapping {
 				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
@@ -231,7 +242,7 @@ const maxClientName = 256
 // textKey is any text that check has nothing against. The fault that check returns never repeats the text.
 func textKey(name string, target *string, check func(string) Fault) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "text",
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText {
 				r.wrong(n, path, "write text in quotes")
@@ -249,7 +260,7 @@ func textKey(name string, target *string, check func(string) Fault) configKey {
 
 func boolKey(name string, target *bool) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "true or false",
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlBool {
 				r.wrong(n, path, boolWords(n))
@@ -296,7 +307,7 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 // scaledKey is a number that is kept otherwise than it is written.
 func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
 	return configKey{
-		name: name, numeric: true,
+		name: name, numeric: true, takes: b.span(),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			now, _ := show().(float64)
 			if v, ok := r.number(n, path, b, now); ok {
@@ -310,7 +321,7 @@ func scaledKey(name string, b bounds, show func() any, set func(float64)) config
 // namesKey is a list of names of tools; one that is not known is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
 	return configKey{
-		name: name,
+		name: name, takes: "a list of names",
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if names, ok := r.names(n, path, known, kind); ok {
 				*target = names

@@ -130,6 +130,15 @@ func (b bounds) words() string {
 	return "a number"
 }
 
+// span words the bounds: a whole number from 0 to 10.
+func (b bounds) span() string {
+	from := b.words() + " from " + numberText(b.min)
+	if math.IsInf(b.max, 1) {
+		return from + " on"
+	}
+	return from + " to " + numberText(b.max)
+}
+
 // number reads a number; now is the value in force, for the message.
 func (r *configReader) number(n *yamlNode, path *keyPath, b bounds, now float64) (float64, bool) {
 	if n.kind != yamlNumber {
@@ -145,13 +154,7 @@ func (r *configReader) number(n *yamlNode, path *keyPath, b bounds, now float64)
 	default:
 		return n.number, true
 	}
-	want := "write " + b.words() + " from " + numberText(b.min)
-	if math.IsInf(b.max, 1) {
-		want += " on"
-	} else {
-		want += " to " + numberText(b.max)
-	}
-	r.faults.add(n.at, path, Fault{Reason: reason, Got: spelling(n), Want: want})
+	r.faults.add(n.at, path, Fault{Reason: reason, Got: spelling(n), Want: "write " + b.span()})
 	return 0, false
 }
 

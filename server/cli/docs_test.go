@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
 )
@@ -26,11 +29,21 @@ func TestStopReasonsPage(t *testing.T) {
 		if s.Task {
 			next = "of a task, the run goes on"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %s |\n", s.Name, where(s), s.Exit, next, s.Meaning)
+		exit := strconv.Itoa(int(s.Exit))
+		if s.Task {
+			exit = ""
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", s.Name, where(s), exit, next, s.Meaning)
 	}
-	path := filepath.Join("..", "..", "docs", "stop-reasons.md")
+	fresh(t, "stop-reasons.md", b.String())
+}
+
+// fresh compares a page of docs with what it should be, or writes it.
+func fresh(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,8 +51,8 @@ func TestStopReasonsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != b.String() {
-		t.Errorf("%s is not what the registry says; run go test ./server/cli -run TestStopReasonsPage -update", path)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/%s is not what the program says; run go test ./server/cli -run %s -update (-program +page):\n%s", name, t.Name(), diff)
 	}
 }
 

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mdFence   = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+// Every link in a Markdown file that leads into this repository leads to a file that is there, and to a heading.
+func TestMarkdownLinks(t *testing.T) {
+	pages := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(path) != ".md" {
+			return nil
+		}
+		pages++
+		checkLinks(t, path)
+		return nil
+	})
+	if err != nil || pages == 0 {
+		t.Fatalf("%d pages, %v", pages, err)
+	}
+}
+
+func checkLinks(t *testing.T, path string) {
+	t.Helper()
+	for _, m := range mdLink.FindAllStringSubmatch(prose(t, path), -1) {
+		link, anchor, _ := strings.Cut(m[1], "#")
+		if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
+			continue
+		}
+		to := path
+		if link != "" {
+			to = filepath.Join(filepath.Dir(path), filepath.FromSlash(link))
+		}
+		if _, err := os.Stat(to); err != nil || strings.HasPrefix(to, "..") || filepath.IsAbs(link) {
+			t.Errorf("%s links to %s, which is not there", path, m[1])
+			continue
+		}
+		if anchor != "" && !hasHeading(prose(t, to), anchor) {
+			t.Errorf("%s links to %s; there is no such heading", path, m[1])
+		}
+	}
+}
+
+// prose is a page without its blocks of code.
+func prose(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mdFence.ReplaceAllString(string(text), "")
+}
+
+// hasHeading reports whether a page has a heading with this anchor, as forges make them.
+func hasHeading(text, anchor string) bool {
+	for _, m := range mdHeading.FindAllStringSubmatch(text, -1) {
+		kept := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 127:
+				return r
+			}
+			return -1
+		}, strings.ToLower(m[1]))
+		if kept == anchor {
+			return true
+		}
+	}
+	return false
+}

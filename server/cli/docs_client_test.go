@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+)
+
+// docsClient is an MCP client of a fresh installation: the embedded default, no key. It makes calls one after the
+// other.
+type docsClient struct {
+	t     *testing.T
+	to    io.Writer
+	lines *bufio.Scanner
+	last  int
+}
+
+// newDocsClient serves over pipes until the test ends.
+func newDocsClient(t *testing.T) *docsClient {
+	t.Helper()
+	a := &app{out: io.Discard, err: io.Discard}
+	loaded, err := a.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- s.ServeStdio(context.Background(), fromClient, toClient)
+		toClient.Close()
+	}()
+	t.Cleanup(func() {
+		toServer.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	c := &docsClient{t: t, to: toServer, lines: bufio.NewScanner(fromServer)}
+	c.lines.Buffer(nil, 1<<20)
+	c.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}`)
+	return c
+}
+
+// request sends a request and returns its result.
+func (c *docsClient) request(method, params string) json.RawMessage {
+	c.t.Helper()
+	c.last++
+	if _, err := fmt.Fprintf(c.to, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.last, method, params); err != nil {
+		c.t.Fatal(err)
+	}
+	for c.lines.Scan() {
+		var m struct {
+			ID            int
+			Result, Error json.RawMessage
+		}
+		if err := json.Unmarshal(c.lines.Bytes(), &m); err != nil || m.Error != nil {
+			c.t.Fatalf("%s %s: %s: %v", method, params, c.lines.Bytes(), err)
+		}
+		if m.ID == c.last && m.Result != nil {
+			return m.Result
+		}
+	}
+	c.t.Fatalf("%s: no answer: %v", method, c.lines.Err())
+	return nil
+}
+
+// call is the text channel of a tool's result.
+func (c *docsClient) call(tool, arguments string) string {
+	c.t.Helper()
+	var line bytes.Buffer
+	if err := json.Compact(&line, []byte(arguments)); err != nil {
+		c.t.Fatalf("%s: %v: %s", tool, err, arguments)
+	}
+	raw := c.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, line.String()))
+	var result struct{ Content []struct{ Text string } }
+	if err := json.Unmarshal(raw, &result); err != nil || len(result.Content) != 1 {
+		c.t.Fatalf("%s %s: %s", tool, arguments, raw)
+	}
+	return result.Content[0].Text
+}
