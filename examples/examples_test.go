@@ -1,5 +1,6 @@
 // Package examples holds sessions that run in the tests: each *.txtar is what a person types and what they see. The
-// comments in a session are its documentation; -update rewrites what is compared whole.
+// comments in a session are its documentation; -update rewrites what is compared whole. Beside them: clients, the files
+// of clients; goclient, a client in Go; inspector.sh, a session with the MCP Inspector, which CI plays.
 package examples
 
 import (
@@ -41,7 +42,9 @@ func TestMain(m *testing.M) {
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"serving": serving, "keep": keep, "readme": readme, "exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample,
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
