@@ -61,6 +61,7 @@ func (l *log) await(phase string, a asking) *stop {
 	if out.State != OK {
 		return stopped(phase, "caller_expired")
 	}
+	l.filled = nil // it is told of the newest call, whose arguments it points into
 	batch, handover := handedIn(out.Output, a.argument)
 	if stop := a.judge(batch); stop != nil {
 		l.batch, l.taken = batch, 0

@@ -123,3 +123,21 @@ func TestWaitingText(t *testing.T) {
 		at += i
 	}
 }
+
+// What was filled in is told of the newest call: its places are places in that call's arguments.
+func TestFilledOfTheNewestCall(t *testing.T) {
+	c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+	defer c.close()
+	short := object{"name": "get_refund_context", "args": object{"user_id": 42}} // without kind
+	r := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": []any{short, short}}), false)
+	id := r.object["run_id"]
+	for _, turn := range []struct {
+		actions []any
+		filled  int
+	}{{[]any{object{"name": "issue_refund", "args": object{"user_id": 42, "amount_usd": 10, "reason": "x"}}}, 1}, {[]any{"nonsense"}, 0}, {[]any{closing}, 0}} {
+		r = c.call(toolOf(gateway.Supervisor), object{"run_id": id, "actions": turn.actions}, false)
+		if filled, _ := r.object["filled"].([]any); len(filled) != turn.filled {
+			t.Errorf("after %v filled is %v, want %d rows", turn.actions, filled, turn.filled)
+		}
+	}
+}
