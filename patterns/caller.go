@@ -63,6 +63,10 @@ func (l *log) await(phase string, a asking) *stop {
 	}
 	l.filled = nil // it is told of the newest call, whose arguments it points into
 	batch, handover := handedIn(out.Output, a.argument)
+	l.handed = make([]any, len(batch))
+	for i, intent := range batch {
+		l.handed[i] = intent.Value()
+	}
 	if stop := a.judge(batch); stop != nil {
 		l.batch, l.taken = batch, 0
 		if l.refusals++; l.refusals == maxRefused {

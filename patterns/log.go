@@ -48,6 +48,7 @@ type log struct {
 	batch    []gateway.Intent // the newest that the caller handed in at once
 	taken    int              // of batch
 	proposed []any            // all of the caller's that were accepted, in order
+	handed   []any            // the newest batch that came by a turn
 	turn     int              // the turn that would be waited for
 	refusals int              // at this turn
 	refusal  *stop            // the newest of them
@@ -182,7 +183,7 @@ func (l *log) end(s *stop) Result {
 	r := Result{
 		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
 		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.spent(),
-		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue),
+		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue), Handed: l.handed,
 	}
 	if s == nil {
 		return r

@@ -67,6 +67,7 @@ type Result struct {
 	Asked    bool  // a model was asked
 	Proposed []any // the caller's accepted proposals, over all turns
 	Taken    int   // of them
+	Handed   []any // what the caller handed in last, refused or not; nil where that was at the start
 }
 
 // OK reports whether the run did what it was asked.

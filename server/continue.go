@@ -75,28 +75,29 @@ func (c call) notTaken() gateway.Problem {
 }
 
 // whole is the call that would have brought a run that ended to where it is: its own arguments with all that the caller
-// handed in over its turns. c is the call by which the run came there, or one that only looks at it.
+// handed in over its turns, whoever looks at it. c is the call by which the run came there, or one that only looks.
 func (t *tool) whole(c call, result patterns.Result) call {
 	if c.Run == nil {
 		return c
 	}
 	w := t.newCall(c.Run.Arguments)
 	w.Run, w.Arguments = c.Run, maps.Clone(w.Arguments)
-	name := c.intentName()
-	if c.Spec.Kind != gateway.Supervisor {
-		if v, ok := c.Intents[name]; ok {
-			w.Arguments[name], w.Intents[name], w.IntentWas[name] = v, v, false
+	name, own := c.intentName(), result.Handed
+	switch {
+	case own == nil: // all came at the start
+	case c.Spec.Kind != gateway.Supervisor:
+		if len(own) > 0 {
+			w.Arguments[name], w.Intents[name], w.IntentWas[name] = own[0], own[0], false
 		}
-		return w
-	}
-	own, _ := c.Intents[name].([]any)
-	all := slices.Clone(result.Proposed)
-	if result.ByCall && result.RawName != "" { // refused, and so not among them
-		all = append(all, own...)
-	}
-	w.Shift = max(0, len(all)-len(own))
-	if w.Proposes = len(all) > 0; w.Proposes {
-		w.Arguments[name], w.Intents[name], w.IntentWas[name] = all, all, false
+	default:
+		all := slices.Clone(result.Proposed)
+		if result.ByCall && result.RawName != "" { // refused, and so not among them
+			all = append(all, own...)
+		}
+		w.Shift = max(0, len(all)-len(own))
+		if w.Proposes = len(all) > 0; w.Proposes {
+			w.Arguments[name], w.Intents[name], w.IntentWas[name] = all, all, false
+		}
 	}
 	return w
 }

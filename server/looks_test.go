@@ -1,0 +1,54 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whoever looks at a run that ended sees what the call that ended it saw, its advice included, whichever turn brought
+// the fault.
+func TestEndedRunsLookTheSame(t *testing.T) {
+	lookUp := `{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}`
+	near := `{"kind":"tool","name":"issue_refnd","args":{}}`
+	ticket := `"ticket":"My invoice is wrong, refund me","finalize":false`
+	tests := map[string]struct {
+		tool  string
+		turns []string // the first has the run's own arguments
+	}{
+		"refused at the start":           {sv, []string{`"goal":"x","actions":[` + lookUp + `,` + near + `]`}},
+		"refused at the start in a text": {sv, []string{`"goal":"x","actions":` + mustJSON(`[`+near+`]`)}},
+		"refused at a turn": {sv, []string{`"goal":"x","actions":[` + lookUp + `]`,
+			`"actions":[` + near + `]`, `"actions":[` + near + `]`, `"actions":[` + lookUp + `,` + near + `]`}},
+		"blocked at a turn": {sv, []string{`"goal":"x","actions":[]`, `"actions":[{"kind":"final","answer":"Done."}]`}},
+		"a bad argument of a later route": {"route_ticket", []string{ticket + `,"route":{"target":"technical_specialist"}`,
+			`"route":{"target":"billing_specialist","args":{"tiket":1}}`}},
+		"a later route refused": {"route_ticket", []string{ticket + `,"route":{"target":"technical_specialist"}`,
+			`"route":{"target":"pay"}`, `"route":{"target":"pay"}`, `"route":{"target":"billing_specialst"}`}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, serving(t))
+			var ended map[string]any
+			for i, turn := range tt.turns {
+				if i > 0 {
+					turn += fmt.Sprintf(`,"run_id":%q`, ended["run_id"])
+				}
+				ended = c.call(tt.tool, "{"+turn+"}").result(t).Structured
+			}
+			if ended["status"] != "stopped" {
+				t.Fatalf("the run is %v, want it stopped: %v", ended["status"], ended)
+			}
+			var seen map[string]any
+			text := contents(t, c.ask("legacy", "resources/read", fmt.Sprintf(`{"uri":%q}`, runsURI+ended["run_id"].(string))))
+			if err := json.Unmarshal([]byte(text), &seen); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(ended, seen); diff != "" {
+				t.Errorf("the resource differs from the call's result (-call +resource):\n%s", diff)
+			}
+		})
+	}
+}
