@@ -32,7 +32,7 @@ type Job struct {
 	Client, Principal string
 	// Arguments are those of the tool as the caller sent them, for who looks at the run later. They are not changed.
 	Arguments map[string]any
-	Size      int // of what the caller sent, in bytes: it is held while the run waits
+	Size      int // of what the caller sent, in bytes of memory: it is held as long as the run is known
 }
 
 // Progress is one line about a run: "execute: step 2 of 5, fetch_sales_data". It holds names, never arguments.

@@ -50,7 +50,7 @@ type Continuation struct {
 	Turn             int // for which it is meant; 0: the present one
 	// Given are decoded arguments: route or actions, and continue_with.
 	Given    map[string]any
-	Size     int            // of what the caller sent, in bytes
+	Size     int            // of what the caller sent, in bytes of memory
 	Progress func(Progress) // as in [Job]
 }
 

@@ -23,6 +23,6 @@ type call struct {
 	Model     string          // name of the model: "rules", "gpt-4.1-mini"; "caller" when no model was asked
 
 	Run   *patterns.Snapshot // the run that is continued, as it stood when the call was taken; nil: a run is to begin
-	Size  int                // of the arguments as they came, in bytes
+	Size  int                // of the arguments in memory, in bytes
 	Shift int                // how many of Intents["actions"] were handed in before this call
 }

@@ -115,7 +115,7 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 	if problem != nil {
 		return r.call, []gateway.Problem{*problem}
 	}
-	r.Arguments, r.Size = arguments, len(raw)
+	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
 	r.unknown(t.takes)
 	for _, a := range t.takes {
 		r.read(a)
@@ -284,6 +284,7 @@ func (r *request) readIntent(a argument, v any) {
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}
+		r.Size += ijson.Weight(v)
 	}
 	_, isObject := v.(map[string]any)
 	_, isArray := v.([]any)

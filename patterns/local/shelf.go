@@ -12,8 +12,12 @@ import (
 // more; a single run may always wait.
 const maxParkedBytes = 64 << 20
 
-// maxEnded is how many runs of one principal are kept after their end, the newest ones.
-const maxEnded = 200
+// What is kept of one principal's runs after their end: the newest ones, and what their callers sent. The newest is
+// kept in any case.
+const (
+	maxEnded      = 200
+	maxEndedBytes = 64 << 20
+)
 
 // run is one run, from its start until it is forgotten. A life, of which there is one at a time, may change all but what
 // a lock is named for.
@@ -31,7 +35,7 @@ type run struct {
 	newest  time.Time     // of all events
 	waitsAt string        // the key of the effect that it waits for
 	waited  time.Duration // for its caller
-	size    int           // of what its caller sent so far, in bytes
+	size    int           // of what its caller sent so far, in bytes of memory
 
 	// Guarded by the engine's lock.
 	state    patterns.RunState
@@ -48,6 +52,7 @@ type shelf struct {
 	parked []*run // in the order in which they began to wait
 	bytes  int    // of the parked ones
 	ended  []*run // in the order of their ends
+	kept   int    // bytes of the ended ones
 }
 
 // shelve takes a new run in.
@@ -168,10 +173,12 @@ func (e *Engine) finish(r *run, rest patterns.Ended) {
 	s := e.shelves[r.job.Principal]
 	r.state, r.rest, r.life, r.record, r.quotas = patterns.Over, rest, nil, nil, nil
 	s.ended = append(s.ended, r)
+	s.kept += r.size
 	changed, attended := r.snapshot(), r.attended
-	if len(s.ended) > maxEnded {
+	for len(s.ended) > maxEnded || s.kept > maxEndedBytes && len(s.ended) > 1 {
 		oldest := s.ended[0]
 		s.ended = slices.Delete(s.ended, 0, 1)
+		s.kept -= oldest.size
 		e.drop(oldest)
 	}
 	e.mu.Unlock()
