@@ -74,10 +74,15 @@ type subscriptions struct {
 	by map[string]map[string]string // run URI and its principal's name, by session
 }
 
-// subscribe notes a session's wish to hear of one of its principal's runs.
+// subscribe notes a session's wish to hear of one of its principal's runs. Of others there is nothing to hear, and a wish
+// that is kept takes as much memory as its URI is long.
 func (s *Server) subscribe(ctx context.Context, _ any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 	session := mcpserver.ClientSessionFromContext(ctx)
-	if session == nil || session.SessionID() == "" || !strings.HasPrefix(req.Params.URI, runsURI) {
+	id, isRun := strings.CutPrefix(req.Params.URI, runsURI)
+	if session == nil || session.SessionID() == "" || !isRun {
+		return
+	}
+	if _, ok := s.config.Engine.Run(s.principalOf(ctx), id); !ok {
 		return
 	}
 	s.subscribed.mu.Lock()

@@ -83,6 +83,30 @@ func TestRunUpdates(t *testing.T) {
 	}
 }
 
+// Wishes to hear of what is not there are acknowledged and not kept, whatever their length.
+func TestSubscriptionsToNothing(t *testing.T) {
+	s := serving(t)
+	c := connect(t, s)
+	c.send(initialize, initialized)
+	c.next()
+	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
+	for _, name := range []string{strings.Repeat("x", 1<<20), "run_0123456789abcdef", "", id + "/", id} {
+		if m := c.ask("legacy", "resources/subscribe", fmt.Sprintf(`{"uri":%q}`, runsURI+name)); m.Error != nil {
+			t.Errorf("subscribing to %.40s: %s", name, m.line)
+		}
+	}
+	s.subscribed.mu.Lock()
+	defer s.subscribed.mu.Unlock()
+	for session, own := range s.subscribed.by {
+		if _, ok := own[runsURI+id]; !ok || len(own) != 1 {
+			t.Errorf("session %s has %d subscriptions, want the one to its run", session, len(own))
+		}
+	}
+	if len(s.subscribed.by) != 1 {
+		t.Errorf("%d sessions are subscribed, want 1", len(s.subscribed.by))
+	}
+}
+
 // Completion offers the principal's runs, the newest first.
 func TestRunCompletion(t *testing.T) {
 	c := connect(t, serving(t))
