@@ -32,8 +32,15 @@ func (r *request) findRun(t *tool, principal string) {
 	}
 }
 
-// compare refuses an argument of the run itself that is not what it was at the start.
+// compare refuses an argument of the run itself that is not what it was at the start, unless it was refused already.
 func (r *request) compare(name string, was any) {
+	for _, problems := range r.faults {
+		for _, p := range problems {
+			if p.Pointer == ijson.Pointer("").Member(name) {
+				return
+			}
+		}
+	}
 	if v := r.Arguments[name]; v != nil && v != was {
 		r.add(classMismatch, name, v, "what the run began with, or nothing")
 	}
@@ -67,6 +74,8 @@ func (c call) notTaken() gateway.Problem {
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", gateway.Got(c.Arguments["turn"])
 		p.Want = "the present turn: " + string(gateway.Got(float64(s.Ended.Waiting.Turn)))
+	case !c.empty(): // it was taken in the moment in which this call came, and waits again
+		p.Want = "a run that waits; another call was quicker, this is what came of it"
 	default:
 		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), gateway.Got([]any{})
 		p.Want = "at least one action"

@@ -19,6 +19,8 @@ func TestContinuations(t *testing.T) {
 		problem string // pointer and reason of the first
 		next    string
 		isError bool
+
+		problems int // in all; 0: not looked at
 	}{
 		"nothing":             {sent: object{}, status: "stopped", reason: "invalid_request:missing:actions", problem: "/actions missing:actions", next: "fix_and_retry", isError: true},
 		"no actions":          {sent: object{"actions": []any{}}, status: "waiting", problem: "/actions not_taken", next: "call"},
@@ -29,6 +31,8 @@ func TestContinuations(t *testing.T) {
 		"a turn in words":     {sent: object{"turn": "two", "actions": []any{closing}}, status: "stopped", reason: "invalid_request:type:turn", problem: "/turn type:turn", next: "fix_and_retry", isError: true},
 		"the same goal":       {sent: object{"goal": goalOf(gateway.Supervisor)["goal"], "turn": 2, "actions": []any{closing}}, status: "ok", reason: "success", next: "answer_user"},
 		"another goal":        {sent: object{"goal": "x", "actions": []any{closing}}, status: "stopped", reason: "invalid_request:mismatch:goal", problem: "/goal mismatch:goal", next: "fix_and_retry", isError: true},
+		"a goal of a type":    {sent: object{"goal": object{}, "actions": []any{closing}}, status: "stopped", reason: "invalid_request:type:goal", problem: "/goal type:goal", next: "fix_and_retry", isError: true, problems: 1},
+		"another tool's goal": {sent: object{"ticket": "x", "actions": []any{closing}}, status: "stopped", reason: "invalid_request:unknown_field:ticket", problem: "/ticket unknown_field:ticket", next: "fix_and_retry", isError: true, problems: 1},
 		"actions in a text":   {sent: object{"actions": `[{"kind":"final","answer":"Done."}]`}, status: "ok", reason: "success", next: "answer_user"},
 		"a tool there is not": {sent: object{"actions": []any{pay}}, status: "waiting", problem: "/actions/0/name unknown_tool:pay", next: "fix_and_retry"},
 		"one bad of two":      {sent: object{"actions": []any{closing, pay}}, status: "waiting", problem: "/actions/1/name unknown_tool:pay", next: "fix_and_retry"},
@@ -48,6 +52,9 @@ func TestContinuations(t *testing.T) {
 			}
 			if got := firstProblem(r.object); got != tt.problem {
 				t.Errorf("first problem %q, want %q", got, tt.problem)
+			}
+			if problems, _ := r.object["problems"].([]any); tt.problems > 0 && len(problems) != tt.problems {
+				t.Errorf("problems %v, want %d", problems, tt.problems)
 			}
 			if next := r.object["next"].(object); next["action"] != tt.next {
 				t.Errorf("next %v, want %s", next, tt.next)

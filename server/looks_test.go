@@ -1,11 +1,15 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/patterns"
 )
 
 // Whoever looks at a run that ended sees what the call that ended it saw, its advice included, whichever turn brought
@@ -50,5 +54,26 @@ func TestEndedRunsLookTheSame(t *testing.T) {
 				t.Errorf("the resource differs from the call's result (-call +resource):\n%s", diff)
 			}
 		})
+	}
+}
+
+// overtaken is an engine in which another call is always quicker.
+type overtaken struct{ patterns.Engine }
+
+func (overtaken) Continue(context.Context, patterns.Continuation) (patterns.Ended, error) {
+	return patterns.Ended{}, patterns.ErrNotTaken
+}
+
+// A continuation that came second, of a run that waits for the same turn again, is told so and not of faults that it does
+// not have.
+func TestOvertakenContinuation(t *testing.T) {
+	c := connect(t, serving(t, func(c *Config) { c.Engine = overtaken{c.Engine} }))
+	id := c.call(sv, startRefund).result(t).Structured["run_id"]
+	for _, more := range []string{"", `,"turn":2`} {
+		r := c.call(sv, fmt.Sprintf(`{"run_id":%q,"actions":[{"kind":"final","answer":"Done."}]%s}`, id, more)).result(t).Structured
+		problem := r["problems"].([]any)[0].(map[string]any)
+		if r["status"] != "waiting" || problem["pointer"] != "/run_id" || !strings.Contains(problem["want"].(string), "another call was quicker") {
+			t.Errorf("%s: status %v, problem %v", more, r["status"], problem)
+		}
 	}
 }
