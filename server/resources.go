@@ -111,6 +111,7 @@ func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
 	h.AddBeforeReadResource(s.hideRuns)
 	h.AddAfterSubscribe(s.subscribe)
 	h.AddAfterUnsubscribe(s.unsubscribe)
+	h.AddBeforeSubscriptionsListen(s.listenToRuns)
 	h.AddOnUnregisterSession(s.forgetSubscriptions)
 	h.AddBeforeGetPrompt(s.checkPrompt)
 	h.AddAfterSetLevel(s.levels.set)

@@ -119,6 +119,7 @@ func (s *Server) forgetSubscriptions(_ context.Context, session mcpserver.Client
 // whoever waits for a run also reads it.
 func (s *Server) updated(r patterns.Snapshot) {
 	uri := runsURI + r.RunID
+	s.listening.tell(r, uri)
 	s.subscribed.mu.Lock()
 	var sessions []string
 	for session, own := range s.subscribed.by {

@@ -52,6 +52,7 @@ type Server struct {
 	prompts    map[string]*prompt // by name
 	levels     levels
 	subscribed subscriptions
+	listening  listeners
 	principal  string
 	slots      slots
 	waiting    atomic.Int64 // runs that wait
