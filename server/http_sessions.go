@@ -59,8 +59,8 @@ func (sessionIDs) Validate(string) (isTerminated bool, err error) { return false
 func (sessionIDs) Terminate(string) (isNotAllowed bool, err error) { return false, nil }
 
 // sessions are those of the handshake era. Each belongs to the principal that began it; to another it does not exist.
-// They are bounded: when a principal has all it may have, or all are taken, the one that was idle longest makes way,
-// and where none is idle there is no new one. It is safe for concurrent use.
+// They are bounded: when a principal has all it may have, its one that was idle longest makes way; when all are taken,
+// that of who has most idle ones; and where none is idle there is no new one. It is safe for concurrent use.
 type sessions struct {
 	idle   time.Duration
 	places quota
@@ -103,21 +103,34 @@ func (t *sessions) reserve(principal string) bool {
 	}
 }
 
-// evict ends the session of a principal, or of any, that was idle longest.
+// evict ends the session of a principal that was idle longest; where none is named, of who has most of those that are
+// idle, so that nobody who has few makes way for who has many.
 func (t *sessions) evict(principal string) bool {
 	t.mu.Lock()
-	var oldest *httpSession
+	idle := map[string]int{}
+	oldest := map[string]*httpSession{}
 	for _, s := range t.all {
-		if s.busy == 0 && (principal == "" || s.principal == principal) && (oldest == nil || s.used.Before(oldest.used)) {
-			oldest = s
+		if s.busy > 0 || principal != "" && s.principal != principal {
+			continue
+		}
+		idle[s.principal]++
+		if o := oldest[s.principal]; o == nil || s.used.Before(o.used) {
+			oldest[s.principal] = s
 		}
 	}
-	t.remove(oldest)
+	who, most := "", 0
+	for p, n := range idle {
+		if n > most || n == most && oldest[p].used.Before(oldest[who].used) {
+			who, most = p, n
+		}
+	}
+	gone := oldest[who]
+	t.remove(gone)
 	t.mu.Unlock()
-	if oldest == nil {
+	if gone == nil {
 		return false
 	}
-	t.forget(oldest.id)
+	t.forget(gone.id)
 	return true
 }
 
