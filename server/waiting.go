@@ -145,15 +145,21 @@ func (a account) writtenSoFar() string {
 // runningEnvelope presents a run that goes on in another call.
 func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	now := s.Current
-	doing := "it begins"
-	if now.Doing != "" {
-		doing = now.Doing
+	phase, doing := now.Phase, now.Doing
+	if phase == "" {
+		phase = firstPhase(c.Spec.Kind)
+	}
+	switch {
+	case doing == "" && now.Done == 0:
+		doing = "it begins"
+	case doing == "":
+		doing = "it goes on"
 	}
 	return Envelope{
 		Status: statusRunning, RunID: s.RunID,
-		Summary: fmt.Sprintf("Running in phase %s: %s; %s answered. It goes on without you.", now.Phase, doing, count(now.Done, "call")),
+		Summary: fmt.Sprintf("Running in phase %s: %s; %s answered. It goes on without you.", phase, doing, count(now.Done, "call")),
 		Next:    next{Action: actionTell, Say: "The run goes on in another call, whose result will say how it ended. Do not start it again."},
-		Current: &current{now.Phase, doing, now.Done, stamp(now.Since)},
+		Current: &current{phase, doing, now.Done, stamp(now.Since)},
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
 }

@@ -51,7 +51,7 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	r.began = r.record.append(StartEvent, "", time.Now(), StartBody{
 		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
 	}).At
-	r.newest = r.began
+	r.newest, r.idle.Since = r.began, r.began
 	e.shelve(r)
 	return e.carry(newLife(ctx, r, job.Progress))
 }

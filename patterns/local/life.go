@@ -46,8 +46,9 @@ func newLife(ctx context.Context, r *run, progress func(patterns.Progress)) *lif
 	l := &life{run: r, record: r.record, progress: progress}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.moved = sync.NewCond(&l.baton)
-	l.now.Store(&patterns.Current{Since: r.began})
 	r.engine.mu.Lock()
+	idle := r.idle
+	l.now.Store(&idle)
 	r.life = l
 	r.engine.mu.Unlock()
 	return l
@@ -75,14 +76,6 @@ func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Du
 	w.Since, w.Until = since, since.Add(wait)
 	l.parked, l.waitsAt = &w, key
 	l.unwind(errParked)
-}
-
-// current is what the run does.
-func (l *life) current() patterns.Current {
-	if l == nil { // it begins in this moment
-		return patterns.Current{}
-	}
-	return *l.now.Load()
 }
 
 // stop notes why the run cannot go on; the first cause counts. The baton is held.

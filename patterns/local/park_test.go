@@ -375,3 +375,26 @@ func TestParkedRunsRest(t *testing.T) {
 		t.Errorf("%d goroutines with 1 waiting run, %d with 101", before, after)
 	}
 }
+
+// Who looks at a run in the moment in which it goes on sees what it did before.
+func TestRunGoesOnWhereItWas(t *testing.T) {
+	e := &local.Engine{}
+	defer e.Close()
+	var seen []patterns.Snapshot
+	e.Watch(func(s patterns.Snapshot, _ bool) {
+		if s.State == patterns.Running {
+			seen = append(seen, s)
+		}
+	})
+	id := begin(t, e, refundJob(t, lookUp)).RunID
+	send(t, e, id, object{"actions": []any{refund}})
+	send(t, e, id, object{"actions": []any{final}})
+	if len(seen) != 2 {
+		t.Fatalf("told of %d times that the run goes on, want 2", len(seen))
+	}
+	for i, s := range seen {
+		if now := s.Current; now.Done != i+1 || now.Phase != patterns.PhaseWorker || !now.Since.Equal(s.Ended.Began) || now.Since.IsZero() {
+			t.Errorf("turn %d: shown as %+v, want %d calls answered, in phase worker, since %v", i+2, now, i+1, s.Ended.Began)
+		}
+	}
+}

@@ -42,7 +42,8 @@ type run struct {
 	attended bool // a call began or continues it and waits
 	rest     patterns.Ended
 	clock    *time.Timer // of a run that waits for a limited time
-	life     *life       // of a run that runs
+	life     *life       // of a run that runs; nil in the moment in which it begins or goes on
+	idle     patterns.Current
 }
 
 // shelf is one principal's runs.
@@ -97,6 +98,7 @@ func (e *Engine) park(r *run, rest patterns.Ended) {
 	e.mu.Lock()
 	s := e.shelves[r.job.Principal]
 	r.state, r.rest, r.life = patterns.Parked, rest, nil
+	r.idle.Phase, r.idle.Done = rest.Phase, r.calls
 	s.parked = append(s.parked, r)
 	s.bytes += r.size
 	r.clock = time.AfterFunc(time.Until(rest.Waiting.Until), func() { e.expire(r, rest.Waiting) })
@@ -235,7 +237,9 @@ func (r *run) snapshot() patterns.Snapshot {
 	}
 	if r.state == patterns.Running {
 		s.Ended = patterns.Ended{RunID: r.id, Began: r.began}
-		s.Current = r.life.current()
+		if s.Current = r.idle; r.life != nil {
+			s.Current = *r.life.now.Load()
+		}
 	}
 	return s
 }
