@@ -77,3 +77,18 @@ func TestOvertakenContinuation(t *testing.T) {
 		}
 	}
 }
+
+// What a caller proposed before it handed over is not told as the model's.
+func TestSummaryNamesAllProposers(t *testing.T) {
+	goal := `"goal":"Refund user_id=42 the 500 USD and confirm it by email.","continue_with":"model","actions":`
+	for actions, want := range map[string]string{
+		`[]`: "3 actions by the rules carried out",
+		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]`:                                        "3 actions by the caller and the rules carried out",
+		`[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"final","answer":"Looked up."}]`: "1 action by the caller carried out",
+	} {
+		r := connect(t, serving(t)).call(sv, "{"+goal+actions+"}").result(t).Structured
+		if summary := r["summary"].(string); !strings.HasPrefix(summary, want) {
+			t.Errorf("after %s: %q, want %q", actions, summary, want)
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (a account) outcome() string {
 		return fmt.Sprintf("%s was chosen by %s and answered the ticket in %s%s.",
 			shownName(a.SelectedRoute), a.proposer(), a.time(), a.declined())
 	case gateway.Supervisor:
-		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposer(), a.time(), a.judged())
+		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
 	}
 	return fmt.Sprintf("Carried out in %s.", a.time())
 }
@@ -73,7 +73,7 @@ func (a account) progress() string {
 	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
 		return fmt.Sprintf("%s asked%s.", count(len(a.History), "specialist"), a.declined())
 	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
-		return fmt.Sprintf("%s by %s carried out%s.", count(a.actionsDone(), "action"), a.proposer(), a.judged())
+		return fmt.Sprintf("%s by %s carried out%s.", count(a.actionsDone(), "action"), a.proposers(), a.judged())
 	}
 	return ""
 }
@@ -151,6 +151,14 @@ func (a account) proposer() string {
 		return "the caller"
 	}
 	return "the " + a.author()
+}
+
+// proposers are all whose proposals were taken, where they can be several.
+func (a account) proposers() string {
+	if a.Taken > 0 && !a.ByCall {
+		return "the caller and " + a.proposer()
+	}
+	return a.proposer()
 }
 
 // time is how long the run took.
