@@ -52,6 +52,7 @@ type Continuation struct {
 	Given    map[string]any
 	Size     int            // of what the caller sent, in bytes of memory
 	Progress func(Progress) // as in [Job]
+	Taken    func()         // told that the run goes on with it, before it does; nil: nobody
 }
 
 // ErrNoRun is returned for a run that the principal does not have.

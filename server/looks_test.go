@@ -92,3 +92,14 @@ func TestSummaryNamesAllProposers(t *testing.T) {
 		}
 	}
 }
+
+// A continuation that came second resumes nothing, and no line says so.
+func TestResumedOnce(t *testing.T) {
+	var lines logBuffer
+	c := connect(t, serving(t, logging(&lines), func(c *Config) { c.Engine = overtaken{c.Engine} }))
+	id := c.call(sv, startRefund).result(t).Structured["run_id"]
+	c.call(sv, fmt.Sprintf(`{"run_id":%q,"actions":[{"kind":"final","answer":"Done."}]}`, id))
+	if resumed := lines.lines(t, "run resumed"); len(resumed) > 0 {
+		t.Errorf("logged %v, want nothing", resumed)
+	}
+}

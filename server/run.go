@@ -57,9 +57,6 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 // run carries out or continues a run until it ends or waits, and presents it.
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
-	if c.Run != nil {
-		s.logResumed(ctx, c.Run.RunID, "caller")
-	}
 	ended, err := t.carry(ctx, c, told, who)
 	switch {
 	case errors.Is(err, patterns.ErrNoRun), errors.Is(err, patterns.ErrNotTaken): // another call was quicker
@@ -92,7 +89,7 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 	}
 	if c.Run != nil {
 		more := c.continuation(s.principalOf(ctx))
-		more.Progress = tell
+		more.Progress, more.Taken = tell, func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
 	return s.config.Engine.Start(ctx, patterns.Job{

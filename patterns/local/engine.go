@@ -63,6 +63,9 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 		return patterns.Ended{}, err
 	}
 	r.size += c.Size
+	if c.Taken != nil {
+		c.Taken()
+	}
 	return e.goOn(newLife(ctx, r, c.Progress), OutcomeBody{State: patterns.OK, Output: c.Given})
 }
 
