@@ -23,7 +23,7 @@ const (
 type Engine struct {
 	// Recorded is given each run's record when the run has ended; nil: nobody.
 	Recorded func(runID string, r *Record)
-	// Fault is told the cause of tool and model faults, for the log; nil: nobody.
+	// Fault is told, for the log, the cause of tool and model faults, and of a fault of ours that no call is told; nil: nobody.
 	Fault func(runID, key string, cause error)
 	// CallerWait is how long a run waits for its caller; 0: 30 minutes, below: not at all.
 	CallerWait time.Duration

@@ -398,3 +398,31 @@ func TestRunGoesOnWhereItWas(t *testing.T) {
 		}
 	}
 }
+
+// A fault of ours in a run that the clock ends, which no call waits for, is not lost.
+func TestFaultOfExpiredRunIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan error, 1)
+		e := &local.Engine{CallerWait: time.Hour, Fault: func(_, _ string, cause error) { told <- cause }}
+		defer e.Close()
+		job, again := refundJob(t, lookUp), false
+		job.Spec.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict {
+			if again {
+				panic("broken")
+			}
+			again = true
+			return gateway.Verdict{Decision: gateway.Approve, Reason: "test"}
+		})
+		begin(t, e, job)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		select {
+		case cause := <-told:
+			if _, ours := errors.AsType[*patterns.Fault](cause); !ours {
+				t.Errorf("told %v, want a *patterns.Fault", cause)
+			}
+		default:
+			t.Error("nothing was told")
+		}
+	})
+}

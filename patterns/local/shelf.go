@@ -156,7 +156,10 @@ func (e *Engine) expire(r *run, w *patterns.Waiting) {
 	changed := e.unpark(r, false)
 	e.mu.Unlock()
 	e.tell(changed, false)
-	_, _ = e.goOn(newLife(context.Background(), r, nil), OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	_, err := e.goOn(newLife(context.Background(), r, nil), OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	if err != nil && e.Fault != nil { // nobody else would learn of it
+		e.Fault(r.id, r.waitsAt, err)
+	}
 }
 
 // unpark takes a run from those that wait. The lock is held.

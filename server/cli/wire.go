@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,7 +52,11 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 		}
 	}
 	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), MaxParked: orNone(c.Limits.ParkedRuns), Fault: func(runID, key string, cause error) {
-		log.Debug("fault", "id", runID+"/"+key, "cause", cause)
+		level := slog.LevelDebug
+		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
+			level = slog.LevelError
+		}
+		log.Log(context.Background(), level, "fault", "id", runID+"/"+key, "cause", cause)
 	}}
 	return server.New(server.Config{
 		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
