@@ -18,32 +18,39 @@ type Figures []time.Duration
 // Compare measures every side at a workload in rounds: in each round every side makes n runs in a row, the side that
 // begins changing from round to round, so that what the machine does meanwhile meets all sides alike.
 func Compare(w Workload, sides []Side, rounds, n int) ([]Figures, error) {
-	figures := make([]Figures, len(sides))
+	return InTurn(len(sides), rounds, func(side int) (time.Duration, error) {
+		return block(n, func() error { return sides[side].Run(w) })
+	})
+}
+
+// InTurn measures so many sides in rounds, the side that begins changing from round to round.
+func InTurn(sides, rounds int, measure func(side int) (time.Duration, error)) ([]Figures, error) {
+	figures := make([]Figures, sides)
 	for round := range rounds {
 		for i := range sides {
-			at := (i + round) % len(sides)
-			p50, err := block(w, sides[at], n)
+			at := (i + round) % sides
+			took, err := measure(at)
 			if err != nil {
 				return nil, err
 			}
-			figures[at] = append(figures[at], p50)
+			figures[at] = append(figures[at], took)
 		}
 	}
 	return figures, nil
 }
 
 // block is the median time of n runs, after a few that do not count.
-func block(w Workload, s Side, n int) (time.Duration, error) {
+func block(n int, run func() error) (time.Duration, error) {
 	runtime.GC() // nobody pays for another side's garbage
 	for range max(1, n/10) {
-		if err := s.Run(w); err != nil {
+		if err := run(); err != nil {
 			return 0, err
 		}
 	}
 	times := make([]time.Duration, n)
 	for i := range times {
 		start := time.Now()
-		if err := s.Run(w); err != nil {
+		if err := run(); err != nil {
 			return 0, err
 		}
 		times[i] = time.Since(start)
@@ -51,16 +58,31 @@ func block(w Workload, s Side, n int) (time.Duration, error) {
 	return median(times), nil
 }
 
-// Median is the median of the rounds' p50.
+// Median is the median of the rounds.
 func (f Figures) Median() time.Duration { return median(slices.Clone(f)) }
 
 // Over is the median of the ratios to another side's figures, each within its round.
-func (f Figures) Over(floor Figures) float64 {
+func (f Figures) Over(floor Figures) float64 { return f.To(floor).Median }
+
+// Spread is the median of a list, and what half of it lies between: of three and fewer, its least and its greatest.
+type Spread struct{ Median, Low, High float64 }
+
+// SpreadOf is the spread of a list, which it sorts.
+func SpreadOf(list []float64) Spread {
+	if len(list) == 0 {
+		return Spread{}
+	}
+	middle, out := median(list), len(list)/4
+	return Spread{middle, list[out], list[len(list)-1-out]}
+}
+
+// To is the spread of the ratios to another side's figures, each within its round.
+func (f Figures) To(other Figures) Spread {
 	ratios := make([]float64, len(f))
 	for i := range f {
-		ratios[i] = float64(f[i]) / float64(floor[i])
+		ratios[i] = float64(f[i]) / float64(other[i])
 	}
-	return median(ratios)
+	return SpreadOf(ratios)
 }
 
 // median sorts its argument.

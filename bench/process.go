@@ -17,7 +17,9 @@ type Programs struct {
 	Model  string // bench/stubmodel
 	Bare   string // bench/bareserver
 	Ours   string // the product
+	Many   string // bench/manyruns
 	Config string // its configuration
+	Echo   string // what the bare server's describe_catalog gives back; empty: it has none
 }
 
 // config has no delays and a person who pays 800 USD.
@@ -32,11 +34,12 @@ patterns:
 func Build(dir string, servers bool) (Programs, error) {
 	p := Programs{
 		Model: filepath.Join(dir, "stubmodel"), Bare: filepath.Join(dir, "bareserver"), Ours: filepath.Join(dir, "patterngate"),
+		Many:   filepath.Join(dir, "manyruns"),
 		Config: filepath.Join(dir, "config.yaml"),
 	}
 	args := []string{"build", "-o", dir + string(filepath.Separator), "patterngate/bench/stubmodel"}
 	if servers {
-		args = append(args, "patterngate/bench/bareserver", "patterngate")
+		args = append(args, "patterngate/bench/bareserver", "patterngate/bench/manyruns", "patterngate")
 	}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return p, fmt.Errorf("go build: %w\n%s", err, out)
@@ -81,24 +84,26 @@ func startPiped(child *exec.Cmd) (in io.WriteCloser, out io.Reader, err error) {
 func (m *Model) Close() error { return errors.Join(m.stdin.Close(), m.child.Wait()) }
 
 // StartBare starts the bare server at the model.
-func (p Programs) StartBare(m *Model) (*Session, error) { return startSession(m, p.Bare) }
+func (p Programs) StartBare(m *Model) (*Session, error) {
+	return startSession(m, p.Bare, "-echo", p.Echo)
+}
 
 // StartOurs starts the product at the model.
 func (p Programs) StartOurs(m *Model) (*Session, error) {
 	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error")
 }
 
-// residentMB is a process's resident memory, where the system tells (Linux).
-func residentMB(pid int) (float64, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+// MemoryMB is how much memory a process has (VmRSS) or had at most (VmHWM), where the system tells (Linux).
+func MemoryMB(pid, which string) (float64, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if size, ok := strings.CutPrefix(line, which+":"); ok {
 			kB, err := strconv.ParseFloat(strings.Fields(size)[0], 64)
 			return kB / 1024, err
 		}
 	}
-	return 0, errors.New("no VmRSS")
+	return 0, fmt.Errorf("no %s", which)
 }

@@ -35,7 +35,7 @@ func startSession(m *Model, name string, args ...string) (*Session, error) {
 
 // Initialize makes the handshake.
 func (s *Session) Initialize() error {
-	_, err := s.Request("initialize", []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`))
+	_, err := s.Request("initialize", []byte(initializeParams))
 	if err == nil {
 		_, err = io.WriteString(s.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	}
@@ -45,15 +45,10 @@ func (s *Session) Initialize() error {
 // Request sends a request and returns the line with its answer, which is valid until the next one. An answer that is an
 // error is an error.
 func (s *Session) Request(method string, params []byte) ([]byte, error) {
-	s.id++
-	s.line = append(s.line[:0], `{"jsonrpc":"2.0","id":`...)
-	s.line = strconv.AppendInt(s.line, int64(s.id), 10)
-	s.line = append(append(append(s.line, `,"method":"`...), method...), `","params":`...)
-	s.line = append(append(s.line, params...), "}\n"...)
-	if _, err := s.in.Write(s.line); err != nil {
+	if err := s.write(method, params); err != nil {
 		return nil, err
 	}
-	answer := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), int64(s.id), 10)
+	answer := strconv.AppendInt([]byte(answerHead), int64(s.id), 10)
 	for {
 		line, err := s.out.ReadSlice('\n')
 		if err != nil {
@@ -67,6 +62,16 @@ func (s *Session) Request(method string, params []byte) ([]byte, error) {
 		}
 		return line, nil
 	}
+}
+
+// write writes a request with an id of its own.
+func (s *Session) write(method string, params []byte) error {
+	s.id++
+	s.line = strconv.AppendInt(append(s.line[:0], answerHead...), int64(s.id), 10)
+	s.line = append(append(append(s.line, `,"method":"`...), method...), `","params":`...)
+	s.line = append(append(s.line, params...), "}\n"...)
+	_, err := s.in.Write(s.line)
+	return err
 }
 
 // Run has the server carry out a workload. A run that does not succeed is an error.
@@ -92,7 +97,9 @@ func result(line []byte) (map[string]any, error) {
 }
 
 // ResidentMB is the server's resident memory.
-func (s *Session) ResidentMB() (float64, error) { return residentMB(s.child.Process.Pid) }
+func (s *Session) ResidentMB() (float64, error) {
+	return MemoryMB(strconv.Itoa(s.child.Process.Pid), "VmRSS")
+}
 
 // Close ends the server.
 func (s *Session) Close() error { return errors.Join(s.in.Close(), s.child.Wait()) }

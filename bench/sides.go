@@ -30,6 +30,13 @@ func NewOurs(baseURL string, delay float64) (*Ours, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newOurs(model, delay)
+}
+
+// NewOffline makes a side that asks the offline rules.
+func NewOffline(delay float64) (*Ours, error) { return newOurs(llm.NewRules(), delay) }
+
+func newOurs(model patterns.Model, delay float64) (*Ours, error) {
 	tools, err := demo.Tools(demo.Config{DelayFactor: delay})
 	if err != nil {
 		return nil, err

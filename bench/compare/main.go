@@ -42,14 +42,15 @@ func (c *comparison) measure(what []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if c.programs, err = bench.Build(dir, slices.Contains(what, "stdio") || slices.Contains(what, "start")); err != nil {
+	if c.programs, err = bench.Build(dir, slices.ContainsFunc(what, func(name string) bool { return name != "inprocess" && name != "delays" })); err != nil {
 		return err
 	}
 	if c.model, err = c.programs.StartModel(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.model.Close()) }()
-	parts := map[string]func() error{"inprocess": c.inProcess, "stdio": c.overStdio, "start": c.start, "delays": c.delays}
+	parts := map[string]func() error{"inprocess": c.inProcess, "stdio": c.overStdio, "start": c.start, "delays": c.delays,
+		"hop": c.hopStdio, "hop-http": c.hopHTTP}
 	for _, name := range what {
 		part, ok := parts[name]
 		if !ok {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+
+	"patterngate/bench"
+)
+
+// What many runs at once may cost.
+const (
+	atOnce       = 1000
+	mostTimes    = 1.3 // the time of one
+	mostMB       = 170.0
+	mostMBServed = 230.0
+)
+
+var proposers = []bench.Proposer{bench.ByRules, bench.ByCaller}
+
+// many prints the time and memory of many runs at once in a process of their own.
+func (c *comparison) many() error {
+	c.manyHead("in process")
+	for _, by := range proposers {
+		err := c.manyRow(string(by)+"' plan", mostMB, func() (bench.Many, error) { return c.programs.ManyInProcess(by, atOnce) })
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+// manyHTTP prints the same of a server.
+func (c *comparison) manyHTTP() error {
+	c.manyHead("over HTTP")
+	for _, era := range bench.Eras() {
+		for _, by := range proposers {
+			err := c.manyRow(string(era)+" "+string(by)+"' plan", mostMBServed, func() (bench.Many, error) {
+				return c.programs.ManyOverHTTP(c.model, era, by, atOnce)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+func (c *comparison) manyHead(where string) {
+	fmt.Printf("%d orchestrator runs at once with the reference's delays, %s: %d times\n", atOnce, where, manyTimes)
+	fmt.Printf("%-24s %8s %8s %8s %13s %8s %13s %8s\n", "", "one s", "all s", "all/one", "from to", "target", "peak MB", "target")
+}
+
+// manyTimes is how often they are carried out, each time by a new process.
+const manyTimes = 3
+
+func (c *comparison) manyRow(title string, most float64, measure func() (bench.Many, error)) error {
+	var one, all bench.Figures
+	var times, peaks []float64
+	for range manyTimes {
+		m, err := measure()
+		if err != nil {
+			return fmt.Errorf("%s: %w", title, err)
+		}
+		one, all = append(one, m.One), append(all, m.All)
+		times, peaks = append(times, m.Times()), append(peaks, m.PeakMB)
+	}
+	r, peak := bench.SpreadOf(times), bench.SpreadOf(peaks)
+	fmt.Printf("%-24s %8.3f %8.3f %7.2fx %5.2f to %4.2f %8s %s %4.0f to %4.0f %8s %s\n", title, one.Median().Seconds(), all.Median().Seconds(),
+		r.Median, r.Low, r.High, fmt.Sprintf("<= %.1f", mostTimes), verdict(r.Median <= mostTimes),
+		peak.Low, peak.High, fmt.Sprintf("<= %.0f", most), verdict(peak.High <= most))
+	return nil
+}

@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Era is one of MCP's two ways to call.
+type Era string
+
+const (
+	// Handshake is 2025-11-25: initialize, then calls in a session.
+	Handshake Era = "2025-11-25"
+	// Stateless is 2026-07-28: each call says itself who asks.
+	Stateless Era = "2026-07-28"
+)
+
+// Eras are both.
+func Eras() []Era { return []Era{Handshake, Stateless} }
+
+const (
+	catalogTool = "describe_catalog"
+	statelessMe = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}`
+	initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`
+)
+
+// toolCall are the parameters of a call in an era.
+func (e Era) toolCall(tool, arguments string) []byte {
+	meta := ""
+	if e == Stateless {
+		meta = statelessMe + ","
+	}
+	return []byte(`{` + meta + `"name":"` + tool + `","arguments":` + arguments + `}`)
+}
+
+// hopArguments make describe_catalog answer with about 5 KB of structured content.
+const hopArguments = `{"limit":9}`
+
+// crowded is how many calls are under way at once.
+const crowded = 64
+
+// Caller makes one call again and again. Every answer must be the first one, byte for byte but for its id.
+type Caller interface {
+	// Once makes one call.
+	Once() error
+	// AtOnce makes n calls, so many at once.
+	AtOnce(n, at int) error
+	// Answer is the first answer.
+	Answer() []byte
+	Close() error
+}
+
+// channels are what a result says.
+type channels struct {
+	Structured json.RawMessage               `json:"structuredContent"`
+	Content    []struct{ Type, Text string } `json:"content"`
+}
+
+// resultOf is the result of an answer: as it came, and its channels.
+func resultOf(answer []byte) (json.RawMessage, channels, error) {
+	var a struct{ Result json.RawMessage }
+	var c channels
+	err := json.Unmarshal(answer, &a)
+	if err == nil {
+		err = json.Unmarshal(a.Result, &c)
+	}
+	if err == nil && (len(c.Content) != 1 || c.Content[0].Type != "text" || len(c.Structured) == 0) {
+		err = errors.New("want structured content and one text")
+	}
+	if err != nil {
+		return nil, c, fmt.Errorf("answer %.300s: %w", answer, err)
+	}
+	return a.Result, c, nil
+}
+
+// answerHead is how an answer begins; its id and the rest follow.
+const answerHead = `{"jsonrpc":"2.0","id":`
+
+// unlike says how an answer differs from the wanted one.
+func unlike(got, want []byte) error {
+	if bytes.Equal(got, want) {
+		return nil
+	}
+	const shown = 300
+	return fmt.Errorf("answer of %d bytes, want one of %d: %.*s", len(got), len(want), shown, got)
+}
+
+// Hop are both sides of a call of describe_catalog in an era, over stdio or HTTP: the bare server, a second one as the
+// control, and the product, whose answer the bare ones echo.
+func (p Programs) Hop(m *Model, era Era, http bool) (sides []Caller, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(sides))
+		}
+	}()
+	ours, err := p.hopOurs(m, era, http)
+	if err != nil {
+		return nil, fmt.Errorf("ours: %w", err)
+	}
+	sides = append(sides, ours)
+	echo, _, err := resultOf(ours.Answer())
+	if err != nil {
+		return sides, err
+	}
+	p.Echo = filepath.Join(filepath.Dir(p.Config), "echo.json")
+	if err := os.WriteFile(p.Echo, echo, 0o600); err != nil {
+		return sides, err
+	}
+	for range 2 {
+		bare, err := p.hopBare(m, era, http)
+		if err != nil {
+			return sides, fmt.Errorf("bare: %w", err)
+		}
+		sides = append(sides, bare)
+	}
+	return []Caller{sides[1], sides[2], sides[0]}, nil
+}
+
+func (p Programs) hopOurs(m *Model, era Era, http bool) (Caller, error) {
+	if !http {
+		return hopOver(era)(p.StartOurs(m))
+	}
+	return webCall(era)(p.ServeOurs(m, p.Config))
+}
+
+func (p Programs) hopBare(m *Model, era Era, http bool) (Caller, error) {
+	if !http {
+		return hopOver(era)(p.StartBare(m))
+	}
+	return webCall(era)(p.ServeBare(m))
+}
+
+func closeAll(sides []Caller) error {
+	var faults []error
+	for _, s := range sides {
+		faults = append(faults, s.Close())
+	}
+	return errors.Join(faults...)
+}
+
+// Hops are the figures of a hop, by side as [Programs.Hop] has them.
+type Hops struct {
+	Bytes int       // of structured content
+	Each  []Figures // the p50 of a call when they come one by one
+	Crowd []Figures // what a call takes of the time when many are under way at once
+}
+
+// MeasureHop measures a hop in rounds: n calls one by one, then four times as many, 64 at once.
+func MeasureHop(sides []Caller, rounds, n int) (Hops, error) {
+	var h Hops
+	_, answer, err := resultOf(sides[0].Answer())
+	if err != nil {
+		return h, err
+	}
+	h.Bytes = len(answer.Structured)
+	if h.Each, err = InTurn(len(sides), rounds, func(side int) (time.Duration, error) { return block(n, sides[side].Once) }); err != nil {
+		return h, err
+	}
+	h.Crowd, err = InTurn(len(sides), rounds, func(side int) (time.Duration, error) { return crowd(sides[side], 4*n, crowded) })
+	return h, err
+}
+
+// crowd is the time that n calls take, so many at once, for each of them.
+func crowd(c Caller, n, at int) (time.Duration, error) {
+	runtime.GC()
+	if err := c.AtOnce(n/10, at); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err := c.AtOnce(n, at)
+	return time.Since(began) / time.Duration(n), err
+}

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// stdioCaller makes one call again and again over stdio. It is used by one goroutine at a time.
+type stdioCaller struct {
+	*Session
+	params []byte
+	want   []byte // of an answer, behind its id
+}
+
+// hopOver begins to call a started server.
+func hopOver(era Era) func(*Session, error) (Caller, error) {
+	return func(s *Session, err error) (Caller, error) {
+		if err != nil {
+			return nil, err
+		}
+		c := &stdioCaller{Session: s, params: era.toolCall(catalogTool, hopArguments)}
+		if err := c.begin(era); err != nil {
+			_ = s.Close() // what failed says more
+			return nil, err
+		}
+		return c, nil
+	}
+}
+
+func (c *stdioCaller) begin(era Era) error {
+	if era == Handshake {
+		if err := c.Initialize(); err != nil {
+			return err
+		}
+	}
+	line, err := c.Request("tools/call", c.params)
+	if err == nil {
+		_, rest, _ := behindID(line)
+		c.want = bytes.Clone(rest)
+	}
+	return err
+}
+
+// Answer implements [Caller].
+func (c *stdioCaller) Answer() []byte { return append([]byte(answerHead+"0"), c.want...) }
+
+// Once implements [Caller].
+func (c *stdioCaller) Once() error {
+	line, err := c.Request("tools/call", c.params)
+	if err != nil {
+		return err
+	}
+	_, rest, _ := behindID(line)
+	return unlike(rest, c.want)
+}
+
+// AtOnce implements [Caller]: whenever an answer comes, the next call is written.
+func (c *stdioCaller) AtOnce(n, at int) error {
+	first, answered := c.id+1, make([]bool, n)
+	for range min(n, at) {
+		if err := c.write("tools/call", c.params); err != nil {
+			return err
+		}
+	}
+	for range n {
+		line, err := c.out.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		id, rest, ok := behindID(line)
+		if !ok || id < first || id > c.id || answered[id-first] {
+			return fmt.Errorf("no answer to a call under way: %.300s", line)
+		}
+		answered[id-first] = true
+		if err := unlike(rest, c.want); err != nil {
+			return err
+		}
+		if c.id < first+n-1 {
+			if err := c.write("tools/call", c.params); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// behindID parts an answer at its id; ok is false where it has none at its place.
+func behindID(line []byte) (id int, rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(line, []byte(answerHead))
+	n := 0
+	for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {
+		id = id*10 + int(rest[n]-'0')
+		n++
+	}
+	return id, rest[n:], ok && n > 0
+}

@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+)
+
+// seedConfig has the delays of the reference and needs no model server.
+const seedConfig = `version: 1
+llm: {provider: rules}
+demo: {delay_factor: 1.0}
+`
+
+// seed writes the configuration of [Programs.ManyOverHTTP].
+func (p Programs) seed() (path string, err error) {
+	path = filepath.Join(filepath.Dir(p.Config), "seed.yaml")
+	return path, os.WriteFile(path, []byte(seedConfig), 0o600)
+}
+
+// ManyOverHTTP has a server carry out n runs at once, for as many clients, each on a connection of its own and, where
+// the era has sessions, in one of its own. The memory is the server's.
+func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n int) (got Many, err error) {
+	config, err := p.seed()
+	if err != nil {
+		return got, err
+	}
+	s, err := p.ServeOurs(m, config)
+	if err != nil {
+		return got, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w := newWeb(s.Address, era, n)
+	defer w.transport.CloseIdleConnections()
+	heads := make([]http.Header, n)
+	for i := range heads {
+		session, err := w.session()
+		if err != nil {
+			return got, err
+		}
+		heads[i] = w.head("tools/call", Workloads()[1].Tool, session)
+	}
+	body := request(1, "tools/call", era.toolCall(Workloads()[1].Tool, string(by.arguments())))
+	if got, err = measureMany(n, func(i int) error { return succeeds(w.post(heads[i], body, nil, http.StatusOK)) }); err != nil {
+		return got, err
+	}
+	got.PeakMB, err = s.MemoryMB("VmHWM")
+	return got, err
+}
+
+// succeeds reports an answer that is not that of a run that succeeded.
+func succeeds(answer []byte, _ http.Header, err error) error {
+	if err == nil && !bytes.Contains(answer, []byte(`"stop_reason":"success"`)) {
+		err = fmt.Errorf("answer: %.300s", answer)
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Served is a running server over HTTP in a process of its own.
+type Served struct {
+	Address string // host:port
+	child   *exec.Cmd
+	end     func() error // asks it to end
+	drained chan struct{}
+}
+
+const anyPort = "127.0.0.1:0"
+
+// ServeBare starts the bare server at the model, over HTTP.
+func (p Programs) ServeBare(m *Model) (*Served, error) {
+	child := exec.Command(p.Bare, "-echo", p.Echo, "-http", anyPort)
+	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
+	stdin, out, err := startPiped(child)
+	if err != nil {
+		return nil, err
+	}
+	return (&Served{child: child, end: stdin.Close}).listen(out, func(line string) string { return strings.TrimSpace(line) })
+}
+
+// ServeOurs starts the product with a configuration, over HTTP. Its log is read, as it always is in earnest.
+func (p Programs) ServeOurs(m *Model, config string) (*Served, error) {
+	child := exec.Command(p.Ours, "serve", "--http", anyPort, "--config", config, "--log-format", "json")
+	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
+	out, err := child.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := child.Start(); err != nil {
+		return nil, err
+	}
+	return (&Served{child: child, end: func() error { return child.Process.Signal(syscall.SIGTERM) }}).listen(out, servingAddress)
+}
+
+// servingAddress is the address in the line of the log that says it.
+func servingAddress(line string) string {
+	var said struct{ Msg, Address string }
+	if json.Unmarshal([]byte(line), &said) != nil || said.Msg != "serving" {
+		return ""
+	}
+	return said.Address
+}
+
+// listen waits for the line that says the address; what comes after it is read and dropped.
+func (s *Served) listen(out io.Reader, address func(line string) string) (*Served, error) {
+	lines := bufio.NewReader(out)
+	var said strings.Builder
+	for s.Address == "" {
+		line, err := lines.ReadString('\n')
+		said.WriteString(line)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("no address in %q: %w", said.String(), err), s.end(), s.child.Wait())
+		}
+		s.Address = address(line)
+	}
+	s.drained = make(chan struct{})
+	go func() {
+		defer close(s.drained)
+		_, _ = io.Copy(io.Discard, lines) // until it ends
+	}()
+	return s, nil
+}
+
+// MemoryMB is the memory that the server has (VmRSS) or had at most (VmHWM).
+func (s *Served) MemoryMB(which string) (float64, error) {
+	return MemoryMB(strconv.Itoa(s.child.Process.Pid), which)
+}
+
+// Close ends the server.
+func (s *Served) Close() error {
+	err := s.end()
+	<-s.drained
+	return errors.Join(err, s.child.Wait())
+}
