@@ -19,6 +19,7 @@ type web struct {
 	transport *http.Transport
 	url       *url.URL
 	era       Era
+	token     string // empty: none
 }
 
 // newWeb makes a client of the server at an address that keeps up to so many connections.
@@ -38,6 +39,9 @@ func (w *web) head(method, tool, session string) http.Header {
 	}
 	if session != "" {
 		h["Mcp-Session-Id"] = []string{session}
+	}
+	if w.token != "" {
+		h["Authorization"] = []string{"Bearer " + w.token}
 	}
 	if w.era == Stateless {
 		h["Mcp-Method"] = []string{method}

@@ -31,13 +31,18 @@ func (p Programs) ServeBare(m *Model) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&Served{child: child, end: stdin.Close}).listen(out, func(line string) string { return strings.TrimSpace(line) })
+	return (&Served{child: child, end: stdin.Close}).listen(out, strings.TrimSpace, nil)
 }
 
 // ServeOurs starts the product with a configuration, over HTTP. Its log is read, as it always is in earnest.
 func (p Programs) ServeOurs(m *Model, config string) (*Served, error) {
+	return p.serveOurs(m, config, nil)
+}
+
+// serveOurs also gives the lines of its log to a reader, and adds to its environment.
+func (p Programs) serveOurs(m *Model, config string, read func(line string), environ ...string) (*Served, error) {
 	child := exec.Command(p.Ours, "serve", "--http", anyPort, "--config", config, "--log-format", "json")
-	child.Env = append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none")
+	child.Env = append(append(os.Environ(), "OPENAI_BASE_URL="+m.URL, "OPENAI_API_KEY=none"), environ...)
 	out, err := child.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -45,7 +50,7 @@ func (p Programs) ServeOurs(m *Model, config string) (*Served, error) {
 	if err := child.Start(); err != nil {
 		return nil, err
 	}
-	return (&Served{child: child, end: func() error { return child.Process.Signal(syscall.SIGTERM) }}).listen(out, servingAddress)
+	return (&Served{child: child, end: func() error { return child.Process.Signal(syscall.SIGTERM) }}).listen(out, servingAddress, read)
 }
 
 // servingAddress is the address in the line of the log that says it.
@@ -57,8 +62,8 @@ func servingAddress(line string) string {
 	return said.Address
 }
 
-// listen waits for the line that says the address; what comes after it is read and dropped.
-func (s *Served) listen(out io.Reader, address func(line string) string) (*Served, error) {
+// listen waits for the line that says the address; what comes after it goes to a reader, if there is one.
+func (s *Served) listen(out io.Reader, address func(line string) string, read func(line string)) (*Served, error) {
 	lines := bufio.NewReader(out)
 	var said strings.Builder
 	for s.Address == "" {
@@ -72,7 +77,17 @@ func (s *Served) listen(out io.Reader, address func(line string) string) (*Serve
 	s.drained = make(chan struct{})
 	go func() {
 		defer close(s.drained)
-		_, _ = io.Copy(io.Discard, lines) // until it ends
+		if read == nil {
+			_, _ = io.Copy(io.Discard, lines) // until it ends
+			return
+		}
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			read(line)
+		}
 	}()
 	return s, nil
 }

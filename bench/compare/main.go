@@ -50,7 +50,7 @@ func (c *comparison) measure(what []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.model.Close()) }()
 	parts := map[string]func() error{"inprocess": c.inProcess, "stdio": c.overStdio, "start": c.start, "delays": c.delays,
-		"hop": c.hopStdio, "hop-http": c.hopHTTP}
+		"hop": c.hopStdio, "hop-http": c.hopHTTP, "many": c.many, "many-http": c.manyHTTP, "sessions": c.sessions}
 	for _, name := range what {
 		part, ok := parts[name]
 		if !ok {

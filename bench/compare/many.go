@@ -71,3 +71,22 @@ func (c *comparison) manyRow(title string, most float64, measure func() (bench.M
 		peak.Low, peak.High, fmt.Sprintf("<= %.0f", most), verdict(peak.High <= most))
 	return nil
 }
+
+// What a new principal's session may cost, and what all may leave behind: the answers that the server keeps take one
+// of these megabytes, and the figures are whole ones.
+const (
+	mostSessionKB = 16
+	mostLeftMB    = 2
+)
+
+// sessions prints what sessions cost the server.
+func (c *comparison) sessions() error {
+	got, err := c.programs.MeasureSessions(c.model, bench.MostPrincipals)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("sessions over HTTP: %d, each of a principal of its own\n", got.N)
+	fmt.Printf("%-28s %8.1f %8s %s\n", "KB each, in use", got.EachKB, fmt.Sprintf("< %d", mostSessionKB), verdict(got.EachKB < mostSessionKB))
+	fmt.Printf("%-28s %8d %8s %s\n\n", "MB in all, after DELETE", got.LeftMB, fmt.Sprintf("<= %d", mostLeftMB), verdict(got.LeftMB <= mostLeftMB))
+	return nil
+}
