@@ -76,6 +76,15 @@ func SpreadOf(list []float64) Spread {
 	return Spread{middle, list[out], list[len(list)-1-out]}
 }
 
+// Spread is the spread of the rounds, in seconds.
+func (f Figures) Spread() Spread {
+	seconds := make([]float64, len(f))
+	for i := range f {
+		seconds[i] = f[i].Seconds()
+	}
+	return SpreadOf(seconds)
+}
+
 // To is the spread of the ratios to another side's figures, each within its round.
 func (f Figures) To(other Figures) Spread {
 	ratios := make([]float64, len(f))

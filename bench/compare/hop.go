@@ -6,26 +6,29 @@ import (
 	"patterngate/bench"
 )
 
+// hopRounds is how many short rounds stand for one: the machine changes more slowly than they do.
+const hopRounds = 4
+
 // What a hop may cost beside the bare echo.
 const (
 	mostTime        = 1.15 // of a call
 	leastThroughput = 0.85 // of 64 at once
 )
 
-func (c *comparison) hopStdio() error { return c.hop("stdio", false) }
-
-func (c *comparison) hopHTTP() error { return c.hop("HTTP", true) }
-
 // hop prints a line for one call at a time and one for many at once, in each era.
-func (c *comparison) hop(over string, http bool) error {
-	fmt.Printf("hop over %s: describe_catalog beside an echo of the same answer, %d rounds of %d calls\n", over, c.rounds, 5*c.runs)
+func (c *comparison) hop(http bool) error {
+	over := "stdio"
+	if http {
+		over = "HTTP"
+	}
+	fmt.Printf("hop over %s: describe_catalog beside an echo of the same answer, %d rounds of %d calls\n", over, hopRounds*c.rounds, c.runs/2)
 	fmt.Printf("%-24s %10s %10s %9s %9s %13s %8s\n", "", "bare us", "ours us", "control", "ours", "half of them", "target")
 	for _, era := range bench.Eras() {
 		sides, err := c.programs.Hop(c.model, era, http)
 		if err != nil {
 			return err
 		}
-		h, err := bench.MeasureHop(sides, c.rounds, 5*c.runs)
+		h, err := bench.MeasureHop(sides, hopRounds*c.rounds, c.runs/2)
 		for _, s := range sides {
 			_ = s.Close() // measured already
 		}
@@ -45,11 +48,4 @@ func (c *comparison) hop(over string, http bool) error {
 func (c *comparison) row(title string, f []bench.Figures, control float64, ours bench.Spread, target string, met bool) {
 	fmt.Printf("%-24s %10.1f %10.1f %8.2fx %8.2fx %5.2f to %4.2f %8s %s\n",
 		title, us(f[0].Median()), us(f[2].Median()), control, ours.Median, ours.Low, ours.High, target, verdict(met))
-}
-
-func verdict(met bool) string {
-	if met {
-		return "met"
-	}
-	return "MISSED"
 }

@@ -14,13 +14,21 @@ const (
 	mostMBServed = 230.0
 )
 
+// whose says whose plan is carried out.
+func whose(by bench.Proposer) string {
+	if by == bench.ByCaller {
+		return "caller's plan"
+	}
+	return "rules' plan"
+}
+
 var proposers = []bench.Proposer{bench.ByRules, bench.ByCaller}
 
-// many prints the time and memory of many runs at once in a process of their own.
-func (c *comparison) many() error {
+// manyLocal prints the time and memory of many runs at once in a process of their own.
+func (c *comparison) manyLocal() error {
 	c.manyHead("in process")
 	for _, by := range proposers {
-		err := c.manyRow(string(by)+"' plan", mostMB, func() (bench.Many, error) { return c.programs.ManyInProcess(by, atOnce) })
+		err := c.manyRow(whose(by), mostMB, func() (bench.Many, error) { return c.programs.ManyInProcess(by, atOnce) })
 		if err != nil {
 			return err
 		}
@@ -34,7 +42,7 @@ func (c *comparison) manyHTTP() error {
 	c.manyHead("over HTTP")
 	for _, era := range bench.Eras() {
 		for _, by := range proposers {
-			err := c.manyRow(string(era)+" "+string(by)+"' plan", mostMBServed, func() (bench.Many, error) {
+			err := c.manyRow(string(era)+" "+whose(by), mostMBServed, func() (bench.Many, error) {
 				return c.programs.ManyOverHTTP(c.model, era, by, atOnce)
 			})
 			if err != nil {
