@@ -32,7 +32,10 @@ func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n int) (got Many,
 	if err != nil {
 		return got, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() {
+		err = errors.Join(err, s.Close())
+		got.CPU = processorTime(s.child.ProcessState)
+	}()
 	w := newWeb(s.Address, era, n)
 	defer w.transport.CloseIdleConnections()
 	heads := make([]http.Header, n)

@@ -56,27 +56,28 @@ func (c *comparison) manyHTTP() error {
 
 func (c *comparison) manyHead(where string) {
 	fmt.Printf("%d orchestrator runs at once with the reference's delays, %s: %d times\n", atOnce, where, manyTimes)
-	fmt.Printf("%-24s %8s %8s %8s %13s %8s %13s %8s\n", "", "one s", "all s", "all/one", "from to", "target", "peak MB", "target")
+	fmt.Printf("%-24s %7s %7s %7s %8s %13s %13s %12s %15s\n", "", "one s", "all s", "cpu s", "all/one", "from to", "target", "peak MB", "target")
 }
 
 // manyTimes is how often they are carried out, each time by a new process.
 const manyTimes = 3
 
 func (c *comparison) manyRow(title string, most float64, measure func() (bench.Many, error)) error {
-	var one, all bench.Figures
+	var one, all, cpu bench.Figures
 	var times, peaks []float64
 	for range manyTimes {
 		m, err := measure()
 		if err != nil {
 			return fmt.Errorf("%s: %w", title, err)
 		}
-		one, all = append(one, m.One), append(all, m.All)
+		one, all, cpu = append(one, m.One), append(all, m.All), append(cpu, m.CPU)
 		times, peaks = append(times, m.Times()), append(peaks, m.PeakMB)
 	}
 	r, peak := bench.SpreadOf(times), bench.SpreadOf(peaks)
-	fmt.Printf("%-24s %8.3f %8.3f %7.2fx %5.2f to %4.2f %8s %s %4.0f to %4.0f %8s %s\n", title, one.Median().Seconds(), all.Median().Seconds(),
-		r.Median, r.Low, r.High, fmt.Sprintf("<= %.1f", mostTimes), verdict(r.Median <= mostTimes),
-		peak.Low, peak.High, fmt.Sprintf("<= %.0f", most), verdict(peak.High <= most))
+	fmt.Printf("%-24s %7.3f %7.3f %7.2f %7.2fx %5.2f to %4.2f %13s %4.0f to %4.0f %15s\n",
+		title, one.Median().Seconds(), all.Median().Seconds(), cpu.Median().Seconds(),
+		r.Median, r.Low, r.High, fmt.Sprintf("<= %.1f %s", mostTimes, verdict(r.Median <= mostTimes)),
+		peak.Low, peak.High, fmt.Sprintf("<= %.0f %s", most, verdict(peak.High <= most)))
 	return nil
 }
 
