@@ -42,13 +42,14 @@ type httpLimits struct {
 	sessions, sessionsEach int // in all and of one principal; the one that was idle longest makes way
 	streams, streamsEach   int // GET and subscriptions/listen, which last as long as their clients like
 	bodies                 int // bytes of requests under way; a single one may always be
+	weights                int // bytes of memory that they take as JSON, likewise
 	headers                int // bytes of a request's head
 }
 
 func defaultHTTPLimits() httpLimits {
 	return httpLimits{
 		header: 5 * time.Second, body: 30 * time.Second, idle: 2 * time.Minute, stall: 10 * time.Second, settle: 2 * time.Millisecond,
-		conns: 8192, sessions: 8000, sessionsEach: 2000, streams: 1000, streamsEach: 250, bodies: maxFlying, headers: 32 << 10,
+		conns: 8192, sessions: 8000, sessionsEach: 2000, streams: 1000, streamsEach: 250, bodies: maxFlying, weights: 256 << 20, headers: 32 << 10,
 	}
 }
 
@@ -116,6 +117,7 @@ type endpoint struct {
 	sessions *sessions
 	streams  quota
 	bodies   atomic.Int64 // bytes of requests under way
+	weights  atomic.Int64 // bytes of memory that they take as JSON
 	open     connections
 	traffic  traffic
 	ending   context.Context // ends when streams have to

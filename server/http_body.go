@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -14,8 +15,9 @@ const firstRead = 4 << 10
 
 // bodyReader reads one body within the bounds of its endpoint.
 type bodyReader struct {
-	e    *endpoint
-	held int // bytes that it counts for among those under way
+	e      *endpoint
+	held   int // bytes that it counts for among those under way
+	weight int // of what it becomes when it is read as JSON, likewise
 }
 
 // read takes the body of a request whole. What it holds is given back by release, when the request is over.
@@ -89,4 +91,26 @@ func (b *bodyReader) hold(n int) bool {
 	return under <= int64(b.e.limits.bodies) || under == int64(b.held)
 }
 
-func (b *bodyReader) release() { b.e.bodies.Add(int64(-b.held)) }
+// weigh counts what a body becomes when it is read as JSON among what is under way: a text of empty objects takes more
+// than a hundred times its length, and few of them would take all memory there is. What is alone may always be.
+func (b *bodyReader) weigh(body []byte) *refusal {
+	b.weight = weightOf(body)
+	under := b.e.weights.Add(int64(b.weight))
+	if under <= int64(b.e.limits.weights) || under == int64(b.weight) {
+		return nil
+	}
+	return b.busy()
+}
+
+// weightOf is about how many bytes of memory a text takes as JSON, read once by mcp-go and once here. Texts with many
+// braces and commas in strings are taken for heavier than they are.
+func weightOf(body []byte) int {
+	const object, list, element, readers = 400, 64, 48, 2
+	count := func(c byte) int { return bytes.Count(body, []byte{c}) }
+	return readers * (2*len(body) + object*count('{') + list*count('[') + element*count(','))
+}
+
+func (b *bodyReader) release() {
+	b.e.bodies.Add(int64(-b.held))
+	b.e.weights.Add(int64(-b.weight))
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/ijson"
 )
 
 // tight is a time-out that tests wait for; what has to come in time comes at once.
@@ -215,6 +217,42 @@ func TestBodiesTogether(t *testing.T) {
 	}
 	if a := c.call(3, td, holdCall, ""); a.status != 200 {
 		t.Errorf("a request after it: status %d: %s", a.status, a.body)
+	}
+}
+
+// So is what they take in memory: texts that blow up when they are read are not read side by side.
+func TestHeavyBodiesTogether(t *testing.T) {
+	held := newHolding()
+	h := listening(t, serving(t, held.with(t)), limiting(func(l *httpLimits) { l.weights = 100_000 }))
+	c := h.connect(true, nil)
+	heavy := strings.Repeat("[],", 2000)
+	answers := make(chan reply, 1)
+	go func() { answers <- h.post(c.head(methodCall, td), c.line(1, td, holdCall, `"more":[`+heavy+`0]`)) }()
+	wait(t, held.begun, "a heavy request is carried out")
+	a := h.post(c.head(methodCall, td), c.line(2, td, holdCall, `"more":[`+heavy+`0]`))
+	if code, _ := a.errorOf(t); a.status != 503 || a.header.Get("Retry-After") != "1" || code != -32000 {
+		t.Errorf("one more beside it: status %d: %s", a.status, a.body)
+	}
+	close(held.let)
+	if a := got(t, answers); a.status != 200 {
+		t.Errorf("the heavy request: status %d: %s", a.status, a.body)
+	}
+	if a := c.call(3, td, holdCall, ""); a.status != 200 {
+		t.Errorf("a request after it: status %d: %s", a.status, a.body)
+	}
+}
+
+// A text is not taken for lighter than what it becomes.
+func TestWeightOf(t *testing.T) {
+	for _, unit := range []string{"[]", "{}", `{"":0}`, `{"a":{"b":[]}}`, "0", `"a"`, `"abcdefghij"`, `[[[[0]]]]`} {
+		text := []byte("[" + strings.Repeat(unit+",", 10_000) + "0]")
+		v, err := ijson.Decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, holds := weightOf(text), ijson.Weight(v); got < holds || got > 20*holds {
+			t.Errorf("%s: weighed as %d, holds %d", unit, got, holds)
+		}
 	}
 }
 

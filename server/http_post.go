@@ -155,6 +155,9 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string
 	reader := bodyReader{e: e}
 	defer reader.release()
 	body, refused := reader.read(w, r)
+	if refused == nil {
+		refused = reader.weigh(body)
+	}
 	if refused != nil {
 		return refused
 	}
