@@ -33,7 +33,7 @@ var registry = concat(
 		"type:N", "The argument N is of another type.",
 		"limit:N", "The argument N holds a number out of range, a word outside its list or too much, or is nested too deep.",
 		"too_large:N", "The argument N, or the whole call, is larger than allowed."),
-	rows("invalid_request:", append(at(dcRequest), continuing...), ExitRequest, NextFixOrCall,
+	rows("invalid_request:", append(at(dcRequest), continuing...), ExitRequest, NextCallOrTel,
 		"not_found:N", "What the argument N names is not there, or not yours."),
 	rows("invalid_request:", continuing, ExitRequest, NextFix,
 		"mismatch:N", "The argument N is not what the run began with."),

@@ -43,7 +43,7 @@ const stopReasons = `
 TD , OR , RT , SV , DC |0|answer_user|success
 TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:missing:goal
 TD request, OR request, RT request, SV request, DC request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
-RT request, SV request, DC request|2|fix_and_retry or call|invalid_request:not_found:names
+RT request, SV request, DC request|2|call or tell_user|invalid_request:not_found:names
 RT request, SV request|2|fix_and_retry|invalid_request:mismatch:goal
 TD plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay
 TD plan|3|fix_and_retry or call|invalid_plan:step_1_not_object invalid_plan:step_2_extra_keys invalid_plan:step_10_missing_id invalid_plan:step_3_missing_title invalid_plan:step_9999_missing_tool invalid_plan:step_6_bad_args

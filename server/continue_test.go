@@ -148,3 +148,14 @@ func TestFilledOfTheNewestCall(t *testing.T) {
 		}
 	}
 }
+
+// Whoever continues a run that is not known is not told to begin it anew: what it did, it did.
+func TestUnknownRunIsNotBegunAnew(t *testing.T) {
+	c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+	defer c.close()
+	r := c.call(toolOf(gateway.Supervisor), object{"goal": "x", "run_id": "run_0123456789abcdef", "actions": []any{lookUp}}, false)
+	next := r.object["next"].(object)
+	if r.object["stop_reason"] != "invalid_request:not_found:run_id" || !r.IsError || next["action"] != "tell_user" || next["tool"] != nil {
+		t.Errorf("%v, error %t, next %v", r.object["stop_reason"], r.IsError, next)
+	}
+}

@@ -143,6 +143,11 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 	if c.Run != nil {
 		e.RunID = c.Run.RunID
 	}
+	if e.StopReason == "invalid_request:"+classNotFound.reason("run_id") {
+		// Whoever is told to begin anew may pay twice.
+		e.Next = next{Action: actionTell, Say: "No such run is known here: it ended long ago, or went with another server process. " +
+			"What it did stays done. Find out what that was before anything is begun again."}
+	}
 	return e
 }
 

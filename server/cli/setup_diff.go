@@ -9,13 +9,11 @@ import (
 	"patterngate/server"
 )
 
-// The bounds of a shown difference: lines around it, and bytes of a line.
-const (
-	diffContext = 3
-	diffLine    = 240
-)
+// diffLine is how much of a line is shown, in bytes.
+const diffLine = 240
 
-// unifiedDiff shows how a text changes, as diff -u does, in one hunk. Line ends that are alike in both texts and byte order
+// unifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
+// hold what others keep secret. Line ends that are alike in both texts and byte order
 // marks are not shown, control characters are spelled out, and long lines are cut around what differs in them.
 func unifiedDiff(file string, before, after []byte) string {
 	if bytes.Equal(before, after) {
@@ -30,11 +28,9 @@ func unifiedDiff(file string, before, after []byte) string {
 	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	first := max(0, head-diffContext)
-	last := min(tail, diffContext)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n@@ -%s +%s @@\n", server.Visible(file), server.Visible(file),
-		hunkRange(first, len(a)-tail+last), hunkRange(first, len(b)-tail+last))
+		hunkRange(head, len(a)-tail), hunkRange(head, len(b)-tail))
 	from, gone, come := 0, a[head:len(a)-tail], b[head:len(b)-tail]
 	if len(gone) == 1 && len(come) == 1 {
 		from = sameBytes(gone[0], come[0])
@@ -43,7 +39,7 @@ func unifiedDiff(file string, before, after []byte) string {
 		mark string
 		list []string
 		from int
-	}{{" ", a[first:head], 0}, {"-", gone, from}, {"+", come, from}, {" ", a[len(a)-tail : len(a)-tail+last], 0}} {
+	}{{"-", gone, from}, {"+", come, from}} {
 		for _, line := range lines.list {
 			out.WriteString(lines.mark + shownLine(line, lines.from) + "\n")
 			if !strings.HasSuffix(line, "\n") {

@@ -133,11 +133,11 @@ func TestUnifiedDiff(t *testing.T) {
 		"none":         {"a\n", "a\n", ""},
 		"new file":     {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
 		"gone":         {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
-		"in between":   {"1\n2\n3\n4\n5\n6\n7\n8\n", "1\n2\n3\n4\nx\n5\n6\n7\n8\n", "@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+x\n 5\n 6\n 7\n"},
+		"in between":   {"1\n2\n3\n4\n5\n6\n7\n8\n", "1\n2\n3\n4\nx\n5\n6\n7\n8\n", "@@ -4,0 +5,1 @@\n+x\n"},
 		"no last end":  {"a", "a,\nb", "@@ -1,1 +1,2 @@\n-a\n\\ No newline at end of file\n+a,\n+b\n\\ No newline at end of file\n"},
-		"CRLF, tab":    {"a\r\n", "a\r\n\tb\r\n", "@@ -1,1 +1,2 @@\n a\n+\tb\n"},
+		"CRLF, tab":    {"a\r\n", "a\r\n\tb\r\n", "@@ -1,0 +2,1 @@\n+\tb\n"},
 		"terminal":     {"", "\x1b[31m\u202e\n", "@@ -0,0 +1,1 @@\n+\\u001b[31m\\u202e\n"},
-		"twice a line": {"a\na\n", "a\na\na\n", "@@ -1,2 +1,3 @@\n a\n a\n+a\n"},
+		"twice a line": {"a\na\n", "a\na\na\n", "@@ -2,0 +3,1 @@\n+a\n"},
 		"a long line": {
 			long + "x" + long, long + "y" + long,
 			"@@ -1,1 +1,1 @@\n-…" + strings.Repeat("é", 30) + "x" + strings.Repeat("é", 89) + "…\n\\ No newline at end of file\n" +
