@@ -89,7 +89,7 @@ type Proposal struct {
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
 // the proof that it may be made. A refused call counts against the budget too.
 func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
-	permit, stop := g.check(p)
+	call, stop := g.check(p)
 	if stop != nil {
 		return Permit{}, stop
 	}
@@ -100,50 +100,48 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 			return Permit{}, &Stop{Reason: "policy_block:" + reason, Need: ruling.Need}
 		}
 	}
-	permit.given = true
-	return permit, nil
+	return Permit{call}, nil
 }
 
 // AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
 // arguments, and be newer than all that was done.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
-	permit, stop := g.check(p)
+	call, stop := g.check(p)
 	if stop != nil {
 		return Permit{}, stop
 	}
 	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched}
 	}
-	permit.given = true
-	return permit, nil
+	return Permit{call}, nil
 }
 
-// check judges all but policy; the permit it returns is not given yet.
-func (g *Gate) check(p Proposal) (Permit, *Stop) {
+// check judges all but policy, so that what it returns is no permit yet.
+func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	for _, b := range g.config.Calls {
 		if !b.Limit.Allows(g.asked + 1) {
-			return Permit{}, &Stop{Reason: b.Reason}
+			return nil, &Stop{Reason: b.Reason}
 		}
 	}
 	g.asked++
 	if !slices.Contains(g.config.Execution, p.Tool) {
-		return Permit{}, g.refuse("denied", p)
+		return nil, g.refuse("denied", p)
 	}
 	tool, ok := g.config.Catalog.Tool(p.Tool)
 	if !ok {
-		return Permit{}, g.refuse("missing", p)
+		return nil, g.refuse("missing", p)
 	}
 	hash := ijson.ArgsHash(p.Args)
 	if stop := g.loop(p.Tool, hash); stop != nil {
-		return Permit{}, stop
+		return nil, stop
 	}
 	args := owned(p.Args)
 	maps.Copy(args, p.Inject)
 	if wrong := tool.Input.Check(args); len(wrong) > 0 {
 		family := g.config.Family
-		return Permit{}, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
+		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
-	return Permit{tool: tool, args: args, hash: hash, attempt: p.Attempt}, nil
+	return &judged{tool: tool, args: args, hash: hash, attempt: p.Attempt}, nil
 }
 
 // refuse names what could have been called instead.

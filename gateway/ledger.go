@@ -45,10 +45,10 @@ func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status
 // Note adds what became of a permitted call to the ledger, at its place in the order of intents. Without a permit
 // nothing was called, and nothing is noted.
 func (g *Gate) Note(p Permit, e Entry) {
-	if !p.given {
+	if !p.Valid() {
 		return
 	}
-	e.Tool, e.Effect, e.Args, e.Hash = p.tool.Name, p.tool.Effect, p.args, p.hash
+	e.Tool, e.Effect, e.Args, e.Hash = p.Tool(), p.Effect(), p.Args(), p.Hash()
 	at, _ := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
 	g.ledger = slices.Insert(g.ledger, at, e)
 }

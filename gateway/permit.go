@@ -21,31 +21,53 @@ var ErrNoPermit = errors.New("gateway: no permit")
 
 // Permit is proof that one call was judged and may be made. Only a [Gate] makes one; the zero Permit permits
 // nothing. It holds what was judged, and exactly that is sent.
-type Permit struct {
+type Permit struct{ judged *judged } // small: permits go by value through many frames that wait
+
+// judged is a call that was judged. It never changes.
+type judged struct {
 	tool    catalog.Tool
 	args    map[string]any
 	hash    string
 	attempt int
-	given   bool
 }
 
 // Valid reports whether p permits anything.
-func (p Permit) Valid() bool { return p.given }
+func (p Permit) Valid() bool { return p.judged != nil }
 
-// Tool is the tool's name.
-func (p Permit) Tool() string { return p.tool.Name }
+// Tool is the tool's name; the zero Permit has none, nor anything else.
+func (p Permit) Tool() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.tool.Name
+}
 
 // Effect is the tool's declared effect.
-func (p Permit) Effect() catalog.Effect { return p.tool.Effect }
+func (p Permit) Effect() catalog.Effect {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.tool.Effect
+}
 
 // Repeatable reports whether the call may be made again when nobody knows whether it happened.
-func (p Permit) Repeatable() bool { return p.given && p.tool.Repeatable() }
+func (p Permit) Repeatable() bool { return p.judged != nil && p.judged.tool.Repeatable() }
 
 // Hash is the args_hash of the arguments as proposed and revised, without what the pattern injected.
-func (p Permit) Hash() string { return p.hash }
+func (p Permit) Hash() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.hash
+}
 
 // Args are the arguments as they are sent. They must not be changed.
-func (p Permit) Args() map[string]any { return p.args }
+func (p Permit) Args() map[string]any {
+	if p.judged == nil {
+		return nil
+	}
+	return p.judged.args
+}
 
 // DoneState says how a performed call ended.
 type DoneState string
@@ -70,31 +92,32 @@ type Done struct {
 // Perform makes the call. It contains the tool's panics, checks the whole result against the output schema and
 // bounds what is handed on. It returns when the tool does: cutting is the engine's part.
 func (p Permit) Perform(ctx context.Context, key string) (done Done) {
-	if !p.given {
+	call := p.judged
+	if call == nil {
 		return Done{State: DoneRefused, Cause: ErrNoPermit}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", p.tool.Name, r, debug.Stack())}
+			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", call.tool.Name, r, debug.Stack())}
 		}
 	}()
-	v, err := p.tool.Do(ctx, catalog.Call{Args: owned(p.args), Key: key, Attempt: p.attempt})
+	v, err := call.tool.Do(ctx, catalog.Call{Args: owned(call.args), Key: key, Attempt: call.attempt})
 	if err != nil {
-		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", p.tool.Name, err)}
+		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", call.tool.Name, err)}
 	}
-	return p.judge(v)
+	return call.judge(v)
 }
 
 // judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
-func (p Permit) judge(v any) Done {
+func (c *judged) judge(v any) Done {
 	text, err := ijson.AppendChecked(nil, v)
 	if err != nil {
-		return Done{State: DoneBadResult, Cause: fmt.Errorf("%s: %w", p.tool.Name, err)}
+		return Done{State: DoneBadResult, Cause: fmt.Errorf("%s: %w", c.tool.Name, err)}
 	}
 	done := Done{State: DoneOK, Value: Bounded(v, text, maxRecorded, maxRecorded-1024), Bytes: len(text)}
-	if wrong := p.tool.Output.Check(v); len(wrong) > 0 {
+	if wrong := c.tool.Output.Check(v); len(wrong) > 0 {
 		done.State = DoneBadResult
-		done.Cause = fmt.Errorf("%s: result %s: want %s", p.tool.Name, wrong[0].Pointer, wrong[0].Want)
+		done.Cause = fmt.Errorf("%s: result %s: want %s", c.tool.Name, wrong[0].Pointer, wrong[0].Want)
 	}
 	return done
 }

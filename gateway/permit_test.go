@@ -66,6 +66,9 @@ func TestZeroPermitPermitsNothing(t *testing.T) {
 	if p.Valid() || p.Repeatable() {
 		t.Errorf("the zero Permit is valid: %v, repeatable: %v", p.Valid(), p.Repeatable())
 	}
+	if p.Tool() != "" || p.Effect() != "" || p.Hash() != "" || p.Args() != nil {
+		t.Errorf("the zero Permit is for %q, %q, %q, %v; want nothing", p.Tool(), p.Effect(), p.Hash(), p.Args())
+	}
 	var gate gateway.Gate
 	gate.Note(p, gateway.Entry{Status: gateway.Finished, Order: 1})
 	if l := gate.Ledger(); len(l) != 0 {
