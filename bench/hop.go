@@ -54,7 +54,16 @@ type Caller interface {
 	AtOnce(n, at int) error
 	// Answer is the first answer.
 	Answer() []byte
+	// Vary has the calls' arguments differ from now on, so that none was answered before: by the space in them.
+	Vary()
 	Close() error
+}
+
+// varied are the parameters of a call with arguments of their own.
+func varied(params []byte, call int) []byte {
+	const spaces = 512 // more than the product keeps answers
+	end := len(params) - len("}}")
+	return append(append(bytes.Clone(params[:end]), bytes.Repeat([]byte{' '}, 1+call%spaces)...), "}}"...)
 }
 
 // channels are what a result says.
@@ -147,23 +156,25 @@ func closeAll(sides []Caller) error {
 
 // Hops are the figures of a hop, by side as [Programs.Hop] has them.
 type Hops struct {
-	Bytes int       // of structured content
 	Each  []Figures // the p50 of a call when they come one by one
 	Crowd []Figures // what a call takes of the time when many are under way at once
+	New   []Figures // the p50 of a call when none was made before
 }
 
 // MeasureHop measures a hop in rounds: n calls one by one, then four times as many, 64 at once.
-func MeasureHop(sides []Caller, rounds, n int) (Hops, error) {
-	var h Hops
-	_, answer, err := resultOf(sides[0].Answer())
-	if err != nil {
-		return h, err
-	}
-	h.Bytes = len(answer.Structured)
-	if h.Each, err = InTurn(len(sides), rounds, func(side int) (time.Duration, error) { return block(n, sides[side].Once) }); err != nil {
+func MeasureHop(sides []Caller, rounds, n int) (h Hops, err error) {
+	each := func(side int) (time.Duration, error) { return block(n, sides[side].Once) }
+	if h.Each, err = InTurn(len(sides), rounds, each); err != nil {
 		return h, err
 	}
 	h.Crowd, err = InTurn(len(sides), rounds, func(side int) (time.Duration, error) { return crowd(sides[side], 4*n, crowded) })
+	if err != nil {
+		return h, err
+	}
+	for _, side := range sides {
+		side.Vary()
+	}
+	h.New, err = InTurn(len(sides), rounds, each)
 	return h, err
 }
 

@@ -10,6 +10,7 @@ type stdioCaller struct {
 	*Session
 	params []byte
 	want   []byte // of an answer, behind its id
+	vary   bool
 }
 
 // hopOver begins to call a started server.
@@ -44,9 +45,20 @@ func (c *stdioCaller) begin(era Era) error {
 // Answer implements [Caller].
 func (c *stdioCaller) Answer() []byte { return append([]byte(answerHead+"0"), c.want...) }
 
+// Vary implements [Caller].
+func (c *stdioCaller) Vary() { c.vary = true }
+
+// next are the parameters of the next call.
+func (c *stdioCaller) next() []byte {
+	if !c.vary {
+		return c.params
+	}
+	return varied(c.params, c.id)
+}
+
 // Once implements [Caller].
 func (c *stdioCaller) Once() error {
-	line, err := c.Request("tools/call", c.params)
+	line, err := c.Request("tools/call", c.next())
 	if err != nil {
 		return err
 	}
@@ -58,7 +70,7 @@ func (c *stdioCaller) Once() error {
 func (c *stdioCaller) AtOnce(n, at int) error {
 	first, answered := c.id+1, make([]bool, n)
 	for range min(n, at) {
-		if err := c.write("tools/call", c.params); err != nil {
+		if err := c.write("tools/call", c.next()); err != nil {
 			return err
 		}
 	}
@@ -76,7 +88,7 @@ func (c *stdioCaller) AtOnce(n, at int) error {
 			return err
 		}
 		if c.id < first+n-1 {
-			if err := c.write("tools/call", c.params); err != nil {
+			if err := c.write("tools/call", c.next()); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,6 +51,7 @@ func TestHopsAreTheSame(t *testing.T) {
 					if err := side.Once(); err != nil {
 						t.Errorf("side %d, a call: %v", i, err)
 					}
+					side.Vary()
 					if err := side.AtOnce(3*crowded, crowded); err != nil {
 						t.Errorf("side %d, calls at once: %v", i, err)
 					}
@@ -211,6 +213,24 @@ func TestEras(t *testing.T) {
 		if body := request(1, "tools/call", era.toolCall("x", "{}")); bytes.Contains(body, []byte(`"_meta"`)) != (want.meta != "") {
 			t.Errorf("%s: body %s", era, body)
 		}
+	}
+}
+
+// Calls that vary are all the same to who reads JSON, and all different to who reads bytes.
+func TestVaried(t *testing.T) {
+	params := Stateless.toolCall(catalogTool, hopArguments)
+	var want any
+	if err := json.Unmarshal(params, &want); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{string(params): true}
+	for call := range 512 {
+		text := varied(params, call)
+		var got any
+		if err := json.Unmarshal(text, &got); err != nil || !cmp.Equal(got, want) || seen[string(text)] {
+			t.Fatalf("call %d: %q, seen: %v, %v; want %s", call, text, seen[string(text)], err, params)
+		}
+		seen[string(text)] = true
 	}
 }
 

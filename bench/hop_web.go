@@ -102,6 +102,8 @@ type webCaller struct {
 	first   []byte // the answer
 	want    []byte // of an answer, behind its id
 	space   []byte // of Once
+	calls   atomic.Int64
+	vary    bool
 	stop    func() error
 }
 
@@ -141,9 +143,20 @@ func (c *webCaller) Close() error {
 	return c.stop()
 }
 
+// Vary implements [Caller].
+func (c *webCaller) Vary() { c.vary = true }
+
+// body is that of the next call.
+func (c *webCaller) body(id int) []byte {
+	if !c.vary {
+		return request(id, "tools/call", c.params)
+	}
+	return request(id, "tools/call", varied(c.params, int(c.calls.Add(1))))
+}
+
 // Once implements [Caller].
 func (c *webCaller) Once() (err error) {
-	c.space, err = c.call(0, request(0, "tools/call", c.params), c.space)
+	c.space, err = c.call(0, c.body(0), c.space)
 	return err
 }
 
@@ -169,9 +182,8 @@ func (c *webCaller) AtOnce(n, at int) error {
 	for id := range at {
 		all.Go(func() {
 			var space []byte
-			body := request(id, "tools/call", c.params)
 			for left.Add(-1) >= 0 && faults[id] == nil {
-				space, faults[id] = c.call(id, body, space)
+				space, faults[id] = c.call(id, c.body(id), space)
 			}
 		})
 	}
