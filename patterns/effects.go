@@ -12,7 +12,7 @@ import (
 
 // AskModel asks the model. The outcome's output is the reply's text, or for a failed one {say, candidates}.
 func AskModel(run Run, e Effect, q Question) Outcome {
-	const usual = 4 << 10 // bytes of most payloads
+	const usual = 2 << 10 // bytes of most payloads
 	q.JSON = ijson.Append(make([]byte, 0, usual), q.Payload)
 	e.Kind, e.Name, e.Question = ModelEffect, string(q.Ask), &q
 	e.Input = q.JSON

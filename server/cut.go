@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -18,7 +19,12 @@ const (
 // then the heads, then the oldest rows. Where even a result without rows does not fit, the rest is squeezed before. An
 // error says that a value is no JSON.
 func (e Envelope) present(limit int) (structured json.RawMessage, text string, err error) {
-	v, err := newView(e)
+	return e.presentIn(newScratch(), limit)
+}
+
+// presentIn is present with lent space, of which nothing is kept.
+func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessage, text string, err error) {
+	v, err := newView(e, space)
 	if err != nil {
 		return nil, "", fmt.Errorf("result: %w", err)
 	}
@@ -29,7 +35,7 @@ func (e Envelope) present(limit int) (structured json.RawMessage, text string, e
 		}
 		over := v.over(channel, words, limit)
 		if over <= 0 {
-			return channel, string(words), nil
+			return bytes.Clone(channel), string(words), nil
 		}
 		base, err := v.withoutRows(limit)
 		if err != nil {
@@ -39,9 +45,22 @@ func (e Envelope) present(limit int) (structured json.RawMessage, text string, e
 			continue
 		}
 		if !v.cut(over) {
-			return channel, string(words), nil
+			return bytes.Clone(channel), string(words), nil
 		}
 	}
+}
+
+// scratch is space in which values are encoded while it is not known how long they get.
+type scratch struct{ observations, structured, text []byte }
+
+func newScratch() *scratch {
+	return &scratch{make([]byte, 0, 4<<10), make([]byte, 0, 8<<10), make([]byte, 0, 4<<10)}
+}
+
+// ordinary reports space that is worth keeping.
+func (s *scratch) ordinary() bool {
+	const most = 64 << 10
+	return max(cap(s.observations), cap(s.structured), cap(s.text)) <= most
 }
 
 // view is an envelope on its way to be shown. Its observations are encoded once, for both channels.
@@ -50,6 +69,7 @@ type view struct {
 	observations []observation // of History, row by row; BadObservation's is the last
 	squeezed     int           // how often the rest was squeezed
 	raw          int           // bytes of the raw values
+	space        *scratch
 }
 
 // observation is what a row shows of what a call returned.
@@ -63,9 +83,9 @@ func (o observation) long() bool {
 	return o.head == firstHead || o.head == 0 && len(o.text) > firstHead
 }
 
-func newView(e Envelope) (*view, error) {
-	v := &view{Envelope: e, observations: make([]observation, len(e.History)+1)}
-	space := make([]byte, 0, 4<<10)
+func newView(e Envelope, lent *scratch) (*view, error) {
+	v := &view{Envelope: e, observations: make([]observation, len(e.History)+1), space: lent}
+	space := lent.observations[:0]
 	for i := range v.observations {
 		o, ok := v.observed(i)
 		if !ok {
@@ -81,6 +101,7 @@ func newView(e Envelope) (*view, error) {
 			v.observations[i].head = firstHead
 		}
 	}
+	lent.observations = space
 	for _, raw := range []*any{e.RawPlan, e.RawRoute, e.RawAction} {
 		if raw == nil {
 			continue
@@ -105,7 +126,7 @@ func (v *view) observed(i int) (any, bool) {
 	return *v.BadObservation, true
 }
 
-// channels are structuredContent and text as they now stand.
+// channels are structuredContent and text as they now stand. They lie in the lent space, until channels are made anew.
 func (v *view) channels() (structured, text []byte, err error) {
 	e := v.Envelope
 	if v.History != nil { // a result that is no pattern's has none
@@ -121,8 +142,10 @@ func (v *view) channels() (structured, text []byte, err error) {
 		var bad any = v.observations[len(v.History)].text
 		e.BadObservation = &bad
 	}
-	structured, err = appendJSON(make([]byte, 0, 8<<10), e)
-	return structured, v.Envelope.text(v.observations), err
+	structured, err = appendJSON(v.space.structured[:0], e)
+	text = v.Envelope.text(v.space.text[:0], v.observations)
+	v.space.structured, v.space.text = structured, text
+	return structured, text, err
 }
 
 // over is by how many bytes the longer channel is too long.
@@ -133,6 +156,7 @@ func (v *view) over(structured, text []byte, limit int) int {
 // withoutRows is by how many bytes the result were too long if it had no rows and the shortest heads.
 func (v *view) withoutRows(limit int) (int, error) {
 	bare := *v
+	bare.space = newScratch() // the channels of v are still wanted
 	bare.History, bare.Trace = []any{}, []any{}
 	bare.HistoryOmitted, bare.TraceOmitted = len(v.History), len(v.Trace)
 	bad := len(v.History)

@@ -40,7 +40,7 @@ func (d *describer) page(s search, most int) (structured json.RawMessage, text s
 	if err != nil {
 		return nil, "", fmt.Errorf("presenting: %w", err)
 	}
-	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.text(nil), p, cursor)), nil
+	return listed.appendRows(structured, p, cursor), string(listed.appendLines(e.text(make([]byte, 0, 4<<10), nil), p, cursor)), nil
 }
 
 // part chooses what is shown: tools as long as they fit and no more than asked for, with the patterns that may use them.

@@ -37,7 +37,7 @@ func BenchmarkPresent(b *testing.B) {
 			}
 		}
 	})
-	v, err := newView(e)
+	v, err := newView(e, newScratch())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,13 +52,14 @@ func BenchmarkPresent(b *testing.B) {
 	b.Run("text", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			v.Envelope.text(v.observations)
+			v.Envelope.text(make([]byte, 0, 4<<10), v.observations)
 		}
 	})
+	space := newScratch()
 	b.Run("all", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := endedEnvelope(c, ended).present(32 << 10); err != nil {
+			if _, _, err := endedEnvelope(c, ended).presentIn(space, 32<<10); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -164,7 +164,14 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 
 // show presents an envelope in both channels, or as far as the client's model reads them.
 func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, error) {
-	structured, text, err := e.present(s.config.ResultBytes)
+	space, _ := s.scratch.Get().(*scratch)
+	if space == nil {
+		space = newScratch()
+	}
+	structured, text, err := e.presentIn(space, s.config.ResultBytes)
+	if space.ordinary() {
+		s.scratch.Put(space)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("presenting: %w", err)
 	}

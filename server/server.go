@@ -51,6 +51,7 @@ type Server struct {
 	catalog    *describer
 	prompts    map[string]*prompt // by name
 	levels     levels
+	scratch    sync.Pool // of *scratch, for results
 	subscribed subscriptions
 	listening  listeners
 	principal  string
