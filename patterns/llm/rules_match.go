@@ -9,7 +9,11 @@ import (
 
 // rarity weighs words against tools: a word that few of them have says more. One that all have still says something.
 func rarity(tools []*studied) map[string]float64 {
-	of := map[string]float64{}
+	terms := 0
+	for _, t := range tools {
+		terms += len(t.weights)
+	}
+	of := make(map[string]float64, terms)
 	for _, t := range tools {
 		for term := range t.weights {
 			of[term]++

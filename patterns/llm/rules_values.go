@@ -89,7 +89,7 @@ const around = "\"'“”‘’«»<>()[]{}.,;:!?#"
 
 // findChunks finds what stands between blanks, and what follows = or : within it.
 func findChunks(text string) []span {
-	var found []span
+	found := make([]span, 0, len(text)/5+1) // more than most texts have
 	add := func(start, end int) {
 		piece := text[start:end]
 		inner := strings.TrimLeft(piece, around)

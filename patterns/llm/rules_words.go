@@ -16,7 +16,7 @@ type word struct {
 // wordsOf splits a text into words. One letter and a hyphen belong to the word that follows (e-mail is email), and
 // don't is one word.
 func wordsOf(text string) []word {
-	list := make([]word, 0, len(text)/6+1)
+	list := make([]word, 0, len(text)/4+1) // more than most texts have
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if !inWord(r) {
