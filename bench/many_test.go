@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -61,7 +62,11 @@ func TestManyRunsSucceed(t *testing.T) {
 	for _, by := range []Proposer{ByRules, ByCaller} {
 		check("in process by "+string(by), func() (Many, error) { return programs.ManyInProcess(by, 8) })
 		for _, era := range Eras() {
-			check("over HTTP by "+string(by)+" "+string(era), func() (Many, error) { return programs.ManyOverHTTP(model, era, by, 8) })
+			for _, sessions := range []int{1, 8} {
+				check(fmt.Sprintf("over HTTP by %s %s %d", by, era, sessions), func() (Many, error) {
+					return programs.ManyOverHTTP(model, era, by, 8, sessions)
+				})
+			}
 		}
 	}
 	t.Run("sessions", func(t *testing.T) {

@@ -21,9 +21,9 @@ func (p Programs) seed() (path string, err error) {
 	return path, os.WriteFile(path, []byte(seedConfig), 0o600)
 }
 
-// ManyOverHTTP has a server carry out n runs at once, for as many clients, each on a connection of its own and, where
-// the era has sessions, in one of its own. The memory is the server's.
-func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n int) (got Many, err error) {
+// ManyOverHTTP has a server carry out n runs at once, each call on a connection of its own. Where the era has sessions,
+// the calls share so many, opened before. The memory is the server's.
+func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n, sessions int) (got Many, err error) {
 	config, err := p.seed()
 	if err != nil {
 		return got, err
@@ -38,7 +38,7 @@ func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n int) (got Many,
 	}()
 	w := newWeb(s.Address, era, n)
 	defer w.transport.CloseIdleConnections()
-	heads := make([]http.Header, n)
+	heads := make([]http.Header, sessions)
 	for i := range heads {
 		session, err := w.session()
 		if err != nil {
@@ -46,8 +46,11 @@ func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n int) (got Many,
 		}
 		heads[i] = w.head("tools/call", Workloads()[1].Tool, session)
 	}
-	body := request(1, "tools/call", era.toolCall(Workloads()[1].Tool, string(by.arguments())))
-	if got, err = measureMany(n, func(i int) error { return succeeds(w.post(heads[i], body, nil, http.StatusOK)) }); err != nil {
+	params := era.toolCall(Workloads()[1].Tool, string(by.arguments()))
+	got, err = measureMany(n, func(i int) error {
+		return succeeds(w.post(heads[i%sessions], request(i, "tools/call", params), nil, http.StatusOK))
+	})
+	if err != nil {
 		return got, err
 	}
 	got.PeakMB, err = s.MemoryMB("VmHWM")

@@ -37,13 +37,22 @@ func (c *comparison) manyLocal() error {
 	return nil
 }
 
-// manyHTTP prints the same of a server.
+// manyHTTP prints the same of a server. A session has a cost of its own, which is allowed it where there are many.
 func (c *comparison) manyHTTP() error {
 	c.manyHead("over HTTP")
-	for _, era := range bench.Eras() {
+	for _, way := range []struct {
+		title    string
+		era      bench.Era
+		sessions int
+		most     float64
+	}{
+		{"2026-07-28", bench.Stateless, 1, mostMBServed},
+		{"2025-11-25", bench.Handshake, 1, mostMBServed},
+		{"1,000 sessions", bench.Handshake, atOnce, mostMBServed + mostSessionKB*atOnce/1024},
+	} {
 		for _, by := range proposers {
-			err := c.manyRow(string(era)+" "+whose(by), mostMBServed, func() (bench.Many, error) {
-				return c.programs.ManyOverHTTP(c.model, era, by, atOnce)
+			err := c.manyRow(way.title+" "+whose(by), way.most, func() (bench.Many, error) {
+				return c.programs.ManyOverHTTP(c.model, way.era, by, atOnce, way.sessions)
 			})
 			if err != nil {
 				return err
@@ -56,7 +65,7 @@ func (c *comparison) manyHTTP() error {
 
 func (c *comparison) manyHead(where string) {
 	fmt.Printf("%d orchestrator runs at once with the reference's delays, %s: %d times\n", atOnce, where, manyTimes)
-	fmt.Printf("%-24s %7s %7s %7s %8s %13s %13s %12s %15s\n", "", "one s", "all s", "cpu s", "all/one", "from to", "target", "peak MB", "target")
+	fmt.Printf("%-30s %7s %7s %7s %8s %13s %13s %12s %15s\n", "", "one s", "all s", "cpu s", "all/one", "from to", "target", "peak MB", "target")
 }
 
 // manyTimes is how often they are carried out, each time by a new process.
@@ -74,7 +83,7 @@ func (c *comparison) manyRow(title string, most float64, measure func() (bench.M
 		times, peaks = append(times, m.Times()), append(peaks, m.PeakMB)
 	}
 	r, peak := bench.SpreadOf(times), bench.SpreadOf(peaks)
-	fmt.Printf("%-24s %7.3f %7.3f %7.2f %7.2fx %5.2f to %4.2f %13s %4.0f to %4.0f %15s\n",
+	fmt.Printf("%-30s %7.3f %7.3f %7.2f %7.2fx %5.2f to %4.2f %13s %4.0f to %4.0f %15s\n",
 		title, one.Median().Seconds(), all.Median().Seconds(), cpu.Median().Seconds(),
 		r.Median, r.Low, r.High, fmt.Sprintf("<= %.1f %s", mostTimes, verdict(r.Median <= mostTimes)),
 		peak.Low, peak.High, fmt.Sprintf("<= %.0f %s", most, verdict(peak.High <= most)))
