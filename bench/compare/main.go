@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -50,11 +51,22 @@ func (c *comparison) measure(what []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.model.Close()) }()
 	for _, name := range what {
+		fmt.Printf("[%d processors%s]\n", runtime.NumCPU(), load())
 		if err := c.part(name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// load says how busy the machine is, where the system tells (Linux): near 0, nobody else works there.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	lately, _, _ := strings.Cut(string(text), " ")
+	return ", load " + lately + " before this"
 }
 
 // parts are what is measured, in this order.
