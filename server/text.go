@@ -12,8 +12,7 @@ import (
 // text is the text channel of a result: one block of lines that is enough for a reader who sees nothing else
 // (spec/surface.md section 1, "Text channel"). What models, tools and people wrote is shown with its control and bidi
 // characters spelled out, and no line of it can be taken for one of ours: answers stand behind "| ", names that begin a
-// line are quoted unless they are plain. dst is empty space; observations are
-// the history's, as JSON.
+// line are quoted unless they are plain. dst is empty space; observations are the history's, as JSON.
 func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendHeadline(dst)
 	dst = append(append(dst, '\n'), e.Summary...)

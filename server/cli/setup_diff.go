@@ -13,8 +13,8 @@ import (
 const diffLine = 240
 
 // unifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
-// hold what others keep secret. Line ends that are alike in both texts and byte order
-// marks are not shown, control characters are spelled out, and long lines are cut around what differs in them.
+// hold what others keep secret. Line ends that are alike in both texts and byte order marks are not shown, control
+// characters are spelled out, and long lines are cut around what differs in them.
 func unifiedDiff(file string, before, after []byte) string {
 	if bytes.Equal(before, after) {
 		return ""
