@@ -11,10 +11,31 @@ import (
 // maxRefused is how often the caller's proposals may be refused at one turn: the last refusal stops the run.
 const maxRefused = 3
 
-// Waiting is what a run asks of its caller when the proposals have run out (design section 6.1). Nothing of the run is
-// held meanwhile but its record; what the caller sends is taken by [Engine.Continue].
+// WaitingKind says who or what a run waits for (spec/surface.md section 1).
+type WaitingKind string
+
+// The kinds of waiting.
+const (
+	ForCaller     WaitingKind = "caller"     // the caller's next proposals
+	ForSettlement WaitingKind = "settlement" // a person who says whether a call in doubt happened
+	ForRetry      WaitingKind = "retry"      // something that is missing here
+)
+
+// Waiting is what a run waits for: its caller when the proposals have run out (design section 6.1), a person who settles
+// a call in doubt, or something that this process lacks. Nothing of the run is held meanwhile but its record; what the
+// caller sends is taken by [Engine.Continue].
 type Waiting struct {
-	Phase    string
+	Kind  WaitingKind
+	Key   string // of the effect that waits; set by the engine
+	Phase string
+
+	// Of settlement: the call in doubt and why nobody knows: crash, timeout, broken_reply. Of retry: config_missing,
+	// tool_missing, secret_missing, journal; Needs names what is missing.
+	Effect, Tool, ArgsHash string
+	Cause                  string
+	Needs                  []string
+
+	// Of the caller:
 	Turn     int    // 1, 2, ...: which of the caller's turns it is
 	Argument string // what is asked for: route or actions
 	// Names may be chosen, Forbidden not any more; Left is how often something may be proposed.

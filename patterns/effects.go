@@ -47,6 +47,7 @@ func Take(run Run, e Effect, name string, next gateway.Intent) Outcome {
 // Await waits for the caller's next proposals. The outcome's output is what the caller sent: {route} or {actions}, and
 // continue_with; [ReasonExpired] says that nothing came in time.
 func Await(run Run, e Effect, w Waiting) Outcome {
+	w.Kind = ForCaller
 	e.Kind, e.Name, e.Waiting = CallerEffect, "turn", &w
 	e.Input = ijson.Canonical(map[string]any{"argument": w.Argument, "turn": float64(w.Turn), "refused": float64(w.Refused)})
 	return run.Do(e)

@@ -2,7 +2,9 @@ package patterns
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"patterngate/gateway"
@@ -11,12 +13,14 @@ import (
 // Engine carries out runs: it gives pattern code its [Run], performs the effects and keeps the record. It is safe
 // for concurrent use.
 type Engine interface {
-	// Start carries out one run until it ends or waits. When ctx ends, what is under way is cut, nothing more is begun,
-	// and the run ends as cancelled. A fault of pattern code or engine is a [*Fault]. Ended says how far the run came in
-	// all cases.
+	// Start begins one run, or joins the one that an equal call began, and returns when it ends or waits, when Job.Wait is
+	// over, or when ctx ends: with the cause [ErrDetached] the run goes on without the call; with any other it is
+	// cancelled, and what is under way is cut, unless it has begun to write or was joined. A fault of pattern code or
+	// engine is a [*Fault]. Its error may also be [ErrReused], or [ErrJournal] where nothing was begun. Ended says how far
+	// the run came in all cases.
 	Start(ctx context.Context, job Job) (Ended, error)
 	// Continue hands a waiting run what its caller sends and carries it on, as Start does. Of two continuations of one
-	// turn one is taken. Its error may also be [ErrNoRun] or [ErrNotTaken].
+	// turn one is taken. Its error may also be [ErrNoRun], [ErrNotTaken] or [ErrJournal].
 	Continue(ctx context.Context, c Continuation) (Ended, error)
 	Runs
 }
@@ -33,7 +37,42 @@ type Job struct {
 	// Arguments are those of the tool as the caller sent them, for who looks at the run later. They are not changed.
 	Arguments map[string]any
 	Size      int // of what the caller sent, in bytes of memory: it is held as long as the run is known
+	// ByKey is the caller's idempotency key; "" for none. Equal makes calls of one principal and tool equal: a hash over
+	// what they ask for. An equal call joins the run instead of beginning another, with a key always, else while the run
+	// goes on or waits, and until its result was delivered; an empty Equal is equal to nothing.
+	ByKey, Equal string
+	// Wait is how long the call waits for its run; 0: until it comes to rest, below: not at all.
+	Wait time.Duration
+	// Config names the configuration that Spec and Model were made from, by its hash; Policy and Catalog are hashes of
+	// their own. They stand in the record.
+	Config, Policy, Catalog string
+	// Present makes the uncut result for the record; nil: none is recorded. fault is the cause where ours ended the run.
+	Present       func(ended Ended, fault error) json.RawMessage
+	Era           string // the protocol that the client speaks
+	ClientVersion string
 }
+
+// Source makes again what a recorded run was begun with, so that another process may carry it on.
+type Source interface {
+	// Job is the job of a run of a pattern, begun under a configuration by a principal with these arguments. Its error is
+	// [*Lacking] where something is missing here that may come.
+	Job(b Begun) (Job, error)
+}
+
+// Begun is what a record says about the begin of a run.
+type Begun struct {
+	RunID, Pattern, Principal, Client string
+	Config                            string // hash
+	Arguments                         map[string]any
+}
+
+// Lacking says why a run cannot be carried on here: it waits, with status waiting and kind retry.
+type Lacking struct {
+	Cause string   // config_missing, tool_missing, secret_missing, journal
+	Needs []string // names
+}
+
+func (l *Lacking) Error() string { return l.Cause + ": " + strings.Join(l.Needs, ", ") }
 
 // Progress is one line about a run: "execute: step 2 of 5, fetch_sales_data". It holds names, never arguments.
 type Progress struct {
@@ -45,7 +84,9 @@ type Progress struct {
 type Ended struct {
 	RunID        string
 	Result       Result   // of a run that ended without a fault
-	Waiting      *Waiting // nil: it ended
+	Waiting      *Waiting // nil: it ended, or runs
+	Running      *Current // of one that goes on without the call; nil: it came to rest
+	Joined       bool     // an earlier equal call's run
 	Phase        string   // of the newest effect
 	Calls        int      // of tools that were begun
 	Requests     int      // to the model, retries included

@@ -241,4 +241,20 @@ func (f engineFunc) Run(string, string) (patterns.Snapshot, bool) { return patte
 
 func (f engineFunc) RunIDs(string) []string { return nil }
 
+func (f engineFunc) Wait(context.Context, string, string, patterns.Mark) (patterns.Snapshot, bool) {
+	return patterns.Snapshot{}, false
+}
+
+func (f engineFunc) List(patterns.Filter) (patterns.Page, error) { return patterns.Page{}, nil }
+
+func (f engineFunc) Newest(string) (string, bool) { return "", false }
+
+func (f engineFunc) Cancel(context.Context, string, string, patterns.Note) (patterns.Snapshot, error) {
+	return patterns.Snapshot{}, patterns.ErrNoRun
+}
+
+func (f engineFunc) Delivered(string, string) {}
+
+func (f engineFunc) Events(string, string) ([]patterns.Event, error) { return nil, patterns.ErrNoRun }
+
 func (f engineFunc) Watch(func(patterns.Snapshot, bool)) {}

@@ -1,0 +1,37 @@
+package local
+
+import (
+	"context"
+
+	"patterngate/patterns"
+)
+
+func (e *Engine) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
+	return e.Run(principal, id)
+}
+func (e *Engine) List(patterns.Filter) (patterns.Page, error)           { return patterns.Page{}, errTODO }
+func (e *Engine) Newest(principal string) (id string, ok bool)          { return "", false }
+func (e *Engine) Delivered(principal, id string)                        {}
+func (e *Engine) Events(principal, id string) ([]patterns.Event, error) { return nil, errTODO }
+func (e *Engine) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
+	return patterns.Snapshot{}, errTODO
+}
+
+// Options say what an engine over a state file needs.
+type Options struct {
+	// Path of the state file; made where it is not there. ":memory:" keeps all in this process.
+	Path string
+	// Source makes again what runs were begun with; nil: only runs begun by this engine are carried on by it.
+	Source patterns.Source
+	// Redact are pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
+	Redact []string
+	// Hook is told of every boundary of the journal, for tests that end the process there; nil: nobody.
+	Hook func(point string)
+}
+
+// Open opens or makes a state file and goes on with every run in it that has no living owner and can be carried on here.
+// The engine's fields may be set until [Engine.Go].
+func Open(o Options) (*Engine, error) { return nil, errTODO }
+
+// Go begins to carry on what the state file holds.
+func (e *Engine) Go() {}
