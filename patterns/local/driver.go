@@ -1,0 +1,3 @@
+package local
+
+import _ "modernc.org/sqlite" // the driver of the state file
