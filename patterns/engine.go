@@ -47,9 +47,15 @@ type Job struct {
 	// their own. They stand in the record.
 	Config, Policy, Catalog string
 	// Present makes the uncut result for the record; nil: none is recorded. fault is the cause where ours ended the run.
-	Present       func(ended Ended, fault error) json.RawMessage
+	Present       func(ended Ended, fault error) Presented
 	Era           string // the protocol that the client speaks
 	ClientVersion string
+}
+
+// Presented is a result as the record keeps it.
+type Presented struct {
+	Envelope json.RawMessage // uncut; need not be canonical
+	Summary  string          // of it, for lists
 }
 
 // Source makes again what a recorded run was begun with, so that another process may carry it on.

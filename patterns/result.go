@@ -63,11 +63,19 @@ type Result struct {
 	Usage  Usage
 	Filled []gateway.Filled
 
+	Judged []Judged // proposals that got no intent, since the last effect
+
 	ByCall   bool  // the newest intent was the caller's
 	Asked    bool  // a model was asked
 	Proposed []any // the caller's accepted proposals, over all turns
 	Taken    int   // of them
 	Handed   []any // what the caller handed in last, refused or not; nil where that was at the start
+}
+
+// Judged is a proposal that got no intent: blocked, refused, or changed before its call (spec/surface.md section 7).
+type Judged struct {
+	Name string         // of the tool, or plan, route, action
+	Body map[string]any // what the record says
 }
 
 // OK reports whether the run did what it was asked.

@@ -47,6 +47,10 @@ type Effect struct {
 	// before it. They hold names, never arguments or outside text.
 	Phase, Doing string
 	Said         []string
+	// Total is how many calls of its kind the run plans; 0: it is not known.
+	Total int
+
+	Judged []Judged // proposals that got no intent since the effect before
 
 	Timeout  time.Duration // from the intent on; zero means none
 	Deadline time.Time     // of the run; zero means none
@@ -81,14 +85,15 @@ const (
 
 // Reasons an engine gives; others are stop reasons or quota names.
 const (
-	ReasonTimeout   = "timeout"   // Effect.Timeout has passed
-	ReasonDeadline  = "deadline"  // Effect.Deadline has passed
-	ReasonCanceled  = "cancelled" // the run was taken back
-	ReasonExpired   = "expired"   // the caller proposed nothing in time
-	ReasonToolError = "error"     // the tool failed
-	ReasonToolPanic = "panic"     // the tool broke
-	ReasonBadResult = "bad_result"
-	ReasonRefused   = "refused" // there was no permit
+	ReasonTimeout     = "timeout"     // Effect.Timeout has passed
+	ReasonDeadline    = "deadline"    // Effect.Deadline has passed
+	ReasonCanceled    = "cancelled"   // the run was taken back
+	ReasonExpired     = "expired"     // the caller proposed nothing in time
+	ReasonInterrupted = "interrupted" // the process ended between intent and outcome
+	ReasonToolError   = "error"       // the tool failed
+	ReasonToolPanic   = "panic"       // the tool broke
+	ReasonBadResult   = "bad_result"
+	ReasonRefused     = "refused" // there was no permit
 )
 
 // Outcome is what became of an effect.

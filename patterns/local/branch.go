@@ -23,25 +23,39 @@ var _ patterns.Run = (*branch)(nil)
 func (b *branch) ID() string     { return b.id }
 func (b *branch) Now() time.Time { return b.at }
 
-// Do records the intent, performs the effect and records its outcome. The baton is held on entry and on return.
+// Do records the intent, performs the effect and records its outcome, or gives the outcome that is recorded. The baton is
+// held on entry and on return.
 func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	b.alive()
 	key := b.keys.next(e.Name)
 	b.phase = e.Phase
-	if m := b.past[key]; m != nil && m.outcome.State != "" {
-		return b.recall(m, key, e)
+	m := b.past[key]
+	switch {
+	case b.dry != nil:
+		return b.rehearse(m, key, e)
+	case m != nil && m.outcome.State != "":
+		b.at = m.outcome.At
+		return m.outcome
+	case m != nil:
+		return b.again(m, key, e)
 	}
-	now := time.Now()
+	b.judged(e.Judged, b.keys)
+	now := b.engine.now()
 	if reason := b.refusal(e, now); reason != "" {
-		return b.ended(patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
+		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
 	}
-	once := e.Once
-	if once == "" && e.Kind == patterns.ToolEffect {
-		once = onceKey(b.id, key)
+	return b.first(key, e, now)
+}
+
+// first does an effect that the record does not know.
+func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Outcome {
+	a := act{key: key, once: e.Once, effect: e}
+	if a.once == "" && e.Kind == patterns.ToolEffect {
+		a.once = onceKey(b.id, key)
 	}
 	b.order++
-	intent := b.record.append(IntentEvent, key, now, IntentBody{e.Kind, e.Name, e.Input, once})
-	b.newest = intent.At
+	intent := b.record.append(patterns.IntentEvent, key, now, intentOf(e, a.once))
+	a.order, a.began = b.order, intent.At
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
 		b.calls++
@@ -50,29 +64,74 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 		b.tell(e.Phase + ": " + e.Doing)
 	}
 	b.see(e, 0)
-	if wait, may := b.engine.callerWait(); e.Waiting != nil && may {
+	if wait, may := b.patience(e); may {
 		b.park(key, e, intent.At, wait)
 	}
-	order := b.order
-	out := b.perform(e, key, once, now)
-	b.see(e, 1)
-	out.Key, out.Once, out.Order, out.Began = key, once, order, intent.At
-	return b.ended(out, time.Now())
+	return b.finish(a, b.perform(a, now))
 }
 
-// recall gives an effect the outcome that it had in an earlier life.
-func (b *branch) recall(m *memory, key string, e patterns.Effect) patterns.Outcome {
-	if fault := m.fits(key, e); fault != nil {
-		b.unwind(&patterns.Fault{RunID: b.id, Cause: fault})
+// patience is how long an effect waits for somebody; false: it does not.
+func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
+	switch {
+	case e.Waiting == nil:
+		return 0, false
+	case e.Waiting.Kind == patterns.ForCaller:
+		return b.engine.callerWait()
 	}
-	b.at = m.outcome.At
-	return m.outcome
+	return e.Timeout, true
 }
+
+// again goes on with an effect that was begun in an earlier life and has no outcome. What changes nothing, or may be
+// repeated, is done again under the same key; of the rest nobody knows.
+func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcome {
+	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began}
+	b.see(e, 0)
+	now := b.engine.now()
+	wait, waits := b.patience(e)
+	due, reason := b.limit(e, m.began)
+	held, known := b.engine.held(b.id, key)
+	switch {
+	case known: // it is known here, only the record failed
+		return b.finish(a, held)
+	case b.taken:
+		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
+	case waits && now.Before(m.began.Add(wait)):
+		b.park(key, e, m.began, wait)
+	case waits:
+		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	case !repeatable(e) || m.tries >= maxTries:
+		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
+	case !due.IsZero() && !now.Before(due):
+		return b.finish(a, cutOutcome(e, reason))
+	}
+	return b.finish(a, b.perform(a, m.began))
+}
+
+// maxTries is how often an effect is done again that ends the process each time.
+const maxTries = 8
+
+// repeatable says that an effect may be done again when nobody knows whether it was.
+func repeatable(e patterns.Effect) bool {
+	return e.Kind != patterns.ToolEffect || e.Permit.Repeatable()
+}
+
+// finish gives an effect its outcome.
+func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
+	b.see(a.effect, 1)
+	out.Key, out.Once, out.Order, out.Began = a.key, a.once, a.order, b.virtual(a.began)
+	return b.ended(a.effect, out, b.engine.now())
+}
+
+// virtual is a time as pattern code sees it: of a run that was in nobody's hands for a while, that much earlier.
+func (l *life) virtual(at time.Time) time.Time { return at.Add(-l.idle) }
 
 // see notes for who looks at the run what it does, and how many more calls were answered.
 func (b *branch) see(e patterns.Effect, answered int) {
 	now := *b.now.Load()
 	now.Phase, now.Doing = e.Phase, e.Doing
+	if e.Total > 0 {
+		now.Total = e.Total
+	}
 	if e.Kind == patterns.ToolEffect {
 		now.Done += answered
 	}
@@ -81,67 +140,122 @@ func (b *branch) see(e patterns.Effect, answered int) {
 
 // refusal says why an effect is not begun: the run was taken back, its time is over, or a quota is spent.
 func (b *branch) refusal(e patterns.Effect, now time.Time) string {
-	if b.ctx.Err() != nil {
+	if b.recalled() {
 		return patterns.ReasonCanceled
 	}
 	spent := b.take(e.Quotas)
 	switch {
 	case spent != "":
 		return spent
-	case !e.Deadline.IsZero() && !now.Before(e.Deadline):
+	case !e.Deadline.IsZero() && !b.virtual(now).Before(e.Deadline):
 		return patterns.ReasonDeadline
 	}
 	return ""
 }
 
-// ended records an outcome and moves the branch's time on.
-func (b *branch) ended(out patterns.Outcome, at time.Time) patterns.Outcome {
-	event := b.record.append(OutcomeEvent, out.Key, at, OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage})
-	b.newest, b.at, out.At = event.At, event.At, event.At
+// ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before
+// the pattern learns of it; another goes with the next intent.
+func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
+	event := b.record.append(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out))
 	b.asked += out.Usage.Requests
+	b.at = b.virtual(event.At)
+	out.At = b.at
+	if b.engine.file != nil && changes(e) && out.State != patterns.Canceled {
+		b.written()
+	}
 	return out
 }
 
+// written waits until all that was recorded so far is on the disk.
+func (b *branch) written() {
+	told := make(chan error, 1)
+	b.record.flush(true, func(err error) { told <- err })
+	b.pause(nil)
+	err := <-told
+	b.resume(nil, false)
+	if err != nil {
+		b.unwind(err)
+	}
+}
+
+// judged records proposals that got no intent.
+func (l *life) judged(list []patterns.Judged, k *keys) {
+	for _, j := range list {
+		l.record.append(patterns.JudgedEvent, k.peek(j.Name), l.engine.now(), JudgedBody(j.Body))
+	}
+}
+
 // limit is when an effect is cut, and what that is called.
-func limit(e patterns.Effect, now time.Time) (due time.Time, reason string) {
-	due, reason = e.Deadline, patterns.ReasonDeadline
-	if e.Timeout > 0 && (due.IsZero() || now.Add(e.Timeout).Before(due)) {
-		due, reason = now.Add(e.Timeout), patterns.ReasonTimeout
+func (l *life) limit(e patterns.Effect, began time.Time) (due time.Time, reason string) {
+	reason = patterns.ReasonDeadline
+	if !e.Deadline.IsZero() {
+		due = e.Deadline.Add(l.idle)
+	}
+	if e.Timeout > 0 && (due.IsZero() || began.Add(e.Timeout).Before(due)) {
+		due, reason = began.Add(e.Timeout), patterns.ReasonTimeout
 	}
 	return due, reason
 }
 
-// perform has the effect performed and waits for its outcome, its limit or the end of the run.
-func (b *branch) perform(e patterns.Effect, key, once string, now time.Time) patterns.Outcome {
-	if out, ok := here(e); ok {
+// act is one effect that is done now.
+type act struct {
+	effect patterns.Effect
+	key    string
+	once   string // the idempotency key
+	order  int
+	began  time.Time // when its intent was recorded
+}
+
+// perform has the effect performed once its intent is recorded and waits for its outcome, its limit or the end of the run.
+func (b *branch) perform(a act, now time.Time) patterns.Outcome {
+	if out, ok := here(a.effect); ok {
 		return out
 	}
-	due, reason := limit(e, now)
-	w := &wait{due, b.order}
+	if b.recalled() { // nothing was sent yet
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}
+	}
+	b.wrote = b.wrote || changes(a.effect)
+	due, reason := b.limit(a.effect, now)
+	w := &wait{due, a.order}
 	if due.IsZero() {
 		w = nil
 	}
 	ctx, cancel := b.bounded(due)
 	defer cancel()
-	d := &delivery{life: b.life, effect: e, key: key, once: once, result: make(chan patterns.Outcome, 1)}
-	b.engine.hands.do(func() { d.make(ctx) })
+	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1)}
+	b.record.flush(changes(a.effect), func(err error) {
+		if err != nil {
+			d.refuse(err)
+			return
+		}
+		b.engine.hands.do(func() { d.make(ctx) })
+	})
 	b.pause(w)
 	select {
 	case out := <-d.result:
 		b.resume(w, false)
-		return out
+		return b.unlessRefused(d, out)
 	case <-ctx.Done():
 	}
 	if !d.close() { // it came in the same moment
 		b.resume(w, false)
-		return <-d.result
+		return b.unlessRefused(d, <-d.result)
 	}
-	b.resume(w, b.ctx.Err() == nil)
+	b.resume(w, !b.taken && b.cause == nil)
 	b.alive()
-	if b.ctx.Err() != nil {
+	if b.taken {
 		reason = patterns.ReasonCanceled
 	}
-	return cutOutcome(e, reason)
+	return cutOutcome(a.effect, reason)
+}
+
+// unlessRefused unwinds where the intent could not be recorded, so that nothing was done.
+func (b *branch) unlessRefused(d *delivery, out patterns.Outcome) patterns.Outcome {
+	b.alive()
+	if d.refused != nil {
+		b.unwind(d.refused)
+	}
+	return out
 }
 
 // bounded is the context of one effect; it ends when the effect is cut.
@@ -154,13 +268,12 @@ func (l *life) bounded(due time.Time) (context.Context, context.CancelFunc) {
 
 // cutOutcome is the outcome of an effect that did not end in time. A call may have happened.
 func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
-	switch e.Kind {
-	case patterns.TimerEffect:
-		if reason == patterns.ReasonCanceled {
-			return patterns.Outcome{State: patterns.Canceled, Reason: reason}
-		}
+	switch {
+	case e.Kind == patterns.TimerEffect && reason != patterns.ReasonCanceled:
 		return patterns.Outcome{State: patterns.OK}
-	case patterns.ToolEffect:
+	case e.Kind == patterns.TimerEffect, e.Waiting != nil:
+		return patterns.Outcome{State: patterns.Canceled, Reason: reason}
+	case e.Kind == patterns.ToolEffect:
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
@@ -199,6 +312,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 				if child.at.After(b.at) {
 					b.at = child.at
 				}
+				b.record.flush(false, nil) // nothing of it may come with a next intent for long
 				b.moved.Broadcast()
 				b.baton.Unlock()
 			}()

@@ -70,16 +70,14 @@ func TestCanceledWriteIsInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := deafSpec(t, deaf(t, "writes", catalog.Write, time.Second), deaf(t, "waits", catalog.Read, time.Second))
 		s.Budget.MaxParallel = 1
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
 		e := &local.Engine{}
-		ended, err := e.Start(ctx, patterns.Job{
+		ended, err := e.Start(t.Context(), patterns.Job{
 			Spec: s, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
 				object{"id": "a", "worker": "writes", "args": object{}}, object{"id": "b", "worker": "waits", "args": object{}},
 			}})},
 			Progress: func(p patterns.Progress) {
 				if p.Line == "dispatch: writes" {
-					cancel()
+					go e.Cancel(context.Background(), "", p.RunID, patterns.Note{By: "local:1"})
 				}
 			},
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -16,95 +17,228 @@ import (
 const (
 	defaultCallerWait = 30 * time.Minute
 	defaultMaxParked  = 1000
+	defaultJoin       = 10 * time.Minute
 )
 
-// Engine carries out runs in this process, in memory. The zero Engine is ready. It is safe for concurrent use; its
-// fields are set before.
+// Engine carries out runs in this process. The zero Engine is ready and keeps them in memory; [Open] gives one that keeps
+// them in a state file. It is safe for concurrent use; its fields are set before.
 type Engine struct {
-	// Recorded is given each run's record when the run has ended; nil: nobody.
+	// Recorded is given the record of each run that ended in memory; nil: nobody.
 	Recorded func(runID string, r *Record)
 	// Fault is told, for the log, the cause of tool and model faults, and of a fault of ours that no call is told; nil: nobody.
 	Fault func(runID, key string, cause error)
+	// Resumed is told of runs that are carried on and were begun or interrupted elsewhere: from start or takeover; nil: nobody.
+	Resumed func(runID, from string)
 	// CallerWait is how long a run waits for its caller; 0: 30 minutes, below: not at all.
 	CallerWait time.Duration
-	// MaxParked is how many runs of one principal wait at once; the oldest expires for one more. 0: 1000, below: none.
+	// MaxParked is how many runs of one principal wait at once in memory; the oldest expires for one more. 0: 1000, below:
+	// none.
 	MaxParked int
+	// Join is how long after its end a run whose result was never delivered is joined by an equal call; 0: 10 minutes,
+	// below: not at all.
+	Join time.Duration
+	// Version of the program, for the record.
+	Version string
 
 	hands hands
 	told  func(s patterns.Snapshot, attended bool)
+	file  *file // nil: in memory
 
 	mu      sync.Mutex
-	shelves map[string]*shelf // by principal
+	shelves map[string]*shelf // by principal; in memory
+	waiters waiters
 }
 
 var _ patterns.Engine = (*Engine)(nil)
 
-// Close lets the engine's goroutines go when they have nothing to do. The engine may still be used.
-func (e *Engine) Close() { e.hands.release() }
+// keeper keeps runs and their records: in memory, or in a state file.
+type keeper interface {
+	// begin takes in a new run with its first event, or returns the id of the one that an equal call began.
+	begin(r *run) (joined string, err error)
+	// take gives a waiting run to who continues it, with what is recorded, this continuation included.
+	take(c patterns.Continuation) (*run, *history, error)
+	// park lets a run wait, finish keeps how one ended, and lose drops one that a fault of ours ended.
+	park(l *life, rest patterns.Ended) error
+	finish(l *life, rest patterns.Ended) error
+	lose(l *life, rest patterns.Ended, fault error)
+	// leave notes that no call waits for the run any more.
+	leave(r *run)
+	patterns.Runs
+}
+
+// keeper is where the engine's runs are kept.
+func (e *Engine) keeper() keeper {
+	if e.file != nil {
+		return e.file
+	}
+	return inMemory{e}
+}
+
+// Close lets the engine's goroutines go when they have nothing to do. In memory the engine may still be used. With a
+// state file what runs is handed over: it stays as it is recorded, for who takes it next.
+func (e *Engine) Close() {
+	if e.file != nil {
+		e.file.close()
+	}
+	e.hands.release()
+}
 
 // Start implements [patterns.Engine].
 func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	if _, ok := patterns.PatternOf(job.Spec.Kind); !ok {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
-	r := &run{engine: e, id: newID(), job: job, record: &Record{}, quotas: map[string]int{}, size: job.Size, state: patterns.Running, attended: true}
-	r.began = r.record.append(StartEvent, "", time.Now(), StartBody{
-		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
-	}).At
-	r.newest, r.idle.Since = r.began, r.began
-	e.shelve(r)
-	return e.carry(newLife(ctx, r, job.Progress))
+	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
+	joined, err := e.keeper().begin(r)
+	switch {
+	case err != nil:
+		return patterns.Ended{}, err
+	case joined != "":
+		return e.join(ctx, joined, job)
+	}
+	l := newLife(r, nil, job.Progress)
+	l.call = ctx
+	go l.carry()
+	return e.attend(ctx, l, job.Wait)
 }
 
 // Continue implements [patterns.Engine].
 func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (patterns.Ended, error) {
-	r, err := e.take(c.Principal, c.RunID, c.Turn)
+	r, h, err := e.keeper().take(c)
+	if lacking, ok := errors.AsType[*patterns.Lacking](err); ok {
+		return patterns.Ended{RunID: c.RunID, Waiting: retry(lacking, e.now())}, nil
+	}
 	if err != nil {
 		return patterns.Ended{}, err
 	}
-	r.size += c.Size
 	if c.Taken != nil {
 		c.Taken()
 	}
-	return e.goOn(newLife(ctx, r, c.Progress), OutcomeBody{State: patterns.OK, Output: c.Given})
+	l := newLife(r, h, c.Progress)
+	go l.carry()
+	return e.attend(ctx, l, c.Wait)
 }
 
-// goOn gives a run that was taken what it waited for and has its code run again over its record.
-func (e *Engine) goOn(l *life, out OutcomeBody) (patterns.Ended, error) {
-	event := l.record.append(OutcomeEvent, l.waitsAt, time.Now(), out)
-	l.newest = event.At
-	l.waited += event.At.Sub(l.rest.Waiting.Since)
-	l.past, _ = remembered(l.record)
-	return e.carry(l)
-}
-
-// carry lets a run live until it ends or waits, and puts it where it then belongs.
-func (e *Engine) carry(l *life) (patterns.Ended, error) {
-	defer l.cancel()
-	result, err := l.live()
-	rest := patterns.Ended{
-		RunID: l.id, Result: result, Waiting: l.parked, Phase: l.phase, Calls: l.calls, Requests: l.asked,
-		Began: l.began, Ended: time.Now(), Waited: l.waited,
-	}
+// attend waits for a life to come to rest, as long as the call that brought it about wants and is there.
+func (e *Engine) attend(ctx context.Context, l *life, wait time.Duration) (patterns.Ended, error) {
+	var over <-chan time.Time
 	switch {
-	case l.parked != nil:
-		rest.Result, rest.Ended = patterns.Result{}, l.parked.Since
-		e.park(l.run, rest)
-		return rest, nil
-	case err != nil:
-		e.forget(l.run)
-		return rest, err
+	case wait < 0:
+		l.letGo()
+		return l.running(), nil
+	case wait > 0:
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
 	}
+	select {
+	case <-l.done:
+		return l.rest, l.fault
+	case <-over:
+	case <-ctx.Done():
+		if !detached(ctx) && l.takeBack() {
+			<-l.done
+			return l.rest, l.fault
+		}
+	}
+	l.letGo()
+	return l.running(), nil
+}
+
+// join waits for a run that another call began.
+func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (patterns.Ended, error) {
+	if job.Wait != 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, max(job.Wait, 0))
+		defer cancel()
+	}
+	s, ok := e.keeper().Wait(ctx, job.Principal, id, patterns.Mark{State: patterns.Running})
+	if !ok {
+		return patterns.Ended{}, patterns.ErrNoRun
+	}
+	ended := s.Ended
+	ended.RunID, ended.Joined = id, true
+	if s.State == patterns.Running {
+		now := s.Current
+		ended.Running = &now
+	}
+	return ended, nil
+}
+
+// carry lets a run live until it ends or waits, and puts it where it then belongs. Branches that cannot go on unwind, so
+// that the rest is deferred.
+func (l *life) carry() {
+	pattern, _ := patterns.PatternOf(l.job.Spec.Kind) // there was one at the start
+	var result patterns.Result
+	defer close(l.done)
+	defer l.engine.waiters.announce(l.id)
+	defer l.cancel()
+	defer func() { l.conclude(result) }()
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	defer l.contain()
+	root := &branch{life: l, keys: newKeys(""), at: l.began}
+	result = pattern(root, l.job.Spec, l.job.Task)
+	l.judged(result.Judged, root.keys)
+}
+
+// conclude records what a life came to.
+func (l *life) conclude(result patterns.Result) {
+	keep := l.engine.keeper()
+	rest := patterns.Ended{
+		RunID: l.id, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked,
+		Began: l.began, Ended: l.engine.now(), Waited: l.waited + l.idle,
+	}
+	err := l.cause
+	switch {
+	case err != nil:
+	case len(l.parked) > 0:
+		w := l.firstParked()
+		rest.Result, rest.Waiting, rest.Ended = patterns.Result{}, w, w.Since
+		err = keep.park(l, rest)
+	default:
+		rest.Ended = l.over(rest)
+		err = keep.finish(l, rest)
+	}
+	if l.rest = rest; err != nil {
+		l.broke(keep, rest, err)
+	}
+}
+
+// over records the end.
+func (l *life) over(rest patterns.Ended) time.Time {
 	status := "stopped"
-	if result.OK() {
+	if rest.Result.OK() {
 		status = "ok"
 	}
-	rest.Ended = l.record.append(EndEvent, "", time.Now(), EndBody{status, result.StopReason, result.Phase}).At
-	if e.Recorded != nil {
-		e.Recorded(l.id, l.record)
+	end := EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage}
+	if present := l.job.Present; present != nil && l.engine.file != nil {
+		shown := present(rest, nil)
+		end.Envelope, l.summary = shown.Envelope, shown.Summary
 	}
-	e.finish(l.run, rest)
-	return rest, nil
+	return l.record.append(patterns.EndEvent, "", l.engine.now(), end).At
+}
+
+// broke ends a life that cannot go on by what happened to it.
+func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
+	rest.Result = patterns.Result{}
+	switch {
+	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
+		l.rest = l.running()
+	case errors.Is(err, patterns.ErrJournal):
+		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())
+		rest.Waiting.Phase = l.phase
+		l.rest = rest
+		l.engine.file.later(l)
+	default:
+		l.rest, l.fault = rest, err
+		keep.lose(l, rest, err)
+	}
+}
+
+// retry is what a run waits for that cannot be carried on here.
+func retry(l *patterns.Lacking, now time.Time) *patterns.Waiting {
+	return &patterns.Waiting{Kind: patterns.ForRetry, Cause: l.Cause, Needs: l.Needs, Since: now}
 }
 
 // newID makes a run's id: unguessable.
@@ -114,9 +248,83 @@ func newID() string {
 	return "run_" + hex.EncodeToString(b[:])
 }
 
+// now is the time that the record goes by.
+func (e *Engine) now() time.Time {
+	if e.file != nil {
+		return e.file.journal.now()
+	}
+	return time.Now()
+}
+
 // contain turns a panic of pattern code into the run's end instead of the process's.
 func (l *life) contain() {
 	if r := recover(); r != nil {
 		l.stop(&patterns.Fault{RunID: l.id, Cause: fmt.Errorf("pattern code panicked: %v\n%s", r, debug.Stack())})
+	}
+}
+
+// callerWait is how long a run waits for its caller; false: not at all.
+func (e *Engine) callerWait() (time.Duration, bool) {
+	wait := e.CallerWait
+	if wait == 0 {
+		wait = defaultCallerWait
+	}
+	return wait, wait > 0 && (e.file != nil || e.maxParked() > 0)
+}
+
+func (e *Engine) maxParked() int {
+	if e.MaxParked == 0 {
+		return defaultMaxParked
+	}
+	return e.MaxParked
+}
+
+// joinable is the time since which a run must have ended to be joined without a key.
+func (e *Engine) joinable(now time.Time) time.Time {
+	join := e.Join
+	if join == 0 {
+		join = defaultJoin
+	}
+	return now.Add(-max(join, 0))
+}
+
+// Run implements [patterns.Runs].
+func (e *Engine) Run(principal, id string) (patterns.Snapshot, bool) {
+	return e.keeper().Run(principal, id)
+}
+
+// RunIDs implements [patterns.Runs].
+func (e *Engine) RunIDs(principal string) []string { return e.keeper().RunIDs(principal) }
+
+// Wait implements [patterns.Runs].
+func (e *Engine) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
+	return e.keeper().Wait(ctx, principal, id, mark)
+}
+
+// List implements [patterns.Runs].
+func (e *Engine) List(f patterns.Filter) (patterns.Page, error) { return e.keeper().List(f) }
+
+// Newest implements [patterns.Runs].
+func (e *Engine) Newest(principal string) (string, bool) { return e.keeper().Newest(principal) }
+
+// Cancel implements [patterns.Runs].
+func (e *Engine) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
+	return e.keeper().Cancel(ctx, principal, id, by)
+}
+
+// Delivered implements [patterns.Runs].
+func (e *Engine) Delivered(principal, id string) { e.keeper().Delivered(principal, id) }
+
+// Events implements [patterns.Runs].
+func (e *Engine) Events(principal, id string) ([]patterns.Event, error) {
+	return e.keeper().Events(principal, id)
+}
+
+// Watch implements [patterns.Runs].
+func (e *Engine) Watch(told func(s patterns.Snapshot, attended bool)) { e.told = told }
+
+func (e *Engine) tell(s patterns.Snapshot, attended bool) {
+	if e.told != nil {
+		e.told(s, attended)
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
-// life is one execution of a run's code, from its start or over what is recorded already. All its fields but record and
-// ctx are guarded by the baton.
+// life is one execution of a run's code, from its start or over what is recorded already. All its fields but record, ctx,
+// done and what it leaves are guarded by the baton.
 type life struct {
 	*run
 	record   *Record // the run's; late results find it here when the run has let go of it
@@ -21,15 +22,30 @@ type life struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	past     map[string]*memory // what is recorded, by key; nil for a run that begins
+	dry      *rehearsal         // nothing is performed: each branch ends at what is not recorded
+
+	quotas map[string]int
+	order  int           // intents so far
+	calls  int           // of tools, among them
+	asked  int           // requests to the model
+	waited time.Duration // for its caller
+	idle   time.Duration // in which it was in nobody's hands
 
 	baton  sync.Mutex // held by the branch whose pattern code runs
 	moved  *sync.Cond // on the baton: a branch ended or resumed
 	waits  []*wait    // effects with a time limit that are being performed
 	phase  string     // of the newest effect
 	cause  error      // why the run cannot go on
-	parked *patterns.Waiting
+	parked []*patterns.Waiting
+	wrote  bool            // a call that changes something was begun
+	taken  bool            // the run was taken back: nothing more is begun
+	call   context.Context // of who began this life and may take it back; nil: nobody
 
-	now atomic.Pointer[patterns.Current] // for who looks at the run from outside
+	now     atomic.Pointer[patterns.Current] // for who looks at the run from outside
+	done    chan struct{}                    // closed when it came to rest
+	rest    patterns.Ended                   // then
+	fault   error
+	summary string
 }
 
 // wait is a branch that waits for an effect with a time limit.
@@ -38,44 +54,100 @@ type wait struct {
 	order int
 }
 
-// errParked unwinds the branches of a run that waits.
-var errParked = errors.New("local: the run waits")
+// errHandedOver unwinds the branches of a run that this process gives up.
+var errHandedOver = errors.New("local: the run is handed over")
 
-// newLife is the next life of a run.
-func newLife(ctx context.Context, r *run, progress func(patterns.Progress)) *life {
-	l := &life{run: r, record: r.record, progress: progress}
-	l.ctx, l.cancel = context.WithCancel(ctx)
-	l.moved = sync.NewCond(&l.baton)
+// newLife is the next life of a run, over what is recorded; nil: it begins.
+func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
+	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, done: make(chan struct{})}
+	if h != nil {
+		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
+		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
+	}
+	l.prepare()
+	now := patterns.Current{Since: r.began, Done: l.calls}
+	if h != nil {
+		now.Phase = h.phase
+	}
+	l.now.Store(&now)
 	r.engine.mu.Lock()
-	idle := r.idle
-	l.now.Store(&idle)
 	r.life = l
 	r.engine.mu.Unlock()
 	return l
 }
 
-// live runs the pattern's code in a goroutine of its own, since a branch that cannot go on unwinds.
-func (l *life) live() (result patterns.Result, err error) {
-	pattern, _ := patterns.PatternOf(l.job.Spec.Kind) // there was one at the start
-	root := &branch{life: l, keys: newKeys(""), at: l.began}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.baton.Lock()
-		defer l.baton.Unlock()
-		defer l.contain()
-		result = pattern(root, l.job.Spec, l.job.Task)
-	}()
-	<-done
-	return result, l.cause
+func (l *life) prepare() {
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.moved = sync.NewCond(&l.baton)
 }
 
-// park ends this life at an effect that waits for the caller: every branch unwinds, and nothing but the record stays.
+// park ends a branch at an effect that waits for somebody. The others go on until they end or wait.
 func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
 	w := *e.Waiting
-	w.Since, w.Until = since, since.Add(wait)
-	l.parked, l.waitsAt = &w, key
-	l.unwind(errParked)
+	w.Key, w.Since, w.Until = key, since, since.Add(wait)
+	l.parked = append(l.parked, &w)
+	runtime.Goexit()
+}
+
+// firstParked is what the run is said to wait for where several branches wait: the first by its key.
+func (l *life) firstParked() *patterns.Waiting {
+	return slices.MinFunc(l.parked, func(a, b *patterns.Waiting) int { return compareKeys(a.Key, b.Key) })
+}
+
+// running is how the run is shown to who does not wait for it.
+func (l *life) running() patterns.Ended {
+	now := *l.now.Load()
+	return patterns.Ended{RunID: l.id, Began: l.began, Running: &now}
+}
+
+// recalled reports whether the run was taken back, by now.
+func (l *life) recalled() bool {
+	if l.call != nil && l.call.Err() != nil && !l.wrote && !detached(l.call) {
+		l.taken = true
+		l.cancel()
+	}
+	return l.taken
+}
+
+// detached reports that a call ended while its run goes on.
+func detached(call context.Context) bool { return errors.Is(context.Cause(call), patterns.ErrDetached) }
+
+// letGo notes that the call which began this life is over.
+func (l *life) letGo() {
+	l.baton.Lock()
+	l.call = nil
+	l.baton.Unlock()
+	l.engine.keeper().leave(l.run)
+}
+
+// takeBack has the run end before its next call and cuts what is under way, unless it has begun to write.
+func (l *life) takeBack() bool {
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	if l.wrote {
+		return false
+	}
+	l.taken = true
+	l.cancel()
+	return true
+}
+
+// end has the run end before its next call, whatever it has begun, and notes who wants it.
+func (l *life) end(by patterns.Note) {
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	if !l.taken {
+		l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteCancel, Note: by})
+	}
+	l.taken = true
+	l.cancel()
+}
+
+// giveUp unwinds the life without another word in the record.
+func (l *life) giveUp(cause error) {
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	l.stop(cause)
 }
 
 // stop notes why the run cannot go on; the first cause counts. The baton is held.
@@ -110,6 +182,11 @@ func (l *life) take(quotas []patterns.Quota) (spent string) {
 		l.quotas[q.Name]++
 	}
 	return ""
+}
+
+// changes says that an effect may change something outside.
+func changes(e patterns.Effect) bool {
+	return e.Kind == patterns.ToolEffect && e.Permit.Effect() != catalog.Read
 }
 
 // yield registers a limited wait and gives the baton away.

@@ -28,29 +28,41 @@ func here(e patterns.Effect) (patterns.Outcome, bool) {
 // delivery is an effect that is being performed, and the one place its outcome goes to.
 type delivery struct {
 	*life
-	effect    patterns.Effect
-	key, once string
-	result    chan patterns.Outcome // of one
-	settled   atomic.Bool           // the result was handed over, or nobody wants it any more
+	act     act
+	result  chan patterns.Outcome // of one
+	refused error                 // the intent could not be recorded; set before result is sent
+	settled atomic.Bool           // the result was handed over, or nobody wants it any more
 }
 
 // make performs the effect and hands its outcome over, even that of a tool or adapter which ends its goroutine.
 func (d *delivery) make(ctx context.Context) {
-	out, cause := broken(d.effect), fmt.Errorf("%s ended its goroutine", d.effect.Name)
+	e := d.act.effect
+	out, cause := broken(e), fmt.Errorf("%s ended its goroutine", e.Name)
 	defer func() { d.hand(ctx, out, cause) }()
-	out, cause = act(ctx, d.job.Model, d.effect, d.once)
+	d.engine.hook("send")
+	out, cause = send(ctx, d.job.Model, e, d.act.once)
+	d.engine.hook("sent")
+}
+
+// refuse tells the branch that nothing was done.
+func (d *delivery) refuse(cause error) {
+	if d.settled.CompareAndSwap(false, true) {
+		d.refused = cause
+		d.result <- patterns.Outcome{}
+	}
 }
 
 // hand gives the outcome to the branch that waits. One that came too late is recorded as late; one that only says that
 // its time was over is nothing new.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
 	if inTime(ctx) && d.settled.CompareAndSwap(false, true) {
-		d.report(d.key, cause)
+		d.report(d.act.key, cause)
 		d.result <- out
 		return
 	}
 	if !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
-		d.record.append(LateEvent, d.key, time.Now(), OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage})
+		d.record.append(patterns.LateEvent, d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
+		d.record.flush(false, nil)
 	}
 }
 
@@ -71,8 +83,8 @@ func broken(e patterns.Effect) patterns.Outcome {
 // close says that nobody waits for the result any more; false means that it was handed over before.
 func (d *delivery) close() bool { return d.settled.CompareAndSwap(false, true) }
 
-// act performs a model question or a call.
-func act(ctx context.Context, model patterns.Model, e patterns.Effect, once string) (out patterns.Outcome, cause error) {
+// send performs a model question or a call.
+func send(ctx context.Context, model patterns.Model, e patterns.Effect, once string) (out patterns.Outcome, cause error) {
 	defer func() { // of a model adapter: a tool's panic ends in Perform
 		if r := recover(); r != nil {
 			out = broken(e)

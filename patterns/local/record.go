@@ -1,93 +1,91 @@
 package local
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"patterngate/patterns"
 )
 
-// EventKind is the kind of an event of a run's record (spec/surface.md section 7).
-type EventKind string
-
-// The kinds of events.
-const (
-	StartEvent   EventKind = "start"
-	IntentEvent  EventKind = "intent"  // recorded before the act
-	OutcomeEvent EventKind = "outcome" // recorded after it, or instead of it where nothing was tried
-	LateEvent    EventKind = "late"    // an outcome after the outcome; evidence, never replayed
-	EndEvent     EventKind = "end"
-)
-
-// Event is one entry of a run's record.
+// Event is one entry of a run's record as the engine uses it; [patterns.Event] is the same as it is stored.
 type Event struct {
 	Seq  int       // from 1
 	At   time.Time // whole microseconds, never falling
-	Kind EventKind
-	Key  string // the effect's path; "" for start and end
-	Body any    // StartBody, IntentBody, OutcomeBody or EndBody
+	Kind patterns.EventKind
+	Key  string // the effect's path; "" for start, note and end
+	Body any    // StartBody, IntentBody, OutcomeBody, JudgedBody, NoteBody or EndBody
 }
 
-// StartBody says what was asked for.
-type StartBody struct {
-	RunID     string `json:"run_id"`
-	Pattern   string `json:"pattern"`
-	Kind      string `json:"pattern_kind"`
-	Principal string `json:"principal,omitempty"`
-	Client    string `json:"client,omitempty"`
-}
-
-// IntentBody is an effect before it is performed.
-type IntentBody struct {
-	Kind  patterns.EffectKind `json:"effect_kind"`
-	Name  string              `json:"name"`
-	Input json.RawMessage     `json:"input"`
-	Once  string              `json:"idempotency_key,omitempty"` // of a tool effect
-}
-
-// OutcomeBody is what became of an effect; also of a late one.
-type OutcomeBody struct {
-	State  patterns.State `json:"state"`
-	Output any            `json:"output,omitempty"`
-	Reason string         `json:"reason,omitempty"`
-	Bytes  int            `json:"bytes,omitempty"` // of the whole output, where it was cut
-	Usage  patterns.Usage `json:"usage,omitzero"`
-}
-
-// EndBody says how the run ended.
-type EndBody struct {
-	Status     string `json:"status"`
-	StopReason string `json:"stop_reason"`
-	Phase      string `json:"phase,omitempty"`
-}
-
-// Record is what a run leaves behind. It is safe for concurrent use: late results may come after the end.
+// Record is what a run leaves behind: in memory the events themselves, of a run in a state file the place at which this
+// process goes on appending. It is safe for concurrent use: late results may come after the end.
 type Record struct {
 	mu     sync.Mutex
-	events []Event
+	events []Event   // in memory
+	seq    int       // of the newest
+	at     time.Time // likewise
+
+	file *tail // nil: in memory
 }
 
-// Events lists the record so far. The list is the caller's own.
+// Events lists the record so far, of a run in memory. The list is the caller's own.
 func (r *Record) Events() []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
 
-// append adds an event and returns it with its place and time.
-func (r *Record) append(kind EventKind, key string, at time.Time, body any) Event {
+// sealed is the record as it is stored.
+func (r *Record) sealed(runID string) []patterns.Event {
+	events := r.Events()
+	list := make([]patterns.Event, len(events))
+	var head []byte
+	for i, e := range events {
+		list[i] = seal(runID, e, head)
+		head = list[i].Hash
+	}
+	return list
+}
+
+// seal is an event as it is stored, behind the one with a hash.
+func seal(runID string, e Event, before []byte) patterns.Event {
+	sealed := patterns.Event{Seq: int64(e.Seq), At: e.At.UnixMicro(), Kind: e.Kind, Key: e.Key, Body: encodeBody(e.Body)}
+	sealed.Seal(runID, before)
+	return sealed
+}
+
+// append adds an event and returns it with its place and time. In a state file it is there with the next flush.
+func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body any) Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at = at.Truncate(time.Microsecond)
-	if n := len(r.events); n > 0 && at.Before(r.events[n-1].At) {
-		at = r.events[n-1].At
+	if at = at.Truncate(time.Microsecond); at.Before(r.at) {
+		at = r.at
 	}
-	e := Event{Seq: len(r.events) + 1, At: at, Kind: kind, Key: key, Body: body}
-	r.events = append(r.events, e)
+	r.seq, r.at = r.seq+1, at
+	e := Event{Seq: r.seq, At: at, Kind: kind, Key: key, Body: body}
+	if r.file != nil {
+		r.file.add(e)
+	} else {
+		r.events = append(r.events, e)
+	}
 	return e
+}
+
+// flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive the
+// loss of power.
+func (r *Record) flush(durable bool, told func(error)) {
+	if r.file == nil {
+		if told != nil {
+			told(nil)
+		}
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file.flush(durable, nil, told)
 }
 
 // keys counts the effects of one branch by name, so that an effect's key is a path that depends on the code alone:
@@ -102,4 +100,32 @@ func newKeys(path string) *keys { return &keys{path, map[string]int{}} }
 func (k *keys) next(name string) string {
 	k.seen[name]++
 	return k.path + name + "#" + strconv.Itoa(k.seen[name])
+}
+
+// peek is the key that the next effect of a name would have.
+func (k *keys) peek(name string) string {
+	return k.path + name + "#" + strconv.Itoa(k.seen[name]+1)
+}
+
+// compareKeys orders keys as the code makes them: numbers by their value.
+func compareKeys(a, b string) int {
+	for {
+		as, arest, amore := strings.Cut(a, "/")
+		bs, brest, bmore := strings.Cut(b, "/")
+		an, ai := splitKey(as)
+		bn, bi := splitKey(bs)
+		if c := cmp.Or(cmp.Compare(an, bn), cmp.Compare(ai, bi)); c != 0 || !amore || !bmore {
+			return cmp.Or(c, cmp.Compare(len(a), len(b)))
+		}
+		a, b = arest, brest
+	}
+}
+
+func splitKey(part string) (name string, n int) {
+	at := strings.LastIndexByte(part, '#')
+	if at < 0 {
+		return part, 0
+	}
+	n, _ = strconv.Atoi(part[at+1:])
+	return part[:at], n
 }

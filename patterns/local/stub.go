@@ -1,21 +1,6 @@
 package local
 
-import (
-	"context"
-
-	"patterngate/patterns"
-)
-
-func (e *Engine) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
-	return e.Run(principal, id)
-}
-func (e *Engine) List(patterns.Filter) (patterns.Page, error)           { return patterns.Page{}, errTODO }
-func (e *Engine) Newest(principal string) (id string, ok bool)          { return "", false }
-func (e *Engine) Delivered(principal, id string)                        {}
-func (e *Engine) Events(principal, id string) ([]patterns.Event, error) { return nil, errTODO }
-func (e *Engine) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
-	return patterns.Snapshot{}, errTODO
-}
+import "patterngate/patterns"
 
 // Options say what an engine over a state file needs.
 type Options struct {

@@ -134,7 +134,7 @@ func TestLimitsCut(t *testing.T) {
 func late(r *local.Record) int {
 	n := 0
 	for _, e := range r.Events() {
-		if e.Kind == local.LateEvent {
+		if e.Kind == patterns.LateEvent {
 			n++
 		}
 	}

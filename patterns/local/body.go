@@ -1,0 +1,315 @@
+package local
+
+import (
+	"encoding/json"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// The bodies of events as the engine uses them. What is stored is their canonical form, with the members of
+// spec/surface.md section 7; [decodeBody] reads back what replay needs.
+
+// StartBody says what was asked for.
+type StartBody struct {
+	RunID     string
+	Pattern   string
+	Kind      string
+	Principal string
+	Client    string
+	More      map[string]any // the members that replay does not need
+	Arguments map[string]any
+	Config    string
+}
+
+// IntentBody is an effect before it is performed.
+type IntentBody struct {
+	Kind   patterns.EffectKind
+	Name   string
+	Input  json.RawMessage // canonical
+	Once   string          // of a tool effect: its idempotency key
+	Effect string          // of a tool effect: read, write or destructive
+	Rule   string          // of a human effect
+	// Verdict is how a call was judged, as decoded values; nil for other effects.
+	Verdict map[string]any
+}
+
+// OutcomeBody is what became of an effect; also of a late one.
+type OutcomeBody struct {
+	State  patterns.State
+	Output any
+	Reason string
+	Bytes  int // of the whole output, where it was cut
+	Usage  patterns.Usage
+	// Human is set where a person, or who stands for one, decided.
+	Human bool
+}
+
+// JudgedBody is a proposal that got no intent, as decoded values.
+type JudgedBody map[string]any
+
+// NoteBody is what happened to the run from outside.
+type NoteBody struct {
+	What string // cancel, seize, takeover, detach, settle, reload
+	patterns.Note
+}
+
+// EndBody says how the run ended.
+type EndBody struct {
+	Status     string
+	StopReason string
+	Phase      string
+	Envelope   json.RawMessage // uncut
+	Usage      patterns.Usage
+}
+
+// startOf is the first event's body.
+func startOf(r *run, version string) StartBody {
+	job := r.job
+	more := map[string]any{"version": version, "budget": patterns.Limits(job.Spec)}
+	for name, v := range map[string]string{"policy": job.Policy, "catalog": job.Catalog, "idempotency_key": job.ByKey} {
+		if v != "" {
+			more[name] = v
+		}
+	}
+	client := map[string]any{"name": job.Client}
+	for name, v := range map[string]string{"version": job.ClientVersion, "era": job.Era} {
+		if v != "" {
+			client[name] = v
+		}
+	}
+	more["client"] = client
+	return StartBody{
+		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
+		Arguments: job.Arguments, Config: job.Config, More: more,
+	}
+}
+
+func intentOf(e patterns.Effect, once string) IntentBody {
+	b := IntentBody{Kind: e.Kind, Name: e.Name, Input: e.Input}
+	switch e.Kind {
+	case patterns.ToolEffect:
+		b.Once, b.Effect = once, string(e.Permit.Effect())
+		b.Verdict = e.Permit.Verdict().Value()
+	case patterns.HumanEffect:
+		if e.Approval != nil {
+			b.Rule = e.Approval.Rule
+		}
+	}
+	return b
+}
+
+func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
+	return OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage, e.Kind == patterns.HumanEffect}
+}
+
+// encodeBody is a body in canonical form: members by name, as RFC 8785 wants it.
+func encodeBody(body any) []byte {
+	switch b := body.(type) {
+	case IntentBody:
+		return b.encode()
+	case OutcomeBody:
+		return b.encode()
+	case StartBody:
+		return b.encode()
+	case EndBody:
+		return b.encode()
+	case NoteBody:
+		return ijson.Canonical(b.value())
+	case JudgedBody:
+		return ijson.Canonical(map[string]any(b))
+	}
+	return []byte("{}")
+}
+
+// object writes members in the order in which they are given, which must be that of their names.
+type object struct {
+	dst   []byte
+	begun bool
+}
+
+func (o *object) member(name string) {
+	if o.dst = append(o.dst, ','); !o.begun {
+		o.dst[len(o.dst)-1], o.begun = '{', true
+	}
+	o.dst = append(append(append(o.dst, '"'), name...), '"', ':')
+}
+
+func (o *object) value(name string, v any) {
+	o.member(name)
+	o.dst = ijson.Append(o.dst, v)
+}
+
+func (o *object) raw(name string, canonical []byte) {
+	o.member(name)
+	o.dst = append(o.dst, canonical...)
+}
+
+// text writes a text that is not empty.
+func (o *object) text(name, v string) {
+	if v != "" {
+		o.value(name, v)
+	}
+}
+
+func (o *object) end() []byte {
+	if !o.begun {
+		o.dst = append(o.dst, '{')
+	}
+	return append(o.dst, '}')
+}
+
+func (b IntentBody) encode() []byte {
+	o := object{dst: make([]byte, 0, 256+len(b.Input))}
+	o.text("effect", b.Effect)
+	o.value("effect_kind", string(b.Kind))
+	o.text("idempotency_key", b.Once)
+	if len(b.Input) > 0 {
+		o.raw("input", b.Input)
+	}
+	o.value("name", b.Name)
+	o.text("rule", b.Rule)
+	if b.Verdict != nil {
+		o.value("verdict", b.Verdict)
+	}
+	return o.end()
+}
+
+func (b OutcomeBody) encode() []byte {
+	o := object{dst: make([]byte, 0, 512)}
+	var human map[string]any
+	if b.Human {
+		human, _ = b.Output.(map[string]any)
+	}
+	word := func(name string) {
+		if s, _ := human[name].(string); s != "" {
+			o.value(name, s)
+		}
+	}
+	word("assurance")
+	word("by")
+	word("channel")
+	if approved, ok := human["approved"].(bool); ok {
+		o.value("decision", decision(approved, human))
+	}
+	if b.Output != nil {
+		o.value("output", b.Output)
+	}
+	o.text("reason", b.Reason)
+	o.value("state", string(b.State))
+	if b.Usage != (patterns.Usage{}) {
+		o.value("usage", usageValue(b.Usage))
+	}
+	return o.end()
+}
+
+// decision names what a person decided.
+func decision(approved bool, _ map[string]any) string {
+	if approved {
+		return "approve"
+	}
+	return "reject"
+}
+
+func usageValue(u patterns.Usage) map[string]any {
+	return map[string]any{
+		"llm_calls": float64(u.Requests), "input_tokens": float64(u.InputTokens), "output_tokens": float64(u.OutputTokens),
+	}
+}
+
+func (b StartBody) encode() []byte {
+	v := map[string]any{
+		"run_id": b.RunID, "pattern": b.Pattern, "pattern_kind": b.Kind, "principal": b.Principal, "config": b.Config,
+		"arguments": b.Arguments,
+	}
+	if b.Arguments == nil {
+		v["arguments"] = map[string]any{}
+	}
+	for name, more := range b.More {
+		v[name] = more
+	}
+	return ijson.Canonical(v)
+}
+
+func (b NoteBody) value() map[string]any {
+	v := map[string]any{"what": b.What}
+	for name, text := range map[string]string{"by": b.By, "channel": b.Channel, "reason": b.Reason} {
+		if text != "" {
+			v[name] = text
+		}
+	}
+	return v
+}
+
+func (b EndBody) encode() []byte {
+	o := object{dst: make([]byte, 0, 256+len(b.Envelope))}
+	if len(b.Envelope) > 0 {
+		if v, err := ijson.DecodeLimit(b.Envelope, maxBody); err == nil {
+			o.value("envelope", v)
+		}
+	}
+	o.text("phase", b.Phase)
+	o.value("status", b.Status)
+	o.value("stop_reason", b.StopReason)
+	o.value("usage", usageValue(b.Usage))
+	return o.end()
+}
+
+// maxBody is how long a body may be that is read back, in bytes.
+const maxBody = 64 << 20
+
+// decodeBody reads what replay needs of a stored body. Nil is none of it.
+func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
+	if kind == patterns.JudgedEvent || kind == patterns.LateEvent {
+		return nil, nil
+	}
+	v, err := ijson.DecodeLimit(text, maxBody)
+	if err != nil {
+		return nil, err
+	}
+	obj, _ := v.(map[string]any)
+	word := func(name string) string { s, _ := obj[name].(string); return s }
+	switch kind {
+	case patterns.StartEvent:
+		b := StartBody{RunID: word("run_id"), Pattern: word("pattern"), Kind: word("pattern_kind"), Principal: word("principal"), Config: word("config")}
+		b.Arguments, _ = obj["arguments"].(map[string]any)
+		client, _ := obj["client"].(map[string]any)
+		b.Client, _ = client["name"].(string)
+		return b, nil
+	case patterns.IntentEvent:
+		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}
+		if input, ok := obj["input"]; ok {
+			b.Input = ijson.Canonical(input)
+		}
+		return b, nil
+	case patterns.OutcomeEvent:
+		return decodeOutcome(obj), nil
+	case patterns.NoteEvent:
+		return NoteBody{What: word("what")}, nil
+	case patterns.EndEvent:
+		b := EndBody{Status: word("status"), StopReason: word("stop_reason"), Phase: word("phase")}
+		if envelope, ok := obj["envelope"]; ok {
+			b.Envelope = ijson.Canonical(envelope)
+		}
+		return b, nil
+	}
+	return nil, nil
+}
+
+func decodeOutcome(obj map[string]any) OutcomeBody {
+	word := func(v any) string { s, _ := v.(string); return s }
+	b := OutcomeBody{State: patterns.State(word(obj["state"])), Reason: word(obj["reason"]), Output: obj["output"]}
+	if b.Output != nil {
+		b.Bytes = len(ijson.Canonical(b.Output))
+		if cut, ok := b.Output.(map[string]any); ok && cut["truncated"] == true && len(cut) == 3 {
+			if n, ok := cut["bytes"].(float64); ok {
+				b.Bytes = int(n)
+			}
+		}
+	}
+	if usage, ok := obj["usage"].(map[string]any); ok {
+		count := func(name string) int { n, _ := usage[name].(float64); return int(n) }
+		b.Usage = patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens")}
+	}
+	return b
+}

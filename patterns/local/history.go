@@ -1,0 +1,209 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// history is what a record says, for who carries the run on.
+type history struct {
+	start  StartBody
+	began  time.Time
+	past   map[string]*memory
+	quotas map[string]int // that recorded effects took; known after a rehearsal
+	phase  string         // likewise
+	order  int            // intents
+	calls  int            // of tools, among them
+	asked  int            // requests to the model
+	idle   time.Duration  // in which it was in nobody's hands
+	waited time.Duration  // for its caller and for people
+	wrote  bool           // a call that changes something was begun
+	end    *EndBody
+	last   time.Time // of the newest event
+}
+
+// memory is what the record says about one key. Times of its outcome are as pattern code sees them.
+type memory struct {
+	intent  *IntentBody
+	began   time.Time // of the intent, as recorded
+	outcome patterns.Outcome
+	tries   int // how often the run was interrupted since the intent
+	visited bool
+}
+
+// remembered reads a record.
+func remembered(events []Event) *history {
+	h := &history{past: map[string]*memory{}, quotas: map[string]int{}}
+	var open []*memory // intents without outcome
+	for _, e := range events {
+		switch body := e.Body.(type) {
+		case StartBody:
+			h.start, h.began = body, e.At
+		case IntentBody:
+			m := h.at(e.Key)
+			h.intend(m, body, e.At)
+			open = append(open, m)
+		case OutcomeBody:
+			if e.Kind != patterns.OutcomeEvent {
+				break
+			}
+			m := h.at(e.Key)
+			h.learn(m, e, body)
+			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
+		case NoteBody:
+			if body.What == noteTakeover {
+				h.idle += e.At.Sub(h.last)
+				for _, m := range open {
+					m.tries++
+				}
+			}
+		case EndBody:
+			h.end = &body
+		}
+		h.last = e.At
+	}
+	return h
+}
+
+// What notes tell.
+const (
+	noteTakeover = "takeover" // the run was in nobody's hands since the event before
+	noteCancel   = "cancel"
+	noteSeize    = "seize"
+	noteSettle   = "settle"
+)
+
+func (h *history) at(key string) *memory {
+	m := h.past[key]
+	if m == nil {
+		m = &memory{}
+		h.past[key] = m
+	}
+	return m
+}
+
+func (h *history) intend(m *memory, body IntentBody, at time.Time) {
+	h.order++
+	if body.Kind == patterns.ToolEffect {
+		h.calls++
+		h.wrote = h.wrote || body.Effect != "read"
+	}
+	m.intent, m.began = &body, at
+	m.outcome.Order, m.outcome.Began, m.outcome.Once = h.order, at.Add(-h.idle), body.Once
+}
+
+func (h *history) learn(m *memory, e Event, body OutcomeBody) {
+	o := &m.outcome
+	o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
+	o.Key, o.At = e.Key, e.At.Add(-h.idle)
+	h.asked += body.Usage.Requests
+	if m.intent != nil && (m.intent.Name == "turn" || m.intent.Kind == patterns.HumanEffect) {
+		h.waited += e.At.Sub(m.began)
+	}
+}
+
+// fits compares an effect with the intent that is recorded under its key.
+func (m *memory) fits(key string, e patterns.Effect) error {
+	if m.intent != nil && (m.intent.Kind != e.Kind || !bytes.Equal(m.intent.Input, e.Input)) {
+		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
+	}
+	m.visited = true
+	return nil
+}
+
+// rehearsal is a dry replay: pattern code runs over what is recorded, nothing is performed, and each branch ends at the
+// first effect without an outcome.
+type rehearsal struct {
+	finished bool
+	result   patterns.Result
+	open     []pending // where its branches ended, in their order
+}
+
+// pending is an effect without a recorded outcome.
+type pending struct {
+	key    string
+	effect patterns.Effect
+	m      *memory // nil: it was not begun
+}
+
+// rehearse replays a record dry. Where code and record do not fit each other it gives [ErrMismatch]; then nothing of the
+// run may be performed. The history learns its quotas and phase.
+func (r *run) rehearse(h *history) (*rehearsal, error) {
+	for _, m := range h.past {
+		m.visited = false
+	}
+	d := &rehearsal{}
+	l := &life{run: r, record: &Record{}, past: h.past, dry: d, quotas: map[string]int{}, done: make(chan struct{})}
+	l.prepare()
+	now := patterns.Current{Since: h.began, Done: h.calls}
+	l.now.Store(&now)
+	go l.play()
+	<-l.done
+	for _, key := range slices.Sorted(maps.Keys(h.past)) {
+		if !h.past[key].visited && l.cause == nil {
+			l.cause = fmt.Errorf("%w: %s was recorded and is left out", ErrMismatch, key)
+		}
+	}
+	h.quotas, h.phase = l.quotas, l.phase
+	return d, l.cause
+}
+
+// play is the goroutine of a rehearsal.
+func (l *life) play() {
+	pattern, known := patterns.PatternOf(l.job.Spec.Kind)
+	defer close(l.done)
+	defer l.cancel()
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	defer l.contain()
+	if !known {
+		l.unwind(fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, l.job.Spec.Kind))
+	}
+	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Task)
+	l.dry.finished = true
+}
+
+// rehearse gives an effect its recorded outcome, or ends the branch.
+func (b *branch) rehearse(m *memory, key string, e patterns.Effect) patterns.Outcome {
+	if m != nil {
+		if fault := m.fits(key, e); fault != nil {
+			b.unwind(fault)
+		}
+		if m.intent != nil {
+			for _, q := range e.Quotas {
+				b.quotas[q.Name]++
+			}
+		}
+	}
+	if m == nil || m.outcome.State == "" {
+		b.dry.open = append(b.dry.open, pending{key, e, m})
+		runtime.Goexit()
+	}
+	b.at = m.outcome.At
+	return m.outcome
+}
+
+// waitingFor is what a run that rests waits for, as its rehearsal shows it; nil: for nobody.
+func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool)) *patterns.Waiting {
+	var first *patterns.Waiting
+	for _, p := range d.open {
+		if p.m == nil || p.effect.Waiting == nil {
+			continue
+		}
+		w := *p.effect.Waiting
+		w.Key, w.Since = p.key, p.m.began
+		if patience, ok := wait(p.effect); ok {
+			w.Until = w.Since.Add(patience)
+		}
+		if first == nil || compareKeys(w.Key, first.Key) < 0 {
+			first = &w
+		}
+	}
+	return first
+}

@@ -1,0 +1,110 @@
+package local
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+const (
+	defaultRows = 20
+	maxSummary  = 200 // bytes of a row's summary
+)
+
+// place is where a list goes on: behind this run.
+type place struct {
+	began time.Time
+	id    string
+}
+
+// newestFirst orders runs by their begin.
+func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
+	return cmp.Or(b.Compare(a), cmp.Compare(bid, aid))
+}
+
+// filterHash binds a cursor to the list it was made for.
+func filterHash(f patterns.Filter) string {
+	text := fmt.Sprintf("%q %q %q %q %d %d", f.Principal, f.Status, f.Pattern, f.StopReason, f.Since.UnixMicro(), f.Until.UnixMicro())
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+func (p place) cursor(f patterns.Filter) string {
+	text := fmt.Sprintf("%d.%s.%s", p.began.UnixMicro(), strings.TrimPrefix(p.id, "run_"), filterHash(f))
+	return base64.RawURLEncoding.EncodeToString([]byte(text))
+}
+
+// placeOf reads a cursor; false for the first page.
+func placeOf(f patterns.Filter) (place, bool, error) {
+	if f.Cursor == "" {
+		return place{}, false, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(f.Cursor)
+	parts := strings.Split(string(text), ".")
+	if err != nil || len(parts) != 3 || parts[2] != filterHash(f) {
+		return place{}, false, patterns.ErrCursor
+	}
+	at, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil || len(parts[1]) != 16 {
+		return place{}, false, patterns.ErrCursor
+	}
+	return place{time.UnixMicro(at), "run_" + parts[1]}, true, nil
+}
+
+// pageOf picks a page from rows that come newest first.
+func pageOf(f patterns.Filter, rows iter.Seq[patterns.RunRow]) (patterns.Page, error) {
+	from, later, err := placeOf(f)
+	if err != nil {
+		return patterns.Page{}, err
+	}
+	limit := cmp.Or(f.Limit, defaultRows)
+	var page patterns.Page
+	for row := range rows {
+		if later && newestFirst(from.began, from.id, row.Began, row.RunID) >= 0 || !fits(f, row) {
+			continue
+		}
+		if len(page.Rows) == limit {
+			last := page.Rows[limit-1]
+			page.Next = place{last.Began, last.RunID}.cursor(f)
+			break
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return page, nil
+}
+
+// fits reports whether a row is one of those asked for.
+func fits(f patterns.Filter, row patterns.RunRow) bool {
+	switch {
+	case f.Status != "" && f.Status != row.Status, f.Pattern != "" && f.Pattern != row.Pattern:
+		return false
+	case f.StopReason != "" && f.StopReason != row.StopReason && !strings.HasPrefix(row.StopReason, f.StopReason+":"):
+		return false
+	case !f.Since.IsZero() && row.Began.Before(f.Since), !f.Until.IsZero() && !row.Began.Before(f.Until):
+		return false
+	}
+	return true
+}
+
+// rested fills in how a run rests.
+func rested(row patterns.RunRow, rest patterns.Ended) patterns.RunRow {
+	row.Summary = ijson.Cut(row.Summary, maxSummary)
+	if w := rest.Waiting; w != nil {
+		row.Status, row.Phase, row.WaitingKind, row.Expires = "waiting", w.Phase, string(w.Kind), w.Until
+		return row
+	}
+	row.Status, row.StopReason, row.Phase, row.Ended = "stopped", rest.Result.StopReason, rest.Result.Phase, rest.Ended
+	if rest.Result.OK() {
+		row.Status = "ok"
+	}
+	return row
+}

@@ -1,0 +1,290 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// inMemory keeps runs in this process.
+type inMemory struct{ *Engine }
+
+var _ keeper = inMemory{}
+
+func (e inMemory) begin(r *run) (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.shelf(r.job.Principal)
+	before, err := s.begunBy(r.job, e.joinable(time.Now()))
+	if err != nil {
+		return "", err
+	}
+	if before != nil {
+		return before.id, nil
+	}
+	r.began = r.record.append(patterns.StartEvent, "", time.Now(), startOf(r, e.Version)).At
+	r.idle.Since = r.began
+	s.add(r)
+	return "", nil
+}
+
+// park lets a run wait. Of too many, or too large ones, the principal's oldest expire.
+func (e inMemory) park(l *life, rest patterns.Ended) error {
+	r := l.run
+	e.mu.Lock()
+	s := e.shelves[r.job.Principal]
+	r.state, r.rest, r.life = patterns.Parked, rest, nil
+	r.idle.Phase, r.idle.Done = rest.Phase, rest.Calls
+	s.parked = append(s.parked, r)
+	s.bytes += r.size
+	r.clock = time.AfterFunc(time.Until(rest.Waiting.Until), func() { e.expire(r, rest.Waiting) })
+	tooMany := s.tooMany(e.maxParked())
+	changed, attended := r.snapshot(), r.attended
+	e.mu.Unlock()
+	e.tell(changed, attended)
+	for oldest, expected := range tooMany {
+		e.expire(oldest, expected)
+	}
+	return nil
+}
+
+func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
+	e.mu.Lock()
+	r := e.find(c.Principal, c.RunID)
+	switch {
+	case r == nil:
+		e.mu.Unlock()
+		return nil, nil, patterns.ErrNoRun
+	case r.state != patterns.Parked || r.rest.Waiting.Kind != patterns.ForCaller, c.Turn != 0 && c.Turn != r.rest.Waiting.Turn:
+		e.mu.Unlock()
+		return nil, nil, patterns.ErrNotTaken
+	}
+	changed := e.unpark(r, true)
+	r.size += c.Size
+	e.mu.Unlock()
+	e.waiters.announce(r.id)
+	e.tell(changed, true)
+	h, err := e.given(r, OutcomeBody{State: patterns.OK, Output: c.Given})
+	return r, h, err
+}
+
+// given records what a run waited for and returns its history.
+func (e inMemory) given(r *run, out OutcomeBody) (*history, error) {
+	r.record.append(patterns.OutcomeEvent, r.rest.Waiting.Key, time.Now(), out)
+	h := remembered(r.record.Events())
+	if _, err := r.rehearse(h); err != nil {
+		return nil, &patterns.Fault{RunID: r.id, Cause: err}
+	}
+	return h, nil
+}
+
+// expire ends a run whose caller did not come, unless it did or the run waits for something newer.
+func (e inMemory) expire(r *run, w *patterns.Waiting) {
+	e.goOn(r, w, OutcomeBody{State: patterns.Failed, Reason: patterns.ReasonExpired})
+}
+
+// goOn carries a run on with what became of what it waits for, with no call that waits. False: it waits no more.
+func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody) bool {
+	e.mu.Lock()
+	if r.state != patterns.Parked || r.rest.Waiting != w {
+		e.mu.Unlock()
+		return false
+	}
+	changed := e.unpark(r, false)
+	e.mu.Unlock()
+	e.waiters.announce(r.id)
+	e.tell(changed, false)
+	h, err := e.given(r, out)
+	if err == nil {
+		l := newLife(r, h, nil)
+		l.carry()
+		err = l.fault
+	}
+	if err != nil && e.Fault != nil { // nobody else would learn of it
+		e.Fault(r.id, w.Key, err)
+	}
+	return true
+}
+
+// unpark takes a run from those that wait. The lock is held.
+func (e inMemory) unpark(r *run, attended bool) patterns.Snapshot {
+	s := e.shelves[r.job.Principal]
+	s.parked = without(s.parked, r)
+	s.bytes -= r.size
+	r.clock.Stop()
+	r.state, r.attended = patterns.Running, attended
+	return r.snapshot()
+}
+
+// finish keeps how a run ended, and forgets the oldest of too many.
+func (e inMemory) finish(l *life, rest patterns.Ended) error {
+	r := l.run
+	if e.Recorded != nil {
+		e.Recorded(r.id, r.record)
+	}
+	e.mu.Lock()
+	s := e.shelves[r.job.Principal]
+	r.state, r.rest, r.life = patterns.Over, rest, nil
+	s.ended = append(s.ended, r)
+	s.kept += r.size
+	changed, attended := r.snapshot(), r.attended
+	for len(s.ended) > maxEnded || s.kept > maxEndedBytes && len(s.ended) > 1 {
+		oldest := s.ended[0]
+		s.ended = slices.Delete(s.ended, 0, 1)
+		s.kept -= oldest.size
+		e.drop(oldest)
+	}
+	e.mu.Unlock()
+	e.tell(changed, attended)
+	return nil
+}
+
+func (e inMemory) lose(l *life, _ patterns.Ended, _ error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.drop(l.run)
+}
+
+func (e inMemory) leave(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.attended = false
+}
+
+func (e inMemory) find(principal, id string) *run {
+	if s := e.shelves[principal]; s != nil {
+		return s.runs[id]
+	}
+	return nil
+}
+
+func (e inMemory) Run(principal, id string) (patterns.Snapshot, bool) {
+	e.mu.Lock()
+	r := e.find(principal, id)
+	if r == nil {
+		e.mu.Unlock()
+		return patterns.Snapshot{}, false
+	}
+	s := r.snapshot()
+	e.mu.Unlock()
+	s.Head = patterns.HeadOf(r.record.sealed(id))
+	return s, true
+}
+
+func (e inMemory) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
+	return e.waiters.until(ctx, id, mark, func() (patterns.Snapshot, bool) { return e.Run(principal, id) })
+}
+
+func (e inMemory) RunIDs(principal string) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.shelves[principal]
+	if s == nil {
+		return nil
+	}
+	ids := make([]string, 0, len(s.begun))
+	for _, r := range slices.Backward(s.begun) {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+func (e inMemory) Newest(principal string) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.shelves[principal]
+	if s == nil {
+		return "", false
+	}
+	running := ""
+	for _, r := range slices.Backward(s.begun) {
+		if r.state != patterns.Running {
+			return r.id, true
+		}
+		if running == "" {
+			running = r.id
+		}
+	}
+	return running, running != ""
+}
+
+func (e inMemory) Delivered(principal, id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r := e.find(principal, id); r != nil && r.state == patterns.Over {
+		r.delivered = true
+	}
+}
+
+func (e inMemory) Events(principal, id string) ([]patterns.Event, error) {
+	e.mu.Lock()
+	r := e.find(principal, id)
+	e.mu.Unlock()
+	if r == nil {
+		return nil, patterns.ErrNoRun
+	}
+	return r.record.sealed(id), nil
+}
+
+func (e inMemory) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
+	e.mu.Lock()
+	r := e.find(principal, id)
+	if r == nil {
+		e.mu.Unlock()
+		return patterns.Snapshot{}, patterns.ErrNoRun
+	}
+	state, l, w := r.state, r.life, r.rest.Waiting
+	e.mu.Unlock()
+	switch {
+	case state == patterns.Over:
+		s, _ := e.Run(principal, id)
+		return s, patterns.ErrOver
+	case state == patterns.Running && l != nil:
+		l.end(by)
+	case state == patterns.Parked:
+		r.record.append(patterns.NoteEvent, "", time.Now(), NoteBody{What: noteCancel, Note: by})
+		e.goOn(r, w, OutcomeBody{State: patterns.Canceled, Reason: patterns.ReasonCanceled})
+	}
+	s, ok := e.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})
+	if !ok {
+		return s, patterns.ErrNoRun
+	}
+	return s, nil
+}
+
+// List walks the principal's runs, which are few.
+func (e inMemory) List(f patterns.Filter) (patterns.Page, error) {
+	return pageOf(f, func(yield func(patterns.RunRow) bool) {
+		e.mu.Lock()
+		var all []*run
+		for principal, s := range e.shelves {
+			if f.Principal == "" || f.Principal == principal {
+				all = append(all, s.begun...)
+			}
+		}
+		e.mu.Unlock()
+		slices.SortFunc(all, func(a, b *run) int { return newestFirst(a.began, a.id, b.began, b.id) })
+		for _, r := range all {
+			if !yield(e.row(r)) {
+				return
+			}
+		}
+	})
+}
+
+// row is a run as lists show it.
+func (e inMemory) row(r *run) patterns.RunRow {
+	e.mu.Lock()
+	state, rest := r.state, r.rest
+	e.mu.Unlock()
+	row := patterns.RunRow{RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Status: "running", Began: r.began}
+	if state == patterns.Running {
+		return row
+	}
+	if r.job.Present != nil {
+		row.Summary = r.job.Present(rest, nil).Summary
+	}
+	return rested(row, rest)
+}

@@ -1,0 +1,80 @@
+package local
+
+import (
+	"context"
+	"sync"
+
+	"patterngate/patterns"
+)
+
+// waiters are who waits for a run to change. The zero waiters are nobody. They are safe for concurrent use.
+type waiters struct {
+	mu sync.Mutex
+	by map[string]*waiter // by run
+}
+
+type waiter struct {
+	changed chan struct{} // closed when the run changes
+	n       int           // who waits
+}
+
+// on returns a channel that is closed at the run's next change, and how to stop waiting.
+func (w *waiters) on(id string) (changed <-chan struct{}, off func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.by == nil {
+		w.by = map[string]*waiter{}
+	}
+	one := w.by[id]
+	if one == nil {
+		one = &waiter{changed: make(chan struct{})}
+		w.by[id] = one
+	}
+	one.n++
+	return one.changed, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if one.n--; one.n == 0 && w.by[id] == one {
+			delete(w.by, id)
+		}
+	}
+}
+
+// announce tells that a run has changed.
+func (w *waiters) announce(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.by[id]; one != nil {
+		close(one.changed)
+		delete(w.by, id)
+	}
+}
+
+// announceAll tells that any run may have changed.
+func (w *waiters) announceAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, one := range w.by {
+		close(one.changed)
+		delete(w.by, id)
+	}
+}
+
+// until shows a run as soon as it stands otherwise than the mark says, or when ctx ends.
+func (w *waiters) until(ctx context.Context, id string, mark patterns.Mark, look func() (patterns.Snapshot, bool)) (patterns.Snapshot, bool) {
+	for {
+		changed, off := w.on(id)
+		s, ok := look()
+		if !ok || s.Mark() != mark {
+			off()
+			return s, ok
+		}
+		select {
+		case <-changed:
+			off()
+		case <-ctx.Done():
+			off()
+			return s, ok
+		}
+	}
+}
