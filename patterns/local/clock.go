@@ -1,0 +1,36 @@
+package local
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// clock is wall time that never goes back, neither while the process lives nor over a restart. It is safe for concurrent
+// use. The zero clock knows nothing yet.
+type clock struct {
+	opened time.Time    // with its monotonic reading
+	last   atomic.Int64 // microseconds since 1970
+}
+
+// newClock goes on from a remembered time.
+func newClock(remembered int64) *clock {
+	c := &clock{opened: time.Now()}
+	c.last.Store(remembered)
+	return c
+}
+
+// now is the later of the wall clock, of the wall clock at the beginning plus what the monotonic one says since (the
+// wall may have been set back), and of the newest time that it gave or remembers. In whole microseconds.
+func (c *clock) now() time.Time {
+	wall := time.Now()
+	at := max(wall.UnixMicro(), c.opened.Add(wall.Sub(c.opened)).UnixMicro())
+	for {
+		last := c.last.Load()
+		if at <= last {
+			return time.UnixMicro(last)
+		}
+		if c.last.CompareAndSwap(last, at) {
+			return time.UnixMicro(at)
+		}
+	}
+}

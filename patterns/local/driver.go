@@ -1,3 +1,0 @@
-package local
-
-import _ "modernc.org/sqlite" // the driver of the state file

@@ -1,0 +1,221 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// busyTimeout is how long another process may keep the file locked before a change fails.
+const busyTimeout = 5 * time.Second
+
+// journal is a state file: the record of all runs.
+//
+//	submit ──▶ queue ──▶ writer: BEGIN, each change behind its fence, COMMIT ──▶ done
+//	view   ──▶ reader: one state of the file, while the writer goes on
+//
+// Several processes may have it open. It is safe for concurrent use.
+type journal struct {
+	path  string
+	busy  time.Duration
+	hook  func(point string)
+	files [2]opened // the file and its -wal
+	*clock
+
+	mu     sync.Mutex
+	queue  []*change
+	closed bool
+	wake   chan struct{} // something is queued, or it was closed
+
+	writing sync.Mutex // around what follows
+	writer  *session
+	full    bool            // what PRAGMA synchronous is now
+	broken  map[int64]int64 // epochs of runs whose last change failed
+	version int64           // PRAGMA data_version
+	refused []error
+	args    []any
+	written chan struct{} // closed when the writer is through
+
+	reading sync.Mutex
+	reader  *session // nil: closed
+}
+
+// opened is a file that was opened, to be known again.
+type opened struct {
+	path string
+	info os.FileInfo
+}
+
+// openJournal opens or makes a state file. The hook is told before and after each commit, "commit" and "committed"; nil:
+// nobody. Its errors wrap [patterns.ErrJournal] and name the file.
+func openJournal(path string, hook func(point string)) (*journal, error) {
+	return (&journal{hook: hook, busy: busyTimeout}).open(path)
+}
+
+func (j *journal) open(path string) (*journal, error) {
+	path, err := realPath(path)
+	if err != nil {
+		return nil, journalFault(path, err)
+	}
+	j.path = path
+	j.wake, j.written = make(chan struct{}, 1), make(chan struct{})
+	j.broken = map[int64]int64{}
+	err = guardFile(path)
+	if err == nil {
+		err = makeFile(path)
+	}
+	if err == nil {
+		err = j.connect()
+	}
+	if err != nil {
+		for _, s := range []*session{j.reader, j.writer} {
+			if s != nil {
+				_ = s.close()
+			}
+		}
+		return nil, journalFault(path, err)
+	}
+	go j.write()
+	return j, nil
+}
+
+// connect opens both connections.
+func (j *journal) connect() (err error) {
+	if j.writer, err = connect(j.path, j.patience()); err != nil {
+		return err
+	}
+	if err = j.settle(); err != nil {
+		return err
+	}
+	if j.reader, err = connect(j.path, j.patience(), "PRAGMA query_only=1", "PRAGMA temp_store=MEMORY"); err != nil {
+		return err
+	}
+	remembered, err := j.remembered()
+	if err != nil {
+		return err
+	}
+	j.clock = newClock(remembered)
+	if j.version, err = j.dataVersion(); err != nil {
+		return err
+	}
+	for i, path := range []string{j.path, j.path + "-wal"} { // both are there once something was read
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		j.files[i] = opened{path, info}
+	}
+	return nil
+}
+
+func (j *journal) patience() string {
+	return fmt.Sprintf("PRAGMA busy_timeout=%d", j.busy.Milliseconds())
+}
+
+// realPath is where a state file really is, so that all who name it find the same files beside it.
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path, err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return abs, err
+	}
+	return filepath.Join(dir, filepath.Base(abs)), nil
+}
+
+// there says whether the file is still the one that was opened. SQLite would go on writing into a deleted one, unseen by
+// all, while another process makes a new one in its place.
+func (j *journal) there() error {
+	for _, f := range j.files {
+		if now, err := os.Stat(f.path); err != nil || !os.SameFile(f.info, now) {
+			return fmt.Errorf("%w: %s was moved, deleted or replaced while in use; put it back or restart", patterns.ErrJournal, f.path)
+		}
+	}
+	return nil
+}
+
+// remembered is the newest time that any unfinished run knows.
+func (j *journal) remembered() (at int64, err error) {
+	for _, query := range []string{clockFromRests, clockFromLives} {
+		var newest int64
+		err := j.reader.each(func(row func(...any) error) error { return row(&newest) }, query)
+		if err != nil {
+			return 0, err
+		}
+		at = max(at, newest)
+	}
+	return at, nil
+}
+
+// view reads one state of the file. It waits for other views, not for the writer. An error of f is returned as it is.
+func (j *journal) view(f func(*session) error) error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.reader == nil {
+		return errClosed
+	}
+	if _, err := j.reader.exec("BEGIN"); err != nil {
+		return err
+	}
+	err := f(j.reader)
+	if _, ended := j.reader.exec("COMMIT"); err == nil {
+		err = ended
+	}
+	return err
+}
+
+// changed says whether another process has written since the last call, or since the opening.
+func (j *journal) changed() bool {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if j.writer == nil {
+		return false
+	}
+	version, err := j.dataVersion()
+	if err != nil {
+		return true // who looks will meet the fault
+	}
+	before := j.version
+	j.version = version
+	return version != before
+}
+
+func (j *journal) dataVersion() (version int64, err error) {
+	err = j.writer.each(func(row func(...any) error) error { return row(&version) }, "PRAGMA data_version")
+	return version, err
+}
+
+// close waits for what was submitted and for views, and leaves the file. Where nobody else has it open, all of it is
+// then in the one file. The journal takes nothing more.
+func (j *journal) close() {
+	j.mu.Lock()
+	already := j.closed
+	j.closed = true
+	j.mu.Unlock()
+	if already {
+		<-j.written
+		return
+	}
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+	<-j.written
+	j.reading.Lock()
+	_ = j.reader.close()
+	j.reader = nil
+	j.reading.Unlock()
+	j.writing.Lock()
+	_ = j.writer.close()
+	j.writer = nil
+	j.writing.Unlock()
+}

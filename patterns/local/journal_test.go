@@ -1,0 +1,126 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// openAt opens a journal that is closed with the test.
+func openAt(t testing.TB, path string) *journal {
+	t.Helper()
+	j, err := openJournal(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.close)
+	return j
+}
+
+func fresh(t testing.TB) *journal { return openAt(t, filepath.Join(t.TempDir(), "state.db")) }
+
+// begin inserts a run's row.
+func begin(t testing.TB, j *journal, run, epoch int64) {
+	t.Helper()
+	if err := j.do(&change{run: run, also: insertRun(run, epoch, "running")}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func insertRun(run, epoch int64, state string) func(*session) error {
+	return func(s *session) error {
+		_, err := s.exec("INSERT INTO runs (n, pattern, principal, config, began, state, epoch) VALUES (?, 'p', 'me', 'c', ?, ?, ?)", run, time.Now().UnixMicro(), state, epoch)
+		return err
+	}
+}
+
+// chain makes events from one place of a record on.
+func chain(run, from int64, n int, before []byte) []patterns.Event {
+	events := make([]patterns.Event, n)
+	for i := range events {
+		events[i] = patterns.Event{Seq: from + int64(i), At: 1000 + from + int64(i), Kind: patterns.IntentEvent, Key: "task#1", Body: json.RawMessage(`{"a":1}`)}
+		events[i].Seal(runName(run), before)
+		before = events[i].Hash
+	}
+	return events
+}
+
+func runName(run int64) string { return fmt.Sprintf("run_%016x", uint64(run)) }
+
+// recordOf reads a run's events and verifies their chain.
+func recordOf(t testing.TB, j *journal, run int64) []patterns.Event {
+	t.Helper()
+	var events []patterns.Event
+	err := j.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var e patterns.Event
+			err := row(&e.Seq, &e.At, &e.Kind, &e.Key, &e.Body, &e.Hash)
+			events = append(events, e)
+			return err
+		}, "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq", run)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(events) > 0 {
+		if err := patterns.VerifyChain(runName(run), events, 0); err != nil {
+			t.Errorf("run %d: %v", run, err)
+		}
+	}
+	return events
+}
+
+func TestAppendsAreChainedAndKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	j := openAt(t, path)
+	var want int
+	for _, n := range []int{1, 2, 3, 4, 7} {
+		run := int64(-n) // ids use all 64 bits
+		begin(t, j, run, 1)
+		if err := j.do(&change{run: run, epoch: 1, events: chain(run, 1, n, nil), sync: n%2 == 0}); err != nil {
+			t.Fatalf("%d events: %v", n, err)
+		}
+		want += n
+	}
+	j.close()
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("-wal after close: %v, want none", err)
+	}
+	j = openAt(t, path)
+	got := 0
+	for _, n := range []int{1, 2, 3, 4, 7} {
+		got += len(recordOf(t, j, int64(-n)))
+	}
+	if got != want {
+		t.Errorf("%d events after reopening, want %d", got, want)
+	}
+}
+
+func TestFenceKeepsFormerOwnersOut(t *testing.T) {
+	j := fresh(t)
+	begin(t, j, 1, 2)
+	for name, c := range map[string]change{
+		"one event":   {run: 1, epoch: 1, events: chain(1, 1, 1, nil)},
+		"two events":  {run: 1, epoch: 3, events: chain(1, 1, 2, nil)},
+		"five events": {run: 1, epoch: 1, events: chain(1, 1, 5, nil)},
+		"no event":    {run: 1, epoch: 1},
+		"no run":      {run: 7, epoch: 1, events: chain(7, 1, 1, nil)},
+		"also":        {run: 1, epoch: 1, also: func(*session) error { t.Error("also ran"); return nil }},
+	} {
+		if err := j.do(&c); !errors.Is(err, errFenced) {
+			t.Errorf("%s under another epoch: %v, want errFenced", name, err)
+		}
+	}
+	if events := recordOf(t, j, 1); len(events) != 0 {
+		t.Errorf("%d events were written, want none", len(events))
+	}
+	if err := j.do(&change{run: 1, epoch: 2, events: chain(1, 1, 2, nil)}); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
+}

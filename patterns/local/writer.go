@@ -1,0 +1,275 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+
+	"patterngate/patterns"
+)
+
+// maxBatch is how many changes share a transaction at most: what fails together, and how long a read may lag behind.
+const maxBatch = 256
+
+// change is one all-or-nothing change of the file. Changes that wait at the same time share a transaction and its
+// fsync. It is the writer's from its submission until done was told.
+type change struct {
+	run, epoch int64                // run 0: none; epoch > 0: the fence, which the run's row must have
+	events     []patterns.Event     // sealed; inserted in their order
+	sync       bool                 // must survive power loss
+	also       func(*session) error // runs before the events are inserted, perhaps not at all and perhaps in vain; a [refusal] concerns this change alone
+	done       func(error)          // told once, from the writer, which waits for it; nil: nobody
+}
+
+// submit queues a change. The order of submission is the order of effect.
+func (j *journal) submit(c *change) {
+	j.mu.Lock()
+	closed := j.closed
+	if !closed {
+		j.queue = append(j.queue, c)
+	}
+	j.mu.Unlock()
+	if closed {
+		c.tell(errClosed)
+		return
+	}
+	select {
+	case j.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// do submits a change and waits for it. The change's done is not told.
+func (j *journal) do(c *change) error {
+	done := make(chan error, 1)
+	c.done = func(err error) { done <- err }
+	j.submit(c)
+	return <-done
+}
+
+func (c *change) tell(err error) {
+	if c.done != nil {
+		c.done(err)
+	}
+}
+
+// write is the only writer: it takes what waits, makes it one transaction and tells everyone, until it is closed and
+// nothing waits.
+func (j *journal) write() {
+	defer close(j.written)
+	var spare []*change
+	for {
+		j.mu.Lock()
+		batch, closed := j.queue, j.closed
+		j.queue = spare
+		j.mu.Unlock()
+		for rest := batch; len(rest) > 0; {
+			n := min(len(rest), maxBatch)
+			j.commit(rest[:n])
+			rest = rest[n:]
+		}
+		clear(batch)
+		spare = batch[:0]
+		if len(batch) > 0 {
+			continue
+		}
+		if closed {
+			return
+		}
+		<-j.wake
+	}
+}
+
+// commit makes a batch durable and tells each change how it went. After a failure nothing that a run of the batch
+// remembers may be believed: under its epoch it takes no more, so nothing can be missing in the middle of a record.
+func (j *journal) commit(batch []*change) {
+	refused, err := j.transact(batch)
+	for i, c := range batch {
+		if err != nil {
+			j.damn(c)
+			c.tell(err)
+			continue
+		}
+		c.tell(refused[i])
+	}
+}
+
+func (j *journal) damn(c *change) {
+	if c.run != 0 && c.epoch > 0 {
+		j.broken[c.run] = c.epoch
+	}
+}
+
+// transact is one transaction. The first result is each change's own, the second concerns them all.
+func (j *journal) transact(batch []*change) (refused []error, err error) {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if err := j.there(); err != nil {
+		return nil, err
+	}
+	if err := j.discipline(batch); err != nil {
+		return nil, err
+	}
+	if _, err := j.writer.exec("BEGIN IMMEDIATE"); err != nil {
+		return nil, err
+	}
+	j.refused = j.refused[:0]
+	for _, c := range batch {
+		own, err := j.apply(c)
+		if err != nil {
+			return nil, j.rollback(err)
+		}
+		j.refused = append(j.refused, own)
+	}
+	j.tellHook("commit")
+	if _, err := j.writer.exec("COMMIT"); err != nil {
+		return nil, j.rollback(err)
+	}
+	j.tellHook("committed")
+	return j.refused, nil
+}
+
+func (j *journal) rollback(err error) error {
+	_, _ = j.writer.exec("ROLLBACK") // SQLite may have done so itself
+	return journalFault(j.path, err)
+}
+
+func (j *journal) tellHook(point string) {
+	if j.hook != nil {
+		j.hook(point)
+	}
+}
+
+// discipline sets whether the commit waits for the disk. It cannot change inside a transaction, and outside it is cheap.
+func (j *journal) discipline(batch []*change) error {
+	full := false
+	for _, c := range batch {
+		full = full || c.sync
+	}
+	if full == j.full {
+		return nil
+	}
+	pragma := "PRAGMA synchronous=NORMAL"
+	if full {
+		pragma = "PRAGMA synchronous=FULL"
+	}
+	if _, err := j.writer.exec(pragma); err != nil {
+		return err
+	}
+	j.full = full
+	return nil
+}
+
+// apply does one change. The first result concerns the change alone, the second the whole transaction.
+func (j *journal) apply(c *change) (own, err error) {
+	if c.epoch > 0 {
+		if broken, ok := j.broken[c.run]; ok {
+			if broken == c.epoch {
+				return fmt.Errorf("%w: an earlier change of the run failed", patterns.ErrJournal), nil
+			}
+			delete(j.broken, c.run)
+		}
+	}
+	if c.also == nil && len(c.events) <= len(inserts) {
+		return j.alone(c, j.append(c, c.epoch > 0)) // one statement: it takes itself back
+	}
+	if c.epoch > 0 {
+		holds, err := j.holds(c)
+		if err != nil {
+			return nil, err
+		}
+		if !holds {
+			return errFenced, nil
+		}
+	}
+	if _, err := j.writer.exec("SAVEPOINT change"); err != nil {
+		return nil, err
+	}
+	own, err = j.alone(c, j.both(c))
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		if _, err := j.writer.exec("ROLLBACK TO change"); err != nil {
+			return nil, err
+		}
+	}
+	_, err = j.writer.exec("RELEASE change")
+	return own, err
+}
+
+// alone tells an error that concerns the change from one that concerns the file. A constraint that does not hold is a
+// fault of ours; others shall not suffer, and nobody may take it for a refusal.
+func (j *journal) alone(c *change, err error) (own, common error) {
+	switch _, refused := errors.AsType[refusal](err); {
+	case err == nil, refused, errors.Is(err, errFenced):
+		return err, nil
+	case sqliteCode(err) == codeConstraint:
+		j.damn(c)
+		return err, nil
+	}
+	return nil, err
+}
+
+func (j *journal) both(c *change) error {
+	if c.also != nil {
+		if err := c.also(j.writer); err != nil {
+			return err
+		}
+	}
+	return j.append(c, false)
+}
+
+// holds is the fence of a change that is more than events.
+func (j *journal) holds(c *change) (bool, error) {
+	epoch := int64(-1)
+	err := j.writer.each(func(row func(...any) error) error { return row(&epoch) }, selectEpoch, c.run)
+	return epoch == c.epoch, err
+}
+
+// inserts are the statements for so many events at once, plain and fenced.
+var inserts = [...][2]string{{insert1, insertFenced1}, {insert2, insertFenced2}, {insert3, insertFenced3}}
+
+// append inserts the events, as many in one statement as there are statements for.
+func (j *journal) append(c *change, fenced bool) error {
+	if len(c.events) == 0 && fenced {
+		holds, err := j.holds(c)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			return errFenced
+		}
+	}
+	for rest := c.events; len(rest) > 0; {
+		n := min(len(rest), len(inserts))
+		query := inserts[n-1][0]
+		if fenced {
+			query = inserts[n-1][1]
+		}
+		changed, err := j.writer.exec(query, j.columns(c, rest[:n], fenced)...)
+		if err != nil {
+			return err
+		}
+		if changed != int64(n) {
+			return errFenced
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// columns are the arguments of an insert. What it returns is valid until the next call.
+func (j *journal) columns(c *change, events []patterns.Event, fenced bool) []any {
+	j.args = j.args[:0]
+	for i := range events {
+		e := &events[i]
+		if !fenced {
+			j.args = append(j.args, c.run)
+		}
+		j.args = append(j.args, e.Seq, e.At, string(e.Kind), e.Key, []byte(e.Body), e.Hash)
+		if fenced {
+			j.args = append(j.args, c.run, c.epoch)
+		}
+	}
+	return j.args
+}
