@@ -46,6 +46,8 @@ type Tool struct {
 	Input      *Schema
 	Output     *Schema // nil: any JSON value
 	Do         Func
+	// Reconcile finds out whether a call happened whose outcome was lost; nil: only a person can say.
+	Reconcile *Reconcile
 }
 
 // Repeatable reports whether a call whose outcome is unknown may simply be made again.
@@ -91,6 +93,11 @@ func New(tools ...Tool) (*Catalog, error) {
 		t.Idempotent = t.Idempotent || t.Effect == Read
 		c.byName[t.Name] = len(c.tools)
 		c.tools = append(c.tools, t)
+	}
+	for _, t := range c.tools {
+		if err := c.checkReconcile(t); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

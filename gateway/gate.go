@@ -30,6 +30,8 @@ type Stop struct {
 	Reason   string    // the stop reason
 	Problems []Problem // what would have been right
 	Need     []string  // tools that must come first
+	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did.
+	Ruled Judgment
 }
 
 func (s *Stop) Error() string { return s.Reason }
@@ -62,6 +64,7 @@ type Gate struct {
 	perTool map[string]int
 	same    map[signature]int
 	ledger  []Entry
+	noted   int // how often the ledger changed
 }
 
 // signature is what makes two calls the same.
@@ -93,12 +96,14 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	if stop != nil {
 		return Permit{}, stop
 	}
-	if g.config.Reviewer != nil {
-		ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
-		if !ruling.covers(g, p) {
-			_, reason := ruling.Recorded()
-			return Permit{}, &Stop{Reason: "policy_block:" + reason, Need: ruling.Need}
-		}
+	if g.config.Reviewer == nil {
+		call.verdict = Judgment{Decision: Approve, Reason: Allowlisted}
+		return Permit{call}, nil
+	}
+	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
+	call.verdict = ruling.Judgment()
+	if !ruling.covers(g, p) {
+		return Permit{}, &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
 	}
 	return Permit{call}, nil
 }
@@ -111,8 +116,9 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 		return Permit{}, stop
 	}
 	if !ruling.covers(g, p) {
-		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched}
+		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
 	}
+	call.verdict = ruling.Judgment()
 	return Permit{call}, nil
 }
 

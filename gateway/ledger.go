@@ -42,14 +42,21 @@ func (e Entry) OK() bool {
 // Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not.
 func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status != Failed }
 
-// Note adds what became of a permitted call to the ledger, at its place in the order of intents. Without a permit
-// nothing was called, and nothing is noted.
+// Note adds what became of a permitted call to the ledger, at its place in the order of intents. A call that is there
+// under the same key and order was in doubt and is now known: its entry is replaced. Without a permit nothing was
+// called, and nothing is noted.
 func (g *Gate) Note(p Permit, e Entry) {
 	if !p.Valid() {
 		return
 	}
 	e.Tool, e.Effect, e.Args, e.Hash = p.Tool(), p.Effect(), p.Args(), p.Hash()
-	at, _ := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
+	g.noted++
+	at, there := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
+	if there && e.Key != "" && g.ledger[at].Key == e.Key {
+		g.ledger = slices.Clone(g.ledger) // results so far hold the one before
+		g.ledger[at] = e
+		return
+	}
 	g.ledger = slices.Insert(g.ledger, at, e)
 }
 

@@ -29,6 +29,7 @@ type judged struct {
 	args    map[string]any
 	hash    string
 	attempt int
+	verdict Judgment
 }
 
 // Valid reports whether p permits anything.
@@ -59,6 +60,14 @@ func (p Permit) Hash() string {
 		return ""
 	}
 	return p.judged.hash
+}
+
+// Verdict is who let the call through and how, for the record; that of the zero Permit blocks.
+func (p Permit) Verdict() Judgment {
+	if p.judged == nil {
+		return Judgment{}
+	}
+	return p.judged.verdict
 }
 
 // Args are the arguments as they are sent. They must not be changed.
@@ -106,6 +115,16 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", call.tool.Name, err)}
 	}
 	return call.judge(v)
+}
+
+// happened asks the declaration and contains its panic, which tells nothing.
+func (c *judged) happened(observation any) (happened, known bool) {
+	defer func() {
+		if recover() != nil {
+			happened, known = false, false
+		}
+	}()
+	return c.tool.Reconcile.Happened(copied(observation))
 }
 
 // judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.

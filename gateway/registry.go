@@ -37,6 +37,8 @@ var registry = concat(
 		"not_found:N", "What the argument N names is not there, or not yours."),
 	rows("invalid_request:", continuing, ExitRequest, NextFix,
 		"mismatch:N", "The argument N is not what the run began with."),
+	rows("invalid_request:", requests, ExitRequest, NextFix,
+		"reused:idempotency_key", "The idempotency key was used before, with other arguments."),
 	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
 		"not_object", "The plan is JSON but no object.",
 		"bad_kind", "The plan's kind is not plan.",
@@ -129,6 +131,8 @@ var registry = concat(
 		"worker_reported_error:W", "The worker answered with an error.",
 		"task_timeout", "The worker did not answer in the task's time.",
 		"max_dispatches", "No dispatch was left for the task."),
+	rows("", at(tdRun, orRun, rtRun, svRun), ExitTool, NextTell,
+		"in_doubt:T", "The process ended during the call, and nobody said in time whether it happened."),
 	rows("", at(orRun), ExitTool, NextTell,
 		"critical_task_failed", "A task without which the report is impossible failed."),
 	rows("loop_detected", at(tdRun), ExitSpent, NextTell,
@@ -158,6 +162,10 @@ var registry = concat(
 	rows("", at(svAsk), ExitRefused, NextTell, "human_rejected", "The person said no, or nobody may be asked."),
 	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
 	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
+	rows("", begun, ExitFault, NextTell,
+		"journal_unavailable", "The run's record could not be written; what was not recorded was not done.",
+		"replay_mismatch", "The run's record does not fit this version's code any more; nothing was done.",
+		"record_broken", "The run's record is damaged; it is kept as it is, and nothing was done."),
 	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
 )
 

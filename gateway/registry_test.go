@@ -36,15 +36,16 @@ const (
 	asking   = deciding + ", TD finalize, OR finalize, RT finalize"
 )
 
-// stopReasons is spec/surface.md section 4 as far as the first capability goes: places | exit | next | reasons. The
+// stopReasons is spec/surface.md section 4 as far as the third capability goes: places | exit | next | reasons. The
 // supervisor has no tool_bad_args, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
-// kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it ends tasks.
+// kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it and in_doubt end tasks.
 const stopReasons = `
 TD , OR , RT , SV , DC |0|answer_user|success
 TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:missing:goal
 TD request, OR request, RT request, SV request, DC request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
 RT request, SV request, DC request|2|call or tell_user|invalid_request:not_found:names
 RT request, SV request|2|fix_and_retry|invalid_request:mismatch:goal
+TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:reused:idempotency_key
 TD plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay
 TD plan|3|fix_and_retry or call|invalid_plan:step_1_not_object invalid_plan:step_2_extra_keys invalid_plan:step_10_missing_id invalid_plan:step_3_missing_title invalid_plan:step_9999_missing_tool invalid_plan:step_6_bad_args
 TD plan, OR plan|3|fix_and_retry or call|invalid_plan:non_json
@@ -62,6 +63,7 @@ TD execute, SV execution|6|tell_user|tool_error:pay tool_bad_result:pay
 RT delegate|6|tell_user|route_error:legal route_bad_observation
 OR dispatch|-||worker_denied:w worker_missing:w worker_bad_args:w worker_error:w worker_bad_result:w worker_reported_error:w task_timeout max_dispatches
 OR dispatch|6|tell_user|critical_task_failed
+TD execute, OR dispatch, RT delegate, SV execution|6|tell_user|in_doubt:pay
 TD execute|4|tell_user|loop_detected
 SV execution|4|tell_user|loop_detected:per_tool_limit loop_detected:signature_repeat
 ` + begun + `|4|tell_user|max_seconds
@@ -75,7 +77,7 @@ SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervi
 SV human_approval|3|tell_user|human_rejected
 RT route, SV worker|4|call or tell_user|caller_expired
 ` + begun + `|8|tell_user|cancelled
-` + begun + `|1|tell_user|internal_error`
+` + begun + `|1|tell_user|journal_unavailable replay_mismatch record_broken internal_error`
 
 // places lists where a row occurs, by asking for every place there is.
 func places(row gateway.StopReason) []string {
@@ -218,9 +220,9 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_action:missing_required_arg:pay:", "invalid_action:missing_required_arg::x", "invalid_action:missing_required_arg::",
 		"supervisor_block", "supervisor_block:", "supervisor_block:other", "supervisor_block:no_rule_matched:x",
 		// Rows of later capabilities, which come with the code that returns them.
-		"policy_block:no", "kill_switch", "approval_expired", "in_doubt:pay", "max_cost_usd", "tool_timeout:pay",
-		"invalid_request:reused:idempotency_key",
-		"invalid_action:bad_arg_value:pay:x", "invalid_answer:bad_schema", "journal_unavailable", "supervisor_block:once_reused",
+		"policy_block:no", "kill_switch", "approval_expired", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout:pay",
+		"invalid_request:reused", "invalid_request:reused:goal",
+		"invalid_action:bad_arg_value:pay:x", "invalid_answer:bad_schema", "supervisor_block:once_reused",
 	}
 	for _, reason := range none {
 		if row, ok := gateway.LookupStopReason(reason); ok {

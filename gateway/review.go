@@ -75,19 +75,22 @@ type Ruling struct {
 	Args      map[string]any // after all revisions
 	Need      []string
 	approved  approved
+	passes    int    // of the policy
+	policy    string // its hash
+	byPerson  bool   // a person's approval stood in for an escalation
 }
 
 // approved says what exactly a review allowed; its zero value is nothing.
 type approved struct {
 	by   *Gate
-	done int    // calls in the ledger when it was judged
+	done int    // changes of the ledger before it was judged
 	tool string // "" for the final answer
 	args string // in canonical form
 }
 
 // covers reports whether the ruling allows the call, as things stand at the gate.
 func (r Ruling) covers(g *Gate, p Proposal) bool {
-	return r.approved == approved{g, len(g.ledger), p.Tool, string(ijson.Canonical(p.Args))}
+	return r.approved == approved{g, g.noted, p.Tool, string(ijson.Canonical(p.Args))}
 }
 
 // maxRevisions is how often a review may change a call before it is blocked.
@@ -104,9 +107,12 @@ func (g *Gate) ReviewApproved(c Case) Ruling { return g.review(c, true) }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	c.Effects = g.ledger
-	r, asked := Ruling{Args: c.Args}, c.Args
+	r, asked := Ruling{Args: c.Args, policy: PolicyHash(g.config.Reviewer)}, c.Args
 	for {
 		c.Args = owned(r.Args)
+		if g.config.Reviewer != nil {
+			r.passes++
+		}
 		v := g.verdict(c)
 		switch v.Decision {
 		case Revise:
@@ -119,10 +125,10 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 			if !byPerson || !ijson.Equal(asked, r.Args) {
 				return r.end(v)
 			}
-			v.Decision = Approve
+			v.Decision, r.byPerson = Approve, true
 			fallthrough
 		case Approve:
-			r.approved = approved{g, len(g.ledger), c.Tool, string(ijson.Canonical(r.Args))}
+			r.approved = approved{g, g.noted, c.Tool, string(ijson.Canonical(r.Args))}
 			return r.end(v)
 		}
 		return r.end(Verdict{Reason: cmp.Or(v.Reason, NoRuleMatched), Need: v.Need})
@@ -132,7 +138,7 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 // verdict is one pass of review.
 func (g *Gate) verdict(c Case) Verdict {
 	if g.config.Reviewer == nil {
-		return Verdict{Decision: Approve, Reason: "allowlisted"}
+		return Verdict{Decision: Approve, Reason: Allowlisted}
 	}
 	return g.config.Reviewer.Review(c)
 }

@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"patterngate/ijson"
+)
+
+// Allowlisted is the reason where no policy judges a pattern: the allowlists alone decided.
+const Allowlisted = "allowlisted"
+
+// Judgment is what stands in the record about a call that may be made: who let it through and how
+// (spec/surface.md section 7, verdict). Its zero value blocks.
+type Judgment struct {
+	// Decision is approve; revise where the policy changed the call; escalate where it asked for a person, who approved
+	// exactly this call.
+	Decision Decision
+	// Rule is the policy's rule that decided; "" where none did.
+	Rule   string
+	Reason string
+	// Revisions are the reasons of all changes, in order.
+	Revisions []string
+	// Passes is how often the policy judged until nothing changed; 0: no policy did.
+	Passes int
+	Policy string // the policy's hash, see [Hashed]; "" where it has none
+}
+
+// Value is the judgment as it is recorded: a decoded value, without the members that do not apply.
+func (j Judgment) Value() map[string]any {
+	v := map[string]any{"decision": j.Decision.String()}
+	for name, text := range map[string]string{"rule": j.Rule, "reason": j.Reason, "policy": j.Policy} {
+		if text != "" {
+			v[name] = text
+		}
+	}
+	if len(j.Revisions) > 0 {
+		revisions := make([]any, len(j.Revisions))
+		for i, r := range j.Revisions {
+			revisions[i] = r
+		}
+		v["revisions"] = revisions
+	}
+	if j.Passes > 0 {
+		v["passes"] = float64(j.Passes)
+	}
+	return v
+}
+
+// Hashed is a [Reviewer] that can be named by what it is made of: two with one hash judge alike.
+type Hashed interface {
+	Reviewer
+	// Hash is sha256: and 64 hex digits, over the policy's canonical form.
+	Hash() string
+}
+
+// PolicyHash names a policy; "" where it has no hash, or there is none.
+func PolicyHash(policy Reviewer) string {
+	if h, ok := policy.(Hashed); ok {
+		return h.Hash()
+	}
+	return ""
+}
+
+// Judgment is the ruling as it is recorded.
+func (r Ruling) Judgment() Judgment {
+	decision, reason := r.Recorded()
+	if r.byPerson && decision == Approve {
+		decision = Escalate
+	}
+	return Judgment{
+		Decision: decision, Rule: ruleOf(reason, r.passes), Reason: reason, Revisions: r.Revisions, Passes: r.passes, Policy: r.policy,
+	}
+}
+
+// ruleOf is the rule behind a reason: the built-in policy's rules are named as their reasons, the review's own reasons
+// are no rule's.
+func ruleOf(reason string, passes int) string {
+	if passes == 0 || reason == NoRuleMatched || reason == ReviseNotConvergent {
+		return ""
+	}
+	return reason
+}
+
+var _ Hashed = Refunds{}
+
+// Hash implements [Hashed] (spec/surface.md section 8, policy).
+func (p Refunds) Hash() string {
+	sum := sha256.Sum256(ijson.Canonical(map[string]any{"builtin": "demo_refunds", "params": map[string]any{
+		"auto_refund_limit_usd": p.AutoLimitUSD, "max_refund_per_run_usd": p.MaxPerRunUSD, "refund_window_days": p.WindowDays,
+	}}))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
