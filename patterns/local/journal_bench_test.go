@@ -54,6 +54,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func check(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}

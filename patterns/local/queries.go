@@ -1,7 +1,7 @@
 package local
 
 // The statements that are prepared on a state file. A test reads the plan of each and refuses one that reads all runs
-// or all events.
+// or all events: each constant is a whole statement, and none stands elsewhere.
 const (
 	insert1 = "INSERT INTO events(n, seq, at, kind, key, body, hash) VALUES (?,?,?,?,?,?,?)"
 	insert2 = insert1 + ",(?,?,?,?,?,?,?)"
@@ -18,4 +18,6 @@ const (
 	// What is known of time: the newest event of each unfinished run. One that rests has it in its row.
 	clockFromRests = "SELECT max(newest) FROM runs WHERE state IN ('ready', 'parked', 'running')"
 	clockFromLives = "SELECT max((SELECT at FROM events WHERE events.n = runs.n ORDER BY seq DESC LIMIT 1)) FROM runs WHERE state = 'running'"
+
+	countTables = "SELECT count(*) FROM sqlite_schema"
 )

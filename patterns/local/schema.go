@@ -88,7 +88,7 @@ func (j *journal) stamp() (have int, err error) {
 	}
 	read(&app, "PRAGMA application_id")
 	read(&have, "PRAGMA user_version")
-	read(&tables, "SELECT count(*) FROM sqlite_schema")
+	read(&tables, countTables)
 	switch {
 	case err != nil:
 		return 0, err
