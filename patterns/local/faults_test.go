@@ -28,8 +28,10 @@ func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
 		"file replaced": func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
 		},
-		"log deleted":  func(path string) error { return os.Remove(path + "-wal") },
-		"log replaced": func(path string) error { return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600)) },
+		"log deleted": func(path string) error { return os.Remove(path + "-wal") },
+		"log replaced": func(path string) error {
+			return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := fresh(t)
