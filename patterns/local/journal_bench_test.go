@@ -2,6 +2,9 @@ package local
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,15 +79,17 @@ func BenchmarkAppendTogether(b *testing.B) {
 func together(b *testing.B, j *journal, runs int64, synced bool) {
 	var left atomic.Int64
 	left.Store(int64(b.N))
-	for run := int64(1); run <= runs; run++ {
-		begin(b, j, run<<50, 1)
+	ids := make([]int64, runs)
+	for i := range ids {
+		ids[i] = rand.Int64()
+		begin(b, j, ids[i], 1)
 	}
 	b.ResetTimer()
 	var wg sync.WaitGroup
-	for run := int64(1); run <= runs; run++ {
+	for _, run := range ids {
 		wg.Go(func() {
 			for seq := int64(1); left.Add(-1) >= 0; seq += 2 {
-				if err := j.do(&change{run: run << 50, epoch: 1, events: pair(seq), sync: synced}); err != nil {
+				if err := j.do(&change{run: run, epoch: 1, events: pair(seq), sync: synced}); err != nil {
 					b.Error(err)
 				}
 			}
@@ -114,4 +119,40 @@ func fsync(b *testing.B) time.Duration {
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)
 	return times[len(times)/2]
+}
+
+// BenchmarkOpen opens and closes a file with 100,000 ended runs, and one with 10,000 that wait.
+func BenchmarkOpen(b *testing.B) {
+	for name, state := range map[string]string{"100000ended": "ended", "10000parked": "parked"} {
+		path := crowded(b, state, map[string]int{"ended": 100_000, "parked": 10_000}[state])
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				j, err := openJournal(path, nil)
+				check(b, err)
+				j.close()
+			}
+		})
+		b.Run(name+"/append", func(b *testing.B) { // 64 runs among them
+			j := openAt(b, path)
+			defer j.close()
+			together(b, j, 64, false)
+		})
+	}
+}
+
+// crowded is a file with so many runs of 10 events each.
+func crowded(b *testing.B, state string, runs int) string {
+	b.Helper()
+	j := fresh(b)
+	check(b, j.do(&change{also: func(s *session) error {
+		return errors.Join(
+			s.run(fmt.Sprintf(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)
+				INSERT INTO runs (n, pattern, principal, config, began, state, epoch, request, newest)
+				SELECT random(), 'planning_decompose', 'me', 'c', i, '%s', 1, randomblob(32), i FROM c`, runs, state)),
+			s.run(`WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10)
+				INSERT INTO events (n, seq, at, kind, key, body, hash)
+				SELECT n, i, i, 'intent', 'task#1/fetch#1', zeroblob(300), randomblob(32) FROM runs CROSS JOIN c`))
+	}}))
+	j.close()
+	return j.path
 }
