@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -22,6 +23,7 @@ type world struct {
 	keys    []string
 	parked  *Waiting
 	quotas  map[string]int
+	away    time.Duration // without a process; an engine does not count it
 	order   int
 }
 
@@ -57,32 +59,29 @@ func (s *scripted) Do(e Effect) Outcome {
 			return Outcome{State: Canceled, Reason: q.Name, Key: key}
 		}
 	}
-	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline) {
+	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline.Add(s.away)) {
 		return Outcome{State: Canceled, Reason: ReasonDeadline, Key: key, At: s.clock}
 	}
-	began := s.clock
+	began, once := s.clock, cmp.Or(e.Once, "once "+key)
 	out, ok := s.script[key]
 	if !ok {
-		out = s.perform(e)
+		out = s.perform(e, once)
 	}
 	if interrupted(out) {
-		s.clock = s.clock.Add(s.down)
+		s.clock, s.away = s.clock.Add(s.down), s.away+s.down
 	}
 	s.clock = s.clock.Add(time.Second)
 	s.order++
-	out.Key, out.Order, out.Began, out.At, out.Once = key, s.order, began, s.clock, e.Once
-	if out.Once == "" {
-		out.Once = "once " + key
-	}
+	out.Key, out.Order, out.Began, out.At, out.Once = key, s.order, began, s.clock, once
 	s.at = s.clock
 	return out
 }
 
 // perform does what needs nobody.
-func (s *scripted) perform(e Effect) Outcome {
+func (s *scripted) perform(e Effect, once string) Outcome {
 	switch {
 	case e.Kind == ToolEffect:
-		done := e.Permit.Perform(context.Background(), e.Once)
+		done := e.Permit.Perform(context.Background(), once)
 		switch done.State {
 		case gateway.DoneOK:
 			return Outcome{State: OK, Output: done.Value, Bytes: done.Bytes}
