@@ -10,6 +10,10 @@ type Options struct {
 	Source patterns.Source
 	// Redact are pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
 	Redact []string
+	// Config is the hash of the configuration in force, Snapshot what it is made again from by the Source of another
+	// process; kept once. See [Engine.Config].
+	Config   string
+	Snapshot []byte
 	// Hook is told of every boundary of the journal, for tests that end the process there; nil: nobody.
 	Hook func(point string)
 }
@@ -20,3 +24,6 @@ func Open(o Options) (*Engine, error) { return nil, errTODO }
 
 // Go begins to carry on what the state file holds.
 func (e *Engine) Go() {}
+
+// Config is the snapshot of a configuration under which a recorded run was begun, by its hash.
+func (e *Engine) Config(hash string) (snapshot []byte, ok bool) { return nil, false }
