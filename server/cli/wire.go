@@ -39,6 +39,10 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 // wire joins the catalog's specs, the model, the engine and the MCP surface.
 func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*server.Server, error) {
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
+	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
+	engine.Resumed = func(runID, from string) {
+		log.Info("run resumed", "run_id", runID, "from", from)
+	}
 	engine.Fault = func(runID, key string, cause error) {
 		level := slog.LevelDebug
 		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
@@ -49,7 +53,7 @@ func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*serve
 	return server.New(server.Config{
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
-		Version: version().Version,
+		Version: engine.Version,
 	})
 }
 
