@@ -3,6 +3,7 @@ package cli
 import (
 	_ "embed"
 	"fmt"
+	"runtime"
 	"time"
 
 	"patterngate/catalog/demo"
@@ -23,6 +24,11 @@ type Config struct {
 	Wait   WaitConfig
 	// Results says which channel of a result the model of a client reads, by the client's name; others read both.
 	Results map[string]server.Channel
+	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
+	// directory.
+	State string
+	// Redact are pointers to values that records keep only as salted hashes.
+	Redact []string
 	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
 	Patterns []PatternConfig
 }
@@ -66,9 +72,12 @@ type LimitsConfig struct {
 	ParkedRuns     int           // of one principal, waiting for their caller in memory
 }
 
-// WaitConfig says how long runs wait.
+// WaitConfig says how long runs, and calls for them, wait.
 type WaitConfig struct {
-	Caller time.Duration // for their caller's next proposal
+	Caller  time.Duration // for their caller's next proposal
+	Default time.Duration // a call for its run, where it does not say
+	Max     time.Duration // a call for its run, at most
+	Join    time.Duration // a result that was never delivered, for an equal call
 }
 
 // PatternConfig declares one pattern tool.
@@ -132,6 +141,7 @@ type ConfigSources struct {
 	LogFormat string   // --log-format
 	HTTP      string   // --http
 	TokenFile string   // --token-file
+	State     string   // --state
 	Environ   []string // as os.Environ gives it; of two equal names the last counts
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
@@ -167,6 +177,10 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.secret(in, &loaded.LLM)
 	read.across(loaded.LLM)
 	read.acrossHTTP(loaded.HTTP)
+	read.acrossWait(loaded.Wait)
+	if loaded.State == "" {
+		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
+	}
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

@@ -17,6 +17,7 @@ var configVariables = []struct{ name, path string }{
 	{"PATTERNGATE_LOG_FORMAT", "log.format"},
 	{"PATTERNGATE_HTTP", "http.listen"},
 	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
+	{"PATTERNGATE_STATE", "state"},
 }
 
 const (
@@ -34,6 +35,7 @@ func (r *configReader) overrides(in ConfigSources, keys []configKey) {
 	r.override("--log-format", "log.format", in.LogFormat, keys)
 	r.override("--http", "http.listen", in.HTTP, keys)
 	r.override(tokenFileFlag, "http.token_file", in.TokenFile, keys)
+	r.override("--state", "state", in.State, keys)
 	r.strangers(in.Environ)
 }
 

@@ -61,8 +61,10 @@ func (c *Config) keys(known map[string][]string) []configKey {
 			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).means("How many runs of one principal may wait for their caller; for one more the oldest expires."),
 		),
 		groupKey("http", c.HTTP.keys()...),
-		groupKey("wait", secondsKey("caller_seconds", &c.Wait.Caller, maxBudget).means("How long a run waits for its caller's next route or actions; 0: it does not wait.")),
+		groupKey("wait", c.Wait.keys()...),
 		channelsKey("results", &c.Results).means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
+		stateKey("state", &c.State).means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory. `:memory:`: nowhere."),
+		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
 		mappingKey("patterns", unknownPattern, list),
 	}
 }

@@ -2,21 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"regexp"
 	"strings"
 
 	"patterngate/ijson"
 )
-
-// Hash is the SHA-256, in hex, of the canonical JSON of the effective configuration, with the key as a reference
-// (spec/config.md section 8): equal for files that mean the same.
-func (c Config) Hash() string {
-	sum := sha256.Sum256(ijson.Canonical(c.value()))
-	return hex.EncodeToString(sum[:])
-}
 
 // JSON is the effective configuration as one indented document, the key as a reference to where it stands.
 func (c Config) JSON() []byte {
@@ -30,7 +21,7 @@ func (c Config) JSON() []byte {
 func (c Config) value() map[string]any {
 	root := groupValue(c.keys(nil))
 	if group, ok := root["llm"].(map[string]any); ok && c.LLM.APIKey.Set() {
-		group["api_key"] = map[string]any{"secret": "env:" + keyVariable}
+		group["api_key"] = secretReference()
 	}
 	return root
 }
@@ -42,16 +33,20 @@ func groupValue(keys []configKey) map[string]any {
 		case []configKey:
 			group[k.name] = groupValue(v)
 		case []string:
-			items := make([]any, len(v))
-			for i, item := range v {
-				items[i] = item
-			}
-			group[k.name] = items
+			group[k.name] = textValues(v)
 		default:
 			group[k.name] = v
 		}
 	}
 	return group
+}
+
+func textValues(texts []string) []any {
+	items := make([]any, len(texts))
+	for i, text := range texts {
+		items[i] = text
+	}
+	return items
 }
 
 // YAML is the effective configuration as a file that loads to the same, in the order of the embedded default. What

@@ -38,7 +38,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Log:    LogConfig{Format: "text"},
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
 		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
-		Wait:   WaitConfig{Caller: 30 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
+		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools}
 	for i, name := range builtinNames {
@@ -272,18 +272,29 @@ func TestConfigHash(t *testing.T) {
 		}
 		return loaded.Hash()
 	}
-	base := hash("version: 1\nllm: {max_retries: 1}\nlog: {level: info}\n")
-	same := []string{
-		`{"log": {"level": "info"}, "llm": {"max_retries": 1}, "version": 1}`,
-		"version: 1.0\nx-free: [1, 2]\nllm: {max_retries: 1.0, model: gpt-4.1-mini}\nlog: {level: info}\npatterns: {route_ticket: {budget: {max_seconds: 60}}}\n",
-	}
-	for _, text := range same {
-		if got := hash(text); got != base {
-			t.Errorf("hash of %q is %s, want %s", text, got, base)
+	const key = "OPENAI_API_KEY=a"
+	base := hash("version: 1\nllm: {max_retries: 1}\nredact: [/args/b, /args/a]\n", key)
+	for name, got := range map[string]string{
+		"JSON":     hash(`{"llm": {"max_retries": 1}, "redact": ["/args/a", "/args/b"], "version": 1}`, key),
+		"defaults": hash("version: 1.0\nx-free: [1, 2]\nllm: {max_retries: 1.0, model: gpt-4.1-mini}\nredact: [/args/a, /args/b, /args/a]\npatterns: {route_ticket: {budget: {max_seconds: 60}}}\n", key),
+		"of the process": hash("version: 1\nllm: {max_retries: 1, provider: openai}\nredact: [/args/a, /args/b]\nlog: {level: debug}\nlimits: {grace_seconds: 1, concurrent_runs: 3}\n"+
+			"http: {listen: '127.0.0.1:0'}\nwait: {max_seconds: 50, join_seconds: 1}\nresults: {a: text}\nstate: runs.db\n", key),
+	} {
+		if got != base {
+			t.Errorf("%s: the hash is %s, want %s", name, got, base)
 		}
 	}
-	hashes := []string{base, hash("version: 1\n"), hash("version: 1\nllm: {max_retries: 3}\n"), hash("version: 1\n", "OPENAI_API_KEY=a")}
-	if slices.Sort(hashes); len(slices.Compact(hashes)) != 4 {
+	if rules, other := hash("version: 1\n"), hash("version: 1\nllm: {model: other, provider: rules}\n", key); rules != other {
+		t.Errorf("with rules the model's server counts: %s and %s", rules, other)
+	}
+	hashes := []string{
+		base, hash("version: 1\n"), hash("version: 1\n", key), hash("version: 1\nllm: {max_retries: 3}\n", key), hash("version: 1\nllm: {base_url: 'http://127.0.0.1:1/'}\n"),
+		hash("version: 1\nredact: [/answer]\n"), hash("version: 1\nwait: {caller_seconds: 1}\n"), hash("version: 1\ndemo: {delay_factor: 0}\n"),
+		hash("version: 1\npatterns: {supervised_refund: {approver: {kind: simulated}}}\n"), hash("version: 1\npatterns: {supervised_refund: {params: {refund_window_days: 1}}}\n"),
+		hash("version: 1\npatterns: {route_ticket: {enabled: false}}\n"), hash("version: 1\npatterns: {route_ticket: {allow: {execution: []}}}\n"),
+	}
+	all := len(hashes)
+	if slices.Sort(hashes); len(slices.Compact(hashes)) != all {
 		t.Errorf("configurations that differ have equal hashes: %v", hashes)
 	}
 	if a, b := hash("version: 1\n", "OPENAI_API_KEY=a"), hash("version: 1\n", "OPENAI_API_KEY=b"); a != b {

@@ -1,0 +1,35 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"patterngate/ijson"
+)
+
+// Hash is the SHA-256, "sha256:" and hex, of what the tools are to those who propose and judge: each one's name, effect,
+// whether it is idempotent, and its schemas. The order of the tools does not count, nor do their titles. A nil Catalog is
+// an empty one.
+func (c *Catalog) Hash() string {
+	tools := map[string]any{}
+	for _, name := range c.Names() {
+		t, _ := c.Tool(name)
+		tools[name] = map[string]any{
+			"effect": string(t.Effect), "idempotent": t.Idempotent, "input": t.Input.hashed(), "output": t.Output.hashed(),
+		}
+	}
+	sum := sha256.Sum256(ijson.Canonical(tools))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// hashed is the schema as a value; nil where there is none, as any value fits. What a schema says was decoded before.
+func (s *Schema) hashed() any {
+	if s == nil {
+		return nil
+	}
+	v, err := ijson.DecodeCanonical(s.raw)
+	if err != nil {
+		return string(s.raw)
+	}
+	return v
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// memoryState is the state that is kept nowhere: runs end with the process.
+const memoryState = ":memory:"
+
+// stateKey is where runs are recorded: the path of a file, or :memory:.
+func stateKey(name string, target *string) configKey {
+	key := pathKey(name, target)
+	read := key.read
+	key.takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
+	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+		if n.kind == yamlText && n.text == memoryState {
+			*target = memoryState
+			return
+		}
+		if n.kind == yamlText && strings.Contains(n.text, "\x00") {
+			r.faults.add(n.at, path, Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
+			return
+		}
+		read(r, n, path)
+	}
+	return key
+}
+
+// redactRoots are what a pointer of redact may begin with; true: only with something below.
+var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "answer": false}
+
+const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
+
+// redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
+func redactKey(name string, target *[]string) configKey {
+	return configKey{
+		name: name, takes: "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`",
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlList {
+				r.wrong(n, path, "write a list, [] for none")
+				return
+			}
+			list := make([]string, 0, len(n.items))
+			for i, item := range n.items {
+				switch f := faultOfRedact(item); {
+				case item.kind == yamlBad:
+				case f.Reason != "":
+					r.faults.add(item.at, path.item(i), f)
+				default:
+					list = append(list, item.text)
+				}
+			}
+			*target = list
+		},
+		show: func() any { return *target },
+	}
+}
+
+func faultOfRedact(n *yamlNode) Fault {
+	if n.kind != yamlText {
+		return Fault{Reason: "wrong type", Got: gotWords(n), Want: redactWant}
+	}
+	tokens := ijson.Pointer(n.text).Tokens()
+	if len(tokens) == 0 {
+		return Fault{Reason: "not a JSON pointer", Got: quoted(n.text), Want: redactWant}
+	}
+	below, known := redactRoots[tokens[0]]
+	switch {
+	case !known:
+		return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args, /result, /input or /answer"}
+	case below && len(tokens) == 1:
+		return Fault{Reason: "nothing below " + n.text, Got: quoted(n.text), Want: "name a member: " + n.text + "/card, or any: " + n.text + "/*"}
+	case !below && len(tokens) > 1:
+		return Fault{Reason: "an answer is one text", Got: quoted(n.text), Want: "write /" + tokens[0]}
+	}
+	return Fault{}
+}
+
+// keys are those of spec/config.md section 2.
+func (c *WaitConfig) keys() []configKey {
+	const most = 240 // no client waits longer for a call
+	return []configKey{
+		secondsKey("caller_seconds", &c.Caller, maxBudget).means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
+		secondsKey("default_seconds", &c.Default, most).means("How long a call waits for its run where it does not say; then the run goes on without it."),
+		secondsKey("max_seconds", &c.Max, most).means("How long a call may ask to wait for its run."),
+		secondsKey("join_seconds", &c.Join, maxBudget).means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
+	}
+}
+
+// acrossWait checks that what holds by default is allowed.
+func (r *configReader) acrossWait(c WaitConfig) {
+	if c.Default <= c.Max {
+		return
+	}
+	group := (*keyPath)(nil).key("wait")
+	most, usual := group.key("max_seconds"), group.key("default_seconds")
+	path, f := usual, Fault{Got: numberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + numberText(c.Max.Seconds())}
+	if _, said := r.places[usual.String()]; !said {
+		path, f = most, Fault{Got: numberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + numberText(c.Default.Seconds()) + ", or set that too"}
+	}
+	f.Reason = "wait.default_seconds is more than wait.max_seconds"
+	r.faults.add(r.places[path.String()], path, f)
+}
+
+// redacted are the pointers as a set.
+func (c Config) redacted() []string {
+	return slices.Compact(slices.Sorted(slices.Values(c.Redact)))
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// keyReference is where a configuration says that its key stands. A snapshot holds it in the place of the key.
+const keyReference = "env:" + keyVariable
+
+// Snapshot is what of a configuration determines its runs, as canonical JSON: the model with its provider resolved, the
+// demo, redaction, the wait for callers and the patterns; nothing of the process that carries them out. A secret stands
+// in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Config.Hash].
+func (c Config) Snapshot() []byte {
+	root := c.value()
+	for _, process := range []string{"log", "limits", "http", "results", "state"} {
+		delete(root, process)
+	}
+	root["llm"] = c.LLM.snapshot(root["llm"])
+	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
+	root["redact"] = textValues(c.redacted())
+	return ijson.Canonical(root)
+}
+
+// Hash is the SHA-256 of the [Config.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
+// same way.
+func (c Config) Hash() string { return hashOf(c.Snapshot()) }
+
+// snapshot is who answers, without what does not matter to them: the rules have no server.
+func (c LLMConfig) snapshot(group any) map[string]any {
+	if c.Resolved() == "rules" {
+		return map[string]any{"provider": "rules"}
+	}
+	all, _ := group.(map[string]any)
+	all = maps.Clone(all)
+	all["provider"] = "openai"
+	return all
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// configOfSnapshot loads what [Config.Snapshot] wrote under a hash, with secrets from an environment; settings of the
+// process are those of the embedded default. It is not laid over that default, which another version of this program
+// may have changed: only a limit of a kind that this snapshot does not know is without limit, any other key that it lacks
+// is the default's. An error is a [*patterns.Lacking].
+func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, error) {
+	unreadable := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
+	root, keyed, err := snapshotTree(hash, snapshot)
+	if err != nil {
+		return Config{}, unreadable
+	}
+	var c Config
+	if err := c.embed(nil); err != nil {
+		return Config{}, unreadable
+	}
+	for i := range c.Patterns {
+		c.Patterns[i].Budget = withoutLimits(c.Patterns[i].Budget)
+	}
+	faults := &configFaults{}
+	read := &configReader{faults: faults, places: map[string]place{}}
+	read.file(root, c.keys(nil))
+	if faults.err() != nil {
+		return Config{}, unreadable
+	}
+	if !keyed {
+		return c, nil
+	}
+	if c.LLM.APIKey = newSecret(lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
+		return Config{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{keyReference}}
+	}
+	return c, nil
+}
+
+// snapshotTree reads a snapshot of that hash; keyed says that it refers to the key. Another reference than our own is
+// refused: what lies in a state file must not choose which variable is sent to a server.
+func snapshotTree(hash string, snapshot []byte) (root *yamlNode, keyed bool, err error) {
+	value, err := ijson.DecodeCanonical(snapshot)
+	if err != nil {
+		return nil, false, err
+	}
+	members, _ := value.(map[string]any)
+	if members == nil || hashOf(snapshot) != hash || !bytes.Equal(ijson.Canonical(value), snapshot) {
+		return nil, false, errors.New("not the snapshot of this hash")
+	}
+	llm, _ := members["llm"].(map[string]any)
+	if reference, there := llm["api_key"]; there {
+		if !ijson.Equal(reference, secretReference()) {
+			return nil, false, fmt.Errorf("the key is not at %s", keyReference)
+		}
+		delete(llm, "api_key")
+		keyed = true
+	}
+	return nodeOf(members), keyed, nil
+}
+
+// secretReference is how a key is written where it must not stand.
+func secretReference() map[string]any { return map[string]any{"secret": keyReference} }
+
+// withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
+func withoutLimits(b gateway.Budget) gateway.Budget {
+	for _, limit := range []*gateway.Limit{
+		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations,
+	} {
+		*limit = gateway.Unlimited
+	}
+	return b
+}
+
+// nodeOf is a decoded value as the configuration's reader wants it.
+func nodeOf(v any) *yamlNode {
+	n := &yamlNode{}
+	switch v := v.(type) {
+	case nil:
+		n.kind = yamlNull
+	case bool:
+		n.kind, n.flag = yamlBool, v
+	case float64:
+		n.kind, n.number, n.text = yamlNumber, v, numberText(v)
+	case string:
+		n.kind, n.text = yamlText, v
+	case []any:
+		n.kind = yamlList
+		for _, item := range v {
+			n.items = append(n.items, nodeOf(item))
+		}
+	case map[string]any:
+		n.kind = yamlMapping
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			n.members = append(n.members, yamlMember{key: key, value: nodeOf(v[key])})
+		}
+	}
+	return n.finish()
+}
+
+// policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
+func (p PatternConfig) policyHash() string {
+	policy := map[string]any{}
+	if p.Kind == gateway.Supervisor {
+		policy["builtin"] = "demo_refunds"
+		policy["params"] = map[string]any{
+			"auto_refund_limit_usd": p.Refunds.AutoLimitUSD, "max_refund_per_run_usd": p.Refunds.MaxPerRunUSD, "refund_window_days": p.Refunds.WindowDays,
+		}
+	}
+	return hashOf(ijson.Canonical(policy))
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The state lies where the system keeps such things.
+func TestDefaultState(t *testing.T) {
+	tests := map[string]struct {
+		goos    string
+		environ []string
+		want    string // with / for every separator
+		fault   string
+	}{
+		"linux":                      {"linux", []string{"HOME=/home/ann"}, "/home/ann/.local/state/patterngate/state.db", ""},
+		"XDG":                        {"linux", []string{"HOME=/home/ann", "XDG_STATE_HOME=/var/ann"}, "/var/ann/patterngate/state.db", ""},
+		"XDG alone":                  {"freebsd", []string{"XDG_STATE_HOME=/var/ann"}, "/var/ann/patterngate/state.db", ""},
+		"an empty XDG":               {"linux", []string{"HOME=/home/ann", "XDG_STATE_HOME="}, "/home/ann/.local/state/patterngate/state.db", ""},
+		"a relative XDG":             {"linux", []string{"HOME=/home/ann", "XDG_STATE_HOME=state"}, "", "XDG_STATE_HOME is a relative path"},
+		"a relative home":            {"linux", []string{"HOME=ann"}, "", "HOME is a relative path"},
+		"no home":                    {"linux", nil, "", "no place for it: HOME is not set"},
+		"mac":                        {"darwin", []string{"HOME=/Users/ann", "XDG_STATE_HOME=/var/ann"}, "/Users/ann/Library/Application Support/patterngate/state.db", ""},
+		"mac without a home":         {"darwin", nil, "", "no place for it: HOME is not set"},
+		"windows":                    {"windows", []string{`LOCALAPPDATA=C:\Local`, "HOME=/home/ann"}, `C:\Local/patterngate/state.db`, ""},
+		"windows without that":       {"windows", []string{"HOME=/home/ann"}, "", "no place for it: LOCALAPPDATA is not set"},
+		"windows, in another letter": {"windows", []string{`LocalAppData=C:\Local`}, `C:\Local/patterngate/state.db`, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, fault := defaultState(tt.goos, tt.environ)
+			if filepath.ToSlash(got) != filepath.ToSlash(tt.want) || fault.Reason != tt.fault {
+				t.Errorf("defaultState(%s, %q) = %q, %q; want %q, %q", tt.goos, tt.environ, got, fault.Reason, tt.want, tt.fault)
+			}
+			if tt.fault != "" && !strings.Contains(fault.Want, "--state") {
+				t.Errorf("the fault wants %q and does not name --state", fault.Want)
+			}
+		})
+	}
+}
+
+// Flag over environment over file over default; a path in a file starts at that file, ~/ at home.
+func TestStateSources(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the paths of this table are those of Linux; TestDefaultState has the others")
+	}
+	file := writeConfig(t, "version: 1\nstate: runs.db\n")
+	dir, home := filepath.Dir(file), "HOME=/home/ann"
+	at := func(text string) string { return writeConfig(t, "version: 1\nstate: "+text+"\n") }
+	tests := map[string]struct {
+		in   ConfigSources
+		want string
+	}{
+		"default":              {ConfigSources{Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
+		"nowhere":              {ConfigSources{}, ""},
+		"file":                 {ConfigSources{Path: file, Environ: []string{home}}, filepath.Join(dir, "runs.db")},
+		"file, in the home":    {ConfigSources{Path: at("~/a/runs.db"), Environ: []string{home}}, "/home/ann/a/runs.db"},
+		"file, absolute":       {ConfigSources{Path: at("/var/runs.db"), Environ: []string{home}}, "/var/runs.db"},
+		"file, empty":          {ConfigSources{Path: at(`""`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
+		"file, null":           {ConfigSources{Path: at(`null`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
+		"file, memory":         {ConfigSources{Path: at(`":memory:"`), Environ: []string{home}}, ":memory:"},
+		"environment":          {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "b/runs.db"},
+		"environment, home":    {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=~/runs.db"}}, "/home/ann/runs.db"},
+		"environment, memory":  {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=:memory:"}}, ":memory:"},
+		"environment, empty":   {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE="}}, filepath.Join(dir, "runs.db")},
+		"flag":                 {ConfigSources{Path: file, State: "c.db", Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "c.db"},
+		"flag over the memory": {ConfigSources{Path: at(`":memory:"`), State: "/c.db", Environ: []string{home}}, "/c.db"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			loaded, warnings, err := LoadConfig(tt.in)
+			if err != nil || len(warnings) > 0 || loaded.State != tt.want {
+				t.Fatalf("LoadConfig(%+v) has the state %q, %v, %v; want %q", tt.in, loaded.State, warnings, err, tt.want)
+			}
+			again, _, err := LoadConfig(ConfigSources{Path: writeConfig(t, string(loaded.YAML())), State: tt.in.State, Environ: tt.in.Environ})
+			if err != nil || again.Hash() != loaded.Hash() {
+				t.Errorf("what is shown does not load to the same: %v\n%s", err, loaded.YAML())
+			}
+		})
+	}
+}
+
+func TestDurableKeys(t *testing.T) {
+	loaded, _, err := loadText(t, "version: 1\nwait: {default_seconds: 0.5, max_seconds: 0.5, join_seconds: 0}\nredact: [/args/card, \"/result/*/e~1mail\", /input/iban, /answer]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := WaitConfig{Caller: 30 * time.Minute, Default: time.Second / 2, Max: time.Second / 2}
+	if loaded.Wait != want || !slices.Equal(loaded.Redact, []string{"/args/card", "/result/*/e~1mail", "/input/iban", "/answer"}) {
+		t.Errorf("wait %+v, redact %q; want %+v and the four pointers", loaded.Wait, loaded.Redact, want)
+	}
+	const pointer = "; write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
+	testFaults(t, map[string]faultCase{
+		"default over the usual max": {"version: 1\nwait: {default_seconds: 60, max_seconds: 50}\n", "pg.yaml:2:25: wait.default_seconds: got 60; write at most wait.max_seconds, 50"},
+		"max under the usual default": {"version: 1\nwait: {max_seconds: 30}\n",
+			"pg.yaml:2:21: wait.max_seconds: got 30; write at least wait.default_seconds, 45, or set that too"},
+		"more than 240":       {"version: 1\nwait: {max_seconds: 241}\n", "pg.yaml:2:21: wait.max_seconds: got 241; write a number of seconds from 0 to 240"},
+		"a state that is not": {"version: 1\nstate: 5\n", "pg.yaml:2:8: state: got 5; write text in quotes"},
+		"a NUL in the state":  {"version: 1\nstate: \"a\\0b\"\n", "pg.yaml:2:8: state: a NUL character in a path; write the path of a file"},
+		"redact no list":      {"version: 1\nredact: /args/a\n", `pg.yaml:2:9: redact: got "/args/a"; write a list, [] for none`},
+		"redact another type": {"version: 1\nredact: [5]\n", "pg.yaml:2:10: redact[0]: got 5" + pointer},
+		"redact null":         {"version: 1\nredact: [null]\n", "pg.yaml:2:10: redact[0]: got null" + pointer},
+		"no pointer":          {"version: 1\nredact: [args/card]\n", `pg.yaml:2:10: redact[0]: got "args/card"` + pointer},
+		"a bad escape":        {"version: 1\nredact: [/args/a~2]\n", `pg.yaml:2:10: redact[0]: got "/args/a~2"` + pointer},
+		"empty":               {"version: 1\nredact: ['']\n", `pg.yaml:2:10: redact[0]: got ""` + pointer},
+		"another first word":  {"version: 1\nredact: [/arg/card]\n", `pg.yaml:2:10: redact[0]: got "/arg/card"; begin with /args, /result, /input or /answer`},
+		"all arguments":       {"version: 1\nredact: [/args]\n", `pg.yaml:2:10: redact[0]: got "/args"; name a member: /args/card, or any: /args/*`},
+		"below the answer":    {"version: 1\nredact: [/answer/name]\n", `pg.yaml:2:10: redact[0]: got "/answer/name"; write /answer`},
+	})
+}
+
+// The state directory is made for this user alone; a place that others can change or read is refused with what to do.
+func TestReadyState(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are not checked on Windows")
+	}
+	home := t.TempDir()
+	environ := []string{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"}
+	usual, _ := defaultState(runtime.GOOS, environ)
+	if err := readyState(usual, environ); err != nil {
+		t.Fatalf("readyState(%s): %v", usual, err)
+	}
+	if info, err := os.Stat(filepath.Dir(usual)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the state directory: %v, %v; want mode 0700", info, err)
+	}
+	dir := func(mode os.FileMode) string {
+		t.Helper()
+		d := t.TempDir()
+		if err := os.Chmod(d, mode); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	file := func(mode os.FileMode, name string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	linked := filepath.Join(t.TempDir(), "state.db")
+	open := dir(0o777)
+	if err := os.WriteFile(filepath.Join(open, "s"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(open, "s"), linked); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ path, want string }{ // "": it is taken
+		"memory":                       {":memory:", ""},
+		"a new file":                   {filepath.Join(t.TempDir(), "a.db"), ""},
+		"a file of this user":          {file(0o600, "a.db"), ""},
+		"read only":                    {file(0o400, "a.db"), ""},
+		"a directory others read":      {dir(0o755) + "/a.db", ""},
+		"a directory like /tmp":        {dir(0o777|os.ModeSticky) + "/a.db", ""},
+		"a directory everyone changes": {dir(0o777) + "/a.db", "(mode 0777); chmod go-w "},
+		"a directory a group changes":  {dir(0o770) + "/a.db", "(mode 0770); chmod go-w "},
+		"a link to such a directory":   {linked, "others may write to its directory " + open},
+		"a file others read":           {file(0o644, "a.db"), "lets others at it; chmod 600 "},
+		"a log others write":           {strings.TrimSuffix(file(0o602, "a.db-wal"), "-wal"), "a.db-wal lets others at it; chmod 600 "},
+		"a directory":                  {dir(0o700), "a directory; write the path of a file: "},
+		"no directory":                 {filepath.Join(t.TempDir(), "none", "a.db"), "; make it: mkdir -m 700 "},
+		"a file for a directory":       {file(0o600, "a.db") + "/b.db", "is no directory"},
+		"a device":                     {"/dev/null", "/dev/null is not a regular file"},
+		"no home for ~":                {"~/a.db", "there is no home directory for ~; write the whole path"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := readyState(tt.path, environ)
+			switch {
+			case tt.want == "" && err != nil:
+				t.Errorf("readyState(%s) = %v, want no fault", tt.path, err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), tt.path+": state: ")):
+				t.Errorf("readyState(%s) = %v; want the path, the key and %q", tt.path, err, tt.want)
+			}
+		})
+	}
+	if err := readyState("", nil); err == nil || !strings.Contains(err.Error(), "HOME is not set; give --state FILE") {
+		t.Errorf("readyState without a home = %v", err)
+	}
+}
