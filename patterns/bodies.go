@@ -1,0 +1,148 @@
+package patterns
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"patterngate/ijson"
+)
+
+// StartBody is the body of a start event: what was asked for, by whom and under what. Hashes are sha256: and 64 hex.
+type StartBody struct {
+	RunID          string          `json:"run_id"`
+	Pattern        string          `json:"pattern"`      // the tool's name
+	PatternKind    string          `json:"pattern_kind"` //
+	Version        string          `json:"version"`      // of the program that began it
+	Arguments      json.RawMessage `json:"arguments"`    // an object, as the caller sent it
+	Principal      string          `json:"principal"`
+	Client         ClientBody      `json:"client"`
+	Config         string          `json:"config"`  // hash
+	Policy         string          `json:"policy"`  // hash
+	Catalog        string          `json:"catalog"` // hash
+	Budget         json.RawMessage `json:"budget"`  // limits by name
+	IdempotencyKey string          `json:"idempotency_key"`
+	Parent         *ParentBody     `json:"parent"` // of a child run
+}
+
+// ClientBody is through what a run was asked for: the client's own words, which nobody checked.
+type ClientBody struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Era     string `json:"era"` // of the protocol
+}
+
+// ParentBody is the effect of another run that began this one.
+type ParentBody struct {
+	RunID string `json:"run_id"`
+	Key   string `json:"key"`
+}
+
+// IntentBody is the body of an intent event: an effect before it is performed.
+type IntentBody struct {
+	EffectKind EffectKind      `json:"effect_kind"`
+	Name       string          `json:"name"`
+	Input      json.RawMessage `json:"input"`
+	Phase      string          `json:"phase"` // where it is recorded
+
+	// Of a call:
+	Effect         string       `json:"effect"` // read, write, destructive
+	IdempotencyKey string       `json:"idempotency_key"`
+	Verdict        *VerdictBody `json:"verdict"`
+	Grant          string       `json:"grant"` // the approval that it spends
+
+	// Of a question to a person:
+	Object json.RawMessage `json:"object"`
+	Digest string          `json:"digest"`
+	Rule   string          `json:"rule"`
+	Reason string          `json:"reason"`
+}
+
+// VerdictBody is what review came to for a call that was made.
+type VerdictBody struct {
+	Decision  string   `json:"decision"`
+	Rule      string   `json:"rule"`
+	Reason    string   `json:"reason"`
+	Revisions []string `json:"revisions"`
+	Passes    int      `json:"passes"`
+	Policy    string   `json:"policy"` // hash
+}
+
+// OutcomeBody is the body of an outcome event, and of a late one: what became of an effect.
+type OutcomeBody struct {
+	State  State           `json:"state"`
+	Output json.RawMessage `json:"output"`
+	Reason string          `json:"reason"`
+	Usage  Usage           `json:"usage"` // of a model effect
+
+	// Of a question to a person:
+	Decision  json.RawMessage `json:"decision"`
+	Signature string          `json:"signature"`
+	Channel   string          `json:"channel"`
+	By        string          `json:"by"`
+	Assurance string          `json:"assurance"`
+}
+
+// JudgedBody is the body of a judged event: a proposal that got no intent.
+type JudgedBody struct {
+	Phase    string          `json:"phase"`
+	Proposal json.RawMessage `json:"proposal"`
+	Decision string          `json:"decision"` // block, revise, escalate, refused
+	Rule     string          `json:"rule"`
+	Reason   string          `json:"reason"`
+	Values   json.RawMessage `json:"values"`
+	Need     []string        `json:"need"`
+	Problems json.RawMessage `json:"problems"`
+}
+
+// NoteBody is the body of a note event: what somebody or another process did to the run from outside.
+type NoteBody struct {
+	What      string `json:"what"` // cancel, seize, takeover, detach, settle, reload
+	By        string `json:"by"`
+	Channel   string `json:"channel"`
+	Signature string `json:"signature"`
+	Reason    string `json:"reason"`
+	Effect    string `json:"effect"` // the key of the effect that it is about
+}
+
+// EndBody is the body of an end event.
+type EndBody struct {
+	Status     string          `json:"status"` // ok or stopped
+	StopReason string          `json:"stop_reason"`
+	Phase      string          `json:"phase"`
+	Envelope   json.RawMessage `json:"envelope"` // the uncut result; nil where none was recorded
+	Usage      UsageBody       `json:"usage"`
+}
+
+// UsageBody is what models cost and which one it was.
+type UsageBody struct {
+	Model string `json:"model"`
+	Usage
+}
+
+// DecodeBody reads an event's body for people who look at the record (spec/surface.md section 7): a [*StartBody],
+// [*IntentBody], [*OutcomeBody], [*JudgedBody], [*NoteBody] or [*EndBody]. Members that are absent stay zero and those of
+// a newer version are passed over. Its error says that the kind is not known, or which member is of another type; the
+// record may still be whole.
+func DecodeBody(e Event) (any, error) {
+	var body any
+	switch e.Kind {
+	case StartEvent:
+		body = new(StartBody)
+	case IntentEvent:
+		body = new(IntentBody)
+	case OutcomeEvent, LateEvent:
+		body = new(OutcomeBody)
+	case JudgedEvent:
+		body = new(JudgedBody)
+	case NoteEvent:
+		body = new(NoteBody)
+	case EndEvent:
+		body = new(EndBody)
+	default:
+		return nil, fmt.Errorf("event %d: the kind %.40q is not known here", e.Seq, e.Kind)
+	}
+	if err := ijson.DecodeKnown(e.Body, body); err != nil {
+		return nil, fmt.Errorf("event %d: body of %s: %w", e.Seq, e.Kind, err)
+	}
+	return body, nil
+}

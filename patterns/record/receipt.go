@@ -1,0 +1,203 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// Receipt is a run on one page, for people who know nothing of it (spec/surface.md section 7).
+type Receipt struct {
+	RunID      string              `json:"run_id"`
+	Pattern    string              `json:"pattern"`
+	Principal  string              `json:"principal"`
+	Client     patterns.ClientBody `json:"client,omitzero"`
+	CreatedAt  string              `json:"created_at"`
+	EndedAt    string              `json:"ended_at,omitempty"`
+	Asked      json.RawMessage     `json:"asked,omitempty"` // the arguments: a claim
+	ProposedBy []string            `json:"proposed_by"`     // caller, rules, or a model's name
+	Calls      []Call              `json:"calls"`
+	Refused    []Refused           `json:"refused,omitempty"` // proposals of which nothing was called
+	Ended      Ending              `json:"ended"`
+	Spent      Spent               `json:"spent"`
+	Record     Proof               `json:"record"`
+}
+
+// Call is one call with who let it happen and what came of it.
+type Call struct {
+	Key       string    `json:"key"`
+	Tool      string    `json:"tool"`
+	Effect    string    `json:"effect,omitempty"`
+	At        string    `json:"at"`
+	Decision  string    `json:"decision,omitempty"`
+	Rule      string    `json:"rule,omitempty"`
+	RuleText  string    `json:"rule_text,omitempty"`
+	Revisions []string  `json:"revisions,omitempty"`
+	Approved  *Approved `json:"approved_by,omitempty"`
+	Settled   *Approved `json:"settled_by,omitempty"` // of one that was in doubt
+	Status    string    `json:"status"`               // reserved, done, failed or in_doubt
+	Reason    string    `json:"reason,omitempty"`
+	ArgsHash  string    `json:"args_hash,omitempty"`
+}
+
+// Approved is who was asked about a call, and what they said. The zero Approved is nobody.
+type Approved struct {
+	Decision  string `json:"decision"` // approve, edit or reject; of a doubt happened or did_not_happen
+	By        string `json:"by"`
+	Channel   string `json:"channel"`
+	Assurance string `json:"assurance"`
+	At        string `json:"at"`
+	Comment   string `json:"comment,omitempty"`
+}
+
+// Refused is a proposal that the gate or a person turned down.
+type Refused struct {
+	Name     string    `json:"name,omitempty"`
+	Phase    string    `json:"phase,omitempty"`
+	Decision string    `json:"decision"`
+	Rule     string    `json:"rule,omitempty"`
+	RuleText string    `json:"rule_text,omitempty"`
+	Asked    *Approved `json:"asked,omitempty"`
+}
+
+// Ending is how the run ended; Status running or waiting where it has not.
+type Ending struct {
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason,omitempty"`
+	Phase      string `json:"phase,omitempty"`
+	Meaning    string `json:"meaning,omitempty"`
+}
+
+// Spent is what the run used up.
+type Spent struct {
+	Seconds float64                   `json:"seconds"` // without waits
+	Budget  map[string]patterns.Spent `json:"budget,omitempty"`
+	Usage   patterns.UsageBody        `json:"usage"`
+}
+
+// Proof is how the record is checked.
+type Proof struct {
+	Kept
+	Verify string `json:"verify"` // the command
+}
+
+// Receipt is the story on one page.
+func (s Story) Receipt() Receipt {
+	r := Receipt{
+		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
+		Asked: s.Arguments, ProposedBy: s.proposers(), Calls: []Call{},
+		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
+		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Usage: s.Usage},
+		Record: Proof{s.Record, fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))},
+	}
+	for i, row := range s.Rows {
+		switch {
+		case row.isCall() && row.State != string(patterns.Canceled):
+			r.Calls = append(r.Calls, s.call(row, i))
+		case row.Kind == Judged && row.Decision != "revise" && row.Decision != "escalate": // those two go on
+			r.Refused = append(r.Refused, Refused{Name: row.Name, Phase: row.Phase, Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row)})
+		case row.Decision == "reject":
+			tool, _ := row.About()
+			r.Refused = append(r.Refused, Refused{Name: tool, Phase: row.Phase, Decision: "reject", Rule: row.Rule, RuleText: ruleText(row), Asked: row.approved()})
+		}
+	}
+	return r
+}
+
+// isCall reports whether the row is about a tool that was, or was to be, called.
+func (r Row) isCall() bool { return r.Kind == string(patterns.ToolEffect) && len(r.input) > 0 }
+
+// call is the call of row i, with who approved it before and who settled it later.
+func (s Story) call(row Row, i int) Call {
+	c := Call{
+		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
+		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash,
+	}
+	for _, before := range slices.Backward(s.Rows[:i]) {
+		if before.Branch() == row.Branch() && before.isCall() {
+			break // a yes is for the next call alone
+		}
+		tool, effect := before.About()
+		if before.Branch() == row.Branch() && tool == row.Name && effect == "" && (before.Decision == "approve" || before.Decision == "edit") {
+			c.Approved = before.approved()
+			break
+		}
+	}
+	for _, later := range s.Rows[i+1:] {
+		if _, effect := later.About(); effect == row.Key && later.Decision != "" {
+			c.Settled = later.approved()
+		}
+	}
+	return c
+}
+
+func (r Row) approved() *Approved {
+	return &Approved{Decision: r.Decision, By: r.By, Channel: r.Channel, Assurance: r.Sure, At: clock(r.ended), Comment: r.Comment}
+}
+
+// status says what is known about a call: as the run's result has it, else as its outcome says.
+func (s Story) status(row Row) string {
+	for _, e := range s.envelope.Effects {
+		if e.Key == row.Key && e.Status != "" {
+			return e.Status
+		}
+	}
+	switch {
+	case row.State == Open:
+		return string(gateway.Reserved)
+	case row.State == string(patterns.OK), row.State == "duplicate", row.Reason == patterns.ReasonBadResult:
+		return string(gateway.Finished)
+	case row.State == string(patterns.Unknown) && row.Effect != "read":
+		return string(gateway.InDoubt)
+	}
+	return string(gateway.Failed)
+}
+
+// proposers are who proposed what the run did, in order.
+func (s Story) proposers() []string {
+	list := []string{}
+	add := func(who string) {
+		if !slices.Contains(list, who) {
+			list = append(list, who)
+		}
+	}
+	for _, r := range s.Rows {
+		switch {
+		case r.Kind == string(patterns.CallerEffect) && r.Name != "turn":
+			add("caller")
+		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer):
+			who := s.Usage.Model
+			if who == "" || who == "caller" {
+				who = "model"
+			}
+			add(who)
+		}
+	}
+	return list
+}
+
+// meaning is what the registry says of a stop reason; empty for one that it does not have.
+func meaning(reason string) string {
+	row, _ := gateway.LookupStopReason(reason)
+	return row.Meaning
+}
+
+// ruleText is a rule in words: as it was recorded, else what the registry says of it.
+func ruleText(r Row) string {
+	if r.Why != "" && r.Why != r.Rule {
+		if m := meaning(r.Why); m != "" {
+			return m
+		}
+		return r.Why
+	}
+	for _, family := range []string{"supervisor_block:", "policy_block:"} {
+		if row, ok := gateway.LookupStopReason(family + r.Rule); ok && row.Name == family+r.Rule {
+			return row.Meaning
+		}
+	}
+	return ""
+}

@@ -1,0 +1,275 @@
+package record
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Story is a run as its record tells it. The zero Story is of an empty record.
+type Story struct {
+	RunID     string              `json:"run_id"`
+	Pattern   string              `json:"pattern"`
+	Kind      string              `json:"pattern_kind"`
+	Version   string              `json:"version,omitempty"`
+	Principal string              `json:"principal"`
+	Client    patterns.ClientBody `json:"client,omitzero"`
+	Arguments json.RawMessage     `json:"arguments,omitempty"`
+
+	Status     string `json:"status"` // ok, stopped, running or waiting
+	StopReason string `json:"stop_reason,omitempty"`
+	Phase      string `json:"phase,omitempty"`
+	CreatedAt  string `json:"created_at"` // RFC 3339, UTC, whole seconds
+	EndedAt    string `json:"ended_at,omitempty"`
+	// Took is from the first event to the end, else to the newest; waits are in it, Waited are they alone.
+	Took   float64 `json:"took_seconds"`
+	Waited float64 `json:"waited_seconds"`
+
+	Budget map[string]patterns.Spent `json:"budget,omitempty"`
+	Usage  patterns.UsageBody        `json:"usage"`
+	Rows   []Row                     `json:"timeline"`
+	Record Kept                      `json:"record"`
+
+	events   []patterns.Event
+	envelope envelope
+}
+
+// Kept names the record that a story is made from.
+type Kept struct {
+	Events int64  `json:"events"`
+	Head   string `json:"head"` // sha256: and 64 hex
+}
+
+// The kinds of rows that are no effect's.
+const (
+	Judged     = "judged"
+	Late       = "late"
+	Note       = "note"
+	Unreadable = "unreadable"
+)
+
+// Open is the state of an effect without an outcome.
+const Open = "open"
+
+// Row is one thing that happened, in the order in which it began.
+type Row struct {
+	Seq   int64    `json:"seq"`           // of its first event
+	After float64  `json:"after_seconds"` // since the start
+	Took  *float64 `json:"took_seconds,omitempty"`
+	Phase string   `json:"phase,omitempty"`
+	Kind  string   `json:"kind"` // an effect's kind, or judged, late, note, unreadable
+	Key   string   `json:"key,omitempty"`
+	Name  string   `json:"name,omitempty"` // of the effect, or what a note is about
+	// Attempt counts, from 2, calls of one branch with the same arguments after one that did not end well.
+	Attempt  int      `json:"attempt,omitempty"`
+	State    string   `json:"state,omitempty"` // of the outcome, or open
+	Reason   string   `json:"reason,omitempty"`
+	Effect   string   `json:"effect,omitempty"` // read, write, destructive
+	ArgsHash string   `json:"args_hash,omitempty"`
+	Decision string   `json:"decision,omitempty"` // of the policy, or a person: approve, edit, reject
+	Rule     string   `json:"rule,omitempty"`
+	Why      string   `json:"why,omitempty"` // the decision's reason
+	Changed  []string `json:"revisions,omitempty"`
+	By       string   `json:"by,omitempty"`
+	Channel  string   `json:"channel,omitempty"`
+	Sure     string   `json:"assurance,omitempty"`
+	Comment  string   `json:"comment,omitempty"`
+	Grant    string   `json:"grant,omitempty"`
+	Tokens   int      `json:"tokens,omitempty"`
+
+	input  json.RawMessage
+	output json.RawMessage
+	ended  int64 // at which the outcome was recorded; 0: none
+	began  int64
+}
+
+// Branch is the path of the branch that the row belongs to: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
+func (r Row) Branch() string {
+	if at := strings.LastIndexByte(r.Key, '/'); at >= 0 {
+		return r.Key[:at]
+	}
+	return ""
+}
+
+// Input is what was asked, or was proposed; nil where nothing was.
+func (r Row) Input() json.RawMessage { return r.input }
+
+// Waits reports whether the row is about somebody's time: a person, the caller, a pause.
+func (r Row) Waits() bool {
+	return r.Kind == string(patterns.HumanEffect) || r.Kind == string(patterns.TimerEffect) || r.awaitsCaller()
+}
+
+func (r Row) awaitsCaller() bool { return r.Kind == string(patterns.CallerEffect) && r.Name == "turn" }
+
+// envelope is what is read of the result that the end event holds.
+type envelope struct {
+	Budget  map[string]patterns.Spent `json:"budget"`
+	Effects []struct {
+		Key      string `json:"key"`
+		ArgsHash string `json:"args_hash"`
+		Status   string `json:"status"`
+	} `json:"effects"`
+	Trace []map[string]any `json:"trace"`
+	Plan  json.RawMessage  `json:"plan"`
+}
+
+// Read tells what a record says.
+func Read(events []patterns.Event) Story {
+	s := Story{events: events, Status: string(patterns.Running), Rows: []Row{}}
+	if len(events) == 0 {
+		return s
+	}
+	head := patterns.HeadOf(events)
+	_, hash, _ := strings.Cut(head.String(), " ")
+	s.Record = Kept{head.Events, hash}
+	s.CreatedAt = clock(events[0].At)
+	s.Took = seconds(events[len(events)-1].At - events[0].At)
+	for _, e := range events {
+		s.take(e)
+	}
+	for i := range s.Rows {
+		s.finish(&s.Rows[i])
+	}
+	if s.Budget == nil {
+		s.Budget = s.envelope.Budget
+	}
+	return s
+}
+
+// take enters an event.
+func (s *Story) take(e patterns.Event) {
+	row := Row{Seq: e.Seq, After: seconds(e.At - s.events[0].At), Key: e.Key, began: e.At}
+	body, err := patterns.DecodeBody(e)
+	if err != nil {
+		row.Kind, row.Reason, row.Name = Unreadable, err.Error(), string(e.Kind)
+		s.Rows = append(s.Rows, row)
+		return
+	}
+	switch body := body.(type) {
+	case *patterns.StartBody:
+		s.begin(*body)
+		return
+	case *patterns.EndBody:
+		s.end(*body, e.At)
+		return
+	case *patterns.IntentBody:
+		row.intent(*body, s.Kind)
+		row.Attempt = s.attempt(row)
+	case *patterns.OutcomeBody:
+		s.Usage.Usage = s.Usage.Plus(body.Usage)
+		if i := s.openRow(e); i >= 0 {
+			s.Rows[i].outcome(*body, e.At)
+			return
+		}
+		row.outcome(*body, e.At)
+		row.Took = nil
+		row.Name, row.Kind = nameOf(e.Key), Late
+		if e.Kind == patterns.OutcomeEvent { // it was not begun
+			row.Kind = string(patterns.ToolEffect)
+		}
+	case *patterns.JudgedBody:
+		row.Kind, row.Phase, row.Decision, row.Rule, row.Why, row.input = Judged, body.Phase, body.Decision, body.Rule, body.Reason, body.Proposal
+		row.Name = proposed(body.Proposal)
+	case *patterns.NoteBody:
+		row.Kind, row.Name, row.By, row.Channel, row.Comment = Note, body.What, body.By, body.Channel, body.Reason
+	}
+	s.Rows = append(s.Rows, row)
+}
+
+func (s *Story) begin(b patterns.StartBody) {
+	s.RunID, s.Pattern, s.Kind, s.Version, s.Principal, s.Client, s.Arguments = b.RunID, b.Pattern, b.PatternKind, b.Version, b.Principal, b.Client, b.Arguments
+	var limits map[string]float64
+	if ijson.DecodeKnown(b.Budget, &limits) != nil {
+		return
+	}
+	s.Budget = make(map[string]patterns.Spent, len(limits))
+	for name, limit := range limits {
+		s.Budget[name] = patterns.Spent{Limit: limit}
+	}
+}
+
+func (s *Story) end(b patterns.EndBody, at int64) {
+	s.Status, s.StopReason, s.Phase, s.EndedAt = b.Status, b.StopReason, b.Phase, clock(at)
+	s.Took = seconds(at - s.events[0].At)
+	if s.Usage.Model = b.Usage.Model; b.Usage.Usage != (patterns.Usage{}) {
+		s.Usage.Usage = b.Usage.Usage
+	}
+	if ijson.DecodeKnown(b.Envelope, &s.envelope) == nil && s.envelope.Budget != nil {
+		s.Budget = s.envelope.Budget
+	}
+}
+
+// openRow is the row that an outcome ends; -1 where there is none.
+func (s *Story) openRow(e patterns.Event) int {
+	if e.Kind != patterns.OutcomeEvent {
+		return -1
+	}
+	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Key == e.Key && r.State == Open })
+}
+
+// finish is done when all events are known.
+func (s *Story) finish(r *Row) {
+	if r.Waits() && r.Took != nil {
+		s.Waited += *r.Took
+	}
+	if r.State == Open && s.EndedAt == "" && r.Waits() {
+		s.Status = string(patterns.Parked)
+	}
+	for _, e := range s.envelope.Effects {
+		if e.Key == r.Key {
+			r.ArgsHash = e.ArgsHash
+		}
+	}
+}
+
+// attempt counts earlier calls of the same thing in the same branch that did not end well; 0 where there is none.
+func (s *Story) attempt(r Row) int {
+	n := 1
+	for _, before := range s.Rows {
+		same := before.Kind == r.Kind && before.Name == r.Name && before.Branch() == r.Branch() && string(before.input) == string(r.input)
+		if same && before.State != string(patterns.OK) && before.State != Open {
+			n++
+		}
+	}
+	if n == 1 || r.Kind != string(patterns.ToolEffect) && r.Kind != string(patterns.ModelEffect) {
+		return 0
+	}
+	return n
+}
+
+func (r *Row) intent(b patterns.IntentBody, kind string) {
+	r.Kind, r.Name, r.State, r.Effect, r.Grant, r.input = string(b.EffectKind), b.Name, Open, b.Effect, b.Grant, b.Input
+	r.Phase = b.Phase
+	if r.Phase == "" {
+		r.Phase = phaseOf(kind, b)
+	}
+	if b.EffectKind == patterns.HumanEffect {
+		r.Rule, r.Why = ruleOf(b), b.Reason
+	}
+	if v := b.Verdict; v != nil {
+		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions
+	}
+	if b.EffectKind == patterns.ToolEffect {
+		r.ArgsHash = argsHash(b.Input)
+	}
+}
+
+func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
+	took := seconds(at - r.began)
+	r.State, r.Reason, r.Took, r.ended, r.output = string(b.State), b.Reason, &took, at, b.Output
+	r.Tokens = b.Usage.InputTokens + b.Usage.OutputTokens
+	if r.Kind == string(patterns.HumanEffect) && b.State == patterns.OK {
+		r.decided(b)
+	}
+}
+
+// clock is a time of the record for people.
+func clock(at int64) string { return time.UnixMicro(at).UTC().Format(time.RFC3339) }
+
+// seconds are microseconds with three decimals.
+func seconds(micros int64) float64 { return math.Round(float64(micros)/1000) / 1000 }

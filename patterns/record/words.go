@@ -1,0 +1,131 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// settlement names the question to a person whether a call in doubt happened; others ask whether one may be made.
+const settlement = "settle"
+
+// phaseOf is the phase that an effect belongs to, by what it is: the record itself does not name it.
+func phaseOf(kind string, b patterns.IntentBody) string {
+	pattern := gateway.Kind(kind)
+	switch {
+	case b.EffectKind == patterns.ModelEffect && b.Name == string(patterns.AskAnswer):
+		return patterns.PhaseFinalize
+	case b.EffectKind == patterns.ModelEffect, b.EffectKind == patterns.CallerEffect:
+		return map[gateway.Kind]string{
+			gateway.TaskDecomposition: patterns.PhasePlan, gateway.Orchestrator: patterns.PhasePlan,
+			gateway.Routing: patterns.PhaseRoute, gateway.Supervisor: patterns.PhaseWorker,
+		}[pattern]
+	case b.EffectKind == patterns.HumanEffect && b.Name != settlement:
+		return patterns.PhaseHuman
+	case b.EffectKind == patterns.HumanEffect, b.EffectKind == patterns.ToolEffect:
+		return map[gateway.Kind]string{
+			gateway.TaskDecomposition: patterns.PhaseExecute, gateway.Orchestrator: patterns.PhaseDispatch,
+			gateway.Routing: patterns.PhaseDelegate, gateway.Supervisor: patterns.PhaseExecution,
+		}[pattern]
+	}
+	return ""
+}
+
+// nameOf is the effect's own name in its key: "payments_worker" of "task#2/payments_worker#1".
+func nameOf(key string) string {
+	name := key[strings.LastIndexByte(key, '/')+1:]
+	name, _, _ = strings.Cut(name, "#")
+	return name
+}
+
+// argsHash is that of recorded arguments; empty where they are no object, or values of them were redacted: the hash of
+// what was sent stands in the result.
+func argsHash(input json.RawMessage) string {
+	var args map[string]any
+	if ijson.DecodeKnown(input, &args) != nil || args == nil || strings.Contains(string(input), `{"$redacted":`) {
+		return ""
+	}
+	return ijson.ArgsHash(args)
+}
+
+// About is what a person was asked about: the tool, and for a settlement the key of the call in doubt.
+func (r Row) About() (tool, effect string) {
+	if r.Kind != string(patterns.HumanEffect) {
+		return "", ""
+	}
+	var q struct {
+		Action json.RawMessage `json:"action"`
+		Tool   string          `json:"tool"`
+		Effect string          `json:"effect"`
+	}
+	_ = ijson.DecodeKnown(r.input, &q) // a question of another shape is about nothing that is known
+	return cmp.Or(q.Tool, proposed(q.Action)), q.Effect
+}
+
+// proposed is the name of what a proposal wants called; empty where it has none.
+func proposed(proposal json.RawMessage) string {
+	var p struct {
+		Name   any `json:"name"`
+		Tool   any `json:"tool"`
+		Worker any `json:"worker"`
+		Target any `json:"target"`
+	}
+	if ijson.DecodeKnown(proposal, &p) != nil {
+		return ""
+	}
+	for _, v := range []any{p.Name, p.Tool, p.Worker, p.Target} {
+		if name, ok := v.(string); ok && name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// ruleOf is the rule that puts a call to a person.
+func ruleOf(b patterns.IntentBody) string {
+	if b.Rule != "" {
+		return b.Rule
+	}
+	var asked struct {
+		Rule string `json:"rule"`
+	}
+	_ = ijson.DecodeKnown(b.Input, &asked) // a question without one
+	return asked.Rule
+}
+
+// decided enters a person's decision. It stands in the outcome's own members, or in its output.
+func (r *Row) decided(b patterns.OutcomeBody) {
+	var said struct {
+		Approved  *bool  `json:"approved"`
+		Happened  *bool  `json:"happened"`
+		Decision  string `json:"decision"`
+		Comment   string `json:"comment"`
+		By        string `json:"by"`
+		Channel   string `json:"channel"`
+		Assurance string `json:"assurance"`
+		Key       string `json:"key"`
+	}
+	for _, text := range []json.RawMessage{b.Output, b.Decision} {
+		_ = ijson.DecodeKnown(text, &said) // members of another shape are not shown
+	}
+	var word string
+	if ijson.DecodeKnown(b.Decision, &word) == nil {
+		said.Decision = word
+	}
+	switch {
+	case said.Decision != "":
+	case said.Approved != nil:
+		said.Decision = map[bool]string{true: "approve", false: "reject"}[*said.Approved]
+	case said.Happened != nil:
+		said.Decision = map[bool]string{true: "happened", false: "did_not_happen"}[*said.Happened]
+	}
+	r.Decision, r.Comment = said.Decision, said.Comment
+	r.By, r.Channel, r.Sure = cmp.Or(b.By, said.By), cmp.Or(b.Channel, said.Channel), cmp.Or(b.Assurance, said.Assurance)
+	if said.Key != "" {
+		r.By += " with key " + said.Key
+	}
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patterngate/patterns/record"
+)
+
+// receiptText is a receipt as a page for people who know nothing of the program.
+func receiptText(r record.Receipt, width int) string {
+	width = min(width, 100) // longer lines are hard to read
+	p := page{width: width}
+	p.b.WriteString("RECEIPT\n\n")
+	p.line("Run", clip(r.RunID, maxName)+", "+clip(r.Pattern, maxName))
+	p.line("For", forWhom(r))
+	p.line("Began", r.CreatedAt)
+	p.line("Ended", cmp.Or(r.EndedAt, "not yet: it is "+clip(r.Ended.Status, maxName)))
+	p.b.WriteString("\nAsked, in the caller's own words (not checked):\n" + fenced("", string(r.Asked), width))
+	p.b.WriteByte('\n')
+	p.line("Proposed by", proposedBy(r.ProposedBy))
+	p.calls(r.Calls)
+	p.refused(r.Refused)
+	p.b.WriteByte('\n')
+	p.line("Outcome", endedWords(r.Ended))
+	p.line("Spent", spentWords(r.Spent))
+	p.b.WriteByte('\n')
+	p.line("Record", fmt.Sprintf("%s, head %s", plural(r.Record.Events, "event"), r.Record.Head))
+	p.b.WriteString("Check it with\n  " + clip(r.Record.Verify, 3*maxName) + "\n")
+	return p.b.String()
+}
+
+// labelColumn is how many characters the labels of a page take.
+const labelColumn = 13
+
+// page is a receipt while it is written.
+type page struct {
+	b     strings.Builder
+	width int
+}
+
+// line writes a label and what it says.
+func (p *page) line(label, text string) {
+	indent := strings.Repeat(" ", labelColumn)
+	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, folded(text, p.width-labelColumn, indent))
+}
+
+func (p *page) calls(calls []record.Call) {
+	if len(calls) == 0 {
+		p.line("Called", "nothing")
+		return
+	}
+	p.b.WriteString("\nCalled, in this order:\n")
+	for i, c := range calls {
+		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[c.Effect], statusWords(c))
+		p.detail("judged", verdictWords(c))
+		p.approved("approved by", c.Approved)
+		p.approved("settled by", c.Settled)
+		p.detail("arguments", strings.TrimSpace(c.ArgsHash+"  "+clip(c.Key, maxName)+"  "+c.At))
+	}
+}
+
+// detail writes a line that belongs to a call.
+func (p *page) detail(label, text string) {
+	if text == "" {
+		return
+	}
+	const margin = 4 + labelColumn
+	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, folded(text, p.width-margin, strings.Repeat(" ", margin)))
+}
+
+// approved writes who said yes or no, and their comment.
+func (p *page) approved(label string, by *record.Approved) {
+	if by == nil {
+		return
+	}
+	p.detail(label, fmt.Sprintf("%s: %s, assurance %s, %s", clip(cmp.Or(by.By, "nobody known"), maxName), decisionWord(by.Decision), clip(cmp.Or(by.Assurance, "none"), maxName), by.At))
+	if by.Comment != "" {
+		p.b.WriteString(fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.width))
+	}
+}
+
+func (p *page) refused(list []record.Refused) {
+	if len(list) == 0 {
+		return
+	}
+	p.b.WriteString("\nProposed and not done:\n")
+	for _, r := range list {
+		text := cmp.Or(clip(r.Name, maxName), "a proposal") + " was " + decisionWord(r.Decision)
+		if r.Rule != "" {
+			text += " by rule " + clip(r.Rule, maxName)
+		}
+		if r.RuleText != "" {
+			text += ": " + clip(r.RuleText, 3*maxName)
+		}
+		p.b.WriteString("  - " + folded(text, p.width-4, "    ") + "\n")
+		p.approved("asked", r.Asked)
+	}
+}
+
+// forWhom is the principal, and through what they asked.
+func forWhom(r record.Receipt) string {
+	text := clip(cmp.Or(r.Principal, "nobody known"), maxName)
+	if r.Client.Name != "" {
+		text += ", through a client that calls itself " + clip(r.Client.Name+" "+r.Client.Version, maxName)
+	}
+	return text
+}
+
+// proposedBy names who proposed what was done.
+func proposedBy(list []string) string {
+	words := make([]string, len(list))
+	for i, who := range list {
+		words[i] = map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model"}[who]
+		if words[i] == "" {
+			words[i] = "the model " + clip(who, maxName)
+		}
+	}
+	return cmp.Or(strings.Join(words, ", then "), "nobody: nothing was proposed")
+}
+
+// statusWords say what is known about a call.
+func statusWords(c record.Call) string {
+	words := map[string]string{
+		"done": "done", "failed": "failed, nothing was done", "in_doubt": "IN DOUBT, it may have been done", "reserved": "begun, no outcome is recorded",
+	}[c.Status]
+	if c.Reason != "" && c.Status != "done" {
+		words += " (" + clip(c.Reason, maxName) + ")"
+	}
+	return cmp.Or(words, clip(c.Status, maxName))
+}
+
+// verdictWords say which rule let a call through.
+func verdictWords(c record.Call) string {
+	if c.Decision == "" {
+		return ""
+	}
+	text := decisionWord(c.Decision)
+	if c.Rule != "" {
+		text += " by rule " + clip(c.Rule, maxName)
+	}
+	if c.RuleText != "" {
+		text += ": " + clip(c.RuleText, 3*maxName)
+	}
+	for _, change := range c.Revisions {
+		text += "; changed by " + clip(change, maxName)
+	}
+	return text
+}
+
+// endedWords say how the run ended and what that means.
+func endedWords(e record.Ending) string {
+	if e.StopReason == "" {
+		return "none yet: the run is " + clip(e.Status, maxName)
+	}
+	text := clip(e.StopReason, 2*maxName)
+	if e.Phase != "" {
+		text += " in phase " + clip(e.Phase, maxName)
+	}
+	if e.Meaning != "" {
+		text += ". " + clip(e.Meaning, 4*maxName)
+	}
+	return text
+}
+
+// spentWords are time, budgets and tokens.
+func spentWords(s record.Spent) string {
+	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget)...)
+	if s.Usage.Requests > 0 {
+		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", plural(int64(s.Usage.Requests), "question"),
+			clip(cmp.Or(s.Usage.Model, "a model"), maxName), s.Usage.InputTokens, s.Usage.OutputTokens))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shownJSON is a value as one JSON document for people and programs: indented, hidden characters escaped.
+func shownJSON(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return visibleLines(string(text)), nil
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"patterngate/patterns"
+	"patterngate/server"
+)
+
+// The widths that tables and timelines are made for where nobody says which, and within which they are.
+const (
+	usualWidth = 100
+	minWidth   = 60
+	maxWidth   = 240
+)
+
+// width is how many characters a line may have: the terminal's, else COLUMNS, else the usual.
+func (a *app) width() int {
+	n, err := strconv.Atoi(lookup(a.environ, "COLUMNS"))
+	if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if w, _, fault := term.GetSize(int(f.Fd())); fault == nil && w > 0 {
+			n, err = w, nil
+		}
+	}
+	if err != nil || n <= 0 {
+		return usualWidth
+	}
+	return min(max(n, minWidth), maxWidth)
+}
+
+// clip is a text in one line of at most n characters, its control and bidi characters spelled out.
+func clip(text string, n int) string {
+	text = text[:min(len(text), utf8.UTFMax*(n+1))] // a character that this splits is cut off below
+	text = server.Visible(text)
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:max(0, n-3)]) + "..."
+}
+
+// maxFenced is how many lines of an outsider's text stand on a page.
+const maxFenced = 12
+
+// fenced is an outsider's text on lines of their own, each behind a bar: nothing in it can be taken for a line of ours.
+func fenced(indent, text string, width int) string {
+	var b strings.Builder
+	room := max(20, width-len(indent)-len("| "))
+	lines := 0
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		runes := []rune(server.Visible(line))
+		for first := true; first || len(runes) > 0; first = false {
+			if lines++; lines > maxFenced {
+				fmt.Fprintf(&b, "%s| ... (%d bytes in all)\n", indent, len(text))
+				return b.String()
+			}
+			n := min(room, len(runes))
+			b.WriteString(strings.TrimRight(indent+"| "+string(runes[:n]), " ") + "\n")
+			runes = runes[n:]
+		}
+	}
+	return b.String()
+}
+
+// maxRendered is how much of a recorded value is looked at for one line or page, in bytes.
+const maxRendered = 64 << 10
+
+// oneLine is recorded JSON in one line; a longer one is cut.
+func oneLine(raw json.RawMessage, n int) string {
+	return clip(string(raw[:min(len(raw), maxRendered)]), n)
+}
+
+// took words a duration of a record.
+func took(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Round(time.Millisecond)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.3f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %02d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// sinceStart words when something happened, since the start.
+func sinceStart(seconds float64) string {
+	if seconds < 3600 {
+		return fmt.Sprintf("%.3f", seconds)
+	}
+	return took(seconds)
+}
+
+// budgetWords are the limits of a run and what was used of them.
+func budgetWords(budget map[string]patterns.Spent) []string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(budget)) {
+		parts = append(parts, fmt.Sprintf("%s %v of %v", clip(name, maxName), budget[name].Used, budget[name].Limit))
+	}
+	return parts
+}
+
+// folded is words of ours in lines of at most width characters, the second and later ones behind an indent.
+func folded(text string, width int, indent string) string {
+	var b strings.Builder
+	n := 0
+	for i, word := range strings.Fields(text) {
+		size := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case n+1+size > width:
+			b.WriteString("\n" + indent)
+			n = 0
+		default:
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += size
+	}
+	return b.String()
+}
+
+// maxName is how much of a name or reason stands in a line, in characters.
+const maxName = 48
+
+// plural counts things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// The columns of a timeline, in characters.
+const (
+	afterColumn = 11
+	tookColumn  = 12
+	phaseColumn = 15
+)
+
+// timelineText is the story of a run for a terminal: what was asked, then a line for each thing that happened, parallel
+// branches one below the other with a bar that shows when each of them ran, then what was spent.
+func timelineText(s record.Story, width int) string {
+	var b strings.Builder
+	b.WriteString(titleOf(s) + "\n")
+	b.WriteString(beganLine(s, width))
+	if len(s.Arguments) > 0 {
+		b.WriteString("Asked, in the caller's words:\n" + fenced("", string(s.Arguments), width))
+	}
+	fmt.Fprintf(&b, "\n%*s%*s  %-*s%s\n", afterColumn, "AFTER", tookColumn, "TOOK", phaseColumn, "PHASE", "WHAT")
+	t := timeline{story: s, width: width}
+	t.branch(&b, "", 0)
+	t.last(&b)
+	b.WriteString(spentLines(s, width))
+	fmt.Fprintf(&b, "Record   %s, head %s\n", plural(s.Record.Events, "event"), s.Record.Head)
+	return b.String()
+}
+
+// titleOf is a run in one line.
+func titleOf(s record.Story) string {
+	title := clip(s.RunID, maxName) + "  " + clip(s.Pattern, maxName) + "  " + clip(s.Status, maxName)
+	if s.StopReason != "" && s.StopReason != patterns.Success {
+		title += " " + clip(s.StopReason, maxName)
+	}
+	if s.Phase != "" {
+		title += " in phase " + clip(s.Phase, maxName)
+	}
+	return title
+}
+
+// beganLine says who asked, and when it began and ended.
+func beganLine(s record.Story, width int) string {
+	text := "Asked by " + clip(cmp.Or(s.Principal, "nobody known"), maxName)
+	if s.Client.Name != "" {
+		text += " through " + clip(s.Client.Name+" "+s.Client.Version, maxName)
+	}
+	text += ". Began " + s.CreatedAt
+	if s.EndedAt != "" {
+		text += ", ended " + s.EndedAt
+	}
+	text += " after " + took(s.Took)
+	if s.Waited > 0 {
+		text += ", " + took(s.Waited) + " of it waiting"
+	}
+	return folded(text+".", width, "") + "\n"
+}
+
+// spentLines are budgets and tokens.
+func spentLines(s record.Story, width int) string {
+	parts := budgetWords(s.Budget)
+	text := ""
+	if len(parts) > 0 {
+		text = "Budget   " + folded(strings.Join(parts, ", "), width-9, "         ") + "\n"
+	}
+	if u := s.Usage; u.Requests > 0 || u.Model != "" {
+		text += fmt.Sprintf("Model    %s, %s, %d tokens in, %d out\n",
+			clip(cmp.Or(u.Model, "not known"), maxName), plural(int64(u.Requests), "question"), u.InputTokens, u.OutputTokens)
+	}
+	return "\n" + text
+}
+
+// timeline writes the rows of a story, those of parallel branches together.
+type timeline struct {
+	story record.Story
+	width int
+}
+
+// branch writes the rows of a branch; where the first row of one of its own branches stands, all of these follow.
+func (t *timeline) branch(b *strings.Builder, path string, depth int) {
+	seen := map[string]bool{}
+	for i, row := range t.story.Rows {
+		child, below := childOf(path, row.Branch())
+		switch {
+		case row.Branch() == path:
+			t.row(b, row, depth)
+		case below && !seen[child]:
+			family := t.family(path, child, t.story.Rows[i:])
+			for _, sibling := range family {
+				seen[sibling] = true
+				t.head(b, sibling, family, depth)
+				t.branch(b, sibling, depth+1)
+			}
+		}
+	}
+}
+
+// childOf is the branch directly below path in which a branch lies.
+func childOf(path, branch string) (child string, below bool) {
+	rest := branch
+	if path != "" {
+		if rest, below = strings.CutPrefix(branch, path+"/"); !below {
+			return "", false
+		}
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	if name == "" {
+		return "", false
+	}
+	return strings.TrimPrefix(path+"/"+name, "/"), true
+}
+
+// family are the branches that ran side by side with one, by their ordinals: of the same name, begun before the run that
+// they belong to went on.
+func (t *timeline) family(path, child string, rows []record.Row) []string {
+	name, _, _ := strings.Cut(child, "#")
+	list := []string{}
+	for _, row := range rows {
+		sibling, below := childOf(path, row.Branch())
+		if row.Branch() == path && row.Key != "" {
+			break
+		}
+		if of, _, _ := strings.Cut(sibling, "#"); below && of == name && !slices.Contains(list, sibling) {
+			list = append(list, sibling)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	return list
+}
+
+// span is when a branch ran, in seconds after the start.
+func (t *timeline) span(branch string) (from, to float64) {
+	from = -1
+	for _, row := range t.story.Rows {
+		if _, below := childOf(branch, row.Branch()); row.Branch() != branch && !below {
+			continue
+		}
+		if from < 0 {
+			from = row.After
+		}
+		end := row.After
+		switch {
+		case row.Took != nil:
+			end += *row.Took
+		case row.State == record.Open:
+			end = max(end, t.story.Took)
+		}
+		to = max(to, end)
+	}
+	return from, to
+}
+
+// head is the line above a branch: its name, and when it ran among its siblings.
+func (t *timeline) head(b *strings.Builder, branch string, family []string, depth int) {
+	from, to := t.span(branch)
+	name := branch[strings.LastIndexByte(branch, '/')+1:]
+	fmt.Fprintf(b, "%*s%*s  %-*s%s%s", afterColumn, sinceStart(from), tookColumn, took(to-from), phaseColumn, "", strings.Repeat("  ", depth), clip(name, maxName))
+	if len(family) > 1 {
+		b.WriteString("  " + t.bar(branch, family))
+	}
+	b.WriteByte('\n')
+}
+
+// bar shows when a branch ran, in the time that all its siblings took.
+func (t *timeline) bar(branch string, family []string) string {
+	begin, end := -1.0, 0.0
+	for _, sibling := range family {
+		from, to := t.span(sibling)
+		if begin < 0 || from < begin {
+			begin = from
+		}
+		end = max(end, to)
+	}
+	size := max(10, min(60, t.width-afterColumn-tookColumn-phaseColumn-24))
+	from, to := t.span(branch)
+	at := func(x float64) int {
+		if end <= begin {
+			return 0
+		}
+		return min(size-1, int((x-begin)/(end-begin)*float64(size)))
+	}
+	first, last := at(from), at(to)
+	return "[" + strings.Repeat(" ", first) + strings.Repeat("=", last-first+1) + strings.Repeat(" ", size-1-last) + "]"
+}
+
+// row writes one thing that happened, with its arguments as far as they fit, and what belongs to it below.
+func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
+	duration := "-"
+	if row.Took != nil {
+		duration = took(*row.Took)
+	}
+	margin := afterColumn + tookColumn + 2 + phaseColumn
+	inner := strings.Repeat("  ", depth)
+	room := max(20, t.width-margin-len(inner))
+	text := folded(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
+	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, sinceStart(row.After), tookColumn, duration, phaseColumn, clip(row.Phase, phaseColumn-1), inner, text)
+	indent := strings.Repeat(" ", margin) + inner + "  "
+	if row.Kind == string(patterns.ToolEffect) && len(row.Input()) > 0 || row.Kind == record.Judged {
+		b.WriteString(indent + oneLine(row.Input(), room-2) + "\n")
+	}
+	if row.Comment != "" {
+		b.WriteString(fenced(indent, row.Comment, t.width))
+	}
+}
+
+// last is how the run ended, or what it does.
+func (t *timeline) last(b *strings.Builder) {
+	s := t.story
+	words := map[string]string{"running": "it runs", "waiting": "it waits"}[s.Status]
+	if words == "" {
+		words = "ended: " + clip(s.Status, maxName) + ", " + clip(s.StopReason, maxName)
+	}
+	fmt.Fprintf(b, "%*s%*s  %-*s%s\n", afterColumn, sinceStart(s.Took), tookColumn, "", phaseColumn, clip(s.Phase, phaseColumn-1), words)
+}

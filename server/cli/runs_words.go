@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// wordsOf tells what a row of a timeline is about. Names and reasons are cut and shown plainly; arguments, answers and
+// comments are not in it.
+func wordsOf(row record.Row) string {
+	name := clip(row.Name, maxName)
+	switch row.Kind {
+	case string(patterns.ModelEffect):
+		return again(row, "asked the model for the "+name+": "+endOf(row, "answered"))
+	case string(patterns.ToolEffect):
+		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
+	case string(patterns.HumanEffect):
+		return personWords(row)
+	case string(patterns.CallerEffect):
+		if row.Waits() {
+			return "waited for the caller: " + endOf(row, "went on")
+		}
+		return "took the caller's " + name
+	case string(patterns.TimerEffect):
+		return "paused: " + endOf(row, "over")
+	case record.Judged:
+		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row)
+	case record.Late:
+		return name + " answered too late; that is not used"
+	case record.Note:
+		return noteWords(row)
+	case record.Unreadable:
+		return "cannot be read: " + clip(row.Reason, 2*maxName)
+	}
+	return clip(row.Kind, maxName) + " " + name + ": " + endOf(row, "done")
+}
+
+// effectWord says what a call may change.
+func effectWord(row record.Row) string {
+	switch row.Effect {
+	case "write":
+		return " (writes)"
+	case "destructive":
+		return " (destroys)"
+	}
+	return ""
+}
+
+// endOf says how an effect ended; well is the word for a good end.
+func endOf(row record.Row, well string) string {
+	reason := ""
+	if row.Reason != "" {
+		reason = " (" + clip(row.Reason, maxName) + ")"
+	}
+	switch patterns.State(row.State) {
+	case patterns.OK:
+		return well
+	case patterns.Failed:
+		return "failed" + reason
+	case patterns.Unknown:
+		return "nobody knows whether it happened" + reason
+	case patterns.Canceled:
+		return "not tried" + reason
+	case record.Open:
+		return "no outcome is recorded"
+	}
+	return clip(row.State, maxName) + reason
+}
+
+// again counts tries.
+func again(row record.Row, text string) string {
+	if row.Attempt > 1 {
+		return fmt.Sprintf("attempt %d: %s", row.Attempt, text)
+	}
+	return text
+}
+
+// judgedWords say who let a call through.
+func judgedWords(row record.Row) string {
+	text := ""
+	if row.Decision != "" {
+		text = "; " + decisionWord(row.Decision) + ruleWords(row)
+	}
+	for i, change := range row.Changed {
+		if i == 0 {
+			text += ", changed by "
+		} else {
+			text += " and "
+		}
+		text += clip(change, maxName)
+	}
+	if row.Grant != "" {
+		text += ", spends " + clip(row.Grant, maxName)
+	}
+	return text
+}
+
+// decisionWord is a policy's or person's decision.
+func decisionWord(decision string) string {
+	switch decision {
+	case "approve":
+		return "approved"
+	case "revise":
+		return "changed"
+	case "escalate":
+		return "put to a person"
+	case "block":
+		return "blocked"
+	case "refused":
+		return "refused"
+	case "reject":
+		return "rejected"
+	case "edit":
+		return "approved with changes"
+	case "happened":
+		return "it happened"
+	case "did_not_happen":
+		return "it did not happen"
+	}
+	return clip(decision, maxName)
+}
+
+// ruleWords name a rule, and its reason where that says more.
+func ruleWords(row record.Row) string {
+	rule := cmp.Or(row.Rule, row.Why)
+	if rule == "" {
+		return ""
+	}
+	text := " by " + clip(rule, maxName)
+	if row.Rule == "" {
+		text = " (" + clip(row.Why, maxName) + ")"
+	} else if row.Why != "" && row.Why != row.Rule {
+		text += " (" + clip(row.Why, maxName) + ")"
+	}
+	return text
+}
+
+// personWords tell of a question to a person.
+func personWords(row record.Row) string {
+	tool, effect := row.About()
+	text := "asked a person about " + cmp.Or(clip(tool, maxName), "a call")
+	if effect != "" {
+		text = "asked a person whether " + clip(effect, maxName) + " happened"
+	}
+	if row.Rule != "" {
+		text += " (" + clip(row.Rule, maxName) + ")"
+	}
+	if row.Decision == "" {
+		if row.State == record.Open {
+			return text + ": no answer yet"
+		}
+		return text + ": " + endOf(row, "answered")
+	}
+	text += ": " + decisionWord(row.Decision)
+	if row.By != "" {
+		text += " by " + clip(row.By, maxName)
+	}
+	if row.Sure != "" {
+		text += ", assurance " + clip(row.Sure, maxName)
+	}
+	return text
+}
+
+// noteWords tell what was done to the run from outside.
+func noteWords(row record.Row) string {
+	text := map[string]string{
+		"cancel": "cancelled", "seize": "taken from its owner by a person", "takeover": "taken over from a process that ended",
+		"detach": "goes on without its caller", "settle": "a doubt was settled", "reload": "the configuration was loaded anew",
+	}[row.Name]
+	text = cmp.Or(text, clip(row.Name, maxName))
+	if row.By != "" {
+		text += " by " + clip(row.By, maxName)
+	}
+	if row.Channel != "" {
+		text += " through " + clip(row.Channel, maxName)
+	}
+	return text
+}
