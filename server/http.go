@@ -186,7 +186,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	e.server.log.LogAttrs(ctx, slog.LevelInfo, "stopping",
-		slog.Int("running", e.server.slots.running()), slog.Int64("waiting", e.server.waiting.Load()))
+		slog.Int("running", e.server.slots.running()), slog.Int64("waiting", e.server.waiting.count()))
 	_ = l.Close()
 	e.traffic.close()
 	end()

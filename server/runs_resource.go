@@ -48,11 +48,7 @@ func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
 	if !ok {
 		return Envelope{}, false
 	}
-	t := s.toolOf(r.Pattern)
-	if t == nil {
-		return Envelope{}, false
-	}
-	return t.stateOf(t.newCall(nil), r), true
+	return s.stateOf(r), true
 }
 
 // hideRuns moves a URI of a run that the principal does not have to where there is no template, so that mcp-go answers

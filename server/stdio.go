@@ -49,7 +49,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case <-c.ended:
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()), slog.Int64("waiting", s.waiting.Load()))
+	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()), slog.Int64("waiting", s.waiting.count()))
 	await(c.flight.landed, s.config.Grace)
 	c.release()
 	cancel()
