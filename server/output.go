@@ -77,12 +77,7 @@ type waitingShape struct {
 	Expects   object   `json:"expects,omitempty"`
 	Last      any      `json:"last_observation,omitempty" jsonschema_description:"As observed."`
 	Refused   int      `json:"refused,omitempty"`
-	Effect    string   `json:"effect,omitempty"`
-	Tool      string   `json:"tool,omitempty"`
-	ArgsHash  string   `json:"args_hash,omitempty"`
-	Cause     string   `json:"cause,omitempty"`
 	Where     []string `json:"where,omitempty"`
-	Needs     []string `json:"needs,omitempty"`
 }
 
 type problemShape struct {

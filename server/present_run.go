@@ -81,23 +81,28 @@ func runFault(runID string) string {
 	return "f_" + hex.EncodeToString(sum[:4])
 }
 
-// kept makes what the record keeps of a run's end: the uncut result of a call with these arguments.
-func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) json.RawMessage {
-	return func(ended patterns.Ended, fault error) (text json.RawMessage) {
+// kept makes what the record keeps of a run's end, and lists of its rest: the uncut result of a call with these
+// arguments.
+func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patterns.Presented {
+	return func(ended patterns.Ended, fault error) (p patterns.Presented) {
 		defer func() {
 			if recover() != nil { // it is shown by what it was begun with, or not at all
-				text = nil
+				p = patterns.Presented{}
 			}
 		}()
 		run := patterns.Snapshot{RunID: ended.RunID, Pattern: t.spec.Name, Arguments: arguments, State: patterns.Over, Ended: ended}
-		if fault != nil {
+		switch {
+		case fault != nil:
 			run.Ended.Result = patterns.Result{}
+		case ended.Waiting != nil:
+			run.State = patterns.Parked
 		}
-		text, err := appendJSON(nil, t.stateOf(t.newCall(nil), run))
+		e := t.stateOf(t.newCall(nil), run)
+		text, err := appendJSON(nil, e)
 		if err != nil {
-			return nil
+			text = nil
 		}
-		return text
+		return patterns.Presented{Envelope: text, Summary: e.Summary}
 	}
 }
 

@@ -68,7 +68,7 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 		return nil, s.fault(ctx, err)
 	}
 	switch {
-	case ended.Joined || e.Status == statusRunning: // it is not this call's to log
+	case ended.Joined || ended.Running != nil: // it is not this call's to log
 	case ended.Waiting != nil:
 		s.logWaiting(ctx, ended.RunID, ended.Waiting)
 	default:
@@ -187,9 +187,9 @@ func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope 
 	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), ended.RunID)
 	var e Envelope
 	switch {
-	case known && (ended.Joined || run.State == patterns.Running):
+	case known:
 		e = t.server.stateOf(run)
-	case ended.Running != nil: // it came to rest in this moment, and whoever asks next is told
+	case ended.Running != nil:
 		e = runningEnvelope(c, patterns.Snapshot{RunID: ended.RunID, Began: ended.Began, Current: *ended.Running})
 	default:
 		e = t.envelope(c, ended)

@@ -25,7 +25,7 @@ type decomposeInput struct {
 // handleInput are the arguments that are about the call and not about what it is to do.
 type handleInput struct {
 	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
-	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new one asks for a second run on purpose."`
+	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new one asks for another on purpose."`
 }
 
 type stepsPlan struct {
