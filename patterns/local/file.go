@@ -101,16 +101,18 @@ func (e *Engine) Go() {
 	go e.file.watch()
 }
 
-// Config is the snapshot of a configuration that runs of this state file were begun with; nil: it is not there.
-func (e *Engine) Config(hash string) []byte {
+// Config is the snapshot of a configuration that runs of this state file were begun with; false: it is not there.
+func (e *Engine) Config(hash string) (body []byte, ok bool) {
 	if e.file == nil {
-		return nil
+		return nil, false
 	}
-	var body []byte
 	_ = e.file.journal.view(func(s *session) error { // one that cannot be read is not there
-		return s.each(func(row func(...any) error) error { return row(&body) }, selectConfig, hash)
+		return s.each(func(row func(...any) error) error {
+			ok = true
+			return row(&body)
+		}, selectConfig, hash)
 	})
-	return body
+	return body, ok
 }
 
 // Backup copies the state into a new file while it is in use.

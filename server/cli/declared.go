@@ -51,7 +51,7 @@ func declare(c Config) (*declared, error) {
 func (d *declared) offered() []server.Pattern {
 	var list []server.Pattern
 	for _, p := range d.patterns {
-		list = append(list, server.Pattern{Spec: p.spec, Completions: builtinCompletions[p.spec.Kind]})
+		list = append(list, server.Pattern{Spec: p.spec, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
 	}
 	return list
 }
@@ -60,7 +60,7 @@ func (d *declared) offered() []server.Pattern {
 func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
 		if p.spec.Name == b.Pattern {
-			job := jobOf(p.spec, d.model, d.configured, b)
+			job := server.JobOf(p.spec, d.model, d.configured, b)
 			job.Config, job.Policy, job.Catalog = d.hash, p.policy, d.catalog
 			return job, nil
 		}

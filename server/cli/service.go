@@ -35,7 +35,7 @@ func (s *service) close() { s.engine.Close() }
 func (a *app) service(command string, c Config, log *slog.Logger) (*service, error) {
 	from := &source{environ: a.environ}
 	opened := make(chan openedState, 1)
-	if c.State == memoryState || !durable {
+	if c.State == memoryState {
 		opened <- openedState{engine: &local.Engine{}}
 	} else {
 		if err := readyState(c.State, a.environ); err != nil {
@@ -57,7 +57,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		state.engine.Close()
 		return nil, fault(command, err)
 	}
-	return &service{Server: s, engine: state.engine, memory: c.State == memoryState || !durable}, nil
+	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
 }
 
 // openedState is an engine over a state file, or why there is none.
