@@ -33,6 +33,9 @@ func (a *app) load() (LoadedConfig, error) {
 
 // server wires the program: the catalog into specs, the model, the engine and the MCP surface.
 func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
+	if err := a.outside(&c.Demo); err != nil {
+		return nil, err
+	}
 	tools, err := demo.Tools(c.Demo)
 	if err != nil {
 		return nil, err
@@ -58,6 +61,7 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 		}
 		log.Log(context.Background(), level, "fault", "id", runID+"/"+key, "cause", cause)
 	}}
+	a.engine = engine
 	return server.New(server.Config{
 		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
