@@ -65,7 +65,7 @@ var differingWords = []struct {
 	{regexp.MustCompile(`\b(rf|em)_([0-9]+)_[0-9a-f]{12}`), "${1}_${2}_ID"},
 	{regexp.MustCompile(`\b(pg|req)_[0-9a-f]{8,}`), "KEY"},
 	{regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`), "TIME"},
-	{regexp.MustCompile(`[0-9]+(\.[0-9]+)? s\b`), "SECONDS"},
+	{regexp.MustCompile(`(under )?[0-9]+(\.[0-9]+)? s\b`), "SECONDS"},
 }
 
 // comparableEnvelope is an envelope less what differs between any two runs.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -44,8 +45,12 @@ func (r *provedRow) add(what string, v, want verdict, err error) {
 // whole runs one run without a kill: what all others are compared with.
 func (p *prover) whole(ctx context.Context, runs []provedRun) (verdict, error) {
 	v, err := p.try(ctx, runs)
-	if err == nil && len(v.results) < len(runs) {
+	switch {
+	case err != nil:
+	case len(v.results) < len(runs):
 		err = fmt.Errorf("%d of %d runs ended", len(v.results), len(runs))
+	case v.boundaries == 0:
+		err = errors.New("nothing was written to the state file")
 	}
 	if err != nil {
 		return v, fmt.Errorf("%s without a kill: %w", runs[0].Name, err)
