@@ -23,6 +23,8 @@ type Config struct {
 	Ledger func(ctx context.Context, e Entry) error
 	// Plain makes the tools that write know no idempotency key: a call that is made twice acts twice.
 	Plain bool
+	// Look finds the entry of a key. With it the tools that write have look-ups that settle a doubt; nil: they have none.
+	Look func(ctx context.Context, key string) (e Entry, found bool, err error)
 }
 
 // The tools of each reference pattern, in the order in which it lists them.
@@ -56,7 +58,7 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 	}
 	parts := []func(*builder){
 		(*builder).addReport, func(b *builder) { b.addOperations(delays(cfg.DelayFactor)) },
-		(*builder).addSupport, (*builder).addRefunds,
+		(*builder).addSupport, (*builder).addRefunds, func(b *builder) { b.addLookUps(cfg) },
 	}
 	built := make([]builder, len(parts))
 	var all sync.WaitGroup

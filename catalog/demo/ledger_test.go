@@ -80,3 +80,55 @@ func TestNoLedger(t *testing.T) {
 		t.Error("the demo's payments know idempotency keys, and say so")
 	}
 }
+
+// A look-up returns what the call had returned, or says that there was none; it is no effect itself.
+func TestLookUps(t *testing.T) {
+	var entered []demo.Entry
+	cfg := demo.Config{Plain: true, Ledger: func(_ context.Context, e demo.Entry) error {
+		entered = append(entered, e)
+		return nil
+	}, Look: func(_ context.Context, key string) (demo.Entry, bool, error) {
+		for _, e := range entered {
+			if e.Key == key {
+				return e, true, nil
+			}
+		}
+		return demo.Entry{}, false, nil
+	}}
+	for name, args := range map[string]map[string]any{
+		"issue_refund":      {"user_id": 42.0, "amount_usd": 49.0},
+		"send_refund_email": {"user_id": 42.0, "amount_usd": 49.0, "message": "Hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entered = nil
+			tool := toolOf(t, cfg, name)
+			look := toolOf(t, cfg, tool.Reconcile.Tool)
+			for _, done := range []bool{false, true} {
+				var want any
+				if done {
+					var err error
+					if want, err = tool.Do(t.Context(), catalog.Call{Args: args, Key: "k"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, err := look.Do(t.Context(), catalog.Call{Args: tool.Reconcile.ArgsFor(args, "k"), Key: "other"})
+				happened, known := tool.Reconcile.Happened(got)
+				if err != nil || happened != done || !known || len(tool.Output.Check(got)) > 0 {
+					t.Errorf("done %v: the look-up finds %v, %v: happened %v, known %v", done, got, err, happened, known)
+				}
+				if diff := cmp.Diff(want, got); done && diff != "" {
+					t.Errorf("the look-up of what was done (-want +got):\n%s", diff)
+				}
+			}
+			if len(entered) != 1 {
+				t.Errorf("%d entries, want the call alone", len(entered))
+			}
+		})
+	}
+	if happened, known := toolOf(t, cfg, "issue_refund").Reconcile.Happened("?"); happened || known {
+		t.Error("an observation that is no answer tells something")
+	}
+	if toolOf(t, demo.Config{}, "issue_refund").Reconcile != nil {
+		t.Error("the demo's own payments declare a look-up that nobody can answer")
+	}
+}

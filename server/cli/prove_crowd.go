@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"patterngate/catalog/demo/ledger"
 )
 
 // crowdSize says how large a crowd is.
@@ -36,11 +38,11 @@ type seat struct {
 }
 
 // crowded has a crowd's processes killed, stopped and continued by chance, then left alone until all runs have ended.
-func (p *prover) crowded(ctx context.Context, size crowdSize, plain bool, chance *rand.Rand) (v verdict, stops int, err error) {
+func (p *prover) crowded(ctx context.Context, size crowdSize, world ledger.World, chance *rand.Rand) (v verdict, stops int, err error) {
 	limited, cancel := context.WithTimeout(ctx, lifeTimeout)
 	defer cancel()
 	runs := crowdOf(size.runs)
-	runs[0].Plain = plain
+	runs[0].World = world
 	t, err := p.newTrial(runs)
 	if err != nil {
 		return verdict{}, 0, err
@@ -160,8 +162,9 @@ func (p *prover) crowds(ctx context.Context, n int, size crowdSize, chance *rand
 	if err != nil {
 		return row, err
 	}
+	worlds := []ledger.World{"", ledger.Plain, ledger.Asked}
 	for i := range n {
-		v, stops, err := p.crowded(ctx, size, i%2 == 1, chance)
+		v, stops, err := p.crowded(ctx, size, worlds[i%len(worlds)], chance)
 		row.Stops += stops
 		row.add(fmt.Sprintf("crowd %d", i+1), v, want, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/catalog/demo"
+	"patterngate/catalog/demo/ledger"
 )
 
 // proveConfig is what proven runs run with: as the demo, but that make-believe workers take no time.
@@ -15,11 +16,11 @@ type provedRun struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 	Turns     [][]any        `json:"turns,omitempty"` // actions of the turns after the first
-	Plain     bool           `json:"-"`               // its world knows no idempotency keys
+	World     ledger.World   `json:"-"`
 }
 
 // provedRuns are the runs that are killed at every boundary: each pattern by the rules, a refund in a world where a
-// repeated call pays again, and one that its caller drives in two turns.
+// repeated call pays again, settled by a person or by a look-up, and one that its caller drives in two turns.
 func provedRuns() []provedRun {
 	refund := map[string]any{"goal": demo.RefundGoal}
 	actions := refundOf(49)
@@ -30,7 +31,8 @@ func provedRuns() []provedRun {
 		}},
 		{Name: "routing", Tool: "route_ticket", Arguments: map[string]any{"ticket": demo.RoutingTicket}},
 		{Name: "supervisor", Tool: "supervised_refund", Arguments: refund},
-		{Name: "supervisor, settled", Tool: "supervised_refund", Arguments: refund, Plain: true},
+		{Name: "supervisor, settled", Tool: "supervised_refund", Arguments: refund, World: ledger.Plain},
+		{Name: "supervisor, looked up", Tool: "supervised_refund", Arguments: refund, World: ledger.Asked},
 		{Name: "supervisor, two turns", Tool: "supervised_refund", Turns: [][]any{actions[2:]}, Arguments: map[string]any{
 			"goal": "Refund 49 USD to user 42.", "actions": actions[:2],
 		}},

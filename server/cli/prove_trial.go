@@ -65,7 +65,7 @@ type trial struct {
 func (p *prover) newTrial(runs []provedRun) (*trial, error) {
 	n := p.trials.Add(1)
 	book := p.ledger.book(fmt.Sprintf("trial-%d", n))
-	book.Plain = runs[0].Plain
+	book.World = runs[0].World
 	t := &trial{prover: p, dir: filepath.Join(p.dir, book.Book), book: book.String(), runs: runs}
 	return t, os.Mkdir(t.dir, 0o700)
 }

@@ -10,39 +10,70 @@ import (
 	"strings"
 
 	"patterngate/catalog/demo"
+	"patterngate/ijson"
 )
 
-// plain marks the address of a book whose world knows no idempotency keys.
-const plain = "?plain"
+// World is what kind of world a book is. The zero World knows idempotency keys: of one key it is one act.
+type World string
+
+// The other worlds: a call that is made again acts again.
+const (
+	Plain World = "plain" // nobody but who reads the book can tell whether a call happened
+	Asked World = "asked" // a look-up tells whether a call happened
+)
 
 // Client asks a ledger about one book. The zero Client reaches none. It is safe for concurrent use.
 type Client struct {
 	Address string // host:port
 	Book    string
-	Plain   bool // effects that write cannot be repeated, see [demo.Config]
+	World   World
 }
 
-// Parse reads host:port/book, with ?plain behind it or not: what [Client.String] writes.
+// Parse reads host:port/book, perhaps with ?world behind it: what [Client.String] writes.
 func Parse(text string) (Client, error) {
-	text, without := strings.CutSuffix(text, plain)
-	address, book, _ := strings.Cut(text, "/")
+	where, world, named := strings.Cut(text, "?")
+	address, book, _ := strings.Cut(where, "/")
 	_, _, err := net.SplitHostPort(address)
 	if err = errors.Join(err, checkBook(book)); err != nil {
 		return Client{}, fmt.Errorf("ledger %q: host:port/book is wanted: %w", text, err)
 	}
-	return Client{Address: address, Book: book, Plain: without}, nil
+	if w := World(world); named && w != Plain && w != Asked {
+		return Client{}, fmt.Errorf("ledger %q: world %q; plain or asked", text, world)
+	}
+	return Client{Address: address, Book: book, World: World(world)}, nil
 }
 
+// String is the address as [Parse] reads it.
 func (c Client) String() string {
 	text := c.Address + "/" + c.Book
-	if c.Plain {
-		text += plain
+	if c.World != "" {
+		text += "?" + string(c.World)
 	}
 	return text
 }
 
 // Configure has the demo's effects happen in this book.
-func (c Client) Configure(d *demo.Config) { d.Ledger, d.Plain = c.Enter, c.Plain }
+func (c Client) Configure(d *demo.Config) {
+	d.Ledger, d.Plain = c.Enter, c.World != ""
+	if c.World == Asked {
+		d.Look = c.Look
+	}
+}
+
+// Look finds the first entry of a key.
+func (c Client) Look(ctx context.Context, key string) (e demo.Entry, found bool, err error) {
+	entries, err := c.List(ctx)
+	if err != nil {
+		return demo.Entry{}, false, err
+	}
+	for _, e := range entries {
+		if e.Key == key {
+			result, err := ijson.Decode(e.Result)
+			return demo.Entry{Tool: e.Tool, Key: key, Result: result, Repeatable: e.Repeatable}, err == nil, err
+		}
+	}
+	return demo.Entry{}, false, nil
+}
 
 // Enter enters an effect. An error says that it may have been entered.
 func (c Client) Enter(ctx context.Context, e demo.Entry) error {

@@ -168,12 +168,12 @@ func TestBadRequests(t *testing.T) {
 	if entries := list(t, c); len(entries) > 0 {
 		t.Errorf("entered %v", entries)
 	}
-	for _, address := range []string{"", "127.0.0.1:1", "127.0.0.1/b", "127.0.0.1:1/", "127.0.0.1:1/a/b", "127.0.0.1:1/a?b"} {
+	for _, address := range []string{"", "127.0.0.1:1", "127.0.0.1/b", "127.0.0.1:1/", "127.0.0.1:1/a/b", "127.0.0.1:1/a?b", "127.0.0.1:1/a?"} {
 		if c, err := ledger.Parse(address); err == nil {
 			t.Errorf("Parse(%q) is %v, want an error", address, c)
 		}
 	}
-	for _, address := range []string{"127.0.0.1:1/b", "[::1]:80/prove-3?plain"} {
+	for _, address := range []string{"127.0.0.1:1/b", "[::1]:80/prove-3?plain", "127.0.0.1:1/b?asked"} {
 		if c, err := ledger.Parse(address); err != nil || c.String() != address {
 			t.Errorf("Parse(%q) is %v, %v", address, c, err)
 		}
