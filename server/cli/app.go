@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"patterngate/patterns/local"
 	"patterngate/server"
 )
 
@@ -39,6 +40,9 @@ type app struct {
 	tokenFile string
 	color     string
 	json      bool
+
+	hook   func(point string) // is told of every boundary of the journal, for prove; nil: nobody
+	engine *local.Engine      // that the server stands on, once there is one
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
@@ -84,7 +88,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.versionCommand())
+		a.configCommand(), a.versionCommand(), a.proveCommand(), a.proveLifeCommand(), a.ledgerCommand())
 	strictHelpers(root)
 	return root
 }

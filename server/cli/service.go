@@ -43,7 +43,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		}
 		go func() { opened <- openState(c, from) }()
 	}
-	d, err := declare(c)
+	d, err := declare(c, a.environ)
 	state := <-opened
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
