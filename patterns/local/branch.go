@@ -135,6 +135,9 @@ func (b *branch) see(e patterns.Effect, answered int) {
 	}
 	if e.Kind == patterns.ToolEffect {
 		now.Done += answered
+		if now.Total > 0 { // retries and look-ups are no progress
+			now.Done = min(now.Done, now.Total)
+		}
 	}
 	b.now.Store(&now)
 }

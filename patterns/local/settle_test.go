@@ -156,3 +156,49 @@ func TestDoubtInAFile(t *testing.T) {
 		})
 	}
 }
+
+// A task in doubt waits for a person only when the others have ended, over restarts; its crash costs it nothing.
+func TestTaskInDoubtInAFile(t *testing.T) {
+	c := &cashier{sent: make(chan string, 1)}
+	job := c.job(t, false)
+	job.Spec.Kind, job.Spec.Budget = gateway.Orchestrator, gateway.DefaultBudget(gateway.Orchestrator)
+	job.Spec.Policy, job.Spec.Execution, job.Spec.Aggregate = job.Spec.Catalog.Names(), job.Spec.Catalog.Names(), patterns.Operations
+	job.Spec.Budget.MaxDispatches, job.Spec.Budget.MaxParallel, job.Spec.Budget.TaskTimeout = 3, 1, time.Hour
+	job.Task = patterns.Task{Goal: "x", Inputs: inputs, Caller: patterns.Proposals("plan", object{"kind": "plan", "tasks": []any{
+		object{"id": "a", "worker": "pay", "args": object{"n": 1.0}, "critical": true},
+		object{"id": "b", "worker": "paid", "args": object{"key": "x"}, "critical": true},
+		object{"id": "c", "worker": "pay", "args": object{"n": 3.0}, "critical": true},
+	}})}
+	path := newState(t)
+	id := c.interrupt(t, path, job)
+	for restart := range 2 {
+		e := opened(t, path, jobs{job.Spec.Name: job})
+		e.Go()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		s, ok := e.Wait(ctx, "local:1", id, patterns.Mark{State: patterns.Running})
+		w := s.Ended.Waiting
+		if !ok || w == nil || w.Kind != patterns.ForSettlement || w.Effect != "task#1/pay#1" || len(w.SoFar.Ledger) != 3 || len(w.SoFar.Trace) != 2 || len(c.paid) != 1 {
+			t.Fatalf("restart %d: %t, %s waits for %+v after %v; want a settlement when the other two have ended", restart, ok, s.State, w, c.paid)
+		}
+		if restart == 0 {
+			e.Close()
+			continue
+		}
+		if err := e.Operator().Settle(id, w.Effect, local.Settlement{}); err != nil {
+			t.Fatal(err)
+		}
+		for ok && s.State != patterns.Over {
+			s, ok = e.Wait(ctx, "local:1", id, s.Mark())
+		}
+		r := s.Ended.Result
+		if !r.OK() || len(c.paid) != 2 || c.paid[1] == c.paid[0] || r.Budget["max_dispatches"].Used != 3 {
+			t.Errorf("ended with %s, paid %q: %s", r.StopReason, c.paid, asJSON(t, r.Trace))
+		}
+		for _, row := range r.History {
+			if task := row.(patterns.TaskRow); task.AttemptsUsed != 1 || !task.Done() {
+				t.Errorf("%s: %+v, want it done in one attempt", task.TaskID, task)
+			}
+		}
+	}
+}
