@@ -52,8 +52,8 @@ func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
 	}
 }
 
-// TestClosingLeavesTheNewFileAlone: another process has made a new file in the place of ours. SQLite deletes the log by
-// its name when it closes.
+// TestClosingLeavesTheNewFileAlone: another process has made a new file in the place of ours. Who closes last deletes the
+// log, by its name.
 func TestClosingLeavesTheNewFileAlone(t *testing.T) {
 	old := fresh(t)
 	begin(t, old, 1, 1)

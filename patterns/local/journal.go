@@ -51,7 +51,7 @@ type opened struct {
 	info os.FileInfo
 }
 
-// openJournal opens or makes a state file. The hook is told before and after each commit, "commit" and "committed"; nil:
+// openJournal opens or makes a state file; an empty file is new. The hook is told before and after each commit, "commit" and "committed"; nil:
 // nobody. Its errors wrap [patterns.ErrJournal] and name the file.
 func openJournal(path string, hook func(point string)) (*journal, error) {
 	return (&journal{hook: hook, busy: busyTimeout}).open(path)
@@ -92,7 +92,7 @@ func (j *journal) connect() (err error) {
 	if err = j.settle(); err != nil {
 		return err
 	}
-	if j.reader, err = connect(j.path, j.patience(), "PRAGMA query_only=1", "PRAGMA temp_store=MEMORY"); err != nil {
+	if j.reader, err = connect(j.path, j.patience(), "PRAGMA query_only=1", "PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF"); err != nil {
 		return err
 	}
 	remembered, err := j.remembered()
@@ -209,13 +209,12 @@ func (j *journal) close() {
 	}
 	j.stir()
 	<-j.written
-	gone := j.there() != nil
 	j.reading.Lock()
-	j.reader.leave(gone)
+	_ = j.reader.close()
 	j.reader = nil
 	j.reading.Unlock()
 	j.writing.Lock()
-	j.writer.leave(gone)
+	_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
 	j.writer = nil
 	j.writing.Unlock()
 }

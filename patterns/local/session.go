@@ -66,15 +66,6 @@ func (s *session) close() error {
 	return errors.Join(append(faults, s.conn.Close())...)
 }
 
-// leave closes the connection. Where its files are gone, SQLite must not take the log with it as the last to leave does:
-// it would be that of the file which stands in their place.
-func (s *session) leave(gone bool) {
-	if gone {
-		_, _ = s.conn.(sqlite.FileControl).FileControlPersistWAL("main", 1)
-	}
-	_ = s.close()
-}
-
 func (s *session) statement(query string) (*statement, error) {
 	if st := s.stmts[query]; st != nil {
 		return st, nil

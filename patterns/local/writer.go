@@ -25,7 +25,8 @@ type change struct {
 	// also runs before the events are inserted; nil: nothing. A [refusal] concerns this change alone, any other error is
 	// the file's and fails all that share the transaction. It must not wait for anything.
 	also func(*session) error
-	// done is told once, under the journal's lock: it may submit, not do or close; nil: nobody waits.
+	// done is told once, by who writes: it may submit, but not wait for the journal, nor for a lock under which somebody
+	// waits for the journal; nil: nobody is told.
 	done func(error)
 }
 
