@@ -37,24 +37,17 @@ func (j *journal) submit(c *change) {
 	}
 }
 
-// do submits a change and waits for it. The change's done is not told. Where nobody writes it is the writer itself:
-// handing over to another goroutine and back costs a third of an append.
+// do submits a change and waits for it. The change's done is not told.
 func (j *journal) do(c *change) error {
 	done := make(chan error, 1)
 	c.done = func(err error) { done <- err }
 	if j.enqueue(c) {
-		led := j.writing.TryLock()
-		if led {
-			j.batch()
-			j.writing.Unlock()
-		}
-		if !led || !j.idle() {
-			j.stir()
-		}
+		j.help()
 	}
 	return <-done
 }
 
+// enqueue is submit for who calls help before it waits; false: the journal is closed, which the change was told.
 func (j *journal) enqueue(c *change) bool {
 	j.mu.Lock()
 	closed := j.closed
@@ -66,6 +59,18 @@ func (j *journal) enqueue(c *change) bool {
 		c.tell(errClosed)
 	}
 	return !closed
+}
+
+// help writes what is queued where nobody does: handing over to another goroutine and back costs a part of an append.
+func (j *journal) help() {
+	led := j.writing.TryLock()
+	if led {
+		j.batch()
+		j.writing.Unlock()
+	}
+	if !led || !j.idle() {
+		j.stir()
+	}
 }
 
 // stir has the writer look whether something is queued.
