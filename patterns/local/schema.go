@@ -22,7 +22,8 @@ var writerPragmas = [...]string{
 	"PRAGMA fullfsync=1",             // on macOS an fsync alone does not reach the disk
 	"PRAGMA synchronous=FULL",        // until the first batch says otherwise
 	"PRAGMA secure_delete=ON",        // redacted values shall be gone
-	"PRAGMA temp_store=MEMORY",       //
+	"PRAGMA trusted_schema=OFF",      // the schema may not be ours after all
+	"PRAGMA temp_store=MEMORY",       // nothing of a run is to lie elsewhere
 	"PRAGMA cache_size=-8192",        // KiB
 	"PRAGMA wal_autocheckpoint=1000", // pages
 }
