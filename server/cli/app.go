@@ -39,6 +39,8 @@ type app struct {
 	tokenFile string
 	color     string
 	json      bool
+
+	openRuns func() (operator, func(), error) // nil: the state file
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
@@ -84,7 +86,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.versionCommand())
+		a.configCommand(), a.runsCommand(), a.stateCommand(), a.versionCommand())
 	strictHelpers(root)
 	return root
 }

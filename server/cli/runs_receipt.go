@@ -28,7 +28,9 @@ func receiptText(r record.Receipt, width int) string {
 	p.line("Spent", spentWords(r.Spent))
 	p.b.WriteByte('\n')
 	p.line("Record", fmt.Sprintf("%s, head %s", plural(r.Record.Events, "event"), r.Record.Head))
-	p.b.WriteString("Check it with\n  " + clip(r.Record.Verify, 3*maxName) + "\n")
+	if r.Record.Verify != "" {
+		p.b.WriteString("Check it with\n  " + r.Record.Verify + "\n")
+	}
 	return p.b.String()
 }
 
@@ -136,6 +138,9 @@ func statusWords(c record.Call) string {
 func verdictWords(c record.Call) string {
 	if c.Decision == "" {
 		return ""
+	}
+	if c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted" {
+		return "it is on the list of what this tool may call; no rule judged it"
 	}
 	text := decisionWord(c.Decision)
 	if c.Rule != "" {

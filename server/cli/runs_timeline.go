@@ -21,7 +21,7 @@ const (
 // branches one below the other with a bar that shows when each of them ran, then what was spent.
 func timelineText(s record.Story, width int) string {
 	var b strings.Builder
-	b.WriteString(titleOf(s) + "\n")
+	b.WriteString(folded(titleOf(s), width, "  ") + "\n")
 	b.WriteString(beganLine(s, width))
 	if len(s.Arguments) > 0 {
 		b.WriteString("Asked, in the caller's words:\n" + fenced("", string(s.Arguments), width))
@@ -37,7 +37,7 @@ func timelineText(s record.Story, width int) string {
 
 // titleOf is a run in one line.
 func titleOf(s record.Story) string {
-	title := clip(s.RunID, maxName) + "  " + clip(s.Pattern, maxName) + "  " + clip(s.Status, maxName)
+	title := clip(s.RunID, maxName) + " " + clip(s.Pattern, maxName) + " " + clip(s.Status, maxName)
 	if s.StopReason != "" && s.StopReason != patterns.Success {
 		title += " " + clip(s.StopReason, maxName)
 	}
@@ -55,9 +55,10 @@ func beganLine(s record.Story, width int) string {
 	}
 	text += ". Began " + s.CreatedAt
 	if s.EndedAt != "" {
-		text += ", ended " + s.EndedAt
+		text += ", ended " + s.EndedAt + " after " + took(s.Took)
+	} else {
+		text += "; so far " + took(s.Took)
 	}
-	text += " after " + took(s.Took)
 	if s.Waited > 0 {
 		text += ", " + took(s.Waited) + " of it waiting"
 	}
