@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 )
 
-// seedConfig has the delays of the reference and needs no model server.
+// seedConfig has the delays of the reference and needs no model server. The state lies beside it.
 const seedConfig = `version: 1
 llm: {provider: rules}
 demo: {delay_factor: 1.0}
+state: state.db
 `
 
 // seed writes the configuration of [Programs.ManyOverHTTP].

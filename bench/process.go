@@ -22,10 +22,11 @@ type Programs struct {
 	Echo   string // what the bare server's describe_catalog gives back; empty: it has none
 }
 
-// config has no delays and a person who pays 800 USD.
+// config has no delays, a person who pays 800 USD, and its state beside it.
 const config = `version: 1
 llm: {provider: openai, model: ` + modelName + `, max_retries: 0}
 demo: {delay_factor: 0}
+state: state.db
 patterns:
   supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
 `

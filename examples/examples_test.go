@@ -48,6 +48,7 @@ func TestSessions(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			return nil
 		},
 	})
@@ -91,7 +92,7 @@ func serving(ts *testscript.TestScript, _ bool, flags []string) {
 	dir, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
 	server := exec.Command(filepath.Join(dir, "patterngate"), append([]string{"serve", "--http", "127.0.0.1:0", "--color", "never"}, flags...)...)
 	server.Dir = ts.Getenv("WORK")
-	server.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"), "PATH=" + ts.Getenv("PATH")}
+	server.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME"), "PATH=" + ts.Getenv("PATH")}
 	log, err := server.StderrPipe()
 	ts.Check(err)
 	ts.Check(server.Start())

@@ -10,7 +10,7 @@ inspector=${MCP_INSPECTOR:-npx -y @modelcontextprotocol/inspector@2.12.0}
 dir=$(mktemp -d)
 echo 'version: 1' > "$dir/config.yaml"
 : > "$dir/log"
-"$patterngate" --config "$dir/config.yaml" serve --http 127.0.0.1:0 2>> "$dir/log" &
+"$patterngate" --config "$dir/config.yaml" --state "$dir/state.db" serve --http 127.0.0.1:0 2>> "$dir/log" &
 server=$!
 trap 'kill $server; rm -rf "$dir"' EXIT
 address=

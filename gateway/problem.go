@@ -35,6 +35,18 @@ type Problem struct {
 	Fix *Fix `json:"-"`
 }
 
+// Value is the problem as a decoded value, for the record.
+func (p Problem) Value() map[string]any {
+	v := map[string]any{"pointer": string(p.Pointer), "reason": p.Reason, "want": p.Want}
+	if got, err := ijson.DecodeCanonical(p.Got); err == nil { // none where nothing was there
+		v["got"] = got
+	}
+	if p.DidYouMean != "" {
+		v["did_you_mean"] = p.DidYouMean
+	}
+	return v
+}
+
 // Refusal is why an intent was not accepted: the first fault in the contract's order, and all of them.
 type Refusal struct {
 	Reason   string // the stop reason

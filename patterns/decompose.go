@@ -36,6 +36,7 @@ func Decompose(run Run, spec Spec, task Task) Result {
 	d := decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
+	d.soFar = func() Result { return d.result(nil) }
 	if stop := d.propose(); stop != nil {
 		return d.result(stop)
 	}
@@ -75,10 +76,11 @@ func (d *decomposition) propose() *stop {
 	}
 	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
 	if refusal != nil {
-		return refused(PhasePlan, "raw_plan", refusal, intent.Raw())
+		return d.refused(PhasePlan, "raw_plan", refusal, intent.Raw())
 	}
-	d.plan, d.filled = plan.Steps, plan.Filled
+	d.plan, d.filled, d.total = plan.Steps, plan.Filled, len(plan.Steps)
 	if !budget.MaxExecuteSteps.Allows(len(d.plan)) {
+		d.judged = append(d.judged, judged(PhaseExecute, "plan", intent.Raw(), refusedDecision, "max_execute_steps"))
 		return stopped(PhaseExecute, "max_execute_steps")
 	}
 	d.say(fmt.Sprintf("plan: %d steps accepted", len(d.plan)))
@@ -93,9 +95,10 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		d.trace = append(d.trace, row)
 		return s
 	}
-	permit, refusal := d.gate.Admit(gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1})
+	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
+	permit, refusal := d.gate.Admit(proposal)
 	if refusal != nil {
-		return failed(notAdmitted(PhaseExecute, refusal))
+		return failed(d.notAdmitted(PhaseExecute, proposal, refusal))
 	}
 	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began

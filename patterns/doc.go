@@ -14,5 +14,5 @@
 // [gateway.Permit], which only the gateway makes.
 //
 // Reading order: run.go (the port), effects.go (what stands on it), log.go (what a run remembers), route.go (the
-// smallest pattern), decompose.go, orchestrate.go, supervise.go.
+// smallest pattern), decompose.go, orchestrate.go and dispatch.go, supervise.go, settle.go (calls in doubt).
 package patterns

@@ -18,15 +18,17 @@ type stop struct {
 
 func stopped(phase, reason string) *stop { return &stop{phase: phase, reason: reason} }
 
-// refused is the stop of an intent that was not accepted.
-func refused(phase, rawName string, r *gateway.Refusal, raw any) *stop {
+// refused is the stop of an intent that was not accepted; it is noted.
+func (l *log) refused(phase, rawName string, r *gateway.Refusal, raw any) *stop {
+	l.judged = append(l.judged, unread(phase, intentOf(rawName), r, raw))
 	return &stop{phase, r.Reason, func(result *Result) {
 		result.Problems, result.Raw, result.RawName = r.Problems, raw, rawName
 	}}
 }
 
-// notAdmitted is the stop of a call that the gate refused.
-func notAdmitted(phase string, s *gateway.Stop) *stop {
+// notAdmitted is the stop of a call that the gate refused; it is noted.
+func (l *log) notAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *stop {
+	l.judged = append(l.judged, barred(phase, p, s))
 	return &stop{phase, s.Reason, func(result *Result) { result.Problems, result.Need = s.Problems, s.Need }}
 }
 
@@ -57,6 +59,11 @@ type log struct {
 	usage  Usage
 	filled []gateway.Filled
 	said   []string // progress words for what was decided since the last effect
+	judged []Judged // what got no intent since then
+	total  int      // calls that are planned; 0: not known
+
+	soFar  func() Result // the run as it stands, for who looks at it while it waits for a settlement
+	rested time.Time     // until then the time that does not count is counted off
 
 	trace, history []any
 }
@@ -76,8 +83,8 @@ func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 
 // effect is an effect of a phase, with the words that wait to be said.
 func (l *log) effect(phase, doing string) Effect {
-	e := Effect{Phase: phase, Doing: doing, Deadline: l.deadline, Said: l.said}
-	l.said = nil
+	e := Effect{Phase: phase, Doing: doing, Deadline: l.deadline, Said: l.said, Judged: l.judged, Total: l.total}
+	l.said, l.judged = nil, nil
 	return e
 }
 
@@ -127,6 +134,9 @@ func modelStop(phase string, out Outcome) *stop {
 	if cut := cutReason(out); cut != "" {
 		return stopped(phase, cut)
 	}
+	if interrupted(out) { // this process ended with the question, time and again
+		return stopped(phase, "llm_unreachable")
+	}
 	about, _ := out.Output.(map[string]any)
 	return &stop{phase, out.Reason, func(r *Result) {
 		r.Say, _ = about["say"].(string)
@@ -148,6 +158,9 @@ func (l *log) answer(payload map[string]any) (string, *stop) {
 // called makes a permitted call and notes it in the ledger.
 func (l *log) called(e Effect, p gateway.Permit) Outcome {
 	out := CallTool(l.run, e, p)
+	if interrupted(out) {
+		out = l.settle(e, p, out)
+	}
 	l.note(p, out)
 	return out
 }
@@ -172,10 +185,17 @@ func effectStatus(p gateway.Permit, out Outcome) gateway.EffectStatus {
 }
 
 // wait adds time that a person took to the run's deadline: it does not count.
-func (l *log) wait(since time.Time) {
-	took := l.run.Now().Sub(since)
+func (l *log) wait(since time.Time) { l.rest(since, l.run.Now()) }
+
+// rest adds time that does not count to the run's deadline; what was added before is not added again.
+func (l *log) rest(since, until time.Time) {
+	if since.Before(l.rested) {
+		since = l.rested
+	}
+	took := max(0, until.Sub(since))
 	l.waited += took
 	l.deadline = l.deadline.Add(took)
+	l.rested = since.Add(took)
 }
 
 // end makes the result of what the log holds.
@@ -183,7 +203,7 @@ func (l *log) end(s *stop) Result {
 	r := Result{
 		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
 		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.spent(),
-		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue), Handed: l.handed,
+		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue), Handed: l.handed, Judged: l.judged,
 	}
 	if s == nil {
 		return r
@@ -230,6 +250,8 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 	switch out.Reason {
 	case ReasonDeadline, ReasonCanceled:
 		return cutReason(out)
+	case ReasonInterrupted:
+		return "in_doubt:" + p.Tool()
 	case ReasonBadResult:
 		if family == gateway.RouteFamily {
 			return "route_bad_observation"

@@ -39,6 +39,7 @@ func Route(run Run, spec Spec, task Task) Result {
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})
 	r := routing{log: l, total: spec.Budget.MaxRouteAttempts}
+	r.soFar = func() Result { return r.result(nil) }
 	for attempt := 1; attempt <= r.total; attempt++ {
 		r.attempt = attempt
 		route, stop := r.choose()
@@ -89,7 +90,7 @@ func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
 		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal,
 	})
 	if refusal != nil {
-		return gateway.Route{}, refused(PhaseRoute, "raw_route", refusal, intent.Raw())
+		return gateway.Route{}, r.refused(PhaseRoute, "raw_route", refusal, intent.Raw())
 	}
 	return route, nil
 }
@@ -131,9 +132,10 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		r.trace = append(r.trace, row)
 		return s.showing(func(result *Result) { result.Route = route.Row() })
 	}
-	permit, refusal := r.gate.Admit(gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1})
+	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
+	permit, refusal := r.gate.Admit(proposal)
 	if refusal != nil {
-		return false, shows(notAdmitted(PhaseDelegate, refusal))
+		return false, shows(r.notAdmitted(PhaseDelegate, proposal, refusal))
 	}
 	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
 	if out.State != OK && out.Reason != ReasonBadResult {

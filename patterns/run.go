@@ -63,7 +63,9 @@ type Effect struct {
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
 	Approval *Approval      // of a human effect
-	Waiting  *Waiting       // of a caller effect that waits; nil: Input is a proposal that was handed in
+	// Waiting is of a caller effect that waits; nil: Input is a proposal that was handed in. It is also of a human effect
+	// that settles a call in doubt.
+	Waiting *Waiting
 }
 
 // Quota is one share of a budget that branches have in common.
@@ -88,8 +90,8 @@ const (
 	ReasonTimeout     = "timeout"     // Effect.Timeout has passed
 	ReasonDeadline    = "deadline"    // Effect.Deadline has passed
 	ReasonCanceled    = "cancelled"   // the run was taken back
-	ReasonExpired     = "expired"     // the caller proposed nothing in time
-	ReasonInterrupted = "interrupted" // the process ended between intent and outcome
+	ReasonExpired     = "expired"     // nobody answered in time
+	ReasonInterrupted = "interrupted" // the process ended between intent and outcome: State is Unknown
 	ReasonToolError   = "error"       // the tool failed
 	ReasonToolPanic   = "panic"       // the tool broke
 	ReasonBadResult   = "bad_result"

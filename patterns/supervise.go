@@ -50,6 +50,7 @@ func Supervise(run Run, spec Spec, task Task) Result {
 		Family: gateway.ToolFamily, SplitLoops: true,
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
+	s.soFar = func() Result { return s.result(nil) }
 	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
@@ -108,7 +109,7 @@ func (s *supervision) checkWhole(batch []gateway.Intent) *stop {
 		return nil
 	}
 	all.Problems = gateway.CapProblems(all.Problems)
-	return refused(PhaseWorker, "raw_action", &all, raw)
+	return s.refused(PhaseWorker, "raw_action", &all, raw)
 }
 
 func (s *supervision) rules() gateway.ActionRules {
@@ -125,7 +126,7 @@ func (s *supervision) next() (*act, *stop) {
 	}
 	action, refusal := gateway.ParseAction(intent, s.rules())
 	if refusal != nil {
-		return nil, refused(PhaseWorker, "raw_action", refusal, intent.Raw())
+		return nil, s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
 	}
 	s.filled = append(s.filled, action.Filled...)
 	return &act{proposed: action, executed: action, from: "original"}, nil
@@ -152,6 +153,7 @@ func (s *supervision) asking() asking {
 func (s *supervision) judge(a *act) *stop {
 	a.ruling = s.gate.Review(caseOf(a.proposed))
 	a.final = a.ruling
+	s.revised(a.proposed, a.ruling)
 	if len(a.ruling.Revisions) > 0 {
 		a.executed, a.from = a.proposed.With(a.ruling.Args), "supervisor_revised"
 	}
@@ -183,6 +185,7 @@ func (s *supervision) askPerson(a *act) *stop {
 	asked := s.run.Now()
 	rule := a.ruling.Reason
 	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
+	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), rule).ruled(rule))
 	decision, out := AskPerson(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
 		Action: a.executed, Rule: rule, Approver: s.spec.Approver,
 	})
@@ -201,10 +204,21 @@ func (s *supervision) askPerson(a *act) *stop {
 		return s.rejected(a)
 	}
 	a.final = s.gate.ReviewApproved(caseOf(a.executed))
+	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
 	}
 	return nil
+}
+
+// revised notes the changes that a review made, if they count.
+func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
+	if r.Decision == gateway.Block {
+		return
+	}
+	for _, reason := range r.Revisions {
+		s.judged = append(s.judged, judged(PhaseReview, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(reason))
+	}
 }
 
 func caseOf(a gateway.Action) gateway.Case {
@@ -223,11 +237,10 @@ func (s *supervision) execute(a *act) *stop {
 		s.trace = append(s.trace, row)
 		return stop.showing(func(r *Result) { r.Action = a.executed.Row() })
 	}
-	permit, refusal := s.gate.AdmitRuled(gateway.Proposal{
-		Tool: a.executed.Name, Args: a.executed.Args, At: s.argsAt(), Attempt: 1,
-	}, a.final)
+	proposal := gateway.Proposal{Tool: a.executed.Name, Args: a.executed.Args, At: s.argsAt(), Attempt: 1}
+	permit, refusal := s.gate.AdmitRuled(proposal, a.final)
 	if refusal != nil {
-		return failed(notAdmitted(PhaseExecution, refusal))
+		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
 	out := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
 	if out.State != OK {
@@ -268,6 +281,8 @@ func (s *supervision) row(a *act) ActionRow {
 
 // blocked ends the run at an action that the policy does not allow; it is shown as proposed.
 func (s *supervision) blocked(a *act) *stop {
+	s.judged = append(s.judged, judged(PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
+		ruled(a.final.Judgment().Rule).lacking(a.final.Need, nil))
 	reason := "supervisor_block:" + a.final.Reason
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason

@@ -1,6 +1,10 @@
 package server
 
-import "patterngate/patterns"
+import (
+	"time"
+
+	"patterngate/patterns"
+)
 
 // Pattern is one pattern offered as a tool.
 type Pattern struct {
@@ -9,6 +13,8 @@ type Pattern struct {
 	Title, Description string
 	// Completions are offered while a person fills in an argument of the pattern's prompt, by the argument's name.
 	Completions map[string][]string
+	// PolicyHash names the policy in force, for the record.
+	PolicyHash string
 }
 
 // call is one tools/call as it was taken.
@@ -25,4 +31,7 @@ type call struct {
 	Run   *patterns.Snapshot // the run that is continued, as it stood when the call was taken; nil: a run is to begin
 	Size  int                // of the arguments in memory, in bytes
 	Shift int                // how many of Intents["actions"] were handed in before this call
+
+	Wait *time.Duration // how long the call waits for its run, as it says; nil: it does not say
+	Key  string         // its idempotency key; "" for none
 }

@@ -7,9 +7,6 @@ import (
 	"slices"
 )
 
-// actionDone says that nothing is left to do.
-const actionDone = "done"
-
 // pageFrame is what a page has besides its rows, in bytes at most.
 const pageFrame = 640
 

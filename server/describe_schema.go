@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -36,7 +35,7 @@ func describeOutputSchema() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bytes.ReplaceAll(closed.JSON(), []byte(`"additionalProperties":false,`), nil), nil
+	return opened(closed.JSON()), nil
 }
 
 // describeShape is a result of describe_catalog as readers are told of it.

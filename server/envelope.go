@@ -59,7 +59,14 @@ type Envelope struct {
 	Budget         map[string]patterns.Spent `json:"budget,omitempty"`
 	Usage          *usage                    `json:"usage,omitempty"`
 	Filled         []gateway.Filled          `json:"filled,omitempty"`
+	Joined         bool                      `json:"joined,omitempty"` // an earlier equal call's run
 	Demo           bool                      `json:"demo,omitempty"`
+	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows
+
+	Pattern   string   `json:"pattern,omitempty"`
+	CreatedAt string   `json:"created_at,omitempty"`
+	EndedAt   string   `json:"ended_at,omitempty"`
+	Step      *oneStep `json:"step,omitempty"`
 
 	tool   string // for the headline
 	author string // whose words the answer is: model or caller
@@ -72,6 +79,18 @@ type effect struct {
 	Effect   string `json:"effect"`
 	ArgsHash string `json:"args_hash"`
 	Status   string `json:"status"`
+}
+
+// record is how far a run's record goes by now.
+type record struct {
+	Events int64  `json:"events"`
+	Head   string `json:"head"`
+}
+
+// oneStep is one row with all of its observation that was recorded.
+type oneStep struct {
+	Row         any `json:"row"`
+	Observation any `json:"observation,omitempty"`
 }
 
 // usage is what models cost and which one was asked.
@@ -125,6 +144,9 @@ func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
 	if c.mayWrite() {
 		did = "Whether something was written is not known; find out before anything is repeated."
 	}
+	if c.Spec.Kind == "" { // what it was begun with is not known here
+		did = "What it did stays done; find out what that was before anything is repeated."
+	}
 	summary := paragraph("A fault inside the server ended the run in phase "+phase+" (fault "+fault+").", did)
 	return Envelope{
 		Status: statusStopped, StopReason: "internal_error", Phase: phase, RunID: ended.RunID, Summary: summary,
@@ -145,8 +167,8 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 	}
 	if e.StopReason == "invalid_request:"+classNotFound.reason("run_id") {
 		// Whoever is told to begin anew may pay twice.
-		e.Next = next{Action: actionTell, Say: "No such run is known here: it ended long ago, or went with another server process. " +
-			"What it did stays done. Find out what that was before anything is begun again."}
+		e.Next = next{Action: actionCall, Tool: listTool, Arguments: map[string]any{},
+			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
 	}
 	return e
 }

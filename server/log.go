@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
+	"sync"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -17,16 +18,16 @@ import (
 // tokens; names that outsiders chose are cut, with control and bidi characters spelled out.
 
 // peer is who asks: the client's name and version, and the protocol version it speaks.
-type peer struct{ client, era string }
+type peer struct{ client, era, name, version string }
 
 func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
-	p := peer{client: shownName(info.Name), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
+	p := peer{name: shownName(info.Name), version: shownName(info.Version), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
 	if x := exchangeOf(ctx); x != nil && p.era == "" {
 		p.era = x.era
 	}
-	if info.Version != "" {
-		p.client += "/" + shownName(info.Version)
+	if p.client = p.name; info.Version != "" {
+		p.client += "/" + p.version
 	}
 	return p
 }
@@ -56,21 +57,58 @@ func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, en
 
 // changed counts the runs that wait, and logs what becomes of one for which no call waits any more; a call logs its own.
 func (s *Server) changed(r patterns.Snapshot, attended bool) {
-	switch r.State {
-	case patterns.Parked:
-		s.waiting.Add(1)
-	case patterns.Running:
-		s.waiting.Add(-1)
-	}
+	from := s.waiting.moved(r)
 	s.updated(r)
-	ctx := withPrincipal(context.Background(), r.Principal)
-	switch t := s.toolOf(r.Pattern); {
-	case attended || t == nil:
-	case r.State == patterns.Running:
-		s.logResumed(ctx, r.RunID, "clock")
-	case r.State == patterns.Over:
-		s.logRun(ctx, r.Pattern, peer{client: r.Client}, t.stateOf(t.newCall(nil), r), r.Ended)
+	if attended {
+		return
 	}
+	ctx := withPrincipal(context.Background(), r.Principal)
+	switch r.State {
+	case patterns.Running:
+		s.logResumed(ctx, r.RunID, from)
+	case patterns.Parked:
+		if r.Ended.Waiting != nil {
+			s.logWaiting(ctx, r.RunID, r.Ended.Waiting)
+		}
+	case patterns.Over:
+		s.logRun(ctx, r.Pattern, peer{client: r.Client}, s.stateOf(r), r.Ended)
+	}
+}
+
+// parked knows which runs wait that this process has seen come to wait, and for what. The zero parked knows none. It is
+// safe for concurrent use.
+type parked struct {
+	mu  sync.Mutex
+	all map[string]patterns.WaitingKind
+}
+
+// moved notes how a run stands by now and says what has it go on: the end of what it waited for where that was seen,
+// else the record, from which it is taken over.
+func (p *parked) moved(r patterns.Snapshot) (from string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kind, waited := p.all[r.RunID]
+	delete(p.all, r.RunID)
+	if r.State == patterns.Parked && r.Ended.Waiting != nil {
+		if p.all == nil {
+			p.all = map[string]patterns.WaitingKind{}
+		}
+		p.all[r.RunID] = r.Ended.Waiting.Kind
+	}
+	switch {
+	case !waited:
+		return "record"
+	case kind == patterns.ForSettlement || kind == patterns.ForRetry:
+		return string(kind)
+	}
+	return "clock"
+}
+
+// count is how many wait.
+func (p *parked) count() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int64(len(p.all))
 }
 
 // toolOf is the tool of a name; nil where there is none.
@@ -84,12 +122,13 @@ func (s *Server) toolOf(name string) *tool {
 }
 
 // logWaiting writes that a run waits.
-func (s *Server) logWaiting(ctx context.Context, ended patterns.Ended) {
+func (s *Server) logWaiting(ctx context.Context, runID string, w *patterns.Waiting) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run waiting",
-		slog.String("run_id", ended.RunID), slog.String("kind", "caller"), slog.String("expires_at", stamp(ended.Waiting.Until)))
+		slog.String("run_id", runID), slog.String("kind", kindOf(w)), slog.String("expires_at", stampOf(w.Until)))
 }
 
-// logResumed writes that a run goes on, and by what: its caller, or the clock that ends it.
+// logResumed writes that a run goes on, and by what: its caller, the clock that ends it, what it waited for, or the
+// record from which another process carries it on.
 func (s *Server) logResumed(ctx context.Context, runID, from string) {
 	s.log.LogAttrs(ctx, slog.LevelInfo, "run resumed", slog.String("run_id", runID), slog.String("from", from))
 }
@@ -99,6 +138,10 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	id := "f_" + hex.EncodeToString(b[:])
-	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", Visible(cause.Error())))
+	s.logFaultAs(ctx, id, cause)
 	return id
+}
+
+func (s *Server) logFaultAs(ctx context.Context, id string, cause error) {
+	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", Visible(cause.Error())))
 }

@@ -16,6 +16,8 @@ const (
 	actionFix    = "fix_and_retry"
 	actionCall   = "call"
 	actionTell   = "tell_user"
+	actionEnd    = "end_turn"
+	actionDone   = "done" // nothing is left to do
 )
 
 // Reasons of problems that are no faults of an intent.
@@ -23,9 +25,10 @@ const (
 	reasonMore      = "more"      // the row that counts the problems not shown
 	reasonCandidate = "candidate" // a name that the goal may mean
 	reasonNotTaken  = "not_taken" // a continuation that the run does not wait for
+	reasonEnded     = "already_ended"
 )
 
-var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken}
+var noFaults = []string{reasonMore, reasonCandidate, reasonNotTaken, reasonEnded}
 
 // next is what the reader should do now (spec/surface.md section 1, next). It is made from the record; the reader fills
 // only the places that fill points to.
@@ -36,6 +39,7 @@ type next struct {
 	Changed   []change        `json:"changed,omitzero"`
 	Fill      []ijson.Pointer `json:"fill,omitzero"`
 	Say       string          `json:"say,omitempty"` // to the person
+	Wait      int             `json:"wait_seconds,omitempty"`
 }
 
 // next advises after a run. Once something was written, or may have been, nothing is offered that could do it again.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"patterngate/catalog"
@@ -14,7 +13,7 @@ func envelopeSchema() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bytes.ReplaceAll(closed.JSON(), []byte(`"additionalProperties":false,`), nil), nil
+	return opened(closed.JSON()), nil
 }
 
 type object = map[string]any
@@ -55,27 +54,30 @@ type envelopeShape struct {
 	Budget         map[string]spentShape `json:"budget,omitempty"`
 	Usage          object                `json:"usage,omitempty"`
 	Filled         []object              `json:"filled,omitempty" jsonschema_description:"Members with one possible value that were left out."`
+	Joined         bool                  `json:"joined,omitempty" jsonschema_description:"true: an earlier equal call's run."`
 	Demo           bool                  `json:"demo,omitempty" jsonschema_description:"true: the tools are make-believe."`
 }
 
 type nextShape struct {
-	Action    string   `json:"action,omitempty" jsonschema:"enum=answer_user,enum=fix_and_retry,enum=call,enum=tell_user"`
+	Action    string   `json:"action,omitempty" jsonschema:"enum=answer_user,enum=fix_and_retry,enum=call,enum=tell_user,enum=end_turn,enum=done"`
 	Tool      string   `json:"tool,omitempty"`
 	Arguments object   `json:"arguments,omitempty"`
 	Changed   []object `json:"changed,omitempty" jsonschema_description:"Repairs that arguments hold."`
 	Fill      []string `json:"fill,omitempty" jsonschema_description:"Places in arguments that you fill."`
 	Say       string   `json:"say,omitempty" jsonschema_description:"To the person."`
+	Wait      int      `json:"wait_seconds,omitempty"`
 }
 
 type waitingShape struct {
-	Kind      string `json:"kind,omitempty"`
-	Since     string `json:"since,omitempty"`
-	ExpiresAt string `json:"expires_at,omitempty"`
-	Phase     string `json:"phase,omitempty"`
-	Turn      int    `json:"turn,omitempty"`
-	Expects   object `json:"expects,omitempty"`
-	Last      any    `json:"last_observation,omitempty" jsonschema_description:"As observed."`
-	Refused   int    `json:"refused,omitempty"`
+	Kind      string   `json:"kind,omitempty"`
+	Since     string   `json:"since,omitempty"`
+	ExpiresAt string   `json:"expires_at,omitempty"`
+	Phase     string   `json:"phase,omitempty"`
+	Turn      int      `json:"turn,omitempty"`
+	Expects   object   `json:"expects,omitempty"`
+	Last      any      `json:"last_observation,omitempty" jsonschema_description:"As observed."`
+	Refused   int      `json:"refused,omitempty"`
+	Where     []string `json:"where,omitempty"`
 }
 
 type problemShape struct {

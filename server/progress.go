@@ -104,12 +104,25 @@ const maxProgress = 120
 func lastWords(e Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
+	case statusRunning:
+		line = e.Current.Phase + ": " + Visible(e.Current.Doing)
 	case statusWaiting:
-		line = e.WaitingFor.Phase + ": waiting for the caller"
+		line = e.WaitingFor.Phase + ": " + waitWords(e.WaitingFor.Kind)
 	case statusStopped:
 		line = e.Phase + ": stopped, " + shownReason(e.StopReason)
 	}
 	return atMost(line, maxProgress)
+}
+
+// waitWords says in a progress line what a run waits for.
+func waitWords(kind string) string {
+	switch patterns.WaitingKind(kind) {
+	case patterns.ForCaller:
+		return "waiting for the caller"
+	case patterns.ForRetry:
+		return "waiting for what is missing"
+	}
+	return "waiting for a person"
 }
 
 // notify sends a progress notification. Over stdio and HTTP it is written at once, in order with the answer: mcp-go

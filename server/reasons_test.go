@@ -58,6 +58,9 @@ func TestEveryStopReasonOverMCP(t *testing.T) {
 		})
 	}
 	for _, s := range gateway.StopReasons() {
+		if slices.Contains(ofRecords, s.Name) {
+			continue
+		}
 		for _, p := range s.Places {
 			if !seen[string(p.Kind)+" "+s.Name] {
 				t.Errorf("%s has the stop reason %s in the registry, and no run above ended so", p.Kind, s.Name)
@@ -65,6 +68,10 @@ func TestEveryStopReasonOverMCP(t *testing.T) {
 		}
 	}
 }
+
+// ofRecords are reasons that no single call of a sound server comes to: a process must have ended during a call, or the
+// record must be lost or damaged. The tests of the engine and of durable runs get them.
+var ofRecords = []string{"invalid_request:reused:idempotency_key", "in_doubt:T", "journal_unavailable", "replay_mismatch", "record_broken"}
 
 // meets compares a stop reason with a wanted one, which may leave its end open.
 func meets(reason, want string) bool {

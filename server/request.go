@@ -28,7 +28,7 @@ type argument struct {
 	name     string
 	shape    shape
 	required bool // unless a run is continued
-	most     int  // bytes of a text
+	most     int  // bytes of a text; seconds
 	words    []string
 }
 
@@ -36,12 +36,17 @@ type argument struct {
 type shape int
 
 const (
-	shapeText   shape = iota
-	shapeIntent       // an object or array, or a text holding a JSON document
-	shapeList         // an array, or a text holding one
-	shapeFlag         // true or false
-	shapeCount        // a whole number from 1 on
-	shapeWord         // one of words
+	shapeText    shape = iota
+	shapeIntent        // an object or array, or a text holding a JSON document
+	shapeList          // an array, or a text holding one
+	shapeFlag          // true or false
+	shapeCount         // a whole number from 1 on
+	shapeWord          // one of words
+	shapeSeconds       // a number from 0 to most
+	shapeKey           // printable ASCII
+	shapeStep          // what names a step: a text or a whole number
+	shapeTime          // a text that is a time
+	shapePage          // how many rows
 )
 
 // want words a shape.
@@ -49,7 +54,9 @@ func (s shape) want() string {
 	return [...]string{
 		shapeText: "a string", shapeIntent: "an object, or a string holding its JSON",
 		shapeList: "an array, or a string holding its JSON", shapeFlag: "true or false",
-		shapeCount: "a whole number from 1 on", shapeWord: "a string",
+		shapeCount: "a whole number from 1 on", shapeWord: "a string", shapeSeconds: "a number of seconds",
+		shapeKey: "1 to 255 printable ASCII characters", shapeStep: "a step number, task id, attempt or effect key",
+		shapeTime: "a time such as 2026-11-21T09:30:00Z", shapePage: "a whole number",
 	}[s]
 }
 
@@ -91,13 +98,14 @@ const (
 	classTooLarge
 	classNotFound
 	classMismatch
+	classReused
 	classCount
 )
 
 func (c class) reason(name string) string {
 	family := [...]string{
 		classUnknown: "unknown_field:", classMissing: "missing:", classType: "type:", classLimit: "limit:", classTooLarge: "too_large:",
-		classNotFound: "not_found:", classMismatch: "mismatch:",
+		classNotFound: "not_found:", classMismatch: "mismatch:", classReused: "reused:",
 	}[c]
 	return family + name
 }
@@ -105,6 +113,7 @@ func (c class) reason(name string) string {
 // request reads the arguments of one call and collects what is wrong with them.
 type request struct {
 	call
+	asked
 	faults [classCount][]gateway.Problem
 }
 
@@ -236,6 +245,16 @@ func (r *request) read(a argument) {
 		r.readCount(a, v)
 	case a.shape == shapeWord:
 		r.readWord(a, v)
+	case a.shape == shapeSeconds:
+		r.readSeconds(a, v)
+	case a.shape == shapeKey:
+		r.readKey(a, v)
+	case a.shape == shapeStep:
+		r.readStep(a, v)
+	case a.shape == shapeTime:
+		r.readTime(a, v)
+	case a.shape == shapePage:
+		r.Limit = readLimit(r)
 	}
 }
 

@@ -54,30 +54,53 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 	return result, nil
 }
 
-// run carries out or continues a run until it ends or waits, and presents it.
+// run carries out or continues a run until it ends or waits, or the call has waited long enough, and presents it.
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
-	switch {
-	case errors.Is(err, patterns.ErrNoRun), errors.Is(err, patterns.ErrNotTaken): // another call was quicker
+	if err != nil && ended.RunID == "" { // no run was begun, and none goes on
 		told.end("")
-		return t.lookAgain(ctx, c)
-	case err != nil && ended.RunID == "": // no run was begun
-		told.end("")
-		return nil, s.fault(ctx, err)
+		return t.notBegun(ctx, c, err)
 	}
 	e, result, err := t.conclude(ctx, c, ended, err)
 	if err != nil {
 		told.end("")
 		return nil, s.fault(ctx, err)
 	}
-	if ended.Waiting != nil {
-		s.logWaiting(ctx, ended)
-	} else {
+	switch {
+	case ended.Joined || ended.Running != nil: // it is not this call's to log
+	case ended.Waiting != nil:
+		s.logWaiting(ctx, ended.RunID, ended.Waiting)
+	default:
 		s.logRun(ctx, c.Tool, who, e, ended)
 	}
 	told.end(lastWords(e, ended))
+	s.delivered(ctx, e)
 	return result, nil
+}
+
+// notBegun answers a call for which nothing was done.
+func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallToolResult, error) {
+	s := t.server
+	switch {
+	case errors.Is(cause, patterns.ErrNoRun), errors.Is(cause, patterns.ErrNotTaken): // another call was quicker
+		return t.lookAgain(ctx, c)
+	case errors.Is(cause, patterns.ErrReused):
+		r := request{call: c}
+		r.add(classReused, keyArgument, c.Key, "a key of its own for other arguments; the same key asks for the same run again")
+		return t.refuse(ctx, c, r.faults[classReused])
+	case errors.Is(cause, patterns.ErrJournal):
+		s.logFault(ctx, cause)
+		return s.show(ctx, t.unrecorded(c))
+	}
+	return nil, s.fault(ctx, cause)
+}
+
+// delivered notes that a caller was given what a run came to, unless the caller has gone.
+func (s *Server) delivered(ctx context.Context, e Envelope) {
+	if (e.Status == statusOK || e.Status == statusStopped) && e.RunID != "" && ctx.Err() == nil {
+		s.config.Engine.Delivered(s.principalOf(ctx), e.RunID)
+	}
 }
 
 // carry has the engine begin the run, or go on with it.
@@ -89,13 +112,14 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 	}
 	if c.Run != nil {
 		more := c.continuation(s.principalOf(ctx))
-		more.Progress, more.Taken = tell, func() { s.logResumed(ctx, c.Run.RunID, "caller") }
+		more.Progress, more.Wait, more.Taken = tell, s.wait(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
-	return s.config.Engine.Start(ctx, patterns.Job{
-		Spec: t.spec, Task: c.task(s.config.Configured), Model: s.config.Model, Progress: tell,
-		Client: who.client, Principal: s.principalOf(ctx), Arguments: c.Arguments, Size: c.Size,
-	})
+	job := t.job(c, s.config.Model, s.config.Configured)
+	job.Progress, job.Wait, job.Principal = tell, s.wait(c), s.principalOf(ctx)
+	job.Client, job.ClientVersion, job.Era = who.name, who.version, who.era
+	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash
+	return s.config.Engine.Start(ctx, job)
 }
 
 // lookAgain answers a continuation that came second: by the run as it stands by now.
@@ -112,18 +136,9 @@ func (t *tool) lookAgain(ctx context.Context, c call) (*mcp.CallToolResult, erro
 func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	looking := c
 	looking.Intents = nil // they are no part of the run
-	e := t.stateOf(looking, *c.Run)
+	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
 	e.Problems = append([]gateway.Problem{c.notTaken()}, e.Problems...)
 	return t.server.show(ctx, e)
-}
-
-// stateOf presents a run as it stands.
-func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
-	c.Run = &s
-	if s.State == patterns.Running {
-		return runningEnvelope(c, s)
-	}
-	return t.envelope(c, s.Ended)
 }
 
 // envelope presents a run that ended or waits.
@@ -139,10 +154,10 @@ func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 
 // modelOf is who stands in a result's usage: the model, or the caller who needed none.
 func (t *tool) modelOf(c call, r patterns.Result) string {
-	if !r.Asked && (c.Proposes || c.Run != nil || len(r.Proposed) > 0) {
+	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
 		return "caller"
 	}
-	return t.server.config.Model.Name()
+	return t.model
 }
 
 // conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a
@@ -150,25 +165,51 @@ func (t *tool) modelOf(c call, r patterns.Result) string {
 func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause error) (Envelope, *mcp.CallToolResult, error) {
 	s := t.server
 	if cause == nil {
-		e := t.envelope(c, ended)
+		e := t.came(ctx, c, ended)
 		result, err := s.show(ctx, e)
 		if err == nil {
 			return e, result, nil
 		}
 		cause = err
 	}
-	e := faultEnvelope(c, ended, s.logFault(ctx, cause))
+	id := runFault(ended.RunID)
+	s.logFaultAs(ctx, id, cause)
+	e := faultEnvelope(c, ended, id)
 	result, err := s.show(ctx, e)
 	return e, result, err
 }
 
+// came presents what became of a call's run: of one that goes on, or that an earlier call began, as it stands by now.
+func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope {
+	if ended.Running == nil && !ended.Joined {
+		return t.envelope(c, ended)
+	}
+	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), ended.RunID)
+	var e Envelope
+	switch {
+	case known:
+		e = t.server.stateOf(run)
+	case ended.Running != nil:
+		e = runningEnvelope(c, patterns.Snapshot{RunID: ended.RunID, Began: ended.Began, Current: *ended.Running})
+	default:
+		e = t.envelope(c, ended)
+	}
+	e.Joined = ended.Joined
+	return e
+}
+
 // show presents an envelope in both channels, or as far as the client's model reads them.
 func (s *Server) show(ctx context.Context, e Envelope) (*mcp.CallToolResult, error) {
+	return s.showIn(ctx, e, s.config.ResultBytes)
+}
+
+// showIn is show with a bound of its own for each channel, in bytes.
+func (s *Server) showIn(ctx context.Context, e Envelope, most int) (*mcp.CallToolResult, error) {
 	space, _ := s.scratch.Get().(*scratch)
 	if space == nil {
 		space = newScratch()
 	}
-	structured, text, err := e.presentIn(space, s.config.ResultBytes)
+	structured, text, err := e.presentIn(space, most)
 	if space.ordinary() {
 		s.scratch.Put(space)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -12,12 +13,16 @@ import (
 	"patterngate/patterns"
 )
 
-// A run is a resource of its principal: patterngate://runs/{run_id} is its envelope as it stands. Other principals' runs
-// are not there, neither to read nor to hear of.
+// A run is a resource of its principal: patterngate://runs/{run_id} is its envelope as it stands, and below it /trace is
+// its record as it is exported. Other principals' runs are not there, neither to read nor to hear of.
 const (
-	runsURI      = "patterngate://runs/"
-	runsTemplate = runsURI + "{run_id}"
+	runsURI       = "patterngate://runs/"
+	runsTemplate  = runsURI + "{run_id}"
+	traceTail     = "/trace"
+	traceTemplate = runsTemplate + traceTail
 )
+
+const ndjsonType = "application/x-ndjson"
 
 // errNoRun is the answer where a run was forgotten in the very moment in which it was read.
 var errNoRun = errors.New("the run is not known any more")
@@ -25,8 +30,7 @@ var errNoRun = errors.New("the run is not known any more")
 // addRuns offers the runs.
 func (s *Server) addRuns() {
 	t := mcp.NewResourceTemplate(runsTemplate, "run",
-		mcp.WithTemplateDescription("One of your runs as it stands: what was done, what it waits for, what to do next. The last 200 that ended "+
-			"in this process are kept, and all that wait."),
+		mcp.WithTemplateDescription("One of your runs as it stands: what was done, what it waits for, what to do next."),
 		mcp.WithTemplateMIMEType(jsonType))
 	t.Title = "A run"
 	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
@@ -40,6 +44,32 @@ func (s *Server) addRuns() {
 		}
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: jsonType, Text: string(structured)}}, nil
 	})
+	s.addTraces()
+}
+
+// addTraces offers the runs' records.
+func (s *Server) addTraces() {
+	t := mcp.NewResourceTemplate(traceTemplate, "trace",
+		mcp.WithTemplateDescription("The record of one of your runs: a line for the run, then one an event, chained by their hashes."),
+		mcp.WithTemplateMIMEType(ndjsonType))
+	t.Title = "A run's record"
+	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		id, _ := strings.CutSuffix(strings.TrimPrefix(req.Params.URI, runsURI), traceTail)
+		principal := s.principalOf(ctx)
+		run, ok := s.config.Engine.Run(principal, id)
+		if !ok {
+			return nil, errNoRun
+		}
+		events, err := s.config.Engine.Events(principal, id)
+		switch {
+		case errors.Is(err, patterns.ErrNoRun):
+			return nil, errNoRun
+		case err != nil:
+			return nil, s.fault(ctx, err)
+		}
+		text := patterns.ExportRecord(id, run.Pattern, events, time.Now())
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: ndjsonType, Text: string(text)}}, nil
+	})
 }
 
 // runEnvelope is a principal's run as it stands.
@@ -48,19 +78,19 @@ func (s *Server) runEnvelope(principal, id string) (Envelope, bool) {
 	if !ok {
 		return Envelope{}, false
 	}
-	t := s.toolOf(r.Pattern)
-	if t == nil {
-		return Envelope{}, false
-	}
-	return t.stateOf(t.newCall(nil), r), true
+	return s.stateOf(r), true
 }
 
 // hideRuns moves a URI of a run that the principal does not have to where there is no template, so that mcp-go answers
 // as it does for every resource that is not there.
 func (s *Server) hideRuns(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-	id, isRun := strings.CutPrefix(req.Params.URI, runsURI)
-	if _, ok := s.config.Engine.Run(s.principalOf(ctx), id); isRun && !ok {
-		req.Params.URI = runsURI + "/" + id
+	name, isRun := strings.CutPrefix(req.Params.URI, runsURI)
+	if !isRun {
+		return
+	}
+	id, _ := strings.CutSuffix(name, traceTail)
+	if _, ok := s.config.Engine.Run(s.principalOf(ctx), id); !ok {
+		req.Params.URI = runsURI + "//" + id // no template has so many parts
 	}
 }
 

@@ -19,6 +19,13 @@ type decomposeInput struct {
 	Goal     string     `json:"goal" jsonschema_description:"$goal"`
 	Plan     *stepsPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	handleInput
+}
+
+// handleInput are the arguments that are about the call and not about what it is to do.
+type handleInput struct {
+	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
+	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new one asks for another on purpose."`
 }
 
 type stepsPlan struct {
@@ -38,6 +45,7 @@ type orchestrateInput struct {
 	Region     string     `json:"region" jsonschema_description:"$region"`
 	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
+	handleInput
 }
 
 type tasksPlan struct {
@@ -56,6 +64,7 @@ type routeInput struct {
 	Route    *routeChoice `json:"route,omitempty" jsonschema_description:"$intent"`
 	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 	continueInput
+	handleInput
 }
 
 // continueInput are the arguments of the kinds whose caller may propose step by step.
@@ -74,6 +83,7 @@ type superviseInput struct {
 	Goal    string        `json:"goal,omitempty" jsonschema_description:"$goal"`
 	Actions []actionInput `json:"actions,omitempty" jsonschema_description:"$intent"`
 	continueInput
+	handleInput
 }
 
 type actionInput struct {
@@ -85,13 +95,15 @@ type actionInput struct {
 
 // inputSchema is the published schema of a pattern's arguments. It is for readers: what a call holds is judged by
 // [argumentsOf] and the gate, in the order of the contract; tests compile it and compare.
-func inputSchema(spec patterns.Spec, configured bool) (json.RawMessage, error) {
+func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	shape, err := inputShape(spec.Kind)
 	if err != nil {
 		return nil, err
 	}
 	text := string(shape.JSON())
-	for name, members := range remarksOf(spec, configured) {
+	r := remarksOf(spec, c.Configured)
+	r[waitArgument] = waitRemark(c)
+	for name, members := range r {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
 	if strings.Contains(text, `:"$`) {
@@ -101,6 +113,12 @@ func inputSchema(spec patterns.Spec, configured bool) (json.RawMessage, error) {
 		return nil, fmt.Errorf("a remark is no JSON in %s", text)
 	}
 	return json.RawMessage(text), nil
+}
+
+// waitRemark bounds how long a call may wait for its run.
+func waitRemark(c Config) string {
+	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(c.WaitMax.Seconds()), jsonText(max(0, c.WaitDefault.Seconds()))) +
+		described("Past it the result is running; 0 returns at once.")
 }
 
 func inputShape(kind gateway.Kind) (*catalog.Schema, error) {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,8 +28,14 @@ type Config struct {
 	// ConcurrentRuns is how many tools/calls may be under way at once, over all transports; one more is refused, and
 	// nothing runs. 0: 2000; below: none.
 	ConcurrentRuns int
-	ResultBytes    int           // each channel of a result is at most that long; 0: 32768
-	Grace          time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
+	// WaitDefault is how long a call waits for its run where it does not say; 0: 45 s, below: not at all. WaitMax is the
+	// longest that it may say; 0: 240 s.
+	WaitDefault, WaitMax time.Duration
+	// ConfigHash and CatalogHash name what the patterns were made from, for the record of every run.
+	ConfigHash, CatalogHash string
+
+	ResultBytes int           // each channel of a result is at most that long; 0: 32768
+	Grace       time.Duration // what running calls get when the input ends or the server stops; 0: 5 s, below: none
 	// Results says by a client's name which channel of a result its model reads; nil: each reads both.
 	Results map[string]Channel
 	Version string // of the program, as clients are shown it
@@ -49,6 +55,8 @@ type Server struct {
 	mcp        *mcpserver.MCPServer
 	tools      []*tool
 	catalog    *describer
+	runTools   []*runTool
+	shown      shown              // by run_wait
 	prompts    map[string]*prompt // by name
 	levels     levels
 	scratch    sync.Pool // of *scratch, for results
@@ -56,7 +64,7 @@ type Server struct {
 	listening  listeners
 	principal  string
 	slots      slots
-	waiting    atomic.Int64 // runs that wait
+	waiting    parked // runs that wait
 }
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
@@ -72,6 +80,13 @@ func New(c Config) (*Server, error) {
 	if c.Grace == 0 {
 		s.config.Grace = defaultGrace
 	}
+	if c.WaitMax == 0 {
+		s.config.WaitMax = defaultWaitMax
+	}
+	if c.WaitDefault == 0 {
+		s.config.WaitDefault = defaultWait
+	}
+	s.config.WaitDefault = min(s.config.WaitDefault, s.config.WaitMax)
 	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
 		s.slots.most = defaultRuns
 	}
@@ -90,11 +105,22 @@ func New(c Config) (*Server, error) {
 		s.mcp.AddTool(t.declared, settled(t.handle))
 	}
 	s.mcp.AddTool(s.catalog.declared, settled(s.catalog.handle))
+	for _, t := range s.runTools {
+		s.mcp.AddTool(t.declared, settled(t.handle))
+	}
 	s.addResources()
 	s.addRuns()
 	s.addPrompts()
 	c.Engine.Watch(s.changed)
 	return s, nil
+}
+
+// modelName is who answers questions.
+func (c Config) modelName() string {
+	if c.Model == nil { // a fault that check tells
+		return ""
+	}
+	return c.Model.Name()
 }
 
 func (c Config) check() error {
@@ -108,6 +134,9 @@ func (c Config) check() error {
 	if c.Model == nil {
 		faults = append(faults, errors.New("no model to answer questions"))
 	}
+	if c.WaitMax < 0 {
+		faults = append(faults, fmt.Errorf("the longest wait %s: want a time above 0", c.WaitMax))
+	}
 	if c.ResultBytes < 0 {
 		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))
 	}
@@ -117,7 +146,7 @@ func (c Config) check() error {
 // declare makes the tools, side by side: their schemas are most of what a start costs.
 func (s *Server) declare() error {
 	s.tools = make([]*tool, len(s.config.Patterns))
-	faults := make([]error, len(s.tools)+2)
+	faults := make([]error, len(s.tools)+3)
 	var output json.RawMessage
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -132,9 +161,10 @@ func (s *Server) declare() error {
 			faults[len(s.tools)+1] = fmt.Errorf("%s: %w", catalogTool, err)
 		}
 	})
+	all.Go(func() { s.runTools, faults[len(s.tools)+2] = newRunTools(s) })
 	named := map[string]bool{}
 	for i, p := range s.config.Patterns {
-		if p.Spec.Name == catalogTool {
+		if slices.Contains(ownTools, p.Spec.Name) {
 			faults[i] = fmt.Errorf("pattern %q: %w", p.Spec.Name, errReservedName)
 			continue
 		}
@@ -161,13 +191,17 @@ func (s *Server) declare() error {
 }
 
 // Tools are the declarations as tools/list shows them: the patterns in the order in which they were given, then
-// describe_catalog.
+// describe_catalog and the tools about runs.
 func (s *Server) Tools() []mcp.Tool {
-	list := make([]mcp.Tool, 0, len(s.tools)+1)
+	list := make([]mcp.Tool, 0, len(s.tools)+len(ownTools))
 	for _, t := range s.tools {
 		list = append(list, t.declared)
 	}
-	return append(list, s.catalog.declared)
+	list = append(list, s.catalog.declared)
+	for _, t := range s.runTools {
+		list = append(list, t.declared)
+	}
+	return list
 }
 
 // cancelLate delivers a cancellation that came while its call still waited for a worker: mcp-go knows of a call only

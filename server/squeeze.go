@@ -78,8 +78,13 @@ func (w *waitingFor) squeezed(bytes, rows int) *waitingFor {
 	if less.Last != nil {
 		less.Last = *squeezedValue(&less.Last, bytes)
 	}
-	less.Expects.Names = w.Expects.Names[:min(len(w.Expects.Names), rows)]
-	less.Expects.Forbidden = w.Expects.Forbidden[:min(len(w.Expects.Forbidden), rows)]
+	if w.Expects != nil {
+		fewer := *w.Expects
+		fewer.Names = fewer.Names[:min(len(fewer.Names), rows)]
+		fewer.Forbidden = fewer.Forbidden[:min(len(fewer.Forbidden), rows)]
+		less.Expects = &fewer
+	}
+	less.Needs = w.Needs[:min(len(w.Needs), rows)]
 	return &less
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/patterns"
 )
 
 const (
@@ -23,15 +25,15 @@ const (
 const parting = 250 * time.Millisecond
 
 // ServeStdio serves one client that writes JSON-RPC lines to in and reads them from out. It returns when in has ended
-// or ctx has, after everything that was asked is answered or the grace has passed; then runs that still go on are
-// cancelled. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
+// or ctx has, after everything that was asked is answered or the grace has passed; runs that go on then do
+// so without their calls. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
 // has one session for stdio, a process serves one client at a time so.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
 	c.flight.slots = &s.slots
 	defer c.flight.giveBack()
-	inner, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), connKey{}, c))
-	defer cancel()
+	inner, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), connKey{}, c))
+	defer cancel(patterns.ErrDetached)
 	stdio := mcpserver.NewStdioServer(s.mcp)
 	for _, option := range []mcpserver.StdioOption{
 		mcpserver.WithErrorLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)),
@@ -49,10 +51,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case <-c.ended:
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()), slog.Int64("waiting", s.waiting.Load()))
+	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()), slog.Int64("waiting", s.waiting.count()))
 	await(c.flight.landed, s.config.Grace)
+	cancel(patterns.ErrDetached) // before mcp-go learns of the end, which takes calls back
 	c.release()
-	cancel()
 	select {
 	case <-listened:
 	case <-time.After(parting):

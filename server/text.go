@@ -24,6 +24,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendAnswer(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
+	dst = e.appendStep(dst)
 	return bytes.TrimSuffix(dst, []byte("\n"))
 }
 
@@ -159,6 +160,23 @@ func (e *Envelope) appendEffects(dst []byte) []byte {
 	}
 	if len(dst) == begin {
 		return dst[:header]
+	}
+	return dst
+}
+
+// appendStep writes the one step that was asked for.
+func (e *Envelope) appendStep(dst []byte) []byte {
+	if e.Step == nil {
+		return dst
+	}
+	for _, part := range []struct {
+		word  string
+		value any
+	}{{"STEP ", e.Step.Row}, {"OBSERVATION ", e.Step.Observation}} {
+		dst = append(dst, part.word...)
+		at := len(dst)
+		dst, _ = appendJSON(dst, part.value) // the same value is in structuredContent, where a fault is reported
+		dst = append(revealed(dst, at), '\n')
 	}
 	return dst
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -17,7 +18,9 @@ type tool struct {
 	server   *Server
 	spec     patterns.Spec
 	takes    []argument
-	demo     bool // a reachable tool is make-believe
+	demo     bool   // a reachable tool is make-believe
+	model    string // name of who answers questions
+	policy   string // hash of the policy in force
 	declared mcp.Tool
 }
 
@@ -80,7 +83,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Spec.Catalog == nil {
 		return nil, errors.New("no catalog")
 	}
-	input, err := inputSchema(p.Spec, s.config.Configured)
+	input, err := inputSchema(p.Spec, s.config)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
@@ -95,7 +98,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Description == "" {
 		p.Description = built.description
 	}
-	t := &tool{server: s, spec: p.Spec, takes: argumentsOf(p.Spec.Kind), demo: reach.demo}
+	t := &tool{server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec.Kind), s.handling()), demo: reach.demo, model: s.config.modelName(), policy: p.PolicyHash}
 	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input)
 	t.declared.Title = p.Title
 	t.declared.Annotations = reach.annotations()

@@ -14,14 +14,25 @@ import (
 
 // waitingFor says what a run waits for (spec/surface.md section 1, the table of waiting_for).
 type waitingFor struct {
-	Kind      string  `json:"kind"` // caller
-	Since     string  `json:"since"`
-	ExpiresAt string  `json:"expires_at,omitempty"`
-	Phase     string  `json:"phase"`
-	Turn      int     `json:"turn"`
-	Expects   expects `json:"expects"`
-	Last      any     `json:"last_observation,omitempty"`
-	Refused   int     `json:"refused,omitempty"` // proposals at this turn
+	Kind      string `json:"kind"` // caller, settlement, retry
+	Since     string `json:"since"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+	Phase     string `json:"phase"`
+
+	// Of the caller.
+	Turn    int      `json:"turn,omitempty"`
+	Expects *expects `json:"expects,omitempty"`
+	Last    any      `json:"last_observation,omitempty"`
+	Refused int      `json:"refused,omitempty"` // proposals at this turn
+
+	// Of a settlement, and of what is missing.
+	Effect   string   `json:"effect,omitempty"` // its key
+	Tool     string   `json:"tool,omitempty"`
+	ArgsHash string   `json:"args_hash,omitempty"`
+	Cause    string   `json:"cause,omitempty"`
+	Where    []string `json:"where,omitempty"` // commands
+	Needs    []string `json:"needs,omitempty"` // names
+	RetryAt  string   `json:"retry_at,omitempty"`
 }
 
 // expects says what the caller is to send.
@@ -37,30 +48,51 @@ type expects struct {
 type current struct {
 	Phase string `json:"phase"`
 	Doing string `json:"doing"`
-	Done  int    `json:"done"` // calls that were answered
+	Done  int    `json:"done"`            // calls that were answered
+	Total int    `json:"total,omitempty"` // where it is known
 	Since string `json:"since"`
 }
 
-// waitingEnvelope presents a run that waits for its caller. c is the call that brought it there, or looks at it.
+// waitingEnvelope presents a run that waits. c is the call that brought it there, or looks at it.
 func waitingEnvelope(c call, ended patterns.Ended) Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.Ended.Sub(ended.Began) - ended.Waited}
 	e := Envelope{
-		Status: statusWaiting, RunID: ended.RunID, Summary: a.waits(w), Next: c.toContinue(ended.RunID, w),
-		WaitingFor: &waitingFor{
-			Kind: "caller", Since: stamp(w.Since), ExpiresAt: stamp(w.Until), Phase: w.Phase, Turn: w.Turn,
-			Expects: expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, Last: w.Last, Refused: w.Refused,
-		},
-		Problems: w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
+		Status: statusWaiting, RunID: ended.RunID,
+		WaitingFor: &waitingFor{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase},
+		Problems:   w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
 		Budget: w.SoFar.Budget, Usage: &usage{c.Model, w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
 		tool: c.Tool,
 	}
-	if _, sent := c.Intents[w.Argument]; len(e.Problems) > 0 && sent {
-		e.Next = c.fixed(c.repaired(e.Problems))
+	switch w.Kind {
+	case patterns.ForSettlement:
+		a.unsettled(&e, w)
+	case patterns.ForRetry:
+		a.lacking(&e, w)
+	default:
+		a.callersTurn(&e, w)
 	}
 	e.showRaw(w.SoFar)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
 	return e
+}
+
+// kindOf is what a run waits for, in the contract's word.
+func kindOf(w *patterns.Waiting) string {
+	if w.Kind == "" {
+		return string(patterns.ForCaller)
+	}
+	return string(w.Kind)
+}
+
+// callersTurn says what the caller is to send.
+func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
+	e.Summary, e.Next = a.waits(w), a.call.toContinue(e.RunID, w)
+	e.WaitingFor.Turn, e.WaitingFor.Last, e.WaitingFor.Refused = w.Turn, w.Last, w.Refused
+	e.WaitingFor.Expects = &expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}
+	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
+		e.Next = a.call.fixed(a.call.repaired(e.Problems))
+	}
 }
 
 // toContinue is the advice to make the next call of a run that waits.
@@ -142,7 +174,7 @@ func (a account) writtenSoFar() string {
 	return ""
 }
 
-// runningEnvelope presents a run that goes on in another call.
+// runningEnvelope presents a run that goes on without the call.
 func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
@@ -155,13 +187,34 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	case doing == "":
 		doing = "it goes on"
 	}
+	answered := count(now.Done, "call")
+	if now.Total > 0 {
+		answered = fmt.Sprintf("%d of %s", now.Done, count(now.Total, "call"))
+	}
 	return Envelope{
 		Status: statusRunning, RunID: s.RunID,
-		Summary: fmt.Sprintf("Running in phase %s: %s; %s answered. It goes on without you.", phase, doing, count(now.Done, "call")),
-		Next:    next{Action: actionTell, Say: "The run goes on in another call, whose result will say how it ended. Do not start it again."},
-		Current: &current{phase, doing, now.Done, stamp(now.Since)},
+		Summary: fmt.Sprintf("Running%s in phase %s: %s; %s answered. It goes on without you. Do not start it again.",
+			lasting(s.Began), phase, doing, answered),
+		Next:    next{Action: actionCall, Tool: waitTool, Arguments: map[string]any{"run_id": s.RunID}},
+		Current: &current{phase, doing, now.Done, now.Total, stamp(now.Since)},
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
+}
+
+// lasting words how long something has gone on; it is empty where that is not known.
+func lasting(since time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" for %d s", int(max(0, time.Since(since)).Seconds()))
+}
+
+// stampOf is stamp for what may have no time.
+func stampOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return stamp(at)
 }
 
 // stamp words a time as results do.

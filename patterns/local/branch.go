@@ -241,7 +241,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, <-d.result)
 	}
-	b.resume(w, !b.taken && b.cause == nil)
+	b.resume(w, b.ctx.Err() == nil) // it ends when the run is taken back or given up
 	b.alive()
 	if b.taken {
 		reason = patterns.ReasonCanceled

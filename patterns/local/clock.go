@@ -6,15 +6,17 @@ import (
 )
 
 // clock is wall time that never goes back, neither while the process lives nor over a restart. It is safe for concurrent
-// use. The zero clock knows nothing yet.
+// use.
 type clock struct {
-	opened time.Time    // with its monotonic reading
+	wall   int64        // at the beginning, microseconds since 1970
+	opened time.Time    // the same, for its monotonic reading
 	last   atomic.Int64 // microseconds since 1970
 }
 
 // newClock goes on from a remembered time.
 func newClock(remembered int64) *clock {
-	c := &clock{opened: time.Now()}
+	opened := time.Now()
+	c := &clock{wall: opened.UnixMicro(), opened: opened}
 	c.last.Store(remembered)
 	return c
 }
@@ -23,7 +25,7 @@ func newClock(remembered int64) *clock {
 // wall may have been set back), and of the newest time that it gave or remembers. In whole microseconds.
 func (c *clock) now() time.Time {
 	wall := time.Now()
-	at := max(wall.UnixMicro(), c.opened.Add(wall.Sub(c.opened)).UnixMicro())
+	at := max(wall.UnixMicro(), c.wall+wall.Sub(c.opened).Microseconds())
 	for {
 		last := c.last.Load()
 		if at <= last {

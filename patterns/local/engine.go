@@ -189,7 +189,9 @@ func (l *life) conclude(result patterns.Result) {
 		RunID: l.id, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked,
 		Began: l.began, Ended: l.engine.now(), Waited: l.waited + l.idle,
 	}
+	l.baton.Lock()
 	err := l.cause
+	l.baton.Unlock()
 	switch {
 	case err != nil:
 	case len(l.parked) > 0:

@@ -36,6 +36,7 @@ type journal struct {
 	full    bool            // what PRAGMA synchronous is now
 	broken  map[int64]int64 // epochs of runs whose last change failed
 	version int64           // PRAGMA data_version
+	taken   []*change       // the batch
 	refused []error
 	args    []any
 	written chan struct{} // closed when the writer is through
@@ -205,10 +206,7 @@ func (j *journal) close() {
 		<-j.written
 		return
 	}
-	select {
-	case j.wake <- struct{}{}:
-	default:
-	}
+	j.stir()
 	<-j.written
 	j.reading.Lock()
 	_ = j.reader.close()

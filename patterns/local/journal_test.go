@@ -124,3 +124,15 @@ func TestFenceKeepsFormerOwnersOut(t *testing.T) {
 		t.Errorf("the owner: %v", err)
 	}
 }
+
+// full lets the file grow no more, as on a full disk, or lets it grow again.
+func full(t testing.TB, j *journal, is bool) {
+	t.Helper()
+	limit := "PRAGMA max_page_count=1" // never below its size
+	if !is {
+		limit = "PRAGMA max_page_count=1000000"
+	}
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	check(t, j.writer.run(limit))
+}

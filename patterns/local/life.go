@@ -72,6 +72,9 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	l.now.Store(&now)
 	r.engine.mu.Lock()
 	r.life = l
+	if f := r.engine.file; f != nil {
+		f.lives[r.id] = l
+	}
 	r.engine.mu.Unlock()
 	return l
 }

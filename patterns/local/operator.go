@@ -3,18 +3,20 @@ package local
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"patterngate/patterns"
 )
 
-// Operator is what the owner of the state may do with the runs of all principals: what commands stand on.
-type Operator struct{ engine *Engine }
+// Operator is what the owner of a state file may do with the runs of all principals: what commands stand on. It is of an
+// engine over a state file only.
+type Operator struct{ file *file }
 
 // Operator returns the owner's view of the engine's runs.
-func (e *Engine) Operator() Operator { return Operator{e} }
+func (e *Engine) Operator() Operator { return Operator{e.file} }
 
 // Settlement says whether a call in doubt happened.
 type Settlement struct {
@@ -36,45 +38,214 @@ type AmbiguousError struct{ IDs []string }
 
 func (a *AmbiguousError) Error() string { return fmt.Sprintf("%d runs begin so", len(a.IDs)) }
 
-var errTODO = errors.New("local: not built yet")
-
-// Find is the id of the one run that begins so: 4 digits or more, with or without run_. [patterns.ErrNoRun], [*AmbiguousError].
-func (o Operator) Find(beginning string) (string, error) { return "", errTODO }
+// Find is the id of the one run that begins so: 4 digits or more, with or without run_. Its error is
+// [patterns.ErrNoRun] or an [*AmbiguousError].
+func (o Operator) Find(beginning string) (string, error) {
+	digits := strings.TrimPrefix(beginning, "run_")
+	if len(digits) < 4 || len(digits) > 16 {
+		return "", patterns.ErrNoRun
+	}
+	pad := 16 - len(digits)
+	low, err := strconv.ParseUint(digits+strings.Repeat("0", pad), 16, 64)
+	if err != nil {
+		return "", patterns.ErrNoRun
+	}
+	high, _ := strconv.ParseUint(digits+strings.Repeat("f", pad), 16, 64)
+	var ids []string
+	err = o.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			err := row(&n)
+			ids = append(ids, idOf(n))
+			return err
+		}, selectBetween, int64(low), int64(high))
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", patterns.ErrNoRun
+	case len(ids) > 1:
+		return "", &AmbiguousError{ids}
+	}
+	return ids[0], nil
+}
 
 // Run shows a run as it stands.
-func (o Operator) Run(id string) (patterns.Snapshot, bool) { return patterns.Snapshot{}, false }
+func (o Operator) Run(id string) (patterns.Snapshot, bool) {
+	n, _ := numberOf(id)
+	r, events, err := o.file.read(n)
+	if err != nil || r == nil {
+		return patterns.Snapshot{}, false
+	}
+	return o.file.show(r, events), true
+}
 
 // Record is a run's record with the length that was kept at its last rest (0: none yet), even where it is broken.
 func (o Operator) Record(id string) (events []patterns.Event, kept int64, err error) {
-	return nil, 0, errTODO
+	n, _ := numberOf(id)
+	r, events, err := o.file.read(n)
+	if err == nil && r == nil {
+		err = patterns.ErrNoRun
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return events, r.length, nil
 }
 
 // List is a page of all principals' runs, tombstones not among them.
-func (o Operator) List(f patterns.Filter) (patterns.Page, error) { return patterns.Page{}, errTODO }
+func (o Operator) List(f patterns.Filter) (patterns.Page, error) { return o.file.List(f) }
+
+// Check reads the whole file and says what is wrong with it.
+func (o Operator) Check() error { return o.file.journal.check() }
 
 // Cancel is as [patterns.Runs] has it. A run that no process carries on is ended here; nothing of it is called.
 func (o Operator) Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error) {
-	return patterns.Snapshot{}, errTODO
+	n, _ := numberOf(id)
+	r, _, err := o.file.read(n)
+	if err == nil && r == nil {
+		err = patterns.ErrNoRun
+	}
+	if err != nil {
+		return patterns.Snapshot{}, err
+	}
+	return o.file.Cancel(ctx, r.principal, id, by)
 }
 
 // Settle says what became of a call in doubt, by its effect key. The run then goes on wherever it is taken.
 // [patterns.ErrNotTaken] where the run does not wait for this.
-func (o Operator) Settle(id, effect string, s Settlement) error { return errTODO }
+func (o Operator) Settle(id, effect string, s Settlement) error {
+	err := o.file.settle(id, effect, s)
+	o.file.nudge()
+	return err
+}
 
 // Seize takes a run from an owner that lives but does not move. What that owner has sent cannot be recalled.
 // [patterns.ErrNotTaken] where nobody owns it.
-func (o Operator) Seize(id string, by patterns.Note) error { return errTODO }
+func (o Operator) Seize(id string, by patterns.Note) error {
+	n, _ := numberOf(id)
+	now := o.file.journal.now()
+	err := o.file.journal.do(&change{run: n, sync: true, also: func(s *session) error {
+		changed, err := s.exec(updateSeized, n)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return refusal{patterns.ErrNotTaken}
+		}
+		var last patterns.Event
+		err = s.each(func(row func(...any) error) error { return row(&last.Seq, &last.At, &last.Hash) }, selectLast, n)
+		if err != nil {
+			return err
+		}
+		note := patterns.Event{
+			Seq: last.Seq + 1, At: max(last.At, now.UnixMicro()), Kind: patterns.NoteEvent, Body: encodeBody(NoteBody{What: noteSeize, Note: by}),
+		}
+		note.Seal(id, last.Hash)
+		_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
+		return err
+	}})
+	o.file.nudge()
+	return err
+}
 
-// Resume carries on what is ready here, or the one run, and returns the runs when they rest, or as they stand when ctx ends.
+// Resume carries on what is ready here, or the one run, and returns the runs when they rest, or as they stand when ctx
+// ends. Its error for one run is [patterns.ErrOver], or [patterns.ErrNotTaken] where it waits or another process has it.
 func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, error) {
-	return nil, errTODO
+	f := o.file
+	f.bury()
+	var wanted []int64
+	if id != "" {
+		n, _ := numberOf(id)
+		wanted = []int64{n}
+	} else {
+		ready, _, err := f.candidates()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range ready {
+			wanted = append(wanted, r.n)
+		}
+	}
+	var lives []*life
+	for _, n := range wanted {
+		l, err := f.claim(n, nil)
+		if err != nil && id != "" {
+			return o.unclaimed(id, err)
+		}
+		if l != nil {
+			lives = append(lives, l)
+		}
+	}
+	var list []patterns.Snapshot
+	for _, l := range lives {
+		s, _ := f.Wait(ctx, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// unclaimed shows the one run that was not carried on, and says why.
+func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error) {
+	s, ok := o.Run(id)
+	switch {
+	case !ok:
+		return nil, patterns.ErrNoRun
+	case s.State == patterns.Over:
+		return []patterns.Snapshot{s}, patterns.ErrOver
+	}
+	return []patterns.Snapshot{s}, cause
 }
 
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
-func (o Operator) Prune(before time.Time, dry bool) ([]Tombstone, error) { return nil, errTODO }
+func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {
+	var old []*row
+	err = o.file.journal.view(func(s *session) error {
+		return readRows(s, func(r *row) bool { old = append(old, r); return true }, selectOld, before.UnixMicro())
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range old {
+		t := Tombstone{
+			RunID: r.id(), Pattern: r.pattern, StopReason: r.stopReason, Began: time.UnixMicro(r.began), Ended: time.UnixMicro(r.ended),
+			Head: patterns.Head{Events: r.length, Hash: r.head},
+		}
+		if !dry {
+			if err := o.bury(r, t); err != nil {
+				return list, err
+			}
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// bury leaves a run's tombstone.
+func (o Operator) bury(r *row, t Tombstone) error {
+	return o.file.journal.do(&change{sync: true, also: func(s *session) error {
+		_, err := s.exec(insertTombstone, t.RunID, r.pattern, r.principal, r.stopReason, r.began, r.ended, r.length, r.head)
+		for _, query := range []string{deleteEvents, deleteRedacted, deleteRun} {
+			if err == nil {
+				_, err = s.exec(query, r.n)
+			}
+		}
+		return err
+	}})
+}
 
 // Tombstones lists what stays of pruned runs, newest first.
-func (o Operator) Tombstones() ([]Tombstone, error) { return nil, errTODO }
-
-// Backup copies the state into a new file while it is in use.
-func (e *Engine) Backup(ctx context.Context, file string) error { return errTODO }
+func (o Operator) Tombstones() (list []Tombstone, err error) {
+	err = o.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var t Tombstone
+			var began, ended int64
+			err := row(&t.RunID, &t.Pattern, &t.StopReason, &began, &ended, &t.Head.Events, &t.Head.Hash)
+			t.Began, t.Ended = time.UnixMicro(began), time.UnixMicro(ended)
+			list = append(list, t)
+			return err
+		}, selectTombstones)
+	})
+	return list, err
+}

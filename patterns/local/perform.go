@@ -62,7 +62,7 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 	}
 	if !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		d.record.append(patterns.LateEvent, d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
-		d.record.flush(false, nil)
+		d.record.late()
 	}
 }
 

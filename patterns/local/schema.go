@@ -27,6 +27,9 @@ var writerPragmas = [...]string{
 	"PRAGMA wal_autocheckpoint=1000", // pages
 }
 
+// errReadOnly says that SQLite opened the file for reading for want of the right to write; it would tell at the first write.
+var errReadOnly = errors.New("it may only be read; make it writable for its owner (chmod u+w) or name another file with --state")
+
 // settle finds out whose file it is and makes it one of ours where it is new. It changes nothing in others' files.
 func (j *journal) settle() error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -42,6 +45,9 @@ func (j *journal) adopt() error {
 	have, err := j.stamp()
 	if err != nil {
 		return err
+	}
+	if only, err := j.writer.conn.(interface{ IsReadOnly(string) (bool, error) }).IsReadOnly("main"); err != nil || only {
+		return errors.Join(err, errReadOnly)
 	}
 	if err := j.wal(); err != nil {
 		return err
@@ -88,7 +94,7 @@ func (j *journal) stamp() (have int, err error) {
 	}
 	read(&app, "PRAGMA application_id")
 	read(&have, "PRAGMA user_version")
-	read(&tables, "SELECT count(*) FROM sqlite_schema")
+	read(&tables, countTables)
 	switch {
 	case err != nil:
 		return 0, err

@@ -36,16 +36,19 @@ CREATE INDEX runs_state ON runs(state, config, wake, newest);
 CREATE INDEX runs_principal ON runs(principal, began);
 CREATE INDEX runs_request ON runs(request);
 
+-- Events of all runs stand in the order of their commits, so that runs which write at the same time fill one page and not
+-- a page each. A row is never changed; the index says which are a run's.
 CREATE TABLE events (
+	id   INTEGER PRIMARY KEY,
 	n    INTEGER NOT NULL,
 	seq  INTEGER NOT NULL,
 	at   INTEGER NOT NULL,
 	kind TEXT NOT NULL,
 	key  TEXT NOT NULL,
 	body BLOB NOT NULL,
-	hash BLOB NOT NULL,
-	PRIMARY KEY (n, seq)
-) WITHOUT ROWID;
+	hash BLOB NOT NULL
+);
+CREATE UNIQUE INDEX events_run ON events(n, seq);
 
 CREATE TABLE configs (                          -- what runs were begun with; references, never secret values
 	hash TEXT PRIMARY KEY,

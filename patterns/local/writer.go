@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"patterngate/patterns"
 )
@@ -22,6 +23,30 @@ type change struct {
 
 // submit queues a change. The order of submission is the order of effect.
 func (j *journal) submit(c *change) {
+	if j.enqueue(c) {
+		j.stir()
+	}
+}
+
+// do submits a change and waits for it. The change's done is not told. Where nobody writes it is the writer itself:
+// handing over to another goroutine and back costs a third of an append.
+func (j *journal) do(c *change) error {
+	done := make(chan error, 1)
+	c.done = func(err error) { done <- err }
+	if j.enqueue(c) {
+		led := j.writing.TryLock()
+		if led {
+			j.batch()
+			j.writing.Unlock()
+		}
+		if !led || !j.idle() {
+			j.stir()
+		}
+	}
+	return <-done
+}
+
+func (j *journal) enqueue(c *change) bool {
 	j.mu.Lock()
 	closed := j.closed
 	if !closed {
@@ -30,20 +55,16 @@ func (j *journal) submit(c *change) {
 	j.mu.Unlock()
 	if closed {
 		c.tell(errClosed)
-		return
 	}
+	return !closed
+}
+
+// stir has the writer look whether something is queued.
+func (j *journal) stir() {
 	select {
 	case j.wake <- struct{}{}:
 	default: // it will look anyway
 	}
-}
-
-// do submits a change and waits for it. The change's done is not told.
-func (j *journal) do(c *change) error {
-	done := make(chan error, 1)
-	c.done = func(err error) { done <- err }
-	j.submit(c)
-	return <-done
 }
 
 func (c *change) tell(err error) {
@@ -52,31 +73,47 @@ func (c *change) tell(err error) {
 	}
 }
 
-// write is the only writer: it takes what waits, makes it one transaction and tells everyone, until it is closed and
-// nothing waits.
+// write makes what is queued batches, until the journal is closed and nothing is queued.
 func (j *journal) write() {
 	defer close(j.written)
-	var spare []*change
-	for {
-		j.mu.Lock()
-		batch, closed := j.queue, j.closed
-		j.queue = spare
-		j.mu.Unlock()
-		for rest := batch; len(rest) > 0; {
-			n := min(len(rest), maxBatch)
-			j.commit(rest[:n])
-			rest = rest[n:]
+	for range j.wake {
+		j.writing.Lock()
+		for j.batch() {
 		}
-		clear(batch)
-		spare = batch[:0]
-		if len(batch) > 0 {
-			continue
-		}
-		if closed {
+		j.writing.Unlock()
+		if j.ending() {
 			return
 		}
-		<-j.wake
 	}
+}
+
+func (j *journal) idle() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.queue) == 0
+}
+
+// ending says that nothing is queued and nothing will be.
+func (j *journal) ending() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed && len(j.queue) == 0
+}
+
+// batch makes one of what is queued; false where nothing was. It holds the journal's writing.
+func (j *journal) batch() bool {
+	j.mu.Lock()
+	n := min(len(j.queue), maxBatch)
+	batch := append(j.taken[:0], j.queue[:n]...)
+	j.queue = slices.Delete(j.queue, 0, n)
+	j.mu.Unlock()
+	if n == 0 {
+		return false
+	}
+	j.commit(batch)
+	clear(batch)
+	j.taken = batch
+	return true
 }
 
 // commit makes a batch durable and tells each change how it went. After a failure nothing that a run of the batch
@@ -101,8 +138,6 @@ func (j *journal) damn(c *change) {
 
 // transact is one transaction. The first result is each change's own, the second concerns them all.
 func (j *journal) transact(batch []*change) (refused []error, err error) {
-	j.writing.Lock()
-	defer j.writing.Unlock()
 	if err := j.there(); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// ownHome gives the program in this process a home of its own, so that it neither finds nor makes a file elsewhere.
+func ownHome(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	for name, value := range map[string]string{"HOME": home, "LOCALAPPDATA": home, "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", stateVariable: ""} {
+		t.Setenv(name, value)
+	}
+}
+
 // program is the program as a child with a home of its own.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
@@ -37,14 +46,13 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	home := t.TempDir()
-	cmd.Env = []string{asProgram + "=1", "HOME=" + home, "TMPDIR=" + home, "SystemRoot=" + os.Getenv("SystemRoot")}
+	cmd.Env = []string{asProgram + "=1", "HOME=" + home, "LOCALAPPDATA=" + home, "TMPDIR=" + home, "SystemRoot=" + os.Getenv("SystemRoot")}
 	return cmd
 }
 
 // What is typed wrongly ends with 2, a cause and what to try; nothing goes to standard output.
 func TestUsageFaults(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
+	ownHome(t)
 	for name, args := range map[string][]string{
 		"unknown command":       {"bogus"},
 		"unknown flag":          {"--bogus"},
@@ -215,8 +223,7 @@ func (fullDisk) Write([]byte) (int, error) {
 
 // A result that did not get out is no success, and no usage fault either.
 func TestResultIsNotWritten(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
+	ownHome(t)
 	for _, args := range [][]string{
 		{"version"}, {"tools"}, {"tools", "--json"}, {"stop-reasons"}, {"config", "show"}, {"config", "path"},
 	} {

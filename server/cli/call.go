@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,15 +28,20 @@ const (
 //	words, --args, files ──▶ given ──typed by the tool's schema──▶ one JSON object ──tools/call──▶ result ──▶ text, exit code
 type toolCall struct {
 	app     *app
-	args    string // --args
-	url     string // of another server
-	command string // that starts another server
+	name    string        // of the tool
+	args    string        // --args
+	url     string        // of another server
+	command string        // that starts another server
+	wait    time.Duration // how long the run is followed; 0: it is not
 	quiet   bool
 	errs    *lockedWriter // standard error, also for the server's log and progress
+
+	followed string // the run that is followed; "" none yet
 }
 
 const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process
-and with the configuration that serve would use; a run that waits is gone when the call returns.
+and with the configuration and the state file that serve would use. A run that still goes on when the call returns is
+handed over: a server over that file goes on with it, or the next call that follows it.
 
 Arguments are typed by the tool's input schema:
   key=value      text as it is; numbers, true and false, objects and arrays where the schema wants them
@@ -47,6 +53,9 @@ repeated members in JSON and the like reach it as they are written.
 
 The result goes to standard output: its text, with what to do next in words, or with --json its structured content (the
 whole result object where there is none). Progress, logs and faults go to standard error.
+
+--wait 10m follows a run: where it takes longer than a call waits (max_wait_seconds), it is asked for again until it ends,
+waits, or the time is over. What it came to by then is printed.
 
 --url calls a server over Streamable HTTP; PATTERNGATE_URL does the same where neither --url nor --command is given. Its
 bearer token is read from PATTERNGATE_TOKEN: it is sent to that origin only, and never over plain HTTP to another host.
@@ -62,6 +71,7 @@ Patterngate is 0, and 6 where it says that it is an error.`
 const callExamples = `  patterngate call route_ticket ticket='I want my money back: refund for user_id=42'
   patterngate call run_task_decomposition goal='April report for manager 42' --json
   patterngate call run_task_decomposition goal='April report' plan=@plan.json finalize=false
+  patterngate call run_orchestrator goal='morning report' report_date=2026-02-26 region=US --wait 10m
   patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'
   echo '{"goal":"morning report"}' | patterngate call run_orchestrator --args - report_date=2026-02-26 region=US
   patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
@@ -81,6 +91,9 @@ func (a *app) callCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := c.checkWait(cmd.Flags().Changed("wait")); err != nil {
+				return err
+			}
 			switch named := cmd.Flags().Changed("url"); {
 			case named && cmd.Flags().Changed("command"):
 				return usage("call", errors.New("--url and --command are two servers"), "one of them")
@@ -95,6 +108,7 @@ func (a *app) callCommand() *cobra.Command {
 	flags.StringVar(&c.args, "args", "", "a JSON object of arguments, @file, or - for standard input; merged first")
 	flags.StringVar(&c.url, "url", "", "call the server at this URL (else PATTERNGATE_URL)")
 	flags.StringVar(&c.command, "command", "", "call the server that this command line starts")
+	flags.DurationVar(&c.wait, "wait", 0, "follow the run for as long as that: 90s, 10m")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress")
 	return cmd
 }
@@ -107,6 +121,7 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	c.errs = &lockedWriter{to: c.app.err}
 	defer c.errs.end()
 
+	c.name = name
 	read, err := c.given(ctx, words)
 	if err != nil {
 		return err
@@ -124,31 +139,63 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	if err != nil {
 		return usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
 	}
+	until := time.Now().Add(c.wait)
+	result, err := c.call(ctx, to, tool.Name, c.patience(tool, arguments, c.wait))
+	if err == nil {
+		result, err = c.follow(ctx, to, result, until)
+	}
+	return c.conclude(ctx, to, result, err)
+}
+
+// call makes one call.
+func (c *toolCall) call(ctx context.Context, to *callee, tool string, arguments json.RawMessage) (upstream.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	result, err := to.client.CallRaw(limited, tool.Name, arguments, c.progress())
-	if err != nil && result.Raw == nil {
-		return c.failed(ctx, tool.Name, err)
+	return to.client.CallRaw(limited, tool, arguments, c.progress())
+}
+
+// conclude prints a result and says what the command came to. With an error the result is the server's last word about a
+// call that was given up, if there is one.
+func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Result, failed error) error {
+	if failed != nil && result.Raw == nil {
+		return c.failed(ctx, failed)
 	}
-	code, written := c.print(tool.Name, result)
+	code, written := c.print(c.name, result)
+	e, ours := readEnvelope(result.Structured)
+	if left := to.leftBehind(e); ours && left != "" && written == nil {
+		c.note(left)
+	}
 	switch {
-	case err != nil: // the server's last word about a call that was given up
-		return c.failed(ctx, tool.Name, err)
+	case failed != nil:
+		return c.failed(ctx, failed)
 	case written != nil:
 		return written
-	case to.here && code == exitWaiting:
-		c.note("the run was in this process and is gone with it; runs last in a server: patterngate serve --http, then call --url")
-	}
-	if code != exitDone {
+	case code != exitDone:
 		return exitCode(code)
 	}
 	return nil
 }
 
+// leftBehind says what becomes of a run that has not ended when its server, in this process, does.
+func (s *callee) leftBehind(e envelope) string {
+	switch {
+	case !s.here || e.exit() != exitWaiting:
+		return ""
+	case !s.kept:
+		return "the run was in this process and is gone with it; runs last in a state file (without --state :memory:) or in a server: patterngate serve --http, then call --url"
+	case e.Status == "running":
+		return "the run is recorded; a server over the same state file goes on with it, or: patterngate call " + waitTool + " run_id=" + e.RunID
+	}
+	return ""
+}
+
 // failed words why there is no result, or none that counts.
-func (c *toolCall) failed(ctx context.Context, tool string, err error) error {
-	what := "call " + tool
+func (c *toolCall) failed(ctx context.Context, err error) error {
+	what := "call " + c.name
 	switch refused, _ := errors.AsType[*upstream.RPCError](err); {
+	case ctx.Err() != nil && c.followed != "":
+		c.note("interrupted; " + c.followed + " was not cancelled")
+		return ctx.Err()
 	case ctx.Err() != nil:
 		c.note("interrupted; the server was told to cancel the call")
 		return ctx.Err()

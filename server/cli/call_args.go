@@ -267,6 +267,11 @@ func (g given) object(schema json.RawMessage) (json.RawMessage, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	return joined(members), nil
+}
+
+// joined is an object of these members.
+func joined(members []member) json.RawMessage {
 	text := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
@@ -274,7 +279,7 @@ func (g given) object(schema json.RawMessage) (json.RawMessage, error) {
 		}
 		text = append(append(append(text, m.name...), ':'), m.value...)
 	}
-	return append(text, '}'), nil
+	return append(text, '}')
 }
 
 // without are the members that have another name.

@@ -138,7 +138,7 @@ var plainTool = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`)
 // quoted word.
 func (c *toolCall) commandLine(n nextStep) string {
 	words := []string{"patterngate", "call", n.Tool, "--args", string(n.Arguments)}
-	for _, flag := range []struct{ name, value string }{{"--config", c.app.config}, {"--url", c.url}, {"--command", c.command}} {
+	for _, flag := range []struct{ name, value string }{{"--config", c.app.config}, {"--state", c.app.state}, {"--url", c.url}, {"--command", c.command}} {
 		if flag.value != "" {
 			words = append(words, flag.name, flag.value)
 		}

@@ -22,9 +22,9 @@ const (
 
 // envelope is what is read of a Patterngate's structured result (spec/surface.md section 1).
 type envelope struct {
-	Status, StopReason, Summary string
-	Answered                    bool // there is an answer
-	Next                        nextStep
+	Status, StopReason, RunID, Summary string
+	Answered                           bool // there is an answer
+	Next                               nextStep
 }
 
 // readEnvelope reads a structured result, if it is one of a Patterngate.
@@ -38,7 +38,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 		_ = json.Unmarshal(members[name], &s) // another type is no text of ours
 		return s
 	}
-	e := envelope{Status: text("status"), StopReason: text("stop_reason"), Summary: text("summary"), Answered: text("answer") != ""}
+	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)
 	if !known || json.Unmarshal(members["next"], &e.Next) != nil || e.Next.Action == "" || e.Summary == "" {
 		return envelope{}, false

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"patterngate/catalog/upstream"
@@ -24,7 +25,9 @@ const (
 type callee struct {
 	client *upstream.Client
 	here   bool   // it is in this process
+	kept   bool   // and records its runs in a file
 	wait   func() // for the server in this process to end
+	tools  []upstream.Tool
 }
 
 // close ends the session. That a server does not end in order changes nothing about the result.
@@ -71,9 +74,12 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if loaded.Log.Level == "" {
 		loaded.Log.Level = "warn"
 	}
-	s, err := c.app.server(loaded.Config, c.app.logger(loaded.Log, c.errs))
+	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log, c.errs))
 	if err != nil {
-		return nil, fault("call", err)
+		return nil, err
+	}
+	if c.follows() || c.name == waitTool { // it may wait for a run that nobody carries on
+		s.carryOn()
 	}
 	requests, toServer := io.Pipe()
 	answers, fromServer := io.Pipe()
@@ -85,10 +91,15 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 		_ = fromServer.CloseWithError(err)
 	}()
 	client, err := upstream.Over(ctx, answers, toServer, c.identity())
+	ended := func() {
+		<-served
+		s.close()
+	}
 	if err != nil {
+		ended()
 		return nil, fault("call", err)
 	}
-	return &callee{client: client, here: true, wait: func() { <-served }}, nil
+	return &callee{client: client, here: true, kept: !s.memory, wait: ended}, nil
 }
 
 // dialed reaches a server over HTTP.
@@ -171,18 +182,19 @@ func childEnvironment(environ []string) []string {
 func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	limited, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	tools, err := s.client.Tools(limited)
+	var err error
+	s.tools, err = s.client.Tools(limited)
 	switch {
 	case ctx.Err() != nil:
 		return upstream.Tool{}, ctx.Err()
 	case err != nil:
 		return upstream.Tool{}, fault("call", err)
 	}
+	if t, ok := s.named(name); ok {
+		return t, nil
+	}
 	var names []string
-	for _, t := range tools {
-		if t.Name == name {
-			return t, nil
-		}
+	for _, t := range s.tools {
 		names = append(names, t.Name)
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
@@ -194,6 +206,15 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		try = "patterngate tools"
 	}
 	return upstream.Tool{}, usage("call", errors.New(unknown), try)
+}
+
+// named is the server's tool of that name.
+func (s *callee) named(name string) (upstream.Tool, bool) {
+	i := slices.IndexFunc(s.tools, func(t upstream.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return upstream.Tool{}, false
+	}
+	return s.tools[i], true
 }
 
 // someOf lists names, counting those beyond the first few.

@@ -21,8 +21,7 @@ import (
 // called runs the program with a home of its own and returns exit code, standard output and standard error.
 func called(t *testing.T, stdin string, args ...string) (int, string, string) {
 	t.Helper()
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
+	ownHome(t)
 	var out, errs bytes.Buffer
 	code := Main(append([]string{"call"}, args...), strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
@@ -89,8 +88,7 @@ func TestCallEnvironment(t *testing.T) {
 
 // A result that did not get out is no success.
 func TestCallResultIsNotWritten(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
+	ownHome(t)
 	var errs bytes.Buffer
 	args := []string{"call", "route_ticket", "ticket=refund for user_id=42", "--quiet"}
 	if code := Main(args, strings.NewReader(""), fullDisk{}, &errs); code != exitFault || !strings.Contains(errs.String(), "no space") {
@@ -222,8 +220,7 @@ func TestCallInterrupted(t *testing.T) {
 
 // The shell is offered the tools of this program's own server, then the keys that are not given.
 func TestCallCompletion(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
+	ownHome(t)
 	complete := func(words ...string) string {
 		var out, errs bytes.Buffer
 		Main(append([]string{"__complete", "call"}, words...), strings.NewReader(""), &out, &errs)

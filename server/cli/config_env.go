@@ -17,11 +17,12 @@ var configVariables = []struct{ name, path string }{
 	{"PATTERNGATE_LOG_FORMAT", "log.format"},
 	{"PATTERNGATE_HTTP", "http.listen"},
 	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
-	{"PATTERNGATE_STATE", "state"},
+	{stateVariable, "state"},
 }
 
 const (
 	configVariable = "PATTERNGATE_CONFIG"
+	stateVariable  = "PATTERNGATE_STATE"
 	keyVariable    = "OPENAI_API_KEY"
 	ownVariables   = "PATTERNGATE_"
 )

@@ -73,7 +73,7 @@ func (a *app) demoServer(ctx context.Context, dir string) (*upstream.Client, err
 		return nil, err
 	}
 	return upstream.Start(ctx, upstream.Program{
-		Command: self, Args: []string{"serve", "--config", config, "--log-level", "warn"}, Dir: dir, Stderr: a.err,
+		Command: self, Args: []string{"serve", "--config", config, "--state", memoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.err,
 		Env: append(systemEnvironment(a.environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
 	}, upstream.Identity{Name: "patterngate-demo", Version: version().Version})
 }

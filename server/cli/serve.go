@@ -16,6 +16,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Serve MCP on stdio, or over HTTP",
 		Long: "Serves the patterns as MCP tools on standard input and output, for a client that starts this program. Logs go to\n" +
 			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
+			"Runs are recorded in a state file (--state, else state.db in your state directory) and outlive the program: what was\n" +
+			"interrupted goes on with the next start. Several programs may share the file. With --state :memory: nothing is kept.\n\n" +
 			"With --http it serves Streamable HTTP instead, at http://ADDR/mcp, with http://ADDR/healthz beside it. On a loopback\n" +
 			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
 			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
@@ -56,12 +58,14 @@ func (a *app) serve(ctx context.Context) error {
 			a.err = io.Discard // nor would the failure get out
 		}
 	}()
-	s, err := a.server(loaded.Config, a.logger(loaded.Log, errs))
+	s, err := a.service("serve", loaded.Config, a.logger(loaded.Log, errs))
 	if err != nil {
-		return fault("serve", err)
+		return err
 	}
+	defer s.close()
+	s.carryOn()
 	if loaded.HTTP.Listen != "" {
-		return serveHTTP(ctx, s, loaded.HTTP, tokens)
+		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
 	}
 	in, undo := polled(a.in, out)
 	defer undo()

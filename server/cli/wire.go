@@ -10,11 +10,7 @@ import (
 
 	"github.com/lmittmann/tint"
 
-	"patterngate/catalog"
-	"patterngate/catalog/demo"
-	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/local"
 	"patterngate/server"
 )
@@ -31,37 +27,33 @@ func (a *app) load() (LoadedConfig, error) {
 	return loaded, nil
 }
 
-// server wires the program: the catalog into specs, the model, the engine and the MCP surface.
+// server wires the program without a state file: for who shows what is served, and for :memory:.
 func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
-	tools, err := demo.Tools(c.Demo)
+	d, err := declare(c)
 	if err != nil {
 		return nil, err
 	}
-	all, err := catalog.New(tools...)
-	if err != nil {
-		return nil, err
+	return wire(c, d, &local.Engine{}, log)
+}
+
+// wire joins the catalog's specs, the model, the engine and the MCP surface.
+func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*server.Server, error) {
+	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
+	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
+	engine.Resumed = func(runID, from string) {
+		log.Info("run resumed", "run_id", runID, "from", from)
 	}
-	model, err := newModel(c.LLM)
-	if err != nil {
-		return nil, err
-	}
-	var offered []server.Pattern
-	for _, p := range c.Patterns {
-		if p.Enabled {
-			offered = append(offered, server.Pattern{Spec: newSpec(p, all), Completions: builtinCompletions[p.Kind]})
-		}
-	}
-	engine := &local.Engine{CallerWait: orNone(c.Wait.Caller), MaxParked: orNone(c.Limits.ParkedRuns), Fault: func(runID, key string, cause error) {
+	engine.Fault = func(runID, key string, cause error) {
 		level := slog.LevelDebug
 		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
 			level = slog.LevelError
 		}
 		log.Log(context.Background(), level, "fault", "id", runID+"/"+key, "cause", cause)
-	}}
+	}
 	return server.New(server.Config{
-		Patterns: offered, Engine: engine, Model: model, Configured: c.LLM.Resolved() == "openai", Log: log,
+		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
-		Version: version().Version,
+		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version,
 	})
 }
 
@@ -71,28 +63,6 @@ func orNone[N int | time.Duration](limit N) N {
 		return -1
 	}
 	return limit
-}
-
-// newModel is who answers questions.
-func newModel(c LLMConfig) (patterns.Model, error) {
-	if c.Resolved() == "rules" {
-		return llm.NewRules(), nil
-	}
-	return llm.NewOpenAI(c.OpenAI())
-}
-
-// newSpec declares a built-in pattern as it is configured.
-func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
-	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Policy: p.Policy, Execution: p.Execution, Budget: p.Budget, Prompts: llm.Prompts(p.Kind),
-	}
-	switch p.Kind {
-	case gateway.Orchestrator:
-		s.Aggregate = patterns.Operations
-	case gateway.Supervisor:
-		s.Reviewer, s.Approver = p.Refunds, p.Approver
-	}
-	return s
 }
 
 // logger writes to standard error, which is never part of a protocol.

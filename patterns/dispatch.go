@@ -1,0 +1,255 @@
+package patterns
+
+import (
+	"fmt"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// attempt is one try of a task: a permit for it, or why there is none.
+type attempt struct {
+	n       int // from 1
+	permit  gateway.Permit
+	refusal *gateway.Stop
+	spent   bool    // refused by a budget, before anything runs
+	effect  Effect  // that it is made with
+	judged  *Judged // of a refusal
+}
+
+// ending is how a task's branch ended.
+type ending struct {
+	row      TaskRow
+	problems []gateway.Problem
+	calls    []made
+	judged   []Judged // retries that the gate refused
+	cut      string   // why the run's own end ended it
+	taken    int      // dispatches it took
+	try      attempt  // the newest
+	open     bool     // the newest call is in doubt: it is settled when all branches have ended
+}
+
+// made is one call with its outcome, for the ledger.
+type made struct {
+	permit gateway.Permit
+	out    Outcome
+}
+
+// dispatch runs the tasks, at most max_parallel at once, and collects how they ended in the plan's order.
+func (o *orchestration) dispatch() {
+	first := o.firstAttempts()
+	ends := Each(o.run, "task", first, o.spec.Budget.MaxParallel, o.work)
+	o.settleAll(ends)
+	cut, why := 0, ""
+	for i, end := range ends {
+		// While as many earlier tasks ran as may, this one waited; at the deadline it was never called, so nobody
+		// knows what the call would have been refused for.
+		if cut >= o.spec.Budget.MaxParallel && first[i].refusal != nil && !first[i].spent {
+			end = ending{row: end.row, cut: why, taken: end.taken}.failed(0, why)
+		}
+		if end.cut != "" {
+			why = end.cut
+			cut++
+		}
+		o.collect(end)
+	}
+}
+
+// firstAttempts admits all first attempts: they take their dispatches before anything runs. What is to be said and was
+// judged meanwhile goes with the first call of them, or stays for what follows.
+func (o *orchestration) firstAttempts() []attempt {
+	first := make([]attempt, len(o.plan))
+	for i := range o.plan {
+		first[i] = o.firstAttempt(i)
+		if j := first[i].judged; j != nil {
+			o.judged = append(o.judged, *j)
+		}
+	}
+	for i := range first {
+		if first[i].refusal == nil {
+			first[i].effect = o.effect(PhaseDispatch, o.plan[i].Worker)
+			first[i].effect.Timeout = o.spec.Budget.TaskTimeout
+		}
+	}
+	return first
+}
+
+// firstAttempt admits a task's first attempt.
+func (o *orchestration) firstAttempt(i int) attempt {
+	spent := ""
+	switch {
+	case !o.spec.Budget.MaxDispatches.Allows(i + 1):
+		spent = "max_dispatches"
+	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
+		spent = "max_tool_calls"
+	default:
+		return o.admit(i, 1)
+	}
+	return attempt{n: 1, spent: true}.refused(o.proposal(i, 1), &gateway.Stop{Reason: spent})
+}
+
+func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
+	j := barred(PhaseDispatch, p, refusal)
+	a.refusal, a.judged = refusal, &j
+	return a
+}
+
+// admit asks the gate.
+func (o *orchestration) admit(i, n int) attempt {
+	p := o.proposal(i, n)
+	permit, refusal := o.gate.Admit(p)
+	if refusal != nil {
+		return attempt{n: n}.refused(p, refusal)
+	}
+	return attempt{n: n, permit: permit}
+}
+
+// proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
+func (o *orchestration) proposal(i, n int) gateway.Proposal {
+	t := o.plan[i]
+	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n}
+	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && takes(tool, requestID) {
+		p.Inject = map[string]any{requestID: o.run.ID()}
+	}
+	return p
+}
+
+// work runs one task in its branch.
+func (o *orchestration) work(branch Run, i int, first attempt) ending {
+	t := o.plan[i]
+	return o.attempts(branch, i, ending{try: first, row: TaskRow{
+		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: ijson.ArgsHash(t.Args),
+	}})
+}
+
+// attempts makes attempt after attempt while the time-out is the only fault.
+func (o *orchestration) attempts(branch Run, i int, end ending) ending {
+	for {
+		try := end.try
+		if !try.spent {
+			end.taken = try.n
+		}
+		if try.refusal != nil {
+			end.problems = try.refusal.Problems
+			return end.failed(try.n, try.refusal.Reason)
+		}
+		out := CallTool(branch, try.effect, try.permit)
+		end.calls = append(end.calls, made{try.permit, out})
+		if interrupted(out) {
+			end.open = true
+			return end
+		}
+		next, more := o.after(i, end, out)
+		if !more {
+			return next
+		}
+		end = next
+	}
+}
+
+// after ends a task by the outcome of its newest attempt, or makes ready for another.
+func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bool) {
+	n, permit := end.try.n, end.try.permit
+	if out.Reason != ReasonTimeout {
+		return end.with(n, permit, out), false
+	}
+	if n > o.spec.Budget.MaxRetriesPerTask || !permit.Repeatable() {
+		end.row.InDoubt = !permit.Repeatable()
+		return end.failed(n, "task_timeout"), false
+	}
+	next := o.admit(i, n+1)
+	if next.judged != nil {
+		end.judged = append(end.judged, *next.judged)
+	}
+	next.effect = end.try.effect
+	next.effect.Said, next.effect.Judged = nil, nil
+	next.effect.Doing = fmt.Sprintf("%s timed out, attempt %d", permit.Tool(), n+1)
+	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline
+	end.try = next
+	return end, true
+}
+
+// retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.
+func (o *orchestration) retryQuotas() []Quota {
+	var quotas []Quota
+	for _, q := range []struct {
+		name  string
+		limit gateway.Limit
+	}{{"max_dispatches", o.spec.Budget.MaxDispatches}, {"max_tool_calls", o.spec.Budget.MaxToolCalls}} {
+		if q.limit.Named() {
+			quotas = append(quotas, Quota{q.name, max(0, int(q.limit)-len(o.plan))})
+		}
+	}
+	return quotas
+}
+
+// settleAll settles the calls in doubt, one after the other in the plan's order, and goes on with their tasks. By then
+// all other tasks have ended, so that none of them waits for a person.
+func (o *orchestration) settleAll(ends []ending) {
+	if !slices.ContainsFunc(ends, func(e ending) bool { return e.open }) {
+		return
+	}
+	o.soFar = func() Result { return o.resultOf(ends) }
+	for i := range ends {
+		for _, c := range ends[i].calls { // a doubt of one task counts while another is settled
+			o.note(c.permit, c.out)
+		}
+	}
+	for i := range ends {
+		for end := &ends[i]; end.open; {
+			newest := &end.calls[len(end.calls)-1]
+			newest.out = o.settle(end.try.effect, newest.permit, newest.out)
+			end.open = false
+			next, more := o.after(i, *end, newest.out)
+			if more {
+				next = o.attempts(o.run, i, next)
+			}
+			*end = next
+		}
+	}
+}
+
+// resultOf is the run as it stands while some tasks have not ended.
+func (o *orchestration) resultOf(ends []ending) Result {
+	own, seen := *o.log, *o
+	seen.log = &own
+	for _, end := range ends {
+		if !end.open {
+			seen.collect(end)
+			continue
+		}
+		seen.dispatches += end.taken
+	}
+	own.judged = nil // they go with what is asked of the person
+	return seen.result(nil)
+}
+
+func (e ending) failed(attempts int, reason string) ending {
+	e.row.StopReason, e.row.AttemptsUsed, e.row.Retried = reason, attempts, attempts > 1
+	return e
+}
+
+// with ends a task by an outcome that is no time-out.
+func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
+	switch {
+	case out.State == OK:
+		if text, reported := gateway.Reported(out.Output); reported {
+			e.row.ObservationError = text
+			return e.failed(n, "worker_reported_error:"+p.Tool())
+		}
+		e.row.Status, e.row.Observation = "done", shown(out.Output, out.Bytes)
+		return e.failed(n, "")
+	case cutReason(out) != "":
+		e.cut = cutReason(out)
+		if out.State == Canceled {
+			n--
+		}
+		return e.failed(n, e.cut)
+	case out.State == Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
+		e.taken = n - 1
+		return e.failed(n, out.Reason)
+	}
+	e.row.InDoubt = interrupted(out)
+	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+}

@@ -1,0 +1,50 @@
+package local
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestClockNeverFalls(t *testing.T) {
+	for name, c := range map[string]*clock{
+		"from now on":           newClock(0),
+		"a remembered future":   newClock(time.Now().Add(time.Hour).UnixMicro()),
+		"the wall was set back": {wall: time.Now().Add(time.Hour).UnixMicro(), opened: time.Now()},
+	} {
+		before := c.now()
+		if early := time.Now().Add(59 * time.Minute); name != "from now on" && before.Before(early) {
+			t.Errorf("%s: it is %v, want an hour from now", name, before)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				last := before
+				for range 1000 {
+					now := c.now()
+					if now.Before(last) || now.Nanosecond()%1000 != 0 {
+						t.Errorf("%s: %v after %v", name, now, last)
+					}
+					last = now
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestClockFollowsTheWall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClock(time.Now().Add(time.Hour).UnixMicro())
+		at := c.now()
+		time.Sleep(30 * time.Minute)
+		if got := c.now(); !got.Equal(at) {
+			t.Errorf("half an hour before the remembered time: %v, want it still: %v", got, at)
+		}
+		time.Sleep(72 * time.Hour)
+		if got := c.now(); !got.Equal(time.Now()) {
+			t.Errorf("after it: %v, want the wall's %v", got, time.Now())
+		}
+	})
+}

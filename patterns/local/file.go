@@ -1,0 +1,368 @@
+package local
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Options say what an engine over a state file needs.
+type Options struct {
+	// Path of the state file; made where it is not there.
+	Path string
+	// Config is the hash of the configuration that this process makes jobs from, Snapshot what Source makes it again from.
+	Config   string
+	Snapshot []byte
+	// Source makes again what runs were begun with; nil: no run is carried on that another process began.
+	Source patterns.Source
+	// Redact are pointers to values that the record keeps only as salted hashes (spec/config.md section 2, redact).
+	Redact []string
+	// Hook is told of every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call; nil: nobody.
+	Hook func(point string)
+	// Poll is how often it is looked whether another process has written or died; 0: 20 ms.
+	Poll time.Duration
+}
+
+const (
+	defaultPoll = 20 * time.Millisecond
+	// again is how long after a failure it is tried again to write.
+	again = 200 * time.Millisecond
+)
+
+// file keeps runs in a state file.
+//
+//	ready ──claim: epoch + 1──▶ running ──▶ ended
+//	  ▲                           │ every branch ended or waits
+//	  └── answer, clock ── parked ◀┘
+//	running, and its owner's lock is free ──▶ ready
+type file struct {
+	*Engine
+	options  Options
+	journal  *journal
+	owner    *owner
+	redactor redactor
+	nudged   chan struct{}
+	closing  chan struct{}
+	watching sync.WaitGroup
+
+	// Guarded by the engine's lock.
+	lives    map[string]*life                  // by run
+	outcomes map[string]map[string]OutcomeBody // that could not be recorded, by run and key
+	lacking  map[int64]int64                   // epochs of ready runs that cannot be carried on here
+	closed   bool
+}
+
+var _ keeper = (*file)(nil)
+
+// Open opens or makes a state file. Its errors wrap [patterns.ErrJournal]. Nothing of what it holds is carried on before
+// [Engine.Go]; the engine's fields are set in between.
+func Open(o Options) (*Engine, error) {
+	e := &Engine{}
+	f := &file{
+		Engine: e, options: o, nudged: make(chan struct{}, 1), closing: make(chan struct{}),
+		lives: map[string]*life{}, lacking: map[int64]int64{},
+	}
+	var err error
+	if f.redactor, err = newRedactor(o.Redact); err != nil {
+		return nil, err
+	}
+	if f.journal, err = openJournal(o.Path, o.Hook); err != nil {
+		return nil, err
+	}
+	if f.owner, err = newOwner(o.Path); err != nil {
+		f.journal.close()
+		return nil, err
+	}
+	if o.Config != "" {
+		f.journal.submit(&change{also: func(s *session) error {
+			_, err := s.exec(insertConfig, o.Config, o.Snapshot)
+			return err
+		}})
+	}
+	e.file = f
+	return e, nil
+}
+
+// Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
+// called once, and not for an engine in memory.
+func (e *Engine) Go() {
+	e.file.watching.Add(1)
+	go e.file.watch()
+}
+
+// Config is the snapshot of a configuration that runs of this state file were begun with; false: it is not there.
+func (e *Engine) Config(hash string) (body []byte, ok bool) {
+	if e.file == nil {
+		return nil, false
+	}
+	_ = e.file.journal.view(func(s *session) error { // one that cannot be read is not there
+		return s.each(func(row func(...any) error) error {
+			ok = true
+			return row(&body)
+		}, selectConfig, hash)
+	})
+	return body, ok
+}
+
+// Backup copies the state into a new file while it is in use.
+func (e *Engine) Backup(ctx context.Context, to string) error { return e.file.journal.backup(ctx, to) }
+
+func (e *Engine) hook(point string) {
+	if e.file != nil && e.file.options.Hook != nil {
+		e.file.options.Hook(point)
+	}
+}
+
+// close hands over what runs, and leaves the file.
+func (f *file) close() {
+	f.mu.Lock()
+	already := f.closed
+	f.closed = true
+	lives := make([]*life, 0, len(f.lives))
+	for _, l := range f.lives {
+		lives = append(lives, l)
+	}
+	f.mu.Unlock()
+	if already {
+		return
+	}
+	close(f.closing)
+	for _, l := range lives {
+		l.giveUp(errHandedOver)
+	}
+	for _, l := range lives {
+		<-l.done
+	}
+	f.watching.Wait()
+	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // else the lock tells, when it falls
+		_, err := s.exec(updateReleased, f.owner.id)
+		return err
+	}})
+	f.journal.close()
+	f.owner.close()
+}
+
+// numberOf is a run's number in the file; false for what is no id.
+func numberOf(id string) (int64, bool) {
+	digits, ok := strings.CutPrefix(id, "run_")
+	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return int64(n), err == nil
+}
+
+func idOf(n int64) string { return fmt.Sprintf("run_%016x", uint64(n)) }
+
+// requestOf is by what a call's run is found again, and by what its arguments are compared; nil for a call that is equal
+// to none.
+func requestOf(job patterns.Job) (request, args []byte) {
+	if job.Equal == "" && job.ByKey == "" {
+		return nil, nil
+	}
+	kind, what := "equal", job.Equal
+	if job.ByKey != "" {
+		kind, what = "key", job.ByKey
+	}
+	sum := sha256.Sum256([]byte(job.Principal + "\x00" + job.Spec.Name + "\x00" + kind + "\x00" + what))
+	all := sha256.Sum256([]byte(job.Equal))
+	return sum[:16], all[:16]
+}
+
+// joins refuses to begin a run because an equal call began one.
+type joins struct{ id string }
+
+func (j joins) Error() string { return "local: an equal call began " + j.id }
+
+func (f *file) begin(r *run) (string, error) {
+	n, _ := numberOf(r.id)
+	job, now := r.job, f.journal.now()
+	request, args := requestOf(job)
+	r.record.file = &tail{file: f, id: r.id, n: n}
+	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
+	since := f.joinable(now).UnixMicro()
+	err := r.record.rest(false, func(s *session, _ patterns.Head, newest int64) error {
+		if request != nil {
+			if err := equal(s, job, request, args, since); err != nil {
+				return err
+			}
+		}
+		_, err := s.exec(insertRow, n, job.Spec.Name, string(job.Spec.Kind), job.Principal, job.Client, job.Config, request, args,
+			r.began.UnixMicro(), f.owner.id, newest)
+		return err
+	})
+	if before, ok := errors.AsType[joins](err); ok {
+		return before.id, nil
+	}
+	if errors.Is(err, patterns.ErrReused) {
+		return "", patterns.ErrReused
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, err)
+	}
+	r.record.file.epoch = 1
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.idle.Since = r.began
+	return "", nil
+}
+
+// equal refuses with the run that an equal call began, if a new one joins it.
+func equal(s *session, job patterns.Job, request, args []byte, since int64) (refused error) {
+	err := s.each(func(row func(...any) error) error {
+		var n, ended int64
+		var state string
+		var was []byte
+		var delivered bool
+		if err := row(&n, &state, &was, &ended, &delivered); err != nil {
+			return err
+		}
+		same := bytes.Equal(was, args)
+		switch {
+		case job.ByKey != "" && !same:
+			refused = refusal{patterns.ErrReused}
+		case job.ByKey != "", state != "ended" && state != "broken", state == "ended" && !delivered && ended > since:
+			refused = refusal{joins{idOf(n)}}
+		}
+		return nil
+	}, selectEqual, request)
+	return cmp.Or(err, refused)
+}
+
+// gone notes that a run lives here no more.
+func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lives[l.id] == l {
+		delete(f.lives, l.id)
+	}
+	return l.snapshot(), l.attended
+}
+
+func (f *file) park(l *life, rest patterns.Ended) error {
+	w, n := rest.Waiting, l.record.file.n
+	summary := ""
+	if l.job.Present != nil {
+		summary = ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary)
+	}
+	var wake any
+	if until := l.earliest(); !until.IsZero() {
+		wake = until.UnixMicro()
+	}
+	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
+		_, err := s.exec(updateParked, wake, head.Events, head.Hash, newest, string(w.Kind), w.Turn, w.Key, wake, w.Phase, summary, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f.rests(l, patterns.Parked, rest)
+	f.nudge()
+	return nil
+}
+
+// earliest is when the first of what a run waits for lapses.
+func (l *life) earliest() time.Time {
+	var first time.Time
+	for _, w := range l.parked {
+		if first.IsZero() || w.Until.Before(first) {
+			first = w.Until
+		}
+	}
+	return first
+}
+
+func (f *file) finish(l *life, rest patterns.Ended) error {
+	status := "stopped"
+	if rest.Result.OK() {
+		status = "ok"
+	}
+	return f.finishAs(l, rest, status)
+}
+
+func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
+	n, r := l.record.file.n, rest.Result
+	summary := ijson.Cut(l.summary, maxSummary)
+	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
+		if _, err := s.exec(updateEnded, head.Events, head.Hash, newest, rest.Ended.UnixMicro(), status, r.StopReason, r.Phase, summary, n); err != nil {
+			return err
+		}
+		return f.redactor.forget(s, n)
+	})
+	if err != nil {
+		return err
+	}
+	f.rests(l, patterns.Over, rest)
+	return nil
+}
+
+// rests tells that a life came to rest.
+func (f *file) rests(l *life, state patterns.RunState, rest patterns.Ended) {
+	f.mu.Lock()
+	l.run.state, l.run.rest, l.run.life = state, rest, nil
+	delete(f.outcomes, l.id)
+	f.mu.Unlock()
+	changed, attended := f.gone(l)
+	f.tell(changed, attended)
+}
+
+// lose ends a run by a fault of ours.
+func (f *file) lose(l *life, rest patterns.Ended, fault error) {
+	phase := cmp.Or(rest.Phase, l.now.Load().Phase)
+	end := EndBody{Status: "stopped", StopReason: "internal_error", Phase: phase}
+	if l.job.Present != nil {
+		shown := l.job.Present(rest, fault)
+		end.Envelope, l.summary = shown.Envelope, shown.Summary
+	}
+	rest.Ended = l.record.append(patterns.EndEvent, "", f.journal.now(), end).At
+	rest.Result = patterns.Result{StopReason: end.StopReason, Phase: phase}
+	if err := f.finishAs(l, rest, end.Status); err != nil {
+		f.later(l)
+	}
+}
+
+func (f *file) leave(r *run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.attended = false
+}
+
+// later gives a run up whose record could not be written, as soon as it can be. It is then claimed anew and replayed;
+// what this process knows and could not record is held for that.
+func (f *file) later(l *life) {
+	l.record.file.keep()
+	f.gone(l)
+	time.AfterFunc(again, func() {
+		n, epoch := l.record.file.n, l.record.file.epoch
+		err := f.journal.do(&change{also: func(s *session) error {
+			_, err := s.exec(updateGivenUp, n, f.owner.id, epoch)
+			return err
+		}})
+		if unrecorded(err) && !errors.Is(err, errClosed) {
+			f.later(l)
+			return
+		}
+		f.nudge()
+	})
+}
+
+func (f *file) nudge() {
+	select {
+	case f.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// hashText is a hash as texts show it.
+func hashText(hash []byte) string { return "sha256:" + hex.EncodeToString(hash) }

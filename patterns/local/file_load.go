@@ -1,0 +1,175 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// row is a run's row in the state file. Times are microseconds since 1970; 0 for none.
+type row struct {
+	n                                  int64
+	pattern, principal, client, config string
+	began                              int64
+	state, owner                       string
+	epoch, wake                        int64
+	canceled                           bool
+	length                             int64
+	head                               []byte
+	waitingKind                        string
+	turn                               int
+	waitsKey                           string
+	expires, ended                     int64
+	status, stopReason, phase, summary string
+}
+
+func (r *row) id() string { return idOf(r.n) }
+
+// readRows reads rows by one of the queries of rowColumns.
+func readRows(s *session, each func(*row) bool, query string, args ...any) error {
+	enough := errors.New("enough")
+	err := s.each(func(scan func(...any) error) error {
+		r := &row{}
+		err := scan(&r.n, &r.pattern, &r.principal, &r.client, &r.config, &r.began, &r.state, &r.owner, &r.epoch, &r.wake, &r.canceled,
+			&r.length, &r.head, &r.waitingKind, &r.turn, &r.waitsKey, &r.expires, &r.ended, &r.status, &r.stopReason, &r.phase, &r.summary)
+		if err == nil && !each(r) {
+			err = enough
+		}
+		return err
+	}, query, args...)
+	if errors.Is(err, enough) {
+		return nil
+	}
+	return err
+}
+
+// read reads a run's row and record in one state of the file. The row is nil where there is no such run.
+func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
+	err = f.journal.view(func(s *session) error {
+		if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil {
+			return err
+		}
+		events, err = readEvents(s, n)
+		return err
+	})
+	return r, events, err
+}
+
+func readEvents(s *session, n int64) (events []patterns.Event, err error) {
+	err = s.each(func(scan func(...any) error) error {
+		var e patterns.Event
+		err := scan(&e.Seq, &e.At, &e.Kind, &e.Key, (*json.RawMessage)(&e.Body), &e.Hash)
+		events = append(events, e)
+		return err
+	}, selectEvents, n)
+	return events, err
+}
+
+// loaded is a run of the state file that fits its record and can be carried on here.
+type loaded struct {
+	*row
+	run     *run
+	history *history
+	dry     *rehearsal
+	events  []Event
+	last    patterns.Event
+}
+
+// errBroken is returned for a record whose chain or length is broken: nothing is appended to it.
+var errBroken = errors.New("local: the record is broken")
+
+// load verifies a run's record, makes its job again and replays it dry. Its error is errBroken, [*patterns.Lacking],
+// [ErrMismatch] with what was loaded, or the journal's.
+func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
+	if r.state == "broken" {
+		return nil, errBroken
+	}
+	if err := patterns.VerifyChain(r.id(), stored, r.length); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	open, err := f.reveal(r.n, stored)
+	if err != nil {
+		return nil, err
+	}
+	events, err := decodeEvents(open)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	h := remembered(events)
+	job, err := f.job(r, h)
+	if err != nil {
+		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1]}, err
+	}
+	last := stored[len(stored)-1]
+	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
+	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash}
+	l := &loaded{row: r, history: h, events: events, last: last}
+	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
+	l.run.idle = patterns.Current{Since: h.began, Done: h.calls}
+	l.dry, err = l.run.rehearse(h)
+	l.run.idle.Phase = h.phase
+	return l, err
+}
+
+// job makes a run's job again.
+func (f *file) job(r *row, h *history) (patterns.Job, error) {
+	if f.options.Source == nil {
+		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.config}}
+	}
+	return f.options.Source.Job(patterns.Begun{
+		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, Config: r.config, Arguments: h.start.Arguments,
+	})
+}
+
+// reveal puts redacted values back.
+func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, err error) {
+	err = f.journal.view(func(s *session) error {
+		open, err = f.redactor.reveal(s, n, events)
+		return err
+	})
+	return open, err
+}
+
+func decodeEvents(stored []patterns.Event) ([]Event, error) {
+	events := make([]Event, len(stored))
+	for i, e := range stored {
+		body, err := decodeBody(e.Kind, e.Body)
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		events[i] = Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body}
+	}
+	return events, nil
+}
+
+// ledgerOf are the calls of a record, for runs whose code does not fit it any more.
+func ledgerOf(h *history) []gateway.Entry {
+	var list []gateway.Entry
+	for key, m := range h.past {
+		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
+			continue
+		}
+		e := gateway.Entry{Key: key, Tool: m.intent.Name, Effect: catalog.Effect(m.intent.Effect), Order: m.outcome.Order, Observation: m.outcome.Output}
+		if args, err := ijson.Decode(m.intent.Input); err == nil {
+			e.Args, _ = args.(map[string]any)
+			e.Hash = ijson.ArgsHash(e.Args)
+		}
+		switch m.outcome.State {
+		case patterns.OK:
+			e.Status = gateway.Finished
+		case patterns.Failed, patterns.Canceled:
+			e.Status = gateway.Failed
+		default:
+			e.Status = gateway.InDoubt
+		}
+		list = append(list, e)
+	}
+	sortLedger(list)
+	return list
+}

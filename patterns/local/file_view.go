@@ -1,0 +1,322 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+func decodeResult(text []byte) (any, error) {
+	v, err := ijson.Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("not one JSON document: %w", err)
+	}
+	return v, nil
+}
+
+// Run shows a run as it stands. One that does not live here is shown as a dry replay of its record makes it.
+func (f *file) Run(principal, id string) (patterns.Snapshot, bool) {
+	n, ok := numberOf(id)
+	if !ok {
+		return patterns.Snapshot{}, false
+	}
+	if l := f.life(id); l != nil {
+		if l.job.Principal != principal {
+			return patterns.Snapshot{}, false
+		}
+		return f.living(l), true
+	}
+	r, events, err := f.read(n)
+	if err != nil || r == nil || r.principal != principal {
+		return patterns.Snapshot{}, false
+	}
+	return f.show(r, events), true
+}
+
+// living shows a run that lives here.
+func (f *file) living(l *life) patterns.Snapshot {
+	f.mu.Lock()
+	s := l.snapshot()
+	f.mu.Unlock()
+	l.record.mu.Lock()
+	s.Head = patterns.Head{Events: int64(l.record.seq), Hash: l.record.file.head}
+	l.record.mu.Unlock()
+	return s
+}
+
+// show makes a run's state again from its row and record.
+func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
+	s := patterns.Snapshot{
+		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, State: patterns.Running,
+		Began: time.UnixMicro(r.began), Head: patterns.HeadOf(events),
+	}
+	s.Ended = patterns.Ended{RunID: r.id(), Began: s.Began}
+	l, err := f.load(r, events)
+	if l != nil {
+		s.Arguments = l.history.start.Arguments
+		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited+l.history.idle
+		s.Ended.Phase = l.history.phase
+		s.Current = patterns.Current{Since: s.Began, Done: l.history.calls}
+	}
+	if l != nil && l.run != nil {
+		s.Spec = l.run.job.Spec
+		if l.run.job.Model != nil {
+			s.Model = l.run.job.Model.Name()
+		}
+	}
+	switch {
+	case errors.Is(err, errBroken):
+		s.State = patterns.Over
+		s.Ended.Result = patterns.Result{StopReason: "record_broken", Phase: r.phase}
+		s.Ended.Ended = time.UnixMicro(max(r.ended, r.began))
+	case r.state == "ended":
+		f.showEnded(&s, r, l, err)
+	case r.state == "parked":
+		s.State = patterns.Parked
+		f.showParked(&s, r, l, err)
+	case r.state == "ready" && isLacking(err):
+		lacking, _ := errors.AsType[*patterns.Lacking](err)
+		s.State = patterns.Parked
+		s.Ended.Waiting = retry(lacking, time.UnixMicro(events[len(events)-1].At))
+		s.Ended.Waiting.Phase = r.phase
+	case err == nil && len(l.dry.open) > 0:
+		next := l.dry.open[0].effect
+		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, next.Doing, next.Total
+	}
+	return s
+}
+
+// showEnded shows how a run ended: as its replay makes it, else as the record keeps it.
+func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
+	s.State = patterns.Over
+	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.ended), r.phase
+	s.Ended.Result = patterns.Result{StopReason: r.stopReason, Phase: r.phase}
+	if l == nil || l.history.end == nil {
+		return
+	}
+	end := l.history.end
+	if err == nil && l.dry.finished && l.dry.result.StopReason == end.StopReason && l.dry.result.Phase == end.Phase {
+		s.Ended.Result = l.dry.result
+		return
+	}
+	s.Kept = end.Envelope
+	s.Ended.Result.Ledger = ledgerOf(l.history)
+}
+
+// showParked shows what a run waits for.
+func (f *file) showParked(s *patterns.Snapshot, r *row, l *loaded, err error) {
+	var w *patterns.Waiting
+	if err == nil {
+		w = l.dry.waitingFor(func(patterns.Effect) (time.Duration, bool) { return 0, false })
+	}
+	if w == nil { // it cannot be replayed here: what the row says
+		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Key: r.waitsKey, Turn: r.turn, Phase: r.phase}
+		if lacking, ok := errors.AsType[*patterns.Lacking](err); ok {
+			w = retry(lacking, s.Began)
+			w.Phase = r.phase
+		}
+	}
+	if w.Until.IsZero() && r.expires > 0 {
+		w.Until = time.UnixMicro(r.expires)
+	}
+	s.Ended.Waiting, s.Ended.Ended, s.Ended.Phase = w, w.Since, w.Phase
+}
+
+// Wait implements [patterns.Runs]. Between changes only the row is looked at.
+func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mark) (patterns.Snapshot, bool) {
+	n, ok := numberOf(id)
+	for ok && ctx.Err() == nil {
+		changed, off := f.waiters.on(id)
+		now, there := f.mark(principal, n)
+		if !there || now != mark {
+			off()
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		off()
+	}
+	return f.Run(principal, id)
+}
+
+// mark is how a run stands, by its row.
+func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
+	if l := f.life(idOf(n)); l != nil {
+		return patterns.Mark{State: patterns.Running}, l.job.Principal == principal
+	}
+	_ = f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var whose, state, key string
+			err := row(&whose, &state, &m.Turn, &key)
+			ok = whose == principal
+			switch state {
+			case "running", "ready":
+				m = patterns.Mark{State: patterns.Running}
+			case "parked":
+				m.State, m.Key = patterns.Parked, key
+			default:
+				m = patterns.Mark{State: patterns.Over}
+			}
+			return err
+		}, selectMark, n)
+	})
+	return m, ok
+}
+
+// RunIDs implements [patterns.Runs].
+func (f *file) RunIDs(principal string) (ids []string) {
+	_ = f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			err := row(&n)
+			ids = append(ids, idOf(n))
+			return err
+		}, selectIDs, principal)
+	})
+	return ids
+}
+
+// Newest implements [patterns.Runs].
+func (f *file) Newest(principal string) (id string, found bool) {
+	rests := false
+	_ = f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			var state string
+			err := row(&n, &state)
+			resting := state != "running" && state != "ready"
+			if !found || resting && !rests {
+				id, found, rests = idOf(n), true, resting
+			}
+			return err
+		}, selectNewest, principal)
+	})
+	return id, found
+}
+
+// Delivered implements [patterns.Runs].
+func (f *file) Delivered(principal, id string) {
+	if n, ok := numberOf(id); ok {
+		f.journal.submit(&change{also: func(s *session) error {
+			_, err := s.exec(updateDelivered, n)
+			return err
+		}})
+	}
+}
+
+// Events implements [patterns.Runs].
+func (f *file) Events(principal, id string) ([]patterns.Event, error) {
+	n, ok := numberOf(id)
+	if !ok {
+		return nil, patterns.ErrNoRun
+	}
+	r, events, err := f.read(n)
+	if err == nil && (r == nil || r.principal != principal) {
+		err = patterns.ErrNoRun
+	}
+	if err != nil {
+		return nil, err
+	}
+	return events, nil
+}
+
+// Cancel implements [patterns.Runs].
+func (f *file) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
+	n, _ := numberOf(id)
+	if _, ok := f.mark(principal, n); !ok {
+		return patterns.Snapshot{}, patterns.ErrNoRun
+	}
+	if err := f.cancel(ctx, n, by); err != nil {
+		s, _ := f.Run(principal, id)
+		return s, err
+	}
+	s, ok := f.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})
+	if !ok {
+		return s, patterns.ErrNoRun
+	}
+	return s, nil
+}
+
+// List implements [patterns.Runs].
+func (f *file) List(filter patterns.Filter) (patterns.Page, error) {
+	principals := []string{filter.Principal}
+	if filter.Principal == "" {
+		principals = nil
+	}
+	var fault error
+	page, err := pageOf(filter, func(yield func(patterns.RunRow) bool) {
+		fault = f.journal.view(func(s *session) error {
+			if principals == nil {
+				var err error
+				if principals, err = readTexts(s, selectWhose); err != nil {
+					return err
+				}
+			}
+			return f.rowsOf(s, filter, principals, yield)
+		})
+	})
+	if fault != nil {
+		return patterns.Page{}, fault
+	}
+	return page, err
+}
+
+// rowsOf yields the rows of some principals, newest first.
+func (f *file) rowsOf(s *session, filter patterns.Filter, principals []string, yield func(patterns.RunRow) bool) error {
+	before := int64(1<<63 - 1)
+	if from, later, err := placeOf(filter); err == nil && later {
+		before = from.began.UnixMicro()
+	}
+	if len(principals) == 1 {
+		return readRows(s, func(r *row) bool { return yield(f.listed(r)) }, selectOf, principals[0], before)
+	}
+	var all []patterns.RunRow
+	for _, principal := range principals {
+		n := 0
+		err := readRows(s, func(r *row) bool {
+			listed := f.listed(r)
+			if fits(filter, listed) {
+				all = append(all, listed)
+				n++
+			}
+			return n <= max(filter.Limit, defaultRows)
+		}, selectOf, principal, before)
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(all, func(a, b patterns.RunRow) int { return newestFirst(a.Began, a.RunID, b.Began, b.RunID) })
+	for _, row := range all {
+		if !yield(row) {
+			break
+		}
+	}
+	return nil
+}
+
+// listed is a row as lists show it.
+func (f *file) listed(r *row) patterns.RunRow {
+	row := patterns.RunRow{
+		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Status: "running", Began: time.UnixMicro(r.began), Owner: r.owner,
+	}
+	switch r.state {
+	case "ended", "broken":
+		row.Status, row.StopReason, row.Phase, row.Summary, row.Ended = r.status, r.stopReason, r.phase, r.summary, time.UnixMicro(r.ended)
+	case "parked", "ready":
+		if r.state == "ready" && r.waitingKind == "" {
+			break
+		}
+		row.Status, row.Phase, row.Summary, row.WaitingKind = "waiting", r.phase, r.summary, r.waitingKind
+		if r.expires > 0 {
+			row.Expires = time.UnixMicro(r.expires)
+		}
+	}
+	return row
+}

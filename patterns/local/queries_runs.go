@@ -1,0 +1,58 @@
+package local
+
+// The statements of the runs' rows. They are read by the same test as those of queries.go.
+const (
+	insertRow = `INSERT INTO runs (n, pattern, kind, principal, client, config, request, args, began, state, owner, epoch, newest)
+		VALUES (?,?,?,?,?,?,?,?,?,'running',?,1,?)`
+	selectEqual = "SELECT n, state, args, coalesce(ended, 0), delivered FROM runs WHERE request = ? ORDER BY began DESC LIMIT 1"
+
+	rowColumns = `n, pattern, principal, client, config, began, state, coalesce(owner, ''), epoch, coalesce(wake, 0), canceled, length, head,
+		coalesce(waiting_kind, ''), turn, coalesce(waits_key, ''), coalesce(expires, 0), coalesce(ended, 0), coalesce(status, ''),
+		coalesce(stop_reason, ''), coalesce(phase, ''), coalesce(summary, '')`
+	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
+	selectMark   = "SELECT principal, state, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
+	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
+	selectLast   = "SELECT seq, at, hash FROM events WHERE n = ? ORDER BY seq DESC LIMIT 1"
+
+	updateParked = `UPDATE runs SET state = CASE WHEN canceled THEN 'ready' ELSE 'parked' END, owner = NULL, wake = ?, length = ?, head = ?, newest = ?,
+		waiting_kind = ?, turn = ?, waits_key = ?, expires = ?, phase = ?, summary = ? WHERE n = ?`
+	updateEnded = `UPDATE runs SET state = 'ended', owner = NULL, wake = NULL, length = ?, head = ?, newest = ?, waiting_kind = NULL, turn = 0,
+		waits_key = NULL, expires = NULL, ended = ?, status = ?, stop_reason = ?, phase = ?, summary = ? WHERE n = ?`
+	updateLate  = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ? AND state IN ('parked', 'ended')"
+	updateTaken = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
+		expires = NULL WHERE n = ? AND state = ? AND epoch = ?`
+	updateSettled   = "UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ? WHERE n = ? AND state = 'parked' AND epoch = ?"
+	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
+	updateGivenUp   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
+	updateReleased  = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE state = 'running' AND owner = ?"
+	updateBroken    = "UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, status = 'stopped', stop_reason = 'record_broken', ended = ? WHERE n = ? AND state <> 'broken'"
+	updateLacking   = "UPDATE runs SET waiting_kind = 'retry' WHERE n = ? AND state = 'ready' AND epoch = ?"
+	updateCanceled  = "UPDATE runs SET canceled = 1, state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE n = ? AND state IN ('running', 'ready', 'parked')"
+	updateDelivered = "UPDATE runs SET delivered = 1 WHERE n = ?"
+
+	selectReady    = "SELECT " + rowColumns + " FROM runs WHERE state = 'ready'"
+	selectDue      = "SELECT " + rowColumns + " FROM runs WHERE state = 'parked' AND config = ? AND wake <= ?"
+	selectConfigs  = "SELECT hash FROM configs"
+	selectNextWake = "SELECT min(wake) FROM runs WHERE state = 'parked' AND config = ? AND wake > ?"
+	selectOwners   = "SELECT DISTINCT owner FROM runs WHERE state = 'running' AND owner <> ?"
+	selectCanceled = "SELECT n FROM runs WHERE state = 'running' AND owner = ? AND canceled"
+
+	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 200"
+	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 50"
+	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC"
+	selectWhose  = "SELECT DISTINCT principal FROM runs"
+
+	insertConfig  = "INSERT INTO configs VALUES (?,?) ON CONFLICT DO NOTHING"
+	selectConfig  = "SELECT body FROM configs WHERE hash = ?"
+	selectBetween = "SELECT n FROM runs WHERE n BETWEEN ? AND ? LIMIT 20"
+
+	selectOld        = "SELECT " + rowColumns + " FROM runs WHERE state = 'ended' AND ended < ?"
+	insertTombstone  = "INSERT INTO tombstones VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
+	deleteEvents     = "DELETE FROM events WHERE n = ?"
+	deleteRun        = "DELETE FROM runs WHERE n = ?"
+	selectTombstones = "SELECT run_id, pattern, stop_reason, began, ended, events, head FROM tombstones ORDER BY began DESC"
+
+	insertRedacted = "INSERT INTO redacted VALUES (?,?,?) ON CONFLICT DO NOTHING"
+	selectRedacted = "SELECT hash, value FROM redacted WHERE n = ?"
+	deleteRedacted = "DELETE FROM redacted WHERE n = ?"
+)

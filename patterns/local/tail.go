@@ -1,0 +1,131 @@
+package local
+
+import (
+	"errors"
+	"maps"
+	"sync"
+
+	"patterngate/patterns"
+)
+
+// tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
+// record's lock.
+type tail struct {
+	file    *file
+	id      string
+	n       int64
+	epoch   int64  // the fence; 0 until the run's row is there
+	head    []byte // hash of the newest event
+	pending []patterns.Event
+	durable bool // what is pending must survive the loss of power
+
+	mu     sync.Mutex
+	unsure map[string]OutcomeBody // outcomes that may not be recorded, by key
+}
+
+// add seals an event and keeps it for the next flush.
+func (t *tail) add(e Event) {
+	stored := t.file.redactor.seal(t, e)
+	t.head = stored.Hash
+	t.pending = append(t.pending, stored)
+	out, ok := e.Body.(OutcomeBody)
+	if !ok || e.Kind != patterns.OutcomeEvent {
+		return
+	}
+	t.durable = t.durable || out.Human
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unsure == nil {
+		t.unsure = map[string]OutcomeBody{}
+	}
+	t.unsure[e.Key] = out
+}
+
+// flush submits what is pending, with what else must be true in the same transaction.
+func (t *tail) flush(durable bool, also func(*session) error, told func(error)) {
+	if len(t.pending) == 0 && also == nil {
+		if told != nil {
+			told(nil)
+		}
+		return
+	}
+	events := t.pending
+	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: also}
+	c.done = func(err error) {
+		if err == nil {
+			t.sure(events)
+		}
+		if told != nil {
+			told(err)
+		}
+	}
+	t.pending, t.durable = nil, false
+	t.file.journal.submit(c)
+}
+
+// sure forgets outcomes that are recorded.
+func (t *tail) sure(events []patterns.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		if e.Kind == patterns.OutcomeEvent {
+			delete(t.unsure, e.Key)
+		}
+	}
+}
+
+// keep has the engine hold outcomes that could not be recorded, for the run's next life here.
+func (t *tail) keep() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.unsure) == 0 {
+		return
+	}
+	t.file.mu.Lock()
+	defer t.file.mu.Unlock()
+	if t.file.outcomes == nil {
+		t.file.outcomes = map[string]map[string]OutcomeBody{}
+	}
+	if t.file.outcomes[t.id] == nil {
+		t.file.outcomes[t.id] = map[string]OutcomeBody{}
+	}
+	maps.Copy(t.file.outcomes[t.id], t.unsure)
+}
+
+// held is an outcome that this process knows and could not record.
+func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
+	if e.file == nil {
+		return patterns.Outcome{}, false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b, ok := e.file.outcomes[run][key]
+	return patterns.Outcome{State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage}, ok
+}
+
+// rest submits the end of a life: what is pending and the row's change, and waits for it.
+func (r *Record) rest(durable bool, also func(s *session, head patterns.Head, newest int64) error) error {
+	told := make(chan error, 1)
+	r.mu.Lock()
+	head, newest := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro()
+	r.file.flush(durable, func(s *session) error { return also(s, head, newest) }, func(err error) { told <- err })
+	r.mu.Unlock()
+	return <-told
+}
+
+// late records what came after an outcome, perhaps when the run rests already.
+func (r *Record) late() {
+	if r.file == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	head, newest, n := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro(), r.file.n
+	r.file.flush(false, func(s *session) error {
+		_, err := s.exec(updateLate, head.Events, head.Hash, newest, n)
+		return err
+	}, nil)
+}
+
+// unrecorded says that an error is the journal's, so that the run may go on once it can be written again.
+func unrecorded(err error) bool { return errors.Is(err, patterns.ErrJournal) }

@@ -1,0 +1,258 @@
+package local
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"patterngate/patterns"
+)
+
+// held keeps the writer in a transaction until release is called.
+func held(j *journal) (release func()) {
+	in, out := make(chan struct{}), make(chan struct{})
+	j.submit(&change{also: func(*session) error { close(in); <-out; return nil }})
+	<-in
+	return func() { close(out) }
+}
+
+func TestWaitingChangesShareATransaction(t *testing.T) {
+	commits := 0
+	j, err := openJournal(filepath.Join(t.TempDir(), "state.db"), func(point string) {
+		if point == "committed" {
+			commits++
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := held(j)
+	var told []int
+	for i := range 100 {
+		j.submit(&change{also: insertRun(int64(i+1), 1, "running"), done: func(err error) {
+			told = append(told, i)
+			check(t, err)
+		}})
+	}
+	release()
+	j.close()
+	if commits != 2 {
+		t.Errorf("%d commits for one change and 100 that came meanwhile, want 2", commits)
+	}
+	if len(told) != 100 || !slices.IsSorted(told) {
+		t.Errorf("told %v, want all in the order of submission", told)
+	}
+}
+
+func TestOnlySyncedBatchesWaitForTheDisk(t *testing.T) {
+	var j *journal
+	var got []int
+	hook := func(point string) {
+		if point != "commit" {
+			return
+		}
+		var level int
+		check(t, j.writer.each(func(row func(...any) error) error { return row(&level) }, "PRAGMA synchronous"))
+		got = append(got, level)
+	}
+	j, err := openJournal(filepath.Join(t.TempDir(), "state.db"), hook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sync := range []bool{false, true, true, false} {
+		check(t, j.do(&change{sync: sync}))
+	}
+	release := held(j) // a batch in which one is synced is synced
+	j.submit(&change{})
+	j.submit(&change{sync: true})
+	release()
+	j.close()
+	const normal, full = 1, 2
+	if want := []int{normal, full, full, normal, normal, full}; !slices.Equal(got, want) {
+		t.Errorf("PRAGMA synchronous at the commits: %v, want %v", got, want)
+	}
+}
+
+func TestRefusalConcernsItsChangeAlone(t *testing.T) {
+	j := fresh(t)
+	begin(t, j, 1, 1)
+	release := held(j)
+	results := map[string]error{}
+	submit := func(name string, c *change) {
+		c.done = func(err error) { results[name] = err }
+		j.submit(c)
+	}
+	submit("before", &change{also: insertRun(2, 1, "running")})
+	submit("refused", &change{run: 1, epoch: 1, events: chain(1, 1, 1, nil), also: func(s *session) error {
+		if err := insertRun(3, 1, "running")(s); err != nil {
+			return err
+		}
+		return refusal{patterns.ErrNotTaken}
+	}})
+	submit("constraint", &change{run: 2, epoch: 1, also: func(s *session) error {
+		if err := insertRun(4, 1, "running")(s); err != nil {
+			return err
+		}
+		return insertRun(1, 1, "running")(s) // is there
+	}})
+	submit("twice", &change{run: 2, events: append(chain(2, 1, 1, nil), chain(2, 1, 1, nil)...)})
+	submit("after", &change{run: 1, epoch: 1, events: chain(1, 1, 2, nil)})
+	release()
+	j.close()
+	for name, want := range map[string]error{"before": nil, "refused": patterns.ErrNotTaken, "constraint": patterns.ErrJournal, "twice": patterns.ErrJournal, "after": nil} {
+		if got := results[name]; !errors.Is(got, want) || want == nil && got != nil {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	j = openAt(t, j.path)
+	if got, want := runsOf(t, j), []int64{1, 2}; !slices.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+	if n := len(recordOf(t, j, 1)); n != 2 {
+		t.Errorf("run 1 has %d events, want the 2 that came after its refused change", n)
+	}
+}
+
+func runsOf(t *testing.T, j *journal) (list []int64) {
+	t.Helper()
+	check(t, j.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			err := row(&n)
+			list = append(list, n)
+			return err
+		}, "SELECT n FROM runs ORDER BY n")
+	}))
+	return list
+}
+
+func TestAfterAFailedTransactionRunsNeedAnotherEpoch(t *testing.T) {
+	j := fresh(t)
+	begin(t, j, 1, 1)
+	begin(t, j, 2, 1)
+	full(t, j, true)
+	large := chain(1, 1, 1, nil)
+	large[0].Body = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	if err := j.do(&change{run: 1, epoch: 1, events: large}); !errors.Is(err, patterns.ErrJournal) {
+		t.Fatalf("append to a full file: %v, want %v", err, patterns.ErrJournal)
+	}
+	full(t, j, false)
+	if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 1, 1, nil)}); !errors.Is(err, patterns.ErrJournal) || errors.Is(err, errFenced) {
+		t.Errorf("append under the epoch of a failed one: %v, want %v", err, patterns.ErrJournal)
+	}
+	if err := j.do(&change{run: 2, epoch: 1, events: chain(2, 1, 1, nil)}); err != nil {
+		t.Errorf("another run: %v", err)
+	}
+	check(t, j.do(&change{also: func(s *session) error {
+		_, err := s.exec("UPDATE runs SET epoch = 2 WHERE n = 1")
+		return err
+	}}))
+	if err := j.do(&change{run: 1, epoch: 2, events: chain(1, 1, 1, nil)}); err != nil {
+		t.Errorf("under a new epoch: %v", err)
+	}
+	if err := j.do(&change{run: 1, epoch: 1, events: chain(1, 2, 1, nil)}); !errors.Is(err, errFenced) {
+		t.Errorf("then under the old one: %v, want errFenced", err)
+	}
+}
+
+func TestCloseDoesWhatWasSubmitted(t *testing.T) {
+	j := fresh(t)
+	told := 0
+	for i := range 1000 {
+		j.submit(&change{also: insertRun(int64(i+1), 1, "running"), done: func(err error) {
+			check(t, err)
+			told++
+		}})
+	}
+	j.close()
+	j.close()
+	if told != 1000 {
+		t.Errorf("%d changes told, want 1000", told)
+	}
+	if err := j.do(&change{}); !errors.Is(err, errClosed) || !errors.Is(err, patterns.ErrJournal) {
+		t.Errorf("a change after close: %v, want errClosed", err)
+	}
+	if err := j.view(func(*session) error { return nil }); !errors.Is(err, errClosed) {
+		t.Errorf("a view after close: %v, want errClosed", err)
+	}
+	if j.changed() {
+		t.Error("changed after close")
+	}
+}
+
+func TestManyWritersAndReaders(t *testing.T) {
+	j := fresh(t)
+	var wg sync.WaitGroup
+	for run := int64(1); run <= 16; run++ {
+		wg.Go(func() {
+			if err := j.do(&change{also: insertRun(run, 1, "running")}); err != nil {
+				t.Error(err)
+			}
+			var before []byte
+			for seq := int64(1); seq <= 40; seq += 2 {
+				events := chain(run, seq, 2, before)
+				before = events[1].Hash
+				c := &change{run: run, epoch: 1, events: events, sync: seq == 21}
+				if run%2 == 0 {
+					j.submit(c) // the next one stands behind it
+				} else if err := j.do(c); err != nil {
+					t.Errorf("run %d at %d: %v", run, seq, err)
+				}
+				_ = j.changed()
+			}
+			if err := j.do(&change{run: run, epoch: 1}); err != nil {
+				t.Error(err)
+			}
+			if n := len(recordOf(t, j, run)); n != 40 {
+				t.Errorf("run %d has %d events, want 40", run, n)
+			}
+		})
+	}
+	wg.Wait()
+	check(t, j.check())
+}
+
+func TestViewSeesOneState(t *testing.T) {
+	j := fresh(t)
+	count := func(s *session) (n int) {
+		check(t, s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM runs"))
+		return n
+	}
+	check(t, j.view(func(s *session) error {
+		before := count(s)
+		begin(t, j, 1, 1)
+		if after := count(s); before != 0 || after != 0 {
+			t.Errorf("%d and %d runs in one view while one begins, want 0 and 0", before, after)
+		}
+		return nil
+	}))
+	check(t, j.view(func(s *session) error {
+		if n := count(s); n != 1 {
+			t.Errorf("%d runs in the next view, want 1", n)
+		}
+		if _, err := s.exec("DELETE FROM runs"); err == nil {
+			t.Error("a view deleted")
+		}
+		return nil
+	}))
+	own := errors.New("own")
+	if err := j.view(func(*session) error { return own }); !errors.Is(err, own) || errors.Is(err, patterns.ErrJournal) {
+		t.Errorf("an error of the view's own: %v, want %v", err, own)
+	}
+}
+
+func TestChangedTellsOfOtherWritersOnly(t *testing.T) {
+	j := fresh(t)
+	begin(t, j, 1, 1)
+	if j.changed() {
+		t.Error("changed by its own write")
+	}
+	other := openAt(t, j.path)
+	begin(t, other, 2, 1)
+	if got := [2]bool{j.changed(), j.changed()}; got != [2]bool{true, false} {
+		t.Errorf("after another's write: %v, want true once", got)
+	}
+}

@@ -1,0 +1,175 @@
+package patterns
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"patterngate/gateway"
+)
+
+// world answers the effects of one scripted run, as an engine does that has a record: by key, else by doing them. Its
+// clock moves a second with each effect.
+type world struct {
+	script  map[string]Outcome // by key; what a key has none for is done
+	parks   string             // at this key the run waits
+	down    time.Duration      // how long the process was away where the script interrupts
+	clock   time.Time
+	effects []Effect
+	keys    []string
+	parked  *Waiting
+	quotas  map[string]int
+	away    time.Duration // without a process; an engine does not count it
+	order   int
+}
+
+// scripted is a branch of a scripted run.
+type scripted struct {
+	*world
+	path string
+	seen map[string]int
+	at   time.Time
+}
+
+var _ Run = (*scripted)(nil)
+
+var begun = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+func (s *scripted) ID() string     { return "run_0123456789abcdef" }
+func (s *scripted) Now() time.Time { return s.at }
+
+func (s *scripted) key(name string) string {
+	s.seen[name]++
+	return s.path + name + "#" + strconv.Itoa(s.seen[name])
+}
+
+func (s *scripted) Do(e Effect) Outcome {
+	key := s.key(e.Name)
+	s.effects, s.keys = append(s.effects, e), append(s.keys, key)
+	if key == s.parks {
+		s.parked = e.Waiting
+		runtime.Goexit()
+	}
+	for _, q := range e.Quotas {
+		if s.quotas[q.Name]++; s.quotas[q.Name] > q.Limit {
+			return Outcome{State: Canceled, Reason: q.Name, Key: key}
+		}
+	}
+	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline.Add(s.away)) {
+		return Outcome{State: Canceled, Reason: ReasonDeadline, Key: key, At: s.clock}
+	}
+	began, once := s.clock, cmp.Or(e.Once, "once "+key)
+	out, ok := s.script[key]
+	if !ok {
+		out = s.perform(e, once)
+	}
+	if interrupted(out) {
+		s.clock, s.away = s.clock.Add(s.down), s.away+s.down
+	}
+	s.clock = s.clock.Add(time.Second)
+	s.order++
+	out.Key, out.Order, out.Began, out.At, out.Once = key, s.order, began, s.clock, once
+	s.at = s.clock
+	return out
+}
+
+// perform does what needs nobody.
+func (s *scripted) perform(e Effect, once string) Outcome {
+	switch {
+	case e.Kind == ToolEffect:
+		done := e.Permit.Perform(context.Background(), once)
+		switch done.State {
+		case gateway.DoneOK:
+			return Outcome{State: OK, Output: done.Value, Bytes: done.Bytes}
+		case gateway.DoneBadResult:
+			return Outcome{State: Failed, Reason: ReasonBadResult, Output: done.Value}
+		}
+		return Outcome{State: Failed, Reason: ReasonToolError}
+	case e.Approval != nil:
+		return Outcome{State: OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}
+	case e.Kind == TimerEffect:
+		s.clock = s.clock.Add(e.Timeout)
+		return Outcome{State: OK}
+	case e.Kind == CallerEffect && e.Waiting == nil:
+		return Outcome{State: OK}
+	}
+	return Outcome{State: Failed, Reason: ReasonExpired}
+}
+
+func (s *scripted) Go(name string, n, _ int, body func(Run, int)) {
+	for i := range n {
+		branch := &scripted{world: s.world, path: s.key(name) + "/", seen: map[string]int{}, at: s.at}
+		body(branch, i)
+		s.at = branch.at
+	}
+}
+
+// run carries a pattern out in this world; where it parks there is no result.
+func (w *world) run(t *testing.T, spec Spec, task Task) (Result, *Waiting) {
+	t.Helper()
+	w.clock, w.quotas = begun, map[string]int{}
+	code, ok := PatternOf(spec.Kind)
+	if !ok {
+		t.Fatalf("no pattern of kind %q", spec.Kind)
+	}
+	var result Result
+	ended := make(chan bool, 1)
+	go func() {
+		finished := false
+		defer func() { ended <- finished }()
+		result = code(&scripted{world: w, seen: map[string]int{}, at: begun}, spec, task)
+		finished = true
+	}()
+	if !<-ended && w.parked == nil {
+		t.Fatal("the pattern's goroutine ended without a result")
+	}
+	return result, w.parked
+}
+
+// called lists the keys of the calls of a tool.
+func (w *world) called(tool string) []string {
+	var keys []string
+	for i, e := range w.effects {
+		if e.Kind == ToolEffect && e.Permit.Tool() == tool {
+			keys = append(keys, w.keys[i])
+		}
+	}
+	return keys
+}
+
+// effect is the effect under a key.
+func (w *world) effect(t *testing.T, key string) Effect {
+	t.Helper()
+	i := slices.Index(w.keys, key)
+	if i < 0 {
+		t.Fatalf("no effect %s among %v", key, w.keys)
+	}
+	return w.effects[i]
+}
+
+// judgments lists all that the run handed over, as PHASE NAME DECISION REASON, each behind the key that it goes with.
+func (w *world) judgments(r Result) []string {
+	var lines []string
+	add := func(with string, list []Judged) {
+		for _, j := range list {
+			phase, _ := j.Body["phase"].(string)
+			decision, _ := j.Body["decision"].(string)
+			reason, _ := j.Body["reason"].(string)
+			lines = append(lines, with+" < "+phase+" "+j.Name+" "+decision+" "+reason)
+		}
+	}
+	for i, e := range w.effects {
+		add(w.keys[i], e.Judged)
+	}
+	add("end", r.Judged)
+	return lines
+}
+
+// lost is the outcome of a call whose process ended.
+var lost = Outcome{State: Unknown, Reason: ReasonInterrupted}
+
+func answered(v map[string]any) Outcome { return Outcome{State: OK, Output: v} }

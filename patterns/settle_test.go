@@ -1,0 +1,296 @@
+package patterns
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// till is where the test's payments arrive.
+type till struct {
+	paid map[string]string // amount by idempotency key
+	made int               // calls of pay
+}
+
+func schema(t *testing.T, text string) *catalog.Schema {
+	t.Helper()
+	s, err := catalog.CompileSchema([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tools are pay, which writes, paid, which knows what was paid, and look, which reads.
+func (p *till) tools(t *testing.T) []catalog.Tool {
+	id := `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`
+	receipt := func(key string) any { return map[string]any{"id": "receipt of " + p.paid[key]} }
+	return []catalog.Tool{
+		{Name: "look", Effect: catalog.Read, Input: schema(t, `{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`),
+			Do: func(context.Context, catalog.Call) (any, error) { return map[string]any{"seen": true}, nil }},
+		{Name: "pay", Effect: catalog.Write, Input: schema(t, `{"type":"object","properties":{"to":{"type":"string"}},"required":["to"],"additionalProperties":false}`),
+			Output: schema(t, id), Do: func(_ context.Context, c catalog.Call) (any, error) {
+				p.made++
+				p.paid[c.Key], _ = c.Args["to"].(string)
+				return receipt(c.Key), nil
+			}},
+		{Name: "paid", Effect: catalog.Read, Input: schema(t, `{"type":"object","properties":{"key":{"type":"string"},"to":{"type":"string"}},"required":["key","to"],"additionalProperties":false}`),
+			Do: func(_ context.Context, c catalog.Call) (any, error) {
+				if _, ok := p.paid[c.Args["key"].(string)]; !ok {
+					return map[string]any{"none": true}, nil
+				}
+				return receipt(c.Args["key"].(string)), nil
+			}},
+	}
+}
+
+// reconciled lets pay be looked up.
+func reconciled(settle time.Duration) func(*catalog.Tool) {
+	return func(pay *catalog.Tool) {
+		pay.Reconcile = &catalog.Reconcile{
+			Tool: "paid", Args: map[string]any{"key": catalog.EffectKey, "to": catalog.ArgOf + "to"}, Settle: settle,
+			Happened: func(observation any) (happened, known bool) {
+				seen, _ := observation.(map[string]any)
+				_, found := seen["id"]
+				_, none := seen["none"]
+				return found, found || none
+			},
+		}
+	}
+}
+
+// paying is a task decomposition of three steps of which the second pays.
+func paying(t *testing.T, p *till, change func(*catalog.Tool)) (Spec, Task) {
+	t.Helper()
+	tools := p.tools(t)
+	if change != nil {
+		change(&tools[1])
+	}
+	c, err := catalog.New(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"look", "pay"}
+	s := Spec{Name: "pay_out", Kind: gateway.TaskDecomposition, Catalog: c, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.TaskDecomposition)}
+	s.Budget.MaxTime = 30 * time.Second
+	return s, Task{Goal: "pay", Caller: Proposals("plan", payingPlan)}
+}
+
+var payingPlan = map[string]any{"kind": "plan", "steps": []any{
+	step("a", "look", map[string]any{"n": 1.0}), step("b", "pay", map[string]any{"to": "Anna"}), step("c", "pay", map[string]any{"to": "Ben"}),
+}}
+
+func step(id, tool string, args map[string]any) any {
+	return map[string]any{"id": id, "title": id, "tool": tool, "args": args}
+}
+
+// shape is what two runs must have in common: all but the clock, and the places in the record.
+func shape(t *testing.T, r Result) string {
+	t.Helper()
+	r.Ledger = slices.Clone(r.Ledger)
+	for i := range r.Ledger {
+		r.Ledger[i].Order = 0
+	}
+	delete(r.Budget, "max_seconds")
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A payment whose process ended is settled, and the run then ends as one without a crash.
+func TestInterruptedCallIsSettled(t *testing.T) {
+	did := func(more map[string]any) Outcome {
+		v := map[string]any{"happened": true, "by": "local:1", "channel": "cli"}
+		for name, m := range more {
+			v[name] = m
+		}
+		return answered(v)
+	}
+	didNot := answered(map[string]any{"happened": false, "by": "local:1", "channel": "cli"})
+	silence := Outcome{State: Failed, Reason: ReasonExpired}
+	tests := map[string]struct {
+		change   func(*catalog.Tool)
+		arrived  bool // the payment reached the till before the process ended
+		later    bool // it does so while the run sleeps
+		script   map[string]Outcome
+		reason   string
+		same     bool // as without a crash
+		pays     int  // calls after the crash, for both payments
+		output   string
+		status   gateway.EffectStatus
+		keys     []string // of what the doubt took
+		noPerson bool
+	}{
+		"a person saw it, with its result": {arrived: true, script: map[string]Outcome{"doubt#1/settle#1": did(map[string]any{"result": map[string]any{"id": "receipt of Anna"}})},
+			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/settle#1"}},
+		"a person saw it": {arrived: true, script: map[string]Outcome{"doubt#1/settle#1": did(nil)},
+			reason: Success, pays: 1, output: `{"by":"local:1","settled":"happened"}`, status: gateway.Finished, keys: []string{"doubt#1/settle#1"}},
+		"a result that the tool would not give": {arrived: true, script: map[string]Outcome{"doubt#1/settle#1": did(map[string]any{"result": map[string]any{"id": 7.0}})},
+			reason: "tool_bad_result:pay", pays: 0, status: gateway.Finished, keys: []string{"doubt#1/settle#1"}},
+		"a result of null": {arrived: true, script: map[string]Outcome{"doubt#1/settle#1": did(map[string]any{"result": nil})},
+			reason: "tool_bad_result:pay", pays: 0, status: gateway.Finished, keys: []string{"doubt#1/settle#1"}},
+		"it did not happen": {script: map[string]Outcome{"doubt#1/settle#1": didNot},
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/settle#1", "doubt#1/pay#1"}},
+		"lost again, then seen": {arrived: true, script: map[string]Outcome{"doubt#1/settle#1": didNot, "doubt#1/pay#1": lost,
+			"doubt#1/settle#2": did(map[string]any{"result": map[string]any{"id": "receipt of Anna"}})},
+			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/settle#1", "doubt#1/pay#1", "doubt#1/settle#2"}},
+		"nobody says": {script: map[string]Outcome{"doubt#1/settle#1": silence},
+			reason: "in_doubt:pay", pays: 0, status: gateway.InDoubt, keys: []string{"doubt#1/settle#1"}},
+		"an answer that cannot be read": {script: map[string]Outcome{"doubt#1/settle#1": answered(map[string]any{"happened": "true"})},
+			reason: "in_doubt:pay", pays: 0, status: gateway.InDoubt, keys: []string{"doubt#1/settle#1"}},
+		"taken back meanwhile": {script: map[string]Outcome{"doubt#1/settle#1": {State: Canceled, Reason: ReasonCanceled}},
+			reason: "cancelled", pays: 0, status: gateway.InDoubt, keys: []string{"doubt#1/settle#1"}},
+		"looked up: it happened": {change: reconciled(time.Minute), arrived: true, noPerson: true,
+			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/paid#1"}},
+		"looked up: it did not": {change: reconciled(time.Minute), noPerson: true, // ten minutes went by
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/pay#1"}},
+		"looked up: not yet, and never": {change: reconciled(time.Hour), noPerson: true,
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2", "doubt#1/pay#1"}},
+		"looked up: not yet, but then": {change: reconciled(time.Hour), later: true, noPerson: true,
+			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2"}},
+		"looked up: nobody can tell": {change: reconciled(time.Minute), script: map[string]Outcome{"doubt#1/paid#1": answered(map[string]any{}), "doubt#1/settle#1": didNot},
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
+		"the look-up fails": {change: reconciled(time.Minute), script: map[string]Outcome{"doubt#1/paid#1": {State: Failed, Reason: ReasonToolError}, "doubt#1/settle#1": didNot},
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
+		"the look-up's words break it": {change: func(pay *catalog.Tool) {
+			reconciled(time.Minute)(pay)
+			pay.Reconcile.Happened = func(any) (bool, bool) { panic("no such member") }
+		}, script: map[string]Outcome{"doubt#1/settle#1": didNot},
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
+		"repeated by the engine too often": {change: func(pay *catalog.Tool) { pay.Idempotent = true }, script: map[string]Outcome{"doubt#1/settle#1": didNot},
+			reason: "tool_error:pay", pays: 0, status: gateway.Failed, keys: []string{"doubt#1/settle#1"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			whole := &till{paid: map[string]string{}}
+			spec, task := paying(t, whole, tt.change)
+			uninterrupted, _ := (&world{}).run(t, spec, task)
+
+			p := &till{paid: map[string]string{}}
+			spec, task = paying(t, p, tt.change)
+			w := &world{script: map[string]Outcome{"pay#1": lost}, down: 10 * time.Minute}
+			for key, out := range tt.script {
+				w.script[key] = out
+			}
+			if tt.arrived {
+				p.paid["once pay#1"] = "Anna"
+			}
+			if tt.later {
+				w.script["doubt#1/paid#1"] = answered(map[string]any{"none": true})
+				p.paid["once pay#1"] = "Anna"
+			}
+			r, _ := w.run(t, spec, task)
+			if r.StopReason != tt.reason || p.made != tt.pays {
+				t.Fatalf("ended with %s after %d payments, want %s and %d\n%s", r.StopReason, p.made, tt.reason, tt.pays, shape(t, r))
+			}
+			var doubts []string
+			for _, key := range w.keys {
+				if strings.HasPrefix(key, "doubt#") {
+					doubts = append(doubts, key)
+				}
+			}
+			if !slices.Equal(doubts, tt.keys) {
+				t.Errorf("the doubt took %v, want %v", doubts, tt.keys)
+			}
+			entry := r.Ledger[slices.IndexFunc(r.Ledger, func(e gateway.Entry) bool { return e.Key == "pay#1" })]
+			if entry.Status != tt.status {
+				t.Errorf("the call is %s, want %s", entry.Status, tt.status)
+			}
+			if tt.output != "" && string(ijson.Canonical(entry.Observation)) != tt.output {
+				t.Errorf("the call returned %s, want %s", ijson.Canonical(entry.Observation), tt.output)
+			}
+			if diff := cmp.Diff(shape(t, uninterrupted), shape(t, r)); tt.same && diff != "" {
+				t.Errorf("other than without a crash, -uninterrupted +this:\n%s", diff)
+			}
+			if i := slices.Index(w.keys, "doubt#1/pay#1"); i >= 0 && w.effects[i].Once != "once pay#1" {
+				t.Errorf("made again as %q, want the same act", w.effects[i].Once)
+			}
+			if asked := slices.Contains(w.keys, "doubt#1/settle#1"); asked == tt.noPerson {
+				t.Errorf("a person was asked: %v", asked)
+			}
+		})
+	}
+}
+
+// What ends the process each time is given up after eight tries.
+func TestTriesHaveAnEnd(t *testing.T) {
+	p := &till{paid: map[string]string{}}
+	spec, task := paying(t, p, nil)
+	w := &world{script: map[string]Outcome{"pay#1": lost}}
+	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+		w.script["doubt#1/pay#"+n] = lost
+		w.script["doubt#1/settle#"+n] = answered(map[string]any{"happened": false})
+	}
+	r, _ := w.run(t, spec, task)
+	if tries := len(w.called("pay")); tries != maxTries || r.StopReason != "tool_error:pay" || r.Ledger[1].Status != gateway.Failed {
+		t.Errorf("%d tries, then %s and %s, want %d, tool_error:pay and failed", tries, r.StopReason, r.Ledger[1].Status, maxTries)
+	}
+}
+
+// While a person is waited for, the call counts as one that may have happened, and the time does not count.
+func TestWaitingForSettlement(t *testing.T) {
+	p := &till{paid: map[string]string{}}
+	spec, task := paying(t, p, nil)
+	w := &world{script: map[string]Outcome{"pay#1": lost}, parks: "doubt#1/settle#1"}
+	_, waits := w.run(t, spec, task)
+	if waits == nil {
+		t.Fatal("the run does not wait")
+	}
+	want := Waiting{Kind: ForSettlement, Phase: PhaseExecute, Effect: "pay#1", Tool: "pay", ArgsHash: ijson.ArgsHash(map[string]any{"to": "Anna"}), Cause: "crash"}
+	soFar := waits.SoFar
+	waits.SoFar = Result{}
+	if diff := cmp.Diff(want, *waits); diff != "" {
+		t.Errorf("waits for, -want +got:\n%s", diff)
+	}
+	if soFar.StopReason != "" || len(soFar.Ledger) != 2 || soFar.Ledger[1].Status != gateway.InDoubt || soFar.Ledger[1].Key != "pay#1" || len(soFar.Trace) != 1 {
+		t.Errorf("so far %s, want the look-up and a payment in doubt", shape(t, soFar))
+	}
+	if used := soFar.Budget["max_tool_calls"].Used; used != 2 {
+		t.Errorf("%v calls count, want 2", used)
+	}
+	e := w.effect(t, "doubt#1/settle#1")
+	if input := string(e.Input); e.Kind != HumanEffect || e.Timeout != 7*24*time.Hour || !e.Deadline.IsZero() ||
+		input != `{"args_hash":"`+want.ArgsHash+`","effect":"pay#1","tool":"pay"}` {
+		t.Errorf("a person is asked by %+v with %s", e, input)
+	}
+
+	p = &till{paid: map[string]string{}}
+	spec, task = paying(t, p, nil)
+	w = &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/settle#1": answered(map[string]any{"happened": false})}, down: 72 * time.Hour}
+	r, _ := w.run(t, spec, task)
+	if used := r.Budget["max_seconds"].Used; r.StopReason != Success || used > 10 || used < 1 {
+		t.Errorf("after three days of waiting: %s, %v s used; want success and the run's own seconds", r.StopReason, used)
+	}
+}
+
+// A look-up that only reads is never in doubt: one that ends the process each time has failed.
+func TestInterruptedReadFailed(t *testing.T) {
+	p := &till{paid: map[string]string{}}
+	spec, task := paying(t, p, nil)
+	w := &world{script: map[string]Outcome{"look#1": lost}}
+	r, _ := w.run(t, spec, task)
+	if r.StopReason != "tool_error:look" || r.Ledger[0].Status != gateway.Failed || len(w.keys) != 2 {
+		t.Errorf("ended with %s, %s after %v", r.StopReason, r.Ledger[0].Status, w.keys)
+	}
+}
+
+// A model that ends the process each time is one that does not answer.
+func TestInterruptedQuestion(t *testing.T) {
+	spec, task := paying(t, &till{}, nil)
+	task.Caller = nil
+	r, _ := (&world{script: map[string]Outcome{"plan#1": lost}}).run(t, spec, task)
+	if r.StopReason != "llm_unreachable" || r.Phase != PhasePlan {
+		t.Errorf("ended with %s in %s, want llm_unreachable in plan", r.StopReason, r.Phase)
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"patterngate/catalog/upstream"
+	"patterngate/ijson"
+)
+
+// What follows a run (spec/surface.md section 2).
+const (
+	waitTool     = "run_wait"
+	waitArgument = "max_wait_seconds"
+	usualWait    = 45 * time.Second // of a call that does not say, where its schema does not either
+	betweenWaits = time.Second      // a server that does not let a call wait is not asked more often
+)
+
+// follows says that a run is waited for by more than the one call.
+func (c *toolCall) follows() bool { return c.wait > 0 }
+
+// checkWait refuses a duration that is none.
+func (c *toolCall) checkWait(given bool) error {
+	if given && c.wait <= 0 {
+		return usage("--wait", errors.New("got "+c.wait.String()), "a duration such as --wait 90s or --wait 10m")
+	}
+	return nil
+}
+
+// patience has a call come back when the following is over, where it would wait for its run longer and does not say how
+// long.
+func (c *toolCall) patience(tool upstream.Tool, arguments json.RawMessage, left time.Duration) json.RawMessage {
+	usual, takes := waitOf(tool.Input)
+	members, err := membersOf(arguments)
+	if !c.follows() || !takes || left >= usual || err != nil || len(without(members, waitArgument)) < len(members) {
+		return arguments
+	}
+	seconds := math.Ceil(max(left, 0).Seconds()*1000) / 1000
+	return joined(append(members, member{ijson.Canonical(waitArgument), ijson.Canonical(seconds)}))
+}
+
+// waitOf is how long a tool waits for its run by itself; takes is false where it cannot be told.
+func waitOf(schema json.RawMessage) (usual time.Duration, takes bool) {
+	property, takes := readTypes(schema).properties[waitArgument].(map[string]any)
+	usual = usualWait
+	if seconds, ok := property["default"].(float64); ok && seconds >= 0 && seconds <= usual.Seconds()*100 {
+		usual = time.Duration(seconds * float64(time.Second))
+	}
+	return usual, takes
+}
+
+// follow waits for the run of a result until it rests or the time is over, and returns the newest result of it; with an
+// error too.
+func (c *toolCall) follow(ctx context.Context, to *callee, result upstream.Result, until time.Time) (upstream.Result, error) {
+	wait, there := to.named(waitTool)
+	var asked time.Time
+	for c.follows() && there {
+		e, ours := readEnvelope(result.Structured)
+		if !ours || e.Status != "running" || e.RunID == "" {
+			break
+		}
+		if err := pause(ctx, min(time.Until(asked.Add(betweenWaits)), time.Until(until))); err != nil {
+			return result, err
+		}
+		left := time.Until(until)
+		if left <= 0 {
+			break
+		}
+		c.followed, asked = e.RunID, time.Now()
+		newer, err := c.call(ctx, to, waitTool, c.patience(wait, ijson.Canonical(map[string]any{"run_id": e.RunID}), left))
+		if err != nil {
+			return result, err
+		}
+		result = newer
+	}
+	return result, nil
+}
+
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+	"patterngate/server"
+)
+
+// declared is what runs are made of under a configuration: its catalog, its patterns and who answers their questions. What
+// is served and what a record is carried on with are made here alike.
+type declared struct {
+	hash, catalog string // of the configuration and of the catalog
+	patterns      []declaredPattern
+	model         patterns.Model
+	configured    bool // the user set the model up
+}
+
+// declaredPattern is one pattern that is enabled.
+type declaredPattern struct {
+	spec   patterns.Spec
+	policy string // hash
+}
+
+// declare makes what a configuration declares.
+func declare(c Config) (*declared, error) {
+	tools, err := demo.Tools(c.Demo)
+	if err != nil {
+		return nil, err
+	}
+	all, err := catalog.New(tools...)
+	if err != nil {
+		return nil, err
+	}
+	model, err := newModel(c.LLM)
+	if err != nil {
+		return nil, err
+	}
+	d := &declared{hash: c.Hash(), catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
+	for _, p := range c.Patterns {
+		if p.Enabled {
+			d.patterns = append(d.patterns, declaredPattern{newSpec(p, all), p.policyHash()})
+		}
+	}
+	return d, nil
+}
+
+// offered are the patterns as tools.
+func (d *declared) offered() []server.Pattern {
+	var list []server.Pattern
+	for _, p := range d.patterns {
+		list = append(list, server.Pattern{Spec: p.spec, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
+	}
+	return list
+}
+
+// job is the job of a run that was begun under this configuration.
+func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
+	for _, p := range d.patterns {
+		if p.spec.Name == b.Pattern {
+			job := server.JobOf(p.spec, d.model, d.configured, b)
+			job.Config, job.Policy, job.Catalog = d.hash, p.policy, d.catalog
+			return job, nil
+		}
+	}
+	return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
+}
+
+// newModel is who answers questions.
+func newModel(c LLMConfig) (patterns.Model, error) {
+	if c.Resolved() == "rules" {
+		return llm.NewRules(), nil
+	}
+	return llm.NewOpenAI(c.OpenAI())
+}
+
+// newSpec declares a built-in pattern as it is configured.
+func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
+	s := patterns.Spec{
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Policy: p.Policy, Execution: p.Execution, Budget: p.Budget, Prompts: llm.Prompts(p.Kind),
+	}
+	switch p.Kind {
+	case gateway.Orchestrator:
+		s.Aggregate = patterns.Operations
+	case gateway.Supervisor:
+		s.Reviewer, s.Approver = p.Refunds, p.Approver
+	}
+	return s
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// service is a server over its state.
+//
+//	Config ─┬─▶ local.Open(state file) ─┐
+//	        └─▶ declare ────────────────┴─▶ wire ──▶ Server
+type service struct {
+	*server.Server
+	engine *local.Engine
+	memory bool // what it knows ends with it
+}
+
+// carryOn has runs that nobody carries on go on here.
+func (s *service) carryOn() {
+	if !s.memory {
+		s.engine.Go()
+	}
+}
+
+// close hands over the runs that go on; whoever has the state file open takes them.
+func (s *service) close() { s.engine.Close() }
+
+// service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
+// rest of the start.
+func (a *app) service(command string, c Config, log *slog.Logger) (*service, error) {
+	from := &source{environ: a.environ}
+	opened := make(chan openedState, 1)
+	if c.State == memoryState {
+		opened <- openedState{engine: &local.Engine{}}
+	} else {
+		if err := readyState(c.State, a.environ); err != nil {
+			return nil, err
+		}
+		go func() { opened <- openState(c, from) }()
+	}
+	d, err := declare(c)
+	state := <-opened
+	if state.err != nil {
+		return nil, unopened(c.State, state.err)
+	}
+	var s *server.Server
+	if err == nil {
+		from.serve(d, state.engine)
+		s, err = wire(c, d, state.engine, log)
+	}
+	if err != nil {
+		state.engine.Close()
+		return nil, fault(command, err)
+	}
+	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
+}
+
+// openedState is an engine over a state file, or why there is none.
+type openedState struct {
+	engine *local.Engine
+	err    error
+}
+
+func openState(c Config, from patterns.Source) openedState {
+	snapshot := c.Snapshot()
+	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot})
+	return openedState{engine, err}
+}
+
+// unopened says that there is no record, and so nothing is run.
+func unopened(path string, cause error) error {
+	if !errors.Is(cause, patterns.ErrJournal) {
+		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)
+	}
+	return &commandError{
+		code: exitFault, what: "state", cause: fmt.Errorf("%w (%s)", cause, path),
+		try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
+	}
+}

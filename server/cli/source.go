@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"slices"
+	"sync"
+
+	"patterngate/patterns"
+)
+
+// maxConfigs is how many configurations besides the own one are kept made at once.
+const maxConfigs = 8
+
+// configShelf keeps the configurations under which recorded runs were begun, by their hash. It is asked while a job is made.
+type configShelf interface {
+	Config(hash string) (snapshot []byte, ok bool)
+}
+
+// source makes again what recorded runs were begun with: under the configuration of this process, or under the one whose
+// snapshot the state file holds. It is safe for concurrent use.
+//
+//	pattern, config hash, arguments ──▶ own, or kept, or snapshot ──▶ Config ──▶ declared ──▶ Job
+type source struct {
+	environ []string // where secrets are
+
+	mu    sync.Mutex
+	own   *declared
+	shelf configShelf
+	kept  []*declared // of others, the one used last at the end
+}
+
+var _ patterns.Source = (*source)(nil)
+
+// serve says what this process declares and where the snapshots of others are. Until then nothing can be made.
+func (s *source) serve(own *declared, shelf configShelf) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own, s.shelf = own, shelf
+}
+
+// Job implements [patterns.Source].
+func (s *source) Job(b patterns.Begun) (patterns.Job, error) {
+	d, err := s.declared(b.Config)
+	if err != nil {
+		return patterns.Job{}, err
+	}
+	return d.job(b)
+}
+
+// declared is what a configuration declares. One that is made for the first time keeps others waiting for a moment; what
+// cannot be made is tried again each time, since it may come.
+func (s *source) declared(hash string) (*declared, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own != nil && s.own.hash == hash {
+		return s.own, nil
+	}
+	if at := slices.IndexFunc(s.kept, func(d *declared) bool { return d.hash == hash }); at >= 0 {
+		d := s.kept[at]
+		s.kept = append(slices.Delete(s.kept, at, at+1), d)
+		return d, nil
+	}
+	d, err := s.make(hash)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.kept) == maxConfigs {
+		s.kept = slices.Delete(s.kept, 0, 1)
+	}
+	s.kept = append(s.kept, d)
+	return d, nil
+}
+
+func (s *source) make(hash string) (*declared, error) {
+	missing := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
+	if s.shelf == nil {
+		return nil, missing
+	}
+	snapshot, ok := s.shelf.Config(hash)
+	if !ok {
+		return nil, missing
+	}
+	c, err := configOfSnapshot(hash, snapshot, s.environ)
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare(c)
+	if err != nil {
+		return nil, missing
+	}
+	d.hash = hash // another version of this program may have written it, with fewer keys
+	return d, nil
+}

@@ -1,0 +1,207 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Runs are shown by whoever asks for them, long after the call that began them and perhaps by another process: by what
+// they were begun with where that can be had, else as the record kept them.
+
+// JobOf is the job of a run that was begun, for who carries it on (see [patterns.Source]): as the call that began it made
+// it. configured is as in [Config].
+func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns.Begun) patterns.Job {
+	t := lightTool(nil, spec, model.Name())
+	c := t.newCall(b.Arguments)
+	j := t.job(c, model, configured)
+	j.Principal, j.Client, j.Config = b.Principal, b.Client, b.Config
+	j.Size += ijson.Weight(b.Arguments)
+	return j
+}
+
+// job is what a call without problems has carried out, as far as that depends on what was asked for alone.
+func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
+	return patterns.Job{
+		Spec: t.spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
+		ByKey: c.Key, Equal: equalTo(t.spec.Name, c.Arguments), Present: t.kept(c.Arguments),
+	}
+}
+
+// lightTool is a pattern that is not served, made to look at its runs. s may be nil where nothing is looked up.
+func lightTool(s *Server, spec patterns.Spec, model string) *tool {
+	takes := argumentsOf(spec.Kind)
+	takes = append(takes[:len(takes):len(takes)], argument{name: keyArgument, shape: shapeKey, most: maxKey})
+	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
+}
+
+// shownBy is what a run is shown by: what it was begun with; where that is not known here, what is served under its
+// name.
+func (s *Server) shownBy(r patterns.Snapshot) *tool {
+	if r.Spec.Name != "" {
+		return lightTool(s, r.Spec, r.Model)
+	}
+	if t := s.toolOf(r.Pattern); t != nil {
+		return t
+	}
+	return lightTool(s, patterns.Spec{Name: r.Pattern}, r.Model)
+}
+
+// stateOf presents a run as it stands.
+func (s *Server) stateOf(r patterns.Snapshot) Envelope {
+	t := s.shownBy(r)
+	return t.stateOf(t.newCall(nil), r)
+}
+
+// stateOf presents a run as it stands to a call that continues it or looks at it.
+func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
+	c.Run = &s
+	switch {
+	case s.State == patterns.Running:
+		return runningEnvelope(c, s)
+	case s.State == patterns.Over && len(s.Kept) > 0:
+		if e, ok := keptEnvelope(s); ok {
+			return e
+		}
+	}
+	if s.State == patterns.Over && s.Ended.Result.StopReason == "" {
+		return faultEnvelope(c, s.Ended, runFault(s.RunID))
+	}
+	return t.envelope(c, s.Ended)
+}
+
+// runFault is the opaque id of the fault that ended a run: the same for everybody who is told of it.
+func runFault(runID string) string {
+	sum := sha256.Sum256([]byte(runID))
+	return "f_" + hex.EncodeToString(sum[:4])
+}
+
+// kept makes what the record keeps of a run's end, and lists of its rest: the uncut result of a call with these
+// arguments.
+func (t *tool) kept(arguments map[string]any) func(patterns.Ended, error) patterns.Presented {
+	return func(ended patterns.Ended, fault error) (p patterns.Presented) {
+		defer func() {
+			if recover() != nil { // it is shown by what it was begun with, or not at all
+				p = patterns.Presented{}
+			}
+		}()
+		run := patterns.Snapshot{RunID: ended.RunID, Pattern: t.spec.Name, Arguments: arguments, State: patterns.Over, Ended: ended}
+		switch {
+		case fault != nil:
+			run.Ended.Result = patterns.Result{}
+		case ended.Waiting != nil:
+			run.State = patterns.Parked
+		}
+		e := t.stateOf(t.newCall(nil), run)
+		text, err := appendJSON(nil, e)
+		if err != nil {
+			text = nil
+		}
+		return patterns.Presented{Envelope: text, Summary: e.Summary}
+	}
+}
+
+// maxKeptResult is how much of a kept result is read, in bytes; observations and intents are bounded before.
+const maxKeptResult = 16 << 20
+
+// keptEnvelope reads a result as [tool.kept] made it, in this version or another.
+func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
+	if len(s.Kept) > maxKeptResult {
+		return Envelope{}, false
+	}
+	var k struct {
+		Envelope
+		Plan    json.RawMessage   `json:"plan"`
+		Trace   []json.RawMessage `json:"trace"`
+		History []json.RawMessage `json:"history"`
+	}
+	if err := json.Unmarshal(s.Kept, &k); err != nil || k.Status != statusOK && k.Status != statusStopped {
+		return Envelope{}, false
+	}
+	e := k.Envelope
+	e.Plan, e.Trace, e.History = keptPlan(k.Plan), keptRows(k.Trace), keptRows(k.History)
+	if len(e.Expected) > 0 { // beside them null is a value
+		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
+	}
+	e.tool, e.author = s.Pattern, "model"
+	if e.Usage != nil && e.Usage.Model == "caller" {
+		e.author = "caller"
+	}
+	return e, true
+}
+
+func nullable(v *any) *any {
+	if v == nil {
+		return new(any)
+	}
+	return v
+}
+
+// keptPlan is a plan by its rows' own type, so that it is shown as any other.
+func keptPlan(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	if steps, ok := exactly[[]gateway.Step](raw); ok {
+		return steps
+	}
+	if tasks, ok := exactly[[]gateway.Task](raw); ok {
+		return tasks
+	}
+	return anyValue(raw)
+}
+
+// keptRows are rows likewise; those of another version are shown as they are.
+func keptRows(raw []json.RawMessage) []any {
+	list := make([]any, 0, len(raw))
+	for _, text := range raw {
+		list = append(list, keptRow(text))
+	}
+	return list
+}
+
+func keptRow(raw json.RawMessage) any {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return anyValue(raw)
+	}
+	row, ok := any(nil), false
+	switch {
+	case members["plan_step"] != nil:
+		row, ok = exactly[patterns.StepDone](raw)
+	case members["step_no"] != nil:
+		row, ok = exactly[patterns.StepRow](raw)
+	case members["task_id"] != nil:
+		row, ok = exactly[patterns.TaskRow](raw)
+	case members["route"] != nil:
+		row, ok = exactly[patterns.Delegation](raw)
+	case members["target"] != nil:
+		row, ok = exactly[patterns.RouteRow](raw)
+	case members["executed_action"] != nil:
+		row, ok = exactly[patterns.ActionDone](raw)
+	case members["supervisor_decision"] != nil:
+		row, ok = exactly[patterns.ActionRow](raw)
+	}
+	if !ok {
+		return anyValue(raw)
+	}
+	return row
+}
+
+// exactly reads JSON that has no other members than the type.
+func exactly[T any](raw json.RawMessage) (v T, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(&v)
+	return v, err == nil
+}
+
+func anyValue(raw json.RawMessage) any {
+	v, _ := ijson.Decode(raw) // null where it is no JSON
+	return v
+}

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// cancelWait is how long run_cancel waits for the run to end; a call under way may take longer.
+const cancelWait = 10 * time.Second
+
+// showCanceled presents what became of a run that was to be cancelled.
+func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snapshot, err error) (*mcp.CallToolResult, error) {
+	principal := s.principalOf(ctx)
+	id, _ := r.Arguments["run_id"].(string)
+	over := errors.Is(err, patterns.ErrOver)
+	if over && run.RunID == "" {
+		var known bool
+		if run, known = s.config.Engine.Run(principal, id); !known {
+			err = patterns.ErrNoRun
+		}
+	}
+	switch {
+	case errors.Is(err, patterns.ErrNoRun):
+		return s.refuseRun(ctx, r)
+	case err != nil && !over:
+		return nil, err
+	}
+	e := s.about(run)
+	switch {
+	case over:
+		e.Problems = append([]gateway.Problem{{
+			Pointer: "/run_id", Reason: reasonEnded, Got: gateway.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
+		}}, e.Problems...)
+	case run.State == patterns.Over:
+		e.Next = next{Action: actionDone}
+	}
+	result, err := s.show(ctx, e)
+	if err == nil {
+		s.delivered(ctx, e)
+	}
+	return result, err
+}

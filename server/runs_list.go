@@ -1,0 +1,168 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/patterns"
+)
+
+// asked is what the tools about runs are asked for besides a run.
+type asked struct {
+	Step         string
+	Since, Until time.Time
+	Limit        int
+}
+
+// listArguments is the table of list_runs, in the order in which faults are told.
+func listArguments() []argument {
+	return []argument{
+		{name: "status", shape: shapeWord, words: []string{statusRunning, statusWaiting, statusOK, statusStopped}},
+		{name: "pattern", most: maxInput}, {name: "stop_reason", most: maxReasonName + maxInput},
+		{name: "since", shape: shapeTime}, {name: "until", shape: shapeTime},
+		{name: "cursor", most: 4 << 10}, {name: "limit", shape: shapePage},
+	}
+}
+
+// readTime takes a time (RFC 3339).
+func (r *request) readTime(a argument, v any) {
+	text, isText := v.(string)
+	at, err := time.Parse(time.RFC3339, text)
+	if !isText || err != nil {
+		r.add(classType, a.name, v, a.shape.want())
+		return
+	}
+	if a.name == "since" {
+		r.Since = at
+	} else {
+		r.Until = at
+	}
+}
+
+// runRow is a run in a list (spec/surface.md section 2).
+type runRow struct {
+	RunID       string `json:"run_id"`
+	Pattern     string `json:"pattern"`
+	Status      string `json:"status"`
+	StopReason  string `json:"stop_reason,omitempty"`
+	Phase       string `json:"phase,omitempty"`
+	Summary     string `json:"summary"`
+	WaitingKind string `json:"waiting_kind,omitempty"`
+	ExpiresAt   string `json:"expires_at,omitempty"`
+	CreatedAt   string `json:"created_at"`
+	EndedAt     string `json:"ended_at,omitempty"`
+}
+
+// maxRowSummary is how long a summary in a list may be, in characters.
+const maxRowSummary = 200
+
+func newRunRow(r patterns.RunRow) runRow {
+	return runRow{
+		RunID: r.RunID, Pattern: r.Pattern, Status: r.Status, StopReason: short(r.StopReason, maxRowSummary), Phase: r.Phase,
+		Summary: atMost(Visible(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: stampOf(r.Expires),
+		CreatedAt: stampOf(r.Began), EndedAt: stampOf(r.Ended),
+	}
+}
+
+// line is the run in the text channel.
+func (r runRow) line() string {
+	stands := r.Status
+	for _, more := range []string{r.WaitingKind, r.StopReason} {
+		if more != "" {
+			stands += " " + more
+		}
+	}
+	return fmt.Sprintf("%s | %s | %s | %s | %s\n", r.RunID, Visible(stands), label(r.Pattern), r.CreatedAt, r.Summary)
+}
+
+// answerList answers list_runs.
+func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	f := patterns.Filter{Principal: s.principalOf(ctx), Since: r.Since, Until: r.Until, Limit: r.Limit}
+	for name, to := range map[string]*string{"status": &f.Status, "pattern": &f.Pattern, "stop_reason": &f.StopReason, "cursor": &f.Cursor} {
+		*to, _ = r.Arguments[name].(string)
+	}
+	for {
+		page, err := s.config.Engine.List(f)
+		if errors.Is(err, patterns.ErrCursor) {
+			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call with the same filters; without one the list begins anew")
+			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+		}
+		if err != nil {
+			return nil, err
+		}
+		structured, text, fits, err := s.listed(page, f)
+		if err != nil {
+			return nil, err
+		}
+		if fits < len(page.Rows) && fits > 0 { // the cursor has to lead to what is not shown
+			f.Limit = fits
+			continue
+		}
+		if s.readsStructured(ctx) {
+			text = firstLines(text)
+		}
+		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
+	}
+}
+
+// listed presents a page in both channels, and says how many of its rows each of them has room for.
+func (s *Server) listed(page patterns.Page, f patterns.Filter) (structured []byte, text string, fits int, err error) {
+	rows, lines := []runRow{}, ""
+	room := s.config.ResultBytes - pageFrame - len(page.Next)
+	size := 0
+	for _, row := range page.Rows {
+		shown := newRunRow(row)
+		members, err := appendJSON(nil, shown)
+		if err != nil {
+			return nil, "", 0, err
+		}
+		if size += max(len(members)+1, len(shown.line())); size <= room {
+			fits++
+		}
+		rows, lines = append(rows, shown), lines+shown.line()
+	}
+	e := Envelope{
+		Status: statusOK, StopReason: patterns.Success, Summary: listSummary(len(rows), page.Next != "", f), Next: next{Action: actionDone},
+		tool: listTool,
+	}
+	body := struct {
+		Envelope
+		Runs       []runRow `json:"runs"`
+		NextCursor string   `json:"next_cursor,omitempty"`
+	}{e, rows, page.Next}
+	if structured, err = appendJSON(nil, body); err != nil {
+		return nil, "", 0, err
+	}
+	dst := e.text(nil, nil)
+	if len(rows) > 0 {
+		dst = append(dst, "\nRUNS (status | pattern | begun | what became of it)\n"+lines...)
+		dst = bytes.TrimSuffix(dst, []byte("\n"))
+	}
+	if page.Next != "" {
+		dst = append(append(dst, "\nNEXT_CURSOR "...), page.Next...)
+	}
+	return structured, string(dst), max(fits, min(1, len(rows))), nil
+}
+
+// listSummary tells how many runs are shown.
+func listSummary(n int, more bool, f patterns.Filter) string {
+	filtered := f.Status != "" || f.Pattern != "" || f.StopReason != "" || !f.Since.IsZero() || !f.Until.IsZero()
+	switch {
+	case n == 0 && f.Cursor != "":
+		return "There are no more runs."
+	case n == 0 && filtered:
+		return "No run of yours fits."
+	case n == 0:
+		return "You have no run here yet."
+	case more:
+		return count(n, "run") + ", newest first. Call again with cursor for older ones."
+	case f.Cursor != "":
+		return count(n, "run") + ", newest first; these are the oldest."
+	}
+	return count(n, "run") + ", newest first."
+}

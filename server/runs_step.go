@@ -1,0 +1,156 @@
+package server
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// What is shown of one step: all that was recorded, which is bounded there; a row is what its proposer made of it.
+const (
+	maxStep       = 1 << 10   // bytes of the name of a step
+	maxStepRow    = 32 << 10  // bytes
+	maxStepResult = 512 << 10 // bytes of each channel; it is not met
+)
+
+// readStep takes what names a step.
+func (r *request) readStep(a argument, v any) {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= ijson.MaxInteger {
+			r.Step = strconv.FormatFloat(v, 'f', -1, 64)
+			return
+		}
+	case string:
+		if len(v) > a.most {
+			r.add(classTooLarge, a.name, v, "at most "+strconv.Itoa(a.most)+" bytes")
+			return
+		}
+		r.Step = ijson.Trim(v)
+		return
+	}
+	r.add(classType, a.name, v, a.shape.want())
+}
+
+// showStep answers with one row and all of its observation that was recorded.
+func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
+	step := stepOf(r.Step, whole, run.Ended)
+	if step == nil {
+		r.add(classNotFound, "step", r.Arguments["step"], "a step number, task id, attempt or effect key of this run")
+		c := r.call
+		c.Run = &run
+		return s.refuseAbout(ctx, c, r.faults[classNotFound])
+	}
+	e := Envelope{
+		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
+		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
+		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Step: step, tool: whole.tool,
+	}
+	return s.showIn(ctx, e, maxStepResult)
+}
+
+// stepOf finds what is named: a row of the history, else of the trace, else a call by its key.
+func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
+	for _, rows := range [][]any{e.History, e.Trace} {
+		for _, row := range rows {
+			if members := membersOf(row); isNamed(members, name) {
+				observation, shown := observed(row)
+				if !shown {
+					observation = members["observation"]
+				}
+				delete(members, "observation")
+				return &oneStep{boundedRow(members), recorded(observation, members, e, ended)}
+			}
+		}
+	}
+	for i, call := range e.Effects {
+		if call.Key != name {
+			continue
+		}
+		step := &oneStep{Row: boundedRow(membersOf(e.Effects[i]))}
+		for _, entry := range ledgerOf(ended) {
+			if entry.Key == name {
+				step.Observation = entry.Observation
+			}
+		}
+		return step
+	}
+	return nil
+}
+
+// membersOf are a row's members as they are shown.
+func membersOf(row any) map[string]any {
+	text, err := appendJSON(nil, row)
+	if err != nil {
+		return nil
+	}
+	v, _ := ijson.Decode(text)
+	members, _ := v.(map[string]any)
+	return members
+}
+
+// isNamed reports whether a row is what is named: by its number, its id, or the words of the text channel.
+func isNamed(members map[string]any, name string) bool {
+	planned, _ := members["plan_step"].(map[string]any)
+	for _, id := range []any{members["task_id"], members["step_id"], planned["id"]} {
+		if text, ok := id.(string); ok && text == name {
+			return true
+		}
+	}
+	for member, words := range map[string]string{"step_no": "step_", "step": "step_", "attempt": "attempt_"} {
+		n, ok := members[member].(float64)
+		if ok && strings.TrimPrefix(name, words) == strconv.Itoa(int(n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// recorded is all of an observation that was recorded, where the row shows its beginning.
+func recorded(observation any, members map[string]any, e Envelope, ended patterns.Ended) any {
+	if _, _, isCut := cutBefore(observation); !isCut {
+		return observation
+	}
+	hash, _ := members["args_hash"].(string)
+	for _, row := range e.Trace { // a row of the history has no hash of its own
+		if other := membersOf(row); hash == "" && sameStep(members, other) {
+			hash, _ = other["args_hash"].(string)
+		}
+	}
+	for _, entry := range ledgerOf(ended) {
+		if hash != "" && entry.Hash == hash && entry.Status == gateway.Finished {
+			observation = entry.Observation
+		}
+	}
+	return observation
+}
+
+// sameStep reports whether two rows are about the same step.
+func sameStep(a, b map[string]any) bool {
+	for _, member := range []string{"step_no", "step", "attempt"} {
+		if n, ok := a[member].(float64); ok && b[member] == n {
+			return true
+		}
+	}
+	return false
+}
+
+// ledgerOf are the calls of a run as far as it is known.
+func ledgerOf(ended patterns.Ended) []gateway.Entry {
+	if ended.Waiting != nil {
+		return ended.Waiting.SoFar.Ledger
+	}
+	return ended.Result.Ledger
+}
+
+func boundedRow(members map[string]any) any {
+	var row any = members
+	return *squeezedValue(&row, maxStepRow)
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// The tools that are about runs instead of beginning one (spec/surface.md section 2). What they show is the run's, not
+// the call's: a run that stopped is no error result.
+const (
+	statusTool = "run_status"
+	waitTool   = "run_wait"
+	cancelTool = "run_cancel"
+	listTool   = "list_runs"
+)
+
+// ownTools are the names that no pattern may have, in the order in which they are listed.
+var ownTools = []string{catalogTool, statusTool, waitTool, cancelTool, listTool}
+
+// maxReason is how long the reason for a cancellation may be, in characters.
+const maxReason = 500
+
+// runTool is one of them as it is served. It does not change after it was made.
+type runTool struct {
+	server   *Server
+	takes    []argument
+	declared mcp.Tool
+	// answer carries out a request without problems. An error is a fault of ours.
+	answer func(ctx context.Context, r *request, meta *mcp.Meta) (*mcp.CallToolResult, error)
+}
+
+// newRunTools declares them.
+func newRunTools(s *Server) ([]*runTool, error) {
+	output, err := openSchema[runShape]()
+	if err != nil {
+		return nil, fmt.Errorf("output schema: %w", err)
+	}
+	listed, err := openSchema[listShape]()
+	if err != nil {
+		return nil, fmt.Errorf("output schema of %s: %w", listTool, err)
+	}
+	id := argument{name: "run_id", most: maxInput}
+	needed := id
+	needed.required = true
+	tools := []*runTool{
+		{answer: s.answerStatus, takes: []argument{id, {name: "step", shape: shapeStep, most: maxStep}}},
+		{answer: s.answerWait, takes: []argument{needed, s.waitRow()}},
+		{answer: s.answerCancel, takes: []argument{needed, {name: "reason", most: 4 * maxReason}}},
+		{answer: s.answerList, takes: listArguments()},
+	}
+	for i, d := range runDeclarations() {
+		input, err := d.input()
+		if err != nil {
+			return nil, fmt.Errorf("input schema of %s: %w", d.name, err)
+		}
+		t := tools[i]
+		t.server = s
+		t.declared = mcp.NewToolWithRawSchema(d.name, d.description, d.complete(input, s.config))
+		t.declared.Title, t.declared.RawOutputSchema = d.title, output
+		yes, no := true, false
+		reads := &yes
+		if d.name == cancelTool {
+			reads = &no
+		}
+		t.declared.Annotations = mcp.ToolAnnotation{
+			ReadOnlyHint: reads, DestructiveHint: opposite(reads), IdempotentHint: &yes, OpenWorldHint: &no,
+		}
+	}
+	tools[len(tools)-1].declared.RawOutputSchema = listed
+	return tools, nil
+}
+
+func opposite(b *bool) *bool {
+	not := !*b
+	return &not
+}
+
+// openSchema is an output schema whose root and rows may have more members; see [envelopeSchema].
+func openSchema[T any]() (json.RawMessage, error) {
+	closed, err := catalog.SchemaOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	return opened(closed.JSON()), nil
+}
+
+func (t *runTool) name() string { return t.declared.Name }
+
+// handle answers one tools/call. An error is a protocol error (-32603) with the error's own text.
+func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+	s := t.server
+	defer func() {
+		if r := recover(); r != nil {
+			result, err = nil, s.fault(ctx, fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	r, problems := t.take(req.Params.RawArguments)
+	if len(problems) > 0 {
+		return s.refuseAbout(ctx, r.call, problems)
+	}
+	if ctx.Err() != nil {
+		return nil, errCanceled
+	}
+	if result, err = t.answer(ctx, r, req.Params.Meta); err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	return result, nil
+}
+
+// take reads the arguments as they came. With problems nothing is done; the first names the stop reason. An optional
+// text that is blank is as good as absent: many clients fill in all that a schema names.
+func (t *runTool) take(raw json.RawMessage) (*request, []gateway.Problem) {
+	r := &request{call: call{Tool: t.name(), Intents: map[string]any{}, IntentWas: map[string]bool{}}}
+	arguments, problem := decodeArguments(raw)
+	if problem != nil {
+		return r, []gateway.Problem{*problem}
+	}
+	r.Limit = ordinaryPage
+	r.Arguments = maps.Clone(arguments)
+	for _, a := range t.takes {
+		if text, isText := arguments[a.name].(string); isText && !a.required && ijson.Blank(text) {
+			delete(r.Arguments, a.name)
+		}
+	}
+	r.unknown(t.takes)
+	for _, a := range t.takes {
+		r.read(a)
+	}
+	return r, gateway.CapProblems(slices.Concat(r.faults[:]...))
+}
+
+// refuseAbout answers a request that does not fit. Nothing was done.
+func (s *Server) refuseAbout(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
+	e := refusedEnvelope(c, problems)
+	e.Trace, e.History = nil, nil // it is no pattern's
+	e.Summary = fmt.Sprintf("The call was refused for %s.", count(faults(problems), "fault"))
+	s.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
+		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
+	result, err := s.show(ctx, e)
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	result.IsError = true
+	return result, nil
+}
+
+// refuseRun answers a request about a run that the principal does not have.
+func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
+	r.add(classNotFound, "run_id", r.Arguments["run_id"], "a run of yours; list_runs shows them")
+	return s.refuseAbout(ctx, r.call, r.faults[classNotFound])
+}
+
+// about presents a run to who asks for it, with what only those tools show.
+func (s *Server) about(r patterns.Snapshot) Envelope {
+	e := s.stateOf(r)
+	began := r.Began
+	if began.IsZero() {
+		began = r.Ended.Began
+	}
+	e.Pattern, e.CreatedAt = r.Pattern, stampOf(began)
+	if r.State == patterns.Over {
+		e.EndedAt = stampOf(r.Ended.Ended)
+	}
+	if r.Head.Events > 0 {
+		e.Record = &record{r.Head.Events, fmt.Sprintf("sha256:%x", r.Head.Hash)}
+	}
+	return e
+}
+
+// answerStatus answers run_status.
+func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	principal := s.principalOf(ctx)
+	id, named := r.Arguments["run_id"].(string)
+	if !named {
+		var any bool
+		if id, any = s.config.Engine.Newest(principal); !any {
+			return s.show(ctx, noRun())
+		}
+	}
+	run, ok := s.config.Engine.Run(principal, id)
+	switch {
+	case !ok && !named: // it went in this moment
+		return s.show(ctx, noRun())
+	case !ok:
+		return s.refuseRun(ctx, r)
+	}
+	e := s.about(run)
+	if r.Step != "" {
+		return s.showStep(ctx, r, run, e)
+	}
+	result, err := s.show(ctx, e)
+	if err == nil {
+		s.delivered(ctx, e)
+	}
+	return result, err
+}
+
+// noRun is what is shown where there is no run yet.
+func noRun() Envelope {
+	return Envelope{
+		Status: statusOK, StopReason: patterns.Success, Summary: "You have no run here yet.", Next: next{Action: actionDone}, tool: statusTool,
+	}
+}
+
+// answerCancel answers run_cancel.
+func (s *Server) answerCancel(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+	principal := s.principalOf(ctx)
+	id, _ := r.Arguments["run_id"].(string)
+	reason, _ := r.Arguments["reason"].(string)
+	waiting, done := context.WithTimeout(ctx, cancelWait)
+	defer done()
+	run, err := s.config.Engine.Cancel(waiting, principal, id, patterns.Note{By: principal, Channel: "mcp", Reason: reason})
+	return s.showCanceled(ctx, r, run, err)
+}

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// retryPause is after how long it is worth asking again for a run that lacks something, in seconds.
+const retryPause = 30
+
+// unsettled presents a run of which nobody knows whether a call happened.
+func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
+	f := e.WaitingFor
+	f.Effect, f.Tool, f.ArgsHash, f.Cause = w.Effect, w.Tool, w.ArgsHash, w.Cause
+	settle := "patterngate runs settle " + shellWord(e.RunID) + " " + shellWord(w.Effect)
+	f.Where = []string{settle + " --happened", settle + " --did-not-happen"}
+	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
+	lapse := ""
+	if !w.Until.IsZero() {
+		lapse = " Without an answer the run stops " + stamp(w.Until) + " and the call stays in doubt."
+	}
+	e.Summary = paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
+		"You cannot settle it and no tool here can. Do not start it again.")
+	e.Next = next{
+		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
+		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`.%s Until then do not repeat it.",
+			Visible(f.Where[0]), Visible(f.Where[1]), lapse)),
+	}
+}
+
+// inDoubt tells what was done besides the call in doubt.
+func (a account) inDoubt(w *patterns.Waiting) string {
+	rest := a
+	rest.Ledger = nil
+	for _, entry := range a.Ledger {
+		if entry.Key != w.Effect {
+			rest.Ledger = append(rest.Ledger, entry)
+		}
+	}
+	if len(rest.Ledger) == 0 {
+		return ""
+	}
+	return rest.written()
+}
+
+// doubted words the call in doubt.
+func (a account) doubted(w *patterns.Waiting) string {
+	for _, entry := range a.Ledger {
+		if entry.Key == w.Effect {
+			return a.phrase(entry.Tool, entry.Args)
+		}
+	}
+	return "the call of " + shownName(w.Tool)
+}
+
+// doubtCauses words why nobody knows.
+func doubtCauses(cause string) string {
+	switch cause {
+	case "crash":
+		return "the server went down in the middle of the call"
+	case "timeout":
+		return "the call was sent and no answer came in time"
+	case "broken_reply":
+		return "the call was sent and its answer could not be read"
+	}
+	return shownName(cause)
+}
+
+// lacking presents a run that cannot go on here for now.
+func (a account) lacking(e *Envelope, w *patterns.Waiting) {
+	f := e.WaitingFor
+	f.Cause, f.Needs = w.Cause, w.Needs
+	did := ""
+	if len(a.Ledger) > 0 {
+		did = a.written()
+	}
+	e.Summary = paragraph("WAITING: "+lackCauses(w.Cause, w.Needs)+".", did,
+		"It goes on by itself once that is there; nothing is lost. Do not start it again.")
+	e.Next = next{
+		Action: actionCall, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
+		Say: paragraph(strings.ToUpper(lackCauses(w.Cause, w.Needs)[:1]) + lackCauses(w.Cause, w.Needs)[1:] + "."),
+	}
+}
+
+// lackCauses words what a run lacks.
+func lackCauses(cause string, needs []string) string {
+	of := ""
+	if len(needs) > 0 {
+		of = " (" + shownNames(needs[:min(len(needs), maxPhrases)]) + ")"
+	}
+	switch cause {
+	case "config_missing":
+		return "the run was begun under another configuration" + of + ", and goes on only in a server that can load it"
+	case "tool_missing":
+		return "a tool that the run needs is not there" + of
+	case "secret_missing":
+		return "a secret that the run needs is not set" + of
+	case "journal":
+		return "the record cannot be written" + of + ", and nothing is done without it"
+	}
+	return "the run lacks something here: " + shownName(cause) + of
+}
+
+// shellWord is a text as one word of a shell, whatever stands in it: what is pasted must be what was meant.
+func shellWord(text string) string {
+	safe := strings.TrimLeftFunc(text, func(r rune) bool { return plain(r) || strings.ContainsRune("/#:@=+,", r) })
+	if text != "" && safe == "" && text[0] != '-' && text[0] != '#' && text[0] != '=' {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// unrecorded presents a call whose run could not be begun, or not go on, because nothing can be recorded.
+func (t *tool) unrecorded(c call) Envelope {
+	if c.Run != nil {
+		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
+		e.Problems = append([]gateway.Problem{{
+			Pointer: "/run_id", Reason: reasonNotTaken, Got: gateway.Got(c.Run.RunID),
+			Want: "a record that can be written; nothing of this call was taken, send it again later",
+		}}, e.Problems...)
+		return e
+	}
+	said := "The run was not begun: its record cannot be written, and nothing is done without it. Nothing ran. " +
+		"Whoever runs this server has to look at its state directory (full, read-only or damaged)."
+	return Envelope{
+		Status: statusStopped, StopReason: "journal_unavailable", Phase: firstPhase(c.Spec.Kind), Summary: said,
+		Next: next{Action: actionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
+	}
+}
