@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,8 +38,9 @@ type runDecider interface {
 	Resume(ctx context.Context, id string) ([]patterns.Snapshot, error)
 }
 
-// recordKeeper is what commands delete runs from.
+// recordKeeper is what commands check the whole file by, and delete runs from.
 type recordKeeper interface {
+	Check() error
 	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
 	Tombstones() ([]local.Tombstone, error)
 }
@@ -71,9 +71,12 @@ func (a *app) runsCommand() *cobra.Command {
 
 // withRuns opens the state for a command that reads it or decides in it, and closes it after.
 func (a *app) withRuns(what string, do func(operator) error) error {
-	open := a.openRuns
-	if open == nil {
-		open = a.openState
+	return a.withRunsBy(a.openState, what, do)
+}
+
+func (a *app) withRunsBy(open func() (operator, func(), error), what string, do func(operator) error) error {
+	if a.openRuns != nil {
+		open = a.openRuns
 	}
 	runs, done, err := open()
 	if err != nil {
@@ -94,27 +97,52 @@ func (a *app) openState() (operator, func(), error) {
 
 // openEngine opens the engine over the state file, without having it carry on anything.
 func (a *app) openEngine() (*local.Engine, error) {
-	loaded, err := a.load()
+	c, err := a.loadState()
 	if err != nil {
 		return nil, err
+	}
+	d, err := declare(c)
+	if err != nil {
+		return nil, fault("config", err)
+	}
+	from := &source{environ: a.environ}
+	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted()})
+	if err != nil {
+		return nil, unopened(c.State, err)
+	}
+	from.serve(d, engine)
+	return engine, nil
+}
+
+// openService opens the state as a server does, for who carries on runs.
+func (a *app) openService() (operator, func(), error) {
+	c, err := a.loadState()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.service("runs resume", c, a.logger(c.Log, a.err))
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.engine.Operator(), s.close, nil
+}
+
+// loadState is the configuration with a state file that is there and that nobody else can write.
+func (a *app) loadState() (Config, error) {
+	loaded, err := a.load()
+	if err != nil {
+		return Config{}, err
 	}
 	path := loaded.State
 	if path == memoryState {
-		return nil, usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+		return Config{}, usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), "--state FILE, where runs are recorded elsewhere")
+			return Config{}, usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), "--state FILE, where runs are recorded elsewhere")
 		}
 	}
-	if err := readyState(path, a.environ); err != nil {
-		return nil, err
-	}
-	engine, err := local.Open(local.Options{Path: path, Redact: loaded.Redact})
-	if err != nil {
-		return nil, fault("state "+filepath.Base(path), err)
-	}
-	return engine, nil
+	return loaded.Config, readyState(path, a.environ)
 }
 
 // wrapped is a failure of a command, unless it says itself what failed.

@@ -266,7 +266,7 @@ func (a *app) runsResumeCommand() *cobra.Command {
 			"come to rest. A run is carried on only under the configuration that it was begun with, and by one process.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withRuns("runs resume", func(runs operator) error { return a.resume(cmd.Context(), runs, args) })
+			return a.withRunsBy(a.openService, "runs resume", func(runs operator) error { return a.resume(cmd.Context(), runs, args) })
 		},
 	}
 }
@@ -281,6 +281,9 @@ func (a *app) resume(ctx context.Context, runs operator, args []string) error {
 		}
 	}
 	list, err := runs.Resume(ctx, id)
+	if errors.Is(err, patterns.ErrOver) { // it is done
+		err = nil
+	}
 	if err != nil && ctx.Err() == nil {
 		return refusedBy(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
 	}

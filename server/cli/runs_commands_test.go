@@ -23,6 +23,7 @@ type fakeRuns struct {
 	kept    map[string]int64
 	stones  []local.Tombstone
 	refuse  error // of decisions
+	damage  error // of the file
 	calls   []string
 }
 
@@ -129,6 +130,8 @@ func (f *fakeRuns) Prune(before time.Time, dry bool) ([]local.Tombstone, error) 
 	return f.stones, f.refuse
 }
 
+func (f *fakeRuns) Check() error { return f.damage }
+
 func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, nil }
 
 // command carries out a command line over these runs.
@@ -222,7 +225,7 @@ func TestRunsCommands(t *testing.T) {
 // What a run does not take, as it stands, is refused: exit code 3; a run that went meanwhile is unknown: 2.
 func TestRunsCommandsRefused(t *testing.T) {
 	for err, code := range map[error]int{patterns.ErrOver: 3, patterns.ErrNotTaken: 3, patterns.ErrNoRun: 2, patterns.ErrJournal: 1} {
-		for _, line := range []string{"cancel 00000000000000d4", "settle 00000000000000d4 pay#1 --happened", "seize 00000000000000d4 --yes", "resume 00000000000000d4"} {
+		for _, line := range []string{"cancel 00000000000000d4", "settle 00000000000000d4 pay#1 --happened", "seize 00000000000000d4 --yes"} {
 			f := newFakeRuns(t)
 			f.refuse = err
 			got, out, errs := f.command(t, append([]string{"runs"}, strings.Fields(line)...)...)
@@ -297,6 +300,14 @@ func TestRunsBroken(t *testing.T) {
 	}
 	if code, out, errs := f.command(t, "runs", "show", short); code != 0 || !strings.Contains(out, "get_refund_context") || !strings.Contains(errs, "the record is broken: event 10") {
 		t.Errorf("show of a short record = %d, %q, %q", code, out, errs)
+	}
+}
+
+func TestRunsDamagedFile(t *testing.T) {
+	f := newFakeRuns(t)
+	f.damage = errors.New("page 7 is never used")
+	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || out != "broken: the state file is damaged: page 7 is never used; 0 of 6 runs are broken\n" {
+		t.Errorf("verify --all of a damaged file = %d, %q", code, out)
 	}
 }
 

@@ -53,7 +53,7 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 			"A FILE is an export; it is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
 			"a file. --head N:HASH is a head that was kept elsewhere (\"patterngate runs head RUN\", a receipt): against it a record is\n" +
 			"found out that was cut, or written anew from the beginning. Without one it cannot be.\n" +
-			"--all checks every run of the state file.",
+			"--all checks every run of the state file, and the file itself.",
 		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -181,21 +181,28 @@ func (a *app) verifyAll(runs operator) error {
 			break
 		}
 	}
-	var err error
+	damaged := ""
+	err := runs.Check()
+	if err != nil {
+		damaged = err.Error()
+	}
 	switch {
 	case a.json:
 		err = a.printShown(struct {
-			OK     bool      `json:"ok"`
-			Runs   int64     `json:"runs"`
-			Events int64     `json:"events"`
-			Broken []verdict `json:"broken"`
-		}{len(broken) == 0, checked, events, broken})
+			OK      bool      `json:"ok"`
+			Runs    int64     `json:"runs"`
+			Events  int64     `json:"events"`
+			Broken  []verdict `json:"broken"`
+			Damaged string    `json:"file_damaged,omitempty"` // what the file's own check found
+		}{len(broken) == 0 && damaged == "", checked, events, broken, damaged})
+	case damaged != "":
+		err = a.print(fmt.Sprintf("broken: the state file is damaged: %s; %d of %s are broken\n", clip(damaged, maxWidth), len(broken), plural(checked, "run")))
 	case len(broken) == 0:
 		err = a.print(fmt.Sprintf("ok: %s, %s\n", plural(checked, "run"), plural(events, "event")))
 	default:
 		err = a.print(fmt.Sprintf("broken: %d of %s\n", len(broken), plural(checked, "run")))
 	}
-	if err == nil && len(broken) > 0 {
+	if err == nil && (len(broken) > 0 || damaged != "") {
 		return exitCode(exitFault)
 	}
 	return err
