@@ -76,6 +76,7 @@ type Ending struct {
 type Spent struct {
 	Seconds float64                   `json:"seconds"` // without waits
 	Budget  map[string]patterns.Spent `json:"budget,omitempty"`
+	Known   bool                      `json:"-"` // what was used is known: the run has ended
 	Usage   patterns.UsageBody        `json:"usage"`
 }
 
@@ -91,7 +92,7 @@ func (s Story) Receipt() Receipt {
 		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
 		Asked: s.Arguments, ProposedBy: s.proposers(), Calls: []Call{},
 		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
-		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Usage: s.Usage},
+		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
 		Record: Proof{Kept: s.Record},
 	}
 	if isRunID(s.RunID) { // people copy it into a shell

@@ -40,7 +40,7 @@ type app struct {
 	color     string
 	json      bool
 
-	openRuns func() (operator, func(), error) // nil: the state file
+	opens func() (operator, func(), error) // what commands see runs by; nil: the state file
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.

@@ -50,9 +50,16 @@ type operator interface {
 	recordReader
 	runDecider
 	recordKeeper
+	configShelf
 }
 
-var _ operator = local.Operator{}
+// stateRuns is an engine's state for commands.
+type stateRuns struct {
+	local.Operator
+	configShelf
+}
+
+var _ operator = stateRuns{}
 
 func (a *app) runsCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -75,8 +82,8 @@ func (a *app) withRuns(what string, do func(operator) error) error {
 }
 
 func (a *app) withRunsBy(open func() (operator, func(), error), what string, do func(operator) error) error {
-	if a.openRuns != nil {
-		open = a.openRuns
+	if a.opens != nil {
+		open = a.opens
 	}
 	runs, done, err := open()
 	if err != nil {
@@ -92,7 +99,7 @@ func (a *app) openState() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return engine.Operator(), engine.Close, nil
+	return stateRuns{engine.Operator(), engine}, engine.Close, nil
 }
 
 // openEngine opens the engine over the state file, without having it carry on anything.
@@ -124,7 +131,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.engine.Operator(), s.close, nil
+	return stateRuns{s.engine.Operator(), s.engine}, s.close, nil
 }
 
 // loadState is the configuration with a state file that is there and that nobody else can write.

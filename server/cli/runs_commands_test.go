@@ -130,6 +130,8 @@ func (f *fakeRuns) Prune(before time.Time, dry bool) ([]local.Tombstone, error) 
 	return f.stones, f.refuse
 }
 
+func (f *fakeRuns) Config(string) ([]byte, bool) { return nil, false }
+
 func (f *fakeRuns) Check() error { return f.damage }
 
 func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, nil }
@@ -138,7 +140,7 @@ func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, ni
 func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: []string{"COLUMNS=120"}, openRuns: func() (operator, func(), error) { return f, func() {}, nil }}
+	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: []string{"COLUMNS=120"}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))
 	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))

@@ -176,8 +176,11 @@ func listText(rows []patterns.RunRow, width int) string {
 	var b strings.Builder
 	line := func(id, began, status, pattern, why string) {
 		left := fmt.Sprintf("%-20s  %-20s  %-8s  %-22s  ", id, began, status, pattern)
-		if width < 100 { // the seconds and the long names go first
+		switch { // the seconds and the long names go first
+		case width < 100:
 			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, cutTo(began, 16), status, cutTo(pattern, 14))
+		case width < 120:
+			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, cutTo(began, 16), status, pattern)
 		}
 		b.WriteString(strings.TrimRight(left+clip(why, max(10, width-len(left))), " ") + "\n")
 	}

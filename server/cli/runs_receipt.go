@@ -149,8 +149,8 @@ func verdictWords(c record.Call) string {
 	if c.RuleText != "" {
 		text += ": " + clip(c.RuleText, 3*maxName)
 	}
-	for _, change := range c.Revisions {
-		text += "; changed by " + clip(change, maxName)
+	if changes := changesOf(c.Decision, c.Rule, c.Revisions); len(changes) > 0 {
+		text += "; changed by " + strings.Join(changes, " and ")
 	}
 	return text
 }
@@ -172,7 +172,7 @@ func endedWords(e record.Ending) string {
 
 // spentWords are time, budgets and tokens.
 func spentWords(s record.Spent) string {
-	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget)...)
+	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
 	if s.Usage.Requests > 0 {
 		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", plural(int64(s.Usage.Requests), "question"),
 			clip(cmp.Or(s.Usage.Model, "a model"), maxName), s.Usage.InputTokens, s.Usage.OutputTokens))

@@ -67,14 +67,17 @@ func beganLine(s record.Story, width int) string {
 
 // spentLines are budgets and tokens.
 func spentLines(s record.Story, width int) string {
-	parts := budgetWords(s.Budget)
+	parts := budgetWords(s.Budget, s.EndedAt != "")
 	text := ""
 	if len(parts) > 0 {
 		text = "Budget   " + folded(strings.Join(parts, ", "), width-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
-		text += fmt.Sprintf("Model    %s, %s, %d tokens in, %d out\n",
-			clip(cmp.Or(u.Model, "not known"), maxName), plural(int64(u.Requests), "question"), u.InputTokens, u.OutputTokens)
+		text += "Model    " + clip(cmp.Or(u.Model, "not known"), maxName)
+		if u.Requests > 0 {
+			text += fmt.Sprintf(", %s, %d tokens in, %d out", plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
+		}
+		text += "\n"
 	}
 	return "\n" + text
 }

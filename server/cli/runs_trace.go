@@ -120,7 +120,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 				}
 				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, time.Now())
 				if form == "test" {
-					if text, err = replayTest(id, events, text); err != nil {
+					if text, err = replayTest(events, text, runs); err != nil {
 						return usage("runs export "+id, err, "patterngate runs export "+id)
 					}
 				}

@@ -94,18 +94,25 @@ func judgedWords(row record.Row) string {
 	case row.Decision != "":
 		text = "; " + decisionWord(row.Decision) + ruleWords(row)
 	}
-	for i, change := range row.Changed {
-		if i == 0 {
-			text += ", changed by "
-		} else {
-			text += " and "
-		}
-		text += clip(change, maxName)
+	if changes := changesOf(row.Decision, row.Rule, row.Changed); len(changes) > 0 {
+		text += ", changed by " + strings.Join(changes, " and ")
 	}
 	if row.Grant != "" {
 		text += ", spends " + clip(row.Grant, maxName)
 	}
 	return text
+}
+
+// changesOf are a policy's changes of a call, without the one that its decision names.
+func changesOf(decision, rule string, changes []string) []string {
+	if decision == "revise" && len(changes) > 0 && changes[0] == rule {
+		changes = changes[1:]
+	}
+	shown := make([]string, len(changes))
+	for i, c := range changes {
+		shown[i] = clip(c, maxName)
+	}
+	return shown
 }
 
 // decisionWord is a policy's or person's decision.
