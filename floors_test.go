@@ -33,11 +33,12 @@ var floors = map[string]floor{
 
 	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
+	"patterns/record":      {"patterns gateway ijson", "", "what a record tells people, as values: timeline and receipt"},
 	"patterns/llm":         {"patterns gateway catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "who may answer a question: a model server or the offline rules"},
 	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
 
 	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/cli": {"server patterns patterns/llm patterns/local gateway catalog catalog/demo catalog/demo/ledger catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server patterns patterns/llm patterns/local patterns/record gateway catalog catalog/demo catalog/demo/ledger catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 }
 
 // listed is what "go list -json" tells of a package.

@@ -76,13 +76,14 @@ type Ending struct {
 type Spent struct {
 	Seconds float64                   `json:"seconds"` // without waits
 	Budget  map[string]patterns.Spent `json:"budget,omitempty"`
+	Known   bool                      `json:"-"` // what was used is known: the run has ended
 	Usage   patterns.UsageBody        `json:"usage"`
 }
 
 // Proof is how the record is checked.
 type Proof struct {
 	Kept
-	Verify string `json:"verify"` // the command
+	Verify string `json:"verify,omitempty"` // the command; none for a run whose id is none of ours
 }
 
 // Receipt is the story on one page.
@@ -91,8 +92,11 @@ func (s Story) Receipt() Receipt {
 		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
 		Asked: s.Arguments, ProposedBy: s.proposers(), Calls: []Call{},
 		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
-		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Usage: s.Usage},
-		Record: Proof{s.Record, fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))},
+		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
+		Record: Proof{Kept: s.Record},
+	}
+	if isRunID(s.RunID) { // people copy it into a shell
+		r.Record.Verify = fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))
 	}
 	for i, row := range s.Rows {
 		switch {
@@ -106,6 +110,11 @@ func (s Story) Receipt() Receipt {
 		}
 	}
 	return r
+}
+
+func isRunID(id string) bool {
+	digits, ok := strings.CutPrefix(id, "run_")
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // isCall reports whether the row is about a tool that was, or was to be, called.
@@ -130,6 +139,7 @@ func (s Story) call(row Row, i int) Call {
 	for _, later := range s.Rows[i+1:] {
 		if _, effect := later.About(); effect == row.Key && later.Decision != "" {
 			c.Settled = later.approved()
+			c.Status = map[string]string{"happened": string(gateway.Finished), "did_not_happen": string(gateway.Failed)}[later.Decision]
 		}
 	}
 	return c

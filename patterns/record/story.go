@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -114,8 +115,10 @@ type envelope struct {
 		ArgsHash string `json:"args_hash"`
 		Status   string `json:"status"`
 	} `json:"effects"`
-	Trace []map[string]any `json:"trace"`
-	Plan  json.RawMessage  `json:"plan"`
+	Plan  json.RawMessage `json:"plan"`
+	Usage struct {
+		Model string `json:"model"`
+	} `json:"usage"`
 }
 
 // Read tells what a record says.
@@ -134,9 +137,6 @@ func Read(events []patterns.Event) Story {
 	}
 	for i := range s.Rows {
 		s.finish(&s.Rows[i])
-	}
-	if s.Budget == nil {
-		s.Budget = s.envelope.Budget
 	}
 	return s
 }
@@ -199,7 +199,9 @@ func (s *Story) end(b patterns.EndBody, at int64) {
 	if s.Usage.Model = b.Usage.Model; b.Usage.Usage != (patterns.Usage{}) {
 		s.Usage.Usage = b.Usage.Usage
 	}
-	if ijson.DecodeKnown(b.Envelope, &s.envelope) == nil && s.envelope.Budget != nil {
+	_ = ijson.DecodeKnown(b.Envelope, &s.envelope) // one of another shape is not shown
+	s.Usage.Model = cmp.Or(s.Usage.Model, s.envelope.Usage.Model)
+	if s.envelope.Budget != nil {
 		s.Budget = s.envelope.Budget
 	}
 }

@@ -41,8 +41,9 @@ type app struct {
 	color     string
 	json      bool
 
-	hook   func(point string) // is told of every boundary of the journal, for prove; nil: nobody
-	engine *local.Engine      // that the server stands on, once there is one
+	hook   func(point string)               // is told of every boundary of the journal, for prove; nil: nobody
+	engine *local.Engine                    // that the server stands on, once there is one
+	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
@@ -88,7 +89,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.versionCommand(), a.proveCommand(), a.proveLifeCommand(), a.ledgerCommand())
+		a.configCommand(), a.runsCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(), a.proveLifeCommand(), a.ledgerCommand())
 	strictHelpers(root)
 	return root
 }

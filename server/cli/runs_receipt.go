@@ -28,7 +28,9 @@ func receiptText(r record.Receipt, width int) string {
 	p.line("Spent", spentWords(r.Spent))
 	p.b.WriteByte('\n')
 	p.line("Record", fmt.Sprintf("%s, head %s", plural(r.Record.Events, "event"), r.Record.Head))
-	p.b.WriteString("Check it with\n  " + clip(r.Record.Verify, 3*maxName) + "\n")
+	if r.Record.Verify != "" {
+		p.b.WriteString("Check it with\n  " + r.Record.Verify + "\n")
+	}
 	return p.b.String()
 }
 
@@ -137,6 +139,9 @@ func verdictWords(c record.Call) string {
 	if c.Decision == "" {
 		return ""
 	}
+	if c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted" {
+		return "it is on the list of what this tool may call; no rule judged it"
+	}
 	text := decisionWord(c.Decision)
 	if c.Rule != "" {
 		text += " by rule " + clip(c.Rule, maxName)
@@ -144,8 +149,8 @@ func verdictWords(c record.Call) string {
 	if c.RuleText != "" {
 		text += ": " + clip(c.RuleText, 3*maxName)
 	}
-	for _, change := range c.Revisions {
-		text += "; changed by " + clip(change, maxName)
+	if changes := changesOf(c.Decision, c.Rule, c.Revisions); len(changes) > 0 {
+		text += "; changed by " + strings.Join(changes, " and ")
 	}
 	return text
 }
@@ -167,7 +172,7 @@ func endedWords(e record.Ending) string {
 
 // spentWords are time, budgets and tokens.
 func spentWords(s record.Spent) string {
-	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget)...)
+	parts := append([]string{took(s.Seconds) + " without waits"}, budgetWords(s.Budget, s.Known)...)
 	if s.Usage.Requests > 0 {
 		parts = append(parts, fmt.Sprintf("%s to %s, %d tokens in, %d out", plural(int64(s.Usage.Requests), "question"),
 			clip(cmp.Or(s.Usage.Model, "a model"), maxName), s.Usage.InputTokens, s.Usage.OutputTokens))

@@ -101,10 +101,14 @@ func sinceStart(seconds float64) string {
 	return took(seconds)
 }
 
-// budgetWords are the limits of a run and what was used of them.
-func budgetWords(budget map[string]patterns.Spent) []string {
+// budgetWords are the limits of a run and, where that is known, what was used of them.
+func budgetWords(budget map[string]patterns.Spent, known bool) []string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(budget)) {
+		if !known {
+			parts = append(parts, fmt.Sprintf("%s at most %v", clip(name, maxName), budget[name].Limit))
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%s %v of %v", clip(name, maxName), budget[name].Used, budget[name].Limit))
 	}
 	return parts

@@ -21,7 +21,7 @@ const (
 // branches one below the other with a bar that shows when each of them ran, then what was spent.
 func timelineText(s record.Story, width int) string {
 	var b strings.Builder
-	b.WriteString(titleOf(s) + "\n")
+	b.WriteString(folded(titleOf(s), width, "  ") + "\n")
 	b.WriteString(beganLine(s, width))
 	if len(s.Arguments) > 0 {
 		b.WriteString("Asked, in the caller's words:\n" + fenced("", string(s.Arguments), width))
@@ -37,7 +37,7 @@ func timelineText(s record.Story, width int) string {
 
 // titleOf is a run in one line.
 func titleOf(s record.Story) string {
-	title := clip(s.RunID, maxName) + "  " + clip(s.Pattern, maxName) + "  " + clip(s.Status, maxName)
+	title := clip(s.RunID, maxName) + " " + clip(s.Pattern, maxName) + " " + clip(s.Status, maxName)
 	if s.StopReason != "" && s.StopReason != patterns.Success {
 		title += " " + clip(s.StopReason, maxName)
 	}
@@ -55,9 +55,10 @@ func beganLine(s record.Story, width int) string {
 	}
 	text += ". Began " + s.CreatedAt
 	if s.EndedAt != "" {
-		text += ", ended " + s.EndedAt
+		text += ", ended " + s.EndedAt + " after " + took(s.Took)
+	} else {
+		text += "; so far " + took(s.Took)
 	}
-	text += " after " + took(s.Took)
 	if s.Waited > 0 {
 		text += ", " + took(s.Waited) + " of it waiting"
 	}
@@ -66,14 +67,17 @@ func beganLine(s record.Story, width int) string {
 
 // spentLines are budgets and tokens.
 func spentLines(s record.Story, width int) string {
-	parts := budgetWords(s.Budget)
+	parts := budgetWords(s.Budget, s.EndedAt != "")
 	text := ""
 	if len(parts) > 0 {
 		text = "Budget   " + folded(strings.Join(parts, ", "), width-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
-		text += fmt.Sprintf("Model    %s, %s, %d tokens in, %d out\n",
-			clip(cmp.Or(u.Model, "not known"), maxName), plural(int64(u.Requests), "question"), u.InputTokens, u.OutputTokens)
+		text += "Model    " + clip(cmp.Or(u.Model, "not known"), maxName)
+		if u.Requests > 0 {
+			text += fmt.Sprintf(", %s, %d tokens in, %d out", plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
+		}
+		text += "\n"
 	}
 	return "\n" + text
 }

@@ -21,7 +21,10 @@ func wordsOf(row record.Row) string {
 	case string(patterns.HumanEffect):
 		return personWords(row)
 	case string(patterns.CallerEffect):
-		if row.Waits() {
+		switch {
+		case row.Waits() && row.State == record.Open:
+			return "waits for the caller"
+		case row.Waits():
 			return "waited for the caller: " + endOf(row, "went on")
 		}
 		return "took the caller's " + name
@@ -62,6 +65,9 @@ func endOf(row record.Row, well string) string {
 	case patterns.Failed:
 		return "failed" + reason
 	case patterns.Unknown:
+		if row.Effect == "read" {
+			return "no answer" + reason
+		}
 		return "nobody knows whether it happened" + reason
 	case patterns.Canceled:
 		return "not tried" + reason
@@ -82,21 +88,31 @@ func again(row record.Row, text string) string {
 // judgedWords say who let a call through.
 func judgedWords(row record.Row) string {
 	text := ""
-	if row.Decision != "" {
+	switch {
+	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
+		text = "; on the allowlist"
+	case row.Decision != "":
 		text = "; " + decisionWord(row.Decision) + ruleWords(row)
 	}
-	for i, change := range row.Changed {
-		if i == 0 {
-			text += ", changed by "
-		} else {
-			text += " and "
-		}
-		text += clip(change, maxName)
+	if changes := changesOf(row.Decision, row.Rule, row.Changed); len(changes) > 0 {
+		text += ", changed by " + strings.Join(changes, " and ")
 	}
 	if row.Grant != "" {
 		text += ", spends " + clip(row.Grant, maxName)
 	}
 	return text
+}
+
+// changesOf are a policy's changes of a call, without the one that its decision names.
+func changesOf(decision, rule string, changes []string) []string {
+	if decision == "revise" && len(changes) > 0 && changes[0] == rule {
+		changes = changes[1:]
+	}
+	shown := make([]string, len(changes))
+	for i, c := range changes {
+		shown[i] = clip(c, maxName)
+	}
+	return shown
 }
 
 // decisionWord is a policy's or person's decision.

@@ -1,0 +1,64 @@
+package local
+
+import (
+	"fmt"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// ReplayStored runs a pattern's code against a stored record and nothing else, as [Replay] does, and returns how the run
+// ended. What its job must be is said by the start event, see [BegunOf]. A record whose chain is broken, and a run that
+// has not ended, give an error too.
+func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, error) {
+	begun, err := BegunOf(events)
+	if err != nil {
+		return patterns.Ended{}, err
+	}
+	if err := patterns.VerifyChain(begun.RunID, events, 0); err != nil {
+		return patterns.Ended{}, err
+	}
+	r := &Record{}
+	for _, e := range events {
+		body, err := decodeBody(e.Kind, e.Body)
+		if err != nil {
+			return patterns.Ended{}, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		r.events = append(r.events, Event{Seq: int(e.Seq), At: time.UnixMicro(e.At), Kind: e.Kind, Key: e.Key, Body: body})
+	}
+	h := remembered(r.events)
+	if h.end == nil {
+		return patterns.Ended{}, fmt.Errorf("%w: the run has not ended", ErrMismatch)
+	}
+	result, err := Replay(r, job.Spec, job.Task, First)
+	return patterns.Ended{
+		RunID: begun.RunID, Result: result, Phase: result.Phase, Calls: h.calls, Requests: h.asked,
+		Began: h.began, Ended: endedAt(r.events), Waited: h.waited + h.idle,
+	}, err
+}
+
+// endedAt is when the end was recorded; late results may stand behind it.
+func endedAt(events []Event) time.Time {
+	var at time.Time
+	for _, e := range events {
+		if e.Kind == patterns.EndEvent {
+			at = e.At
+		}
+	}
+	return at
+}
+
+// BegunOf is what a record says about the begin of its run.
+func BegunOf(events []patterns.Event) (patterns.Begun, error) {
+	if len(events) == 0 || events[0].Kind != patterns.StartEvent {
+		return patterns.Begun{}, fmt.Errorf("%w: it does not begin with a start", ErrMismatch)
+	}
+	body, err := decodeBody(patterns.StartEvent, events[0].Body)
+	if err != nil {
+		return patterns.Begun{}, fmt.Errorf("event 1: %w", err)
+	}
+	start, _ := body.(StartBody)
+	return patterns.Begun{
+		RunID: start.RunID, Pattern: start.Pattern, Principal: start.Principal, Client: start.Client, Config: start.Config, Arguments: start.Arguments,
+	}, nil
+}

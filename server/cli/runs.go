@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// The commands over recorded runs stand on the owner's view of the state file ([local.Operator]). They open the state
+// without carrying on anything in it; only resume does.
+//
+//	RUN ──find──▶ id ──Record──▶ events ──record.Read──▶ Story ──▶ show, receipt
+//	                                    └──────────────────────▶ trace, head, export, verify
+
+// recordReader is what commands read runs from.
+type recordReader interface {
+	Find(beginning string) (string, error)
+	Run(id string) (patterns.Snapshot, bool)
+	Record(id string) (events []patterns.Event, kept int64, err error)
+	List(f patterns.Filter) (patterns.Page, error)
+}
+
+// runDecider is what commands decide on.
+type runDecider interface {
+	Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error)
+	Settle(id, effect string, s local.Settlement) error
+	Seize(id string, by patterns.Note) error
+	Resume(ctx context.Context, id string) ([]patterns.Snapshot, error)
+}
+
+// recordKeeper is what commands check the whole file by, and delete runs from.
+type recordKeeper interface {
+	Check() error
+	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
+	Tombstones() ([]local.Tombstone, error)
+}
+
+// operator is the owner's view of recorded runs.
+type operator interface {
+	recordReader
+	runDecider
+	recordKeeper
+	configShelf
+}
+
+// stateRuns is an engine's state for commands.
+type stateRuns struct {
+	local.Operator
+	configShelf
+}
+
+var _ operator = stateRuns{}
+
+func (a *app) runsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "Look at recorded runs, check their records, decide what becomes of them",
+		Long: "Runs are recorded in the state file (--state). Every command takes a run's id or an unambiguous beginning of it, of 4\n" +
+			"digits or more, with or without run_. The commands see the runs of all principals: they are for the owner of the file.\n" +
+			"They carry on no run, but for resume.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsTraceCommand(), a.runsHeadCommand(), a.runsExportCommand(),
+		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand())
+	return cmd
+}
+
+// withRuns opens the state for a command that reads it or decides in it, and closes it after.
+func (a *app) withRuns(what string, do func(operator) error) error {
+	return a.withRunsBy(a.openState, what, do)
+}
+
+func (a *app) withRunsBy(open func() (operator, func(), error), what string, do func(operator) error) error {
+	if a.opens != nil {
+		open = a.opens
+	}
+	runs, done, err := open()
+	if err != nil {
+		return wrapped(what, err)
+	}
+	defer done()
+	return do(runs)
+}
+
+// openState opens the state file that the configuration names. One that is not there yet is not made: nothing is in it.
+func (a *app) openState() (operator, func(), error) {
+	engine, err := a.openEngine()
+	if err != nil {
+		return nil, nil, err
+	}
+	return stateRuns{engine.Operator(), engine}, engine.Close, nil
+}
+
+// openEngine opens the engine over the state file, without having it carry on anything.
+func (a *app) openEngine() (*local.Engine, error) {
+	c, err := a.loadState()
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare(c)
+	if err != nil {
+		return nil, fault("config", err)
+	}
+	from := &source{environ: a.environ}
+	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted()})
+	if err != nil {
+		return nil, unopened(c.State, err)
+	}
+	from.serve(d, engine)
+	return engine, nil
+}
+
+// openService opens the state as a server does, for who carries on runs.
+func (a *app) openService() (operator, func(), error) {
+	c, err := a.loadState()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.service("runs resume", c, a.logger(c.Log, a.err))
+	if err != nil {
+		return nil, nil, err
+	}
+	return stateRuns{s.engine.Operator(), s.engine}, s.close, nil
+}
+
+// loadState is the configuration with a state file that is there and that nobody else can write.
+func (a *app) loadState() (Config, error) {
+	loaded, err := a.load()
+	if err != nil {
+		return Config{}, err
+	}
+	path := loaded.State
+	if path == memoryState {
+		return Config{}, usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
+	}
+	if path != "" {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return Config{}, usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), "--state FILE, where runs are recorded elsewhere")
+		}
+	}
+	return loaded.Config, readyState(path, a.environ)
+}
+
+// wrapped is a failure of a command, unless it says itself what failed.
+func wrapped(what string, err error) error {
+	if _, ok := errors.AsType[*commandError](err); ok {
+		return err
+	}
+	return fault(what, err)
+}
+
+// idBeginning is what may be meant as a run.
+var idBeginning = regexp.MustCompile(`^(run_)?[0-9a-f]{4,16}$`)
+
+// find is the run that was meant.
+func find(what string, runs recordReader, beginning string) (string, error) {
+	if !idBeginning.MatchString(beginning) {
+		return "", usage(what, fmt.Errorf("%s is no run's id, nor 4 digits or more of its beginning", quotedName(beginning)), "patterngate runs list")
+	}
+	id, err := runs.Find(beginning)
+	many, _ := errors.AsType[*local.AmbiguousError](err)
+	switch {
+	case err == nil:
+		return id, nil
+	case many != nil:
+		const shown = 5
+		list := strings.Join(many.IDs[:min(shown, len(many.IDs))], ", ")
+		if len(many.IDs) > shown {
+			list += ", ..."
+		}
+		return "", usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, list), "more digits")
+	case errors.Is(err, patterns.ErrNoRun):
+		return "", usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
+	}
+	return "", fault(what, err)
+}
+
+// pruned says what to try for a run that is not there: its tombstone may be.
+func pruned(runs recordReader, beginning string) string {
+	if keeper, ok := runs.(recordKeeper); ok {
+		stones, err := keeper.Tombstones()
+		for _, t := range stones {
+			if err == nil && strings.HasPrefix(strings.TrimPrefix(t.RunID, "run_"), strings.TrimPrefix(beginning, "run_")) {
+				return "nothing: it was pruned; of its record " + headText(t.Head) + " is left"
+			}
+		}
+	}
+	return "patterngate runs list"
+}
+
+// quotedName is a word from the command line, fit for a message.
+func quotedName(word string) string { return strconv.Quote(cut(word, maxName)) }
+
+// headText is a head as verify takes it: N:HASH.
+func headText(h patterns.Head) string {
+	return strings.Replace(h.String(), " sha256:", ":", 1)
+}
+
+// recordOf is the record of a run, and the length that was kept of it.
+func recordOf(what string, runs recordReader, beginning string) (id string, events []patterns.Event, kept int64, err error) {
+	if id, err = find(what, runs, beginning); err != nil {
+		return "", nil, 0, err
+	}
+	events, kept, err = runs.Record(id)
+	if err != nil {
+		return "", nil, 0, fault(what+" "+id, err)
+	}
+	return id, events, kept, nil
+}
+
+// one is the argument of a command that wants exactly one of something.
+func one(name, what, try string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usage(name, errors.New("which "+what+"?"), try)
+		case len(args) > 1:
+			return usage(name, fmt.Errorf("one %s; there are %d arguments", what, len(args)), try)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
+const maxReason = 500
+
+// byOwner is who decides by a command.
+func byOwner(reason string) patterns.Note {
+	return patterns.Note{By: "local:" + strconv.Itoa(os.Getuid()), Channel: "cli", Reason: reason}
+}
+
+// reasonFlag checks what was typed as a reason.
+func reasonFlag(name, text string) error {
+	if n := len([]rune(text)); n > maxReason {
+		return usage(name, fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxReason))
+	}
+	return nil
+}
+
+// refusedBy is a decision that the run, as it stands, does not take: exit code 3.
+func refusedBy(what string, err error, try string) error {
+	switch {
+	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
+		return &commandError{code: exitRefused, what: what, cause: errors.New(strings.TrimPrefix(err.Error(), "patterns: ")), try: try}
+	case errors.Is(err, patterns.ErrNoRun):
+		return usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
+	}
+	return fault(what, err)
+}
+
+// stands is how a run stands, as --json shows it.
+type stands struct {
+	RunID      string `json:"run_id"`
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason,omitempty"`
+	Waiting    string `json:"waiting_kind,omitempty"`
+	Cause      string `json:"cause,omitempty"`
+	Needs      string `json:"needs,omitempty"`
+}
+
+func standsOf(s patterns.Snapshot) stands {
+	v := stands{RunID: s.RunID, Status: string(s.State)}
+	switch w := s.Ended.Waiting; {
+	case s.State == patterns.Over:
+		v.StopReason = s.Ended.Result.StopReason
+		v.Status = map[bool]string{true: "ok", false: "stopped"}[s.Ended.Result.OK()]
+		if kept, ok := readEnvelope(s.Kept); ok {
+			v.Status, v.StopReason = kept.Status, kept.StopReason
+		}
+	case w != nil:
+		v.Waiting, v.Cause, v.Needs = string(w.Kind), w.Cause, strings.Join(w.Needs, ", ")
+	}
+	return v
+}
+
+func (v stands) text() string {
+	text := clip(v.RunID, maxName) + " " + v.Status
+	for _, more := range []string{v.StopReason, v.Waiting, v.Cause, v.Needs} {
+		if more != "" {
+			text += " " + clip(more, 2*maxName)
+		}
+	}
+	return text + "\n"
+}
+
+// printStands prints how runs stand: one as one document.
+func (a *app) printStands(list ...patterns.Snapshot) error {
+	rows := make([]stands, len(list))
+	var text strings.Builder
+	for i, s := range list {
+		rows[i] = standsOf(s)
+		text.WriteString(rows[i].text())
+	}
+	if a.json {
+		return a.printShown(rows)
+	}
+	return a.print(text.String())
+}
+
+func (a *app) runsCancelCommand() *cobra.Command {
+	reason := ""
+	cmd := &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "Stop a run before its next call",
+		Long:  "Stops a run before its next call. What was done stays done; what was sent cannot be recalled.",
+		Args:  one("runs cancel", "run", "patterngate runs list --status running"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := reasonFlag("--reason", reason); err != nil {
+				return err
+			}
+			return a.withRuns("runs cancel", func(runs operator) error {
+				id, err := find("runs cancel", runs, args[0])
+				if err != nil {
+					return err
+				}
+				s, err := runs.Cancel(cmd.Context(), id, byOwner(reason))
+				if err != nil {
+					return refusedBy("runs cancel "+id, err, "patterngate runs show "+id)
+				}
+				return a.printStands(s)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
+	return cmd
+}
+
+func (a *app) runsSeizeCommand() *cobra.Command {
+	yes, reason := false, ""
+	cmd := &cobra.Command{
+		Use:   "seize RUN",
+		Short: "Take a run from a process that lives but does not move",
+		Long: "Takes a run from the process that carries it on, when that process lives but does not move: it hangs, or was stopped.\n" +
+			"A run whose process ended needs no seizing; any server takes it up by itself.\n\n" + seizeRisk,
+		Args: one("runs seize", "run", "patterngate runs list --status running"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := reasonFlag("--reason", reason); err != nil {
+				return err
+			}
+			return a.withRuns("runs seize", func(runs operator) error {
+				id, err := find("runs seize", runs, args[0])
+				if err != nil {
+					return err
+				}
+				if err := a.confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
+					return err
+				}
+				if err := runs.Seize(id, byOwner(reason)); err != nil {
+					return refusedBy("runs seize "+id, err, "patterngate runs show "+id)
+				}
+				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
+	return cmd
+}
+
+const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
+is not. A call in doubt is then settled as after a crash. End that process first, if you can; then nothing is at risk.`
+
+// confirm asks at a terminal whether to go on. Without a terminal it does not, unless yes.
+func (a *app) confirm(what, risk, question string, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !a.atTerminal() {
+		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), what+" --yes")
+	}
+	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, server.Visible(question))
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return &commandError{code: exitRefused, what: what, cause: errors.New("not done: the answer was no")}
+}
+
+// exitRefused is the exit code of what a person or the run's state refused.
+const exitRefused = 3
+
+// done says what was decided.
+func (a *app) done(id, what string) error {
+	if a.json {
+		return a.printShown(map[string]any{"run_id": id, "done": what})
+	}
+	return a.print(id + " " + what + "\n")
+}
+
+func (a *app) runsSettleCommand() *cobra.Command {
+	var happened, didNot bool
+	var result, comment string
+	cmd := &cobra.Command{
+		Use:   "settle RUN EFFECT",
+		Short: "Say what became of a call in doubt",
+		Long: "Says whether a call happened of which only the beginning is recorded. EFFECT is its key, as waiting_for and \"patterngate\n" +
+			"runs show RUN\" have it. Look first where the call went: what you say is believed. With --did-not-happen the run makes the\n" +
+			"call again; with --happened it goes on as if the call had returned, with --result if that is known.",
+		Example: "  patterngate runs settle 71aa issue_refund#1 --happened --result '{\"refund_id\":\"rf_1\"}'\n" +
+			"  patterngate runs settle 71aa issue_refund#1 --did-not-happen --comment 'no entry in the ledger'",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("runs settle", fmt.Errorf("a RUN and an EFFECT; there are %d arguments", len(args)), "patterngate runs list --status waiting")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := settlementOf(happened, didNot, result, comment)
+			if err != nil {
+				return err
+			}
+			return a.withRuns("runs settle", func(runs operator) error {
+				id, err := find("runs settle", runs, args[0])
+				if err != nil {
+					return err
+				}
+				if err := runs.Settle(id, args[1], s); err != nil {
+					return refusedBy("runs settle "+id+" "+quotedName(args[1]), err, "patterngate runs show "+id)
+				}
+				return a.done(id, "settled; a server goes on with it, or patterngate runs resume "+id)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&happened, "happened", false, "the call did what it was asked")
+	flags.BoolVar(&didNot, "did-not-happen", false, "the call did nothing, and will not")
+	flags.StringVar(&result, "result", "", "with --happened: what the call returned, JSON or @FILE")
+	flags.StringVar(&comment, "comment", "", "how you know; it stands in the record")
+	return cmd
+}
+
+// settlementOf reads the flags of settle.
+func settlementOf(happened, didNot bool, result, comment string) (local.Settlement, error) {
+	switch {
+	case happened == didNot:
+		return local.Settlement{}, usage("runs settle", errors.New("did it happen?"), "--happened or --did-not-happen")
+	case didNot && result != "":
+		return local.Settlement{}, usage("--result", errors.New("what did not happen returned nothing"), "--happened --result JSON")
+	}
+	if err := reasonFlag("--comment", comment); err != nil {
+		return local.Settlement{}, err
+	}
+	s := local.Settlement{By: byOwner(comment), Happened: happened, Comment: comment}
+	if result == "" {
+		return s, nil
+	}
+	text := []byte(result)
+	if path, isFile := strings.CutPrefix(result, "@"); isFile {
+		read, err := readWhole(path, ijson.MaxBytes)
+		if err != nil {
+			return local.Settlement{}, usage("--result", err, "--result JSON or @FILE")
+		}
+		text = read
+	}
+	v, err := ijson.Decode(text)
+	if err != nil {
+		return local.Settlement{}, usage("--result", fmt.Errorf("no JSON: %w", err), `--result '{"member":"value"}' or @FILE`)
+	}
+	s.Result = json.RawMessage(ijson.Canonical(v))
+	return s, nil
+}
+
+func (a *app) runsResumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "resume [RUN]",
+		Short: "Carry on the runs that are ready here, or one",
+		Long: "Carries on runs that were interrupted, settled or answered, as a server does by itself, and prints how they stand when they\n" +
+			"come to rest. A run is carried on only under the configuration that it was begun with, and by one process.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRunsBy(a.openService, "runs resume", func(runs operator) error { return a.resume(cmd.Context(), runs, args) })
+		},
+	}
+}
+
+// resume carries on all runs that are ready, or one.
+func (a *app) resume(ctx context.Context, runs operator, args []string) error {
+	id := ""
+	if len(args) == 1 {
+		var err error
+		if id, err = find("runs resume", runs, args[0]); err != nil {
+			return err
+		}
+	}
+	list, err := runs.Resume(ctx, id)
+	if errors.Is(err, patterns.ErrOver) { // it is done
+		err = nil
+	}
+	if err != nil && ctx.Err() == nil {
+		return refusedBy(strings.TrimSpace("runs resume "+id), err, "patterngate runs list")
+	}
+	if len(list) == 0 && !a.json {
+		_, _ = fmt.Fprintln(a.err, "no run is ready")
+	}
+	if err := a.printStands(list...); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/patterns"
+)
+
+// listFlags are the filters and the paging of list, as they were typed.
+type listFlags struct {
+	status, pattern, stopReason, principal string
+	since, until, cursor                   string
+	limit                                  int
+}
+
+func (a *app) runsListCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List runs, newest first",
+		Long: "Lists the runs of all principals, newest first, by pages. --since and --until take a time such as 2026-11-21T09:30:00Z,\n" +
+			"a day such as 2026-11-21 (UTC), or how long ago: 90m, 24h, 7d.",
+		Example: "  patterngate runs list --status waiting\n  patterngate runs list --since 7d --stop-reason in_doubt",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			filter, err := f.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			return a.withRuns("runs list", func(runs operator) error { return a.listRuns(runs, filter) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.status, "status", "", "only running, waiting, ok or stopped ones")
+	flags.StringVar(&f.pattern, "pattern", "", "only those of this tool")
+	flags.StringVar(&f.stopReason, "stop-reason", "", "only those that ended so; whole, or a family without its names")
+	flags.StringVar(&f.principal, "principal", "", "only those of this principal, such as local:1000")
+	flags.StringVar(&f.since, "since", "", "only those begun at this time or later")
+	flags.StringVar(&f.until, "until", "", "only those begun before this time")
+	flags.StringVar(&f.cursor, "cursor", "", "the page after this one, as the page before names it")
+	flags.IntVar(&f.limit, "limit", 20, "rows of a page, at most 100")
+	return cmd
+}
+
+// filter reads the flags.
+func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
+	const most = 100
+	statuses := []string{"running", "waiting", "ok", "stopped"}
+	switch {
+	case f.status != "" && !slices.Contains(statuses, f.status):
+		return patterns.Filter{}, usage("--status", errors.New("got "+quotedName(f.status)), "--status "+strings.Join(statuses, ", "))
+	case f.limit < 1 || f.limit > most:
+		return patterns.Filter{}, usage("--limit", fmt.Errorf("got %d", f.limit), fmt.Sprintf("--limit 1 to %d", most))
+	}
+	since, err := timeFlag("--since", f.since, now)
+	if err != nil {
+		return patterns.Filter{}, err
+	}
+	until, err := timeFlag("--until", f.until, now)
+	if err != nil {
+		return patterns.Filter{}, err
+	}
+	return patterns.Filter{
+		Principal: f.principal, Status: f.status, Pattern: f.pattern, StopReason: f.stopReason, Since: since, Until: until, Limit: f.limit, Cursor: f.cursor,
+	}, nil
+}
+
+// timeFlag reads a time, a day or an age; zero where nothing was typed.
+func timeFlag(name, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	if age, err := ageOf(text); err == nil {
+		return now.Add(-age), nil
+	}
+	return time.Time{}, usage(name, errors.New("got "+quotedName(text)), name+" 2026-11-21T09:30:00Z, 2026-11-21 or 7d")
+}
+
+// ageOf reads a duration with days and weeks: 90d, 2w, or what time.ParseDuration reads. It is not below 0.
+func ageOf(text string) (time.Duration, error) {
+	const day, longest = 24 * time.Hour, 100 * 366 // days
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		count, ok := strings.CutSuffix(text, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(count, 10, 16)
+		if err != nil || int(n)*days > longest {
+			return 0, fmt.Errorf("not a number of days up to %d", longest)
+		}
+		return time.Duration(int(n)*days) * day, nil
+	}
+	age, err := time.ParseDuration(text)
+	if err == nil && age < 0 {
+		err = errors.New("below 0")
+	}
+	return age, err
+}
+
+// runRow is a row of a list as --json shows it.
+type runRow struct {
+	RunID      string `json:"run_id"`
+	Pattern    string `json:"pattern"`
+	Principal  string `json:"principal"`
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason,omitempty"`
+	Phase      string `json:"phase,omitempty"`
+	Summary    string `json:"summary,omitempty"`
+	Waiting    string `json:"waiting_kind,omitempty"`
+	Expires    string `json:"expires_at,omitempty"`
+	Created    string `json:"created_at"`
+	Ended      string `json:"ended_at,omitempty"`
+	Owner      string `json:"owner,omitempty"`
+}
+
+func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
+	page, err := runs.List(filter)
+	switch {
+	case errors.Is(err, patterns.ErrCursor):
+		return usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+	case err != nil:
+		return fault("runs list", err)
+	}
+	if a.json {
+		rows := []runRow{}
+		for _, r := range page.Rows {
+			rows = append(rows, rowOf(r))
+		}
+		text, err := shownJSON(struct {
+			Runs []runRow `json:"runs"`
+			Next string   `json:"next_cursor,omitempty"`
+		}{rows, page.Next})
+		if err != nil {
+			return fault("runs list", err)
+		}
+		_, err = io.WriteString(a.out, text)
+		return err
+	}
+	if _, err = io.WriteString(a.out, listText(page.Rows, a.width())); err != nil {
+		return err
+	}
+	if page.Next != "" {
+		_, _ = fmt.Fprintln(a.err, "more: --cursor "+clip(page.Next, 4*maxName))
+	}
+	return nil
+}
+
+func rowOf(r patterns.RunRow) runRow {
+	text := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339)
+	}
+	return runRow{r.RunID, r.Pattern, r.Principal, r.Status, r.StopReason, r.Phase, r.Summary, r.WaitingKind, text(r.Expires), text(r.Began), text(r.Ended), r.Owner}
+}
+
+// listText is a page as a table: a line for each run, cut to the width, what outsiders may have named at its end.
+func listText(rows []patterns.RunRow, width int) string {
+	if len(rows) == 0 {
+		return "no runs\n"
+	}
+	var b strings.Builder
+	line := func(id, began, status, pattern, why string) {
+		left := fmt.Sprintf("%-20s  %-20s  %-8s  %-22s  ", id, began, status, pattern)
+		switch { // the seconds and the long names go first
+		case width < 100:
+			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-14s  ", id, cutTo(began, 16), status, cutTo(pattern, 14))
+		case width < 120:
+			left = fmt.Sprintf("%-20s  %-16s  %-8s  %-22s  ", id, cutTo(began, 16), status, pattern)
+		}
+		b.WriteString(strings.TrimRight(left+clip(why, max(10, width-len(left))), " ") + "\n")
+	}
+	line("RUN", "BEGAN", "STATUS", "PATTERN", "WHY")
+	for _, r := range rows {
+		line(clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), clip(r.Status, 8), clip(r.Pattern, 22), whyOf(r))
+	}
+	return b.String()
+}
+
+// cutTo is the beginning of a text that is wider than its column.
+func cutTo(text string, n int) string { return string([]rune(text)[:min(n, len([]rune(text)))]) }
+
+// whyOf says in a few words how a run stands.
+func whyOf(r patterns.RunRow) string {
+	switch {
+	case r.WaitingKind != "":
+		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a doubt", "retry": "what is missing here"}[r.WaitingKind]
+		if !r.Expires.IsZero() {
+			text += " until " + r.Expires.UTC().Format(time.RFC3339)
+		}
+		return text + ". " + r.Summary
+	case r.Status == "ok":
+		return r.Summary
+	case r.StopReason != "":
+		return r.StopReason + ". " + r.Summary
+	case r.Owner != "":
+		return "by process " + r.Owner + ". " + r.Summary
+	}
+	return r.Summary
+}

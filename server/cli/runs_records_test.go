@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// recorder writes a record by hand, as an engine would. Times are seconds after the start.
+type recorder struct {
+	t      testing.TB
+	id     string
+	events []patterns.Event
+}
+
+var recorderStart = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// add appends an event; body is JSON.
+func (r *recorder) add(at float64, kind patterns.EventKind, key, body string) {
+	r.t.Helper()
+	v, err := ijson.Decode([]byte(body))
+	if err != nil {
+		r.t.Fatalf("%s %s: %v\n%s", kind, key, err, body)
+	}
+	e := patterns.Event{
+		Seq: int64(len(r.events) + 1), At: recorderStart.Add(time.Duration(at * float64(time.Second))).UnixMicro(),
+		Kind: kind, Key: key, Body: ijson.Canonical(v),
+	}
+	var before []byte
+	if n := len(r.events); n > 0 {
+		before = r.events[n-1].Hash
+	}
+	e.Seal(r.id, before)
+	r.events = append(r.events, e)
+}
+
+func (r *recorder) start(pattern, kind, arguments, budget string) {
+	r.add(0, patterns.StartEvent, "", `{"run_id":"`+r.id+`","pattern":"`+pattern+`","pattern_kind":"`+kind+`","version":"1.0","principal":"local:1000",
+		"client":{"name":"claude-ai","version":"0.1","era":"2025-11-25"},"config":"sha256:00","arguments":`+arguments+`,"budget":`+budget+`}`)
+}
+
+func (r *recorder) intent(at float64, key, body string) { r.add(at, patterns.IntentEvent, key, body) }
+func (r *recorder) outcome(at float64, key, body string) {
+	r.add(at, patterns.OutcomeEvent, key, body)
+}
+
+// call is a call that was made and answered.
+func (r *recorder) call(at, until float64, key, effect, input, verdict, outcome string) {
+	name := key[strings.LastIndexByte(key, '/')+1:]
+	name, _, _ = strings.Cut(name, "#")
+	r.intent(at, key, `{"effect_kind":"tool","name":"`+name+`","effect":"`+effect+`","idempotency_key":"`+r.id+"/"+key+`","input":`+input+`,"verdict":`+verdict+`}`)
+	if outcome != "" {
+		r.outcome(until, key, outcome)
+	}
+}
+
+const allowlisted = `{"decision":"approve","reason":"allowlisted"}`
+
+// records are runs of several kinds, by name.
+func records(t testing.TB) map[string][]patterns.Event {
+	return map[string][]patterns.Event{
+		"refund": refundRecord(t), "report": reportRecord(t), "doubt": doubtRecord(t), "waiting": waitingRecord(t), "hostile": hostileRecord(t),
+		"empty": emptyRecord(t),
+	}
+}
+
+// refundRecord is a supervised refund: looked up, blocked once, cut down by a person, paid.
+func refundRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000a1"}
+	r.start("supervised_refund", "supervisor", `{"goal":"Refund the annual plan of user 42","actions":[]}`, `{"max_seconds":30,"max_steps":8}`)
+	r.intent(0.001, "turn#1", `{"effect_kind":"caller","name":"turn","input":{"argument":"actions","turn":1,"refused":0}}`)
+	r.outcome(62.5, "turn#1", `{"state":"ok","output":{"actions":[]}}`)
+	r.intent(62.501, "action#1", `{"effect_kind":"caller","name":"action","input":{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}}`)
+	r.outcome(62.501, "action#1", `{"state":"ok"}`)
+	r.call(62.502, 62.51, "get_refund_context#1", "read", `{"user_id":42}`, `{"decision":"approve","rule":"read_only_context","reason":"read_only_context","passes":1,"policy":"sha256:11"}`,
+		`{"state":"ok","output":{"billing":{"days_since_payment":10,"last_charge_usd":1200}}}`)
+	r.intent(62.52, "action#2", `{"effect_kind":"model","name":"action","input":{"goal":"x"}}`)
+	r.outcome(63.75, "action#2", `{"state":"ok","output":"{}","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64}}`)
+	r.add(63.751, patterns.JudgedEvent, "issue_refund#judged1", `{"phase":"supervisor","decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","proposal":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"annual plan"}}}`)
+	r.intent(63.752, "approve#1", `{"effect_kind":"human","name":"approve","rule":"high_refund_requires_human","input":{"action":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200}},"rule":"high_refund_requires_human","approver":"inbox","cap_usd":0}}`)
+	r.outcome(11000, "approve#1", `{"state":"ok","decision":"approve","by":"local:1000","channel":"cli","assurance":"user","output":{"approved":true,"args":{"user_id":42,"amount_usd":800},"comment":"800 is what the contract says","by":"local:1000","channel":"cli","assurance":"user"}}`)
+	r.call(11000.01, 11000.2, "issue_refund#1", "write", `{"user_id":42,"amount_usd":800,"reason":"annual plan"}`,
+		`{"decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","revisions":["cap_to_remaining_run_budget"],"passes":2,"policy":"sha256:11"}`,
+		`{"state":"ok","output":{"refund":{"refund_id":"rf_1","amount_usd":800}}}`)
+	r.add(11000.3, patterns.JudgedEvent, "send_refund_email#judged1", `{"phase":"supervisor","decision":"block","rule":"email_before_refund","reason":"email_before_refund","need":["issue_refund"],"proposal":{"kind":"tool","name":"send_refund_email","args":{"user_id":7}}}`)
+	r.add(11000.4, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"supervisor_block:email_before_refund","phase":"supervisor","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64},
+		"envelope":{"status":"stopped","usage":{"model":"gpt-4.1-mini","llm_calls":1,"input_tokens":812,"output_tokens":64},"budget":{"max_seconds":{"limit":30,"used":1.45},"max_steps":{"limit":8,"used":3}},
+		"effects":[{"key":"get_refund_context#1","tool":"get_refund_context","effect":"read","args_hash":"aaaaaaaaaaaa","status":"done"},{"key":"issue_refund#1","tool":"issue_refund","effect":"write","args_hash":"bbbbbbbbbbbb","status":"done"}]}}`)
+	return r.events
+}
+
+// reportRecord is an orchestrator: three tasks side by side, one with a time-out, a second attempt and a late answer.
+func reportRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000b2"}
+	r.start("run_orchestrator", "orchestrator", `{"goal":"Morning report","region":"US","report_date":"2026-02-26"}`, `{"max_seconds":20,"max_dispatches":8}`)
+	r.intent(0.001, "tasks#1", `{"effect_kind":"model","name":"tasks","input":{"goal":"Morning report"}}`)
+	r.outcome(0.003, "tasks#1", `{"state":"ok","output":"{\"kind\":\"plan\",\"tasks\":[{\"id\":\"sales\"},{\"id\":\"payments\"},{\"id\":\"stock\"}]}","usage":{"llm_calls":1,"input_tokens":0,"output_tokens":0}}`)
+	args := `{"report_date":"2026-02-26","region":"US"}`
+	r.call(0.004, 0, "task#1/sales_worker#1", "read", args, allowlisted, "")
+	r.call(0.004, 0, "task#2/payments_worker#1", "read", args, allowlisted, "")
+	r.call(0.005, 0, "task#3/inventory_worker#1", "read", args, allowlisted, "")
+	r.outcome(0.104, "task#1/sales_worker#1", `{"state":"ok","output":{"sales":{"net":26825}}}`)
+	r.outcome(0.505, "task#3/inventory_worker#1", `{"state":"ok","output":{"stock":{}}}`)
+	r.outcome(1.004, "task#2/payments_worker#1", `{"state":"unknown","reason":"timeout"}`)
+	r.call(1.005, 1.205, "task#2/payments_worker#2", "read", args, allowlisted, `{"state":"ok","output":{"payments":{"failed":3}}}`)
+	r.add(1.3, patterns.LateEvent, "task#2/payments_worker#1", `{"output":{"payments":{"failed":3}},"state":"ok"}`)
+	r.intent(1.301, "answer#1", `{"effect_kind":"model","name":"answer","input":{}}`)
+	r.outcome(1.302, "answer#1", `{"state":"ok","output":"All is well.","usage":{"llm_calls":1,"input_tokens":0,"output_tokens":0}}`)
+	r.add(1.303, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":2,"input_tokens":0,"output_tokens":0},
+		"envelope":{"status":"ok","usage":{"model":"rules"},"plan":[{"id":"sales","worker":"sales_worker"},{"id":"payments","worker":"payments_worker"},{"id":"stock","worker":"inventory_worker"}],
+		"budget":{"max_dispatches":{"limit":8,"used":4},"max_seconds":{"limit":20,"used":1.303}}}}`)
+	return r.events
+}
+
+// doubtRecord is a payment whose process was killed: taken over, settled by a person as not done, made again.
+func doubtRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000c3"}
+	r.start("supervised_refund", "supervisor", `{"goal":"x"}`, `{"max_steps":8}`)
+	r.call(0.01, 0, "issue_refund#1", "write", `{"user_id":42,"amount_usd":20}`, `{"decision":"approve","rule":"refund_within_auto_limit","reason":"refund_within_auto_limit","passes":1}`, "")
+	r.add(3.5, patterns.NoteEvent, "", `{"what":"takeover","by":"process 4711"}`)
+	r.outcome(3.5, "issue_refund#1", `{"state":"unknown","reason":"interrupted"}`)
+	r.intent(3.501, "doubt#1/settle#1", `{"effect_kind":"human","name":"settle","input":{"effect":"issue_refund#1","tool":"issue_refund","args_hash":"4e1979ae6163"}}`)
+	r.add(200000, patterns.NoteEvent, "", `{"what":"settle","by":"local:1000","channel":"cli","reason":"no entry in the ledger"}`)
+	r.outcome(200000.5, "doubt#1/settle#1", `{"state":"ok","by":"local:1000","channel":"cli","output":{"happened":false,"by":"local:1000","channel":"cli","comment":"no entry in the ledger"}}`)
+	r.call(200000.6, 200000.7, "doubt#1/issue_refund#1", "write", `{"user_id":42,"amount_usd":20}`, `{"decision":"approve","rule":"refund_within_auto_limit","reason":"refund_within_auto_limit","passes":1}`, `{"state":"ok","output":{}}`)
+	r.add(200001, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0},"envelope":{"usage":{"model":"caller"}}}`)
+	return r.events
+}
+
+// waitingRecord waits for its caller.
+func waitingRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000d4"}
+	r.start("route_ticket", "routing", `{"ticket":"refund"}`, `{"max_route_attempts":3}`)
+	r.intent(0.001, "route#1", `{"effect_kind":"caller","name":"route","input":{"target":"sales_specialist"}}`)
+	r.outcome(0.001, "route#1", `{"state":"ok"}`)
+	r.call(0.002, 0.003, "sales_specialist#1", "read", `{"ticket":"refund"}`, allowlisted, `{"state":"ok","output":{"status":"declined"}}`)
+	r.intent(0.004, "turn#1", `{"effect_kind":"caller","name":"turn","input":{"argument":"route","turn":2,"refused":0}}`)
+	return r.events
+}
+
+// hostileRecord has words of outsiders wherever they can be: escape sequences, bidi, line ends, right-to-left text, huge ones.
+func hostileRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000e5"}
+	evil := quotedJSON("\x1b[2J\x1b]0;owned\x07\n\rEnded  ok\u202eevil\u2066\u200f שלום مرحبا \u0085\u2028x" + strings.Repeat("A", 3000))
+	r.add(0, patterns.StartEvent, "", `{"run_id":"`+r.id+`","pattern":`+evil+`,"pattern_kind":"supervisor","principal":`+evil+`,"client":{"name":`+evil+`,"version":`+evil+`},"arguments":{"goal":`+evil+`}}`)
+	r.add(1, patterns.IntentEvent, "evil\n"+string(rune(0x202e))+"#1", `{"effect_kind":"tool","name":`+evil+`,"effect":`+evil+`,"input":{`+evil+`:`+evil+`},"verdict":{"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"revisions":[`+evil+`]},"grant":`+evil+`}`)
+	r.add(2, patterns.OutcomeEvent, "evil\n"+string(rune(0x202e))+"#1", `{"state":`+evil+`,"reason":`+evil+`,"output":`+evil+`}`)
+	r.intent(3, "approve#1", `{"effect_kind":"human","name":"approve","rule":`+evil+`,"input":{"action":{"name":`+evil+`}}}`)
+	r.outcome(4, "approve#1", `{"state":"ok","decision":"reject","by":`+evil+`,"channel":`+evil+`,"assurance":`+evil+`,"output":{"comment":`+evil+`}}`)
+	r.add(5, patterns.JudgedEvent, "x", `{"phase":`+evil+`,"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"proposal":{"name":`+evil+`}}`)
+	r.add(6, patterns.NoteEvent, "", `{"what":`+evil+`,"by":`+evil+`,"channel":`+evil+`,"reason":`+evil+`}`)
+	r.add(7, "evil\x1b[31m", "\x1b[31m", `{}`)
+	r.add(8, patterns.IntentEvent, "y#1", `{"effect_kind":7}`)
+	r.add(9, patterns.EndEvent, "", `{"status":`+evil+`,"stop_reason":`+evil+`,"phase":`+evil+`,"envelope":{"budget":{`+evil+`:{"limit":1,"used":2}},"usage":{"model":`+evil+`,"llm_calls":1}}}`)
+	return r.events
+}
+
+// emptyRecord has nothing but its start.
+func emptyRecord(t testing.TB) []patterns.Event {
+	r := recorder{t: t, id: "run_00000000000000f6"}
+	r.start("route_ticket", "routing", `{"ticket":"x"}`, `{}`)
+	return r.events
+}
+
+func quotedJSON(text string) string {
+	b, _ := json.Marshal(text) // a text
+	return string(b)
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/patterns/record"
+)
+
+// A recorded run as a test: what its tools, models and people answered stands in the record, so its pattern's code can be
+// run again over it, and what comes out compared with what came out then.
+//
+//	record ──local.BegunOf──▶ configuration's snapshot ──▶ Job ─┐
+//	  └────────────────────────────────────────────────────────┴─local.ReplayStored──▶ envelope = the recorded one?
+
+// Replay runs a recorded run's code again over an export of its record, under the snapshot of the configuration that the
+// run was begun with, and returns the run's uncut result as indented JSON. Nothing is called. An error says that the
+// export is broken, that its configuration cannot be made here, or where the code does not do what was recorded.
+func Replay(export, snapshot []byte) ([]byte, error) {
+	x, err := patterns.ReadExport(export)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Verify(nil); err != nil {
+		return nil, err
+	}
+	begun, err := local.BegunOf(x.Events)
+	if err != nil {
+		return nil, err
+	}
+	c, err := configOfSnapshot(begun.Config, snapshot, []string{keyVariable + "=nobody-is-asked"})
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare(c)
+	if err != nil {
+		return nil, err
+	}
+	job, err := d.job(begun)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := local.ReplayStored(x.Events, job)
+	if err != nil {
+		return nil, err
+	}
+	return indentedResult(job.Present(ended, nil).Envelope)
+}
+
+// indentedResult is a result as the files of a test hold it: its members in order, a line each.
+func indentedResult(envelope json.RawMessage) ([]byte, error) {
+	v, err := ijson.DecodeCanonical(envelope)
+	if err != nil {
+		return nil, fmt.Errorf("the result: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, ijson.Canonical(v), "", " "); err != nil {
+		return nil, err
+	}
+	return []byte(visibleLines(b.String())), nil
+}
+
+// replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
+// and the result, which a replay is compared with. A run that cannot be replayed makes none.
+func replayTest(events []patterns.Event, export []byte, shelf configShelf) ([]byte, error) {
+	s := record.Read(events)
+	if s.EndedAt == "" {
+		return nil, errors.New("the run has not ended; a test needs its result")
+	}
+	begun, err := local.BegunOf(events)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, ok := shelf.Config(begun.Config)
+	if !ok {
+		return nil, fmt.Errorf("the configuration %s that it was begun with is not in the state file", clip(begun.Config, 2*maxName))
+	}
+	again, err := Replay(export, snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be replayed: %w", err)
+	}
+	recorded, err := recordedResult(events)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, recorded) {
+		return nil, errors.New("a replay by this version of the program ends otherwise than the record")
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s: %s %s. What its tools, models and people answered stands in the record; the pattern's code runs\n"+
+		"# again over that, and nothing is called. Put this file among the examples and run go test ./examples.\n"+
+		"replay record.jsonl config.json\ncmp stdout result.json\n\n", clip(s.Pattern, maxName), clip(s.Status, maxName), clip(s.StopReason, maxName))
+	fmt.Fprintf(&b, "-- record.jsonl --\n%s-- config.json --\n%s\n-- result.json --\n%s", export, snapshot, recorded)
+	return b.Bytes(), nil
+}
+
+// recordedResult is the result that the end event holds.
+func recordedResult(events []patterns.Event) ([]byte, error) {
+	for _, e := range events {
+		if e.Kind != patterns.EndEvent {
+			continue
+		}
+		body, err := patterns.DecodeBody(e)
+		if err != nil {
+			return nil, err
+		}
+		end, _ := body.(*patterns.EndBody)
+		if len(end.Envelope) == 0 {
+			break
+		}
+		return indentedResult(end.Envelope)
+	}
+	return nil, errors.New("the record does not hold the result")
+}

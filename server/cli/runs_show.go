@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+func (a *app) runsShowCommand() *cobra.Command {
+	receipt, step := false, ""
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show a run as a timeline, or as a receipt of one page",
+		Long: "Shows what a run did, from its record alone: phases, parallel branches with bars that show when each ran, tries, waits,\n" +
+			"who let each call through, durations, budgets. --receipt is one page for people who know nothing of the program.\n" +
+			"--step shows all that was recorded of one call: S is a call's number, the id of a step or task, or an effect's key.\n\n" +
+			"Words of models, tools and people are shown as they were recorded, control and bidi characters as \\uXXXX; they are\n" +
+			"claims. Whether the record is whole says \"patterngate runs verify\".",
+		Args: one("runs show", "run", "patterngate runs list"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if receipt && step != "" {
+				return usage("runs show", errors.New("--receipt and --step show different things"), "one of them")
+			}
+			return a.withRuns("runs show", func(runs operator) error {
+				_, events, kept, err := recordOf("runs show", runs, args[0])
+				if err != nil {
+					return err
+				}
+				return a.show(events, kept, receipt, step)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&receipt, "receipt", false, "one page that says who asked, what was judged by which rule, approved by whom, and done")
+	cmd.Flags().StringVar(&step, "step", "", "all of one call: its number, its step or task id, or its key")
+	return cmd
+}
+
+// show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
+func (a *app) show(events []patterns.Event, kept int64, receipt bool, step string) error {
+	s := record.Read(events)
+	if err := patterns.VerifyChain(s.RunID, events, kept); err != nil {
+		_, _ = fmt.Fprintln(a.err, "the record is broken: "+err.Error()+"; what follows it cannot be relied on")
+	}
+	switch {
+	case step != "":
+		return a.showStep(s, step)
+	case receipt && a.json:
+		return a.printShown(s.Receipt())
+	case receipt:
+		return a.print(receiptText(s.Receipt(), a.width()))
+	case a.json:
+		return a.printShown(s)
+	}
+	return a.print(timelineText(s, a.width()))
+}
+
+// print writes a text to standard output.
+func (a *app) print(text string) error {
+	_, err := io.WriteString(a.out, text)
+	return err
+}
+
+// printShown writes one JSON document.
+func (a *app) printShown(v any) error {
+	text, err := shownJSON(v)
+	if err != nil {
+		return fault("--json", err)
+	}
+	return a.print(text)
+}
+
+// showStep prints all that was recorded of one call.
+func (a *app) showStep(s record.Story, name string) error {
+	step, ok := s.Step(name)
+	if !ok {
+		return usage("runs show "+s.RunID, fmt.Errorf("no step %s", quotedName(name)), "patterngate runs show "+s.RunID)
+	}
+	if a.json {
+		events := make([]json.RawMessage, len(step.Events))
+		for i, e := range step.Events {
+			events[i] = e.AppendLine(nil)
+		}
+		return a.printShown(struct {
+			Rows   []record.Row      `json:"rows"`
+			Events []json.RawMessage `json:"events"`
+		}{step.Rows, events})
+	}
+	var b strings.Builder
+	for _, row := range step.Rows {
+		fmt.Fprintf(&b, "%s  %s\n  began %s after the start", clip(row.Key, 2*maxName), wordsOf(row), took(row.After))
+		if row.Took != nil {
+			b.WriteString(", took " + took(*row.Took))
+		}
+		b.WriteByte('\n')
+	}
+	for _, e := range step.Events {
+		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", clip(string(e.Kind), maxName), clip(e.Key, 2*maxName), e.Seq, document(e.Body))
+	}
+	return a.print(b.String())
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/patterns/record"
+)
+
+// What people see of a record: golden files, at the widths of a small and of a wide terminal.
+func TestRecordsShown(t *testing.T) {
+	for name, events := range records(t) {
+		s := record.Read(events)
+		receipt, err := shownJSON(s.Receipt())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{
+			"timeline_80": timelineText(s, 80), "timeline_160": timelineText(s, 160), "receipt": receiptText(s.Receipt(), 80),
+			"trace": traceText(events, 120), "receipt_json": receipt,
+		} {
+			t.Run(name+"_"+file, func(t *testing.T) { goldenText(t, filepath.Join("runs", name+"_"+file+".txt"), text) })
+		}
+	}
+}
+
+// goldenText compares a text with its file in testdata.
+func goldenText(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got; go test -update writes it anew):\n%s", path, diff)
+	}
+}
+
+// Nothing that an outsider wrote acts on the terminal, begins a line of ours, or makes a line or page of any length.
+func TestHostileRecordsShown(t *testing.T) {
+	events := hostileRecord(t)
+	s := record.Read(events)
+	json, err := shownJSON(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{minWidth, 80, 160, maxWidth} {
+		for name, text := range map[string]string{"timeline": timelineText(s, width), "receipt": receiptText(s.Receipt(), width), "trace": traceText(events, width)} {
+			for line := range strings.SplitSeq(text, "\n") {
+				if n := utf8.RuneCountInString(line); n > width+2*maxName {
+					t.Errorf("%s at %d: a line of %d characters: %.100s", name, width, n, line)
+				}
+				if strings.HasPrefix(line, "Ended  ok") {
+					t.Errorf("%s at %d: a line of theirs: %s", name, width, line)
+				}
+			}
+			if len(text) > 32<<10 {
+				t.Errorf("%s at %d has %d bytes", name, width, len(text))
+			}
+			harmless(t, name, text)
+		}
+	}
+	harmless(t, "json", json)
+}
+
+// harmless checks that a text has no character that acts instead of showing.
+func harmless(t *testing.T, name, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029') {
+			t.Errorf("%s has the character %U", name, r)
+			return
+		}
+	}
+}
+
+// What is there is shown: the words that a reader looks for.
+func TestTimelineTells(t *testing.T) {
+	for name, want := range map[string][]string{
+		"refund":  {"waited for the caller", "approved by local:1000, assurance user", "800 is what the contract says", "issue_refund (writes): done", "blocked by email_before_refund", "max_steps 3 of 8"},
+		"report":  {"task#2", "attempt 2: payments_worker: done", "answered too late", "[="},
+		"doubt":   {"taken over", "it did not happen", "2 d 07 h"},
+		"waiting": {"waits for the caller", "it waits"},
+	} {
+		text := timelineText(record.Read(records(t)[name]), 160)
+		for _, words := range want {
+			if !strings.Contains(text, words) {
+				t.Errorf("%s: %q is not in\n%s", name, words, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+	"patterngate/server"
+)
+
+func (a *app) runsTraceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "trace RUN",
+		Short: "Print the events of a run, a line each",
+		Long: "Prints the events of a run's record: number, time, kind, the effect's key, the beginning of the hash, and as much of the\n" +
+			"body as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
+		Args: one("runs trace", "run", "patterngate runs list"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withRuns("runs trace", func(runs operator) error {
+				_, events, _, err := recordOf("runs trace", runs, args[0])
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printLines(eventLines(events))
+				}
+				return a.print(traceText(events, a.width()))
+			})
+		},
+	}
+}
+
+// eventLines are events as JSON Lines, in their stored bytes.
+func eventLines(events []patterns.Event) []byte {
+	var text []byte
+	for _, e := range events {
+		text = e.AppendLine(text)
+	}
+	return text
+}
+
+// printLines writes JSON Lines: as they are to a file or program, hidden characters spelled out to a terminal.
+func (a *app) printLines(text []byte) error {
+	if f, ok := a.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		text = []byte(visibleLines(string(text)))
+	}
+	_, err := a.out.Write(text)
+	return err
+}
+
+// traceText is a line for each event, cut to the width.
+func traceText(events []patterns.Event, width int) string {
+	const keyColumn, hashDigits = 28, 8
+	var b strings.Builder
+	for _, e := range events {
+		hash := hex.EncodeToString(e.Hash)
+		left := fmt.Sprintf("%4d  %s  %-7s  %-*s  %s  ", e.Seq, time.UnixMicro(e.At).UTC().Format("15:04:05.000"),
+			clip(string(e.Kind), 8), keyColumn, clip(e.Key, keyColumn), hash[:min(hashDigits, len(hash))])
+		b.WriteString(left + oneLine(e.Body, max(10, width-len([]rune(left)))) + "\n")
+	}
+	return b.String()
+}
+
+func (a *app) runsHeadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "head RUN",
+		Short: "Print the head of a run's record: what to keep elsewhere",
+		Long: "Prints RUN EVENTS sha256:HASH. Kept outside of this machine it proves later, by \"patterngate runs verify RUN --head\n" +
+			"EVENTS:HASH\", that nothing of the record up to there was cut or written anew.",
+		Args: one("runs head", "run", "patterngate runs list"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withRuns("runs head", func(runs operator) error {
+				id, events, _, err := recordOf("runs head", runs, args[0])
+				if err != nil {
+					return err
+				}
+				head := patterns.HeadOf(events)
+				if a.json {
+					return a.printShown(struct {
+						RunID string `json:"run_id"`
+						record.Kept
+					}{id, record.Read(events).Record})
+				}
+				return a.print(id + " " + head.String() + "\n")
+			})
+		},
+	}
+}
+
+func (a *app) runsExportCommand() *cobra.Command {
+	form, file := "jsonl", ""
+	cmd := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write a run's record to a file, to be read and verified elsewhere",
+		Long: "Writes a run's record as JSON Lines: a line about the run, then one for each event, with the bytes that were hashed.\n" +
+			"\"patterngate runs verify FILE\" checks it on any machine, without the state file. --as test writes a txtar archive that\n" +
+			"replays the run offline against what its tools and models answered (docs/records.md). Values that were redacted stand\n" +
+			"in it as salted hashes; everything else that the run saw stands in it as it was.",
+		Example: "  patterngate runs export 5d0c -o run.jsonl && patterngate runs verify run.jsonl",
+		Args:    one("runs export", "run", "patterngate runs list"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if form != "jsonl" && form != "test" {
+				return usage("--as", fmt.Errorf("got %s", quotedName(form)), "--as jsonl or test")
+			}
+			return a.withRuns("runs export", func(runs operator) error {
+				id, events, kept, err := recordOf("runs export", runs, args[0])
+				if err != nil {
+					return err
+				}
+				if err := patterns.VerifyChain(id, events, kept); err != nil { // it is evidence as it is
+					_, _ = fmt.Fprintln(a.err, "the record is broken: "+err.Error())
+				}
+				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, time.Now())
+				if form == "test" {
+					if text, err = replayTest(events, text, runs); err != nil {
+						return usage("runs export "+id, err, "patterngate runs export "+id)
+					}
+				}
+				if file == "" {
+					return a.printLines(text)
+				}
+				return writeNew(file, text)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&form, "as", form, "jsonl, or test: a txtar archive that replays offline")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "the file to write, mode 0600 (else standard output)")
+	return cmd
+}
+
+// writeNew writes a file whole or not at all, for its owner alone. One that is there is replaced.
+func writeNew(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".patterngate-*")
+	if err != nil {
+		return usage("-o "+server.Visible(path), err, "-o FILE in a directory where you may write")
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // nothing half
+		return fault("-o "+server.Visible(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/server"
+)
+
+func (a *app) stateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "state",
+		Short: "Copy the file in which runs are recorded",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the state into a new file, also while it is in use",
+		Long: "Copies the state into a new file as it is at one moment; servers may go on meanwhile. A copy of the file by other means can\n" +
+			"be torn. FILE must not be there yet. Give the copy to a server by --state FILE only when no other goes on with the\n" +
+			"original: both would carry on the same runs.",
+		Args: one("state backup", "file", "patterngate state backup FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Lstat(args[0]); err == nil {
+				return usage("state backup", errors.New(server.Visible(args[0])+" is there already"), "another name")
+			}
+			engine, err := a.openEngine()
+			if err != nil {
+				return wrapped("state backup", err)
+			}
+			defer engine.Close()
+			if err := engine.Backup(cmd.Context(), args[0]); err != nil {
+				return fault("state backup", err)
+			}
+			if a.json {
+				return a.printShown(map[string]any{"backup": args[0]})
+			}
+			return a.print("copied to " + server.Visible(args[0]) + "\n")
+		},
+	})
+	return cmd
+}
