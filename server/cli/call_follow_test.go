@@ -88,7 +88,7 @@ func (a answer) text() string {
 }
 
 // play makes a call of work as the command does and returns the exit code, the streams and how long it took.
-func (s *slowServer) play(t *testing.T, wait time.Duration, interrupt time.Duration, tools ...string) (err error, out, errs string, took time.Duration) {
+func (s *slowServer) play(t *testing.T, wait time.Duration, interrupt time.Duration, tools ...string) (out, errs string, took time.Duration, err error) {
 	t.Helper()
 	requests, toServer := io.Pipe()
 	answers, fromServer := io.Pipe()
@@ -121,7 +121,8 @@ func (s *slowServer) play(t *testing.T, wait time.Duration, interrupt time.Durat
 	}
 	began := time.Now()
 	err = c.make(ctx, to, tool, json.RawMessage(`{"goal":"g"}`))
-	return err, o.String(), e.String(), time.Since(began)
+	took = time.Since(began)
+	return o.String(), e.String(), took, err
 }
 
 func TestCallFollows(t *testing.T) {
@@ -157,7 +158,7 @@ func TestCallFollows(t *testing.T) {
 				if tt.without {
 					tools = tools[:1]
 				}
-				err, out, errs, took := s.play(t, tt.wait, 0, tools...)
+				out, errs, took, err := s.play(t, tt.wait, 0, tools...)
 				code, _ := errors.AsType[exitCode](err)
 				if code != tt.code || code == 0 && err != nil || !strings.HasPrefix(out, tt.out+" | work") || strings.Count(out, " | work") != 1 || took != tt.took {
 					t.Errorf("call --wait %v ends with %v after %v:\n%s%s\nwant %d after %v and %s once", tt.wait, err, took, out, errs, tt.code, tt.took, tt.out)
@@ -174,7 +175,7 @@ func TestCallFollows(t *testing.T) {
 func TestCallFollowsInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowServer{answers: []answer{{45 * time.Second, "running"}, {time.Second, ""}}}
-		err, out, _, _ := s.play(t, time.Hour, 0, "work", waitTool)
+		out, _, _, err := s.play(t, time.Hour, 0, "work", waitTool)
 		failed, ok := errors.AsType[*commandError](err)
 		if !ok || failed.code != exitFault || !strings.HasPrefix(out, "RUNNING | work") {
 			t.Errorf("a call whose server breaks ends with %v:\n%s", err, out)
@@ -182,7 +183,7 @@ func TestCallFollowsInVain(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowServer{answers: []answer{{45 * time.Second, "running"}, {45 * time.Second, "running"}}}
-		err, out, errs, took := s.play(t, time.Hour, 50*time.Second, "work", waitTool)
+		out, errs, took, err := s.play(t, time.Hour, 50*time.Second, "work", waitTool)
 		if !errors.Is(err, context.Canceled) || !strings.HasPrefix(out, "RUNNING | work") || !strings.Contains(errs, "call: interrupted; run_00000000000000aa was not cancelled\n") || took < 50*time.Second {
 			t.Errorf("a call that is interrupted ends with %v after %v:\n%s%s", err, took, out, errs)
 		}
