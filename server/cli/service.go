@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -77,8 +78,11 @@ func unopened(path string, cause error) error {
 	if !errors.Is(cause, patterns.ErrJournal) {
 		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)
 	}
+	if !strings.Contains(cause.Error(), path) {
+		cause = fmt.Errorf("%w (%s)", cause, path)
+	}
 	return &commandError{
-		code: exitFault, what: "state", cause: fmt.Errorf("%w (%s)", cause, path),
+		code: exitFault, what: "state", cause: cause,
 		try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
 	}
 }
