@@ -41,7 +41,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		if err := readyState(c.State, a.environ); err != nil {
 			return nil, err
 		}
-		go func() { opened <- openState(c, from) }()
+		go func() { opened <- openState(c, from, a.hook) }()
 	}
 	d, err := declare(c, a.environ)
 	state := <-opened
@@ -57,6 +57,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		state.engine.Close()
 		return nil, fault(command, err)
 	}
+	a.engine = state.engine
 	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
 }
 
@@ -66,9 +67,11 @@ type openedState struct {
 	err    error
 }
 
-func openState(c Config, from patterns.Source) openedState {
+func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot})
+	engine, err := local.Open(local.Options{
+		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+	})
 	return openedState{engine, err}
 }
 
