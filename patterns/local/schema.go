@@ -43,7 +43,7 @@ func (j *journal) settle() error {
 }
 
 func (j *journal) adopt() error {
-	have, err := j.stamp()
+	have, err := j.stamped()
 	if err != nil {
 		return err
 	}
@@ -83,6 +83,18 @@ func (j *journal) migrate() error {
 		_ = j.writer.run("ROLLBACK")
 	}
 	return err
+}
+
+// stamped is stamp at one moment: another process may be about to make a new file ours.
+func (j *journal) stamped() (have int, err error) {
+	if err := j.writer.run("BEGIN"); err != nil {
+		return 0, err
+	}
+	have, err = j.stamp()
+	if end := j.writer.run("ROLLBACK"); err == nil {
+		err = end
+	}
+	return have, err
 }
 
 // stamp is how many migrations the file has; 0 for a new one.

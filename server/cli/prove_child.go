@@ -78,7 +78,7 @@ func (l *life) live(ctx context.Context) error {
 	if l.book, err = ledger.Parse(lookup(l.app.environ, ledgerVariable)); err != nil {
 		return err
 	}
-	call := &toolCall{app: l.app, errs: &lockedWriter{to: l.app.err}}
+	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.err}} // so that it carries on what nobody does
 	server, err := call.inProcess(ctx)
 	if err != nil {
 		return err

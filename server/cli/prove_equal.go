@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"patterngate/catalog/demo/ledger"
 	"patterngate/ijson"
@@ -47,14 +47,28 @@ func (v verdict) against(want verdict) shortcoming {
 	for _, name := range slices.Sorted(maps.Keys(want.results)) {
 		if v.results[name] != want.results[name] {
 			s.unequal++
-			s.said = append(s.said, fmt.Sprintf("unequal: %s ended as %s, want %s", name, cmp.Or(v.results[name], "nothing"), want.results[name]))
+			s.said = append(s.said, "unequal: "+name+" ended as "+apart(v.results[name], want.results[name]))
 		}
 	}
 	return s
 }
 
-// differing are the members of an envelope that differ between two runs of the same: who and when, not what.
-var differing = []string{"run_id", "joined", "record", "decided_at", "key"}
+// apart shows where two texts begin to differ.
+func apart(got, want string) string {
+	const around = 100
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	shown := func(text string) string {
+		return strings.ToValidUTF8(text[max(0, min(at, len(text))-around):min(len(text), at+around)], "")
+	}
+	return fmt.Sprintf("...%s..., want ...%s...", shown(got), shown(want))
+}
+
+// differing are the members of an envelope that differ between two runs of the same: who and when, not what, and what
+// run_wait adds to it. A hash is of arguments that stand beside it, and in which ids may stand.
+var differing = []string{"run_id", "joined", "record", "decided_at", "key", "args_hash", "pattern", "created_at", "ended_at"}
 
 // differingWords are ids and times inside texts.
 var differingWords = []struct {
@@ -76,7 +90,7 @@ func comparableEnvelope(envelope json.RawMessage) (string, error) {
 	}
 	if e, ok := v.(map[string]any); ok {
 		if budget, ok := e["budget"].(map[string]any); ok {
-			delete(budget, "max_seconds")
+			maps.DeleteFunc(budget, func(name string, _ any) bool { return strings.HasSuffix(name, "_seconds") })
 		}
 	}
 	strip(v)

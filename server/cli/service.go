@@ -42,7 +42,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		if err := readyState(c.State, a.environ); err != nil {
 			return nil, err
 		}
-		go func() { opened <- openState(c, from) }()
+		go func() { opened <- openState(c, from, a.hook) }()
 	}
 	d, err := declare(c, a.environ)
 	state := <-opened
@@ -58,6 +58,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		state.engine.Close()
 		return nil, fault(command, err)
 	}
+	a.engine = state.engine
 	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
 }
 
@@ -67,9 +68,11 @@ type openedState struct {
 	err    error
 }
 
-func openState(c Config, from patterns.Source) openedState {
+func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot})
+	engine, err := local.Open(local.Options{
+		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+	})
 	return openedState{engine, err}
 }
 
