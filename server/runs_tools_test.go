@@ -337,7 +337,9 @@ func TestTraceResource(t *testing.T) {
 	id := idOf(t, c.call(td, goodCall).result(t))
 	for _, era := range eras {
 		m := c.ask(era, "resources/read", fmt.Sprintf(`{"uri":%q}`, runsURI+id+traceTail))
-		var read struct{ Contents []struct{ MimeType, Text string } }
+		var read struct {
+			Contents []struct{ MimeType, Text string }
+		}
 		if err := json.Unmarshal(m.Result, &read); err != nil || len(read.Contents) != 1 || read.Contents[0].MimeType != ndjsonType {
 			t.Fatalf("%s: %v: %.300s", era, err, m.line)
 		}
