@@ -87,8 +87,12 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began, idle: m.idle}
 	b.see(e, 0)
 	now := b.engine.now()
+	began := m.began // a pause goes on, what is done again has its time anew: an interruption is not its fault
+	if e.Kind != patterns.TimerEffect {
+		began = now
+	}
 	wait, waits := b.patience(e)
-	due, reason := b.limit(e, m.began)
+	due, reason := b.limit(e, began)
 	held, known := b.engine.held(b.id, key)
 	switch {
 	case known: // it is known here, only the record failed
@@ -104,7 +108,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	case !due.IsZero() && !now.Before(due):
 		return b.finish(a, cutOutcome(e, reason))
 	}
-	return b.finish(a, b.perform(a, m.began))
+	return b.finish(a, b.perform(a, began))
 }
 
 // maxTries is how often an effect is done again that ends the process each time.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -60,6 +59,8 @@ type file struct {
 	lives    map[string]*life                  // by run
 	outcomes map[string]map[string]OutcomeBody // that could not be recorded, by run and key
 	lacking  map[int64]int64                   // epochs of ready runs that cannot be carried on here
+	resumed  int                               // lives that were taken from the file by nobody's call
+	crowded  bool                              // as many runs as may be are carried on
 	closed   bool
 }
 
@@ -246,6 +247,13 @@ func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 	defer f.mu.Unlock()
 	if f.lives[l.id] == l {
 		delete(f.lives, l.id)
+		if l.run.resumed {
+			f.resumed--
+		}
+	}
+	if f.crowded {
+		f.crowded = false
+		f.nudge()
 	}
 	return l.snapshot(), l.attended
 }
@@ -363,6 +371,3 @@ func (f *file) nudge() {
 	default:
 	}
 }
-
-// hashText is a hash as texts show it.
-func hashText(hash []byte) string { return "sha256:" + hex.EncodeToString(hash) }

@@ -113,6 +113,9 @@ func (f *file) claimReady() (next time.Time) {
 	if err != nil {
 		return f.journal.now().Add(again)
 	}
+	if len(ready) == maxResumed { // perhaps not all
+		f.nudge()
+	}
 	for _, r := range ready {
 		select {
 		case <-f.closing:
@@ -128,9 +131,17 @@ func (f *file) claimReady() (next time.Time) {
 
 // candidates are the runs that are ready or due, but for those that were found to lack something here.
 func (f *file) candidates() (list []*row, next time.Time, err error) {
-	now := f.journal.now().UnixMicro()
+	now, room := f.journal.now().UnixMicro(), f.room()
+	if room == 0 {
+		return nil, time.Time{}, nil
+	}
 	err = f.journal.view(func(s *session) error {
-		keep := func(r *row) bool { list = append(list, r); return len(list) < 256 }
+		keep := func(r *row) bool {
+			if f.maybe(r) {
+				list = append(list, r)
+			}
+			return len(list) < room
+		}
 		if err := readRows(s, keep, selectReady); err != nil {
 			return err
 		}
@@ -153,13 +164,27 @@ func (f *file) candidates() (list []*row, next time.Time, err error) {
 		}
 		return nil
 	})
+	return list, next, err
+}
+
+// maxResumed is how many runs are carried on at once before more are taken from the file.
+const maxResumed = 256
+
+// room is how many runs may be taken from the file now; when there is none, the end of a run has it looked again.
+func (f *file) room() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list = slices.DeleteFunc(list, func(r *row) bool {
-		epoch, lacks := f.lacking[r.n]
-		return lacks && epoch == r.epoch || f.lives[r.id()] != nil
-	})
-	return list, next, err
+	n := max(0, maxResumed-f.resumed)
+	f.crowded = n == 0
+	return n
+}
+
+// maybe says that a run may be carried on here, as far as is known.
+func (f *file) maybe(r *row) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	epoch, lacks := f.lacking[r.n]
+	return !(lacks && epoch == r.epoch) && f.lives[r.id()] == nil
 }
 
 func readTexts(s *session, query string) (list []string, err error) {
@@ -228,6 +253,10 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
 	l.history.quotas, l.history.phase = quotas, phase
+	f.mu.Lock()
+	f.resumed++
+	l.run.resumed = true
+	f.mu.Unlock()
 	next := newLife(l.run, l.history, progress)
 	next.taken = l.canceled
 	if f.Resumed != nil && l.state == "ready" {

@@ -153,13 +153,15 @@ func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	}
 	_ = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
-			var whose, state, key string
-			err := row(&whose, &state, &m.Turn, &key)
+			var whose, state, key, kind string
+			err := row(&whose, &state, &m.Turn, &key, &kind)
 			ok = whose == principal
-			switch state {
-			case "running", "ready":
+			switch {
+			case state == "ready" && kind == string(patterns.ForRetry):
+				m = patterns.Mark{State: patterns.Parked}
+			case state == "running", state == "ready":
 				m = patterns.Mark{State: patterns.Running}
-			case "parked":
+			case state == "parked":
 				m.State, m.Key = patterns.Parked, key
 			default:
 				m = patterns.Mark{State: patterns.Over}

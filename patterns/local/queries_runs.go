@@ -10,7 +10,7 @@ const (
 		coalesce(waiting_kind, ''), turn, coalesce(waits_key, ''), coalesce(expires, 0), coalesce(ended, 0), coalesce(status, ''),
 		coalesce(stop_reason, ''), coalesce(phase, ''), coalesce(summary, '')`
 	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
-	selectMark   = "SELECT principal, state, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
+	selectMark   = "SELECT principal, state, turn, coalesce(waits_key, ''), coalesce(waiting_kind, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
 	selectLast   = "SELECT seq, at, hash FROM events WHERE n = ? ORDER BY seq DESC LIMIT 1"
 

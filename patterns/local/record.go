@@ -84,8 +84,9 @@ func (r *Record) flush(durable bool, told func(error)) {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.file.flush(durable, nil, told)
+	help := r.file.flush(durable, nil, told)
+	r.mu.Unlock()
+	help()
 }
 
 // keys counts the effects of one branch by name, so that an effect's key is a path that depends on the code alone:

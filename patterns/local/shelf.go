@@ -35,6 +35,7 @@ type run struct {
 	rest      patterns.Ended
 	clock     *time.Timer // of a run that waits for a limited time
 	delivered bool        // its result was given to its caller
+	resumed   bool        // it was taken from the state file by nobody's call
 }
 
 // shelf is one principal's runs in memory.

@@ -41,13 +41,15 @@ func (t *tail) add(e Event) {
 	t.unsure[e.Key] = out
 }
 
-// flush submits what is pending, with what else must be true in the same transaction.
-func (t *tail) flush(durable bool, also func(*session) error, told func(error)) {
+// flush queues what is pending, with what else must be true in the same transaction. help is called when the caller
+// holds no lock any more that told may want: it sees to it that all is written.
+func (t *tail) flush(durable bool, also func(*session) error, told func(error)) (help func()) {
+	none := func() {}
 	if len(t.pending) == 0 && also == nil {
 		if told != nil {
 			told(nil)
 		}
-		return
+		return none
 	}
 	events := t.pending
 	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: also}
@@ -60,7 +62,13 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		}
 	}
 	t.pending, t.durable = nil, false
-	t.file.journal.submit(c)
+	if !t.file.journal.enqueue(c) {
+		return none
+	}
+	if c.sync { // who writes it waits for the disk
+		return t.file.journal.stir
+	}
+	return t.file.journal.help
 }
 
 // sure forgets outcomes that are recorded.
@@ -108,8 +116,9 @@ func (r *Record) rest(durable bool, also func(s *session, head patterns.Head, ne
 	told := make(chan error, 1)
 	r.mu.Lock()
 	head, newest := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro()
-	r.file.flush(durable, func(s *session) error { return also(s, head, newest) }, func(err error) { told <- err })
+	help := r.file.flush(durable, func(s *session) error { return also(s, head, newest) }, func(err error) { told <- err })
 	r.mu.Unlock()
+	help()
 	return <-told
 }
 
@@ -119,12 +128,13 @@ func (r *Record) late() {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	head, newest, n := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro(), r.file.n
-	r.file.flush(false, func(s *session) error {
+	help := r.file.flush(false, func(s *session) error {
 		_, err := s.exec(updateLate, head.Events, head.Hash, newest, n)
 		return err
 	}, nil)
+	r.mu.Unlock()
+	help()
 }
 
 // unrecorded says that an error is the journal's, so that the run may go on once it can be written again.
