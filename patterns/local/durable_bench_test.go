@@ -140,9 +140,9 @@ func parkedJob(b testing.TB) patterns.Job {
 func BenchmarkParked(b *testing.B) {
 	const parked = 10_000
 	dir := b.TempDir()
-	e := openFile(b, filepath.Join(dir, "state.db"), nil)
-	defer e.Close()
 	job := parkedJob(b)
+	e := openFile(b, filepath.Join(dir, "state.db"), again{job})
+	defer e.Close()
 	waiting := func() string {
 		ended, err := e.Start(context.Background(), job)
 		if err != nil || ended.Waiting == nil {
@@ -184,7 +184,11 @@ func inUse() int64 {
 // again makes every run's job anew.
 type again struct{ job patterns.Job }
 
-func (a again) Job(patterns.Begun) (patterns.Job, error) { return a.job, nil }
+func (a again) Job(b patterns.Begun) (patterns.Job, error) {
+	job := a.job
+	job.Principal = b.Principal
+	return job, nil
+}
 
 // BenchmarkRestart is from the opening of the file to the end of a run that was interrupted in the middle: <= 50 ms.
 func BenchmarkRestart(b *testing.B) {

@@ -12,9 +12,12 @@ import (
 	"patterngate/patterns"
 )
 
-// here answers effects that need nobody's time: the caller's proposals and approvers that decide at once.
+// here answers effects that need nobody's time: the caller's proposals, approvers that decide at once, and pauses that are
+// over before they begin, whose time-out would be none.
 func here(e patterns.Effect) (patterns.Outcome, bool) {
 	switch {
+	case e.Kind == patterns.TimerEffect && e.Timeout <= 0:
+		return patterns.Outcome{State: patterns.OK}, true
 	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
 		return patterns.Outcome{State: patterns.OK}, true
 	case e.Kind == patterns.CallerEffect: // this engine does not wait

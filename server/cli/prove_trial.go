@@ -99,7 +99,8 @@ type lifeEnd struct {
 	killed  bool
 }
 
-// ended waits for a life and reads what it said. One that said nothing wrong and did not come to its last line was killed.
+// ended waits for a life and reads what it said. One that fails says why; one that did not come to its last line and has
+// nothing to say was killed.
 func (l *lifeProcess) ended() (lifeEnd, error) {
 	failed := l.cmd.Wait()
 	end := lifeEnd{results: map[string]string{}, killed: true}
@@ -120,18 +121,10 @@ func (l *lifeProcess) ended() (lifeEnd, error) {
 		}
 		end.results[r.Name] = result
 	}
-	if text := strings.TrimSpace(l.errs.String()); text != "" || failed != nil && !end.killed {
-		return end, fmt.Errorf("a life failed: %w: %s", cmpError(failed), text)
+	if text := strings.TrimSpace(l.errs.String()); text != "" {
+		return end, fmt.Errorf("a life failed (%v): %s", failed, text)
 	}
 	return end, nil
-}
-
-// cmpError is an error to wrap where there may be none.
-func cmpError(err error) error {
-	if err == nil {
-		return errors.New("it wrote to standard error")
-	}
-	return err
 }
 
 // live lets one life pass, up to the boundary at which it dies.
