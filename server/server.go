@@ -29,7 +29,7 @@ type Config struct {
 	// nothing runs. 0: 2000; below: none.
 	ConcurrentRuns int
 	// WaitDefault is how long a call waits for its run where it does not say; 0: 45 s, below: not at all. WaitMax is the
-	// longest that it may say; 0: 240 s.
+	// longest that it may say; 0: 240 s, below: it waits for none.
 	WaitDefault, WaitMax time.Duration
 	// ConfigHash and CatalogHash name what the patterns were made from, for the record of every run.
 	ConfigHash, CatalogHash string
@@ -86,6 +86,9 @@ func New(c Config) (*Server, error) {
 	if c.WaitDefault == 0 {
 		s.config.WaitDefault = defaultWait
 	}
+	if s.config.WaitMax = max(s.config.WaitMax, 0); s.config.WaitMax == 0 {
+		s.config.WaitDefault = -1
+	}
 	s.config.WaitDefault = min(s.config.WaitDefault, s.config.WaitMax)
 	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
 		s.slots.most = defaultRuns
@@ -133,9 +136,6 @@ func (c Config) check() error {
 	}
 	if c.Model == nil {
 		faults = append(faults, errors.New("no model to answer questions"))
-	}
-	if c.WaitMax < 0 {
-		faults = append(faults, fmt.Errorf("the longest wait %s: want a time above 0", c.WaitMax))
 	}
 	if c.ResultBytes < 0 {
 		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))
