@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,27 +70,11 @@ type Server struct {
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
 func New(c Config) (*Server, error) {
-	s := &Server{config: c, log: c.Log, principal: localPrincipal()}
+	s := &Server{config: c.completed(), log: c.Log, principal: localPrincipal()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.log = slog.New(clientLog{s.log.Handler(), s})
-	if c.ResultBytes == 0 {
-		s.config.ResultBytes = defaultResultBytes
-	}
-	if c.Grace == 0 {
-		s.config.Grace = defaultGrace
-	}
-	if c.WaitMax == 0 {
-		s.config.WaitMax = defaultWaitMax
-	}
-	if c.WaitDefault == 0 {
-		s.config.WaitDefault = defaultWait
-	}
-	if s.config.WaitMax = max(s.config.WaitMax, 0); s.config.WaitMax == 0 {
-		s.config.WaitDefault = -1
-	}
-	s.config.WaitDefault = min(s.config.WaitDefault, s.config.WaitMax)
 	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
 		s.slots.most = defaultRuns
 	}
@@ -116,6 +101,18 @@ func New(c Config) (*Server, error) {
 	s.addPrompts()
 	c.Engine.Watch(s.changed)
 	return s, nil
+}
+
+// completed puts in what is in force where the configuration is silent.
+func (c Config) completed() Config {
+	c.ResultBytes = cmp.Or(c.ResultBytes, defaultResultBytes)
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.WaitDefault = cmp.Or(c.WaitDefault, defaultWait)
+	if c.WaitMax = max(cmp.Or(c.WaitMax, defaultWaitMax), 0); c.WaitMax == 0 {
+		c.WaitDefault = -1
+	}
+	c.WaitDefault = min(c.WaitDefault, c.WaitMax)
+	return c
 }
 
 // modelName is who answers questions.
