@@ -15,6 +15,6 @@
 // our own fault outside a run is a protocol error; the causes of faults go to the log alone, under an opaque id.
 //
 // Reading order: server.go, tools.go, request.go (what is taken), run.go (what is done), envelope.go (what is shown),
-// stdio.go and http.go (how it gets in and out); describe.go, resources.go and prompts.go (what is told before anything
-// is run).
+// runs_tools.go (what is done with runs that were begun), stdio.go and http.go (how it gets in and out); describe.go,
+// resources.go and prompts.go (what is told before anything is run).
 package server

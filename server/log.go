@@ -75,6 +75,9 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 	}
 }
 
+// maxParkedKnown is how many of them it knows at most; others end elsewhere without a word.
+const maxParkedKnown = 100_000
+
 // parked knows which runs wait that this process has seen come to wait, and for what. The zero parked knows none. It is
 // safe for concurrent use.
 type parked struct {
@@ -89,7 +92,7 @@ func (p *parked) moved(r patterns.Snapshot) (from string) {
 	defer p.mu.Unlock()
 	kind, waited := p.all[r.RunID]
 	delete(p.all, r.RunID)
-	if r.State == patterns.Parked && r.Ended.Waiting != nil {
+	if r.State == patterns.Parked && r.Ended.Waiting != nil && len(p.all) < maxParkedKnown {
 		if p.all == nil {
 			p.all = map[string]patterns.WaitingKind{}
 		}

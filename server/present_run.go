@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -52,10 +53,16 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 	return lightTool(s, patterns.Spec{Name: r.Pattern}, r.Model)
 }
 
-// stateOf presents a run as it stands.
+// stateOf presents a run as it stands. What is advised can be done here: a run may be of a pattern that this server does
+// not offer.
 func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
-	return t.stateOf(t.newCall(nil), r)
+	e := t.stateOf(t.newCall(nil), r)
+	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && s.toolOf(tool) == nil {
+		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+shownName(tool)+
+			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
+	}
+	return e
 }
 
 // stateOf presents a run as it stands to a call that continues it or looks at it.

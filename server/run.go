@@ -83,7 +83,7 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallToolResult, error) {
 	s := t.server
 	switch {
-	case errors.Is(cause, patterns.ErrNoRun), errors.Is(cause, patterns.ErrNotTaken): // another call was quicker
+	case c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken)): // another call was quicker
 		return t.lookAgain(ctx, c)
 	case errors.Is(cause, patterns.ErrReused):
 		r := request{call: c}

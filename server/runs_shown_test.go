@@ -136,6 +136,17 @@ func TestWaitingForRetry(t *testing.T) {
 	}
 }
 
+// A run of a pattern that is not offered here is shown, and nothing is advised that cannot be done here.
+func TestRunsOfOtherPatternsAreShown(t *testing.T) {
+	engine := &stays{run: inDoubt(t, patterns.Waiting{Kind: patterns.ForCaller, Phase: "worker", Turn: 2, Argument: "actions", Until: someTime})}
+	c := connect(t, serving(t, func(c *Config) { engine.Engine = c.Engine; c.Engine = engine; c.Patterns = c.Patterns[:1] }))
+	r := c.call(statusTool, about(someRun)).result(t)
+	say, _ := nextOf(r)["say"].(string)
+	if r.Structured["status"] != "waiting" || r.Structured["pattern"] != sv || nextOf(r)["action"] != "tell_user" || nextOf(r)["tool"] != nil || !strings.Contains(say, sv) {
+		t.Errorf("it is shown as %v", r.Structured)
+	}
+}
+
 // Whatever an effect is called, the command that settles it is one that may be pasted.
 func TestShellWord(t *testing.T) {
 	for text, want := range map[string]string{

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ type Config struct {
 	// nothing runs. 0: 2000; below: none.
 	ConcurrentRuns int
 	// WaitDefault is how long a call waits for its run where it does not say; 0: 45 s, below: not at all. WaitMax is the
-	// longest that it may say; 0: 240 s.
+	// longest that it may say; 0: 240 s, below: it waits for none.
 	WaitDefault, WaitMax time.Duration
 	// ConfigHash and CatalogHash name what the patterns were made from, for the record of every run.
 	ConfigHash, CatalogHash string
@@ -69,24 +70,11 @@ type Server struct {
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
 func New(c Config) (*Server, error) {
-	s := &Server{config: c, log: c.Log, principal: localPrincipal()}
+	s := &Server{config: c.completed(), log: c.Log, principal: localPrincipal()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.log = slog.New(clientLog{s.log.Handler(), s})
-	if c.ResultBytes == 0 {
-		s.config.ResultBytes = defaultResultBytes
-	}
-	if c.Grace == 0 {
-		s.config.Grace = defaultGrace
-	}
-	if c.WaitMax == 0 {
-		s.config.WaitMax = defaultWaitMax
-	}
-	if c.WaitDefault == 0 {
-		s.config.WaitDefault = defaultWait
-	}
-	s.config.WaitDefault = min(s.config.WaitDefault, s.config.WaitMax)
 	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
 		s.slots.most = defaultRuns
 	}
@@ -115,6 +103,18 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
+// completed puts in what is in force where the configuration is silent.
+func (c Config) completed() Config {
+	c.ResultBytes = cmp.Or(c.ResultBytes, defaultResultBytes)
+	c.Grace = cmp.Or(c.Grace, defaultGrace)
+	c.WaitDefault = cmp.Or(c.WaitDefault, defaultWait)
+	if c.WaitMax = max(cmp.Or(c.WaitMax, defaultWaitMax), 0); c.WaitMax == 0 {
+		c.WaitDefault = -1
+	}
+	c.WaitDefault = min(c.WaitDefault, c.WaitMax)
+	return c
+}
+
 // modelName is who answers questions.
 func (c Config) modelName() string {
 	if c.Model == nil { // a fault that check tells
@@ -133,9 +133,6 @@ func (c Config) check() error {
 	}
 	if c.Model == nil {
 		faults = append(faults, errors.New("no model to answer questions"))
-	}
-	if c.WaitMax < 0 {
-		faults = append(faults, fmt.Errorf("the longest wait %s: want a time above 0", c.WaitMax))
 	}
 	if c.ResultBytes < 0 {
 		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))

@@ -231,6 +231,7 @@ func TestNewRefuses(t *testing.T) {
 		"no engine":    {func(c *Config) { c.Engine = nil }, []string{"no engine"}},
 		"no model":     {func(c *Config) { c.Model = nil }, []string{"no model"}},
 		"result bytes": {func(c *Config) { c.ResultBytes = -1 }, []string{"result bytes -1"}},
+		"own name":     {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Name = waitTool }) }, []string{`pattern "run_wait": the name is taken`}},
 		"twice":        {func(c *Config) { c.Patterns = []Pattern{good[0], good[0]} }, []string{`"run_task_decomposition": declared twice`}},
 		"kind":         {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Kind = "chess" }) }, []string{`no pattern of kind "chess"`}},
 		"name":         {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Name = "a b" }) }, []string{`"a b": a name is`}},
