@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample,
+			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
@@ -52,6 +52,18 @@ func TestSessions(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// replay runs a recorded run's code again over its record and prints its result: replay RECORD CONFIG. It calls nothing.
+func replay(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: replay RECORD CONFIG")
+	}
+	snapshot := strings.TrimSuffix(ts.ReadFile(args[1]), "\n")
+	result, err := cli.Replay([]byte(ts.ReadFile(args[0])), []byte(snapshot))
+	ts.Check(err)
+	_, err = ts.Stdout().Write(result)
+	ts.Check(err)
 }
 
 // exits runs a command that has to end with a code: exits 3 patterngate call ...
