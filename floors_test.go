@@ -24,9 +24,10 @@ var floors = map[string]floor{
 
 	"ijson": {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
 
-	"catalog":          {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
-	"catalog/demo":     {"catalog ijson", "", "the reference patterns' tools and data"},
-	"catalog/upstream": {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
+	"catalog":             {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
+	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
+	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
+	"catalog/upstream":    {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
 
 	"gateway": {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
 
@@ -37,7 +38,7 @@ var floors = map[string]floor{
 	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
 
 	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/cli": {"server patterns patterns/llm patterns/local patterns/record gateway catalog catalog/demo catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server patterns patterns/llm patterns/local patterns/record gateway catalog catalog/demo catalog/demo/ledger catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 }
 
 // listed is what "go list -json" tells of a package.

@@ -4,6 +4,8 @@
 //	JSON text ──CompileSchema──► ───┼─► Tool ──New──► Catalog ──┼─► Schema.Check            the gate judges arguments and results
 //	func(ctx, In, Call) ──Typed───► ┘                           └─► Tool.Do                 only a permitted call gets here
 //
+// A tool may declare a [Reconcile]: the read that tells whether one of its calls happened whose outcome was lost.
+//
 // The catalog permits nothing and judges no policy: that is the floor above. It never guesses either: a schema that does
 // not compile, a recursive Go type and a tool without an effect are errors at start, not surprises at the first call.
 //

@@ -13,5 +13,8 @@
 // proof: only [Gate] makes one, only a Permit can be performed, and its zero value permits nothing. So is a
 // [Ruling]: its zero value blocks. All counters are values of one run, rebuilt when the run is replayed.
 //
+// A Permit carries its [Judgment] into the record. Of a call whose outcome was lost, [Gate.Reconcile] permits the
+// look-up that its tool declares.
+//
 // Every string that may end a run stands in the registry, [StopReasons].
 package gateway

@@ -64,7 +64,8 @@ type Gate struct {
 	perTool map[string]int
 	same    map[signature]int
 	ledger  []Entry
-	noted   int // how often the ledger changed
+	noted   int    // how often the ledger changed
+	policy  string // the reviewer's hash
 }
 
 // signature is what makes two calls the same.
@@ -72,7 +73,7 @@ type signature struct{ tool, hash string }
 
 // NewGate returns a gate for one run.
 func NewGate(c Config) *Gate {
-	return &Gate{config: c, perTool: map[string]int{}, same: map[signature]int{}}
+	return &Gate{config: c, perTool: map[string]int{}, same: map[signature]int{}, policy: PolicyHash(c.Reviewer)}
 }
 
 // Asked is how many calls count against the budget of calls: those that were proposed, the refused ones included, less

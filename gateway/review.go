@@ -107,7 +107,7 @@ func (g *Gate) ReviewApproved(c Case) Ruling { return g.review(c, true) }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	c.Effects = g.ledger
-	r, asked := Ruling{Args: c.Args, policy: PolicyHash(g.config.Reviewer)}, c.Args
+	r, asked := Ruling{Args: c.Args, policy: g.policy}, c.Args
 	for {
 		c.Args = owned(r.Args)
 		if g.config.Reviewer != nil {

@@ -199,7 +199,7 @@ func (o *orchestration) settleAll(ends []ending) {
 	for i := range ends {
 		for end := &ends[i]; end.open; {
 			newest := &end.calls[len(end.calls)-1]
-			newest.out = o.settle(end.try.effect, newest.permit, newest.out)
+			newest.out = o.settle(*newest, end.try.effect, o.run.Now())
 			end.open = false
 			next, more := o.after(i, *end, newest.out)
 			if more {

@@ -157,9 +157,10 @@ func (l *log) answer(payload map[string]any) (string, *stop) {
 
 // called makes a permitted call and notes it in the ledger.
 func (l *log) called(e Effect, p gateway.Permit) Outcome {
+	since := l.run.Now()
 	out := CallTool(l.run, e, p)
 	if interrupted(out) {
-		out = l.settle(e, p, out)
+		out = l.settle(made{p, out}, e, since)
 	}
 	l.note(p, out)
 	return out

@@ -111,4 +111,6 @@ type Outcome struct {
 	Order int       // of the intent among all of the run
 	Began time.Time // when the intent was recorded
 	At    time.Time // when the outcome was
+	// Down is for how long between the two the run was in nobody's hands: neither Now nor these times count it.
+	Down time.Duration
 }

@@ -18,12 +18,12 @@ type world struct {
 	script  map[string]Outcome // by key; what a key has none for is done
 	parks   string             // at this key the run waits
 	down    time.Duration      // how long the process was away where the script interrupts
+	takes   time.Duration      // how long a person thinks
 	clock   time.Time
 	effects []Effect
 	keys    []string
 	parked  *Waiting
 	quotas  map[string]int
-	away    time.Duration // without a process; an engine does not count it
 	order   int
 }
 
@@ -59,7 +59,7 @@ func (s *scripted) Do(e Effect) Outcome {
 			return Outcome{State: Canceled, Reason: q.Name, Key: key}
 		}
 	}
-	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline.Add(s.away)) {
+	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline) {
 		return Outcome{State: Canceled, Reason: ReasonDeadline, Key: key, At: s.clock}
 	}
 	began, once := s.clock, cmp.Or(e.Once, "once "+key)
@@ -67,8 +67,11 @@ func (s *scripted) Do(e Effect) Outcome {
 	if !ok {
 		out = s.perform(e, once)
 	}
-	if interrupted(out) {
-		s.clock, s.away = s.clock.Add(s.down), s.away+s.down
+	switch {
+	case interrupted(out):
+		out.Down = s.down
+	case e.Waiting != nil:
+		s.clock = s.clock.Add(s.takes)
 	}
 	s.clock = s.clock.Add(time.Second)
 	s.order++

@@ -42,10 +42,10 @@ type doubt struct {
 }
 
 // settle finds out what became of an interrupted call, or makes it again. Its outcome is known under the first try's key.
-// One that stays unknown is still in doubt.
-func (l *log) settle(e Effect, p gateway.Permit, out Outcome) Outcome {
+// One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
+func (l *log) settle(c made, e Effect, since time.Time) Outcome {
+	p, out := c.permit, c.out
 	if p.Effect() == catalog.Read { // it was tried again and again; nothing is in doubt
-		l.rest(out.Began, out.At)
 		out.State, out.Reason = Failed, ReasonToolError
 		return out
 	}
@@ -53,7 +53,7 @@ func (l *log) settle(e Effect, p gateway.Permit, out Outcome) Outcome {
 	d := doubt{log: l, permit: p, call: e, first: out, soFar: l.soFar}
 	l.run.Go("doubt", 1, 1, func(branch Run, _ int) {
 		d.run = branch
-		out = d.settle(out)
+		out = d.settle(out, since)
 	})
 	return out
 }
@@ -65,17 +65,18 @@ type finding struct {
 }
 
 // settle goes on until a try is known to have happened, may not be repeated, or is not to be settled.
-func (d *doubt) settle(out Outcome) Outcome {
+func (d *doubt) settle(out Outcome, since time.Time) Outcome {
 	try := 1
 	if d.permit.Repeatable() { // the engine did that
 		try = maxTries
 	}
 	for ; ; try++ {
-		found := d.lookUp(out)
+		found := d.lookUp(out, since)
 		if !found.known {
 			found = d.askPerson(out)
 		}
-		d.rest(out.Began, d.run.Now())
+		d.rest(since, d.run.Now())
+		since = d.run.Now()
 		switch {
 		case !found.known || found.happened:
 			return d.outcome(found.out)
@@ -106,18 +107,16 @@ func (d *doubt) again() Outcome {
 
 // lookUp asks the tool that knows. That the call did not happen is believed only of an observation made when the call
 // could arrive no more.
-func (d *doubt) lookUp(of Outcome) finding {
+func (d *doubt) lookUp(of Outcome, since time.Time) finding {
 	p, ok := d.gate.Reconcile(d.permit, d.first.Once)
 	if !ok {
 		return finding{}
 	}
-	final := of.Began.Add(d.permit.Settle())
+	final := of.Began.Add(d.permit.Settle() - of.Down) // the world's time goes on when ours does not
 	for range maxLookUps {
 		e := d.effect(d.call.Phase, "asking "+p.Tool())
 		e.Timeout = d.call.Timeout
-		if !e.Deadline.IsZero() {
-			e.Deadline = e.Deadline.Add(max(0, d.run.Now().Sub(of.Began))) // the time since does not count
-		}
+		e.Deadline = e.Deadline.Add(d.run.Now().Sub(since)) // the time since does not count
 		seen := CallTool(d.run, e, p)
 		if seen.State != OK {
 			return finding{}
@@ -133,7 +132,7 @@ func (d *doubt) lookUp(of Outcome) finding {
 		}
 		e = d.effect(d.call.Phase, "")
 		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = TimerEffect, "sleep", []byte("null"), final.Sub(d.run.Now()), time.Time{}
-		d.run.Do(e)
+		final = final.Add(-seen.Down - d.run.Do(e).Down)
 	}
 	return finding{}
 }

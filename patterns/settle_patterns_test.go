@@ -102,7 +102,7 @@ func TestRefundInDoubt(t *testing.T) {
 		"it was refused": {Outcome{State: OK, Output: "yes"}, "in_doubt:issue_refund", []any{400.0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &world{script: map[string]Outcome{"issue_refund#1": lost, "doubt#1/settle#1": tt.settled}, down: time.Hour}
+			w := &world{script: map[string]Outcome{"issue_refund#1": lost, "doubt#1/settle#1": tt.settled}, down: time.Hour, takes: time.Hour}
 			r, _ := w.run(t, spec, task)
 			var paid []any
 			for _, e := range w.effects {
@@ -212,7 +212,7 @@ func TestTaskInDoubt(t *testing.T) {
 				tt.change(&spec.Budget)
 			}
 			uninterrupted, _ := (&world{}).run(t, spec, tt.tasks)
-			w := &world{script: tt.script, down: 10 * time.Minute}
+			w := &world{script: tt.script, down: 10 * time.Minute, takes: time.Hour}
 			r, _ := w.run(t, spec, tt.tasks)
 			var reasons []string
 			var attempts []int

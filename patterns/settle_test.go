@@ -179,7 +179,7 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 
 			p := &till{paid: map[string]string{}}
 			spec, task = paying(t, p, tt.change)
-			w := &world{script: map[string]Outcome{"pay#1": lost}, down: 10 * time.Minute}
+			w := &world{script: map[string]Outcome{"pay#1": lost}, down: 10 * time.Minute, takes: 24 * time.Hour}
 			for key, out := range tt.script {
 				w.script[key] = out
 			}
@@ -267,7 +267,7 @@ func TestWaitingForSettlement(t *testing.T) {
 
 	p = &till{paid: map[string]string{}}
 	spec, task = paying(t, p, nil)
-	w = &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/settle#1": answered(map[string]any{"happened": false})}, down: 72 * time.Hour}
+	w = &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/settle#1": answered(map[string]any{"happened": false})}, down: time.Hour, takes: 72 * time.Hour}
 	r, _ := w.run(t, spec, task)
 	if used := r.Budget["max_seconds"].Used; r.StopReason != Success || used > 10 || used < 1 {
 		t.Errorf("after three days of waiting: %s, %v s used; want success and the run's own seconds", r.StopReason, used)

@@ -60,7 +60,7 @@ func child(t *testing.T) *exec.Cmd {
 // A process of its own: nothing but JSON-RPC on standard output, all answered at the end of the input, exit 0.
 func TestCleanStdout(t *testing.T) {
 	cmd := child(t)
-	cmd.Stdin = strings.NewReader(initialize + "\n" + initialized + "\n" + callLine(1, td, noisyCall) + "\n" + callLine(2, td, noisyCall) + "\n")
+	cmd.Stdin = strings.NewReader(initialize + "\n" + initialized + "\n" + callLine(1, td, noisyCall) + "\n" + callLine(2, td, strings.Replace(noisyCall, "{", `{"idempotency_key":"2",`, 1)) + "\n")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -155,7 +155,7 @@ func TestUnknownRunIsNotBegunAnew(t *testing.T) {
 	defer c.close()
 	r := c.call(toolOf(gateway.Supervisor), object{"goal": "x", "run_id": "run_0123456789abcdef", "actions": []any{lookUp}}, false)
 	next := r.object["next"].(object)
-	if r.object["stop_reason"] != "invalid_request:not_found:run_id" || !r.IsError || next["action"] != "tell_user" || next["tool"] != nil {
+	if r.object["stop_reason"] != "invalid_request:not_found:run_id" || !r.IsError || next["action"] != "call" || next["tool"] != "list_runs" {
 		t.Errorf("%v, error %t, next %v", r.object["stop_reason"], r.IsError, next)
 	}
 }

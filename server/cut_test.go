@@ -237,7 +237,7 @@ func anyEnvelope(t *rapid.T) Envelope {
 	}
 	if rapid.Bool().Draw(t, "waits") {
 		e.Status, e.StopReason, e.Phase = statusWaiting, "", ""
-		e.WaitingFor = &waitingFor{Kind: "caller", Phase: "worker", Turn: 2, Last: anyText(t, "last", 8<<10), Refused: 1}
+		e.WaitingFor = &waitingFor{Kind: "caller", Phase: "worker", Turn: 2, Expects: &expects{}, Last: anyText(t, "last", 8<<10), Refused: 1}
 		for range rapid.IntRange(0, 200).Draw(t, "names") {
 			e.WaitingFor.Expects.Names = append(e.WaitingFor.Expects.Names, strings.Repeat("n", 64))
 		}

@@ -34,7 +34,7 @@ func appendReflected(dst []byte, v reflect.Value) ([]byte, error) {
 		return appendText(dst, v.String()), nil
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool()), nil
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return strconv.AppendInt(dst, v.Int(), 10), nil
 	case reflect.Float64:
 		return ijson.AppendChecked(dst, v.Float())

@@ -245,7 +245,8 @@ func refusalLine(code int, id, message string) []byte {
 // exchange is a request over HTTP as its handler may need it.
 type exchange struct {
 	answer *answer
-	era    string // protocol version of its session; empty: the request says it itself
+	era    string          // protocol version of its session; empty: the request says it itself
+	gone   context.Context // of a call: ends when its client goes or the server stops
 }
 
 type exchangeKey struct{}

@@ -82,28 +82,28 @@ func TestCancelWithinSession(t *testing.T) {
 	}
 }
 
-// A client that goes away cancels its call, in both eras, with and without a stream; others go on.
-func TestClosedConnectionCancels(t *testing.T) {
+// A client that goes away leaves its run behind, in both eras, with and without a stream.
+func TestClosedConnectionDetaches(t *testing.T) {
 	inBothEras(t, func(t *testing.T, modern bool) {
 		for name, meta := range map[string]string{"document": "", "stream": `"progressToken":1`} {
 			t.Run(name, func(t *testing.T) {
 				var log logBuffer
 				held := newHolding()
-				h := listening(t, serving(t, held.with(t), logging(&log)))
-				leaving, staying := h.connect(modern, nil), h.connect(modern, nil)
-				answer, cancel := staying.begin(1, td, holdCall, meta)
-				defer cancel()
-				_, leave := leaving.begin(1, td, holdCall, meta)
-				wait(t, held.begun, "one call begins")
-				wait(t, held.begun, "the other call begins")
+				s := serving(t, held.with(t), logging(&log))
+				h := listening(t, s)
+				leaving := h.connect(modern, nil)
+				_, leave := leaving.begin(1, td, heldCall("leaving"), meta)
+				wait(t, held.begun, "the call begins")
 				leave()
-				wait(t, held.gone, "the call is cancelled")
+				until(t, "the call is over", func() bool { return s.slots.running() == 0 })
 				close(held.let)
-				if r := got(t, answer).last().result(t); r.Structured["status"] != "ok" {
-					t.Errorf("the other call ended with %v", r)
+				id := s.config.Engine.RunIDs(s.principal)[0]
+				r := h.connect(modern, nil).call(2, waitTool, fmt.Sprintf(`{"run_id":%q}`, id), "").last().result(t)
+				if r.Structured["status"] != "ok" || r.Structured["run_id"] != id {
+					t.Errorf("the run that was left ended with %v", r)
 				}
 				h.stop()
-				if runs := log.lines(t, "run ended"); len(runs) != 2 || !strings.Contains(fmt.Sprint(runs), "cancelled") {
+				if runs := log.lines(t, "run ended"); len(runs) != 1 || runs[0]["status"] != "ok" {
 					t.Errorf("the log: %v", runs)
 				}
 			})
@@ -120,11 +120,11 @@ func TestBusy(t *testing.T) {
 		c := h.connect(modern, nil)
 		first, cancel := c.begin(1, td, holdCall, "")
 		defer cancel()
-		second, cancel2 := c.begin(2, td, holdCall, "")
+		second, cancel2 := c.begin(2, td, heldCall(2), "")
 		defer cancel2()
 		wait(t, held.begun, "one call begins")
 		wait(t, held.begun, "another call begins")
-		a := c.call("more", td, holdCall, "")
+		a := c.call("more", td, heldCall("more"), "")
 		code, message := a.errorOf(t)
 		if a.status != 503 || a.header.Get("Retry-After") != "1" || code != -32000 || a.last().ID != "more" || !strings.HasPrefix(message, "busy: ") || !strings.HasSuffix(message, "; nothing ran") {
 			t.Errorf("a third call: status %d, headers %v: %s", a.status, a.header, a.body)
@@ -159,7 +159,7 @@ func TestBusyOverStdio(t *testing.T) {
 	c := connect(t, s)
 	c.send(callLine(1, td, holdCall))
 	wait(t, held.begun, "the call begins")
-	c.send(callLine("more", td, holdCall))
+	c.send(callLine("more", td, heldCall("more")))
 	if m := c.next(); m.ID != "more" || m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, "busy: 1 calls") {
 		t.Errorf("a second call was answered by %s", m.line)
 	}
@@ -184,7 +184,7 @@ func TestSlotsComeBack(t *testing.T) {
 	s := serving(t, held.with(t), func(c *Config) { c.Grace = -1 })
 	c := connect(t, s)
 	for i := range 10 {
-		c.send(callLine(i, td, holdCall))
+		c.send(callLine(i, td, heldCall(i)))
 		wait(t, held.begun, "a call begins")
 	}
 	c.in.Close()

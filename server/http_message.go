@@ -10,8 +10,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"patterngate/patterns"
 )
 
 const methodInitialize = "initialize"
@@ -148,26 +146,13 @@ func (m posted) carryOut(era string, over func()) *refusal {
 		}
 	}
 	defer x.answer.release() // where mcp-go panics
-	ctx, end := m.detaching()
-	defer end()
+	ctx := m.r.Context()
+	if m.frame.method == methodCall {
+		x.gone, ctx = ctx, context.WithoutCancel(ctx) // mcp-go answers nothing more once its context has ended
+	}
 	m.pass(x, ctx)
 	x.answer.finish(m.frame.id, m.lost)
 	return nil
-}
-
-// detaching is the context of a call: when its client goes, or the server stops, the run goes on without it. In
-// 2026-07-28 a client that closes its stream cancels what it asked for; a run that was begun is no more its call's alone.
-func (m posted) detaching() (ctx context.Context, end func()) {
-	gone := m.r.Context()
-	if m.frame.method != methodCall {
-		return gone, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(gone))
-	stop := context.AfterFunc(gone, func() { cancel(patterns.ErrDetached) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
 }
 
 // listen opens a stream of notifications, which ends when the server stops.

@@ -213,7 +213,7 @@ func TestHTTPIDsInUse(t *testing.T) {
 	if a := h.post(c.head("", ""), `{"jsonrpc":"2.0","id":"7","method":"ping"}`); a.status != 200 || a.last().ID != "7" {
 		t.Errorf("a text of the same digits: status %d: %s", a.status, a.body)
 	}
-	other, cancelOther := h.connect(false, nil).begin(7, td, holdCall, "")
+	other, cancelOther := h.connect(false, nil).begin(7, td, heldCall("other"), "")
 	defer cancelOther()
 	wait(t, held.begun, "a call of the same id in another session")
 	close(held.let)

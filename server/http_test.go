@@ -27,7 +27,7 @@ func TestHTTPHandshakeEra(t *testing.T) {
 				t.Errorf("a call ended with %v", r)
 			}
 			c.headers = head{"MCP-Protocol-Version": ""} // clients of 2025-03-26 do not send it
-			if a := h.post(c.head("", ""), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); strings.Count(a.body, `"inputSchema"`) != 5 {
+			if a := h.post(c.head("", ""), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); strings.Count(a.body, `"inputSchema"`) != 9 {
 				t.Errorf("tools/list: status %d: %.300s", a.status, a.body)
 			}
 		})
@@ -39,7 +39,7 @@ func TestHTTPStatelessEra(t *testing.T) {
 	if a := h.post(modernHead("server/discover", ""), modernLine(1, "server/discover", "")); a.status != 200 || !strings.Contains(a.body, `"2026-07-28"`) {
 		t.Errorf("server/discover: status %d: %s", a.status, a.body)
 	}
-	if a := h.post(modernHead("tools/list", ""), modernLine(2, "tools/list", "")); strings.Count(a.body, `"inputSchema"`) != 5 {
+	if a := h.post(modernHead("tools/list", ""), modernLine(2, "tools/list", "")); strings.Count(a.body, `"inputSchema"`) != 9 {
 		t.Errorf("tools/list: status %d: %.300s", a.status, a.body)
 	}
 	c := h.connect(true, nil)
@@ -139,8 +139,8 @@ func TestHTTPLog(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("run ended (-want +got):\n%s", diff)
 			}
-			if began[0]["transport"] != "http" || began[0]["address"] != h.address || began[0]["tools"] != 5.0 {
-				t.Errorf("serving: %v, want transport http, address %s, 4 tools", began[0], h.address)
+			if began[0]["transport"] != "http" || began[0]["address"] != h.address || began[0]["tools"] != 9.0 {
+				t.Errorf("serving: %v, want transport http, address %s, 9 tools", began[0], h.address)
 			}
 			if ended[0]["running"] != 0.0 || ended[0]["waiting"] != 0.0 {
 				t.Errorf("stopping: %v", ended[0])

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/patterns"
 )
 
 // post sends a notification to the client whose request ctx is, and never waits for it: what is too much for a client
@@ -51,12 +53,30 @@ func settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 		if connOf(ctx) != nil {
 			return handle(ctx, req) // stdio writes in order
 		}
+		ctx, end := detaching(ctx)
+		defer end()
 		var sent atomic.Bool
 		result, err := handle(context.WithValue(ctx, sentKey{}, &sent), req)
 		if sent.Load() {
 			time.Sleep(settling)
 		}
 		return result, err
+	}
+}
+
+// detaching is the context of a call over HTTP: when its client goes, or the server stops, its run goes on without it. In
+// 2026-07-28 a client that closes its stream takes back what it asked for; a run that was begun is no more its call's
+// alone.
+func detaching(ctx context.Context) (_ context.Context, end func()) {
+	x := exchangeOf(ctx)
+	if x == nil || x.gone == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(x.gone, func() { cancel(patterns.ErrDetached) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
 	}
 }
 

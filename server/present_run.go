@@ -124,7 +124,7 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	e := k.Envelope
-	e.Plan, e.Trace, e.History = keptPlan(k.Plan), keptRows(k.Trace), keptRows(k.History)
+	e.Plan, e.Trace, e.History = keptPlan(k.Plan), keptRows(k.Trace, true), keptRows(k.History, false)
 	if len(e.Expected) > 0 { // beside them null is a value
 		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
 	}
@@ -157,15 +157,15 @@ func keptPlan(raw json.RawMessage) any {
 }
 
 // keptRows are rows likewise; those of another version are shown as they are.
-func keptRows(raw []json.RawMessage) []any {
+func keptRows(raw []json.RawMessage, trace bool) []any {
 	list := make([]any, 0, len(raw))
 	for _, text := range raw {
-		list = append(list, keptRow(text))
+		list = append(list, keptRow(text, trace))
 	}
 	return list
 }
 
-func keptRow(raw json.RawMessage) any {
+func keptRow(raw json.RawMessage, trace bool) any {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
 		return anyValue(raw)
@@ -176,6 +176,8 @@ func keptRow(raw json.RawMessage) any {
 		row, ok = exactly[patterns.StepDone](raw)
 	case members["step_no"] != nil:
 		row, ok = exactly[patterns.StepRow](raw)
+	case members["task_id"] != nil && trace:
+		row, ok = exactly[patterns.TaskTrace](raw)
 	case members["task_id"] != nil:
 		row, ok = exactly[patterns.TaskRow](raw)
 	case members["route"] != nil:

@@ -86,7 +86,11 @@ func TestEnvelopeSchemaNamesWhatEnvelopesHave(t *testing.T) {
 		"effect":   {reflect.TypeFor[effect](), reflect.TypeFor[effectShape]()},
 		"spent":    {reflect.TypeFor[patterns.Spent](), reflect.TypeFor[spentShape]()},
 	} {
-		if diff := cmp.Diff(memberNames(pair[0]), memberNames(pair[1])); diff != "" {
+		encoded := memberNames(pair[0])
+		if name == "envelope" { // less what the tools about runs add
+			encoded = encoded[:slices.Index(encoded, "record")]
+		}
+		if diff := cmp.Diff(encoded, memberNames(pair[1])); diff != "" {
 			t.Errorf("%s: members (-encoded +published):\n%s", name, diff)
 		}
 	}
@@ -98,7 +102,8 @@ func TestEnvelopeOrder(t *testing.T) {
 		answer answer_bytes plan route selected_route action aggregate failed_critical
 		expected_statuses received_status bad_observation human_approval
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action
-		effects effects_omitted budget usage filled demo`
+		effects effects_omitted budget usage filled joined demo record
+		pattern created_at ended_at step`
 	if diff := cmp.Diff(strings.Fields(want), memberNames(reflect.TypeFor[Envelope]())); diff != "" {
 		t.Errorf("members in order (-want +got):\n%s", diff)
 	}

@@ -64,6 +64,10 @@ func requests() []row {
 		} {
 			rows = append(rows, row{kind: kind, want: "invalid_request:" + want, phase: "request", arguments: args})
 		}
+		rows = append(rows, row{
+			kind: kind, want: "invalid_request:reused:idempotency_key", phase: "request", rules: true,
+			arguments: with(kind, object{"idempotency_key": "k"}), again: with(kind, object{"idempotency_key": "k", goal: "another"}),
+		})
 	}
 	first := map[gateway.Kind]object{rt: {"route": object{"target": "sales_specialist"}}, sv: {"actions": []any{}}}
 	goal := map[gateway.Kind]string{rt: "ticket", sv: "goal"}

@@ -96,9 +96,11 @@ func (t *tool) notBegun(ctx context.Context, c call, cause error) (*mcp.CallTool
 	return nil, s.fault(ctx, cause)
 }
 
-// delivered notes that a caller was given what a run came to, unless the caller has gone.
+// delivered notes that a caller was given what a run came to, unless the caller has gone. Who has cancelled a run knows
+// what became of it, and who calls once more wants another.
 func (s *Server) delivered(ctx context.Context, e Envelope) {
-	if (e.Status == statusOK || e.Status == statusStopped) && e.RunID != "" && ctx.Err() == nil {
+	over := e.RunID != "" && (e.Status == statusOK || e.Status == statusStopped)
+	if over && (ctx.Err() == nil || e.StopReason == "cancelled") {
 		s.config.Engine.Delivered(s.principalOf(ctx), e.RunID)
 	}
 }

@@ -195,7 +195,7 @@ func TestLogLines(t *testing.T) {
 	c.call(td, `{"goal":"`+secret+`","plan":"`+secret+`"}`)
 	c.rest()
 
-	if serving := log.lines(t, "serving"); len(serving) != 1 || serving[0]["transport"] != "stdio" || serving[0]["tools"] != 5.0 {
+	if serving := log.lines(t, "serving"); len(serving) != 1 || serving[0]["transport"] != "stdio" || serving[0]["tools"] != 9.0 {
 		t.Errorf("serving: %v", serving)
 	}
 	runs := log.lines(t, "run ended")

@@ -7,6 +7,11 @@ import (
 	"testing"
 )
 
+// startRefundOf begins a run that is equal to no other.
+func startRefundOf(key any) string {
+	return strings.Replace(startRefund, `{`, fmt.Sprintf(`{"idempotency_key":"%v",`, key), 1)
+}
+
 const startRefund = `{"goal":"x","actions":[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}]}`
 
 // A run can be read as a resource while it waits and after it ended, in both eras, and shows the envelope.
@@ -61,7 +66,7 @@ func TestRunUpdates(t *testing.T) {
 	c.send(initialize, initialized)
 	c.next()
 	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
-	other := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
+	other := c.call(sv, startRefundOf("other")).result(t).Structured["run_id"].(string)
 	if m := c.ask("legacy", "resources/subscribe", fmt.Sprintf(`{"uri":%q}`, runsURI+id)); m.Error != nil {
 		t.Fatalf("subscribe: %s", m.line)
 	}
@@ -111,8 +116,8 @@ func TestSubscriptionsToNothing(t *testing.T) {
 func TestRunCompletion(t *testing.T) {
 	c := connect(t, serving(t))
 	var ids []string
-	for range 3 {
-		ids = append(ids, c.call(sv, startRefund).result(t).Structured["run_id"].(string))
+	for i := range 3 {
+		ids = append(ids, c.call(sv, startRefundOf(i)).result(t).Structured["run_id"].(string))
 	}
 	for _, era := range eras {
 		m := c.ask(era, "completion/complete", `{"ref":{"type":"ref/resource","uri":"`+runsTemplate+`"},"argument":{"name":"run_id","value":"run_"}}`)

@@ -29,7 +29,7 @@ const (
 // ownTools are the names that no pattern may have, in the order in which they are listed.
 var ownTools = []string{catalogTool, statusTool, waitTool, cancelTool, listTool}
 
-// maxReason is how long the reason for a cancellation may be, in characters.
+// maxReason is how long the reason for a cancellation may be, in bytes.
 const maxReason = 500
 
 // runTool is one of them as it is served. It does not change after it was made.
@@ -57,7 +57,7 @@ func newRunTools(s *Server) ([]*runTool, error) {
 	tools := []*runTool{
 		{answer: s.answerStatus, takes: []argument{id, {name: "step", shape: shapeStep, most: maxStep}}},
 		{answer: s.answerWait, takes: []argument{needed, s.waitRow()}},
-		{answer: s.answerCancel, takes: []argument{needed, {name: "reason", most: 4 * maxReason}}},
+		{answer: s.answerCancel, takes: []argument{needed, {name: "reason", most: maxReason}}},
 		{answer: s.answerList, takes: listArguments()},
 	}
 	for i, d := range runDeclarations() {

@@ -83,6 +83,11 @@ func (h *holding) with(t testing.TB) func(*Config) {
 
 const holdCall = `{"goal":"x","plan":{"steps":[{"id":"a","title":"Hold","tool":"hold","args":{}}]}}`
 
+// heldCall is such a call that is equal to no other.
+func heldCall(key any) string {
+	return strings.Replace(holdCall, `{`, fmt.Sprintf(`{"idempotency_key":"%v",`, key), 1)
+}
+
 // wait waits for an event that must come.
 func wait(t testing.TB, event <-chan struct{}, what string) {
 	t.Helper()
@@ -111,7 +116,7 @@ func TestGraceAtEOF(t *testing.T) {
 	}
 }
 
-// What does not end within its grace is cancelled, and the server ends even where a tool does not care.
+// What does not end within its grace goes on without its call, and the server ends even where a tool does not care.
 func TestGraceIsOver(t *testing.T) {
 	for name, deaf := range map[string]bool{"tool that listens": false, "tool that does not": true} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +130,7 @@ func TestGraceIsOver(t *testing.T) {
 			if err := c.ended(); err != nil {
 				t.Errorf("ServeStdio: %v", err)
 			}
-			if m, ok := <-c.lines; !ok || m.result(t).Structured["stop_reason"] != "cancelled" {
+			if m, ok := <-c.lines; !ok || m.result(t).Structured["status"] != "running" || m.result(t).Structured["run_id"] == nil {
 				t.Errorf("the running call was answered by %q", m.line)
 			}
 		})
@@ -146,7 +151,7 @@ func TestStop(t *testing.T) {
 	if running := log.lines(t, "stopping")[0]["running"]; running != 1.0 {
 		t.Errorf("stopping with %v running, want 1", running)
 	}
-	c.send(callLine(2, td, holdCall))
+	c.send(callLine(2, td, heldCall(2)))
 	if m := c.next(); m.ID != 2.0 || m.Error == nil || m.Error.Code != -32000 {
 		t.Errorf("a call after the stop was answered by %s", m.line)
 	}
@@ -165,7 +170,7 @@ func TestCancelRunning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHolding()
 			c := connect(t, serving(t, h.with(t)))
-			c.send(callLine(id, td, holdCall), callLine("other", td, holdCall))
+			c.send(callLine(id, td, holdCall), callLine("other", td, heldCall("other")))
 			wait(t, h.begun, "a call begins")
 			wait(t, h.begun, "the other begins")
 			c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + mustJSON(id) + `,"reason":"x"}}`)
@@ -190,12 +195,12 @@ func TestCancelQueued(t *testing.T) {
 	var log logBuffer
 	c := connect(t, serving(t, h.with(t), logging(&log)))
 	for i := range stdioWorkers {
-		c.send(callLine(i, td, holdCall))
+		c.send(callLine(i, td, heldCall(i)))
 	}
 	for range stdioWorkers {
 		wait(t, h.begun, "the workers are busy")
 	}
-	c.send(callLine("queued", td, holdCall),
+	c.send(callLine("queued", td, heldCall("queued")),
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"queued"}}`,
 		`{"jsonrpc":"2.0","id":"after","method":"tools/list"}`)
 	if m := c.next(); m.ID != "after" {

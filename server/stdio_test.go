@@ -60,7 +60,7 @@ func TestStatelessEra(t *testing.T) {
 		t.Errorf("server/discover: %s", m.line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + modernMeta + `}}`)
-	if m := c.next(); strings.Count(m.line, `"inputSchema"`) != 5 {
+	if m := c.next(); strings.Count(m.line, `"inputSchema"`) != 9 {
 		t.Errorf("tools/list: %.300s", m.line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{` + modernMeta + `,"name":"` + td + `","arguments":` + goodCall + `}}`)
@@ -255,7 +255,7 @@ func TestMoreCallsThanQueue(t *testing.T) {
 	go func() {
 		defer close(sent)
 		for i := range n {
-			if _, err := io.WriteString(c.in, callLine(i, td, holdCall)+"\n"); err != nil {
+			if _, err := io.WriteString(c.in, callLine(i, td, heldCall(i))+"\n"); err != nil {
 				return
 			}
 		}

@@ -77,7 +77,7 @@ func TestListedTools(t *testing.T) {
 	size := 0
 	for _, tool := range tools {
 		names = append(names, tool.Name)
-		if tool.Name != catalogTool && !strings.HasSuffix(tool.Title, " (demo data)") {
+		if !slices.Contains(ownTools, tool.Name) && !strings.HasSuffix(tool.Title, " (demo data)") {
 			t.Errorf("%s: title %q, want one that ends in (demo data)", tool.Name, tool.Title)
 		}
 		if n := utf8.RuneCountInString(tool.Description); n == 0 || n > 500 {
@@ -100,7 +100,7 @@ func TestListedTools(t *testing.T) {
 		}
 		size += len(tool.InputSchema) + len(tool.OutputSchema) + len(tool.Description)
 	}
-	want := []string{td, or, rt, sv, catalogTool}
+	want := []string{td, or, rt, sv, catalogTool, statusTool, waitTool, cancelTool, listTool}
 	if !slices.Equal(names, want) {
 		t.Errorf("listed are %v, want %v", names, want)
 	}
@@ -161,6 +161,10 @@ func TestTitlesAndDescriptions(t *testing.T) {
 		"supervised_refund":      {"Refund under supervision (demo data)", "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, changed, blocked or put to a person. Use it whenever money goes back. Send your own `actions`, one or several, or leave them out. High amounts wait for a person; you cannot approve them. Follow `next`."},
 	}
 	want[catalogTool] = [2]string{"What may be called", "Lists the tools behind the gate: what each does, its arguments, whether it reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, route or actions by hand."}
+	want[statusTool] = [2]string{"State of a run", "Shows a run as it stands: what was done, what it waits for, what to do next. Use it after a call was cut off or when the person writes again. Without run_id: your newest waiting or just finished run. With step: one observation in full."}
+	want[waitTool] = [2]string{"Wait for a run", "Waits for a running or waiting run to end or change, with progress. Use it after `running`, and once after `waiting`; when `next` says end_turn, stop calling."}
+	want[cancelTool] = [2]string{"Cancel a run", "Stops a run before its next call; what was done stays done and is listed in effects. Use it only when the person asks."}
+	want[listTool] = [2]string{"List runs", "Lists your runs, newest first, with status, stop reason and one line each. Use it to find a run whose id was lost."}
 	got := map[string][2]string{}
 	for _, tool := range serving(t).Tools() {
 		got[tool.Name] = [2]string{tool.Title, tool.Description}
@@ -336,12 +340,12 @@ func TestInstructions(t *testing.T) {
 	if n := utf8.RuneCountInString(all); n > 1500 {
 		t.Errorf("instructions of %d characters, want at most 1,500", n)
 	}
-	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund", "describe_catalog shows", "waiting for caller"} {
+	for _, name := range []string{"run_task_decomposition for steps in order", "run_orchestrator", "route_ticket", "supervised_refund", "describe_catalog shows", "waiting for caller", "waiting for settlement: tell the user what next.say says, call run_wait once, then end your turn. running: call run_wait.", "after a cut call use run_status"} {
 		if !strings.Contains(all, name) {
 			t.Errorf("instructions do not speak of %s: %s", name, all)
 		}
 	}
-	for _, later := range []string{"plan_", "run_status", "run_wait", "list_runs", "approval or settlement", "running:"} {
+	for _, later := range []string{"plan_", "approval or settlement"} {
 		if strings.Contains(all, later) {
 			t.Errorf("instructions speak of %s, which is not there", later)
 		}
@@ -350,7 +354,7 @@ func TestInstructions(t *testing.T) {
 	if strings.Contains(one, "run_orch") || !strings.Contains(one, "Which tool: route_ticket for one expert. describe_catalog") {
 		t.Errorf("instructions for route_ticket alone: %s", one)
 	}
-	if none := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[:2] }).tools); strings.Contains(none, "waiting") {
+	if none := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[:2] }).tools); strings.Contains(none, "waiting for caller") {
 		t.Errorf("instructions for patterns that never wait for their caller: %s", none)
 	}
 }

@@ -17,6 +17,14 @@ const MaxDelayFactor = 100
 // Config says how the make-believe world behaves.
 type Config struct {
 	DelayFactor float64 // multiplies the workers' delays; 0 means none, 1 the reference's; at most MaxDelayFactor
+
+	// Ledger is given each effect before its tool answers, for who counts what really happened; nil: nobody. Its error is
+	// the call's.
+	Ledger func(ctx context.Context, e Entry) error
+	// Plain makes the tools that write know no idempotency key: a call that is made twice acts twice.
+	Plain bool
+	// Look finds the entry of a key. With it the tools that write have look-ups that settle a doubt; nil: they have none.
+	Look func(ctx context.Context, key string) (e Entry, found bool, err error)
 }
 
 // The tools of each reference pattern, in the order in which it lists them.
@@ -50,7 +58,7 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 	}
 	parts := []func(*builder){
 		(*builder).addReport, func(b *builder) { b.addOperations(delays(cfg.DelayFactor)) },
-		(*builder).addSupport, (*builder).addRefunds,
+		(*builder).addSupport, (*builder).addRefunds, func(b *builder) { b.addLookUps(cfg) },
 	}
 	built := make([]builder, len(parts))
 	var all sync.WaitGroup
@@ -64,6 +72,9 @@ func Tools(cfg Config) ([]catalog.Tool, error) {
 	}
 	if err := errors.Join(whole.faults...); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
+	}
+	for i, t := range whole.tools {
+		whole.tools[i] = cfg.told(t)
 	}
 	return whole.tools, nil
 }

@@ -66,7 +66,7 @@ func (j *journal) check() error {
 
 // aside reads over a connection of its own what takes long.
 func (j *journal) aside(f func(*session) error) error {
-	s, err := connect(j.path, j.patience(), "PRAGMA temp_store=MEMORY")
+	s, err := connect(j.path, j.patience(), "PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF")
 	if err != nil {
 		return err
 	}

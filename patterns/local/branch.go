@@ -55,7 +55,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	}
 	b.order++
 	intent := b.record.append(patterns.IntentEvent, key, now, intentOf(e, a.once))
-	a.order, a.began = b.order, intent.At
+	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
 		b.calls++
@@ -84,7 +84,7 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 // again goes on with an effect that was begun in an earlier life and has no outcome. What changes nothing, or may be
 // repeated, is done again under the same key; of the rest nobody knows.
 func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcome {
-	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began}
+	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began, idle: m.idle}
 	b.see(e, 0)
 	now := b.engine.now()
 	wait, waits := b.patience(e)
@@ -118,7 +118,8 @@ func repeatable(e patterns.Effect) bool {
 // finish gives an effect its outcome.
 func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	b.see(a.effect, 1)
-	out.Key, out.Once, out.Order, out.Began = a.key, a.once, a.order, b.virtual(a.began)
+	out.Key, out.Once, out.Order = a.key, a.once, a.order
+	out.Began, out.Down = a.began.Add(-a.idle), b.idle-a.idle
 	return b.ended(a.effect, out, b.engine.now())
 }
 
@@ -134,6 +135,9 @@ func (b *branch) see(e patterns.Effect, answered int) {
 	}
 	if e.Kind == patterns.ToolEffect {
 		now.Done += answered
+		if now.Total > 0 { // retries and look-ups are no progress
+			now.Done = min(now.Done, now.Total)
+		}
 	}
 	b.now.Store(&now)
 }
@@ -203,7 +207,8 @@ type act struct {
 	key    string
 	once   string // the idempotency key
 	order  int
-	began  time.Time // when its intent was recorded
+	began  time.Time     // when its intent was recorded
+	idle   time.Duration // of the run before that
 }
 
 // perform has the effect performed once its intent is recorded and waits for its outcome, its limit or the end of the run.

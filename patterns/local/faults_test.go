@@ -28,7 +28,8 @@ func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
 		"file replaced": func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
 		},
-		"log deleted": func(path string) error { return os.Remove(path + "-wal") },
+		"log deleted":   func(path string) error { return os.Remove(path + "-wal") },
+		"index deleted": func(path string) error { return os.Remove(path + "-shm") },
 		"log replaced": func(path string) error {
 			return errors.Join(os.Remove(path+"-wal"), os.WriteFile(path+"-wal", nil, 0o600))
 		},
@@ -48,6 +49,39 @@ func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
 				t.Errorf("backup: %v, want %v", err, patterns.ErrJournal)
 			}
 		})
+	}
+}
+
+// TestClosingLeavesTheNewFileAlone: another process has made a new file in the place of ours. Who closes last deletes the
+// log, by its name.
+func TestClosingLeavesTheNewFileAlone(t *testing.T) {
+	old := fresh(t)
+	begin(t, old, 1, 1)
+	for _, part := range []string{"", "-wal", "-shm"} {
+		check(t, os.Remove(old.path+part))
+	}
+	j := openAt(t, old.path)
+	begin(t, j, 2, 1)
+	old.close()
+	begin(t, j, 3, 1)
+	if got := runsOf(t, openAt(t, j.path)); len(got) != 2 {
+		t.Errorf("the new file holds runs %v, want its two", got)
+	}
+}
+
+func TestPanicOfAChangeIsContained(t *testing.T) {
+	j := fresh(t)
+	err := j.do(&change{also: func(*session) error { panic("boom") }})
+	if !errors.Is(err, patterns.ErrJournal) || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("a change that panics: %v, want %v with the panic", err, patterns.ErrJournal)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = j.view(func(*session) error { panic("boom") })
+	}()
+	begin(t, j, 1, 1)
+	if got := runsOf(t, j); len(got) != 1 {
+		t.Errorf("runs %v after it, want the one begun after", got)
 	}
 }
 

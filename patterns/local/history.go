@@ -31,7 +31,8 @@ type history struct {
 // memory is what the record says about one key. Times of its outcome are as pattern code sees them.
 type memory struct {
 	intent  *IntentBody
-	began   time.Time // of the intent, as recorded
+	began   time.Time     // of the intent, as recorded
+	idle    time.Duration // of the run before the intent
 	outcome patterns.Outcome
 	tries   int // how often the run was interrupted since the intent
 	visited bool
@@ -94,14 +95,17 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 		h.calls++
 		h.wrote = h.wrote || body.Effect != "read"
 	}
-	m.intent, m.began = &body, at
+	m.intent, m.began, m.idle = &body, at, h.idle
 	m.outcome.Order, m.outcome.Began, m.outcome.Once = h.order, at.Add(-h.idle), body.Once
 }
 
 func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	o := &m.outcome
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
-	o.Key, o.At = e.Key, e.At.Add(-h.idle)
+	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
+	if m.intent == nil {
+		o.Down = 0
+	}
 	h.asked += body.Usage.Requests
 	if m.intent != nil && (m.intent.Name == "turn" || m.intent.Kind == patterns.HumanEffect) {
 		h.waited += e.At.Sub(m.began)

@@ -23,7 +23,7 @@ type journal struct {
 	path  string
 	busy  time.Duration
 	hook  func(point string)
-	files [2]opened // the file and its -wal
+	files [3]opened // the file, its log and the index of that
 	*clock
 
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ type opened struct {
 	info os.FileInfo
 }
 
-// openJournal opens or makes a state file. The hook is told before and after each commit, "commit" and "committed"; nil:
+// openJournal opens or makes a state file; an empty file is new. The hook is told before and after each commit, "commit" and "committed"; nil:
 // nobody. Its errors wrap [patterns.ErrJournal] and name the file.
 func openJournal(path string, hook func(point string)) (*journal, error) {
 	return (&journal{hook: hook, busy: busyTimeout}).open(path)
@@ -92,7 +92,7 @@ func (j *journal) connect() (err error) {
 	if err = j.settle(); err != nil {
 		return err
 	}
-	if j.reader, err = connect(j.path, j.patience(), "PRAGMA query_only=1", "PRAGMA temp_store=MEMORY"); err != nil {
+	if j.reader, err = connect(j.path, j.patience(), "PRAGMA query_only=1", "PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF"); err != nil {
 		return err
 	}
 	remembered, err := j.remembered()
@@ -103,7 +103,7 @@ func (j *journal) connect() (err error) {
 	if j.version, err = j.dataVersion(); err != nil {
 		return err
 	}
-	for i, path := range []string{j.path, j.path + "-wal"} { // both are there once something was read
+	for i, path := range []string{j.path, j.path + "-wal", j.path + "-shm"} { // all are there once something was read
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
@@ -133,8 +133,8 @@ func realPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), nil
 }
 
-// there says whether the file is still the one that was opened. SQLite would go on writing into a deleted one, unseen by
-// all, while another process makes a new one in its place.
+// there says whether the files are still those that were opened. SQLite would go on writing into deleted ones, unseen by
+// all, while another process makes new ones in their place.
 func (j *journal) there() error {
 	for _, f := range j.files {
 		if now, err := os.Stat(f.path); err != nil || !os.SameFile(f.info, now) {
@@ -158,7 +158,7 @@ func (j *journal) remembered() (at int64, err error) {
 }
 
 // view reads one state of the file. It waits for other views, not for the writer. An error of f is returned as it is.
-func (j *journal) view(f func(*session) error) error {
+func (j *journal) view(f func(*session) error) (err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	if j.reader == nil {
@@ -167,11 +167,12 @@ func (j *journal) view(f func(*session) error) error {
 	if _, err := j.reader.exec("BEGIN"); err != nil {
 		return err
 	}
-	err := f(j.reader)
-	if _, ended := j.reader.exec("COMMIT"); err == nil {
-		err = ended
-	}
-	return err
+	defer func() { // also where f panics
+		if _, ended := j.reader.exec("COMMIT"); err == nil {
+			err = ended
+		}
+	}()
+	return f(j.reader)
 }
 
 // changed says whether another process has written since the last call, or since the opening.
@@ -213,7 +214,7 @@ func (j *journal) close() {
 	j.reader = nil
 	j.reading.Unlock()
 	j.writing.Lock()
-	_ = j.writer.close()
+	_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
 	j.writer = nil
 	j.writing.Unlock()
 }

@@ -105,8 +105,13 @@ func TestOddPlacesAreRefused(t *testing.T) {
 		if !errors.Is(err, patterns.ErrJournal) {
 			t.Errorf("%s: %v, want %v", name, err, patterns.ErrJournal)
 		}
-		if _, err := newOwner(filepath.Join(path, "x")); !errors.Is(err, patterns.ErrJournal) && name != "a directory" && name != "no name" {
-			t.Errorf("%s: newOwner: %v, want %v", name, err, patterns.ErrJournal)
+	}
+}
+
+func TestOwnerNeedsADirectory(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "missing", "state.db"), filepath.Join(os.Args[0], "state.db")} {
+		if _, err := newOwner(path); !errors.Is(err, patterns.ErrJournal) {
+			t.Errorf("newOwner(%s): %v, want %v", path, err, patterns.ErrJournal)
 		}
 	}
 }

@@ -12,22 +12,32 @@ import (
 	"testing"
 )
 
-// queries are the constants of queries.go.
+// isStatement matches the begin of a statement.
+var isStatement = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH) `)
+
+// queries are the statements among the constants of queries*.go, by their names.
 func queries(t *testing.T) map[string]string {
 	t.Helper()
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "queries.go", nil, 0)
+	names, err := filepath.Glob("queries*.go")
 	check(t, err)
-	pkg, err := new(types.Config).Check("local", fset, []*ast.File{f}, nil)
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		check(t, err)
+		files = append(files, f)
+	}
+	pkg, err := new(types.Config).Check("local", fset, files, nil)
 	check(t, err)
 	list := map[string]string{}
 	for _, name := range pkg.Scope().Names() {
-		if c, ok := pkg.Scope().Lookup(name).(*types.Const); ok && c.Val().Kind() == constant.String {
+		c, ok := pkg.Scope().Lookup(name).(*types.Const)
+		if ok && c.Val().Kind() == constant.String && isStatement.MatchString(constant.StringVal(c.Val())) {
 			list[name] = constant.StringVal(c.Val())
 		}
 	}
-	if len(list) < 5 {
-		t.Fatalf("%d queries in queries.go, want all", len(list))
+	if len(list) < 10 {
+		t.Fatalf("%d statements in %v, want all", len(list), names)
 	}
 	return list
 }
@@ -69,23 +79,53 @@ func TestNoQueryReadsAllRuns(t *testing.T) {
 	}
 }
 
-// TestQueriesStandInTheirFile holds that the plans of all statements are looked at.
-func TestQueriesStandInTheirFile(t *testing.T) {
+// TestQueriesStandInTheirFiles holds that the plans of all statements are looked at.
+func TestQueriesStandInTheirFiles(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	check(t, err)
-	statement := regexp.MustCompile("^[`\"]\\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH) ")
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") || name == "queries.go" {
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "queries") {
 			continue
 		}
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, name, nil, 0)
 		check(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && statement.MatchString(lit.Value) {
-				t.Errorf("%s: %s belongs into queries.go", fset.Position(lit.Pos()), lit.Value)
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && isStatement.MatchString(lit.Value[1:]) {
+				t.Errorf("%s: %s belongs into a file queries*.go", fset.Position(lit.Pos()), lit.Value)
 			}
 			return true
 		})
+	}
+}
+
+// TestPrincipalsAreFoundInTheirIndex: the query that steps through it finds each principal once.
+func TestPrincipalsAreFoundInTheirIndex(t *testing.T) {
+	j := fresh(t)
+	find := func() (got string) {
+		check(t, j.view(func(s *session) error {
+			return s.each(func(row func(...any) error) error {
+				var principal string
+				err := row(&principal)
+				got += principal + ";"
+				return err
+			}, selectWhose)
+		}))
+		return got
+	}
+	if got := find(); got != "" {
+		t.Errorf("principals of no run: %q, want none", got)
+	}
+	for run := range int64(6) {
+		check(t, j.do(&change{also: func(s *session) error {
+			if err := insertRun(run+1, 1, "ended")(s); err != nil {
+				return err
+			}
+			_, err := s.exec("UPDATE runs SET principal = ? WHERE n = ?", string(rune('a'+run%3)), run+1)
+			return err
+		}}))
+	}
+	if got := find(); got != "a;b;c;" {
+		t.Errorf("principals %q, want a;b;c;", got)
 	}
 }

@@ -106,7 +106,7 @@ func TestFilesAreTheirOwnersAlone(t *testing.T) {
 	ownerAt(t, j.path)
 	check(t, j.backup(t.Context(), filepath.Join(dir, "copy.db")))
 	seen := 0
-	check(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	check(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
 		info, err := e.Info()
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v, want none for others", path, info.Mode())

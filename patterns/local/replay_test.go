@@ -103,7 +103,8 @@ func TestReplayMismatch(t *testing.T) {
 	}
 }
 
-// The record holds an intent before and an outcome after each effect, in the order in which they happened.
+// The record holds an intent before and an outcome after each effect, in the order in which they happened, and before it
+// what was judged of it: the refund was given a reason, then put to a person.
 func TestRecordedOrder(t *testing.T) {
 	run := runs["supervise"]
 	_, record := carryOut(t, spec(t, run.kind, 0), run.task, &script{replies: run.replies})
@@ -114,7 +115,7 @@ func TestRecordedOrder(t *testing.T) {
 	want := []string{
 		"start ",
 		"intent action#1", "outcome action#1", "intent get_refund_context#1", "outcome get_refund_context#1",
-		"intent action#2", "outcome action#2", "intent approve#1", "outcome approve#1", "intent issue_refund#1", "outcome issue_refund#1",
+		"intent action#2", "outcome action#2", "judged issue_refund#1", "judged issue_refund#1", "intent approve#1", "outcome approve#1", "intent issue_refund#1", "outcome issue_refund#1",
 		"intent action#3", "outcome action#3", "intent send_refund_email#1", "outcome send_refund_email#1",
 		"intent action#4", "outcome action#4",
 		"end ",

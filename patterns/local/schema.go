@@ -22,7 +22,8 @@ var writerPragmas = [...]string{
 	"PRAGMA fullfsync=1",             // on macOS an fsync alone does not reach the disk
 	"PRAGMA synchronous=FULL",        // until the first batch says otherwise
 	"PRAGMA secure_delete=ON",        // redacted values shall be gone
-	"PRAGMA temp_store=MEMORY",       //
+	"PRAGMA trusted_schema=OFF",      // the schema may not be ours after all
+	"PRAGMA temp_store=MEMORY",       // nothing of a run is to lie elsewhere
 	"PRAGMA cache_size=-8192",        // KiB
 	"PRAGMA wal_autocheckpoint=1000", // pages
 }
@@ -42,7 +43,7 @@ func (j *journal) settle() error {
 }
 
 func (j *journal) adopt() error {
-	have, err := j.stamp()
+	have, err := j.stamped()
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,18 @@ func (j *journal) migrate() error {
 		_ = j.writer.run("ROLLBACK")
 	}
 	return err
+}
+
+// stamped is stamp at one moment: another process may be about to make a new file ours.
+func (j *journal) stamped() (have int, err error) {
+	if err := j.writer.run("BEGIN"); err != nil {
+		return 0, err
+	}
+	have, err = j.stamp()
+	if end := j.writer.run("ROLLBACK"); err == nil {
+		err = end
+	}
+	return have, err
 }
 
 // stamp is how many migrations the file has; 0 for a new one.

@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"patterngate/patterns"
@@ -12,13 +13,21 @@ import (
 const maxBatch = 256
 
 // change is one all-or-nothing change of the file. Changes that wait at the same time share a transaction and its
-// fsync. It is the writer's from its submission until done was told.
+// fsync. It is the journal's from its submission until done was told.
 type change struct {
-	run, epoch int64                // run 0: none; epoch > 0: the fence, which the run's row must have
-	events     []patterns.Event     // sealed; inserted in their order
-	sync       bool                 // must survive power loss
-	also       func(*session) error // runs before the events are inserted, perhaps not at all and perhaps in vain; a [refusal] concerns this change alone
-	done       func(error)          // told once, from the writer, which waits for it; nil: nobody
+	// run and epoch are the fence: the run's row must have this epoch, else nothing is done: [errFenced]. run 0: none;
+	// epoch 0: no fence.
+	run, epoch int64
+	// events are inserted in their order, sealed by the caller. What is sealed behind a change that may be refused must
+	// not be submitted before that was told, or the record gets a gap.
+	events []patterns.Event
+	sync   bool // must survive power loss
+	// also runs before the events are inserted; nil: nothing. A [refusal] concerns this change alone, any other error is
+	// the file's and fails all that share the transaction. It must not wait for anything.
+	also func(*session) error
+	// done is told once, by who writes: it may submit, but not wait for the journal, nor for a lock under which somebody
+	// waits for the journal; nil: nobody is told.
+	done func(error)
 }
 
 // submit queues a change. The order of submission is the order of effect.
@@ -28,24 +37,17 @@ func (j *journal) submit(c *change) {
 	}
 }
 
-// do submits a change and waits for it. The change's done is not told. Where nobody writes it is the writer itself:
-// handing over to another goroutine and back costs a third of an append.
+// do submits a change and waits for it. The change's done is not told.
 func (j *journal) do(c *change) error {
 	done := make(chan error, 1)
 	c.done = func(err error) { done <- err }
 	if j.enqueue(c) {
-		led := j.writing.TryLock()
-		if led {
-			j.batch()
-			j.writing.Unlock()
-		}
-		if !led || !j.idle() {
-			j.stir()
-		}
+		j.help()
 	}
 	return <-done
 }
 
+// enqueue is submit for who calls help before it waits; false: the journal is closed, which the change was told.
 func (j *journal) enqueue(c *change) bool {
 	j.mu.Lock()
 	closed := j.closed
@@ -57,6 +59,18 @@ func (j *journal) enqueue(c *change) bool {
 		c.tell(errClosed)
 	}
 	return !closed
+}
+
+// help writes what is queued where nobody does: handing over to another goroutine and back costs a part of an append.
+func (j *journal) help() {
+	led := j.writing.TryLock()
+	if led {
+		j.batch()
+		j.writing.Unlock()
+	}
+	if !led || !j.idle() {
+		j.stir()
+	}
 }
 
 // stir has the writer look whether something is queued.
@@ -245,7 +259,12 @@ func (j *journal) alone(c *change, err error) (own, common error) {
 	return nil, err
 }
 
-func (j *journal) both(c *change) error {
+func (j *journal) both(c *change) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // who waits must not wait for ever
+			err = fmt.Errorf("%w: a change panicked: %v\n%s", patterns.ErrJournal, r, debug.Stack())
+		}
+	}()
 	if c.also != nil {
 		if err := c.also(j.writer); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"patterngate/patterns/local"
 	"patterngate/server"
 )
 
@@ -40,7 +41,9 @@ type app struct {
 	color     string
 	json      bool
 
-	opens func() (operator, func(), error) // what commands see runs by; nil: the state file
+	hook   func(point string)               // is told of every boundary of the journal, for prove; nil: nobody
+	engine *local.Engine                    // that the server stands on, once there is one
+	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
@@ -86,7 +89,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.runsCommand(), a.stateCommand(), a.versionCommand())
+		a.configCommand(), a.runsCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(), a.proveLifeCommand(), a.ledgerCommand())
 	strictHelpers(root)
 	return root
 }

@@ -139,6 +139,11 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 	if err != nil {
 		return usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
 	}
+	return c.make(ctx, to, tool, arguments)
+}
+
+// make makes the call, follows its run as long as that was asked for, and prints what came.
+func (c *toolCall) make(ctx context.Context, to *callee, tool upstream.Tool, arguments json.RawMessage) error {
 	until := time.Now().Add(c.wait)
 	result, err := c.call(ctx, to, tool.Name, c.patience(tool, arguments, c.wait))
 	if err == nil {

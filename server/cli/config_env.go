@@ -67,7 +67,7 @@ func (r *configReader) override(source, path, text string, keys []configKey) {
 
 // strangers warns of variables that look like ours and are not.
 func (r *configReader) strangers(environ []string) {
-	known := []string{configVariable, urlVariable, tokenVariable}
+	known := []string{configVariable, urlVariable, tokenVariable, ledgerVariable}
 	for _, v := range configVariables {
 		known = append(known, v.name)
 	}

@@ -58,7 +58,7 @@ func (c *Config) keys(known map[string][]string) []configKey {
 			secondsKey("grace_seconds", &c.Limits.Grace, 60).means("What running calls get when the input ends or the program is told to stop."),
 			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).means("How large each channel of a result may be; a larger one is cut, observations first."),
 			countKey("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).means("How many tool calls may be under way at once, over all transports; one more is refused as busy, and nothing of it runs."),
-			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).means("How many runs of one principal may wait for their caller; for one more the oldest expires."),
+			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).means("With `state: :memory:`, how many runs of one principal may wait for their caller; for one more the oldest expires."),
 		),
 		groupKey("http", c.HTTP.keys()...),
 		groupKey("wait", c.Wait.keys()...),

@@ -24,8 +24,12 @@ type declaredPattern struct {
 	policy string // hash
 }
 
-// declare makes what a configuration declares.
-func declare(c Config) (*declared, error) {
+// declare makes what a configuration declares, in an environment that may say where the demo's effects happen.
+func declare(c Config, environ []string) (*declared, error) {
+	hash := c.Hash()
+	if err := outside(&c.Demo, environ); err != nil {
+		return nil, err
+	}
 	tools, err := demo.Tools(c.Demo)
 	if err != nil {
 		return nil, err
@@ -38,7 +42,7 @@ func declare(c Config) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{hash: c.Hash(), catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{hash: hash, catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
 	for _, p := range c.Patterns {
 		if p.Enabled {
 			d.patterns = append(d.patterns, declaredPattern{newSpec(p, all), p.policyHash()})

@@ -30,7 +30,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Run the four patterns and attack them, a line an act",
 		Long: "Starts the real server as a child over stdio, opens an MCP session and runs the four patterns on the demo data,\n" +
-			"then attacks them. Nothing leaves this machine; no key is needed.",
+			"then attacks them, and kills the server between a payment and its answer. Nothing leaves this machine; no key is\n" +
+			"needed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), demoTimeout)
@@ -59,6 +60,9 @@ func (a *app) demo(ctx context.Context) error {
 			return fault("demo", err)
 		}
 	}
+	if err := s.killed(ctx, dir); err != nil {
+		return fault("demo", err)
+	}
 	return s.bow()
 }
 
@@ -75,7 +79,12 @@ func (a *app) demoServer(ctx context.Context, dir string) (*upstream.Client, err
 	return upstream.Start(ctx, upstream.Program{
 		Command: self, Args: []string{"serve", "--config", config, "--state", memoryState, "--log-level", "warn"}, Dir: dir, Stderr: a.err,
 		Env: append(systemEnvironment(a.environ), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir),
-	}, upstream.Identity{Name: "patterngate-demo", Version: version().Version})
+	}, demoIdentity())
+}
+
+// demoIdentity is how the demo's client introduces itself.
+func demoIdentity() upstream.Identity {
+	return upstream.Identity{Name: "patterngate-demo", Version: version().Version}
 }
 
 // systemEnvironment is the part of an environment without which programs do not start on some systems.
@@ -113,14 +122,9 @@ type playedAct struct {
 
 // play makes the act's call and prints its line.
 func (s *stage) play(ctx context.Context, act demoAct) error {
-	if act.number != s.act {
-		s.act = act.number
-		s.say(s.app.err, "\n%s\n", s.app.paint(bold, fmt.Sprintf("Act %d: %s", act.number, act.headline)))
-	}
+	s.announce(act.number, act.headline)
 	start := time.Now()
-	reply, err := s.client.Call(ctx, act.tool, act.arguments, func(line string) {
-		s.say(s.app.err, "  %s\n", s.app.paint(dim, line))
-	})
+	reply, err := s.client.Call(ctx, act.tool, act.arguments, s.progress)
 	if err != nil {
 		return err
 	}
@@ -134,6 +138,17 @@ func (s *stage) play(ctx context.Context, act demoAct) error {
 	s.line(p)
 	return nil
 }
+
+// announce prints an act's headline before its first call.
+func (s *stage) announce(number int, headline string) {
+	if number != s.act {
+		s.act = number
+		s.say(s.app.err, "\n%s\n", s.app.paint(bold, fmt.Sprintf("Act %d: %s", number, headline)))
+	}
+}
+
+// progress prints one line of what a run does.
+func (s *stage) progress(line string) { s.say(s.app.err, "  %s\n", s.app.paint(dim, line)) }
 
 // line prints what was decided, what was done, the stop reason and the time.
 func (s *stage) line(p playedAct) {

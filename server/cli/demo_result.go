@@ -10,6 +10,7 @@ import (
 // demoResult is what the demo reads of a tool's structured result.
 type demoResult struct {
 	StopReason    string           `json:"stop_reason"`
+	Joined        bool             `json:"joined"`
 	Plan          []map[string]any `json:"plan"`
 	SelectedRoute string           `json:"selected_route"`
 	Aggregate     struct {

@@ -21,6 +21,10 @@ func TestConfigPage(t *testing.T) {
 		"default's list; a key that is `null` is as if absent. Where something is counted, 0 allows none. An unknown key and a wrong\n" +
 		"type are refused with their place and what would have been right; keys that begin with `x-` are free at the top.\n\n" +
 		"The model's key is no key of the file: it is read from `" + keyVariable + "` and shown as `***`.\n\n" +
+		"Runs are recorded in a state file and outlive the program. It is `state.db` in the state directory: `$XDG_STATE_HOME/patterngate` or\n" +
+		"`~/.local/state/patterngate`, on macOS `~/Library/Application Support/patterngate`, on Windows `%LOCALAPPDATA%\\patterngate`. The\n" +
+		"directory is made for this user alone; one that others may write to, or a file that others may read, is refused. Several programs may\n" +
+		"share the file. The model's key is never in it.\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestConfigPage -update`).\n")
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))
 	fresh(t, "config.md", b.String())

@@ -108,7 +108,7 @@ func (a *app) openEngine() (*local.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(c)
+	d, err := declare(c, a.environ)
 	if err != nil {
 		return nil, fault("config", err)
 	}

@@ -38,7 +38,7 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(c)
+	d, err := declare(c, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"patterngate/patterns"
 )
 
-// verdict is what a check of a record found, as --json shows it.
-type verdict struct {
+// finding is what a check of a record found, as --json shows it.
+type finding struct {
 	OK     bool   `json:"ok"`
 	RunID  string `json:"run_id,omitempty"`
 	File   string `json:"file,omitempty"`
@@ -22,21 +22,21 @@ type verdict struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// text is the verdict in one line.
-func (v verdict) text() string {
+// text is the finding in one line.
+func (v finding) text() string {
 	if v.OK {
 		return "ok: " + plural(v.Events, "event")
 	}
 	return "broken: " + v.Reason
 }
 
-// found is the verdict about a record.
-func found(events []patterns.Event, err error) verdict {
+// found is the finding about a record.
+func found(events []patterns.Event, err error) finding {
 	if err == nil {
 		head := patterns.HeadOf(events)
-		return verdict{OK: true, Events: head.Events, Head: headText(head)}
+		return finding{OK: true, Events: head.Events, Head: headText(head)}
 	}
-	v := verdict{Reason: err.Error()}
+	v := finding{Reason: err.Error()}
 	if broken, ok := errors.AsType[*patterns.BrokenRecord](err); ok {
 		v.Seq = &broken.Seq
 	}
@@ -130,7 +130,7 @@ func (a *app) verifyRun(runs recordReader, beginning string, kept *patterns.Head
 }
 
 // verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
-func verdictOf(runs recordReader, id string, kept *patterns.Head) verdict {
+func verdictOf(runs recordReader, id string, kept *patterns.Head) finding {
 	events, length, err := runs.Record(id)
 	if err == nil {
 		err = patterns.VerifyChain(id, events, length)
@@ -143,8 +143,8 @@ func verdictOf(runs recordReader, id string, kept *patterns.Head) verdict {
 	return v
 }
 
-// tell prints a verdict; a broken record ends the program with 1.
-func (a *app) tell(v verdict) error {
+// tell prints a finding; a broken record ends the program with 1.
+func (a *app) tell(v finding) error {
 	err := error(nil)
 	if a.json {
 		err = a.printShown(v)
@@ -159,7 +159,7 @@ func (a *app) tell(v verdict) error {
 
 // verifyAll checks every run and prints those that are broken.
 func (a *app) verifyAll(runs operator) error {
-	checked, events, broken := int64(0), int64(0), []verdict{}
+	checked, events, broken := int64(0), int64(0), []finding{}
 	for filter := (patterns.Filter{Limit: 100}); ; {
 		page, err := runs.List(filter)
 		if err != nil {
@@ -192,7 +192,7 @@ func (a *app) verifyAll(runs operator) error {
 			OK      bool      `json:"ok"`
 			Runs    int64     `json:"runs"`
 			Events  int64     `json:"events"`
-			Broken  []verdict `json:"broken"`
+			Broken  []finding `json:"broken"`
 			Damaged string    `json:"file_damaged,omitempty"` // what the file's own check found
 		}{len(broken) == 0 && damaged == "", checked, events, broken, damaged})
 	case damaged != "":

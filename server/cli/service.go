@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -41,9 +42,9 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		if err := readyState(c.State, a.environ); err != nil {
 			return nil, err
 		}
-		go func() { opened <- openState(c, from) }()
+		go func() { opened <- openState(c, from, a.hook) }()
 	}
-	d, err := declare(c)
+	d, err := declare(c, a.environ)
 	state := <-opened
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
@@ -57,6 +58,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		state.engine.Close()
 		return nil, fault(command, err)
 	}
+	a.engine = state.engine
 	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
 }
 
@@ -66,9 +68,11 @@ type openedState struct {
 	err    error
 }
 
-func openState(c Config, from patterns.Source) openedState {
+func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot})
+	engine, err := local.Open(local.Options{
+		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+	})
 	return openedState{engine, err}
 }
 
@@ -77,8 +81,11 @@ func unopened(path string, cause error) error {
 	if !errors.Is(cause, patterns.ErrJournal) {
 		cause = fmt.Errorf("%w: %w", patterns.ErrJournal, cause)
 	}
+	if !strings.Contains(cause.Error(), path) {
+		cause = fmt.Errorf("%w (%s)", cause, path)
+	}
 	return &commandError{
-		code: exitFault, what: "state", cause: fmt.Errorf("%w (%s)", cause, path),
+		code: exitFault, what: "state", cause: cause,
 		try: "--state FILE for another file, or --state " + memoryState + " to keep nothing",
 	}
 }

@@ -83,7 +83,7 @@ func (s *source) make(hash string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := declare(c)
+	d, err := declare(c, s.environ)
 	if err != nil {
 		return nil, missing
 	}

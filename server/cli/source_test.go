@@ -47,7 +47,7 @@ func shelved(t testing.TB, n int) ([]Config, *shelf) {
 
 func own(t testing.TB, c Config) *declared {
 	t.Helper()
-	d, err := declare(c)
+	d, err := declare(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,10 @@ func faultOfState(path string) Fault {
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(target))
 	}
+	const owners = ".owners" // who carries runs on, as locked files
+	if _, err := os.Stat(path + owners); err == nil {
+		dirs = append(dirs, path+owners)
+	}
 	for _, dir := range dirs {
 		if f := faultOfStateDir(dir); f.Reason != "" {
 			return f
@@ -117,15 +121,15 @@ func faultOfStateDir(dir string) Fault {
 	case errors.Is(err, fs.ErrNotExist):
 		return Fault{Reason: "no directory " + dir, Want: "make it: mkdir -m 700 " + dir}
 	case err != nil:
-		return Fault{Reason: "its directory " + dir + " cannot be read: " + causeOf(err), Want: "let this user read it"}
+		return Fault{Reason: "the directory " + dir + " cannot be read: " + causeOf(err), Want: "let this user read it"}
 	case !info.IsDir():
 		return Fault{Reason: dir + " is no directory", Want: "write the path of a file in a directory"}
 	case runtime.GOOS == "windows":
 		return Fault{}
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
-		return Fault{Reason: fmt.Sprintf("others may write to its directory %s (mode %04o)", dir, info.Mode().Perm()), Want: "chmod go-w " + dir}
+		return Fault{Reason: fmt.Sprintf("others may write to the directory %s (mode %04o)", dir, info.Mode().Perm()), Want: "chmod go-w " + dir}
 	case foreign(info) && !ownedByRoot(info):
-		return Fault{Reason: "its directory " + dir + " belongs to another user", Want: "write a path in a directory of your own"}
+		return Fault{Reason: "the directory " + dir + " belongs to another user", Want: "write a path in a directory of your own"}
 	}
 	return Fault{}
 }

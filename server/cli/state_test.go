@@ -147,6 +147,10 @@ func TestReadyState(t *testing.T) {
 		}
 		return path
 	}
+	owned := filepath.Join(t.TempDir(), "a.db")
+	if err := os.Rename(dir(0o777), owned+".owners"); err != nil {
+		t.Fatal(err)
+	}
 	linked := filepath.Join(t.TempDir(), "state.db")
 	open := dir(0o777)
 	if err := os.WriteFile(filepath.Join(open, "s"), nil, 0o600); err != nil {
@@ -164,13 +168,14 @@ func TestReadyState(t *testing.T) {
 		"a directory like /tmp":        {dir(0o777|os.ModeSticky) + "/a.db", ""},
 		"a directory everyone changes": {dir(0o777) + "/a.db", "(mode 0777); chmod go-w "},
 		"a directory a group changes":  {dir(0o770) + "/a.db", "(mode 0770); chmod go-w "},
-		"a link to such a directory":   {linked, "others may write to its directory " + open},
+		"a link to such a directory":   {linked, "others may write to the directory " + open},
 		"a file others read":           {file(0o644, "a.db"), "lets others at it; chmod 600 "},
 		"a log others write":           {strings.TrimSuffix(file(0o602, "a.db-wal"), "-wal"), "a.db-wal lets others at it; chmod 600 "},
 		"a directory":                  {dir(0o700), "a directory; write the path of a file: "},
 		"no directory":                 {filepath.Join(t.TempDir(), "none", "a.db"), "; make it: mkdir -m 700 "},
 		"a file for a directory":       {file(0o600, "a.db") + "/b.db", "is no directory"},
 		"a device":                     {"/dev/null", "/dev/null is not a regular file"},
+		"owners others change":         {owned, "a.db.owners (mode 0777); chmod go-w "},
 		"no home for ~":                {"~/a.db", "there is no home directory for ~; write the whole path"},
 	}
 	for name, tt := range tests {

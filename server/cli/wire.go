@@ -29,7 +29,7 @@ func (a *app) load() (LoadedConfig, error) {
 
 // server wires the program without a state file: for who shows what is served, and for :memory:.
 func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
-	d, err := declare(c)
+	d, err := declare(c, a.environ)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,134 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// Bounds of one request.
+const (
+	maxLine  = 1 << 20
+	patience = 3 * time.Second // with who connects and says nothing: it may have been stopped
+)
+
+// request is what is asked on a connection, one line of JSON.
+type request struct {
+	Enter *Entry `json:"enter,omitempty"`
+	List  string `json:"list,omitempty"` // the book
+}
+
+// answer is the line that comes back.
+type answer struct {
+	Entries []Entry `json:"entries,omitempty"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// Ledger keeps entries in a file. Make one with [Open].
+type Ledger struct {
+	// Hold names a tool whose first entry is made and never answered: the connection stays open until the other end goes.
+	Hold string
+	// Held is told of that entry; nil: nobody.
+	Held func(Entry)
+
+	file    *os.File
+	entries []Entry
+	held    bool
+}
+
+// Open opens the ledger that lies in a file, or makes it.
+func Open(path string) (*Ledger, error) {
+	f, entries, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{file: f, entries: entries}, nil
+}
+
+// Serve takes requests until ctx ends, then closes listener and file. It is called once.
+func (l *Ledger) Serve(ctx context.Context, listener net.Listener) error {
+	defer l.file.Close()
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // ends Accept
+	defer stop()
+	for {
+		conn, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if l.serve(conn) {
+			_ = conn.Close() // all was written
+		}
+	}
+}
+
+// serve answers one connection and reports whether that is all with it.
+func (l *Ledger) serve(conn net.Conn) (done bool) {
+	_ = conn.SetDeadline(time.Now().Add(patience)) // one that is closed fails below
+	line, err := bufio.NewReader(io.LimitReader(conn, maxLine)).ReadBytes('\n')
+	if err != nil {
+		return true // nothing was asked
+	}
+	var r request
+	if err := json.Unmarshal(line, &r); err != nil {
+		reply(conn, answer{Error: err.Error()})
+		return true
+	}
+	if r.Enter == nil {
+		reply(conn, answer{Entries: of(l.entries, r.List)})
+		return true
+	}
+	if err := l.enter(*r.Enter); err != nil {
+		reply(conn, answer{Error: err.Error()})
+		return true
+	}
+	if !l.held && r.Enter.Tool == l.Hold {
+		l.hold(conn, *r.Enter)
+		return false
+	}
+	reply(conn, answer{})
+	return true
+}
+
+// enter appends an entry to the file, then knows it.
+func (l *Ledger) enter(e Entry) error {
+	if err := checkBook(e.Book); err != nil {
+		return err
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	l.entries = append(l.entries, e)
+	return nil
+}
+
+// hold keeps a connection without an answer.
+func (l *Ledger) hold(conn net.Conn, e Entry) {
+	l.held = true
+	_ = conn.SetDeadline(time.Time{}) // until it ends
+	go func() {
+		defer conn.Close()
+		_, _ = conn.Read(make([]byte, 1)) // nothing comes but the end
+	}()
+	if l.Held != nil {
+		l.Held(e)
+	}
+}
+
+// reply writes an answer. Who does not read it asks again, or is dead.
+func reply(conn net.Conn, a answer) {
+	line, err := json.Marshal(a)
+	if err == nil {
+		_, _ = conn.Write(append(line, '\n'))
+	}
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog/demo"
+	"patterngate/catalog/demo/ledger"
+)
+
+// ledgerVariable says where the demo's effects happen, for the program's own demo, prove and tests: host:port/book. It is
+// no part of the configuration: make-believe effects that are counted are still make-believe.
+const ledgerVariable = "PATTERNGATE_LEDGER"
+
+// outside has the demo's effects happen in the ledger that the environment names, if it does.
+func outside(c *demo.Config, environ []string) error {
+	where := lookup(environ, ledgerVariable)
+	if where == "" {
+		return nil
+	}
+	book, err := ledger.Parse(where)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ledgerVariable, err)
+	}
+	book.Configure(c)
+	return nil
+}
+
+// ledgerCommand is the process outside. It says its address on its first line, "held TOOL" when it holds an entry, and
+// ends with its input, so that it does not outlive who started it.
+func (a *app) ledgerCommand() *cobra.Command {
+	var hold string
+	cmd := &cobra.Command{
+		Use: "ledger FILE", Short: "Count what the demo's tools do (for demo and prove)", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := ledger.Open(args[0])
+			if err != nil {
+				return fault("ledger", err)
+			}
+			l.Hold, l.Held = hold, func(e ledger.Entry) { _, _ = fmt.Fprintln(a.out, "held "+e.Tool) } // else who waits gives up
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return fault("ledger", err)
+			}
+			if _, err := fmt.Fprintln(a.out, listener.Addr()); err != nil {
+				return fault("ledger", err)
+			}
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			go func() {
+				_, _ = io.Copy(io.Discard, a.in) // the end is what is waited for
+				cancel()
+			}()
+			if err := l.Serve(ctx, listener); err != nil {
+				return fault("ledger", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&hold, "hold", "", "enter this tool's first effect without ever answering it")
+	return cmd
+}
+
+// ledgerProcess is a running ledger.
+type ledgerProcess struct {
+	address string
+	held    chan struct{} // closed when it holds an entry
+	cmd     *exec.Cmd
+	stdin   io.Closer
+}
+
+// startLedger starts this program as a ledger over a file.
+func (a *app) startLedger(file string, flags ...string) (*ledgerProcess, error) {
+	cmd, err := a.own(append([]string{"ledger", file}, flags...)...)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = a.err
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &ledgerProcess{held: make(chan struct{}), cmd: cmd, stdin: stdin}
+	lines := bufio.NewScanner(stdout)
+	if !lines.Scan() {
+		return nil, errors.Join(errors.New("the ledger did not start"), lines.Err(), p.end())
+	}
+	p.address = lines.Text()
+	go func() {
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "held ") {
+				close(p.held)
+				return // it holds one only
+			}
+		}
+	}()
+	return p, nil
+}
+
+// book is a book of the ledger.
+func (p *ledgerProcess) book(name string) ledger.Client {
+	return ledger.Client{Address: p.address, Book: name}
+}
+
+// end ends the ledger.
+func (p *ledgerProcess) end() error {
+	return errors.Join(p.stdin.Close(), p.cmd.Wait())
+}
+
+// own is this program as a child with the part of the environment without which programs do not start, and with what
+// makes a test binary the program.
+func (a *app) own(args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = systemEnvironment(a.environ)
+	return cmd, nil
+}

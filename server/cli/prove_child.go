@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog/demo/ledger"
+	"patterngate/catalog/upstream"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// provedWait is how long a proven run's call waits, in seconds. A run that another process carries on is asked for again.
+const provedWait = 0.5
+
+// provedLife is what a life is told on its standard input.
+type provedLife struct {
+	Runs  []provedRun `json:"runs"`
+	DieAt int64       `json:"die_at"` // the boundary at which it kills itself; 0: it lives
+}
+
+// provedResult is one line of what a life says: how a run ended, or, on the last line, how many boundaries it passed.
+type provedResult struct {
+	Name     string          `json:"name,omitempty"`
+	Envelope json.RawMessage `json:"envelope,omitempty"`
+	Passed   int64           `json:"passed,omitempty"`
+}
+
+// proveLifeCommand is one life of the process that is killed: the server of this program and its caller in one.
+func (a *app) proveLifeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "prove-life", Short: "One life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var told provedLife
+			if err := json.NewDecoder(a.in).Decode(&told); err != nil {
+				return fault("prove-life", err)
+			}
+			l := &life{app: a, told: told}
+			a.hook = l.pass
+			if err := l.live(cmd.Context()); err != nil {
+				return fault("prove-life", err)
+			}
+			return nil
+		},
+	}
+}
+
+// life calls the runs and follows each to its end.
+type life struct {
+	app    *app
+	told   provedLife
+	passed atomic.Int64
+	client *upstream.Client
+	book   ledger.Client
+	say    sync.Mutex
+}
+
+// pass is told of every boundary of the journal: at the one that was meant, the process is gone.
+func (l *life) pass(string) {
+	if l.passed.Add(1) == l.told.DieAt {
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Kill() // it works or nothing does
+		}
+		select {}
+	}
+}
+
+// live carries out all runs at once.
+func (l *life) live(ctx context.Context) error {
+	var err error
+	if l.book, err = ledger.Parse(lookup(l.app.environ, ledgerVariable)); err != nil {
+		return err
+	}
+	call := &toolCall{app: l.app, name: waitTool, errs: &lockedWriter{to: l.app.err}} // so that it carries on what nobody does
+	server, err := call.inProcess(ctx)
+	if err != nil {
+		return err
+	}
+	l.client = server.client
+	faults := make([]error, len(l.told.Runs))
+	var all sync.WaitGroup
+	for i, r := range l.told.Runs {
+		all.Go(func() { faults[i] = l.run(ctx, r) })
+	}
+	all.Wait()
+	server.close()
+	return errors.Join(append(faults, l.print(provedResult{Passed: l.passed.Load()}))...)
+}
+
+// provedState is what of an envelope says how it goes on.
+type provedState struct {
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason"`
+	RunID      string `json:"run_id"`
+	WaitingFor struct {
+		Kind   string `json:"kind"`
+		Turn   int    `json:"turn"`
+		Effect string `json:"effect"`
+	} `json:"waiting_for"`
+}
+
+// run begins a run or joins it, does what it waits for and prints how it ended.
+func (l *life) run(ctx context.Context, r provedRun) error {
+	tool, args := r.Tool, r.call()
+	for {
+		text, err := json.Marshal(args)
+		if err != nil {
+			return err
+		}
+		result, err := l.client.CallRaw(ctx, tool, text, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+		var state provedState
+		if err := json.Unmarshal(result.Structured, &state); err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+		if state.Status == "ok" || state.Status == "stopped" && state.RunID != "" {
+			return l.print(provedResult{Name: r.Name, Envelope: result.Structured})
+		}
+		tool, args = "run_wait", map[string]any{"run_id": state.RunID, "max_wait_seconds": provedWait}
+		switch {
+		case state.RunID == "":
+			return fmt.Errorf("%s was not begun: %s", r.Name, result.Structured)
+		case state.WaitingFor.Kind == "caller":
+			tool = r.Tool
+			args, err = r.turn(state.RunID, state.WaitingFor.Turn)
+		case state.WaitingFor.Kind == "settlement":
+			err = l.settle(ctx, state.RunID, state.WaitingFor.Effect)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// settle is the person who looks into the books: a call in doubt happened if its key arrived.
+func (l *life) settle(ctx context.Context, runID, effect string) error {
+	operator := l.app.engine.Operator()
+	events, _, err := operator.Record(runID)
+	if err != nil {
+		return err
+	}
+	key := ""
+	for _, e := range events {
+		var intent struct {
+			Key string `json:"idempotency_key"`
+		}
+		if e.Key == effect && e.Kind == patterns.IntentEvent && json.Unmarshal(e.Body, &intent) == nil {
+			key = intent.Key
+		}
+	}
+	if key == "" {
+		return fmt.Errorf("no key in the intent of %s", effect)
+	}
+	entries, err := l.book.List(ctx)
+	if err != nil {
+		return err
+	}
+	said := local.Settlement{Comment: "from the ledger"}
+	for _, e := range entries {
+		if e.Key == key {
+			said.Happened, said.Result = true, e.Result
+		}
+	}
+	if err := operator.Settle(runID, effect, said); !errors.Is(err, patterns.ErrNotTaken) {
+		return err
+	}
+	return nil // another process was quicker
+}
+
+// print prints one line.
+func (l *life) print(r provedResult) error {
+	l.say.Lock()
+	defer l.say.Unlock()
+	return json.NewEncoder(l.app.out).Encode(r)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+
+	"patterngate/catalog/demo"
+	"patterngate/catalog/demo/ledger"
+)
+
+// proveConfig is what proven runs run with: as the demo, but that make-believe workers take no time.
+const proveConfig = demoConfig + "demo: {delay_factor: 0}\n"
+
+// provedRun is one run as its caller makes it: the call, and what it hands in when the run waits for it.
+type provedRun struct {
+	Name      string         `json:"name"` // also its idempotency key
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+	Turns     [][]any        `json:"turns,omitempty"` // actions of the turns after the first
+	World     ledger.World   `json:"-"`
+}
+
+// provedRuns are the runs that are killed at every boundary: each pattern by the rules, a refund in a world where a
+// repeated call pays again, settled by a person or by a look-up, and one that its caller drives in two turns.
+func provedRuns() []provedRun {
+	refund := map[string]any{"goal": demo.RefundGoal}
+	actions := refundOf(49)
+	return []provedRun{
+		{Name: "task decomposition", Tool: "run_task_decomposition", Arguments: map[string]any{"goal": demo.DecompositionGoal}},
+		{Name: "orchestrator", Tool: "run_orchestrator", Arguments: map[string]any{
+			"goal": demo.OrchestratorGoal, "report_date": demo.ReportDate, "region": demo.Region,
+		}},
+		{Name: "routing", Tool: "route_ticket", Arguments: map[string]any{"ticket": demo.RoutingTicket}},
+		{Name: "supervisor", Tool: "supervised_refund", Arguments: refund},
+		{Name: "supervisor, settled", Tool: "supervised_refund", Arguments: refund, World: ledger.Plain},
+		{Name: "supervisor, looked up", Tool: "supervised_refund", Arguments: refund, World: ledger.Asked},
+		{Name: "supervisor, two turns", Tool: "supervised_refund", Turns: [][]any{actions[2:]}, Arguments: map[string]any{
+			"goal": "Refund 49 USD to user 42.", "actions": actions[:2],
+		}},
+	}
+}
+
+// refundOf are the actions of a refund that the policy allows without a person: look, pay, mail, close.
+func refundOf(usd float64) []any {
+	tool := func(name string, args map[string]any) any {
+		return map[string]any{"kind": "tool", "name": name, "args": args}
+	}
+	return []any{
+		tool("get_refund_context", map[string]any{"user_id": 42}),
+		tool("issue_refund", map[string]any{"user_id": 42, "amount_usd": usd, "reason": "Refund within policy"}),
+		tool("send_refund_email", map[string]any{"user_id": 42, "amount_usd": usd, "message": "Your refund is on its way."}),
+		map[string]any{"kind": "final", "answer": "Refunded and confirmed."},
+	}
+}
+
+// crowdOf are n runs at once: refunds that differ in their amount, so that each effect tells whose it is.
+func crowdOf(n int) []provedRun {
+	runs := make([]provedRun, n)
+	for i := range runs {
+		usd := float64(i + 1)
+		runs[i] = provedRun{
+			Name: fmt.Sprintf("refund of %v USD", usd), Tool: "supervised_refund",
+			Arguments: map[string]any{"goal": fmt.Sprintf("Refund %v USD to user 42.", usd), "actions": refundOf(usd)},
+		}
+	}
+	return runs
+}
+
+// call is the run's first call. Made again, it joins the run that it began.
+func (r provedRun) call() map[string]any {
+	args := map[string]any{"idempotency_key": r.Name, "max_wait_seconds": provedWait}
+	for name, v := range r.Arguments {
+		args[name] = v
+	}
+	return args
+}
+
+// turn is what the caller hands in for a turn. The first one came with the call.
+func (r provedRun) turn(runID string, turn int) (map[string]any, error) {
+	if turn < 2 || turn-2 >= len(r.Turns) {
+		return nil, fmt.Errorf("%s waits for turn %d", r.Name, turn)
+	}
+	return map[string]any{"run_id": runID, "turn": turn, "actions": r.Turns[turn-2], "max_wait_seconds": provedWait}, nil
+}
