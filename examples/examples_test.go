@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample,
+			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay, "edit": edit,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
@@ -52,6 +52,31 @@ func TestSessions(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// replay runs a recorded run's code again over its record and prints its result: replay RECORD CONFIG. It calls nothing.
+func replay(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: replay RECORD CONFIG")
+	}
+	snapshot := strings.TrimSuffix(ts.ReadFile(args[1]), "\n")
+	result, err := cli.Replay([]byte(ts.ReadFile(args[0])), []byte(snapshot))
+	ts.Check(err)
+	_, err = ts.Stdout().Write(result)
+	ts.Check(err)
+}
+
+// edit replaces the first of a text in a file: edit FILE OLD NEW.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	edited := strings.Replace(text, args[1], args[2], 1)
+	if edited == text {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(edited), 0o600))
 }
 
 // exits runs a command that has to end with a code: exits 3 patterngate call ...

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -52,7 +53,7 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	return indentedResult(job.Present(ended, nil).Envelope)
 }
 
-// indentedResult is a result as the files of a test hold it: its members in order, a line each.
+// indentedResult is a result as the files of a test hold it: its members by name, a line each.
 func indentedResult(envelope json.RawMessage) ([]byte, error) {
 	v, err := ijson.DecodeCanonical(envelope)
 	if err != nil {
@@ -62,8 +63,11 @@ func indentedResult(envelope json.RawMessage) ([]byte, error) {
 	if err := json.Indent(&b, ijson.Canonical(v), "", " "); err != nil {
 		return nil, err
 	}
-	return []byte(visibleLines(b.String())), nil
+	return []byte(visibleLines(tookWords.ReplaceAllString(b.String(), "T s"))), nil
 }
+
+// tookWords are how long a run took, in its summary: that is not compared, as whose time it is depends on who ended it.
+var tookWords = regexp.MustCompile(`(under )?[0-9]+\.[0-9]{2} s\b`)
 
 // replayTest is an export as a session of the repository's examples: a txtar archive with the record, the configuration
 // and the result, which a replay is compared with. A run that cannot be replayed makes none.

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"patterngate/patterns"
+)
+
+// events makes a record of lines "SECOND KIND KEY BODY"; a key of - is none. It is not sealed: nothing here looks at hashes.
+func events(lines ...string) []patterns.Event {
+	var list []patterns.Event
+	for i, line := range lines {
+		part := strings.SplitN(line, " ", 4)
+		at := int64(0)
+		for _, digit := range part[0] {
+			at = at*10 + int64(digit-'0')
+		}
+		list = append(list, patterns.Event{
+			Seq: int64(i + 1), At: at * 1_000_000, Kind: patterns.EventKind(part[1]), Key: strings.Trim(part[2], "-"), Body: json.RawMessage(part[3]),
+		})
+	}
+	return list
+}
+
+func TestReadRows(t *testing.T) {
+	s := Read(events(
+		`0 start - {"run_id":"run_1","pattern":"p","pattern_kind":"supervisor","budget":{"max_steps":8}}`,
+		`1 intent pay#1 {"effect_kind":"tool","name":"pay","effect":"write","input":{"a":1},"verdict":{"decision":"approve","rule":"small"}}`,
+		`2 outcome pay#1 {"state":"failed","reason":"error"}`,
+		`3 intent pay#2 {"effect_kind":"tool","name":"pay","effect":"write","input":{"a":1}}`,
+		`5 outcome pay#2 {"state":"ok","output":{}}`,
+		`6 intent pay#3 {"effect_kind":"tool","name":"pay","effect":"write","input":{"a":{"$redacted":"sha256:00"}}}`,
+		`7 outcome refused#1 {"state":"canceled","reason":"cancelled"}`,
+		`8 intent approve#1 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"},"rule":"big"}}`,
+	))
+	type row struct {
+		key, state, rule, phase string
+		attempt                 int
+		hashed                  bool
+	}
+	want := []row{
+		{"pay#1", "failed", "small", "execution", 0, true},
+		{"pay#2", "ok", "", "execution", 2, true},
+		{"pay#3", "open", "", "execution", 0, false}, // the hash of what was sent is not that of what is recorded
+		{"refused#1", "canceled", "", "", 0, false},
+		{"approve#1", "open", "big", "human_approval", 0, false},
+	}
+	if len(s.Rows) != len(want) {
+		t.Fatalf("%d rows, want %d: %+v", len(s.Rows), len(want), s.Rows)
+	}
+	for i, w := range want {
+		r := s.Rows[i]
+		if got := (row{r.Key, r.State, r.Rule, r.Phase, r.Attempt, r.ArgsHash != ""}); got != w {
+			t.Errorf("row %d = %+v, want %+v", i, got, w)
+		}
+	}
+	if s.Status != "waiting" || s.Took != 8 || s.Budget["max_steps"].Limit != 8 {
+		t.Errorf("status %q, took %v, budget %v; want waiting, 8, max_steps 8", s.Status, s.Took, s.Budget)
+	}
+}
+
+// A person's yes belongs to the call after it alone; a settlement to the call that it is about.
+func TestReceiptCalls(t *testing.T) {
+	s := Read(events(
+		`0 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"supervisor"}`,
+		`1 intent approve#1 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}}}`,
+		`2 outcome approve#1 {"state":"ok","decision":"approve","by":"local:1","assurance":"user","channel":"cli"}`,
+		`3 intent pay#1 {"effect_kind":"tool","name":"pay","effect":"write","input":{}}`,
+		`4 outcome pay#1 {"state":"unknown","reason":"interrupted"}`,
+		`5 intent doubt#1/settle#1 {"effect_kind":"human","name":"settle","input":{"effect":"pay#1","tool":"pay"}}`,
+		`6 outcome doubt#1/settle#1 {"state":"ok","output":{"happened":true,"by":"local:1"}}`,
+		`7 intent pay#2 {"effect_kind":"tool","name":"pay","effect":"write","input":{}}`,
+		`8 outcome pay#2 {"state":"unknown","reason":"interrupted"}`,
+	))
+	calls := s.Receipt().Calls
+	if len(calls) != 2 || calls[0].Approved == nil || calls[0].Approved.By != "local:1" || calls[0].Settled == nil || calls[0].Status != "done" {
+		t.Errorf("the first call: %+v", calls)
+	}
+	if calls[1].Approved != nil || calls[1].Settled != nil || calls[1].Status != "in_doubt" {
+		t.Errorf("the second call: %+v", calls[1])
+	}
+	if verify := s.Receipt().Record.Verify; !strings.HasPrefix(verify, "patterngate runs verify run_00000000000000a1 --head 9:") {
+		t.Errorf("verify: %q", verify)
+	}
+	s.RunID = "run_1; echo"
+	if verify := s.Receipt().Record.Verify; verify != "" {
+		t.Errorf("a run id that is none of ours stands in a command: %q", verify)
+	}
+}
+
+// Whatever stands in a record, it is told without a panic, and every event that is no outcome, start or end is a row.
+func FuzzRead(f *testing.F) {
+	f.Add("intent", "a/b#1", `{"effect_kind":"tool","name":"x","input":{"tasks":[{"id":"1"}]}}`, `{"state":"ok"}`, "1")
+	f.Add("judged", "#", `{"proposal":{"name":1}}`, `{"decision":{"approved":true}}`, "x")
+	f.Add("end", "/", `{"envelope":{"plan":[{"id":"x"}],"effects":[{}]}}`, `[]`, "")
+	f.Fuzz(func(t *testing.T, kind, key, first, second, step string) {
+		list := []patterns.Event{
+			{Seq: 1, Kind: patterns.StartEvent, Body: json.RawMessage(first)}, {Seq: 2, At: -5, Kind: patterns.EventKind(kind), Key: key, Body: json.RawMessage(first)},
+			{Seq: 3, At: 1 << 62, Kind: patterns.OutcomeEvent, Key: key, Body: json.RawMessage(second)}, {Seq: 4, Kind: patterns.IntentEvent, Key: key + "/x", Body: json.RawMessage(second)},
+			{Seq: 5, Kind: patterns.EndEvent, Body: json.RawMessage(second)},
+		}
+		s := Read(list)
+		s.Receipt()
+		if found, ok := s.Step(step); ok && (len(found.Rows) == 0 || len(found.Events) == 0) {
+			t.Errorf("step %q was found and is empty", step)
+		}
+		if len(s.Rows) > len(list) {
+			t.Errorf("%d rows of %d events", len(s.Rows), len(list))
+		}
+	})
+}
