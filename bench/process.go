@@ -22,11 +22,11 @@ type Programs struct {
 	Echo   string // what the bare server's describe_catalog gives back; empty: it has none
 }
 
-// config has no delays, a person who pays 800 USD, and its state beside it.
+// config has no delays, a person who pays 800 USD, and keeps its runs in memory.
 const config = `version: 1
 llm: {provider: openai, model: ` + modelName + `, max_retries: 0}
 demo: {delay_factor: 0}
-state: state.db
+state: ":memory:"
 patterns:
   supervised_refund: {approver: {kind: simulated, cap_usd: 800}}
 `
@@ -92,6 +92,12 @@ func (p Programs) StartBare(m *Model) (*Session, error) {
 // StartOurs starts the product at the model.
 func (p Programs) StartOurs(m *Model) (*Session, error) {
 	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error")
+}
+
+// StartDurable starts the product at the model with a state file beside the configuration, made anew under a name.
+func (p Programs) StartDurable(m *Model, name string) (*Session, error) {
+	state := filepath.Join(filepath.Dir(p.Config), name+".db")
+	return startSession(m, p.Ours, "serve", "--config", p.Config, "--log-level", "error", "--state", state)
 }
 
 // MemoryMB is how much memory a process has (VmRSS) or had at most (VmHWM), where the system tells (Linux).

@@ -42,7 +42,7 @@ func (c *comparison) measure(what []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	servers := slices.ContainsFunc(what, func(name string) bool { return name != "inprocess" && name != "delays" })
+	servers := slices.ContainsFunc(what, func(name string) bool { return name != "inprocess" && name != "delays" && name != "durable-slow" })
 	if c.programs, err = bench.Build(dir, servers); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func load() string {
 }
 
 // parts are what is measured, in this order.
-var parts = []string{"inprocess", "stdio", "start", "delays", "hop", "many", "sessions"}
+var parts = []string{"inprocess", "stdio", "start", "delays", "hop", "many", "sessions", "durable", "durable-slow"}
 
 func (c *comparison) part(name string) error {
 	switch name {
@@ -94,6 +94,10 @@ func (c *comparison) part(name string) error {
 		return c.manyHTTP()
 	case "sessions":
 		return c.sessions()
+	case "durable":
+		return c.durable()
+	case "durable-slow":
+		return c.durableSlow()
 	}
 	return fmt.Errorf("want one of %s", strings.Join(parts, ", "))
 }

@@ -34,7 +34,7 @@ CREATE TABLE runs (
 -- newest at the end of the first lets the clock be set without reading the rows of all that wait.
 CREATE INDEX runs_state ON runs(state, config, wake, newest);
 CREATE INDEX runs_principal ON runs(principal, began);
-CREATE INDEX runs_request ON runs(request);
+CREATE INDEX runs_request ON runs(request, began); -- the newest equal call is asked for
 
 -- Events of all runs stand in the order of their commits, so that runs which write at the same time fill one page and not
 -- a page each. A row is never changed; the index says which are a run's.

@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// NewDurable makes a side that asks the model at baseURL and keeps its runs in a new state file in dir.
+func NewDurable(baseURL, dir string) (*Ours, error) {
+	o, err := NewOurs(baseURL, 0)
+	if err != nil {
+		return nil, err
+	}
+	if o.engine, err = local.Open(local.Options{Path: filepath.Join(dir, "state.db")}); err != nil {
+		return nil, err
+	}
+	o.engine.Go()
+	return o, nil
+}
+
+// Durably are the product in memory, a second time as the control, and over a state file, all in this process, before a
+// model that takes so long for each answer.
+func Durably(m *Model, dir string, takes time.Duration) ([]Side, func(), error) {
+	var sides []Side
+	var engines []*Ours
+	done := func() {
+		for _, o := range engines {
+			o.Close()
+		}
+	}
+	memory := func() (*Ours, error) { return NewOurs(m.URL, 0) }
+	file := func() (*Ours, error) { return NewDurable(m.URL, dir) }
+	for _, side := range []struct {
+		name string
+		make func() (*Ours, error)
+	}{{"memory", memory}, {"control", memory}, {"file", file}} {
+		o, err := side.make()
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("%s: %w", side.name, err)
+		}
+		if takes > 0 {
+			o.model = slow{o.model, takes}
+		}
+		engines = append(engines, o)
+		sides = append(sides, Side{side.name, func(w Workload) error { _, err := o.Run(context.Background(), w); return err }})
+	}
+	return sides, done, nil
+}
+
+// DurablyServed are the same as servers over stdio.
+func DurablyServed(p Programs, m *Model) ([]Side, func(), error) {
+	var sides []Side
+	var sessions []*Session
+	done := func() {
+		for _, s := range sessions {
+			_ = s.Close() // measured already
+		}
+	}
+	file := func(m *Model) (*Session, error) { return p.StartDurable(m, "served") }
+	for _, side := range []struct {
+		name  string
+		start func(*Model) (*Session, error)
+	}{{"memory", p.StartOurs}, {"control", p.StartOurs}, {"file", file}} {
+		s, err := side.start(m)
+		if err == nil {
+			sessions = append(sessions, s)
+			err = s.Initialize()
+		}
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("%s: %w", side.name, err)
+		}
+		sides = append(sides, Side{side.name, func(w Workload) error { _, err := s.Run(w); return err }})
+	}
+	return sides, done, nil
+}
+
+// slow is a model that takes its time.
+type slow struct {
+	patterns.Model
+	takes time.Duration
+}
+
+func (s slow) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+	select {
+	case <-time.After(s.takes):
+	case <-ctx.Done():
+		return patterns.Answer{}, ctx.Err()
+	}
+	return s.Model.Ask(ctx, q)
+}
