@@ -358,3 +358,23 @@ func TestTraceResource(t *testing.T) {
 		}
 	}
 }
+
+// A call that is taken back before it has written ends its run; one that has begun to write leaves it, and says so.
+func TestCancelAfterWriteDetaches(t *testing.T) {
+	held := newHolding()
+	tool := held.tool(t)
+	tool.Effect = catalog.Write
+	c := connect(t, serving(t, offering(t, tool), func(c *Config) { c.Patterns[0].Spec.Budget.MinPlanSteps = 1 }))
+	c.send(callLine(1, td, holdCall))
+	wait(t, held.begun, "the write begins")
+	c.send(cancelLine("1"))
+	r := c.next().result(t)
+	if n := nextOf(r); r.Structured["status"] != "running" || n["tool"] != waitTool {
+		t.Fatalf("the call was answered by %v, want running", r.Structured)
+	}
+	close(held.let)
+	id := idOf(t, r)
+	if r := c.call(waitTool, about(id)).result(t); r.Structured["status"] != "ok" || len(held.gone) > 0 {
+		t.Errorf("the run ended with %v, its tool was cut %d times", r.Structured, len(held.gone))
+	}
+}
