@@ -56,12 +56,13 @@ type file struct {
 	watching sync.WaitGroup
 
 	// Guarded by the engine's lock.
-	lives    map[string]*life                  // by run
-	outcomes map[string]map[string]OutcomeBody // that could not be recorded, by run and key
-	lacking  map[int64]int64                   // epochs of ready runs that cannot be carried on here
-	resumed  int                               // lives that were taken from the file by nobody's call
-	crowded  bool                              // as many runs as may be are carried on
-	closed   bool
+	lives     map[string]*life                  // by run
+	delivered map[int64]bool                    // what the file does not know yet
+	outcomes  map[string]map[string]OutcomeBody // that could not be recorded, by run and key
+	lacking   map[int64]int64                   // epochs of ready runs that cannot be carried on here
+	resumed   int                               // lives that were taken from the file by nobody's call
+	crowded   bool                              // as many runs as may be are carried on
+	closed    bool
 }
 
 var _ keeper = (*file)(nil)
@@ -72,7 +73,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{}
 	f := &file{
 		Engine: e, options: o, nudged: make(chan struct{}, 1), closing: make(chan struct{}),
-		lives: map[string]*life{}, lacking: map[int64]int64{},
+		lives: map[string]*life{}, lacking: map[int64]int64{}, delivered: map[int64]bool{},
 	}
 	var err error
 	if f.redactor, err = newRedactor(o.Redact); err != nil {
@@ -146,6 +147,7 @@ func (f *file) close() {
 		<-l.done
 	}
 	f.watching.Wait()
+	f.deliver()
 	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // else the lock tells, when it falls
 		_, err := s.exec(updateReleased, f.owner.id)
 		return err
@@ -195,7 +197,7 @@ func (f *file) begin(r *run) (string, error) {
 	since := f.joinable(now).UnixMicro()
 	err := r.record.rest(false, func(s *session, _ patterns.Head, newest int64) error {
 		if request != nil {
-			if err := equal(s, job, request, args, since); err != nil {
+			if err := f.equal(s, job, request, args, since); err != nil {
 				return err
 			}
 		}
@@ -220,7 +222,7 @@ func (f *file) begin(r *run) (string, error) {
 }
 
 // equal refuses with the run that an equal call began, if a new one joins it.
-func equal(s *session, job patterns.Job, request, args []byte, since int64) (refused error) {
+func (f *file) equal(s *session, job patterns.Job, request, args []byte, since int64) (refused error) {
 	err := s.each(func(row func(...any) error) error {
 		var n, ended int64
 		var state string
@@ -230,6 +232,7 @@ func equal(s *session, job patterns.Job, request, args []byte, since int64) (ref
 			return err
 		}
 		same := bytes.Equal(was, args)
+		delivered = delivered || f.isDelivered(n)
 		switch {
 		case job.ByKey != "" && !same:
 			refused = refusal{patterns.ErrReused}

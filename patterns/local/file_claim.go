@@ -42,6 +42,7 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 		case <-due:
 			return true
 		case <-ticks:
+			f.deliver()
 			buried := f.bury()
 			if f.journal.changed() {
 				f.obey()

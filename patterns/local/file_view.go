@@ -203,16 +203,6 @@ func (f *file) Newest(principal string) (id string, found bool) {
 	return id, found
 }
 
-// Delivered implements [patterns.Runs].
-func (f *file) Delivered(principal, id string) {
-	if n, ok := numberOf(id); ok {
-		f.journal.submit(&change{also: func(s *session) error {
-			_, err := s.exec(updateDelivered, n)
-			return err
-		}})
-	}
-}
-
 // Events implements [patterns.Runs].
 func (f *file) Events(principal, id string) ([]patterns.Event, error) {
 	n, ok := numberOf(id)

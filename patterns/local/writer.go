@@ -158,22 +158,46 @@ func (j *journal) transact(batch []*change) (refused []error, err error) {
 	if err := j.discipline(batch); err != nil {
 		return nil, err
 	}
+	j.refused = j.refused[:0]
+	if len(batch) == 1 && batch[0].plain() {
+		return j.statement(batch[0])
+	}
 	if _, err := j.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
 	}
-	j.refused = j.refused[:0]
 	for _, c := range batch {
-		own, err := j.apply(c)
+		own, err := j.apply(c, len(batch) > 1)
 		if err != nil {
 			return nil, j.rollback(err)
 		}
 		j.refused = append(j.refused, own)
+	}
+	if len(batch) == 1 && j.refused[0] != nil {
+		_, err := j.writer.exec("ROLLBACK")
+		return j.refused, err
 	}
 	j.tellHook("commit")
 	if _, err := j.writer.exec("COMMIT"); err != nil {
 		return nil, j.rollback(err)
 	}
 	j.tellHook("committed")
+	return j.refused, nil
+}
+
+// plain says that one statement does the change: it takes itself back where it is refused.
+func (c *change) plain() bool {
+	return c.also == nil && len(c.events) > 0 && len(c.events) <= len(inserts)
+}
+
+// statement is a transaction of one plain change, which needs no more than its statement.
+func (j *journal) statement(c *change) (refused []error, err error) {
+	j.tellHook("commit")
+	own, err := j.apply(c, false)
+	if err != nil {
+		return nil, journalFault(j.path, err)
+	}
+	j.tellHook("committed")
+	j.refused = append(j.refused, own)
 	return j.refused, nil
 }
 
@@ -208,8 +232,9 @@ func (j *journal) discipline(batch []*change) error {
 	return nil
 }
 
-// apply does one change. The first result concerns the change alone, the second the whole transaction.
-func (j *journal) apply(c *change) (own, err error) {
+// apply does one change, in a transaction that it may share. The first result concerns the change alone, the second the
+// whole transaction.
+func (j *journal) apply(c *change, shared bool) (own, err error) {
 	if c.epoch > 0 {
 		if broken, ok := j.broken[c.run]; ok {
 			if broken == c.epoch {
@@ -218,8 +243,8 @@ func (j *journal) apply(c *change) (own, err error) {
 			delete(j.broken, c.run)
 		}
 	}
-	if c.also == nil && len(c.events) <= len(inserts) {
-		return j.alone(c, j.append(c, c.epoch > 0)) // one statement: it takes itself back
+	if c.plain() {
+		return j.alone(c, j.append(c, c.epoch > 0))
 	}
 	if c.epoch > 0 {
 		holds, err := j.holds(c)
@@ -229,6 +254,9 @@ func (j *journal) apply(c *change) (own, err error) {
 		if !holds {
 			return errFenced, nil
 		}
+	}
+	if !shared { // what it is refused for takes back the whole transaction
+		return j.alone(c, j.both(c))
 	}
 	if _, err := j.writer.exec("SAVEPOINT change"); err != nil {
 		return nil, err

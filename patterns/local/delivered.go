@@ -1,0 +1,49 @@
+package local
+
+import "maps"
+
+// Delivered implements [patterns.Runs]. The file learns of it with the next tick, of many runs at once: when this process
+// is killed before, an equal call is given the result once more.
+func (f *file) Delivered(principal, id string) {
+	n, ok := numberOf(id)
+	if !ok {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.delivered[n] = true
+}
+
+// isDelivered says whether a result was given to its caller, as far as this process knows besides the file.
+func (f *file) isDelivered(n int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.delivered[n]
+}
+
+// deliver has the file learn what was delivered.
+func (f *file) deliver() {
+	f.mu.Lock()
+	if len(f.delivered) == 0 {
+		f.mu.Unlock()
+		return
+	}
+	list := maps.Clone(f.delivered)
+	f.mu.Unlock()
+	err := f.journal.do(&change{also: func(s *session) error {
+		for n := range list {
+			if _, err := s.exec(updateDelivered, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return // with the next tick
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := range list {
+		delete(f.delivered, n)
+	}
+}
