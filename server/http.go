@@ -177,7 +177,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 		e.sessions.tend(base)
 	}()
 	e.server.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "http"),
-		slog.String("address", l.Addr().String()), slog.Int("tools", len(e.server.Tools())))
+		slog.String("address", l.Addr().String()), slog.String("state", e.server.config.State), slog.Int("tools", len(e.server.Tools())))
 
 	select {
 	case err := <-served: // it can accept no more

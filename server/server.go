@@ -40,6 +40,7 @@ type Config struct {
 	// Results says by a client's name which channel of a result its model reads; nil: each reads both.
 	Results map[string]Channel
 	Version string // of the program, as clients are shown it
+	State   string // where the engine keeps its runs, for the log; "": in memory
 }
 
 // What is in force where the configuration is silent (spec/config.md section 2, limits).

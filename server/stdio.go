@@ -43,7 +43,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	listened := make(chan error, 1)
 	go func() { listened <- stdio.Listen(inner, c, c) }()
-	s.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"), slog.Int("tools", len(s.Tools())))
+	s.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"),
+		slog.String("state", s.config.State), slog.Int("tools", len(s.Tools())))
 
 	select {
 	case err := <-listened: // it never got to read, or lost its output

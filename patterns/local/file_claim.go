@@ -123,7 +123,7 @@ func (f *file) claimReady() (next time.Time) {
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n, nil); unrecorded(err) {
+		if _, err := f.claim(r.n); unrecorded(err) {
 			return f.journal.now().Add(again)
 		}
 	}
@@ -198,9 +198,9 @@ func readTexts(s *session, query string) (list []string, err error) {
 	return list, err
 }
 
-// claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
-// here. given are outcomes that come with the claim.
-func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
+// claim takes a run that is ready or due and carries it on, with notes that come with the claim, unless another process
+// was quicker or something is missing here.
+func (f *file) claim(n int64, notes ...NoteBody) (*life, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil, err
@@ -221,10 +221,16 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 		return nil, err
 	}
 	if r.state == "ready" {
-		l.note(f.journal.now(), NoteBody{What: noteTakeover, Note: patterns.Note{By: f.owner.id}})
+		l.note(f.journal.now(), tookOver)
 	}
-	return f.resume(l, progress)
+	for _, note := range notes {
+		l.note(f.journal.now(), note)
+	}
+	return f.resume(l)
 }
+
+// tookOver notes that a run was in nobody's hands and is now in this process's.
+var tookOver = NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}}
 
 func isLacking(err error) bool {
 	_, ok := errors.AsType[*patterns.Lacking](err)
@@ -237,7 +243,7 @@ func (l *loaded) note(at time.Time, body any) {
 }
 
 // resume takes a loaded run over, in one transaction with what was added to it, and lets it live.
-func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
+func (f *file) resume(l *loaded) (*life, error) {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
@@ -258,7 +264,7 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
-	next := newLife(l.run, l.history, progress)
+	next := newLife(l.run, l.history, nil)
 	next.taken = l.canceled
 	if f.Resumed != nil && l.state == "ready" {
 		f.Resumed(l.id(), "takeover")
@@ -323,7 +329,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		end.Envelope, summary = shown.Envelope, shown.Summary
 	}
 	now := f.journal.now()
-	l.note(now, NoteBody{What: noteTakeover, Note: patterns.Note{By: f.owner.id}})
+	l.note(now, tookOver)
 	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
 	t := l.run.record.file
 	events := t.pending
@@ -512,7 +518,7 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		f.mu.Lock()
 		delete(f.lacking, n)
 		f.mu.Unlock()
-		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
+		if _, err := f.claim(n, NoteBody{What: noteCancel, Note: by}); !errors.Is(err, patterns.ErrNotTaken) {
 			if isLacking(err) || errors.Is(err, ErrMismatch) {
 				err = nil
 			}

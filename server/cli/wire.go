@@ -53,7 +53,7 @@ func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*serve
 	return server.New(server.Config{
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
-		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version,
+		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version, State: c.State,
 	})
 }
 
