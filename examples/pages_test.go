@@ -153,7 +153,7 @@ func (p *shell) unnamed(command string) string {
 func masked(text string) string {
 	for _, m := range []struct{ what, by string }{
 		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`\b[0-9]+\.[0-9]+\b`, "N"},
-		{`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
+		{`, [0-9]+ events`, ", N events"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.by)
 	}
