@@ -152,6 +152,9 @@ func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (pattern
 		ctx, cancel = context.WithTimeout(ctx, max(job.Wait, 0))
 		defer cancel()
 	}
+	if e.file != nil && job.Wait >= 0 {
+		defer e.file.follow(id, job.Progress)()
+	}
 	s, ok := e.keeper().Wait(ctx, job.Principal, id, patterns.Mark{State: patterns.Running})
 	if !ok {
 		return patterns.Ended{}, patterns.ErrNoRun

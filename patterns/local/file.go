@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/ijson"
@@ -54,6 +55,7 @@ type file struct {
 	nudged   chan struct{}
 	closing  chan struct{}
 	watching sync.WaitGroup
+	watched  atomic.Bool // all that is ready is carried on here
 
 	// Guarded by the engine's lock.
 	lives     map[string]*life                  // by run
@@ -99,6 +101,7 @@ func Open(o Options) (*Engine, error) {
 // Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
 // called once, and not for an engine in memory.
 func (e *Engine) Go() {
+	e.file.watched.Store(true)
 	e.file.watching.Add(1)
 	go e.file.watch()
 }

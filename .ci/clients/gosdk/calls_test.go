@@ -22,6 +22,7 @@ var (
 // script is calls.json.
 type script struct {
 	Tools    []string       `json:"tools"`
+	Patterns []string       `json:"patterns"`
 	Morning  map[string]any `json:"morning"`
 	Ticket   string         `json:"ticket"`
 	Misspelt map[string]any `json:"misspelt"`
@@ -73,6 +74,7 @@ type envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason"`
 	RunID      string `json:"run_id"`
+	Joined     bool   `json:"joined"`
 	Answer     string `json:"answer"`
 	Next       struct {
 		Action    string           `json:"action"`

@@ -33,6 +33,8 @@ var checks = []struct {
 	{"cancels a run", cancels},
 	{"plays a refund action by action", playsRefund},
 	{"routes a ticket anew when the specialist declines", reroutes},
+	{"starts a run, leaves it and comes back", comesBack},
+	{"cancels a run that waits", cancelsWaiting},
 	{"is told what is wrong with a continuation", isToldFaults},
 	{"hears of changes of a run that it subscribed to", hearsChanges},
 	{"reads resources", readsResources},
@@ -115,7 +117,7 @@ func repairs(t *testing.T, s *session, in script) {
 
 // morning runs the orchestrator, which takes its time, with progress.
 func (s *session) morning(ctx context.Context, in script) (*mcp.CallToolResult, error) {
-	params := &mcp.CallToolParams{Name: "run_orchestrator", Arguments: in.Morning}
+	params := &mcp.CallToolParams{Name: "run_orchestrator", Arguments: own(in.Morning)}
 	params.SetProgressToken("morning")
 	return s.CallTool(ctx, params)
 }
@@ -168,7 +170,7 @@ func cancels(t *testing.T, s *session, in script) {
 
 func playsRefund(t *testing.T, s *session, in script) {
 	const tool = "supervised_refund"
-	at := s.expect(t, s.call(t, tool, map[string]any{"goal": in.Refund.Goal, "actions": []any{}}), expected{Tool: tool, Status: "waiting"})
+	at := s.expect(t, s.call(t, tool, own(map[string]any{"goal": in.Refund.Goal, "actions": []any{}})), expected{Tool: tool, Status: "waiting"})
 	id := at.RunID
 	for i, action := range in.Refund.Actions {
 		if at.WaitingFor.Kind != "caller" || at.WaitingFor.Turn != i+1 || !slices.Equal(at.Next.Fill, []string{"/actions"}) {
@@ -199,7 +201,7 @@ func playsRefund(t *testing.T, s *session, in script) {
 func reroutes(t *testing.T, s *session, in script) {
 	const tool = "route_ticket"
 	route := func(target string) map[string]any { return map[string]any{"target": target} }
-	first := map[string]any{"ticket": in.Ticket, "route": route("technical_specialist")}
+	first := own(map[string]any{"ticket": in.Ticket, "route": route("technical_specialist")})
 	next := s.expect(t, s.call(t, tool, first), expected{Tool: tool, Status: "waiting"}).Next
 	next.Arguments["route"] = route("billing_specialist")
 	s.expect(t, s.call(t, next.Tool, next.Arguments), expected{Tool: tool, Status: "ok", Reason: "success", Holds: `"selected_route":"billing_specialist"`})
@@ -208,7 +210,7 @@ func reroutes(t *testing.T, s *session, in script) {
 
 func isToldFaults(t *testing.T, s *session, in script) {
 	const tool = "supervised_refund"
-	at := s.expect(t, s.call(t, tool, map[string]any{"goal": in.Refund.Goal, "actions": []any{}}), expected{Tool: tool, Status: "waiting"})
+	at := s.expect(t, s.call(t, tool, own(map[string]any{"goal": in.Refund.Goal, "actions": []any{}})), expected{Tool: tool, Status: "waiting"})
 	send := func(action map[string]any) envelope {
 		args := map[string]any{"run_id": at.RunID, "turn": 1, "actions": []any{action}}
 		return s.expect(t, s.call(t, tool, args), expected{Tool: tool, Status: "waiting"})
@@ -233,7 +235,7 @@ func hearsChanges(t *testing.T, s *session, in script) {
 		return
 	}
 	const tool = "supervised_refund"
-	at := s.expect(t, s.call(t, tool, map[string]any{"goal": in.Refund.Goal, "actions": []any{}}), expected{Tool: tool, Status: "waiting"})
+	at := s.expect(t, s.call(t, tool, own(map[string]any{"goal": in.Refund.Goal, "actions": []any{}})), expected{Tool: tool, Status: "waiting"})
 	uri := "patterngate://runs/" + at.RunID
 	if err := s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
@@ -269,7 +271,7 @@ func readsResources(t *testing.T, s *session, _ script) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "patterngate://runs/{run_id}" {
+	if len(templates.ResourceTemplates) != 2 || templates.ResourceTemplates[0].URITemplate != "patterngate://runs/{run_id}" {
 		t.Errorf("templates are %+v, want the runs'", templates.ResourceTemplates)
 	}
 	var catalog struct {
@@ -304,12 +306,12 @@ func getsPrompts(t *testing.T, s *session, in script) {
 		}
 		text := got.Messages[0].Content.(*mcp.TextContent).Text
 		for _, want := range given {
-			if !slices.Contains(in.Tools, p.Name) || !strings.Contains(text, want) {
+			if !slices.Contains(in.Patterns, p.Name) || !strings.Contains(text, want) {
 				t.Errorf("the prompt %s does not hold %q:\n%s", p.Name, want, text)
 			}
 		}
 	}
-	if len(listed.Prompts) != len(in.Tools)-1 {
+	if len(listed.Prompts) != len(in.Patterns) {
 		t.Errorf("%d prompts, want one a pattern", len(listed.Prompts))
 	}
 	_, err = s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "route_ticket"})

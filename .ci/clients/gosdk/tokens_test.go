@@ -33,11 +33,14 @@ func TestTokens(t *testing.T) {
 			listsTools(t, ann, in)
 			listsTools(t, bob, in)
 			const tool = "supervised_refund"
-			at := ann.expect(t, ann.call(t, tool, map[string]any{"goal": in.Refund.Goal, "actions": []any{}}), expected{Tool: tool, Status: "waiting"})
+			at := ann.expect(t, ann.call(t, tool, own(map[string]any{"goal": in.Refund.Goal, "actions": []any{}})), expected{Tool: tool, Status: "waiting"})
 			on := map[string]any{"run_id": at.RunID, "actions": in.Refund.Actions}
 			bob.expect(t, bob.call(t, tool, on), expected{Tool: tool, Status: "refused", Reason: "invalid_request:not_found:run_id"})
 			if _, err := bob.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "patterngate://runs/" + at.RunID}); err == nil {
 				t.Error("bob reads ann's run")
+			}
+			for _, about := range []string{"run_status", "run_wait", "run_cancel"} {
+				bob.expect(t, bob.call(t, about, map[string]any{"run_id": at.RunID}), expected{Tool: about, Status: "refused", Reason: "invalid_request:not_found:run_id"})
 			}
 			ann.expect(t, ann.call(t, tool, on), expected{Tool: tool, Status: "ok", Reason: "success"})
 			if e := ann.run(t, at.RunID); e.StopReason != "success" {

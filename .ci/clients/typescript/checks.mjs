@@ -1,8 +1,12 @@
 // What every client is put through, whatever its version, era and transport. A check fails by throwing.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-export const { tools, calls, morning, ticket, misspelt, refund } = JSON.parse(readFileSync(new URL('../calls.json', import.meta.url)));
+export const { tools, patterns, calls, morning, ticket, misspelt, refund } = JSON.parse(readFileSync(new URL('../calls.json', import.meta.url)));
+
+// own makes a call begin a run of its own, where an equal one may still wait.
+export const own = (args) => ({ ...args, idempotency_key: randomUUID() });
 
 // all are the checks in order: a name and what is done with a session. log is the server's; drove counts a call of a tool
 // that ended as it should.
@@ -42,7 +46,7 @@ export const all = {
 
   'hears progress': async (session, { drove }) => {
     const seen = [];
-    const result = await session.call('run_orchestrator', morning, { onprogress: (p) => seen.push(p) });
+    const result = await session.call('run_orchestrator', own(morning), { onprogress: (p) => seen.push(p) });
     expect(result, { tool: 'run_orchestrator', status: 'ok', reason: 'success' });
     const values = seen.map((p) => p.progress);
     assert.deepEqual(values, values.map((_, i) => values[0] + i), 'progress rises by one');
@@ -54,13 +58,17 @@ export const all = {
   'cancels a run': async (session, { log }) => {
     const cancel = new AbortController();
     const onprogress = (p) => p.message.startsWith('dispatch: ') && cancel.abort('the person changed their mind');
-    await assert.rejects(session.call('run_orchestrator', morning, { onprogress, signal: cancel.signal }));
+    await assert.rejects(session.call('run_orchestrator', own(morning), { onprogress, signal: cancel.signal }));
+    if (session.http && session.kind.era === '2026-07-28') { // cancels by closing the connection, as if it were lost: the run goes on
+      const [{ run_id }] = (await session.call('list_runs', { status: 'running' })).structuredContent.runs;
+      assert.equal((await session.call('run_cancel', { run_id })).structuredContent.stop_reason, 'cancelled');
+    }
     const [, id] = await log.line(/ run ended run_id=(run_[0-9a-f]{16}) .*stop_reason=cancelled/);
     assert.equal((await readJSON(session, `patterngate://runs/${id}`)).stop_reason, 'cancelled');
   },
 
   'plays a refund action by action': async (session, { drove }) => {
-    let at = (await session.call('supervised_refund', { goal: refund.goal, actions: [] })).structuredContent;
+    let at = (await session.call('supervised_refund', own({ goal: refund.goal, actions: [] }))).structuredContent;
     const id = at.run_id;
     for (const action of refund.actions) {
       assert.deepEqual([at.status, at.waiting_for.kind, at.next.action, at.next.fill], ['waiting', 'caller', 'call', ['/actions']]);
@@ -76,7 +84,7 @@ export const all = {
   },
 
   'routes a ticket anew when the specialist declines': async (session, { drove }) => {
-    const declined = await session.call('route_ticket', { ticket, route: { target: 'technical_specialist' } });
+    const declined = await session.call('route_ticket', own({ ticket, route: { target: 'technical_specialist' } }));
     expect(declined, { tool: 'route_ticket', status: 'waiting' });
     const { next } = declined.structuredContent;
     assert.deepEqual([next.action, next.fill], ['call', ['/route']]);
@@ -85,8 +93,48 @@ export const all = {
     drove('route_ticket');
   },
 
+  'starts a run, leaves it and comes back': async (session, { drove }) => {
+    const { call } = session;
+    const keyed = own({ ...morning, max_wait_seconds: 0 });
+    const started = await call('run_orchestrator', keyed);
+    const { status, run_id, next } = started.structuredContent;
+    assert.deepEqual([status, next.action, next.tool, started.isError ?? false], ['running', 'call', 'run_wait', false], started.content[0].text);
+    const again = (await call('run_orchestrator', keyed)).structuredContent;
+    assert.deepEqual([again.run_id, again.joined], [run_id, true]);
+    const other = await call('run_orchestrator', { ...keyed, region: 'EU' });
+    expect(other, { tool: 'run_orchestrator', status: 'refused', reason: 'invalid_request:reused:idempotency_key' });
+    const actions = [];
+    for (const _ of [1, 2]) actions.push((await call('run_wait', { run_id, max_wait_seconds: 0 })).structuredContent.next.action);
+    assert.deepEqual(actions, ['call', 'end_turn'], 'who asks again without a change is told to end the turn');
+    const success = { tool: 'run_orchestrator', status: 'ok', reason: 'success', holds: run_id };
+    expect(await call(next.tool, next.arguments), success);
+    drove('run_wait');
+    const shown = await call('run_status', { run_id });
+    expect(shown, success);
+    assert.ok(shown.structuredContent.record.events > 5 && shown.structuredContent.ended_at, JSON.stringify(shown.structuredContent.record));
+    const step = (await call('run_status', { run_id, step: 'task_2' })).structuredContent.step;
+    assert.equal(step.observation.worker, 'payments_worker');
+    drove('run_status');
+    const listed = (await call('list_runs', { pattern: 'run_orchestrator', limit: 1 })).structuredContent;
+    assert.deepEqual(listed.runs.map((r) => [r.run_id, r.status]), [[run_id, 'ok']]);
+    assert.ok(listed.next_cursor);
+    drove('list_runs');
+  },
+
+  'cancels a run that waits': async (session, { drove }) => {
+    const { run_id } = (await session.call('supervised_refund', own({ goal: refund.goal, actions: [] }))).structuredContent;
+    const waits = (await session.call('run_wait', { run_id, max_wait_seconds: 0.1 })).structuredContent;
+    assert.deepEqual([waits.status, waits.waiting_for.kind, waits.next.tool], ['waiting', 'caller', 'supervised_refund']);
+    drove('run_wait');
+    const cancelled = { tool: 'supervised_refund', status: 'stopped', reason: 'cancelled', holds: run_id };
+    expect(await session.call('run_cancel', { run_id, reason: 'the person changed their mind' }), cancelled);
+    const again = await session.call('run_cancel', { run_id });
+    expect(again, { ...cancelled, holds: 'already_ended' });
+    drove('run_cancel');
+  },
+
   'is told what is wrong with a continuation': async (session, { drove }) => {
-    const at = (await session.call('supervised_refund', { goal: refund.goal, actions: [] })).structuredContent;
+    const at = (await session.call('supervised_refund', own({ goal: refund.goal, actions: [] }))).structuredContent;
     const send = async (args) => (await session.call('supervised_refund', { run_id: at.run_id, ...args })).structuredContent;
     const faulty = await send({ turn: 1, actions: [refund.misspelt] });
     assert.deepEqual([faulty.status, faulty.next.action, faulty.problems[0].did_you_mean], ['waiting', 'fix_and_retry', 'get_refund_context']);
@@ -102,7 +150,7 @@ export const all = {
   'hears of changes of a run that it subscribed to': async (session, { drove }) => {
     const { client, kind, call } = session;
     if (kind.era !== '2025-11-25') return; // 2026-07-28 has a stream of its own for it, which mcp-go does not feed
-    const { run_id } = (await call('supervised_refund', { goal: refund.goal, actions: [] })).structuredContent;
+    const { run_id } = (await call('supervised_refund', own({ goal: refund.goal, actions: [] }))).structuredContent;
     const uri = `patterngate://runs/${run_id}`;
     await client.subscribeResource({ uri });
     const heard = notified(client, 'notifications/resources/updated');
@@ -116,6 +164,11 @@ export const all = {
     const { client, kind } = session;
     assert.deepEqual((await client.listResources()).resources.map((r) => r.uri), ['patterngate://catalog', 'patterngate://stop-reasons']);
     assert.ok((await client.listResourceTemplates()).resourceTemplates.some((t) => t.uriTemplate === 'patterngate://runs/{run_id}'));
+    const [ended] = (await session.call('list_runs', { status: 'ok', limit: 1 })).structuredContent.runs;
+    const record = (await client.readResource({ uri: `patterngate://runs/${ended.run_id}/trace` })).contents[0];
+    assert.equal(record.mimeType, 'application/x-ndjson');
+    assert.deepEqual(record.text.trim().split('\n').map((line) => JSON.parse(line).kind).filter((k) => !['intent', 'outcome', 'judged', 'late', 'note'].includes(k)),
+      ['patterngate.export', 'start', 'end']);
     const names = (await readJSON(session, 'patterngate://catalog')).tools.map((t) => t.name);
     assert.ok(names.includes('issue_refund'), names.join());
     assert.ok((await readJSON(session, 'patterngate://stop-reasons')).some((r) => r.name === 'human_rejected'));
@@ -127,7 +180,7 @@ export const all = {
 
   'gets prompts and completions': async ({ client }) => {
     const { prompts } = await client.listPrompts();
-    assert.deepEqual(prompts.map((p) => p.name).sort(), tools.filter((t) => t !== 'describe_catalog').sort());
+    assert.deepEqual(prompts.map((p) => p.name).sort(), patterns.toSorted());
     for (const p of prompts) {
       const given = Object.fromEntries(p.arguments.map((a) => [a.name, `my own ${a.name}`]));
       const { messages } = await client.getPrompt({ name: p.name, arguments: given });

@@ -29,7 +29,7 @@ export function overHTTP(kind, url, token) {
 // connect opens a session. tamper, where given, changes each message from the server before the client sees it.
 export async function connect(kind, transport) {
   const client = kind.client();
-  const session = { client, kind, tamper: undefined };
+  const session = { client, kind, http: transport instanceof kind.HTTP, tamper: undefined };
   await client.connect(transport);
   const deliver = transport.onmessage;
   transport.onmessage = (message, extra) => deliver(session.tamper ? session.tamper(message) : message, extra);

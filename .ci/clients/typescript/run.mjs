@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { all, calls, expect, readJSON, refund } from './checks.mjs';
+import { all, calls, expect, own, readJSON, refund } from './checks.mjs';
 import { connect, kinds, overHTTP, overStdio } from './clients.mjs';
 import { Log, serveHTTP } from './server.mjs';
 
@@ -53,12 +53,14 @@ async function tokens(kind) {
     await assert.rejects(connect(kind, overHTTP(kind, server.url, token)), (e) => [e.code, e.status].includes(401));
   }
   const [ann, bob] = await Promise.all(['ann', 'bob'].map((n) => connect(kind, overHTTP(kind, server.url, `0123456789abcdef-${n}`))));
-  const { run_id } = (await ann.call('supervised_refund', { goal: refund.goal, actions: [] })).structuredContent;
+  const { run_id } = (await ann.call('supervised_refund', own({ goal: refund.goal, actions: [] }))).structuredContent;
   const stranger = calls.find((c) => c.reason === 'invalid_request:not_found:run_id');
   expect(await bob.call('supervised_refund', { run_id, actions: [refund.actions[0]] }), stranger);
   await assert.rejects(bob.client.readResource({ uri: `patterngate://runs/${run_id}` }));
-  const own = (await ann.call('supervised_refund', { run_id, actions: refund.actions })).structuredContent;
-  assert.equal(own.stop_reason, 'success');
+  for (const tool of ['run_status', 'run_wait', 'run_cancel']) expect(await bob.call(tool, { run_id }), { ...stranger, tool });
+  assert.deepEqual((await bob.call('list_runs', {})).structuredContent.runs, []);
+  const ended = (await ann.call('supervised_refund', { run_id, actions: refund.actions })).structuredContent;
+  assert.equal(ended.stop_reason, 'success');
   assert.equal((await readJSON(ann, `patterngate://runs/${run_id}`)).stop_reason, 'success');
   await Promise.all([ann.close(), bob.close()]);
   await server.stop();

@@ -1,0 +1,161 @@
+package examples
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPages plays the sessions that pages show: blocks that begin with ```console, whose lines after "$ " a shell carries
+// out, those of one page in one home. What stands below a command is what it printed; below one in the background stands
+// the line that is waited for, and $! is its process. Run ids are numbered, times, durations and hashes are examples.
+func TestPages(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the sessions are for a Unix shell")
+	}
+	for _, name := range []string{"README.md", "docs/durability.md"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join("..", filepath.FromSlash(name))
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
+			want := consoleBlock.ReplaceAllStringFunc(string(text), p.play)
+			if *update && want != string(text) {
+				if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+var consoleBlock = regexp.MustCompile("(?ms)^```console\n.*?^```$")
+
+// shell plays the sessions of a page.
+type shell struct {
+	t    *testing.T
+	home string
+	runs map[string]string // the page's names of runs, by their ids
+	last int               // the newest process in the background
+}
+
+// play plays a block and returns it as it should be.
+func (p *shell) play(block string) string {
+	lines := strings.Split(block, "\n")
+	played := lines[:1:1]
+	for i := 1; i < len(lines)-1; {
+		command, ok := strings.CutPrefix(lines[i], "$ ")
+		if !ok {
+			p.t.Fatalf("no command: %q", lines[i])
+		}
+		end := i + 1
+		for end < len(lines)-1 && !strings.HasPrefix(lines[end], "$ ") {
+			end++
+		}
+		shown := strings.Join(lines[i+1:end], "\n")
+		played = append(played, lines[i])
+		if got := p.run(command, shown); got != "" {
+			played = append(played, got)
+		}
+		i = end
+	}
+	return strings.Join(append(played, lines[len(lines)-1]), "\n")
+}
+
+// run carries out a command and returns what should stand below it.
+func (p *shell) run(command, shown string) string {
+	p.t.Helper()
+	line := strings.ReplaceAll(p.unnamed(command), "$!", strconv.Itoa(p.last))
+	if before, ok := strings.CutSuffix(line, " &"); ok {
+		p.start(before, shown)
+		return shown
+	}
+	out, err := p.command(line).CombinedOutput()
+	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+		p.t.Fatalf("%s: %v", command, err)
+	}
+	got := p.named(strings.TrimRight(string(out), "\n"))
+	if masked(got) == masked(shown) {
+		return shown
+	}
+	if !*update {
+		p.t.Errorf("the page shows below $ %s\n%s\nit prints\n%s\n(-update writes it)", command, shown, got)
+	}
+	return got
+}
+
+// start starts a command in the background and waits for a line.
+func (p *shell) start(line, wanted string) {
+	cmd := p.command("exec " + line)
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.last = cmd.Process.Pid
+	p.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if lines.Text() == wanted {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return
+		}
+	}
+	p.t.Fatalf("$ %s & did not print %q", line, wanted)
+}
+
+func (p *shell) command(line string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = p.home
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_CONFIG_HOME=" + p.home, "XDG_STATE_HOME=" + filepath.Join(p.home, ".state")}
+	return cmd
+}
+
+var pageRun = regexp.MustCompile(`run_[0-9a-f]{16}`)
+
+// named is what was printed with the page's names of runs.
+func (p *shell) named(text string) string {
+	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
+	text = pageRun.ReplaceAllStringFunc(text, func(id string) string {
+		if p.runs[id] == "" {
+			p.runs[id] = fmt.Sprintf("run_%04d000000000000", len(p.runs)+1)
+		}
+		return p.runs[id]
+	})
+	return regexp.MustCompile(`\blocal:[0-9]+`).ReplaceAllString(text, "local:1000")
+}
+
+// unnamed is a command with the runs' own ids.
+func (p *shell) unnamed(command string) string {
+	for id, name := range p.runs {
+		command = strings.ReplaceAll(command, name, id)
+		command = regexp.MustCompile(`\b`+name[len("run_"):len("run_0001")]+`\b`).ReplaceAllString(command, id)
+	}
+	return command
+}
+
+// masked is a text without what differs from one time to the next.
+func masked(text string) string {
+	for _, m := range []struct{ what, by string }{
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`\b[0-9]+\.[0-9]+\b`, "N"},
+		{`, [0-9]+ events`, ", N events"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
+	} {
+		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.by)
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// follow carries on the one run that a call joined, if nobody does, and sees its changes, for as long as the call waits.
+// An engine that carries on whatever there is (see [Engine.Go]) needs nothing of it; one that does not would leave the
+// call waiting for a run whose process has died. stop returns when it has ended.
+func (f *file) follow(id string, progress func(patterns.Progress)) (stop func()) {
+	n, ok := numberOf(id)
+	if !ok || f.watched.Load() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var following sync.WaitGroup
+	following.Go(func() {
+		ticks := time.NewTicker(cmp.Or(f.options.Poll, defaultPoll))
+		defer ticks.Stop()
+		for look := true; ; look = f.journal.changed() {
+			if buried := f.bury(); look || buried {
+				_, _ = f.claim(n, progress) // else it waits, has ended, or is carried on elsewhere
+				f.waiters.announce(id)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.closing:
+				return
+			case <-ticks.C:
+			}
+		}
+	})
+	return func() {
+		cancel()
+		following.Wait()
+	}
+}

@@ -1,0 +1,37 @@
+package local_test
+
+import (
+	"context"
+	"testing"
+
+	"patterngate/patterns"
+)
+
+// An engine that carries on nothing by itself, as a command's, carries on the run that its call joins: without that the
+// same call, sent again after a crash, would wait for nobody.
+func TestJoinedRunIsCarriedOn(t *testing.T) {
+	run := runs["route"]
+	for name, alive := range map[string]bool{"its process is gone": false, "its process goes on": true} {
+		t.Run(name, func(t *testing.T) {
+			path := newState(t)
+			job := patterns.Job{
+				Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Equal: "the same",
+			}
+			first := opened(t, path, jobs{job.Spec.Name: job})
+			ctx, cut := context.WithCancelCause(t.Context())
+			begun := job
+			begun.Progress = func(patterns.Progress) { cut(patterns.ErrDetached) }
+			left, err := first.Start(ctx, begun)
+			if err != nil || left.Running == nil {
+				t.Fatalf("Start() of a call that is cut = %+v, %v, want a run that goes on", left, err)
+			}
+			if !alive {
+				first.Close()
+			}
+			ended, err := opened(t, path, jobs{job.Spec.Name: job}).Start(t.Context(), job)
+			if err != nil || ended.RunID != left.RunID || !ended.Joined || ended.Running != nil || !ended.Result.OK() {
+				t.Errorf("Start() of the same call = %+v, %v, want the end of %s, joined", ended, err, left.RunID)
+			}
+		})
+	}
+}
