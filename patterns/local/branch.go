@@ -88,7 +88,11 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	b.see(e, 0)
 	now := b.engine.now()
 	wait, waits := b.patience(e)
-	due, reason := b.limit(e, m.began)
+	since := m.began // of what the time limit counts from
+	if e.Kind != patterns.TimerEffect {
+		since = since.Add(b.idle - m.idle)
+	}
+	due, reason := b.limit(e, since)
 	held, known := b.engine.held(b.id, key)
 	switch {
 	case known: // it is known here, only the record failed
@@ -104,7 +108,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	case !due.IsZero() && !now.Before(due):
 		return b.finish(a, cutOutcome(e, reason))
 	}
-	return b.finish(a, b.perform(a, m.began))
+	return b.finish(a, b.perform(a, since))
 }
 
 // maxTries is how often an effect is done again that ends the process each time.
@@ -268,7 +272,7 @@ func (l *life) bounded(due time.Time) (context.Context, context.CancelFunc) {
 	if due.IsZero() {
 		return context.WithCancel(l.ctx)
 	}
-	return context.WithDeadline(l.ctx, due)
+	return context.WithTimeout(l.ctx, due.Sub(l.engine.now())) // the record's clock need not be the wall's
 }
 
 // cutOutcome is the outcome of an effect that did not end in time. A call may have happened.

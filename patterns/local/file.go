@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/ijson"
@@ -60,7 +61,10 @@ type file struct {
 	lives    map[string]*life                  // by run
 	outcomes map[string]map[string]OutcomeBody // that could not be recorded, by run and key
 	lacking  map[int64]int64                   // epochs of ready runs that cannot be carried on here
+	stuck    map[string]*patterns.Waiting      // runs that cannot go on because they cannot be recorded
 	closed   bool
+
+	recall atomic.Bool // a run is to be cancelled that did not live here when it was looked for
 }
 
 var _ keeper = (*file)(nil)
@@ -71,7 +75,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{}
 	f := &file{
 		Engine: e, options: o, nudged: make(chan struct{}, 1), closing: make(chan struct{}),
-		lives: map[string]*life{}, lacking: map[int64]int64{},
+		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{},
 	}
 	var err error
 	if f.redactor, err = newRedactor(o.Redact); err != nil {
@@ -240,6 +244,15 @@ func equal(s *session, job patterns.Job, request, args []byte, since int64) (ref
 	return cmp.Or(err, refused)
 }
 
+// lost forgets a life whose run is in other hands, with what only this process knew of it.
+func (f *file) lost(l *life) {
+	f.gone(l)
+	f.mu.Lock()
+	delete(f.outcomes, l.id)
+	f.mu.Unlock()
+	f.nudge() // those hands may be this process's
+}
+
 // gone notes that a run lives here no more.
 func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 	f.mu.Lock()
@@ -343,6 +356,9 @@ func (f *file) leave(r *run) {
 func (f *file) later(l *life) {
 	l.record.file.keep()
 	f.gone(l)
+	f.mu.Lock()
+	f.stuck[l.id] = l.rest.Waiting
+	f.mu.Unlock()
 	time.AfterFunc(again, func() {
 		n, epoch := l.record.file.n, l.record.file.epoch
 		err := f.journal.do(&change{also: func(s *session) error {
@@ -353,6 +369,10 @@ func (f *file) later(l *life) {
 			f.later(l)
 			return
 		}
+		f.mu.Lock()
+		delete(f.stuck, l.id)
+		f.mu.Unlock()
+		f.waiters.announce(l.id)
 		f.nudge()
 	})
 }

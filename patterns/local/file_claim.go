@@ -43,7 +43,8 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 			return true
 		case <-ticks:
 			buried := f.bury()
-			if f.journal.changed() {
+			wanted := f.recall.Swap(false)
+			if changed := f.journal.changed(); changed || wanted {
 				f.obey()
 				f.waiters.announceAll()
 				return true
@@ -97,6 +98,8 @@ func (f *file) obey() {
 	for _, n := range list {
 		if l := f.life(idOf(n)); l != nil {
 			l.end(patterns.Note{By: l.job.Principal})
+		} else { // it is about to live
+			f.recall.Store(true)
 		}
 	}
 }
@@ -119,18 +122,26 @@ func (f *file) claimReady() (next time.Time) {
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n, nil); unrecorded(err) {
-			return f.journal.now().Add(again)
+		if _, err := f.claim(r.n, nil); unrecorded(err) { // others may be readable
+			next = f.journal.now().Add(again)
 		}
 	}
 	return next
 }
 
+// maxClaims is how many runs are looked for at once.
+const maxClaims = 256
+
 // candidates are the runs that are ready or due, but for those that were found to lack something here.
 func (f *file) candidates() (list []*row, next time.Time, err error) {
 	now := f.journal.now().UnixMicro()
 	err = f.journal.view(func(s *session) error {
-		keep := func(r *row) bool { list = append(list, r); return len(list) < 256 }
+		keep := func(r *row) bool {
+			if f.claimable(r) {
+				list = append(list, r)
+			}
+			return len(list) < maxClaims
+		}
 		if err := readRows(s, keep, selectReady); err != nil {
 			return err
 		}
@@ -153,13 +164,15 @@ func (f *file) candidates() (list []*row, next time.Time, err error) {
 		}
 		return nil
 	})
+	return list, next, err
+}
+
+// claimable says that a run which is ready or due does not live here and is not known to lack something here.
+func (f *file) claimable(r *row) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list = slices.DeleteFunc(list, func(r *row) bool {
-		epoch, lacks := f.lacking[r.n]
-		return lacks && epoch == r.epoch || f.lives[r.id()] != nil
-	})
-	return list, next, err
+	epoch, lacks := f.lacking[r.n]
+	return f.lives[r.id()] == nil && !(lacks && epoch == r.epoch)
 }
 
 func readTexts(s *session, query string) (list []string, err error) {
@@ -234,6 +247,10 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 		f.Resumed(l.id(), "takeover")
 	}
 	f.waiters.announce(l.id())
+	f.mu.Lock()
+	changed := l.run.snapshot()
+	f.mu.Unlock()
+	f.tell(changed, false)
 	go next.carry()
 	return next, nil
 }
@@ -264,6 +281,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 			return err
 		}})
 	}
+	f.waiters.announce(l.id())
 	return cause
 }
 
@@ -477,14 +495,18 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		}
 		if r.state == "running" { // its owner will see it
+			f.recall.Store(true)
 			return nil
 		}
 		f.mu.Lock()
 		delete(f.lacking, n)
 		f.mu.Unlock()
 		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
-			if isLacking(err) || errors.Is(err, ErrMismatch) {
-				err = nil
+			switch {
+			case isLacking(err), errors.Is(err, ErrMismatch):
+				return nil
+			case errors.Is(err, errBroken):
+				return patterns.ErrOver
 			}
 			return err
 		}

@@ -33,8 +33,9 @@ type run struct {
 	life      *life            // of a run that runs; nil in the moment in which it begins or goes on
 	idle      patterns.Current // what is shown in that moment
 	rest      patterns.Ended
-	clock     *time.Timer // of a run that waits for a limited time
-	delivered bool        // its result was given to its caller
+	clock     *time.Timer    // of a run that waits for a limited time
+	delivered bool           // its result was given to its caller
+	recall    *patterns.Note // it is to be cancelled as soon as it lives; nil: it is not
 }
 
 // shelf is one principal's runs in memory.
