@@ -11,14 +11,15 @@ func (f *file) Delivered(principal, id string) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.delivered[n] = true
+	f.delivered[n] = principal
 }
 
 // isDelivered says whether a result was given to its caller, as far as this process knows besides the file.
-func (f *file) isDelivered(n int64) bool {
+func (f *file) isDelivered(n int64, principal string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.delivered[n]
+	whose, ok := f.delivered[n]
+	return ok && whose == principal
 }
 
 // deliver has the file learn what was delivered.
@@ -31,8 +32,8 @@ func (f *file) deliver() {
 	list := maps.Clone(f.delivered)
 	f.mu.Unlock()
 	err := f.journal.do(&change{also: func(s *session) error {
-		for n := range list {
-			if _, err := s.exec(updateDelivered, n); err != nil {
+		for n, principal := range list {
+			if _, err := s.exec(updateDelivered, n, principal); err != nil {
 				return err
 			}
 		}

@@ -142,7 +142,18 @@ func (e *Engine) attend(ctx context.Context, l *life, wait time.Duration) (patte
 		}
 	}
 	l.letGo()
+	if e.rests(l) { // it came in the same moment
+		<-l.done
+		return l.rest, l.fault
+	}
 	return l.running(), nil
+}
+
+// rests says that a life came to rest, so that nobody is told of it but the call that was there.
+func (e *Engine) rests(l *life) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return l.run.state != patterns.Running
 }
 
 // join waits for a run that another call began.
@@ -194,6 +205,7 @@ func (l *life) conclude(result patterns.Result) {
 	}
 	l.baton.Lock()
 	err := l.cause
+	l.over = true
 	l.baton.Unlock()
 	switch {
 	case err != nil:
@@ -202,7 +214,7 @@ func (l *life) conclude(result patterns.Result) {
 		rest.Result, rest.Waiting, rest.Ended = patterns.Result{}, w, w.Since
 		err = keep.park(l, rest)
 	default:
-		rest.Ended = l.over(rest)
+		rest.Ended = l.recordEnd(rest)
 		err = keep.finish(l, rest)
 	}
 	if l.rest = rest; err != nil {
@@ -210,8 +222,8 @@ func (l *life) conclude(result patterns.Result) {
 	}
 }
 
-// over records the end.
-func (l *life) over(rest patterns.Ended) time.Time {
+// recordEnd records the end.
+func (l *life) recordEnd(rest patterns.Ended) time.Time {
 	status := "stopped"
 	if rest.Result.OK() {
 		status = "ok"
@@ -230,6 +242,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	switch {
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
 		l.rest = l.running()
+		l.engine.file.lost(l)
 	case errors.Is(err, patterns.ErrJournal):
 		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())
 		rest.Waiting.Phase = l.phase

@@ -59,12 +59,15 @@ type file struct {
 
 	// Guarded by the engine's lock.
 	lives     map[string]*life                  // by run
-	delivered map[int64]bool                    // what the file does not know yet
+	delivered map[int64]string                  // whose results were delivered that the file does not know of yet
 	outcomes  map[string]map[string]OutcomeBody // that could not be recorded, by run and key
 	lacking   map[int64]int64                   // epochs of ready runs that cannot be carried on here
+	stuck     map[string]*patterns.Waiting      // runs that cannot go on because they cannot be recorded
 	resumed   int                               // lives that were taken from the file by nobody's call
 	crowded   bool                              // as many runs as may be are carried on
 	closed    bool
+
+	recall atomic.Bool // a run is to be cancelled that did not live here when it was looked for
 }
 
 var _ keeper = (*file)(nil)
@@ -75,7 +78,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{}
 	f := &file{
 		Engine: e, options: o, nudged: make(chan struct{}, 1), closing: make(chan struct{}),
-		lives: map[string]*life{}, lacking: map[int64]int64{}, delivered: map[int64]bool{},
+		lives: map[string]*life{}, lacking: map[int64]int64{}, stuck: map[string]*patterns.Waiting{}, delivered: map[int64]string{},
 	}
 	var err error
 	if f.redactor, err = newRedactor(o.Redact); err != nil {
@@ -235,7 +238,7 @@ func (f *file) equal(s *session, job patterns.Job, request, args []byte, since i
 			return err
 		}
 		same := bytes.Equal(was, args)
-		delivered = delivered || f.isDelivered(n)
+		delivered = delivered || f.isDelivered(n, job.Principal)
 		switch {
 		case job.ByKey != "" && !same:
 			refused = refusal{patterns.ErrReused}
@@ -245,6 +248,15 @@ func (f *file) equal(s *session, job patterns.Job, request, args []byte, since i
 		return nil
 	}, selectEqual, request)
 	return cmp.Or(err, refused)
+}
+
+// lost forgets a life whose run is in other hands, with what only this process knew of it.
+func (f *file) lost(l *life) {
+	f.gone(l)
+	f.mu.Lock()
+	delete(f.outcomes, l.id)
+	f.mu.Unlock()
+	f.nudge() // those hands may be this process's
 }
 
 // gone notes that a run lives here no more.
@@ -357,6 +369,9 @@ func (f *file) leave(r *run) {
 func (f *file) later(l *life) {
 	l.record.file.keep()
 	f.gone(l)
+	f.mu.Lock()
+	f.stuck[l.id] = l.rest.Waiting
+	f.mu.Unlock()
 	time.AfterFunc(again, func() {
 		n, epoch := l.record.file.n, l.record.file.epoch
 		err := f.journal.do(&change{also: func(s *session) error {
@@ -367,6 +382,10 @@ func (f *file) later(l *life) {
 			f.later(l)
 			return
 		}
+		f.mu.Lock()
+		delete(f.stuck, l.id)
+		f.mu.Unlock()
+		f.waiters.announce(l.id)
 		f.nudge()
 	})
 }

@@ -44,7 +44,8 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 		case <-ticks:
 			f.deliver()
 			buried := f.bury()
-			if f.journal.changed() {
+			wanted := f.recall.Swap(false)
+			if changed := f.journal.changed(); changed || wanted {
 				f.obey()
 				f.waiters.announceAll()
 				return true
@@ -98,6 +99,8 @@ func (f *file) obey() {
 	for _, n := range list {
 		if l := f.life(idOf(n)); l != nil {
 			l.end(patterns.Note{By: l.job.Principal})
+		} else { // it is about to live
+			f.recall.Store(true)
 		}
 	}
 }
@@ -123,8 +126,8 @@ func (f *file) claimReady() (next time.Time) {
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n); unrecorded(err) {
-			return f.journal.now().Add(again)
+		if _, err := f.claim(r.n, nil); unrecorded(err) { // others may be readable
+			next = f.journal.now().Add(again)
 		}
 	}
 	return next
@@ -138,7 +141,7 @@ func (f *file) candidates() (list []*row, next time.Time, err error) {
 	}
 	err = f.journal.view(func(s *session) error {
 		keep := func(r *row) bool {
-			if f.maybe(r) {
+			if f.claimable(r) {
 				list = append(list, r)
 			}
 			return len(list) < room
@@ -180,12 +183,12 @@ func (f *file) room() int {
 	return n
 }
 
-// maybe says that a run may be carried on here, as far as is known.
-func (f *file) maybe(r *row) bool {
+// claimable says that a run which is ready or due does not live here and is not known to lack something here.
+func (f *file) claimable(r *row) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	epoch, lacks := f.lacking[r.n]
-	return !(lacks && epoch == r.epoch) && f.lives[r.id()] == nil
+	return f.lives[r.id()] == nil && !(lacks && epoch == r.epoch)
 }
 
 func readTexts(s *session, query string) (list []string, err error) {
@@ -200,7 +203,7 @@ func readTexts(s *session, query string) (list []string, err error) {
 
 // claim takes a run that is ready or due and carries it on, with notes that come with the claim, unless another process
 // was quicker or something is missing here.
-func (f *file) claim(n int64, notes ...NoteBody) (*life, error) {
+func (f *file) claim(n int64, progress func(patterns.Progress), notes ...NoteBody) (*life, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil, err
@@ -226,7 +229,7 @@ func (f *file) claim(n int64, notes ...NoteBody) (*life, error) {
 	for _, note := range notes {
 		l.note(f.journal.now(), note)
 	}
-	return f.resume(l)
+	return f.resume(l, progress)
 }
 
 // tookOver notes that a run was in nobody's hands and is now in this process's.
@@ -243,7 +246,7 @@ func (l *loaded) note(at time.Time, body any) {
 }
 
 // resume takes a loaded run over, in one transaction with what was added to it, and lets it live.
-func (f *file) resume(l *loaded) (*life, error) {
+func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
@@ -264,12 +267,16 @@ func (f *file) resume(l *loaded) (*life, error) {
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
-	next := newLife(l.run, l.history, nil)
+	next := newLife(l.run, l.history, progress)
 	next.taken = l.canceled
 	if f.Resumed != nil && l.state == "ready" {
 		f.Resumed(l.id(), "takeover")
 	}
 	f.waiters.announce(l.id())
+	f.mu.Lock()
+	changed := l.run.snapshot()
+	f.mu.Unlock()
+	f.tell(changed, false)
 	go next.carry()
 	return next, nil
 }
@@ -300,6 +307,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 			return err
 		}})
 	}
+	f.waiters.announce(l.id())
 	return cause
 }
 
@@ -513,14 +521,18 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			return err
 		}
 		if r.state == "running" { // its owner will see it
+			f.recall.Store(true)
 			return nil
 		}
 		f.mu.Lock()
 		delete(f.lacking, n)
 		f.mu.Unlock()
-		if _, err := f.claim(n, NoteBody{What: noteCancel, Note: by}); !errors.Is(err, patterns.ErrNotTaken) {
-			if isLacking(err) || errors.Is(err, ErrMismatch) {
-				err = nil
+		if _, err := f.claim(n, nil, NoteBody{What: noteCancel, Note: by}); !errors.Is(err, patterns.ErrNotTaken) {
+			switch {
+			case isLacking(err), errors.Is(err, ErrMismatch):
+				return nil
+			case errors.Is(err, errBroken):
+				return patterns.ErrOver
 			}
 			return err
 		}

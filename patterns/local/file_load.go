@@ -27,6 +27,8 @@ type row struct {
 	waitsKey                           string
 	expires, ended                     int64
 	status, stopReason, phase, summary string
+
+	damage error // why its record could not be read whole, though the file can be
 }
 
 func (r *row) id() string { return idOf(r.n) }
@@ -55,7 +57,9 @@ func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
 		if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil {
 			return err
 		}
-		events, err = readEvents(s, n)
+		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt {
+			r.damage, err = err, nil
+		}
 		return err
 	})
 	return r, events, err
@@ -89,6 +93,9 @@ var errBroken = errors.New("local: the record is broken")
 func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if r.state == "broken" {
 		return nil, errBroken
+	}
+	if r.damage != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, r.damage)
 	}
 	if err := patterns.VerifyChain(r.id(), stored, r.length); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)

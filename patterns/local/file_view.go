@@ -84,6 +84,13 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 		s.State = patterns.Parked
 		s.Ended.Waiting = retry(lacking, time.UnixMicro(events[len(events)-1].At))
 		s.Ended.Waiting.Phase = r.phase
+	case r.state == "running" && f.delayed(r.n, r.state, r.epoch):
+		f.mu.Lock()
+		s.Ended.Waiting = f.stuck[s.RunID]
+		f.mu.Unlock()
+		if s.Ended.Waiting != nil {
+			s.State = patterns.Parked
+		}
 	case err == nil && len(l.dry.open) > 0:
 		next := l.dry.open[0].effect
 		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, next.Doing, next.Total
@@ -153,23 +160,33 @@ func (f *file) mark(principal string, n int64) (m patterns.Mark, ok bool) {
 	}
 	_ = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
-			var whose, state, key, kind string
-			err := row(&whose, &state, &m.Turn, &key, &kind)
+			var whose, state, key string
+			var turn int
+			var epoch int64
+			err := row(&whose, &state, &epoch, &turn, &key)
 			ok = whose == principal
 			switch {
-			case state == "ready" && kind == string(patterns.ForRetry):
-				m = patterns.Mark{State: patterns.Parked}
-			case state == "running", state == "ready":
-				m = patterns.Mark{State: patterns.Running}
 			case state == "parked":
-				m.State, m.Key = patterns.Parked, key
+				m = patterns.Mark{State: patterns.Parked, Turn: turn, Key: key}
+			case f.delayed(n, state, epoch):
+				m.State = patterns.Parked
+			case state == "running", state == "ready":
+				m.State = patterns.Running
 			default:
-				m = patterns.Mark{State: patterns.Over}
+				m.State = patterns.Over
 			}
 			return err
 		}, selectMark, n)
 	})
 	return m, ok
+}
+
+// delayed says that a run which is not at rest waits all the same, for something that is missing here.
+func (f *file) delayed(n int64, state string, epoch int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lacks, known := f.lacking[n]
+	return state == "ready" && known && lacks == epoch || state == "running" && f.stuck[idOf(n)] != nil
 }
 
 // RunIDs implements [patterns.Runs].
@@ -210,13 +227,13 @@ func (f *file) Events(principal, id string) ([]patterns.Event, error) {
 		return nil, patterns.ErrNoRun
 	}
 	r, events, err := f.read(n)
-	if err == nil && (r == nil || r.principal != principal) {
-		err = patterns.ErrNoRun
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r == nil || r.principal != principal:
+		return nil, patterns.ErrNoRun
 	}
-	return events, nil
+	return events, r.damage
 }
 
 // Cancel implements [patterns.Runs].
@@ -225,15 +242,7 @@ func (f *file) Cancel(ctx context.Context, principal, id string, by patterns.Not
 	if _, ok := f.mark(principal, n); !ok {
 		return patterns.Snapshot{}, patterns.ErrNoRun
 	}
-	if err := f.cancel(ctx, n, by); err != nil {
-		s, _ := f.Run(principal, id)
-		return s, err
-	}
-	s, ok := f.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})
-	if !ok {
-		return s, patterns.ErrNoRun
-	}
-	return s, nil
+	return canceled(ctx, f, principal, id, func() error { return f.cancel(ctx, n, by) })
 }
 
 // List implements [patterns.Runs].
@@ -263,7 +272,11 @@ func (f *file) List(filter patterns.Filter) (patterns.Page, error) {
 // rowsOf yields the rows of some principals, newest first.
 func (f *file) rowsOf(s *session, filter patterns.Filter, principals []string, yield func(patterns.RunRow) bool) error {
 	before := int64(1<<63 - 1)
-	if from, later, err := placeOf(filter); err == nil && later {
+	from, later, err := placeOf(filter)
+	if err != nil {
+		return err
+	}
+	if later {
 		before = from.began.UnixMicro()
 	}
 	if len(principals) == 1 {
@@ -274,7 +287,7 @@ func (f *file) rowsOf(s *session, filter patterns.Filter, principals []string, y
 		n := 0
 		err := readRows(s, func(r *row) bool {
 			listed := f.listed(r)
-			if fits(filter, listed) {
+			if fits(filter, listed) && (!later || newestFirst(from.began, from.id, listed.Began, listed.RunID) < 0) {
 				all = append(all, listed)
 				n++
 			}

@@ -58,8 +58,10 @@ func remembered(events []Event) *history {
 			h.learn(m, e, body)
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
 		case NoteBody:
-			if body.What == noteTakeover {
+			if body.What == noteTakeover || body.What == noteSeize {
 				h.idle += e.At.Sub(h.last)
+			}
+			if body.What == noteTakeover {
 				for _, m := range open {
 					m.tries++
 				}

@@ -39,6 +39,7 @@ type life struct {
 	parked []*patterns.Waiting
 	wrote  bool            // a call that changes something was begun
 	taken  bool            // the run was taken back: nothing more is begun
+	over   bool            // it comes to rest: nothing can be said to it any more
 	call   context.Context // of who began this life and may take it back; nil: nobody
 
 	now     atomic.Pointer[patterns.Current] // for who looks at the run from outside
@@ -72,10 +73,19 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	l.now.Store(&now)
 	r.engine.mu.Lock()
 	r.life = l
+	recall, closed := r.recall, false
+	r.recall = nil
 	if f := r.engine.file; f != nil {
 		f.lives[r.id] = l
+		closed = f.closed
 	}
 	r.engine.mu.Unlock()
+	if recall != nil {
+		l.end(*recall)
+	}
+	if closed {
+		l.giveUp(errHandedOver)
+	}
 	return l
 }
 
@@ -139,6 +149,9 @@ func (l *life) takeBack() bool {
 func (l *life) end(by patterns.Note) {
 	l.baton.Lock()
 	defer l.baton.Unlock()
+	if l.over {
+		return
+	}
 	if !l.taken {
 		l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteCancel, Note: by})
 	}

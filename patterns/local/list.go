@@ -26,9 +26,12 @@ type place struct {
 	id    string
 }
 
-// newestFirst orders runs by their begin.
+// newestFirst orders runs by their begin. Several may have begun at one time, all of them while the clock stands still;
+// they are in the order of their numbers, as in the state file.
 func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
-	return cmp.Or(b.Compare(a), cmp.Compare(bid, aid))
+	an, _ := numberOf(aid)
+	bn, _ := numberOf(bid)
+	return cmp.Or(b.Compare(a), cmp.Compare(bn, an))
 }
 
 // filterHash binds a cursor to the list it was made for.

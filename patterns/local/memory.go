@@ -86,7 +86,7 @@ func (e inMemory) expire(r *run, w *patterns.Waiting) {
 }
 
 // goOn carries a run on with what became of what it waits for, with no call that waits. False: it waits no more.
-func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody) bool {
+func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody, notes ...NoteBody) bool {
 	e.mu.Lock()
 	if r.state != patterns.Parked || r.rest.Waiting != w {
 		e.mu.Unlock()
@@ -96,6 +96,9 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody) bool {
 	e.mu.Unlock()
 	e.waiters.announce(r.id)
 	e.tell(changed, false)
+	for _, note := range notes {
+		r.record.append(patterns.NoteEvent, "", time.Now(), note)
+	}
 	h, err := e.given(r, out)
 	if err == nil {
 		l := newLife(r, h, nil)
@@ -229,29 +232,37 @@ func (e inMemory) Events(principal, id string) ([]patterns.Event, error) {
 }
 
 func (e inMemory) Cancel(ctx context.Context, principal, id string, by patterns.Note) (patterns.Snapshot, error) {
-	e.mu.Lock()
-	r := e.find(principal, id)
-	if r == nil {
+	return canceled(ctx, e, principal, id, func() error { return e.recall(principal, id, by) })
+}
+
+// recall has a run end, whatever it does.
+func (e inMemory) recall(principal, id string, by patterns.Note) error {
+	for {
+		e.mu.Lock()
+		r := e.find(principal, id)
+		if r == nil {
+			e.mu.Unlock()
+			return patterns.ErrNoRun
+		}
+		state, l, w := r.state, r.life, r.rest.Waiting
+		if state == patterns.Running && l == nil {
+			r.recall = &by
+		}
 		e.mu.Unlock()
-		return patterns.Snapshot{}, patterns.ErrNoRun
+		switch {
+		case state == patterns.Over:
+			return patterns.ErrOver
+		case state == patterns.Running:
+			if l != nil {
+				l.end(by)
+			}
+			return nil
+		}
+		out := OutcomeBody{State: patterns.Canceled, Reason: patterns.ReasonCanceled}
+		if e.goOn(r, w, out, NoteBody{What: noteCancel, Note: by}) {
+			return nil
+		}
 	}
-	state, l, w := r.state, r.life, r.rest.Waiting
-	e.mu.Unlock()
-	switch {
-	case state == patterns.Over:
-		s, _ := e.Run(principal, id)
-		return s, patterns.ErrOver
-	case state == patterns.Running && l != nil:
-		l.end(by)
-	case state == patterns.Parked:
-		r.record.append(patterns.NoteEvent, "", time.Now(), NoteBody{What: noteCancel, Note: by})
-		e.goOn(r, w, OutcomeBody{State: patterns.Canceled, Reason: patterns.ReasonCanceled})
-	}
-	s, ok := e.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})
-	if !ok {
-		return s, patterns.ErrNoRun
-	}
-	return s, nil
 }
 
 // List walks the principal's runs, which are few.

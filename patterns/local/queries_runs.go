@@ -10,7 +10,7 @@ const (
 		coalesce(waiting_kind, ''), turn, coalesce(waits_key, ''), coalesce(expires, 0), coalesce(ended, 0), coalesce(status, ''),
 		coalesce(stop_reason, ''), coalesce(phase, ''), coalesce(summary, '')`
 	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
-	selectMark   = "SELECT principal, state, turn, coalesce(waits_key, ''), coalesce(waiting_kind, '') FROM runs WHERE n = ?"
+	selectMark   = "SELECT principal, state, epoch, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
 	selectLast   = "SELECT seq, at, hash FROM events WHERE n = ? ORDER BY seq DESC LIMIT 1"
 
@@ -28,7 +28,7 @@ const (
 	updateBroken    = "UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, status = 'stopped', stop_reason = 'record_broken', ended = ? WHERE n = ? AND state <> 'broken'"
 	updateLacking   = "UPDATE runs SET waiting_kind = 'retry' WHERE n = ? AND state = 'ready' AND epoch = ?"
 	updateCanceled  = "UPDATE runs SET canceled = 1, state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE n = ? AND state IN ('running', 'ready', 'parked')"
-	updateDelivered = "UPDATE runs SET delivered = 1 WHERE n = ?"
+	updateDelivered = "UPDATE runs SET delivered = 1 WHERE n = ? AND principal = ? AND state = 'ended'"
 
 	selectReady    = "SELECT " + rowColumns + " FROM runs WHERE state = 'ready'"
 	selectDue      = "SELECT " + rowColumns + " FROM runs WHERE state = 'parked' AND config = ? AND wake <= ?"
@@ -37,9 +37,9 @@ const (
 	selectOwners   = "SELECT DISTINCT owner FROM runs WHERE state = 'running' AND owner <> ?"
 	selectCanceled = "SELECT n FROM runs WHERE state = 'running' AND owner = ? AND canceled"
 
-	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 200"
-	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 50"
-	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC"
+	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"
+	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 50"
+	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC, n DESC"
 	// One step in the index for each principal; DISTINCT would read all of it.
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs
 		UNION ALL SELECT (SELECT min(runs.principal) FROM runs WHERE runs.principal > whose.principal) FROM whose WHERE principal IS NOT NULL)

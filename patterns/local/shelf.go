@@ -33,9 +33,10 @@ type run struct {
 	life      *life            // of a run that runs; nil in the moment in which it begins or goes on
 	idle      patterns.Current // what is shown in that moment
 	rest      patterns.Ended
-	clock     *time.Timer // of a run that waits for a limited time
-	delivered bool        // its result was given to its caller
-	resumed   bool        // it was taken from the state file by nobody's call
+	clock     *time.Timer    // of a run that waits for a limited time
+	delivered bool           // its result was given to its caller
+	resumed   bool           // it was taken from the state file by nobody's call
+	recall    *patterns.Note // it is to be cancelled as soon as it lives; nil: it is not
 }
 
 // shelf is one principal's runs in memory.

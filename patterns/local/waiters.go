@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"patterngate/patterns"
@@ -75,6 +76,27 @@ func (w *waiters) until(ctx context.Context, id string, mark patterns.Mark, look
 		case <-ctx.Done():
 			off()
 			return s, ok
+		}
+	}
+}
+
+// canceled has a run cancelled and waits until it rests. One that came to wait in the same moment is told once more.
+func canceled(ctx context.Context, runs patterns.Runs, principal, id string, cancel func() error) (patterns.Snapshot, error) {
+	const most = 3 // one that cannot be recorded waits all the same
+	for try := 1; ; try++ {
+		if err := cancel(); err != nil {
+			s, _ := runs.Run(principal, id)
+			if try > 1 && errors.Is(err, patterns.ErrOver) {
+				err = nil
+			}
+			return s, err
+		}
+		s, ok := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})
+		switch {
+		case !ok:
+			return s, patterns.ErrNoRun
+		case s.State != patterns.Parked || try == most || ctx.Err() != nil:
+			return s, nil
 		}
 	}
 }
