@@ -271,7 +271,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 // mismatch ends a run whose code or record no longer fits. Nothing of it was executed.
 func (f *file) mismatch(l *loaded, cause error) error {
 	if f.Fault != nil {
-		f.Fault(l.id(), "", &patterns.Fault{RunID: l.id(), Cause: cause})
+		f.Fault(l.id(), "", &patterns.Fault{RunID: l.id(), Cause: l.hidden.told(cause)})
 	}
 	return f.cut(l, "replay_mismatch", cause)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ import (
 // into arguments is such a text; a value that the caller's own arguments have at a place is known before the first event.
 //
 // Known values are looked for in decoded texts, also in escaped JSON within them: texts of 4 bytes and more anywhere,
-// numbers of 3 characters and more where they are equal and of 6 and more also within texts. Shorter ones, true and false
+// and numbers of 3 characters and more, in texts however they are spelt (800.00). Shorter ones, true and false
 // say too little to be found by: they are hidden at the places and below members of the same name.
 //
 // The zero redactor hides nothing and costs nothing.
@@ -146,6 +147,29 @@ func (r *Record) public(text string) string {
 		return ""
 	}
 	return text
+}
+
+// told is an error as a log may have it.
+func (r *Record) told(cause error) error {
+	if r.file == nil {
+		return cause
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file.hidden.told(cause)
+}
+
+func (h *hidden) told(cause error) error {
+	if !h.active() || !h.tells(cause.Error()) {
+		return cause
+	}
+	if fault, ours := errors.AsType[*patterns.Fault](cause); ours {
+		return &patterns.Fault{RunID: fault.RunID, Cause: h.told(fault.Cause)}
+	}
+	if errors.Is(cause, ErrMismatch) {
+		return fmt.Errorf("%w; its words hold redacted values", ErrMismatch)
+	}
+	return errors.New("the words hold redacted values")
 }
 
 // marker opens what stands for a hidden value.

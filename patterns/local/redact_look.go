@@ -21,7 +21,7 @@ const (
 const (
 	minText   = 4 // bytes of a text within others
 	minNumber = 3 // characters of a number that is equal
-	minDigits = 6 // characters of a number within texts
+	minDigits = 6 // characters of a number within names, such as tx_123456
 	// maxNested is how deep JSON in texts of JSON is read, and how often escapes are undone.
 	maxNested = 4
 	// maxDocuments and maxBroken are how many documents are read in one text, and how many beginnings may come to nothing.
@@ -285,16 +285,21 @@ func (h *hidden) tells(text string) bool {
 	return w.isHidden("", text) || w.nests("", text, nil)
 }
 
-// within says whether a text has a known value in it, escaped or not.
-func (h *hidden) within(text string) bool {
-	if len(h.texts) == 0 && len(h.digits) == 0 {
+// counts says whether a text has a number in it that is equal to a known one, as "800.00" and "1,200 USD".
+func (h *hidden) counts(text string) bool {
+	if len(h.numbers) == 0 {
 		return false
 	}
+	return slices.ContainsFunc(figures(text), func(f float64) bool { return h.numbers[string(ijson.Canonical(f))] })
+}
+
+// within says whether a text has a known value in it, escaped or not.
+func (h *hidden) within(text string) bool {
 	for _, form := range forms(text) {
 		if slices.ContainsFunc(h.texts, func(known string) bool { return strings.Contains(form, known) }) {
 			return true
 		}
-		if slices.ContainsFunc(h.digits, func(known string) bool { return containsNumber(form, known) }) {
+		if slices.ContainsFunc(h.digits, func(known string) bool { return containsNumber(form, known) }) || h.counts(form) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -131,4 +132,21 @@ func hexUnit(escape byte, rest string) (uint16, bool) {
 	}
 	n, err := strconv.ParseUint(rest[:4], 16, 16)
 	return uint16(n), err == nil
+}
+
+// figures are the numbers in a text, but for digits that are a part of a name or of a hash.
+func figures(text string) (list []float64) {
+	word := func(r rune) bool {
+		return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == ','
+	}
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !word(r) }) {
+		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsDigit(r) }) // 800USD, USD800.
+		if strings.ContainsFunc(w, func(r rune) bool { return r == '_' || unicode.IsLetter(r) }) {
+			continue
+		}
+		if f, err := strconv.ParseFloat(strings.ReplaceAll(w, ",", ""), 64); err == nil {
+			list = append(list, f, -f)
+		}
+	}
+	return list
 }
