@@ -141,7 +141,11 @@ func DecodeBody(e Event) (any, error) {
 	default:
 		return nil, fmt.Errorf("event %d: the kind %.40q is not known here", e.Seq, e.Kind)
 	}
-	if err := ijson.DecodeKnown(e.Body, body); err != nil {
+	err := ijson.DecodeKnown(e.Body, body)
+	if plain := RedactedAsText(e.Body); err != nil && plain != nil { // a text may have been redacted
+		err = ijson.DecodeKnown(plain, body)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("event %d: body of %s: %w", e.Seq, e.Kind, err)
 	}
 	return body, nil

@@ -46,6 +46,8 @@ type Job struct {
 	// Config names the configuration that Spec and Model were made from, by its hash; Policy and Catalog are hashes of
 	// their own. They stand in the record.
 	Config, Policy, Catalog string
+	// Redact are the pointers to values that this configuration keeps out of the record.
+	Redact []string
 	// Present makes the uncut result for the record; nil: none is recorded. fault is the cause where ours ended the run.
 	Present       func(ended Ended, fault error) Presented
 	Era           string // the protocol that the client speaks

@@ -127,7 +127,11 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		Trace   []json.RawMessage `json:"trace"`
 		History []json.RawMessage `json:"history"`
 	}
-	if err := json.Unmarshal(s.Kept, &k); err != nil || k.Status != statusOK && k.Status != statusStopped {
+	err := json.Unmarshal(s.Kept, &k)
+	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // texts were redacted
+		err = json.Unmarshal(plain, &k)
+	}
+	if err != nil || k.Status != statusOK && k.Status != statusStopped {
 		return Envelope{}, false
 	}
 	e := k.Envelope

@@ -87,6 +87,7 @@ func Open(o Options) (*Engine, error) {
 	if f.journal, err = openJournal(o.Path, o.Hook); err != nil {
 		return nil, err
 	}
+	f.journal.stale.Store(!f.redactor.none()) // a process may have died before it tidied
 	if f.owner, err = newOwner(o.Path); err != nil {
 		f.journal.close()
 		return nil, err
@@ -198,7 +199,7 @@ func (f *file) begin(r *run) (string, error) {
 	n, _ := numberOf(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
-	r.record.file = &tail{file: f, id: r.id, n: n}
+	r.record.file = &tail{file: f, id: r.id, n: n, hidden: f.redactor.hidden()}
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	since := f.joinable(now).UnixMicro()
 	err := r.record.rest(false, func(s *session, _ patterns.Head, newest int64) error {
@@ -280,7 +281,7 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 	w, n := rest.Waiting, l.record.file.n
 	summary := ""
 	if l.job.Present != nil {
-		summary = ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary)
+		summary = l.record.public(ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary))
 	}
 	var wake any
 	if until := l.earliest(); !until.IsZero() {
@@ -319,12 +320,12 @@ func (f *file) finish(l *life, rest patterns.Ended) error {
 
 func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
 	n, r := l.record.file.n, rest.Result
-	summary := ijson.Cut(l.summary, maxSummary)
+	summary := l.record.public(ijson.Cut(l.summary, maxSummary))
 	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
 		if _, err := s.exec(updateEnded, head.Events, head.Hash, newest, rest.Ended.UnixMicro(), status, r.StopReason, r.Phase, summary, n); err != nil {
 			return err
 		}
-		return f.redactor.forget(s, n)
+		return l.record.file.forget(s)
 	})
 	if err != nil {
 		return err

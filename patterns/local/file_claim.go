@@ -43,6 +43,7 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 			return true
 		case <-ticks:
 			f.deliver()
+			f.journal.tidy()
 			buried := f.bury()
 			wanted := f.recall.Swap(false)
 			if changed := f.journal.changed(); changed || wanted {
@@ -250,13 +251,13 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
-	err := f.journal.do(&change{run: l.n, events: events, also: func(s *session) error {
+	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
 		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
 		return err
-	}})
+	})})
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +315,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 // mismatch ends a run whose code or record no longer fits. Nothing of it was executed.
 func (f *file) mismatch(l *loaded, cause error) error {
 	if f.Fault != nil {
-		f.Fault(l.id(), "", &patterns.Fault{RunID: l.id(), Cause: cause})
+		f.Fault(l.id(), "", &patterns.Fault{RunID: l.id(), Cause: l.hidden.told(cause)})
 	}
 	return f.cut(l, "replay_mismatch", cause)
 }
@@ -323,7 +324,7 @@ func (f *file) mismatch(l *loaded, cause error) error {
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // its job cannot be made here
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash}
+		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
 		l.run = &run{engine: f.Engine, id: l.id(), record: record, began: l.history.began}
 		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.principal, l.client, l.pattern
 	}
@@ -334,7 +335,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	summary := ""
 	if present := l.run.job.Present; present != nil {
 		shown := present(rest, nil)
-		end.Envelope, summary = shown.Envelope, shown.Summary
+		end.Envelope, summary = shown.Envelope, l.run.record.public(shown.Summary)
 	}
 	now := f.journal.now()
 	l.note(now, tookOver)
@@ -351,7 +352,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 			_, err = s.exec(updateEnded, last.Seq, last.Hash, last.At, last.At, end.Status, reason, phase, summary, l.n)
 		}
 		if err == nil {
-			err = f.redactor.forget(s, l.n)
+			err = t.forget(s)
 		}
 		return err
 	}})
@@ -407,13 +408,13 @@ func (f *file) taken(l *loaded) (*run, *history, error) {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
-	err := f.journal.do(&change{run: l.n, events: events, also: func(s *session) error {
+	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
 		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
 		return err
-	}})
+	})})
 	if errors.Is(err, patterns.ErrNotTaken) {
 		return nil, nil, patterns.ErrNotTaken
 	}
@@ -467,19 +468,19 @@ func (f *file) settle(id, effect string, s Settlement) error {
 		}
 	}
 	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash}
+	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
 	now := f.journal.now()
 	record.append(patterns.NoteEvent, "", now, NoteBody{What: noteSettle, Note: s.By})
 	last := record.append(patterns.OutcomeEvent, key, now, OutcomeBody{State: patterns.OK, Output: out, Human: true})
 	events := record.file.pending
 	head := events[len(events)-1].Hash
-	return f.journal.do(&change{run: n, events: events, sync: true, also: func(s *session) error {
+	return f.journal.do(&change{run: n, events: events, sync: true, also: record.file.with(func(s *session) error {
 		changed, err := s.exec(updateSettled, last.Seq, head, last.At.UnixMicro(), n, r.epoch)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
 		return err
-	}})
+	})})
 }
 
 // doubt is the key of the question about a call in doubt that is not answered; "" where there is none.

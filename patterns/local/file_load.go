@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"patterngate/catalog"
@@ -83,6 +84,7 @@ type loaded struct {
 	dry     *rehearsal
 	events  []Event
 	last    patterns.Event
+	hidden  *hidden // values that are kept out of the record
 }
 
 // errBroken is returned for a record whose chain or length is broken: nothing is appended to it.
@@ -100,7 +102,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if err := patterns.VerifyChain(r.id(), stored, r.length); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	open, err := f.reveal(r.n, stored)
+	open, hidden, lost, err := f.reveal(r.n, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +111,21 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	h := remembered(events)
+	if lost && r.state == "ended" {
+		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted
+	}
 	job, err := f.job(r, h)
 	if err != nil {
-		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1]}, err
+		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
+	}
+	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.options.Redact) { // begun under another configuration
+		hidden.redactor = hidden.with(own)
+		hidden.learn(open)
 	}
 	last := stored[len(stored)-1]
 	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
-	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash}
-	l := &loaded{row: r, history: h, events: events, last: last}
+	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
+	l := &loaded{row: r, history: h, events: events, last: last, hidden: hidden}
 	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
 	l.run.idle = patterns.Current{Since: h.began, Done: h.calls}
 	l.dry, err = l.run.rehearse(h)
@@ -136,13 +145,16 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 	return job, err
 }
 
+// errRedacted is returned for a run that ended and whose values are gone with that: it is shown as the record keeps it.
+var errRedacted = errors.New("local: values were redacted")
+
 // reveal puts redacted values back.
-func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, err error) {
+func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
 	err = f.journal.view(func(s *session) error {
-		open, err = f.redactor.reveal(s, n, events)
+		open, h, lost, err = f.redactor.reveal(s, n, events)
 		return err
 	})
-	return open, err
+	return open, h, lost, err
 }
 
 func decodeEvents(stored []patterns.Event) ([]Event, error) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/patterns"
@@ -31,7 +32,9 @@ type journal struct {
 	closed bool
 	wake   chan struct{} // something is queued, or it was closed
 
-	writing sync.Mutex // around what follows
+	stale   atomic.Bool  // the log may hold deleted values, see tidy
+	tidied  atomic.Int64 // when it was last tried
+	writing sync.Mutex   // around what follows
 	writer  *session
 	full    bool            // what PRAGMA synchronous is now
 	broken  map[int64]int64 // epochs of runs whose last change failed
@@ -214,6 +217,9 @@ func (j *journal) close() {
 	j.reader = nil
 	j.reading.Unlock()
 	j.writing.Lock()
+	if j.stale.Load() {
+		j.truncate() // where others have the file open, the log stays
+	}
 	_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
 	j.writer = nil
 	j.writing.Unlock()

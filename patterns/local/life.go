@@ -233,7 +233,7 @@ func (w *wait) before(o *wait) bool {
 // report tells the cause of what a tool or model did, for the log.
 func (l *life) report(key string, cause error) {
 	if cause != nil && l.engine.Fault != nil {
-		l.engine.Fault(l.id, key, cause)
+		l.engine.Fault(l.id, key, l.record.told(cause))
 	}
 }
 

@@ -1,19 +1,286 @@
 package local
 
-import "patterngate/patterns"
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
-// redactor keeps values at configured places out of the record.
-type redactor struct{}
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
 
-func newRedactor(pointers []string) (redactor, error) { return redactor{}, nil }
-
-// seal is an event as it is stored.
-func (r redactor) seal(t *tail, e Event) patterns.Event { return seal(t.id, e, t.head) }
-
-// reveal puts the values back for who replays a record.
-func (r redactor) reveal(s *session, n int64, events []patterns.Event) ([]patterns.Event, error) {
-	return events, nil
+// redactor says which values are kept out of records (spec/config.md section 2, redact): in the record each stands as
+// {"$redacted":"sha256:..."}, a hash over 16 random bytes and its canonical form. What hashes stand for lies in a table of
+// its own, which only replay reads and which is emptied in the transaction that ends the run.
+//
+//	body ──collect: values at the places──▶ known ──hide: places, and whatever is equal to or holds a known value──▶ record
+//	                                          └──▶ table redacted ──reveal──▶ body, for who carries the run on
+//
+// Within a run a value has one hash, so that it can be seen where it is the same. What was recorded before a value was
+// seen at one of the places stays: the record is never changed. A goal in which a model finds the value that it then puts
+// into arguments is such a text; a value that the caller's own arguments have at a place is known before the first event.
+//
+// Known values are looked for in decoded texts, also in escaped JSON within them: texts of 4 bytes and more anywhere,
+// and numbers of 3 characters and more, in texts however they are spelt (800.00). Shorter ones, true and false
+// say too little to be found by: they are hidden at the places and below members of the same name.
+//
+// The zero redactor hides nothing and costs nothing.
+type redactor struct {
+	args, result, input [][]string // tokens below the first word
+	answer              bool
 }
 
-// forget drops a run's values.
-func (r redactor) forget(s *session, n int64) error { return nil }
+// newRedactor reads pointers such as /args/card, /result/*/email, /input/iban and /answer.
+func newRedactor(pointers []string) (r redactor, err error) {
+	for _, p := range pointers {
+		tokens := ijson.Pointer(p).Tokens()
+		switch {
+		case len(tokens) > 1 && tokens[0] == "args":
+			r.args = append(r.args, tokens[1:])
+		case len(tokens) > 1 && tokens[0] == "result":
+			r.result = append(r.result, tokens[1:])
+		case len(tokens) > 1 && tokens[0] == "input":
+			r.input = append(r.input, tokens[1:])
+		case len(tokens) == 1 && tokens[0] == "answer":
+			r.answer = true
+		default:
+			return r, fmt.Errorf("local: redact: %q is no such pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
+		}
+	}
+	return r, nil
+}
+
+func (r redactor) none() bool {
+	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer
+}
+
+// with is a redactor for the places of both.
+func (r redactor) with(o redactor) redactor {
+	return redactor{
+		args: append(slices.Clone(r.args), o.args...), result: append(slices.Clone(r.result), o.result...),
+		input: append(slices.Clone(r.input), o.input...), answer: r.answer || o.answer,
+	}
+}
+
+// hidden are the values of one run that are kept out of its record. It is guarded by the record's lock. Nil hides nothing.
+type hidden struct {
+	redactor
+	hashes  map[string]string // by canonical value: as a marker shows it
+	fresh   []hiddenValue     // of events that are pending
+	texts   []string          // to be found within others
+	numbers map[string]bool   // by their JSON text, to be found where equal
+	digits  []string          // those of them that are found within texts
+	weak    map[string]bool   // by member and canonical value
+	over    bool              // the run ended: nothing more goes into the table
+	held    bool              // when it did, the table held something
+}
+
+// hiddenValue is a row of the table.
+type hiddenValue struct{ hash, value []byte }
+
+func (r redactor) hidden() *hidden {
+	return &hidden{redactor: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}}
+}
+
+// active says whether bodies have to be looked at: also where a process of another configuration has hidden something.
+func (h *hidden) active() bool { return h != nil && (!h.none() || len(h.hashes) > 0) }
+
+// seal is an event as it is stored.
+func (t *tail) seal(e Event) patterns.Event {
+	if !t.hidden.active() {
+		return seal(t.id, e, t.head)
+	}
+	stored := patterns.Event{Seq: int64(e.Seq), At: e.At.UnixMicro(), Kind: e.Kind, Key: e.Key}
+	stored.Body = t.hidden.body(e.Kind, e.Key, encodeBody(e.Body))
+	stored.Seal(t.id, t.head)
+	if e.Kind == patterns.EndEvent {
+		t.hidden.over, t.hidden.held, t.hidden.fresh = true, len(t.hidden.hashes) > 0, nil
+	}
+	return stored
+}
+
+// with adds to a change what the pending events hide.
+func (t *tail) with(also func(*session) error) func(*session) error {
+	if t.hidden == nil || len(t.hidden.fresh) == 0 {
+		return also
+	}
+	fresh := t.hidden.fresh
+	t.hidden.fresh = nil
+	return func(s *session) error {
+		if also != nil {
+			if err := also(s); err != nil {
+				return err
+			}
+		}
+		for _, v := range fresh {
+			if _, err := s.exec(insertRedacted, t.n, v.hash, v.value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// forget drops what a run hid, with its end.
+func (t *tail) forget(s *session) error {
+	if t.hidden == nil || !t.hidden.held {
+		return nil
+	}
+	changed, err := s.exec(deleteRedacted, t.n)
+	if changed > 0 {
+		t.file.journal.stale.Store(true) // see journal.tidy
+	}
+	return err
+}
+
+// public is a text for the run's row; empty where it tells what is hidden.
+func (r *Record) public(text string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.file.hidden; h.active() && h.tells(text) {
+		return ""
+	}
+	return text
+}
+
+// told is an error as a log may have it.
+func (r *Record) told(cause error) error {
+	if r.file == nil {
+		return cause
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file.hidden.told(cause)
+}
+
+func (h *hidden) told(cause error) error {
+	if !h.active() || !h.tells(cause.Error()) {
+		return cause
+	}
+	if fault, ours := errors.AsType[*patterns.Fault](cause); ours {
+		return &patterns.Fault{RunID: fault.RunID, Cause: h.told(fault.Cause)}
+	}
+	if errors.Is(cause, ErrMismatch) {
+		return fmt.Errorf("%w; its words hold redacted values", ErrMismatch)
+	}
+	return errors.New("the words hold redacted values")
+}
+
+// marker opens what stands for a hidden value.
+const marker = `{"` + patterns.Redacted + `":`
+
+// reveal puts values back for who replays a record, and returns what is hidden in it. Only hashes that stand in the run's
+// table are revealed. Where the run has ended there are none: lost says that values are missing.
+func (r redactor) reveal(s *session, n int64, stored []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
+	h = r.hidden()
+	marked := slices.ContainsFunc(stored, func(e patterns.Event) bool { return bytes.Contains(e.Body, []byte(marker)) })
+	if !marked {
+		h.learn(stored)
+		return stored, h, false, nil
+	}
+	values := map[string]any{}
+	err = s.each(func(row func(...any) error) error {
+		var v hiddenValue
+		if err := row(&v.hash, &v.value); err != nil {
+			return err
+		}
+		value, err := decodeOwn(v.value)
+		values[hashText(v.hash)] = value
+		h.hashes[string(v.value)] = hashText(v.hash)
+		return err
+	}, selectRedacted, n)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for text := range h.hashes {
+		if v, err := decodeOwn([]byte(text)); err == nil && strings.HasPrefix(text, `"`) {
+			h.know("", v)
+		}
+	}
+	open = slices.Clone(stored)
+	for i, e := range open {
+		if bytes.Contains(e.Body, []byte(marker)) {
+			body, err := decodeOwn(e.Body)
+			if err != nil {
+				return nil, nil, false, fmt.Errorf("%w: event %d: %w", errBroken, e.Seq, err)
+			}
+			open[i].Body = ijson.Canonical(revealed(body, values, &lost))
+		}
+	}
+	h.learn(open)
+	return open, h, lost, nil
+}
+
+// learn knows the values of a record again.
+func (h *hidden) learn(open []patterns.Event) {
+	if h.none() {
+		return
+	}
+	for _, e := range open {
+		if body, err := decodeOwn(e.Body); err == nil {
+			h.look(e.Kind, e.Key, body, finding)
+		}
+	}
+}
+
+// revealed is a value with its markers replaced. What came from outside and looks like a marker was hidden itself, so it
+// is not looked into.
+func revealed(v any, values map[string]any, lost *bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if hash, ok := v[patterns.Redacted].(string); ok && len(v) == 1 {
+			if value, ok := values[hash]; ok {
+				return value
+			}
+			*lost = true
+			return v
+		}
+		for name, m := range v {
+			v[name] = revealed(m, values, lost)
+		}
+	case []any:
+		for i, m := range v {
+			v[i] = revealed(m, values, lost)
+		}
+	}
+	return v
+}
+
+// mark is what stands for a value.
+func (h *hidden) mark(v any) any {
+	text := ijson.Canonical(v)
+	hash, known := h.hashes[string(text)]
+	if !known {
+		var salt [16]byte
+		_, _ = rand.Read(salt[:]) // never fails, see crypto/rand
+		sum := sha256.Sum256(append(salt[:], text...))
+		hash = "sha256:" + hex.EncodeToString(sum[:])
+		h.hashes[string(text)] = hash
+		if !h.over {
+			h.fresh = append(h.fresh, hiddenValue{sum[:], text})
+		}
+	}
+	return map[string]any{patterns.Redacted: hash}
+}
+
+// body is an event's canonical body with its values hidden.
+func (h *hidden) body(kind patterns.EventKind, key string, text []byte) []byte {
+	body, err := decodeOwn(text)
+	if err != nil { // it is ours; nothing rather than what may be in it
+		return []byte("{}")
+	}
+	h.look(kind, key, body, finding)
+	return ijson.Canonical(h.look(kind, key, body, hiding))
+}
+
+// decodeOwn reads what this program wrote, however deep.
+func decodeOwn(text []byte) (v any, err error) {
+	err = json.Unmarshal(text, &v)
+	return v, err
+}

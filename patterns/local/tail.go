@@ -17,7 +17,8 @@ type tail struct {
 	epoch   int64  // the fence; 0 until the run's row is there
 	head    []byte // hash of the newest event
 	pending []patterns.Event
-	durable bool // what is pending must survive the loss of power
+	durable bool    // what is pending must survive the loss of power
+	hidden  *hidden // what is kept out of the record; nil: nothing
 
 	mu     sync.Mutex
 	unsure map[string]OutcomeBody // outcomes that may not be recorded, by key
@@ -25,7 +26,7 @@ type tail struct {
 
 // add seals an event and keeps it for the next flush.
 func (t *tail) add(e Event) {
-	stored := t.file.redactor.seal(t, e)
+	stored := t.seal(e)
 	t.head = stored.Hash
 	t.pending = append(t.pending, stored)
 	out, ok := e.Body.(OutcomeBody)
@@ -52,7 +53,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		return none
 	}
 	events := t.pending
-	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: also}
+	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: t.with(also)}
 	c.done = func(err error) {
 		if err == nil {
 			t.sure(events)

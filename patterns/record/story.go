@@ -112,7 +112,7 @@ type envelope struct {
 	Budget  map[string]patterns.Spent `json:"budget"`
 	Effects []struct {
 		Key      string `json:"key"`
-		ArgsHash string `json:"args_hash"`
+		ArgsHash string `json:"args_hash"` // a redacted one as text
 		Status   string `json:"status"`
 	} `json:"effects"`
 	Plan  json.RawMessage `json:"plan"`
@@ -199,6 +199,9 @@ func (s *Story) end(b patterns.EndBody, at int64) {
 	if s.Usage.Model = b.Usage.Model; b.Usage.Usage != (patterns.Usage{}) {
 		s.Usage.Usage = b.Usage.Usage
 	}
+	if plain := patterns.RedactedAsText(b.Envelope); plain != nil {
+		b.Envelope = plain
+	}
 	_ = ijson.DecodeKnown(b.Envelope, &s.envelope) // one of another shape is not shown
 	s.Usage.Model = cmp.Or(s.Usage.Model, s.envelope.Usage.Model)
 	if s.envelope.Budget != nil {
@@ -223,7 +226,7 @@ func (s *Story) finish(r *Row) {
 		s.Status = string(patterns.Parked)
 	}
 	for _, e := range s.envelope.Effects {
-		if e.Key == r.Key {
+		if e.Key == r.Key && !strings.HasPrefix(e.ArgsHash, "{") {
 			r.ArgsHash = e.ArgsHash
 		}
 	}

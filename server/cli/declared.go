@@ -16,6 +16,7 @@ type declared struct {
 	patterns      []declaredPattern
 	model         patterns.Model
 	configured    bool // the user set the model up
+	redact        []string
 }
 
 // declaredPattern is one pattern that is enabled.
@@ -42,7 +43,7 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{hash: hash, catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{redact: c.redacted(), hash: hash, catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
 	for _, p := range c.Patterns {
 		if p.Enabled {
 			d.patterns = append(d.patterns, declaredPattern{newSpec(p, all), p.policyHash()})
@@ -65,7 +66,7 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
 		if p.spec.Name == b.Pattern {
 			job := server.JobOf(p.spec, d.model, d.configured, b)
-			job.Config, job.Policy, job.Catalog = d.hash, p.policy, d.catalog
+			job.Config, job.Policy, job.Catalog, job.Redact = d.hash, p.policy, d.catalog, d.redact
 			return job, nil
 		}
 	}

@@ -76,6 +76,11 @@ func replayTest(events []patterns.Event, export []byte, shelf configShelf) ([]by
 	if s.EndedAt == "" {
 		return nil, errors.New("the run has not ended; a test needs its result")
 	}
+	for _, e := range events {
+		if patterns.RedactedAsText(e.Body) != nil {
+			return nil, errors.New("values of it were redacted; it cannot be replayed")
+		}
+	}
 	begun, err := local.BegunOf(events)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,307 @@
+package local
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// purpose is what a body is looked through for.
+type purpose int
+
+const (
+	finding purpose = iota // values at the places are learnt
+	hiding                 // what is known is replaced
+)
+
+// The least lengths of what is looked for.
+const (
+	minText   = 4 // bytes of a text within others
+	minNumber = 3 // characters of a number that is equal
+	minDigits = 6 // characters of a number within names, such as tx_123456
+	// maxNested is how deep JSON in texts of JSON is read, and how often escapes are undone.
+	maxNested = 4
+	// maxDocuments and maxBroken are how many documents are read in one text, and how many beginnings may come to nothing.
+	maxDocuments = 1024
+	maxBroken    = 64
+)
+
+// ours are members of bodies that hold words of this program, or name what something is about, and are read as such.
+var ours = map[patterns.EventKind][]string{
+	patterns.StartEvent:   {"run_id", "pattern", "pattern_kind", "version", "principal", "client", "config", "policy", "catalog", "budget", "parent"},
+	patterns.IntentEvent:  {"effect", "effect_kind", "name", "rule"},
+	patterns.OutcomeEvent: {"assurance", "by", "channel", "decision", "state", "usage"},
+	patterns.LateEvent:    {"assurance", "by", "channel", "decision", "state", "usage"},
+	patterns.JudgedEvent:  {"phase", "decision", "rule"},
+	patterns.NoteEvent:    {"what", "by", "channel"},
+	patterns.EndEvent:     {"phase", "status", "stop_reason", "usage"},
+}
+
+// oursOf are likewise members of a call's verdict and of the result that the end holds.
+var oursOf = map[string][]string{
+	"verdict":  {"decision", "rule", "passes", "policy"},
+	"envelope": {"status", "stop_reason", "phase", "run_id", "budget", "usage", "record", "created_at", "ended_at"},
+}
+
+// look goes through a body and returns what it then is. To find changes nothing.
+func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) any {
+	members, ok := body.(map[string]any)
+	if !ok {
+		return body
+	}
+	w := walk{hidden: h, purpose: p}
+	return w.members(members, ours[kind], func(name string, v any) any {
+		of, _ := v.(map[string]any)
+		switch {
+		case oursOf[name] != nil && of != nil && (kind == patterns.IntentEvent || kind == patterns.EndEvent):
+			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, w.below(nil, name)) })
+		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.ToolEffect):
+			return w.value(name, v, h.redactor.args)
+		case kind == patterns.OutcomeEvent && name == "output" || kind == patterns.LateEvent && name == "output":
+			return w.output(key, v)
+		}
+		return w.value(name, v, w.below(nil, name))
+	})
+}
+
+// walk is one way through a body.
+type walk struct {
+	*hidden
+	purpose
+	nested int
+	hit    bool // something was to be hidden
+}
+
+// members goes through an object that is never replaced itself.
+func (w *walk) members(of map[string]any, skip []string, each func(name string, v any) any) map[string]any {
+	out := make(map[string]any, len(of))
+	for name, v := range of {
+		if !slices.Contains(skip, name) {
+			v = each(name, v)
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// output is what an effect came to. Whose it is shows its key; a result that was cut to a text has no places any more.
+func (w *walk) output(key string, v any) any {
+	places := append(w.below(nil, "output"), w.below(nil, "args")...)
+	last := key[strings.LastIndexByte(key, '/')+1:]
+	if w.answer && strings.HasPrefix(last, string(patterns.AskAnswer)+"#") {
+		places = append(places, nil)
+	}
+	if cut, ok := v.(map[string]any); ok && cut["truncated"] == true && len(w.result) > 0 {
+		places = append(places, []string{"head"})
+	}
+	return w.value("output", v, places)
+}
+
+// below are the places below a member, of those below the value that has it. A member may also begin places by its name.
+func (w *walk) below(places [][]string, name string) (list [][]string) {
+	for _, p := range places {
+		if len(p) > 0 && (p[0] == name || p[0] == "*") {
+			list = append(list, p[1:])
+		}
+	}
+	switch name {
+	case "args":
+		list = append(list, w.redactor.args...)
+	case "arguments", "input":
+		list = append(append(list, w.input...), w.redactor.args...)
+	case "observation", "result", "output", "last_observation":
+		list = append(list, w.result...)
+	case "answer":
+		if w.answer {
+			list = append(list, nil)
+		}
+	}
+	return list
+}
+
+// value goes through the value of a member.
+func (w *walk) value(name string, v any, places [][]string) any {
+	if v != nil && slices.ContainsFunc(places, func(p []string) bool { return len(p) == 0 }) {
+		return w.place(name, v)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return w.object(v, places)
+	case []any:
+		out := make([]any, len(v))
+		for i, m := range v {
+			out[i] = w.value(name, m, w.below(places, strconv.Itoa(i)))
+		}
+		return out
+	case string:
+		if w.isHidden(name, v) || w.nests(name, v, places) {
+			return w.replace(v)
+		}
+	case float64, bool:
+		if w.isHidden(name, v) {
+			return w.replace(v)
+		}
+	}
+	return v
+}
+
+// place is a value at a place.
+func (w *walk) place(name string, v any) any {
+	if w.purpose == finding {
+		w.know(name, v)
+		return v
+	}
+	return w.replace(v)
+}
+
+func (w *walk) replace(v any) any {
+	w.hit = true
+	if w.purpose == finding || w.nested > 0 {
+		return v
+	}
+	return w.mark(v)
+}
+
+func (w *walk) object(v map[string]any, places [][]string) any {
+	if w.purpose == hiding {
+		_, like := v[patterns.Redacted]
+		if like && len(v) == 1 { // else it might be taken for a value of ours
+			return w.replace(v)
+		}
+		for name := range v {
+			if w.within(name) { // a member cannot be renamed
+				return w.replace(v)
+			}
+		}
+	}
+	out := make(map[string]any, len(v))
+	for name, m := range v {
+		out[name] = w.value(name, m, append(w.below(places, name), w.pointed(v, name)...))
+	}
+	return out
+}
+
+// pointed are the places below what a problem got, which stood where its pointer says.
+func (w *walk) pointed(v map[string]any, name string) [][]string {
+	pointer, ok := v["pointer"].(string)
+	if !ok || name != "got" {
+		return nil
+	}
+	places := slices.Clone(w.input)
+	for _, token := range ijson.Pointer(pointer).Tokens() {
+		places = w.below(places, token)
+	}
+	return places
+}
+
+// nests says whether a text that holds JSON has in it what is to be hidden. It is then hidden as a whole.
+func (w *walk) nests(name, text string, places [][]string) bool {
+	if w.nested == maxNested || !strings.ContainsAny(text, "{[") {
+		return false
+	}
+	inner := walk{hidden: w.hidden, purpose: w.purpose, nested: w.nested + 1}
+	values, broken := documents(text)
+	for _, v := range values {
+		inner.value(name, v, places)
+	}
+	return inner.hit || broken && w.names(text)
+}
+
+// names says whether a text that is no JSON, though it may have begun as such, has a member of a place.
+func (w *walk) names(text string) bool {
+	for _, form := range forms(text) {
+		for _, p := range slices.Concat(w.redactor.args, w.result, w.input) {
+			if last := p[len(p)-1]; last == "*" || strings.Contains(form, strconv.Quote(last)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// know remembers a value that was at a place, and the values in it.
+func (h *hidden) know(name string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, m := range v {
+			h.know(name, m)
+		}
+	case []any:
+		for _, m := range v {
+			h.know(name, m)
+		}
+	case string:
+		if len(v) >= minText {
+			h.texts = add(h.texts, v)
+			return
+		}
+		h.weak[name+"\x00"+string(ijson.Canonical(v))] = true
+	case float64:
+		text := string(ijson.Canonical(v))
+		if len(text) >= minDigits {
+			h.digits = add(h.digits, text)
+		}
+		if len(text) >= minNumber {
+			h.numbers[text] = true
+			return
+		}
+		h.weak[name+"\x00"+text] = true
+	case bool:
+		h.weak[name+"\x00"+strconv.FormatBool(v)] = true
+	}
+}
+
+func add(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// isHidden says whether a scalar is equal to what is known, or holds it.
+func (w *walk) isHidden(name string, v any) bool {
+	if w.purpose == finding {
+		return false
+	}
+	text := string(ijson.Canonical(v))
+	if w.weak[name+"\x00"+text] {
+		return true
+	}
+	switch v := v.(type) {
+	case float64:
+		return w.numbers[text]
+	case string: // the hash of arguments has no salt: who guesses well would find them
+		return w.within(v) || name == "args_hash" && v != "" && len(w.redactor.args) > 0
+	}
+	return false
+}
+
+// tells says whether a text has in it what is hidden.
+func (h *hidden) tells(text string) bool {
+	w := walk{hidden: h, purpose: hiding}
+	return w.isHidden("", text) || w.nests("", text, nil)
+}
+
+// counts says whether a text has a number in it that is equal to a known one, as "800.00" and "1,200 USD".
+func (h *hidden) counts(text string) bool {
+	if len(h.numbers) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(figures(text), func(f float64) bool { return h.numbers[string(ijson.Canonical(f))] })
+}
+
+// within says whether a text has a known value in it, escaped or not.
+func (h *hidden) within(text string) bool {
+	for _, form := range forms(text) {
+		if slices.ContainsFunc(h.texts, func(known string) bool { return strings.Contains(form, known) }) {
+			return true
+		}
+		if slices.ContainsFunc(h.digits, func(known string) bool { return containsNumber(form, known) }) || h.counts(form) {
+			return true
+		}
+	}
+	return false
+}

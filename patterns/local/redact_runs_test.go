@@ -1,0 +1,219 @@
+package local_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// redacting is an engine over a state file that keeps values at some places out of records.
+func redacting(t testing.TB, path string, source patterns.Source) *local.Engine {
+	t.Helper()
+	e, err := local.Open(local.Options{Path: path, Source: source, Config: "sha256:test", Snapshot: []byte("{}"), Redact: []string{
+		"/args/message", "/args/report_date", "/args/manager_id", "/args/ticket", "/result/*/tier", "/result/amount_usd", "/input/goal", "/answer",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+const zanzibar = `Paid to "Zanzibar" 7731`
+
+// redactedRuns are runs in which values stand at places of redacting, and texts that may not be found.
+var redactedRuns = map[string]struct {
+	kind    gateway.Kind
+	task    patterns.Task
+	replies []string
+	secrets []string
+}{
+	"decompose":   {gateway.TaskDecomposition, patterns.Task{Goal: "April", Finalize: true}, []string{plan, zanzibar}, []string{"Zanzibar"}},
+	"orchestrate": {gateway.Orchestrator, patterns.Task{Goal: "Morning", Inputs: patterns.Inputs{"region": "US", "report_date": "2026-02-26"}, Finalize: true}, []string{tasks, zanzibar}, []string{"Zanzibar"}},
+	"route": {gateway.Routing, patterns.Task{Goal: "refund please user_id=42", Finalize: true}, []string{
+		`{"kind":"route","target":"billing_specialist","args":{"ticket":"refund please user_id=42"}}`, zanzibar,
+	}, []string{"Zanzibar"}},
+	"supervise": {gateway.Supervisor, patterns.Task{Goal: "1200"}, []string{
+		`{"kind":"tool","name":"get_refund_context","args":{"user_id":42}}`,
+		`{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200}}`,
+		`{"kind":"tool","name":"send_refund_email","args":{"user_id":42,"amount_usd":800,"message":"Paid to \u0022Zanzibar\u0022 7731"}}`,
+		`{"kind":"final","answer":"Told them: Paid to \"Zanzibar\" 7731."}`,
+	}, []string{"Zanzibar"}},
+}
+
+// A run whose values are redacted comes to the result of any other, wherever it is carried on, and leaves none of them.
+func TestRedactedRunGoesOnElsewhere(t *testing.T) {
+	for name, run := range redactedRuns {
+		t.Run(name, func(t *testing.T) {
+			want, record := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})
+			for at := range record.Events() {
+				path := newState(t)
+				job := patterns.Job{
+					Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: []string{"/answer"},
+					Present: func(ended patterns.Ended, _ error) patterns.Presented {
+						return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "said " + ended.Result.Answer}
+					},
+				}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				lines := 0
+				job.Progress = func(patterns.Progress) {
+					if lines++; lines == at {
+						cancel(patterns.ErrDetached)
+					}
+				}
+				e := redacting(t, path, jobs{job.Spec.Name: job})
+				ended, err := e.Start(ctx, job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e.Close()
+				noneIn(t, path, run.secrets)
+				job.Progress = nil
+				later := redacting(t, path, jobs{job.Spec.Name: job})
+				later.Go()
+				s, ok := later.Wait(t.Context(), "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
+				if !ok || s.State != patterns.Over && s.Ended.Waiting.Kind != patterns.ForSettlement {
+					t.Fatalf("at %d: %t, %+v", at, ok, s)
+				}
+				if s.State == patterns.Over && s.Ended.Result.StopReason != want.StopReason {
+					t.Errorf("at %d: %s, want %s", at, s.Ended.Result.StopReason, want.StopReason)
+				}
+				if s.State == patterns.Over && !strings.Contains(string(s.Kept), patterns.Redacted) {
+					t.Errorf("at %d: kept %s", at, s.Kept)
+				}
+				later.Close()
+				noneIn(t, path, run.secrets)
+				for _, secret := range run.secrets {
+					if s.State == patterns.Over {
+						notInFiles(t, filepath.Dir(path), secret)
+					}
+				}
+				cancel(nil)
+			}
+		})
+	}
+}
+
+// noneIn looks through all tables but the one that may hold the values.
+func noneIn(t testing.TB, path string, secrets []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, table := range []string{"runs", "events", "configs", "tombstones"} {
+		rows, err := db.Query("SELECT * FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, _ := rows.Columns()
+		for rows.Next() {
+			values, places := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+			for i := range values {
+				places[i] = &values[i]
+			}
+			if err := rows.Scan(places...); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range values {
+				for _, secret := range secrets {
+					if strings.Contains(string(v), secret) {
+						t.Errorf("%s.%s has %q: %s", table, columns[i], secret, v)
+					}
+				}
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// notInFiles looks through the bytes of all files.
+func notInFiles(t testing.TB, dir, secret string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err == nil && strings.Contains(string(b), secret) {
+			t.Errorf("%s holds %q", f.Name(), secret)
+		}
+	}
+}
+
+// While others have the file open its log is not folded away: it is emptied soon after the end of a run that had values.
+func TestRedactedLogIsEmptied(t *testing.T) {
+	run := redactedRuns["supervise"]
+	path := newState(t)
+	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
+	other := redacting(t, path, jobs{})
+	e := redacting(t, path, jobs{job.Spec.Name: job})
+	e.Go()
+	if _, err := e.Start(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	e.Close()
+	notInFiles(t, filepath.Dir(path), "Zanzibar")
+	other.Close()
+}
+
+// A run that waits shows its principal what is true, the record does not; another configuration's places hold on.
+func TestRedactedWhileItWaits(t *testing.T) {
+	path := newState(t)
+	s := spec(t, gateway.Supervisor, 0.01)
+	action := fmt.Sprintf(`{"kind":"tool","name":"send_refund_email","args":{"user_id":42,"amount_usd":800,"message":%q}}`, zanzibar)
+	task := patterns.Task{Goal: "x", Finalize: true}
+	job := patterns.Job{
+		Spec: s, Task: task, Principal: "local:1", Redact: []string{"/args/message"}, Arguments: map[string]any{"actions": []any{action}},
+		Model: &waitingModel{first: action},
+	}
+	e := redacting(t, path, jobs{s.Name: job})
+	e.Go()
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ended
+	noneIn(t, path, []string{"Zanzibar"})
+	e.Close()
+	plain, err := local.Open(local.Options{Path: path, Source: jobs{s.Name: job}, Config: "sha256:test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	plain.Go()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	shown, _ := plain.Wait(ctx, "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
+	if shown.State != patterns.Over {
+		t.Fatalf("%+v", shown)
+	}
+	noneIn(t, path, []string{"Zanzibar"})
+}
+
+// waitingModel proposes one action and then fails.
+type waitingModel struct{ first string }
+
+func (m *waitingModel) Name() string { return "script" }
+
+func (m *waitingModel) Ask(context.Context, patterns.Question) (patterns.Answer, error) {
+	if m.first == "" {
+		return patterns.Answer{}, &patterns.ModelFault{Reason: "llm_unreachable"}
+	}
+	first := m.first
+	m.first = ""
+	return patterns.Answer{Text: first}, nil
+}

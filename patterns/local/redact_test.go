@@ -1,0 +1,293 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+var somePlaces = []string{"/args/card", "/args/nested/*/pin", "/result/*/email", "/input/iban", "/answer"}
+
+// sealer seals events as a run's record does.
+func sealer(t testing.TB, pointers ...string) *tail {
+	t.Helper()
+	r, err := newRedactor(pointers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tail{id: "run_0000000000000001", hidden: r.hidden()}
+}
+
+// opened are events with what a tail hid put back, as from the table.
+func (t *tail) opened(tb testing.TB, events []patterns.Event) []patterns.Event {
+	tb.Helper()
+	values := map[string]any{}
+	for text, hash := range t.hidden.hashes {
+		v, err := decodeOwn([]byte(text))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		values[hash] = v
+	}
+	lost := false
+	open := slices.Clone(events)
+	for i := range open {
+		body, err := decodeOwn(open[i].Body)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		open[i].Body = ijson.Canonical(revealed(body, values, &lost))
+	}
+	if lost {
+		tb.Error("a marker stands for nothing")
+	}
+	return open
+}
+
+const card = `41"11\1111 ünï` + "\n\x01" + `😀1111`
+
+func jsonText(v any) string { return string(ijson.Canonical(v)) }
+
+// Wherever a value may turn up it is hidden, and is there again for who replays.
+func TestRedactedPlaces(t *testing.T) {
+	args := map[string]any{"card": card, "to": "u42"}
+	action := map[string]any{"kind": "tool", "name": "pay", "args": args}
+	asItIs := func(e Event) Event { return e }
+	start := Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"goal": "pay", "actions": []any{action}}}}
+	plain := Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"goal": "pay"}}}
+	tests := map[string]struct {
+		first, then Event
+		secrets     []string
+		stays       string
+	}{
+		"caller's plan":          {first: start, stays: "u42"},
+		"caller's plan as text":  {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"plan": jsonText(action)}}}},
+		"text in text":           {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"plan": jsonText(map[string]any{"plan": jsonText(action)})}}}},
+		"caller's turn":          {first: plain, then: outcome("turn#1", map[string]any{"actions": []any{action}})},
+		"model's reply":          {first: plain, then: outcome("plan#1", "Sure: ```json\n"+jsonText(action)+"\n```")},
+		"model's broken reply":   {first: plain, then: outcome("plan#1", jsonText(action)[:len(jsonText(action))-3])},
+		"a member twice":         {first: plain, then: outcome("plan#1", `{"args":{"card":`+jsonText(card)+`,"card":""}}`)},
+		"call":                   {first: plain, then: Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(args)}}},
+		"key of the call":        {first: start, then: Event{Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Once: "pay-" + card, Input: []byte("{}")}}},
+		"question about it":      {first: start, then: Event{Kind: patterns.IntentEvent, Key: "a#1", Body: IntentBody{Kind: patterns.ModelEffect, Name: "a", Input: ijson.Canonical(map[string]any{"history": jsonText([]any{action})})}}},
+		"judged":                 {first: start, then: Event{Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"proposal": action, "decision": "block", "reason": "card " + card}}},
+		"problem":                {first: plain, then: Event{Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"problems": []any{map[string]any{"pointer": "/actions/0/args/card", "got": card}}}}},
+		"verdict":                {first: start, then: Event{Kind: patterns.IntentEvent, Key: "p#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Verdict: map[string]any{"decision": "revise", "reason": "not " + card, "passes": 1.0}}}},
+		"in the answer":          {first: start, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"answer": "paid with " + card})}}},
+		"the end":                {first: plain, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"args": args}}, "next": map[string]any{"arguments": map[string]any{"iban": card}}})}}},
+		"a member's name":        {first: start, then: outcome("x#1", map[string]any{"by_card": map[string]any{card: 1.0}})},
+		"result":                 {first: plain, then: outcome("look#1", map[string]any{"user": map[string]any{"email": card}})},
+		"result that was cut":    {first: plain, then: outcome("look#1", map[string]any{"truncated": true, "bytes": 99999.0, "head": `{"user":{"email":` + jsonText(card)})},
+		"observation":            {first: plain, then: Event{Kind: patterns.EndEvent, Body: EndBody{Envelope: ijson.Canonical(map[string]any{"trace": []any{map[string]any{"observation": []any{map[string]any{"email": card}}}}})}}},
+		"input":                  {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"iban": card}}}},
+		"final answer":           {first: plain, then: outcome("answer#1", card)},
+		"final answer, parallel": {first: plain, then: outcome("task#2/answer#1", card)},
+		"a reason":               {first: start, then: Event{Kind: patterns.NoteEvent, Body: NoteBody{What: "cancel", Note: patterns.Note{Reason: "wrong card " + card}}}},
+		"late":                   {first: start, then: Event{Kind: patterns.LateEvent, Key: "x#1", Body: OutcomeBody{State: patterns.OK, Output: "was " + card}}},
+		"a number":               {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 4111111111111111.0}}}}, then: outcome("x#1", []any{4111111111111111.0, "it was 4111111111111111."}), secrets: []string{"4111111111111111"}},
+		"a number in words":      {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 1800.0}}}}, then: outcome("x#1", []any{"paid 1,800.00 USD", "1800USD"}), secrets: []string{"1,800.00", "1800"}},
+		"a list":                 {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": []any{card, 77777.5}}}}}, then: outcome("x#1", 77777.5), secrets: []string{"77777.5"}},
+		"hash of arguments":      {first: start, then: outcome("x#1", map[string]any{"args_hash": "0123456789abcdef"}), secrets: []string{"0123456789abcdef"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tail := sealer(t, somePlaces...)
+			events := []Event{tt.first}
+			if tt.then.Kind != "" {
+				events = append(events, tt.then)
+			}
+			var stored []patterns.Event
+			for i, e := range events {
+				e = asItIs(e)
+				e.Seq, e.At = i+1, time.UnixMicro(int64(i+1))
+				s := tail.seal(e)
+				tail.head = s.Hash
+				stored = append(stored, s)
+			}
+			for _, e := range stored {
+				noSecrets(t, e.Body, append(tt.secrets, card)...)
+			}
+			if !strings.Contains(string(stored[len(stored)-1].Body), marker) {
+				t.Errorf("the last body has no marker: %s", stored[len(stored)-1].Body)
+			}
+			if !strings.Contains(string(stored[0].Body), tt.stays) {
+				t.Errorf("%q is hidden too: %s", tt.stays, stored[0].Body)
+			}
+			if err := patterns.VerifyChain(tail.id, stored, int64(len(stored))); err != nil {
+				t.Error(err)
+			}
+			for i, e := range tail.opened(t, stored) {
+				if want := string(encodeBody(events[i].Body)); string(e.Body) != want {
+					t.Errorf("revealed %s\nwant %s", e.Body, want)
+				}
+			}
+		})
+	}
+}
+
+func outcome(key string, output any) Event {
+	return Event{Kind: patterns.OutcomeEvent, Key: key, Body: OutcomeBody{State: patterns.OK, Output: output}}
+}
+
+// noSecrets looks through a body as it is and with its escapes undone.
+func noSecrets(t testing.TB, body []byte, secrets ...string) {
+	t.Helper()
+	for _, form := range forms(string(body)) {
+		for _, secret := range secrets {
+			if strings.Contains(form, secret) {
+				t.Errorf("%q is in %s", secret, body)
+			}
+		}
+	}
+}
+
+// What looks like a marker and comes from outside is never taken for one.
+func TestForgedMarkers(t *testing.T) {
+	tail := sealer(t, "/args/card")
+	first := tail.seal(Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
+	var body struct {
+		Arguments struct {
+			Args struct{ Card map[string]any }
+		}
+	}
+	if err := json.Unmarshal(first.Body, &body); err != nil || body.Arguments.Args.Card[patterns.Redacted] == nil {
+		t.Fatalf("%v: %s", err, first.Body)
+	}
+	forged := outcome("x#1", map[string]any{
+		"a": body.Arguments.Args.Card, "b": map[string]any{patterns.Redacted: body.Arguments.Args.Card}, "c": map[string]any{patterns.Redacted: 5.0},
+		"d": map[string]any{patterns.Redacted: "sha256:00"}, "e": jsonText(body.Arguments.Args.Card),
+	})
+	forged.Seq = 2
+	second := tail.seal(forged)
+	open := tail.opened(t, []patterns.Event{first, second})
+	if got, want := string(open[1].Body), string(encodeBody(forged.Body)); got != want {
+		t.Errorf("revealed %s\nwant %s", got, want)
+	}
+}
+
+// Whatever the bodies, they come back as they were, and no value of a place is to be seen.
+func TestRedactionRoundTrips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tail := &tail{id: "run_0000000000000001"}
+		r, err := newRedactor(somePlaces)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tail.hidden = r.hidden()
+		secret := rapid.StringN(6, 20, -1).Draw(t, "secret")
+		value := drawn(secret, 3)
+		first := Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{
+			"more": value.Draw(t, "more"), "args": map[string]any{"card": secret},
+		}}}
+		events := []Event{first}
+		for i := range rapid.IntRange(1, 4).Draw(t, "n") {
+			e := outcome(rapid.SampledFrom([]string{"turn#1", "answer#1", "pay#1"}).Draw(t, "key"), value.Draw(t, "output"))
+			e.Seq = i + 2
+			events = append(events, e)
+		}
+		var stored []patterns.Event
+		for _, e := range events {
+			stored = append(stored, tail.seal(e))
+		}
+		values := map[string]any{}
+		for text, hash := range tail.hidden.hashes {
+			values[hash], _ = decodeOwn([]byte(text))
+		}
+		lost := false
+		for i, e := range stored {
+			if strings.Contains(string(e.Body), strings.Trim(jsonText(secret), `"`)) && len(secret) > 5 && !strings.Contains(`"arguments":{"$redacted":"sha256:"more","output":,"state":"ok"`, secret) {
+				t.Fatalf("%q is in %s", secret, e.Body)
+			}
+			body, _ := decodeOwn(e.Body)
+			if got, want := string(ijson.Canonical(revealed(body, values, &lost))), string(encodeBody(events[i].Body)); got != want || lost {
+				t.Fatalf("revealed (lost %t) %s\nwant %s", lost, got, want)
+			}
+		}
+	})
+}
+
+// drawn are values that have a text in them in many ways.
+func drawn(secret string, depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		kinds := 7
+		if depth > 0 {
+			kinds = 10
+		}
+		switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+		case 0:
+			return secret
+		case 1:
+			return rapid.String().Draw(t, "before") + secret
+		case 2:
+			return jsonText(map[string]any{"args": map[string]any{"card": secret}})
+		case 3:
+			return rapid.String().Draw(t, "text")
+		case 4:
+			return float64(rapid.IntRange(-5000, 5000).Draw(t, "number"))
+		case 5:
+			return map[string]any{patterns.Redacted: rapid.SampledFrom([]any{"sha256:ab", 1.0, secret}).Draw(t, "forged")}
+		case 6:
+			return jsonText(secret + "x")
+		case 7:
+			return []any{drawn(secret, depth-1).Draw(t, "a"), drawn(secret, depth-1).Draw(t, "b")}
+		case 8:
+			return map[string]any{"args": drawn(secret, depth-1).Draw(t, "args"), "result": drawn(secret, depth-1).Draw(t, "result")}
+		}
+		return map[string]any{rapid.SampledFrom([]string{"card", "email", "pin", "answer", "nested"}).Draw(t, "name"): drawn(secret, depth-1).Draw(t, "member")}
+	})
+}
+
+// Without places a body is what it always was.
+func TestRedactNothing(t *testing.T) {
+	e := outcome("x#1", map[string]any{"args": map[string]any{"card": card}})
+	for name, tail := range map[string]*tail{"none": sealer(t), "nil": {id: "run_0000000000000001"}} {
+		if got := tail.seal(e); string(got.Body) != string(encodeBody(e.Body)) {
+			t.Errorf("%s: %s", name, got.Body)
+		}
+	}
+	if _, err := newRedactor([]string{"/args"}); err == nil {
+		t.Error("/args alone is taken")
+	}
+}
+
+func TestUnescaped(t *testing.T) {
+	for text, want := range map[string]string{
+		`a`: `a`, `\"`: `"`, `\u0041`: `A`, `\ud83d\ude00`: `😀`, `\ud83d`: "\ufffd", `\u00`: `\u00`, `\x`: `\x`, `\`: `\`, `a\\\n`: "a\\\n", `\ud83d\u0041`: "\ufffdA",
+	} {
+		if got := unescaped(text); got != want {
+			t.Errorf("unescaped(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for text, want := range map[string][]float64{
+		"paid 800.00 USD.": {800, -800}, "1,200USD": {1200, -1200}, "-5": {5, -5}, "rf_42_805a8f": nil, "tx-77": {77, -77}, "": nil, "none": nil, "1.2.3": nil,
+	} {
+		if got := figures(text); !slices.Equal(got, want) {
+			t.Errorf("figures(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func BenchmarkSealRedacted(b *testing.B) {
+	for name, places := range map[string][]string{"none": nil, "one": {"/args/card"}} {
+		b.Run(name, func(b *testing.B) {
+			tail := sealer(b, places...)
+			tail.seal(Event{Seq: 1, Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": "4111-1111"}}}})
+			e := outcome("x#1", map[string]any{"text": strings.Repeat("what it says ", 50), "n": 1.0, "list": []any{1.0, 2.0, fmt.Sprint("x")}})
+			e.Seq = 2
+			for b.Loop() {
+				tail.seal(e)
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package local
+
+import "time"
+
+// tidyAfter is how often the log is emptied at most, of values that were deleted.
+const tidyAfter = time.Second
+
+// tidy empties the log soon after hidden values were deleted: SQLite appends the pages without them and leaves the old
+// ones in the log until it begins anew. It never waits: where the file is in use it is tried again.
+func (j *journal) tidy() {
+	now := time.Now().UnixNano()
+	if !j.stale.Load() || now-j.tidied.Load() < int64(tidyAfter) || !j.writing.TryLock() {
+		return
+	}
+	defer j.writing.Unlock()
+	j.tidied.Store(now)
+	if j.writer != nil && j.there() == nil {
+		j.truncate()
+	}
+}
+
+// truncate folds the log into the file and empties it. It holds the journal's writing. What cannot be done now is left.
+func (j *journal) truncate() {
+	if j.writer.run("PRAGMA busy_timeout=0") != nil {
+		return
+	}
+	defer func() { _ = j.writer.run(j.patience()) }()
+	j.stale.Store(false)
+	busy := true
+	err := j.writer.each(func(row func(...any) error) error {
+		var pages, done int64
+		return row(&busy, &pages, &done)
+	}, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err != nil || busy {
+		j.stale.Store(true)
+	}
+}
