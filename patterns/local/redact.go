@@ -284,3 +284,6 @@ func decodeOwn(text []byte) (v any, err error) {
 	err = json.Unmarshal(text, &v)
 	return v, err
 }
+
+// hashText is a hash as texts show it.
+func hashText(hash []byte) string { return "sha256:" + hex.EncodeToString(hash) }
