@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -128,8 +129,14 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		History []json.RawMessage `json:"history"`
 	}
 	err := json.Unmarshal(s.Kept, &k)
-	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // texts were redacted
+	if plain := patterns.RedactedAsText(s.Kept); err != nil && plain != nil { // an answer, say, was redacted
+		plan, trace, history := k.Plan, k.Trace, k.History
+		k.Plan, k.Trace, k.History = nil, nil, nil
 		err = json.Unmarshal(plain, &k)
+		k.Plan, k.Trace, k.History = plan, trace, history // rows of any shape are shown as they are
+		if strings.HasPrefix(k.Summary, `{"$`) {
+			k.Summary = "What became of the run holds values that its record keeps only as hashes."
+		}
 	}
 	if err != nil || k.Status != statusOK && k.Status != statusStopped {
 		return Envelope{}, false
