@@ -43,9 +43,11 @@ func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay, "edit": edit,
+			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay, "edit": edit, "outside": outside,
+			"held": held,
 		},
 		Setup: func(e *testscript.Env) error {
+			e.Values[heldKey{}] = map[string]chan struct{}{}
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))

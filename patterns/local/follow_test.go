@@ -32,6 +32,9 @@ func TestJoinedRunIsCarriedOn(t *testing.T) {
 			if err != nil || ended.RunID != left.RunID || !ended.Joined || ended.Running != nil || !ended.Result.OK() {
 				t.Errorf("Start() of the same call = %+v, %v, want the end of %s, joined", ended, err, left.RunID)
 			}
+			if ended.Phase == "" {
+				t.Error("the run that was joined ended in no phase")
+			}
 		})
 	}
 }

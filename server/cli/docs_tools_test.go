@@ -87,7 +87,8 @@ func TestToolsPage(t *testing.T) {
 	b.WriteString("# Tools\n\n" +
 		"What `tools/list` shows of a fresh installation; `patterngate tools NAME` prints one with its schemas as they are. The\n" +
 		"schemas are for readers: what a call holds is judged by the server and the gate. An object or a list may also be sent as a\n" +
-		"string that holds its JSON; an optional argument that is `null` is as if absent.\n\n" +
+		"string that holds its JSON; an optional argument that is `null` is as if absent. What becomes of a run whose call comes back\n" +
+		"before its end: [durability.md](durability.md#leaving-a-run-and-coming-back).\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestToolsPage -update`).\n")
 	results := map[string][]string{} // tools by what they return
 	var order []string

@@ -162,6 +162,7 @@ func cancels(t *testing.T, s *session, in script) {
 	if _, err := s.morning(ctx, in); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the cancelled call returned %v, want context.Canceled", err)
 	}
+	s.cancelsDetached(t)
 	id := s.log.line(t, ` run ended run_id=(run_[0-9a-f]{16}) .*stop_reason=cancelled`)
 	if got := s.run(t, id); got.StopReason != "cancelled" {
 		t.Errorf("the run's resource says %s %s, want cancelled", got.Status, got.StopReason)

@@ -14,6 +14,17 @@ func own(args map[string]any) map[string]any {
 	return args
 }
 
+// cancelsDetached cancels the run that goes on because this client, over HTTP, closes the connection as it cancels: the
+// server cannot tell that from a connection that was lost.
+func (s *session) cancelsDetached(t *testing.T) {
+	listed, _ := s.call(t, "list_runs", map[string]any{"status": "running"}).StructuredContent.(map[string]any)
+	runs, _ := listed["runs"].([]any)
+	for _, r := range runs {
+		id := r.(map[string]any)["run_id"]
+		s.expect(t, s.call(t, "run_cancel", map[string]any{"run_id": id}), expected{Tool: "run_orchestrator", Status: "stopped", Reason: "cancelled"})
+	}
+}
+
 func comesBack(t *testing.T, s *session, in script) {
 	const tool = "run_orchestrator"
 	args := own(in.Morning)
