@@ -65,6 +65,18 @@ func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
 	return r, events, err
 }
 
+// whole checks that what was read is the run's whole record, as far as that is known. Its error is errBroken.
+func (r *row) whole(stored []patterns.Event) error {
+	err := r.damage
+	if err == nil {
+		err = patterns.VerifyChain(r.id(), stored, r.length)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return nil
+}
+
 func readEvents(s *session, n int64) (events []patterns.Event, err error) {
 	err = s.each(func(scan func(...any) error) error {
 		var e patterns.Event
@@ -94,11 +106,8 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if r.state == "broken" {
 		return nil, errBroken
 	}
-	if r.damage != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, r.damage)
-	}
-	if err := patterns.VerifyChain(r.id(), stored, r.length); err != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	if err := r.whole(stored); err != nil {
+		return nil, err
 	}
 	open, err := f.reveal(r.n, stored)
 	if err != nil {
