@@ -10,14 +10,26 @@ import (
 // Full lets the state file take nothing more, or again what is written to it.
 func (e *Engine) Full(t testing.TB, is bool) {
 	t.Helper()
-	pragma := "PRAGMA query_only=0"
-	if is {
-		pragma = "PRAGMA query_only=1"
-	}
+	e.pragma(t, is, "query_only=1", "query_only=0")
+}
+
+// Pages lets the state file have no more pages than it has, or again as many as it wants.
+func (e *Engine) Pages(t testing.TB, most bool) {
+	t.Helper()
+	e.pragma(t, most, "max_page_count=1", "max_page_count=1000000")
+}
+
+// pragma sets one in the order of changes: who asked for the lock would come last.
+func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
+	t.Helper()
 	j := e.file.journal
-	j.writing.Lock()
-	defer j.writing.Unlock()
-	check(t, j.writer.run(pragma))
+	if !is {
+		j.writing.Lock()
+		defer j.writing.Unlock()
+		check(t, j.writer.run("PRAGMA "+no))
+		return
+	}
+	_ = j.do(&change{also: func(s *session) error { return s.run("PRAGMA " + yes) }}) // that of its batch may fail by it
 }
 
 // Ahead sets the clock of the state file forward, as when the process began so much later.
@@ -55,5 +67,5 @@ func (e *Engine) Waiters() int {
 	return len(e.waiters.by)
 }
 
-// Pages makes the state file as large as it is the most that it may be, or lets it grow again.
-func (e *Engine) Pages(t testing.TB, most bool) { full(t, e.file.journal, most) }
+// File says whether the engine keeps its runs in a state file.
+func (e *Engine) File() bool { return e.file != nil }

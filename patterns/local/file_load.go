@@ -57,7 +57,7 @@ func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
 		if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil {
 			return err
 		}
-		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt {
+		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt || !unrecorded(err) {
 			r.damage, err = err, nil
 		}
 		return err
