@@ -23,46 +23,47 @@ func (slow) Ask(ctx context.Context, _ patterns.Question) (patterns.Answer, erro
 
 // A run that is taken back ends as cancelled in the phase where it stood, whatever it was doing.
 func TestCanceledPhases(t *testing.T) {
-	tests := map[string]struct {
-		run   string
-		at    string // the line of progress at which it is taken back
-		slow  bool   // the model never answers
-		phase string
-	}{
-		"asking for a plan":        {run: "decompose", at: "plan: asking", slow: true, phase: "plan"},
-		"a step":                   {run: "decompose", at: "execute: step 2", phase: "execute"},
-		"writing the answer":       {run: "decompose", at: "finalize:", phase: "finalize"},
-		"asking for tasks":         {run: "orchestrate", at: "plan: asking", slow: true, phase: "plan"},
-		"tasks side by side":       {run: "orchestrate", at: "dispatch: payments_worker", phase: "dispatch"},
-		"asking for a route":       {run: "route", at: "route: asking", slow: true, phase: "route"},
-		"a hand-over":              {run: "route", at: "delegate: ", phase: "delegate"},
-		"asking for an action":     {run: "supervise", at: "worker: asking", slow: true, phase: "worker"},
-		"an action":                {run: "supervise", at: "execution: calling issue_refund", phase: "execution"},
-		"a person about to decide": {run: "supervise", at: "human_approval:", phase: "execution"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			run := runs[tt.run]
-			e := &local.Engine{}
-			defer e.Close()
-			var model patterns.Model = &script{replies: run.replies}
-			if tt.slow {
-				model = slow{model}
-			}
-			ended, err := e.Start(ctx, patterns.Job{
-				Spec: spec(t, run.kind, 1), Task: run.task, Model: model, Progress: func(p patterns.Progress) {
-					if strings.HasPrefix(p.Line, tt.at) {
-						cancel()
-					}
-				},
+	onBoth(t, func(t *testing.T, open opener) {
+		tests := map[string]struct {
+			run   string
+			at    string // the line of progress at which it is taken back
+			slow  bool   // the model never answers
+			phase string
+		}{
+			"asking for a plan":        {run: "decompose", at: "plan: asking", slow: true, phase: "plan"},
+			"a step":                   {run: "decompose", at: "execute: step 2", phase: "execute"},
+			"writing the answer":       {run: "decompose", at: "finalize:", phase: "finalize"},
+			"asking for tasks":         {run: "orchestrate", at: "plan: asking", slow: true, phase: "plan"},
+			"tasks side by side":       {run: "orchestrate", at: "dispatch: payments_worker", phase: "dispatch"},
+			"asking for a route":       {run: "route", at: "route: asking", slow: true, phase: "route"},
+			"a hand-over":              {run: "route", at: "delegate: ", phase: "delegate"},
+			"asking for an action":     {run: "supervise", at: "worker: asking", slow: true, phase: "worker"},
+			"an action":                {run: "supervise", at: "execution: calling issue_refund", phase: "execution"},
+			"a person about to decide": {run: "supervise", at: "human_approval:", phase: "execution"},
+		}
+		for name, tt := range tests {
+			t.Run(name, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				run := runs[tt.run]
+				e := open(t)
+				var model patterns.Model = &script{replies: run.replies}
+				if tt.slow {
+					model = slow{model}
+				}
+				ended, err := e.Start(ctx, patterns.Job{
+					Spec: spec(t, run.kind, 1), Task: run.task, Model: model, Progress: func(p patterns.Progress) {
+						if strings.HasPrefix(p.Line, tt.at) {
+							cancel()
+						}
+					},
+				})
+				if r := ended.Result; err != nil || r.StopReason != "cancelled" || r.Phase != tt.phase {
+					t.Errorf("%v; stopped by %q in %q, want cancelled in %q", err, r.StopReason, r.Phase, tt.phase)
+				}
 			})
-			if r := ended.Result; err != nil || r.StopReason != "cancelled" || r.Phase != tt.phase {
-				t.Errorf("%v; stopped by %q in %q, want cancelled in %q", err, r.StopReason, r.Phase, tt.phase)
-			}
-		})
-	}
+		}
+	})
 }
 
 // A write that was under way when the run was taken back may have happened; tasks that were not begun say so.

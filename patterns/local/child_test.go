@@ -118,3 +118,26 @@ func (c *child) kill(t *testing.T) {
 	}
 	_ = c.Wait()
 }
+
+// Role lets processes that tests start do something else with a state file.
+func Role(name string, f func(path string, ready func()) error) bool {
+	children[name] = f
+	return true
+}
+
+// Child is a process in a role.
+type Child struct{ *child }
+
+// Spawn starts a child and waits until it says that it is ready; it is killed with the test.
+func Spawn(t *testing.T, role, path string) Child {
+	t.Helper()
+	c := spawn(t, role, path)
+	c.ready(t)
+	return Child{c}
+}
+
+// Kill ends it as kill -9 does.
+func (c Child) Kill(t *testing.T) { c.kill(t) }
+
+// End lets it end by itself.
+func (c Child) End(t *testing.T) { c.end(t) }

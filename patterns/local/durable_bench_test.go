@@ -72,7 +72,7 @@ func openFile(b testing.TB, path string, source patterns.Source) *local.Engine {
 }
 
 // succeed carries out a run that has to succeed.
-func succeed(b testing.TB, e *local.Engine, job patterns.Job) patterns.Ended {
+func succeed(b testing.TB, e patterns.Engine, job patterns.Job) patterns.Ended {
 	b.Helper()
 	ended, err := e.Start(context.Background(), job)
 	if err != nil || !ended.Result.OK() {

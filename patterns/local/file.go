@@ -161,6 +161,7 @@ func (f *file) close() {
 	}})
 	f.journal.close()
 	f.owner.close()
+	f.waiters.announceAll() // here nobody learns of a run any more
 }
 
 // numberOf is a run's number in the file; false for what is no id.

@@ -483,6 +483,19 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	})})
 }
 
+// noteIn appends a note to the record of a run that was just taken out of all hands.
+func (f *file) noteIn(s *session, n int64, body NoteBody) error {
+	var last patterns.Event
+	err := s.each(func(row func(...any) error) error { return row(&last.Seq, &last.At, &last.Hash) }, selectLast, n)
+	if err != nil {
+		return err
+	}
+	note := patterns.Event{Seq: last.Seq + 1, At: max(last.At, f.journal.now().UnixMicro()), Kind: patterns.NoteEvent, Body: encodeBody(body)}
+	note.Seal(idOf(n), last.Hash)
+	_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
+	return err
+}
+
 // doubt is the key of the question about a call in doubt that is not answered; "" where there is none.
 func (l *loaded) doubt(effect string) string {
 	for key, m := range l.history.past {
@@ -500,7 +513,7 @@ func (l *loaded) doubt(effect string) string {
 // cancel implements keeper's Cancel for a run whose principal was checked.
 func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 	for range 3 { // it may change hands meanwhile
-		r, _, err := f.read(n)
+		r, events, err := f.read(n)
 		if err != nil {
 			return err
 		}
@@ -514,14 +527,25 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 			l.end(by)
 			return nil
 		}
-		err = f.journal.do(&change{sync: true, also: func(s *session) error {
-			_, err := s.exec(updateCanceled, n)
+		if err := r.whole(events); err != nil {
+			f.quarantine(r, err)
+			return patterns.ErrOver
+		}
+		owned := int64(0)
+		err = f.journal.do(&change{sync: true, also: func(s *session) (err error) {
+			if owned, err = s.exec(updateRecalled, n); err != nil || owned > 0 {
+				return err
+			}
+			rested, err := s.exec(updateCanceled, n)
+			if err == nil && rested > 0 {
+				err = f.noteIn(s, n, NoteBody{What: noteCancel, Note: by})
+			}
 			return err
 		}})
 		if err != nil {
 			return err
 		}
-		if r.state == "running" { // its owner will see it
+		if owned > 0 { // its owner will see it
 			f.recall.Store(true)
 			return nil
 		}

@@ -58,12 +58,24 @@ func (f *file) read(n int64) (r *row, events []patterns.Event, err error) {
 		if err := readRows(s, func(found *row) bool { r = found; return false }, selectRow, n); err != nil || r == nil {
 			return err
 		}
-		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt {
+		if events, err = readEvents(s, n); sqliteCode(err) == codeCorrupt || !unrecorded(err) {
 			r.damage, err = err, nil
 		}
 		return err
 	})
 	return r, events, err
+}
+
+// whole checks that what was read is the run's whole record, as far as that is known. Its error is errBroken.
+func (r *row) whole(stored []patterns.Event) error {
+	err := r.damage
+	if err == nil {
+		err = patterns.VerifyChain(r.id(), stored, r.length)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return nil
 }
 
 func readEvents(s *session, n int64) (events []patterns.Event, err error) {
@@ -96,11 +108,8 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if r.state == "broken" {
 		return nil, errBroken
 	}
-	if r.damage != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, r.damage)
-	}
-	if err := patterns.VerifyChain(r.id(), stored, r.length); err != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	if err := r.whole(stored); err != nil {
+		return nil, err
 	}
 	open, hidden, lost, err := f.reveal(r.n, stored)
 	if err != nil {

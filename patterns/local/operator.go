@@ -125,8 +125,18 @@ func (o Operator) Settle(id, effect string, s Settlement) error {
 // [patterns.ErrNotTaken] where nobody owns it.
 func (o Operator) Seize(id string, by patterns.Note) error {
 	n, _ := numberOf(id)
-	now := o.file.journal.now()
-	err := o.file.journal.do(&change{run: n, sync: true, also: func(s *session) error {
+	r, events, err := o.file.read(n)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return patterns.ErrNoRun
+	}
+	if err := r.whole(events); err != nil { // nothing may be appended
+		o.file.quarantine(r, err)
+		return err
+	}
+	err = o.file.journal.do(&change{run: n, sync: true, also: func(s *session) error {
 		changed, err := s.exec(updateSeized, n)
 		if err != nil {
 			return err
@@ -134,17 +144,7 @@ func (o Operator) Seize(id string, by patterns.Note) error {
 		if changed == 0 {
 			return refusal{patterns.ErrNotTaken}
 		}
-		var last patterns.Event
-		err = s.each(func(row func(...any) error) error { return row(&last.Seq, &last.At, &last.Hash) }, selectLast, n)
-		if err != nil {
-			return err
-		}
-		note := patterns.Event{
-			Seq: last.Seq + 1, At: max(last.At, now.UnixMicro()), Kind: patterns.NoteEvent, Body: encodeBody(NoteBody{What: noteSeize, Note: by}),
-		}
-		note.Seal(id, last.Hash)
-		_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
-		return err
+		return o.file.noteIn(s, n, NoteBody{What: noteSeize, Note: by})
 	}})
 	o.file.nudge()
 	return err

@@ -37,7 +37,7 @@ func refundJob(t testing.TB, actions ...any) patterns.Job {
 }
 
 // begin starts a run that has to wait for its caller.
-func begin(t testing.TB, e *local.Engine, job patterns.Job) patterns.Ended {
+func begin(t testing.TB, e patterns.Engine, job patterns.Job) patterns.Ended {
 	t.Helper()
 	ended, err := e.Start(context.Background(), job)
 	if err != nil || ended.Waiting == nil {
@@ -47,7 +47,7 @@ func begin(t testing.TB, e *local.Engine, job patterns.Job) patterns.Ended {
 }
 
 // send hands a waiting run what its caller sends.
-func send(t testing.TB, e *local.Engine, id string, given object) patterns.Ended {
+func send(t testing.TB, e patterns.Engine, id string, given object) patterns.Ended {
 	t.Helper()
 	ended, err := e.Continue(context.Background(), patterns.Continuation{Principal: "local:1", RunID: id, Given: given})
 	if err != nil {
@@ -90,146 +90,152 @@ func TestActionByAction(t *testing.T) {
 
 // What a run waits for says all that its caller must know.
 func TestWaitingRoute(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	ended := begin(t, e, patterns.Job{
-		Spec: spec(t, gateway.Routing, 0), Principal: "local:1", Model: &script{},
-		Task: patterns.Task{Goal: "refund user_id=42", Caller: patterns.Proposals("route", object{"target": "sales_specialist"})},
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		ended := begin(t, e, patterns.Job{
+			Spec: spec(t, gateway.Routing, 0), Principal: "local:1", Model: &script{},
+			Task: patterns.Task{Goal: "refund user_id=42", Caller: patterns.Proposals("route", object{"target": "sales_specialist"})},
+		})
+		w := ended.Waiting
+		if w.Phase != "route" || w.Argument != "route" || w.Turn != 2 || w.Left != 2 || !slices.Equal(w.Forbidden, []string{"sales_specialist"}) ||
+			slices.Contains(w.Names, "sales_specialist") || w.Last == nil || w.Until.Sub(w.Since) != 30*time.Minute {
+			t.Errorf("waits for %+v", w)
+		}
+		ended = send(t, e, ended.RunID, object{"route": object{"target": "billing_specialist"}})
+		if ended.Result.StopReason != patterns.Success || ended.Result.SelectedRoute != "billing_specialist" {
+			t.Errorf("ended with %s", asJSON(t, ended.Result))
+		}
 	})
-	w := ended.Waiting
-	if w.Phase != "route" || w.Argument != "route" || w.Turn != 2 || w.Left != 2 || !slices.Equal(w.Forbidden, []string{"sales_specialist"}) ||
-		slices.Contains(w.Names, "sales_specialist") || w.Last == nil || w.Until.Sub(w.Since) != 30*time.Minute {
-		t.Errorf("waits for %+v", w)
-	}
-	ended = send(t, e, ended.RunID, object{"route": object{"target": "billing_specialist"}})
-	if ended.Result.StopReason != patterns.Success || ended.Result.SelectedRoute != "billing_specialist" {
-		t.Errorf("ended with %s", asJSON(t, ended.Result))
-	}
 }
 
 // Refused proposals leave the run waiting at the same turn, the third time it stops; nothing of them runs.
 func TestRefusedContinuations(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	ended := begin(t, e, refundJob(t, lookUp))
-	faulty := object{"actions": []any{lookUp, object{"kind": "tool", "name": "pay", "args": object{}}}}
-	for refused := 1; refused < 3; refused++ {
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		ended := begin(t, e, refundJob(t, lookUp))
+		faulty := object{"actions": []any{lookUp, object{"kind": "tool", "name": "pay", "args": object{}}}}
+		for refused := 1; refused < 3; refused++ {
+			ended = send(t, e, ended.RunID, faulty)
+			w := ended.Waiting
+			if w == nil || w.Turn != 2 || w.Refused != refused || len(w.SoFar.Problems) == 0 || w.SoFar.RawName != "raw_action" || ended.Calls != 1 {
+				t.Fatalf("refused %d times: %+v after %d calls", refused, w, ended.Calls)
+			}
+			if p := w.SoFar.Problems[0]; p.Pointer != "/actions/1/name" {
+				t.Errorf("problem at %s, want /actions/1/name", p.Pointer)
+			}
+		}
 		ended = send(t, e, ended.RunID, faulty)
-		w := ended.Waiting
-		if w == nil || w.Turn != 2 || w.Refused != refused || len(w.SoFar.Problems) == 0 || w.SoFar.RawName != "raw_action" || ended.Calls != 1 {
-			t.Fatalf("refused %d times: %+v after %d calls", refused, w, ended.Calls)
+		if r := ended.Result; ended.Waiting != nil || r.StopReason != "invalid_action:unknown_tool:pay" || r.Phase != "worker" || ended.Calls != 1 {
+			t.Errorf("the third time: %+v", ended)
 		}
-		if p := w.SoFar.Problems[0]; p.Pointer != "/actions/1/name" {
-			t.Errorf("problem at %s, want /actions/1/name", p.Pointer)
-		}
-	}
-	ended = send(t, e, ended.RunID, faulty)
-	if r := ended.Result; ended.Waiting != nil || r.StopReason != "invalid_action:unknown_tool:pay" || r.Phase != "worker" || ended.Calls != 1 {
-		t.Errorf("the third time: %+v", ended)
-	}
+	})
 }
 
 // A good proposal after a refused one is a fresh start: the next turn may be refused as often.
 func TestRefusalsCountByTurn(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	ended := begin(t, e, refundJob(t))
-	for range 3 {
-		ended = send(t, e, ended.RunID, object{"actions": []any{"nonsense"}})
-		ended = send(t, e, ended.RunID, object{"actions": []any{object{"kind": "tool", "name": "get_refund_context", "args": object{"user_id": 42.0}}}})
-		if ended.Waiting == nil {
-			break
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		ended := begin(t, e, refundJob(t))
+		for range 3 {
+			ended = send(t, e, ended.RunID, object{"actions": []any{"nonsense"}})
+			ended = send(t, e, ended.RunID, object{"actions": []any{object{"kind": "tool", "name": "get_refund_context", "args": object{"user_id": 42.0}}}})
+			if ended.Waiting == nil {
+				break
+			}
+			if w := ended.Waiting; w.Refused != 0 || len(w.SoFar.Problems) != 0 {
+				t.Fatalf("turn %d begins with %d refusals and %v", w.Turn, w.Refused, w.SoFar.Problems)
+			}
 		}
-		if w := ended.Waiting; w.Refused != 0 || len(w.SoFar.Problems) != 0 {
-			t.Fatalf("turn %d begins with %d refusals and %v", w.Turn, w.Refused, w.SoFar.Problems)
+		if ended.Result.StopReason != "loop_detected:signature_repeat" {
+			t.Errorf("ended by %s, want the loop", ended.Result.StopReason)
 		}
-	}
-	if ended.Result.StopReason != "loop_detected:signature_repeat" {
-		t.Errorf("ended by %s, want the loop", ended.Result.StopReason)
-	}
+	})
 }
 
 // A caller may hand over to the model, with actions or without.
 func TestHandover(t *testing.T) {
-	replies := []string{
-		`{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":20,"reason":"broken"}}`,
-		`{"kind":"final","answer":"Done."}`,
-	}
-	tests := map[string]object{
-		"at once":      {"continue_with": "model"},
-		"with actions": {"actions": []any{}, "continue_with": "model"},
-	}
-	for name, given := range tests {
-		t.Run(name, func(t *testing.T) {
-			e := &local.Engine{}
-			defer e.Close()
-			job := refundJob(t, lookUp)
-			job.Model = &script{replies: replies}
-			ended := send(t, e, begin(t, e, job).RunID, given)
-			if r := ended.Result; r.StopReason != patterns.Success || r.ByCall || !r.Asked || r.Usage.Requests != 2 || len(r.History) != 3 {
-				t.Errorf("ended with %s", asJSON(t, r))
-			}
-		})
-	}
+	onBoth(t, func(t *testing.T, open opener) {
+		replies := []string{
+			`{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":20,"reason":"broken"}}`,
+			`{"kind":"final","answer":"Done."}`,
+		}
+		tests := map[string]object{
+			"at once":      {"continue_with": "model"},
+			"with actions": {"actions": []any{}, "continue_with": "model"},
+		}
+		for name, given := range tests {
+			t.Run(name, func(t *testing.T) {
+				e := open(t)
+				job := refundJob(t, lookUp)
+				job.Model = &script{replies: replies}
+				ended := send(t, e, begin(t, e, job).RunID, given)
+				if r := ended.Result; r.StopReason != patterns.Success || r.ByCall || !r.Asked || r.Usage.Requests != 2 || len(r.History) != 3 {
+					t.Errorf("ended with %s", asJSON(t, r))
+				}
+			})
+		}
+	})
 }
 
 // Of continuations of one turn that come together one is taken.
 func TestDoubleContinuation(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	id := begin(t, e, refundJob(t, lookUp)).RunID
-	var all sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		all.Go(func() {
-			_, errs[i] = e.Continue(context.Background(), patterns.Continuation{
-				Principal: "local:1", RunID: id, Turn: 2, Given: object{"actions": []any{final}},
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		id := begin(t, e, refundJob(t, lookUp)).RunID
+		var all sync.WaitGroup
+		errs := make([]error, 8)
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = e.Continue(context.Background(), patterns.Continuation{
+					Principal: "local:1", RunID: id, Turn: 2, Given: object{"actions": []any{final}},
+				})
 			})
-		})
-	}
-	all.Wait()
-	taken := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			taken++
-		case !errors.Is(err, patterns.ErrNotTaken):
-			t.Errorf("Continue gave %v, want %v", err, patterns.ErrNotTaken)
 		}
-	}
-	if taken != 1 {
-		t.Errorf("%d continuations of one turn were taken, want 1", taken)
-	}
+		all.Wait()
+		taken := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				taken++
+			case !errors.Is(err, patterns.ErrNotTaken):
+				t.Errorf("Continue gave %v, want %v", err, patterns.ErrNotTaken)
+			}
+		}
+		if taken != 1 {
+			t.Errorf("%d continuations of one turn were taken, want 1", taken)
+		}
+	})
 }
 
 // Only what fits the run as it stands is taken.
 func TestNotTaken(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	id := begin(t, e, refundJob(t, lookUp)).RunID
-	over, err := e.Start(context.Background(), refundJob(t, lookUp, final))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests := map[string]struct {
-		c    patterns.Continuation
-		want error
-	}{
-		"a turn that was answered":  {patterns.Continuation{Principal: "local:1", RunID: id, Turn: 1}, patterns.ErrNotTaken},
-		"a turn that is to come":    {patterns.Continuation{Principal: "local:1", RunID: id, Turn: 3}, patterns.ErrNotTaken},
-		"a run that ended":          {patterns.Continuation{Principal: "local:1", RunID: over.RunID}, patterns.ErrNotTaken},
-		"another principal's run":   {patterns.Continuation{Principal: "token:eve", RunID: id}, patterns.ErrNoRun},
-		"a run that there is not":   {patterns.Continuation{Principal: "local:1", RunID: "run_0000000000000000"}, patterns.ErrNoRun},
-		"nobody's run of that name": {patterns.Continuation{RunID: id}, patterns.ErrNoRun},
-	}
-	for name, tt := range tests {
-		if _, err := e.Continue(context.Background(), tt.c); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", name, err, tt.want)
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		id := begin(t, e, refundJob(t, lookUp)).RunID
+		over, err := e.Start(context.Background(), refundJob(t, lookUp, final))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if s, ok := e.Run("local:1", id); !ok || s.State != patterns.Parked || s.Ended.Waiting.Turn != 2 {
-		t.Errorf("the run stands at %+v, want it waiting as before", s)
-	}
+		tests := map[string]struct {
+			c    patterns.Continuation
+			want error
+		}{
+			"a turn that was answered":  {patterns.Continuation{Principal: "local:1", RunID: id, Turn: 1}, patterns.ErrNotTaken},
+			"a turn that is to come":    {patterns.Continuation{Principal: "local:1", RunID: id, Turn: 3}, patterns.ErrNotTaken},
+			"a run that ended":          {patterns.Continuation{Principal: "local:1", RunID: over.RunID}, patterns.ErrNotTaken},
+			"another principal's run":   {patterns.Continuation{Principal: "token:eve", RunID: id}, patterns.ErrNoRun},
+			"a run that there is not":   {patterns.Continuation{Principal: "local:1", RunID: "run_0000000000000000"}, patterns.ErrNoRun},
+			"nobody's run of that name": {patterns.Continuation{RunID: id}, patterns.ErrNoRun},
+		}
+		for name, tt := range tests {
+			if _, err := e.Continue(context.Background(), tt.c); !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, want %v", name, err, tt.want)
+			}
+		}
+		if s, ok := e.Run("local:1", id); !ok || s.State != patterns.Parked || s.Ended.Waiting.Turn != 2 {
+			t.Errorf("the run stands at %+v, want it waiting as before", s)
+		}
+	})
 }
 
 // A caller that does not come back in time ends the run; the time it took does not count.

@@ -153,17 +153,18 @@ func TestCanceled(t *testing.T) {
 
 // A panic of pattern code ends the run and not the process.
 func TestPatternPanics(t *testing.T) {
-	run := runs["orchestrate"]
-	s := spec(t, run.kind, 0)
-	s.Aggregate = func(patterns.Inputs, []patterns.TaskRow) patterns.Aggregate { panic("broken") }
-	e := &local.Engine{}
-	defer e.Close()
-	ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: run.task, Model: &script{replies: run.replies}})
-	fault, ok := errors.AsType[*patterns.Fault](err)
-	if !ok || fault.RunID != ended.RunID || !strings.Contains(fault.Error(), "broken") {
-		t.Errorf("Start gave %v (%+v), want a fault of run %s that names the panic", err, ended, ended.RunID)
-	}
-	if ended.Phase != patterns.PhaseDispatch {
-		t.Errorf("phase %q, want %q", ended.Phase, patterns.PhaseDispatch)
-	}
+	onBoth(t, func(t *testing.T, open opener) {
+		run := runs["orchestrate"]
+		s := spec(t, run.kind, 0)
+		s.Aggregate = func(patterns.Inputs, []patterns.TaskRow) patterns.Aggregate { panic("broken") }
+		e := open(t)
+		ended, err := e.Start(context.Background(), patterns.Job{Spec: s, Task: run.task, Model: &script{replies: run.replies}})
+		fault, ok := errors.AsType[*patterns.Fault](err)
+		if !ok || fault.RunID != ended.RunID || !strings.Contains(fault.Error(), "broken") {
+			t.Errorf("Start gave %v (%+v), want a fault of run %s that names the panic", err, ended, ended.RunID)
+		}
+		if ended.Phase != patterns.PhaseDispatch {
+			t.Errorf("phase %q, want %q", ended.Phase, patterns.PhaseDispatch)
+		}
+	})
 }

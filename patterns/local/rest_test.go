@@ -36,25 +36,26 @@ func TestLargestEndedAreForgotten(t *testing.T) {
 
 // Who looks at a run in the moment in which it goes on sees what it did before.
 func TestRunGoesOnWhereItWas(t *testing.T) {
-	e := &local.Engine{}
-	defer e.Close()
-	var seen []patterns.Snapshot
-	e.Watch(func(s patterns.Snapshot, _ bool) {
-		if s.State == patterns.Running {
-			seen = append(seen, s)
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		var seen []patterns.Snapshot
+		e.Watch(func(s patterns.Snapshot, _ bool) {
+			if s.State == patterns.Running {
+				seen = append(seen, s)
+			}
+		})
+		id := begin(t, e, refundJob(t, lookUp)).RunID
+		send(t, e, id, object{"actions": []any{refund}})
+		send(t, e, id, object{"actions": []any{final}})
+		if len(seen) != 2 {
+			t.Fatalf("told of %d times that the run goes on, want 2", len(seen))
+		}
+		for i, s := range seen {
+			if now := s.Current; now.Done != i+1 || now.Phase != patterns.PhaseWorker || !now.Since.Equal(s.Ended.Began) || now.Since.IsZero() {
+				t.Errorf("turn %d: shown as %+v, want %d calls answered, in phase worker, since %v", i+2, now, i+1, s.Ended.Began)
+			}
 		}
 	})
-	id := begin(t, e, refundJob(t, lookUp)).RunID
-	send(t, e, id, object{"actions": []any{refund}})
-	send(t, e, id, object{"actions": []any{final}})
-	if len(seen) != 2 {
-		t.Fatalf("told of %d times that the run goes on, want 2", len(seen))
-	}
-	for i, s := range seen {
-		if now := s.Current; now.Done != i+1 || now.Phase != patterns.PhaseWorker || !now.Since.Equal(s.Ended.Began) || now.Since.IsZero() {
-			t.Errorf("turn %d: shown as %+v, want %d calls answered, in phase worker, since %v", i+2, now, i+1, s.Ended.Began)
-		}
-	}
 }
 
 // A fault of ours in a run that the clock ends, which no call waits for, is not lost.

@@ -1,0 +1,71 @@
+package local
+
+import (
+	"testing"
+	"time"
+)
+
+// What tests of whole engines do to a state file.
+
+// Full lets the state file take nothing more, or again what is written to it.
+func (e *Engine) Full(t testing.TB, is bool) {
+	t.Helper()
+	e.pragma(t, is, "query_only=1", "query_only=0")
+}
+
+// Pages lets the state file have no more pages than it has, or again as many as it wants.
+func (e *Engine) Pages(t testing.TB, most bool) {
+	t.Helper()
+	e.pragma(t, most, "max_page_count=1", "max_page_count=1000000")
+}
+
+// pragma sets one in the order of changes: who asked for the lock would come last.
+func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
+	t.Helper()
+	j := e.file.journal
+	if !is {
+		j.writing.Lock()
+		defer j.writing.Unlock()
+		check(t, j.writer.run("PRAGMA "+no))
+		return
+	}
+	_ = j.do(&change{also: func(s *session) error { return s.run("PRAGMA " + yes) }}) // that of its batch may fail by it
+}
+
+// Ahead sets the clock of the state file forward, as when the process began so much later.
+func (e *Engine) Ahead(d time.Duration) {
+	c := e.file.journal.clock
+	c.wall += d.Microseconds()
+}
+
+// Alter changes the state file as somebody else may.
+func (e *Engine) Alter(t testing.TB, query string, args ...any) {
+	t.Helper()
+	check(t, e.file.journal.do(&change{also: func(s *session) error {
+		_, err := s.exec(query, args...)
+		return err
+	}}))
+}
+
+// Number is a run's in the state file.
+func Number(id string) int64 {
+	n, _ := numberOf(id)
+	return n
+}
+
+// Held counts what an engine holds of runs: lives, outcomes that could not be recorded, and runs that cannot go on.
+func (e *Engine) Held() (lives, outcomes, stuck int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.file.lives), len(e.file.outcomes), len(e.file.stuck)
+}
+
+// Waiters counts the runs that somebody waits for.
+func (e *Engine) Waiters() int {
+	e.waiters.mu.Lock()
+	defer e.waiters.mu.Unlock()
+	return len(e.waiters.by)
+}
+
+// File says whether the engine keeps its runs in a state file.
+func (e *Engine) File() bool { return e.file != nil }
