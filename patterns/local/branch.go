@@ -272,7 +272,7 @@ func (l *life) bounded(due time.Time) (context.Context, context.CancelFunc) {
 	if due.IsZero() {
 		return context.WithCancel(l.ctx)
 	}
-	return context.WithDeadline(l.ctx, due)
+	return context.WithTimeout(l.ctx, due.Sub(l.engine.now())) // the record may be ahead of the wall clock
 }
 
 // cutOutcome is the outcome of an effect that did not end in time. A call may have happened.

@@ -191,6 +191,7 @@ func (l *life) conclude(result patterns.Result) {
 	}
 	l.baton.Lock()
 	err := l.cause
+	l.resting = true
 	l.baton.Unlock()
 	switch {
 	case err != nil:
@@ -227,6 +228,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	switch {
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
 		l.rest = l.running()
+		l.engine.file.gone(l)
 	case errors.Is(err, patterns.ErrJournal):
 		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())
 		rest.Waiting.Phase = l.phase

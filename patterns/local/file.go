@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/ijson"
@@ -62,6 +63,8 @@ type file struct {
 	resumed  int                               // lives that were taken from the file by nobody's call
 	crowded  bool                              // as many runs as may be are carried on
 	closed   bool
+
+	unheeded atomic.Bool // somebody wants a run cancelled whose life was not there yet
 }
 
 var _ keeper = (*file)(nil)

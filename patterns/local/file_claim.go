@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -44,9 +45,13 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 		case <-ticks:
 			buried := f.bury()
 			if f.journal.changed() {
+				f.yield()
 				f.obey()
 				f.waiters.announceAll()
 				return true
+			}
+			if f.unheeded.Load() {
+				f.obey()
 			}
 			if buried {
 				return true
@@ -83,8 +88,37 @@ func (f *file) bury() (found bool) {
 	return found
 }
 
-// obey cancels the runs that another process wants cancelled.
+// yield gives up the lives of runs that were taken from this process: whoever asks here for one of them is shown how it
+// really stands.
+func (f *file) yield() {
+	f.mu.Lock()
+	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
+	f.mu.Unlock()
+	if len(lives) == 0 {
+		return
+	}
+	mine := map[int64]int64{}
+	err := f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n, epoch int64
+			err := row(&n, &epoch)
+			mine[n] = epoch
+			return err
+		}, selectMine, f.owner.id)
+	})
+	if err != nil {
+		return // its next change finds out
+	}
+	for _, l := range lives {
+		if t := l.record.file; mine[t.n] != t.epoch {
+			l.giveUp(errFenced)
+		}
+	}
+}
+
+// obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
 func (f *file) obey() {
+	f.unheeded.Store(false)
 	var list []int64
 	_ = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
@@ -97,6 +131,8 @@ func (f *file) obey() {
 	for _, n := range list {
 		if l := f.life(idOf(n)); l != nil {
 			l.end(patterns.Note{By: l.job.Principal})
+		} else { // it is about to begin
+			f.unheeded.Store(true)
 		}
 	}
 }
@@ -122,7 +158,7 @@ func (f *file) claimReady() (next time.Time) {
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n, nil); unrecorded(err) {
+		if _, err := f.claim(r.n); unrecorded(err) {
 			return f.journal.now().Add(again)
 		}
 	}
@@ -198,8 +234,8 @@ func readTexts(s *session, query string) (list []string, err error) {
 }
 
 // claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
-// here. given are outcomes that come with the claim.
-func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
+// here. What is noted comes with the claim.
+func (f *file) claim(n int64, noted ...NoteBody) (*life, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil, err
@@ -215,14 +251,17 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	case errors.Is(err, ErrMismatch):
 		return nil, f.mismatch(l, err)
 	case isLacking(err):
-		return nil, f.lacks(l, err)
+		return nil, f.lacks(l, err, noted)
 	case err != nil:
 		return nil, err
 	}
 	if r.state == "ready" {
 		l.note(f.journal.now(), NoteBody{What: noteTakeover, Note: patterns.Note{By: f.owner.id}})
 	}
-	return f.resume(l, progress)
+	for _, body := range noted {
+		l.note(f.journal.now(), body)
+	}
+	return f.resume(l)
 }
 
 func isLacking(err error) bool {
@@ -236,12 +275,12 @@ func (l *loaded) note(at time.Time, body any) {
 }
 
 // resume takes a loaded run over, in one transaction with what was added to it, and lets it live.
-func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
+func (f *file) resume(l *loaded) (*life, error) {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
 	err := f.journal.do(&change{run: l.n, events: events, also: func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
@@ -252,13 +291,12 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	}
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
-	l.history.quotas, l.history.phase = quotas, phase
+	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled
 	f.mu.Lock()
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
-	next := newLife(l.run, l.history, progress)
-	next.taken = l.canceled
+	next := newLife(l.run, l.history, nil)
 	if f.Resumed != nil && l.state == "ready" {
 		f.Resumed(l.id(), "takeover")
 	}
@@ -280,12 +318,12 @@ func (f *file) quarantine(r *row, cause error) {
 }
 
 // lacks notes that a run cannot be carried on here.
-func (f *file) lacks(l *loaded, cause error) error {
+func (f *file) lacks(l *loaded, cause error, noted []NoteBody) error {
 	f.mu.Lock()
 	f.lacking[l.n] = l.epoch
 	f.mu.Unlock()
 	if l.canceled {
-		return f.cut(l, "cancelled", nil)
+		return f.cut(l, "cancelled", nil, noted...)
 	}
 	if l.state == "ready" && l.waitingKind != string(patterns.ForRetry) {
 		_ = f.journal.do(&change{also: func(s *session) error {
@@ -305,7 +343,7 @@ func (f *file) mismatch(l *loaded, cause error) error {
 }
 
 // cut ends a run that is not carried on.
-func (f *file) cut(l *loaded, reason string, cause error) error {
+func (f *file) cut(l *loaded, reason string, cause error, noted ...NoteBody) error {
 	if l.run == nil { // its job cannot be made here
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
 		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash}
@@ -323,12 +361,15 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	}
 	now := f.journal.now()
 	l.note(now, NoteBody{What: noteTakeover, Note: patterns.Note{By: f.owner.id}})
+	for _, body := range noted {
+		l.note(now, body)
+	}
 	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
 	t := l.run.record.file
 	events := t.pending
 	last := events[len(events)-1]
 	err := f.journal.do(&change{run: l.n, events: events, sync: true, also: func(s *session) error {
-		changed, err := s.exec(updateTaken, nil, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, nil, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			return refusal{patterns.ErrNotTaken}
 		}
@@ -393,7 +434,7 @@ func (f *file) taken(l *loaded) (*run, *history, error) {
 	events := t.pending
 	t.pending = nil
 	err := f.journal.do(&change{run: l.n, events: events, also: func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
@@ -481,37 +522,48 @@ func (l *loaded) doubt(effect string) string {
 	return ""
 }
 
-// cancel implements keeper's Cancel for a run whose principal was checked.
+// cancel implements keeper's Cancel for a run whose principal was checked. That it is wanted is on the disk before anybody
+// is told: neither a run that is about to wait nor the end of a process undoes it.
 func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
-	for range 3 { // it may change hands meanwhile
+	for tries := range 3 { // it may change hands meanwhile
 		r, _, err := f.read(n)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r == nil {
+		case r == nil:
 			return patterns.ErrNoRun
-		}
-		if r.state == "ended" || r.state == "broken" {
+		case r.state != "ended" && r.state != "broken":
+		case tries > 0: // by what was wanted
+			return nil
+		default:
 			return patterns.ErrOver
 		}
-		if l := f.life(r.id()); l != nil {
+		l := f.life(r.id())
+		if l != nil {
 			l.end(by)
-			return nil
 		}
 		err = f.journal.do(&change{sync: true, also: func(s *session) error {
 			_, err := s.exec(updateCanceled, n)
 			return err
 		}})
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.state == "running" { // its owner will see it
+		case l != nil:
+			select {
+			case <-l.done: // it may wait instead of having ended
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		case r.state == "running": // its owner will see it
+			f.unheeded.Store(r.owner == f.owner.id)
 			return nil
 		}
 		f.mu.Lock()
 		delete(f.lacking, n)
 		f.mu.Unlock()
-		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
+		if _, err := f.claim(n, NoteBody{What: noteCancel, Note: by}); !errors.Is(err, patterns.ErrNotTaken) {
 			if isLacking(err) || errors.Is(err, ErrMismatch) {
 				err = nil
 			}

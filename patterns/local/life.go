@@ -31,15 +31,16 @@ type life struct {
 	waited time.Duration // for its caller
 	idle   time.Duration // in which it was in nobody's hands
 
-	baton  sync.Mutex // held by the branch whose pattern code runs
-	moved  *sync.Cond // on the baton: a branch ended or resumed
-	waits  []*wait    // effects with a time limit that are being performed
-	phase  string     // of the newest effect
-	cause  error      // why the run cannot go on
-	parked []*patterns.Waiting
-	wrote  bool            // a call that changes something was begun
-	taken  bool            // the run was taken back: nothing more is begun
-	call   context.Context // of who began this life and may take it back; nil: nobody
+	baton   sync.Mutex // held by the branch whose pattern code runs
+	moved   *sync.Cond // on the baton: a branch ended or resumed
+	waits   []*wait    // effects with a time limit that are being performed
+	phase   string     // of the newest effect
+	cause   error      // why the run cannot go on
+	parked  []*patterns.Waiting
+	wrote   bool            // a call that changes something was begun
+	taken   bool            // the run was taken back: nothing more is begun
+	resting bool            // its code has ended: nothing of the above is looked at any more
+	call    context.Context // of who began this life and may take it back; nil: nobody
 
 	now     atomic.Pointer[patterns.Current] // for who looks at the run from outside
 	done    chan struct{}                    // closed when it came to rest
@@ -63,6 +64,7 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
 		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
+		l.taken = h.canceled
 	}
 	l.prepare()
 	now := patterns.Current{Since: r.began, Done: l.calls}
@@ -139,6 +141,9 @@ func (l *life) takeBack() bool {
 func (l *life) end(by patterns.Note) {
 	l.baton.Lock()
 	defer l.baton.Unlock()
+	if l.resting {
+		return
+	}
 	if !l.taken {
 		l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteCancel, Note: by})
 	}

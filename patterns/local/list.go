@@ -26,9 +26,11 @@ type place struct {
 	id    string
 }
 
-// newestFirst orders runs by their begin.
+// newestFirst orders runs by their begin, and those of one moment as the state file does: by their numbers.
 func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
-	return cmp.Or(b.Compare(a), cmp.Compare(bid, aid))
+	an, _ := numberOf(aid)
+	bn, _ := numberOf(bid)
+	return cmp.Or(b.Compare(a), cmp.Compare(bn, an))
 }
 
 // filterHash binds a cursor to the list it was made for.

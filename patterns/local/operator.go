@@ -170,7 +170,7 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 	}
 	var lives []*life
 	for _, n := range wanted {
-		l, err := f.claim(n, nil)
+		l, err := f.claim(n)
 		if err != nil && id != "" {
 			return o.unclaimed(id, err)
 		}

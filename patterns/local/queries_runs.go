@@ -20,7 +20,7 @@ const (
 		waits_key = NULL, expires = NULL, ended = ?, status = ?, stop_reason = ?, phase = ?, summary = ? WHERE n = ?`
 	updateLate  = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ? AND state IN ('parked', 'ended')"
 	updateTaken = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
-		expires = NULL WHERE n = ? AND state = ? AND epoch = ?`
+		expires = NULL WHERE n = ? AND state = ? AND epoch = ? AND canceled = ?`
 	updateSettled   = "UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ? WHERE n = ? AND state = 'parked' AND epoch = ?"
 	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
 	updateGivenUp   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
@@ -35,11 +35,12 @@ const (
 	selectConfigs  = "SELECT hash FROM configs"
 	selectNextWake = "SELECT min(wake) FROM runs WHERE state = 'parked' AND config = ? AND wake > ?"
 	selectOwners   = "SELECT DISTINCT owner FROM runs WHERE state = 'running' AND owner <> ?"
+	selectMine     = "SELECT n, epoch FROM runs WHERE state = 'running' AND owner = ?"
 	selectCanceled = "SELECT n FROM runs WHERE state = 'running' AND owner = ? AND canceled"
 
-	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 200"
+	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"
 	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC LIMIT 50"
-	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC"
+	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC, n DESC"
 	// One step in the index for each principal; DISTINCT would read all of it.
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs
 		UNION ALL SELECT (SELECT min(runs.principal) FROM runs WHERE runs.principal > whose.principal) FROM whose WHERE principal IS NOT NULL)
