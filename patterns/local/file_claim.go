@@ -330,6 +330,7 @@ func (f *file) lacks(l *loaded, cause error, noted []NoteBody) error {
 			_, err := s.exec(updateLacking, l.n, l.epoch)
 			return err
 		}})
+		f.waiters.announce(l.id())
 	}
 	return cause
 }

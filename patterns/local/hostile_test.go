@@ -134,3 +134,27 @@ func TestRunsOfOneMomentArePaged(t *testing.T) {
 		t.Errorf("%d runs are listed, want 12", len(seen))
 	}
 }
+
+// Who waits for a run that cannot be carried on here is kept waiting instead of asking again and again.
+func TestWaitingForALackingRunRests(t *testing.T) {
+	path, job := newState(t), refundJob(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	ended := begin(t, e, job)
+	e.Close()
+	for name, statement := range map[string]string{
+		"it waits for its caller": "UPDATE runs SET delivered = 0",
+		"it is ready":             "UPDATE runs SET state = 'ready'",
+		"it was found to lack":    "UPDATE runs SET state = 'ready', waiting_kind = 'retry'",
+	} {
+		edit(t, path, statement)
+		e = opened(t, path, jobs{})
+		s, _ := e.Run("local:1", ended.RunID)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		again, ok := e.Wait(ctx, "local:1", ended.RunID, s.Mark())
+		if !ok || again.State != patterns.Parked || again.Ended.Waiting.Cause != "tool_missing" || ctx.Err() == nil {
+			t.Errorf("%s: %t, %s %+v, waited %t; want it waiting for a tool, all the time", name, ok, again.State, again.Ended.Waiting, ctx.Err() != nil)
+		}
+		cancel()
+		e.Close()
+	}
+}
