@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,6 +48,7 @@ func (f *file) idle(due, ticks <-chan time.Time) bool {
 			buried := f.bury()
 			wanted := f.recall.Swap(false)
 			if changed := f.journal.changed(); changed || wanted {
+				f.yield()
 				f.obey()
 				f.waiters.announceAll()
 				return true
@@ -86,7 +88,35 @@ func (f *file) bury() (found bool) {
 	return found
 }
 
-// obey cancels the runs that another process wants cancelled.
+// yield gives up the lives of runs that were taken from this process: whoever asks here for one of them is shown how it
+// really stands.
+func (f *file) yield() {
+	f.mu.Lock()
+	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
+	f.mu.Unlock()
+	if len(lives) == 0 {
+		return
+	}
+	mine := map[int64]int64{}
+	err := f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n, epoch int64
+			err := row(&n, &epoch)
+			mine[n] = epoch
+			return err
+		}, selectMine, f.owner.id)
+	})
+	if err != nil {
+		return // its next change finds out
+	}
+	for _, l := range lives {
+		if t := l.record.file; mine[t.n] != t.epoch {
+			l.giveUp(errFenced)
+		}
+	}
+}
+
+// obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
 func (f *file) obey() {
 	var list []int64
 	_ = f.journal.view(func(s *session) error {
@@ -202,9 +232,9 @@ func readTexts(s *session, query string) (list []string, err error) {
 	return list, err
 }
 
-// claim takes a run that is ready or due and carries it on, with notes that come with the claim, unless another process
-// was quicker or something is missing here.
-func (f *file) claim(n int64, progress func(patterns.Progress), notes ...NoteBody) (*life, error) {
+// claim takes a run that is ready or due and carries it on, unless another process was quicker or something is missing
+// here.
+func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	r, stored, err := f.read(n)
 	if err != nil || r == nil {
 		return nil, err
@@ -226,9 +256,6 @@ func (f *file) claim(n int64, progress func(patterns.Progress), notes ...NoteBod
 	}
 	if r.state == "ready" {
 		l.note(f.journal.now(), tookOver)
-	}
-	for _, note := range notes {
-		l.note(f.journal.now(), note)
 	}
 	return f.resume(l, progress)
 }
@@ -252,7 +279,7 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	events := t.pending
 	t.pending = nil
 	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
@@ -263,13 +290,12 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	}
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
-	l.history.quotas, l.history.phase = quotas, phase
+	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled
 	f.mu.Lock()
 	f.resumed++
 	l.run.resumed = true
 	f.mu.Unlock()
 	next := newLife(l.run, l.history, progress)
-	next.taken = l.canceled
 	if f.Resumed != nil && l.state == "ready" {
 		f.Resumed(l.id(), "takeover")
 	}
@@ -307,6 +333,7 @@ func (f *file) lacks(l *loaded, cause error) error {
 			_, err := s.exec(updateLacking, l.n, l.epoch)
 			return err
 		}})
+		f.waiters.announce(l.id())
 	}
 	f.waiters.announce(l.id())
 	return cause
@@ -344,7 +371,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	events := t.pending
 	last := events[len(events)-1]
 	err := f.journal.do(&change{run: l.n, events: events, sync: true, also: func(s *session) error {
-		changed, err := s.exec(updateTaken, nil, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, nil, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			return refusal{patterns.ErrNotTaken}
 		}
@@ -409,7 +436,7 @@ func (f *file) taken(l *loaded) (*run, *history, error) {
 	events := t.pending
 	t.pending = nil
 	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch)
+		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
@@ -510,49 +537,48 @@ func (l *loaded) doubt(effect string) string {
 	return ""
 }
 
-// cancel implements keeper's Cancel for a run whose principal was checked.
+// cancel implements keeper's Cancel for a run whose principal was checked. That it is wanted is on the disk before anybody
+// is told: neither a run that is about to wait nor the end of a process undoes it.
 func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
-	for range 3 { // it may change hands meanwhile
+	for tries := range 3 { // it may change hands meanwhile
 		r, events, err := f.read(n)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r == nil {
+		case r == nil:
 			return patterns.ErrNoRun
-		}
-		if r.state == "ended" || r.state == "broken" {
+		case r.state != "ended" && r.state != "broken":
+		case tries > 0: // by what was wanted
+			return nil
+		default:
 			return patterns.ErrOver
 		}
-		if l := f.life(r.id()); l != nil {
+		l := f.life(r.id())
+		if l != nil {
 			l.end(by)
-			return nil
-		}
-		if err := r.whole(events); err != nil {
+		} else if err := r.whole(events); err != nil {
 			f.quarantine(r, err)
 			return patterns.ErrOver
 		}
-		owned := int64(0)
-		err = f.journal.do(&change{sync: true, also: func(s *session) (err error) {
-			if owned, err = s.exec(updateRecalled, n); err != nil || owned > 0 {
-				return err
-			}
-			rested, err := s.exec(updateCanceled, n)
-			if err == nil && rested > 0 {
-				err = f.noteIn(s, n, NoteBody{What: noteCancel, Note: by})
-			}
+		owned, err := f.recalled(n, by)
+		switch {
+		case err != nil:
 			return err
-		}})
-		if err != nil {
-			return err
-		}
-		if owned > 0 { // its owner will see it
+		case l != nil:
+			select {
+			case <-l.done: // it may wait instead of having ended
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		case owned: // its owner will see it
 			f.recall.Store(true)
 			return nil
 		}
 		f.mu.Lock()
 		delete(f.lacking, n)
 		f.mu.Unlock()
-		if _, err := f.claim(n, nil, NoteBody{What: noteCancel, Note: by}); !errors.Is(err, patterns.ErrNotTaken) {
+		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
 			switch {
 			case isLacking(err), errors.Is(err, ErrMismatch):
 				return nil
@@ -563,4 +589,20 @@ func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
 		}
 	}
 	return fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
+}
+
+// recalled notes on the disk that a run is to be cancelled; owned says that it is in some process's hands.
+func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
+	var held int64
+	err = f.journal.do(&change{sync: true, also: func(s *session) (err error) {
+		if held, err = s.exec(updateRecalled, n); err != nil || held > 0 {
+			return err
+		}
+		rested, err := s.exec(updateCanceled, n)
+		if err == nil && rested > 0 {
+			err = f.noteIn(s, n, NoteBody{What: noteCancel, Note: by})
+		}
+		return err
+	}})
+	return held > 0, err
 }

@@ -140,10 +140,12 @@ func (f *file) Wait(ctx context.Context, principal, id string, mark patterns.Mar
 	n, ok := numberOf(id)
 	for ok && ctx.Err() == nil {
 		changed, off := f.waiters.on(id)
-		now, there := f.mark(principal, n)
-		if !there || now != mark {
-			off()
-			break
+		if now, there := f.mark(principal, n); !there || now != mark {
+			s, known := f.Run(principal, id)
+			if !known || s.Mark() != mark { // else it is shown otherwise than its row says: something is missing here
+				off()
+				return s, known
+			}
 		}
 		select {
 		case <-changed:

@@ -7,6 +7,21 @@ import (
 	"patterngate/patterns"
 )
 
+// gated answers when its gate is open.
+type gated struct {
+	patterns.Model
+	gate chan struct{}
+}
+
+func (g gated) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+	select {
+	case <-g.gate:
+		return g.Model.Ask(ctx, q)
+	case <-ctx.Done():
+		return patterns.Answer{}, ctx.Err()
+	}
+}
+
 // An engine that carries on nothing by itself, as a command's, carries on the run that its call joins: without that the
 // same call, sent again after a crash, would wait for nobody.
 func TestJoinedRunIsCarriedOn(t *testing.T) {
@@ -19,7 +34,8 @@ func TestJoinedRunIsCarriedOn(t *testing.T) {
 			}
 			first := opened(t, path, jobs{job.Spec.Name: job})
 			ctx, cut := context.WithCancelCause(t.Context())
-			begun := job
+			begun, gate := job, make(chan struct{})
+			begun.Model = gated{job.Model, gate}
 			begun.Progress = func(patterns.Progress) { cut(patterns.ErrDetached) }
 			left, err := first.Start(ctx, begun)
 			if err != nil || left.Running == nil {
@@ -28,6 +44,7 @@ func TestJoinedRunIsCarriedOn(t *testing.T) {
 			if !alive {
 				first.Close()
 			}
+			close(gate)
 			ended, err := opened(t, path, jobs{job.Spec.Name: job}).Start(t.Context(), job)
 			if err != nil || ended.RunID != left.RunID || !ended.Joined || ended.Running != nil || !ended.Result.OK() {
 				t.Errorf("Start() of the same call = %+v, %v, want the end of %s, joined", ended, err, left.RunID)

@@ -13,19 +13,20 @@ import (
 
 // history is what a record says, for who carries the run on.
 type history struct {
-	start  StartBody
-	began  time.Time
-	past   map[string]*memory
-	quotas map[string]int // that recorded effects took; known after a rehearsal
-	phase  string         // likewise
-	order  int            // intents
-	calls  int            // of tools, among them
-	asked  int            // requests to the model
-	idle   time.Duration  // in which it was in nobody's hands
-	waited time.Duration  // for its caller and for people
-	wrote  bool           // a call that changes something was begun
-	end    *EndBody
-	last   time.Time // of the newest event
+	start    StartBody
+	began    time.Time
+	past     map[string]*memory
+	quotas   map[string]int // that recorded effects took; known after a rehearsal
+	phase    string         // likewise
+	order    int            // intents
+	calls    int            // of tools, among them
+	asked    int            // requests to the model
+	idle     time.Duration  // in which it was in nobody's hands
+	waited   time.Duration  // for its caller and for people
+	wrote    bool           // a call that changes something was begun
+	canceled bool           // somebody wants it cancelled
+	end      *EndBody
+	last     time.Time // of the newest event
 }
 
 // memory is what the record says about one key. Times of its outcome are as pattern code sees them.

@@ -64,6 +64,7 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
 		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
+		l.taken = h.canceled
 	}
 	l.prepare()
 	now := patterns.Current{Since: r.began, Done: l.calls}

@@ -20,7 +20,7 @@ const (
 		waits_key = NULL, expires = NULL, ended = ?, status = ?, stop_reason = ?, phase = ?, summary = ? WHERE n = ?`
 	updateLate  = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ? AND state IN ('parked', 'ended')"
 	updateTaken = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
-		expires = NULL WHERE n = ? AND state = ? AND epoch = ?`
+		expires = NULL WHERE n = ? AND state = ? AND epoch = ? AND canceled = ?`
 	updateSettled   = "UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ? WHERE n = ? AND state = 'parked' AND epoch = ?"
 	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
 	updateGivenUp   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
@@ -36,6 +36,7 @@ const (
 	selectConfigs  = "SELECT hash FROM configs"
 	selectNextWake = "SELECT min(wake) FROM runs WHERE state = 'parked' AND config = ? AND wake > ?"
 	selectOwners   = "SELECT DISTINCT owner FROM runs WHERE state = 'running' AND owner <> ?"
+	selectMine     = "SELECT n, epoch FROM runs WHERE state = 'running' AND owner = ?"
 	selectCanceled = "SELECT n FROM runs WHERE state = 'running' AND owner = ? AND canceled"
 
 	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"

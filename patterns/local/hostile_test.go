@@ -1,0 +1,160 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// A run that was seized from a process which lives on is shown there as it really stands, and can be cancelled from there.
+func TestSeizedRunIsShownAsItStands(t *testing.T) {
+	c := &cashier{sent: make(chan string, 1)}
+	path, job := newState(t), c.job(t, false)
+	source := jobs{job.Spec.Name: job}
+	former, next := opened(t, path, source), opened(t, path, source)
+	former.Go()
+	job.Wait = -1
+	ended, err := former.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.sent
+	if err := next.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}); err != nil {
+		t.Fatal(err)
+	}
+	next.Go()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for name, e := range map[string]*local.Engine{"the next": next, "the former": former} {
+		s, ok := e.Wait(ctx, "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
+		if !ok || s.State != patterns.Parked || s.Ended.Waiting.Kind != patterns.ForSettlement {
+			t.Fatalf("%s owner shows the run (%t) as %s %+v; want it waiting for a settlement", name, ok, s.State, s.Ended.Waiting)
+		}
+	}
+	s, err := former.Cancel(ctx, "local:1", ended.RunID, patterns.Note{By: "local:1"})
+	if err != nil || s.State != patterns.Over {
+		t.Errorf("cancelled by its former owner: %v, %s; want it ended", err, s.State)
+	}
+}
+
+// Whenever a run is cancelled, it is: also in the moment in which it is about to wait, and in the one in which it was just
+// taken from the file. Who wanted it stands in the record.
+func TestCancelIsNeverLost(t *testing.T) {
+	for i := range 40 {
+		path, job := newState(t), refundJob(t)
+		e := opened(t, path, jobs{job.Spec.Name: job})
+		e.Go()
+		job.Wait = -1
+		ended, err := e.Start(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 25 * time.Microsecond) // it parks meanwhile, or has, or not yet
+		ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+		s, err := e.Cancel(ctx, "local:1", ended.RunID, patterns.Note{By: "local:1", Channel: "mcp", Reason: "enough"})
+		done()
+		if err != nil || s.State != patterns.Over || s.Ended.Result.StopReason != "cancelled" {
+			t.Fatalf("%d: %v, %s %+v; want it cancelled", i, err, s.State, s.Ended.Waiting)
+		}
+		events, err := e.Events("local:1", ended.RunID)
+		noted := 0
+		for _, event := range events {
+			if event.Kind == patterns.NoteEvent && string(event.Body) == `{"by":"local:1","channel":"mcp","reason":"enough","what":"cancel"}` {
+				noted++
+			}
+		}
+		if err != nil || noted != 1 {
+			t.Fatalf("%d: %v, %d notes of the cancellation in %s; want 1", i, err, noted, asJSON(t, events))
+		}
+		e.Close()
+	}
+}
+
+// That a run shall be cancelled outlives the process in which it was said, also where a call was under way.
+func TestCancelOutlivesItsProcess(t *testing.T) {
+	c := &cashier{sent: make(chan string, 1)}
+	path, job := newState(t), c.job(t, false)
+	source := jobs{job.Spec.Name: job}
+	e := opened(t, path, source)
+	other := opened(t, path, source)
+	job.Wait = -1
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.sent
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = e.Cancel(gone, "local:1", ended.RunID, patterns.Note{By: "local:1"})
+	if rows, err := other.List(patterns.Filter{Principal: "local:1"}); err != nil || len(rows.Rows) != 1 {
+		t.Fatalf("%v, %+v", err, rows)
+	}
+	_ = other.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}) // as if the process had died in this moment
+	other.Go()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	s, ok := other.Wait(ctx, "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
+	if !ok || s.State != patterns.Over || s.Ended.Result.StopReason != "cancelled" {
+		t.Errorf("%t, %s %+v %+v; want it cancelled", ok, s.State, s.Ended.Result, s.Ended.Waiting)
+	}
+}
+
+// Runs that begin in one moment, as where the clock stands still after it was set back, are paged once each.
+func TestRunsOfOneMomentArePaged(t *testing.T) {
+	path, job := newState(t), refundJob(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	for i := range 12 {
+		job.Equal = fmt.Sprint(i)
+		begin(t, e, job)
+	}
+	e.Close()
+	edit(t, path, "UPDATE runs SET began = (SELECT max(began) FROM runs)")
+	e = opened(t, path, nil)
+	seen, f := map[string]bool{}, patterns.Filter{Principal: "local:1", Limit: 5}
+	for range 10 {
+		page, err := e.List(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range page.Rows {
+			if seen[row.RunID] {
+				t.Errorf("%s is listed twice", row.RunID)
+			}
+			seen[row.RunID] = true
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	if len(seen) != 12 {
+		t.Errorf("%d runs are listed, want 12", len(seen))
+	}
+}
+
+// Who waits for a run that cannot be carried on here is kept waiting instead of asking again and again.
+func TestWaitingForALackingRunRests(t *testing.T) {
+	path, job := newState(t), refundJob(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	ended := begin(t, e, job)
+	e.Close()
+	for name, statement := range map[string]string{
+		"it waits for its caller": "UPDATE runs SET delivered = 0",
+		"it is ready":             "UPDATE runs SET state = 'ready'",
+		"it was found to lack":    "UPDATE runs SET state = 'ready', waiting_kind = 'retry'",
+	} {
+		edit(t, path, statement)
+		e = opened(t, path, jobs{})
+		s, _ := e.Run("local:1", ended.RunID)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		again, ok := e.Wait(ctx, "local:1", ended.RunID, s.Mark())
+		if !ok || again.State != patterns.Parked || again.Ended.Waiting.Cause != "tool_missing" || ctx.Err() == nil {
+			t.Errorf("%s: %t, %s %+v, waited %t; want it waiting for a tool, all the time", name, ok, again.State, again.Ended.Waiting, ctx.Err() != nil)
+		}
+		cancel()
+		e.Close()
+	}
+}
