@@ -244,7 +244,7 @@ func (b NoteBody) value() map[string]any {
 func (b EndBody) encode() []byte {
 	o := object{dst: make([]byte, 0, 256+len(b.Envelope))}
 	if len(b.Envelope) > 0 {
-		if v, err := ijson.DecodeLimit(b.Envelope, maxBody); err == nil {
+		if v, err := decodeOwn(b.Envelope); err == nil {
 			o.value("envelope", v)
 		}
 	}
@@ -263,7 +263,7 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 	if kind == patterns.JudgedEvent || kind == patterns.LateEvent {
 		return nil, nil
 	}
-	v, err := ijson.DecodeLimit(text, maxBody)
+	v, err := decodeOwn(text)
 	if err != nil {
 		return nil, err
 	}

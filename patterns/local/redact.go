@@ -279,8 +279,11 @@ func (h *hidden) body(kind patterns.EventKind, key string, text []byte) []byte {
 	return ijson.Canonical(h.look(kind, key, body, hiding))
 }
 
-// decodeOwn reads what this program wrote, however deep.
+// decodeOwn reads what this program wrote: what came from outside was judged then, and lies deeper now.
 func decodeOwn(text []byte) (v any, err error) {
+	if len(text) > maxBody {
+		return nil, fmt.Errorf("%d bytes, want at most %d", len(text), maxBody)
+	}
 	err = json.Unmarshal(text, &v)
 	return v, err
 }

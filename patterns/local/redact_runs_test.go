@@ -3,24 +3,24 @@ package local_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
 
+var places = []string{
+	"/args/message", "/args/report_date", "/args/manager_id", "/args/ticket", "/result/*/tier", "/result/amount_usd", "/input/goal", "/answer",
+}
+
 // redacting is an engine over a state file that keeps values at some places out of records.
-func redacting(t testing.TB, path string, source patterns.Source) *local.Engine {
+func redacting(t testing.TB, path string, source patterns.Source, places []string) *local.Engine {
 	t.Helper()
-	e, err := local.Open(local.Options{Path: path, Source: source, Config: "sha256:test", Snapshot: []byte("{}"), Redact: []string{
-		"/args/message", "/args/report_date", "/args/manager_id", "/args/ticket", "/result/*/tier", "/result/amount_usd", "/input/goal", "/answer",
-	}})
+	e, err := local.Open(local.Options{Path: path, Source: source, Config: "sha256:test", Snapshot: []byte("{}"), Redact: places})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestRedactedRunGoesOnElsewhere(t *testing.T) {
 			for at := range record.Events() {
 				path := newState(t)
 				job := patterns.Job{
-					Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: []string{"/answer"},
+					Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: places,
 					Present: func(ended patterns.Ended, _ error) patterns.Presented {
 						return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "said " + ended.Result.Answer}
 					},
@@ -70,7 +70,7 @@ func TestRedactedRunGoesOnElsewhere(t *testing.T) {
 						cancel(patterns.ErrDetached)
 					}
 				}
-				e := redacting(t, path, jobs{job.Spec.Name: job})
+				e := redacting(t, path, jobs{job.Spec.Name: job}, places)
 				ended, err := e.Start(ctx, job)
 				if err != nil {
 					t.Fatal(err)
@@ -78,7 +78,7 @@ func TestRedactedRunGoesOnElsewhere(t *testing.T) {
 				e.Close()
 				noneIn(t, path, run.secrets)
 				job.Progress = nil
-				later := redacting(t, path, jobs{job.Spec.Name: job})
+				later := redacting(t, path, jobs{job.Spec.Name: job}, [][]string{places, nil}[at%2]) // its own configuration says so or not
 				later.Go()
 				s, ok := later.Wait(t.Context(), "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
 				if !ok || s.State != patterns.Over && s.Ended.Waiting.Kind != patterns.ForSettlement {
@@ -159,8 +159,8 @@ func TestRedactedLogIsEmptied(t *testing.T) {
 	run := redactedRuns["supervise"]
 	path := newState(t)
 	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
-	other := redacting(t, path, jobs{})
-	e := redacting(t, path, jobs{job.Spec.Name: job})
+	other := redacting(t, path, jobs{}, places)
+	e := redacting(t, path, jobs{job.Spec.Name: job}, places)
 	e.Go()
 	if _, err := e.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -168,52 +168,4 @@ func TestRedactedLogIsEmptied(t *testing.T) {
 	e.Close()
 	notInFiles(t, filepath.Dir(path), "Zanzibar")
 	other.Close()
-}
-
-// A run that waits shows its principal what is true, the record does not; another configuration's places hold on.
-func TestRedactedWhileItWaits(t *testing.T) {
-	path := newState(t)
-	s := spec(t, gateway.Supervisor, 0.01)
-	action := fmt.Sprintf(`{"kind":"tool","name":"send_refund_email","args":{"user_id":42,"amount_usd":800,"message":%q}}`, zanzibar)
-	task := patterns.Task{Goal: "x", Finalize: true}
-	job := patterns.Job{
-		Spec: s, Task: task, Principal: "local:1", Redact: []string{"/args/message"}, Arguments: map[string]any{"actions": []any{action}},
-		Model: &waitingModel{first: action},
-	}
-	e := redacting(t, path, jobs{s.Name: job})
-	e.Go()
-	ended, err := e.Start(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = ended
-	noneIn(t, path, []string{"Zanzibar"})
-	e.Close()
-	plain, err := local.Open(local.Options{Path: path, Source: jobs{s.Name: job}, Config: "sha256:test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
-	plain.Go()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	shown, _ := plain.Wait(ctx, "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
-	if shown.State != patterns.Over {
-		t.Fatalf("%+v", shown)
-	}
-	noneIn(t, path, []string{"Zanzibar"})
-}
-
-// waitingModel proposes one action and then fails.
-type waitingModel struct{ first string }
-
-func (m *waitingModel) Name() string { return "script" }
-
-func (m *waitingModel) Ask(context.Context, patterns.Question) (patterns.Answer, error) {
-	if m.first == "" {
-		return patterns.Answer{}, &patterns.ModelFault{Reason: "llm_unreachable"}
-	}
-	first := m.first
-	m.first = ""
-	return patterns.Answer{Text: first}, nil
 }
