@@ -116,15 +116,21 @@ func (f *file) claimReady() (next time.Time) {
 	if err != nil {
 		return f.journal.now().Add(again)
 	}
+	failed := false
 	for _, r := range ready {
 		select {
 		case <-f.closing:
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n, nil); unrecorded(err) { // others may be readable
-			next = f.journal.now().Add(again)
-		}
+		_, err := f.claim(r.n, nil)
+		failed = failed || unrecorded(err) // others may be readable
+	}
+	switch {
+	case failed:
+		return f.journal.now().Add(again)
+	case len(ready) == maxClaims: // there may be more
+		return f.journal.now()
 	}
 	return next
 }

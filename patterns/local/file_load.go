@@ -138,9 +138,11 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 	if f.options.Source == nil {
 		return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{r.config}}
 	}
-	return f.options.Source.Job(patterns.Begun{
+	job, err := f.options.Source.Job(patterns.Begun{
 		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, Config: r.config, Arguments: h.start.Arguments,
 	})
+	job.Principal, job.Client = r.principal, r.client // whose it is nobody may change
+	return job, err
 }
 
 // reveal puts redacted values back.
