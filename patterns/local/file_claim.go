@@ -148,18 +148,18 @@ func (f *file) claimReady() (next time.Time) {
 	if err != nil {
 		return f.journal.now().Add(again)
 	}
-	if len(ready) == maxResumed { // perhaps not all
-		f.nudge()
-	}
+	failed := false
 	for _, r := range ready {
 		select {
 		case <-f.closing:
 			return time.Time{}
 		default:
 		}
-		if _, err := f.claim(r.n, nil); unrecorded(err) { // others may be readable
-			next = f.journal.now().Add(again)
-		}
+		_, err := f.claim(r.n, nil)
+		failed = failed || unrecorded(err) // others may be readable
+	}
+	if failed {
+		return f.journal.now().Add(again)
 	}
 	return next
 }
@@ -199,6 +199,9 @@ func (f *file) candidates() (list []*row, next time.Time, err error) {
 		}
 		return nil
 	})
+	if len(list) == room { // there may be more
+		next = f.journal.now()
+	}
 	return list, next, err
 }
 
