@@ -1,6 +1,7 @@
 package ijson
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Append appends the canonical form of a decoded value (RFC 8785) to dst: members sorted by the UTF-16 units of their
@@ -167,4 +170,14 @@ func compareUTF16(a, b string) int {
 		return int(x) - int(y)
 	}
 	return len(a) - len(b)
+}
+
+// Canonicalize is the canonical form of a text that is one JSON document: as [Canonical] of its value, without making
+// the value. Repeated names are an error, as what is no JSON is.
+func Canonicalize(text []byte) ([]byte, error) {
+	v := jsontext.Value(bytes.Clone(text))
+	if err := v.Canonicalize(); err != nil {
+		return nil, fmt.Errorf("ijson: %w", err)
+	}
+	return v, nil
 }

@@ -169,3 +169,24 @@ func TestCanonicalOrder(t *testing.T) {
 		t.Errorf("Canonical(members) = %q,\nwant {%q}", got, want[1:])
 	}
 }
+
+// Of every document that is decoded, a text's canonical form is its value's.
+func TestCanonicalize(t *testing.T) {
+	for _, text := range []string{
+		`{"b":1.0,"a":[1e2,-0,0.000001,1e21,true,null,"\u00e9\u20ac\n"],"":{}}`, `[]`, ` "x" `, `{"\ud83d\ude00":1,"\ufb33":2}`,
+	} {
+		v, err := ijson.DecodeCanonical([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ijson.Canonicalize([]byte(text))
+		if want := ijson.Canonical(v); err != nil || string(got) != string(want) {
+			t.Errorf("Canonicalize(%s) = %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{`{"a":1,"a":2}`, `{`, ``, `1 2`} {
+		if got, err := ijson.Canonicalize([]byte(text)); err == nil {
+			t.Errorf("Canonicalize(%s) = %s, want an error", text, got)
+		}
+	}
+}

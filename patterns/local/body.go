@@ -244,8 +244,8 @@ func (b NoteBody) value() map[string]any {
 func (b EndBody) encode() []byte {
 	o := object{dst: make([]byte, 0, 256+len(b.Envelope))}
 	if len(b.Envelope) > 0 {
-		if v, err := decodeOwn(b.Envelope); err == nil {
-			o.value("envelope", v)
+		if canonical, err := ijson.Canonicalize(b.Envelope); err == nil {
+			o.raw("envelope", canonical)
 		}
 	}
 	o.text("phase", b.Phase)

@@ -310,6 +310,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 			b.moved.Wait()
 		}
 		running++
+		b.record.branch(1)
 		started := make(chan struct{})
 		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, started: started}
 		go func() { // it begins with the baton, which its parent holds for it
@@ -317,6 +318,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 			defer func() {
 				child.begun()
 				running--
+				b.record.branch(-1)
 				unwound = unwound || !finished
 				if child.at.After(b.at) {
 					b.at = child.at

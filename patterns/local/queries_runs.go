@@ -18,8 +18,9 @@ const (
 		waiting_kind = ?, turn = ?, waits_key = ?, expires = ?, phase = ?, summary = ? WHERE n = ?`
 	updateEnded = `UPDATE runs SET state = 'ended', owner = NULL, wake = NULL, length = ?, head = ?, newest = ?, waiting_kind = NULL, turn = 0,
 		waits_key = NULL, expires = NULL, ended = ?, status = ?, stop_reason = ?, phase = ?, summary = ? WHERE n = ?`
-	updateLate  = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ? AND state IN ('parked', 'ended')"
-	updateTaken = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
+	updateLate   = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ? AND state IN ('parked', 'ended')"
+	updateLength = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ?"
+	updateTaken  = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
 		expires = NULL WHERE n = ? AND state = ? AND epoch = ? AND canceled = ?`
 	updateSettled   = "UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ? WHERE n = ? AND state = 'parked' AND epoch = ?"
 	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"

@@ -89,6 +89,16 @@ func (r *Record) flush(durable bool, told func(error)) {
 	help()
 }
 
+// branch notes that so many side branches of the run begin, or end where there are fewer than none.
+func (r *Record) branch(more int) {
+	if r.file == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file.branches += more
+}
+
 // keys counts the effects of one branch by name, so that an effect's key is a path that depends on the code alone:
 // "task#2/payments_worker#1".
 type keys struct {

@@ -11,14 +11,15 @@ import (
 // tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
 // record's lock.
 type tail struct {
-	file    *file
-	id      string
-	n       int64
-	epoch   int64  // the fence; 0 until the run's row is there
-	head    []byte // hash of the newest event
-	pending []patterns.Event
-	durable bool    // what is pending must survive the loss of power
-	hidden  *hidden // what is kept out of the record; nil: nothing
+	file     *file
+	id       string
+	n        int64
+	epoch    int64  // the fence; 0 until the run's row is there
+	head     []byte // hash of the newest event
+	pending  []patterns.Event
+	durable  bool    // what is pending must survive the loss of power
+	branches int     // side branches of the run that go on
+	hidden   *hidden // what is kept out of the record; nil: nothing
 
 	mu     sync.Mutex
 	unsure map[string]OutcomeBody // outcomes that may not be recorded, by key
@@ -43,7 +44,8 @@ func (t *tail) add(e Event) {
 }
 
 // flush queues what is pending, with what else must be true in the same transaction. help is called when the caller
-// holds no lock any more that told may want: it sees to it that all is written.
+// holds no lock any more that told may want: it sees to it that all is written. What waits for the disk is left to
+// somebody else where the run has side branches, which could not go on meanwhile.
 func (t *tail) flush(durable bool, also func(*session) error, told func(error)) (help func()) {
 	none := func() {}
 	if len(t.pending) == 0 && also == nil {
@@ -53,6 +55,9 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		return none
 	}
 	events := t.pending
+	if durable && also == nil {
+		also = t.keepLength()
+	}
 	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: t.with(also)}
 	c.done = func(err error) {
 		if err == nil {
@@ -66,10 +71,20 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if !t.file.journal.enqueue(c) {
 		return none
 	}
-	if c.sync { // who writes it waits for the disk
+	if c.sync && t.branches > 0 {
 		return t.file.journal.stir
 	}
 	return t.file.journal.help
+}
+
+// keepLength has the run's row keep how long its record is: should the file lose its newest events, a write that it knew
+// of is not taken for one that was never sent.
+func (t *tail) keepLength() func(*session) error {
+	last := t.pending[len(t.pending)-1]
+	return func(s *session) error {
+		_, err := s.exec(updateLength, last.Seq, last.Hash, last.At, t.n)
+		return err
+	}
 }
 
 // sure forgets outcomes that are recorded.
