@@ -32,7 +32,7 @@ func TestPortShowsARunFromItsStartToItsEnd(t *testing.T) {
 		close(g.open)
 		s = e.until(t, id, patterns.Over)
 		r := s.Ended
-		if !r.Result.OK() || r.Calls != 2 || r.RunID != id || r.Began.IsZero() || r.Ended.Before(r.Began) || r.Waiting != nil || r.Running != nil {
+		if !r.Result.OK() || r.Calls != 2 || r.Phase != patterns.PhaseExecute || r.RunID != id || r.Began.IsZero() || r.Ended.Before(r.Began) || r.Waiting != nil || r.Running != nil {
 			t.Errorf("ended as %+v", r)
 		}
 		events := e.intact(t, id)
