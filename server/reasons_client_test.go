@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"patterngate/patterns"
-	"patterngate/patterns/local"
 	"patterngate/server"
 )
 
@@ -26,12 +25,14 @@ type session struct {
 // open serves one pattern whose runs wait for their caller so long; below 0: not at all.
 func open(t *testing.T, spec patterns.Spec, model patterns.Model, wait time.Duration) *session {
 	t.Helper()
-	engine := &local.Engine{CallerWait: wait}
-	t.Cleanup(engine.Close)
-	s, err := server.New(server.Config{
+	var config server.Config
+	engine := server.EngineFor(t, func() server.Config { return config })
+	engine.CallerWait = wait
+	config = server.Config{
 		Patterns: []server.Pattern{{Spec: spec, Title: "Test (demo data)", Description: "Tests."}},
 		Engine:   engine, Model: model, Configured: model.Name() != "rules", Log: slog.New(slog.DiscardHandler), Version: "test",
-	})
+	}
+	s, err := server.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
-	"patterngate/patterns/local"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -75,15 +74,18 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 // serving makes a server of the built-in patterns by rules, changed as a test wants it.
 func serving(t testing.TB, change ...func(*Config)) *Server {
 	t.Helper()
-	engine := &local.Engine{}
-	t.Cleanup(engine.Close)
-	c := Config{Patterns: builtins(t), Engine: engine, Model: llm.NewRules(), Version: "1.2.3"}
+	c := Config{Patterns: builtins(t), Model: llm.NewRules(), Version: "1.2.3"}
+	engine := EngineFor(t, func() Config { return c })
+	c.Engine = engine
 	for _, f := range change {
 		f(&c)
 	}
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c.Engine == engine && os.Getenv(overFile) != "" {
+		engine.Go()
 	}
 	return s
 }

@@ -102,7 +102,7 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 // showEnded shows how a run ended: as its replay makes it, else as the record keeps it.
 func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
 	s.State = patterns.Over
-	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.ended), cmp.Or(r.phase, s.Ended.Phase)
+	s.Ended.Ended, s.Ended.Phase = time.UnixMicro(r.ended), cmp.Or(s.Ended.Phase, r.phase)
 	s.Ended.Result = patterns.Result{StopReason: r.stopReason, Phase: r.phase}
 	if l == nil || l.history.end == nil {
 		return

@@ -2,7 +2,6 @@ package local_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -170,6 +169,3 @@ func (p port) intact(t testing.TB, id string) []patterns.Event {
 	}
 	return events
 }
-
-// isFault checks that an error is a fault of ours in a run.
-func isFault(err error) bool { _, ok := errors.AsType[*patterns.Fault](err); return ok }

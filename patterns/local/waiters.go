@@ -85,10 +85,14 @@ func canceled(ctx context.Context, runs patterns.Runs, principal, id string, can
 	const most = 3 // one that cannot be recorded waits all the same
 	for try := 1; ; try++ {
 		if err := cancel(); err != nil {
-			s, _ := runs.Run(principal, id)
-			if try > 1 && errors.Is(err, patterns.ErrOver) {
+			if !errors.Is(err, patterns.ErrOver) {
+				s, _ := runs.Run(principal, id)
+				return s, err
+			}
+			if try > 1 {
 				err = nil
 			}
+			s, _ := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running}) // its end is recorded, but not yet told
 			return s, err
 		}
 		s, ok := runs.Wait(ctx, principal, id, patterns.Mark{State: patterns.Running})

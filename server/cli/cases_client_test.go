@@ -27,12 +27,13 @@ const sessionTime = 60 * time.Second
 // session is the built binary as an MCP client starts it, with pipes and an environment of its own. It makes one call
 // after the other.
 type session struct {
-	era     string
-	process *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-	errs    bytes.Buffer
-	last    int
+	stateFile string
+	era       string
+	process   *exec.Cmd
+	in        io.WriteCloser
+	out       *bufio.Reader
+	errs      bytes.Buffer
+	last      int
 }
 
 // toolResult is what tools/call returns.
@@ -45,8 +46,14 @@ type toolResult struct {
 	IsError    bool            `json:"isError"`
 }
 
+// serving is how the program is served.
+type serving struct {
+	binary, era string
+	state       string // "": where it keeps it by itself
+}
+
 // startSession starts "patterngate serve" with this configuration file and model server, in empty directories.
-func startSession(t *testing.T, binary, era string, config []byte, modelURL string) *session {
+func startSession(t *testing.T, served serving, config []byte, modelURL string) *session {
 	t.Helper()
 	home := t.TempDir()
 	file := filepath.Join(home, "cases.yaml")
@@ -55,7 +62,7 @@ func startSession(t *testing.T, binary, era string, config []byte, modelURL stri
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionTime)
 	t.Cleanup(cancel)
-	s := &session{era: era, process: exec.CommandContext(ctx, binary, "serve", "--config", file)}
+	s := &session{era: served.era, process: exec.CommandContext(ctx, served.binary, "serve", "--config", file)}
 	s.process.Dir = home
 	s.process.Env = []string{"HOME=" + home, "OPENAI_BASE_URL=" + modelURL, "OPENAI_API_KEY=sk-cases"}
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
@@ -65,6 +72,10 @@ func startSession(t *testing.T, binary, era string, config []byte, modelURL stri
 		}
 		s.process.Env = append(s.process.Env, name+"="+dir)
 	}
+	if served.state != "" {
+		s.process.Args = append(s.process.Args, "--state", served.state)
+	}
+	s.stateFile = filepath.Join(home, "XDG_STATE_HOME", "patterngate", "state.db")
 	s.process.Stderr = &s.errs
 	var err error
 	if s.in, err = s.process.StdinPipe(); err != nil {

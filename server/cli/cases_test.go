@@ -51,15 +51,22 @@ type workedRequest struct {
 func TestCases(t *testing.T) {
 	binary := build(t)
 	var ids madeIDs
+	states := []string{""}
+	if os.Getenv("CI") != "" {
+		states = append(states, ":memory:")
+	}
 	for number, group := range grouped(readCases(t)) {
 		speaks := *era
 		if speaks == "" {
 			speaks = []string{handshake, stateless}[number%2]
 		}
-		t.Run(fmt.Sprintf("%02d %s", number, speaks), func(t *testing.T) {
-			t.Parallel()
-			runSession(t, binary, speaks, group, &ids)
-		})
+		for _, state := range states {
+			served := serving{binary, speaks, state}
+			t.Run(fmt.Sprintf("%02d %s%s", number, served.era, served.state), func(t *testing.T) {
+				t.Parallel()
+				runSession(t, served, group, &ids)
+			})
+		}
 	}
 }
 
@@ -115,10 +122,10 @@ func grouped(cases []worked) [][]worked {
 	return groups
 }
 
-func runSession(t *testing.T, binary, era string, cases []worked, ids *madeIDs) {
+func runSession(t *testing.T, served serving, cases []worked, ids *madeIDs) {
 	model := llmtest.NewServer()
 	t.Cleanup(model.Close)
-	s := startSession(t, binary, era, cases[0].Config, model.URL)
+	s := startSession(t, served, cases[0].Config, model.URL)
 	for i, w := range cases {
 		ok := t.Run(w.name, func(t *testing.T) {
 			model.Script(w.LLM...)
@@ -140,6 +147,9 @@ func runSession(t *testing.T, binary, era string, cases []worked, ids *madeIDs) 
 	}
 	if err := s.close(); err != nil {
 		t.Errorf("closing stdin: got %v, want exit 0\n%s", err, s.end())
+	}
+	if _, err := os.Stat(s.stateFile); (err == nil) != (served.state == "") {
+		t.Errorf("the state file: %v; want one unless runs are kept in memory", err)
 	}
 }
 

@@ -1,0 +1,179 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/patterns"
+)
+
+// interrupted begins a run whose call number at never answers, and leaves it when it is there.
+func interrupted(t *testing.T, path string, source *begun, job func(at func(context.Context, int) error) patterns.Job, at int) string {
+	t.Helper()
+	e := openPort(t, path, source)
+	entered := make(chan struct{})
+	id := e.beginning(t, job(func(ctx context.Context, n int) error {
+		if n == at {
+			close(entered)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return nil
+	}))
+	<-entered
+	e.Close()
+	return id
+}
+
+// Reads that were interrupted are made again as the same act, and the time in which nobody had the run is not its own:
+// neither its seconds nor the time and tries of its tasks are used up by it.
+func TestDowntimeCostsNothing(t *testing.T) {
+	path, source := newState(t), &begun{}
+	var first *world
+	job := func(w *world) patterns.Job {
+		s := deafSpec(t, w.tool)
+		s.Budget.MaxTime, s.Budget.TaskTimeout, s.Budget.MaxDispatches = time.Minute, 10*time.Second, 1
+		return patterns.Job{Spec: s, Principal: mine, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
+			object{"id": "a", "worker": "count", "args": object{"n": 1.0}},
+		}})}}
+	}
+	id := interrupted(t, path, source, func(at func(context.Context, int) error) patterns.Job {
+		first = newWorld(t, catalog.Read, at)
+		return job(first)
+	}, 1)
+	second := newWorld(t, catalog.Read, nil)
+	source.jobs[0] = job(second)
+	source.jobs[0].Arguments = object{"job": 0.0}
+	e := opened(t, path, source)
+	e.Ahead(time.Hour)
+	e.Go()
+	p := port{e, source}
+	s := p.until(t, id, patterns.Over)
+	r := s.Ended.Result
+	if got := rows(t, r); !r.OK() || fmt.Sprint(got) != "[a done 1 ]" {
+		t.Errorf("ended with %s, tasks %q; want it done in one attempt: %s", r.StopReason, got, asJSON(t, r.Budget))
+	}
+	if len(first.order) != 1 || !slices.Equal(first.order, second.order) {
+		t.Errorf("keys %q, then %q; want the same", first.order, second.order)
+	}
+	if used := r.Budget["max_seconds"].Used; used > 30 || s.Ended.Waited < time.Hour {
+		t.Errorf("%v seconds used and %v waited, want the hour waited", used, s.Ended.Waited)
+	}
+	p.intact(t, id)
+	again, _ := p.Run(mine, id)
+	if asJSON(t, again.Ended) != asJSON(t, s.Ended) {
+		t.Errorf("shown again as %s\nwant %s", asJSON(t, again.Ended), asJSON(t, s.Ended))
+	}
+}
+
+// An act that ends the process each time is tried no more after a while.
+func TestCrashesInARowEnd(t *testing.T) {
+	path, source := newState(t), &begun{}
+	var w *world
+	id := interrupted(t, path, source, func(at func(context.Context, int) error) patterns.Job {
+		w = newWorld(t, catalog.Read, at)
+		return w.job(t, 1)
+	}, 1)
+	restarts := 0
+	for ; restarts < 12; restarts++ {
+		entered := make(chan struct{}, 1)
+		w.at = func(ctx context.Context, _ int) error {
+			entered <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		e := openPort(t, path, source)
+		over := make(chan patterns.Snapshot, 1)
+		go func() {
+			s, _ := e.Wait(t.Context(), mine, id, patterns.Mark{State: patterns.Running})
+			over <- s
+		}()
+		select {
+		case <-entered:
+			e.Close()
+			<-over
+			continue
+		case s := <-over:
+			if s.State != patterns.Over || s.Ended.Result.OK() {
+				t.Errorf("it came to %s, %s", s.State, s.Ended.Result.StopReason)
+			}
+		}
+		break
+	}
+	if restarts != 7 || w.calls[w.order[0]] != 8 {
+		t.Errorf("after %d restarts and %d tries it ended, want 8 tries of one act: %v", restarts, len(w.order), w.calls)
+	}
+}
+
+// A clock that was set back stands still until the world has caught up; limits of calls hold all the same.
+func TestClockSetBack(t *testing.T) {
+	path, source := newState(t), &begun{}
+	e := opened(t, path, source)
+	e.Ahead(time.Hour)
+	e.Go()
+	begin(t, port{e, source}, refundJob(t, lookUp)) // remembers the time
+	e.Close()
+	p := openPort(t, path, source)
+	g := newGate(t, catalog.Read)
+	s := deafSpec(t, g.tool)
+	s.Budget.TaskTimeout, s.Budget.MaxRetriesPerTask = 20*time.Millisecond, 0
+	job := patterns.Job{Spec: s, Principal: mine, Model: &script{}, Task: patterns.Task{Goal: "x", Caller: patterns.Proposals("plan", object{"tasks": []any{
+		object{"id": "a", "worker": "count", "args": object{"n": 1.0}},
+	}})}}
+	began := time.Now()
+	ended, err := p.Start(t.Context(), job)
+	if err != nil || ended.Began.Before(began.Add(50*time.Minute)) {
+		t.Fatalf("%v; it began at %v, want the remembered time", err, ended.Began)
+	}
+	if got := rows(t, ended.Result); fmt.Sprint(got) != "[a failed 1 task_timeout]" {
+		t.Errorf("tasks %q, want the limit to hold", got)
+	}
+	var want []string // all begun at one time
+	for range 7 {
+		want = append(want, succeed(t, p, quick(t, 1)).RunID)
+	}
+	for _, whose := range []string{mine, ""} {
+		var got []string
+		for f := (patterns.Filter{Principal: whose, Limit: 2, Pattern: "steps"}); ; {
+			page, err := p.List(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range page.Rows {
+				got = append(got, row.RunID)
+			}
+			if f.Cursor = page.Next; f.Cursor == "" {
+				break
+			}
+		}
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("listed %q, want %q", got, want)
+		}
+	}
+}
+
+// Runs leave nothing behind in the process: no goroutine, no memory of them.
+func TestPortLeavesNothingBehind(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		for range 3 {
+			succeed(t, e, quick(t, 2))
+		}
+		if e.File() {
+			for range 200 {
+				succeed(t, e, quick(t, 1))
+			}
+			if lives, outcomes, stuck := e.Held(); lives+outcomes+stuck > 0 {
+				t.Errorf("%d lives, %d outcomes and %d stuck runs are held", lives, outcomes, stuck)
+			}
+		}
+		if n := e.Waiters(); n != 0 {
+			t.Errorf("%d runs are waited for", n)
+		}
+	})
+}
