@@ -1,0 +1,225 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// take implements keeper.
+func (f *file) take(c patterns.Continuation) (*run, *history, error) {
+	n, ok := numberOf(c.RunID)
+	if !ok {
+		return nil, nil, patterns.ErrNoRun
+	}
+	r, stored, err := f.read(n)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case r == nil || r.principal != c.Principal:
+		return nil, nil, patterns.ErrNoRun
+	case r.state != "parked" || r.waitingKind != string(patterns.ForCaller), c.Turn != 0 && c.Turn != r.turn:
+		return nil, nil, patterns.ErrNotTaken
+	}
+	l, err := f.load(r, stored)
+	switch {
+	case errors.Is(err, errBroken):
+		f.quarantine(r, err)
+		return nil, nil, patterns.ErrNotTaken
+	case errors.Is(err, ErrMismatch):
+		_ = f.mismatch(l, err)
+		return nil, nil, patterns.ErrNotTaken
+	case err != nil:
+		return nil, nil, err
+	}
+	out := OutcomeBody{State: patterns.OK, Output: c.Given}
+	if f.journal.now().UnixMicro() >= r.expires {
+		return nil, nil, patterns.ErrNotTaken
+	}
+	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.waitsKey, f.journal.now(), out))
+	l.run.attended = true
+	return f.taken(l)
+}
+
+// taken takes a loaded run over for a call that carries it on.
+func (f *file) taken(l *loaded) (*run, *history, error) {
+	t := l.run.record.file
+	events := t.pending
+	t.pending = nil
+	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
+		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
+		if err == nil && changed == 0 {
+			err = refusal{patterns.ErrNotTaken}
+		}
+		return err
+	})})
+	if errors.Is(err, patterns.ErrNotTaken) {
+		return nil, nil, patterns.ErrNotTaken
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	quotas, phase := l.history.quotas, l.history.phase
+	h := remembered(l.events)
+	h.quotas, h.phase = quotas, phase
+	t.sure(events)
+	f.waiters.announce(l.id())
+	f.mu.Lock()
+	s := l.run.snapshot()
+	f.mu.Unlock()
+	f.tell(s, true)
+	return l.run, h, nil
+}
+
+func sortLedger(list []gateway.Entry) {
+	slices.SortFunc(list, func(a, b gateway.Entry) int { return cmp.Compare(a.Order, b.Order) })
+}
+
+// settle implements [Operator.Settle].
+func (f *file) settle(id, effect string, s Settlement) error {
+	n, _ := numberOf(id)
+	r, stored, err := f.read(n)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return patterns.ErrNoRun
+	}
+	if r.state != "parked" {
+		return patterns.ErrNotTaken
+	}
+	l, err := f.load(r, stored)
+	if err != nil && !isLacking(err) {
+		return err
+	}
+	key := l.doubt(effect)
+	if key == "" {
+		return patterns.ErrNotTaken
+	}
+	out := map[string]any{"happened": s.Happened, "by": s.By.By, "channel": s.By.Channel}
+	if s.Comment != "" {
+		out["comment"] = s.Comment
+	}
+	if s.Result != nil {
+		if out["result"], err = decodeResult(s.Result); err != nil {
+			return err
+		}
+	}
+	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
+	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
+	now := f.journal.now()
+	record.append(patterns.NoteEvent, "", now, NoteBody{What: noteSettle, Note: s.By})
+	last := record.append(patterns.OutcomeEvent, key, now, OutcomeBody{State: patterns.OK, Output: out, Human: true})
+	events := record.file.pending
+	head := events[len(events)-1].Hash
+	return f.journal.do(&change{run: n, events: events, sync: true, also: record.file.with(func(s *session) error {
+		changed, err := s.exec(updateSettled, last.Seq, head, last.At.UnixMicro(), n, r.epoch)
+		if err == nil && changed == 0 {
+			err = refusal{patterns.ErrNotTaken}
+		}
+		return err
+	})})
+}
+
+// noteIn appends a note to the record of a run that was just taken out of all hands.
+func (f *file) noteIn(s *session, n int64, body NoteBody) error {
+	var last patterns.Event
+	err := s.each(func(row func(...any) error) error { return row(&last.Seq, &last.At, &last.Hash) }, selectLast, n)
+	if err != nil {
+		return err
+	}
+	note := patterns.Event{Seq: last.Seq + 1, At: max(last.At, f.journal.now().UnixMicro()), Kind: patterns.NoteEvent, Body: encodeBody(body)}
+	note.Seal(idOf(n), last.Hash)
+	_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
+	return err
+}
+
+// doubt is the key of the question about a call in doubt that is not answered; "" where there is none.
+func (l *loaded) doubt(effect string) string {
+	for key, m := range l.history.past {
+		if m.intent == nil || m.intent.Kind != patterns.HumanEffect || m.intent.Name != "settle" || m.outcome.State != "" {
+			continue
+		}
+		v, err := decodeResult(m.intent.Input)
+		if about, ok := v.(map[string]any); err == nil && ok && about["effect"] == effect {
+			return key
+		}
+	}
+	return ""
+}
+
+// cancel implements keeper's Cancel for a run whose principal was checked. That it is wanted is on the disk before anybody
+// is told: neither a run that is about to wait nor the end of a process undoes it.
+func (f *file) cancel(ctx context.Context, n int64, by patterns.Note) error {
+	for tries := range 3 { // it may change hands meanwhile
+		r, events, err := f.read(n)
+		switch {
+		case err != nil:
+			return err
+		case r == nil:
+			return patterns.ErrNoRun
+		case r.state != "ended" && r.state != "broken":
+		case tries > 0: // by what was wanted
+			return nil
+		default:
+			return patterns.ErrOver
+		}
+		l := f.life(r.id())
+		if l != nil {
+			l.end(by)
+		} else if err := r.whole(events); err != nil {
+			f.quarantine(r, err)
+			return patterns.ErrOver
+		}
+		owned, err := f.recalled(n, by)
+		switch {
+		case err != nil:
+			return err
+		case l != nil:
+			select {
+			case <-l.done: // it may wait instead of having ended
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		case owned: // its owner will see it
+			f.recall.Store(true)
+			return nil
+		}
+		f.mu.Lock()
+		delete(f.lacking, n)
+		f.mu.Unlock()
+		if _, err := f.claim(n, nil); !errors.Is(err, patterns.ErrNotTaken) {
+			switch {
+			case isLacking(err), errors.Is(err, ErrMismatch):
+				return nil
+			case errors.Is(err, errBroken):
+				return patterns.ErrOver
+			}
+			return err
+		}
+	}
+	return fmt.Errorf("%w: the run changes hands too fast", patterns.ErrJournal)
+}
+
+// recalled notes on the disk that a run is to be cancelled; owned says that it is in some process's hands.
+func (f *file) recalled(n int64, by patterns.Note) (owned bool, err error) {
+	var held int64
+	err = f.journal.do(&change{sync: true, also: func(s *session) (err error) {
+		if held, err = s.exec(updateRecalled, n); err != nil || held > 0 {
+			return err
+		}
+		rested, err := s.exec(updateCanceled, n)
+		if err == nil && rested > 0 {
+			err = f.noteIn(s, n, NoteBody{What: noteCancel, Note: by})
+		}
+		return err
+	}})
+	return held > 0, err
+}

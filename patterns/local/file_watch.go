@@ -1,0 +1,232 @@
+package local
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// watch carries on what is ready: at start, when nudged, when something is due, and when another process has written to
+// the file or died.
+func (f *file) watch() {
+	defer f.watching.Done()
+	ticks := time.NewTicker(cmp.Or(f.options.Poll, defaultPoll))
+	defer ticks.Stop()
+	f.bury()
+	for {
+		next := f.claimReady()
+		var due <-chan time.Time
+		if !next.IsZero() {
+			due = time.After(max(next.Sub(f.journal.now()), time.Millisecond))
+		}
+		if !f.idle(due, ticks.C) {
+			return
+		}
+	}
+}
+
+// idle returns when there may be something to carry on; false: the engine closes.
+func (f *file) idle(due, ticks <-chan time.Time) bool {
+	for {
+		select {
+		case <-f.closing:
+			return false
+		case <-f.nudged:
+			return true
+		case <-due:
+			return true
+		case <-ticks:
+			f.deliver()
+			f.journal.tidy()
+			buried := f.bury()
+			wanted := f.recall.Swap(false)
+			if changed := f.journal.changed(); changed || wanted {
+				f.yield()
+				f.obey()
+				f.waiters.announceAll()
+				return true
+			}
+			if buried {
+				return true
+			}
+		}
+	}
+}
+
+// bury frees the runs of owners that have died.
+func (f *file) bury() (found bool) {
+	var owners []string
+	_ = f.journal.view(func(s *session) error { // the next tick looks again
+		return s.each(func(row func(...any) error) error {
+			var id string
+			err := row(&id)
+			owners = append(owners, id)
+			return err
+		}, selectOwners, f.owner.id)
+	})
+	for _, id := range owners {
+		bury, dead := f.owner.dead(id)
+		if !dead {
+			continue
+		}
+		err := f.journal.do(&change{also: func(s *session) error {
+			_, err := s.exec(updateReleased, id)
+			return err
+		}})
+		if err == nil {
+			bury()
+			found = true
+		}
+	}
+	return found
+}
+
+// yield gives up the lives of runs that were taken from this process: whoever asks here for one of them is shown how it
+// really stands.
+func (f *file) yield() {
+	f.mu.Lock()
+	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
+	f.mu.Unlock()
+	if len(lives) == 0 {
+		return
+	}
+	mine := map[int64]int64{}
+	err := f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n, epoch int64
+			err := row(&n, &epoch)
+			mine[n] = epoch
+			return err
+		}, selectMine, f.owner.id)
+	})
+	if err != nil {
+		return // its next change finds out
+	}
+	for _, l := range lives {
+		if t := l.record.file; mine[t.n] != t.epoch {
+			l.giveUp(errFenced)
+		}
+	}
+}
+
+// obey cancels the runs of this process that somebody wants cancelled who could not tell their lives.
+func (f *file) obey() {
+	var list []int64
+	_ = f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			err := row(&n)
+			list = append(list, n)
+			return err
+		}, selectCanceled, f.owner.id)
+	})
+	for _, n := range list {
+		if l := f.life(idOf(n)); l != nil {
+			l.end(patterns.Note{By: l.job.Principal})
+		} else { // it is about to live
+			f.recall.Store(true)
+		}
+	}
+}
+
+func (f *file) life(id string) *life {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lives[id]
+}
+
+// claimReady carries on what is ready or due and can be carried on here, and returns when the next one is due.
+func (f *file) claimReady() (next time.Time) {
+	ready, next, err := f.candidates()
+	if err != nil {
+		return f.journal.now().Add(again)
+	}
+	failed := false
+	for _, r := range ready {
+		select {
+		case <-f.closing:
+			return time.Time{}
+		default:
+		}
+		_, err := f.claim(r.n, nil)
+		failed = failed || unrecorded(err) // others may be readable
+	}
+	if failed {
+		return f.journal.now().Add(again)
+	}
+	return next
+}
+
+// candidates are the runs that are ready or due, but for those that were found to lack something here.
+func (f *file) candidates() (list []*row, next time.Time, err error) {
+	now, room := f.journal.now().UnixMicro(), f.room()
+	if room == 0 {
+		return nil, time.Time{}, nil
+	}
+	err = f.journal.view(func(s *session) error {
+		keep := func(r *row) bool {
+			if f.claimable(r) {
+				list = append(list, r)
+			}
+			return len(list) < room
+		}
+		if err := readRows(s, keep, selectReady); err != nil {
+			return err
+		}
+		configs, err := readTexts(s, selectConfigs)
+		if err != nil {
+			return err
+		}
+		for _, config := range append(configs, "") {
+			if err := readRows(s, keep, selectDue, config, now); err != nil {
+				return err
+			}
+			var wake int64
+			err := s.each(func(row func(...any) error) error { return row(&wake) }, selectNextWake, config, now)
+			if err != nil {
+				return err
+			}
+			if at := time.UnixMicro(wake); wake > 0 && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+		return nil
+	})
+	if len(list) == room { // there may be more
+		next = f.journal.now()
+	}
+	return list, next, err
+}
+
+// maxResumed is how many runs are carried on at once before more are taken from the file.
+const maxResumed = 256
+
+// room is how many runs may be taken from the file now; when there is none, the end of a run has it looked again.
+func (f *file) room() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := max(0, maxResumed-f.resumed)
+	f.crowded = n == 0
+	return n
+}
+
+// claimable says that a run which is ready or due does not live here and is not known to lack something here.
+func (f *file) claimable(r *row) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	epoch, lacks := f.lacking[r.n]
+	return f.lives[r.id()] == nil && !(lacks && epoch == r.epoch)
+}
+
+func readTexts(s *session, query string) (list []string, err error) {
+	err = s.each(func(row func(...any) error) error {
+		var text string
+		err := row(&text)
+		list = append(list, text)
+		return err
+	}, query)
+	return list, err
+}
