@@ -1,4 +1,4 @@
-// Package local carries out runs in this process.
+// Package local carries out runs in this process, and keeps them in memory or in a state file that several processes share.
 //
 //	pattern code ──Do(effect)──▶ life ──▶ record: intent ──▶ perform: model, permit, person, caller, timer
 //	      ▲                       │                                   │
@@ -9,5 +9,17 @@
 // come back in the order in which they fell due, so a run does not depend on the scheduler.
 //
 // A deadline returns control at once, whatever the callee does: the effect's goroutine is left behind and its late
-// result is recorded as late and never used. The record is what [Replay] runs a pattern against a second time.
+// result is recorded as late and never used.
+//
+// A run that waits has no life. What it waited for is appended to its record, and it is lived again from its start: first
+// dry, over what is recorded alone, to see whether code and record fit; then live, where recorded outcomes are given back
+// and the rest is performed. That is also how a run goes on that another process left behind, and how one is shown that
+// rests.
+//
+//	Engine ──▶ keeper ─┬─▶ inMemory: shelves of runs
+//	                   └─▶ file: rows and events ──▶ journal ──▶ writer: one transaction for all that waits ──▶ SQLite
+//
+// In a state file a run is a row and a hash-chained list of events. A locked file beside it says that an owner lives, the
+// row's epoch keeps an owner out that is none any more. Intents and outcomes of calls that change something are on the
+// disk before anybody goes on; the rest is handed to the system and may lose its last moment when the power fails.
 package local
