@@ -99,7 +99,15 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	l := newLife(r, nil, job.Progress)
 	l.call = ctx
 	go l.carry()
-	return e.attend(ctx, l, job.Wait)
+	ended, err := e.attend(ctx, l, job.Wait)
+	if refused := r.record.file.entered(); refused != nil {
+		<-l.done
+		if joined, err = notBegun(refused); err != nil {
+			return patterns.Ended{}, err
+		}
+		return e.join(ctx, joined, job)
+	}
+	return ended, err
 }
 
 // Continue implements [patterns.Engine].
@@ -240,6 +248,8 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	rest.Result = patterns.Result{}
 	switch {
+	case l.unentered(): // there is no run
+		l.engine.file.gone(l)
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
 		l.rest = l.running()
 		l.engine.file.lost(l)
@@ -253,6 +263,9 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 		keep.lose(l, rest, err)
 	}
 }
+
+// unentered says that the run of a life that ends is not in the state file, and will not be.
+func (l *life) unentered() bool { return l.record.file != nil && l.record.abandon() }
 
 // retry is what a run waits for that cannot be carried on here.
 func retry(l *patterns.Lacking, now time.Time) *patterns.Waiting {

@@ -196,14 +196,17 @@ type joins struct{ id string }
 
 func (j joins) Error() string { return "local: an equal call began " + j.id }
 
+// begin prepares a run. It is entered with its first flush, so that beginning costs no transaction of its own; nothing is
+// performed before. What refuses it ends its life, see [Engine.entered].
 func (f *file) begin(r *run) (string, error) {
 	n, _ := numberOf(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
-	r.record.file = &tail{file: f, id: r.id, n: n, hidden: f.redactor.hidden()}
+	t := &tail{file: f, id: r.id, n: n, hidden: f.redactor.hidden(), begun: make(chan struct{})}
+	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	since := f.joinable(now).UnixMicro()
-	err := r.record.rest(false, func(s *session, _ patterns.Head, newest int64) error {
+	t.begin = func(s *session, newest int64) error {
 		if request != nil {
 			if err := f.equal(s, job, request, args, since); err != nil {
 				return err
@@ -212,21 +215,20 @@ func (f *file) begin(r *run) (string, error) {
 		_, err := s.exec(insertRow, n, job.Spec.Name, string(job.Spec.Kind), job.Principal, job.Client, job.Config, request, args,
 			r.began.UnixMicro(), f.owner.id, newest)
 		return err
-	})
-	if before, ok := errors.AsType[joins](err); ok {
-		return before.id, nil
 	}
-	if errors.Is(err, patterns.ErrReused) {
-		return "", patterns.ErrReused
-	}
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", patterns.ErrJournal, err)
-	}
-	r.record.file.epoch = 1
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	r.idle.Since = r.began
 	return "", nil
+}
+
+// notBegun is why there is no run, as its caller is told: the id of the run that an equal call began, or the error.
+func notBegun(refused error) (joined string, err error) {
+	if before, ok := errors.AsType[joins](refused); ok {
+		return before.id, nil
+	}
+	if errors.Is(refused, patterns.ErrReused) {
+		return "", patterns.ErrReused
+	}
+	return "", fmt.Errorf("%w: %w", patterns.ErrJournal, refused)
 }
 
 // equal refuses with the run that an equal call began, if a new one joins it.

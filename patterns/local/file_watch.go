@@ -90,6 +90,7 @@ func (f *file) yield() {
 	f.mu.Lock()
 	lives := slices.Collect(maps.Values(f.lives)) // before the rows are read, so that each has its own
 	f.mu.Unlock()
+	lives = slices.DeleteFunc(lives, func(l *life) bool { return !l.record.file.isEntered() })
 	if len(lives) == 0 {
 		return
 	}

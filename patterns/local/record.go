@@ -89,6 +89,18 @@ func (r *Record) flush(durable bool, told func(error)) {
 	help()
 }
 
+// abandon gives up a run that was never entered into the file. False: it was.
+func (r *Record) abandon() bool {
+	r.mu.Lock()
+	t := r.file
+	if t.begin != nil { // nothing was ever submitted
+		t.begin, t.refused = nil, errClosed
+		close(t.begun)
+	}
+	r.mu.Unlock()
+	return t.entered() != nil
+}
+
 // branch notes that so many side branches of the run begin, or end where there are fewer than none.
 func (r *Record) branch(more int) {
 	if r.file == nil {

@@ -21,6 +21,12 @@ type tail struct {
 	branches int     // side branches of the run that go on
 	hidden   *hidden // what is kept out of the record; nil: nothing
 
+	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
+	// run, if there is none.
+	begin   func(s *session, newest int64) error
+	begun   chan struct{} // nil: the run was there before
+	refused error
+
 	mu     sync.Mutex
 	unsure map[string]OutcomeBody // outcomes that may not be recorded, by key
 }
@@ -58,6 +64,9 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if durable && also == nil {
 		also = t.keepLength()
 	}
+	if t.begin != nil {
+		also, told = t.beginning(also, told)
+	}
 	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: t.with(also)}
 	c.done = func(err error) {
 		if err == nil {
@@ -67,7 +76,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 			told(err)
 		}
 	}
-	t.pending, t.durable = nil, false
+	t.pending, t.durable, t.begin, t.epoch = nil, false, nil, max(t.epoch, 1)
 	if !t.file.journal.enqueue(c) {
 		return none
 	}
@@ -75,6 +84,46 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		return t.file.journal.stir
 	}
 	return t.file.journal.help
+}
+
+// beginning is the first flush: it enters the run.
+func (t *tail) beginning(also func(*session) error, told func(error)) (func(*session) error, func(error)) {
+	begin, newest := t.begin, t.pending[len(t.pending)-1].At
+	return func(s *session) error {
+			err := begin(s, newest)
+			if err == nil && also != nil {
+				err = also(s)
+			}
+			return err
+		}, func(err error) {
+			t.refused = err
+			close(t.begun)
+			if told != nil {
+				told(err)
+			}
+		}
+}
+
+// entered waits until the run is in the file, and says why it is not.
+func (t *tail) entered() error {
+	if t == nil || t.begun == nil {
+		return nil
+	}
+	<-t.begun
+	return t.refused
+}
+
+// isEntered reports whether the run is in the file by now.
+func (t *tail) isEntered() bool {
+	if t.begun == nil {
+		return true
+	}
+	select {
+	case <-t.begun:
+		return t.refused == nil
+	default:
+		return false
+	}
 }
 
 // keepLength has the run's row keep how long its record is: should the file lose its newest events, a write that it knew
