@@ -117,6 +117,12 @@ func TestRunsOfOneMomentArePaged(t *testing.T) {
 	edit(t, path, "UPDATE runs SET began = (SELECT max(began) FROM runs)")
 	e = opened(t, path, nil)
 	seen, f := map[string]bool{}, patterns.Filter{Principal: "local:1", Limit: 5}
+	for _, f := range []patterns.Filter{{Principal: "local:1"}, {}} { // two readings, the second empty
+		f.StopReason = "no such"
+		if page, err := e.List(f); err != nil || len(page.Rows) != 0 || page.Next != "" {
+			t.Errorf("%+v: %v, %+v; want no rows", f, err, page)
+		}
+	}
 	for range 10 {
 		page, err := e.List(f)
 		if err != nil {
