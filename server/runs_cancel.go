@@ -25,14 +25,21 @@ func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snap
 			err = patterns.ErrNoRun
 		}
 	}
+	unrecorded := errors.Is(err, patterns.ErrJournal) && run.RunID != ""
 	switch {
 	case errors.Is(err, patterns.ErrNoRun):
 		return s.refuseRun(ctx, r)
-	case err != nil && !over:
+	case err != nil && !over && !unrecorded:
 		return nil, err
 	}
 	e := s.about(run)
 	switch {
+	case unrecorded:
+		s.logFault(ctx, err)
+		e.Problems = append([]gateway.Problem{{
+			Pointer: "/run_id", Reason: reasonNotTaken, Got: gateway.Got(id),
+			Want: "a record that can be written; the run is not cancelled for good, send it again later",
+		}}, e.Problems...)
 	case over:
 		e.Problems = append([]gateway.Problem{{
 			Pointer: "/run_id", Reason: reasonEnded, Got: gateway.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",

@@ -67,7 +67,8 @@ type file struct {
 	crowded   bool                              // as many runs as may be are carried on
 	closed    bool
 
-	recall atomic.Bool // a run is to be cancelled that did not live here when it was looked for
+	recall     atomic.Bool // a run is to be cancelled that did not live here when it was looked for
+	configured atomic.Bool // the configuration is stored
 }
 
 var _ keeper = (*file)(nil)
@@ -92,14 +93,19 @@ func Open(o Options) (*Engine, error) {
 		f.journal.close()
 		return nil, err
 	}
-	if o.Config != "" {
-		f.journal.submit(&change{also: func(s *session) error {
-			_, err := s.exec(insertConfig, o.Config, o.Snapshot)
-			return err
-		}})
-	}
+	f.journal.submit(&change{also: f.configure, done: func(err error) { f.configured.Store(err == nil) }})
 	e.file = f
 	return e, nil
+}
+
+// configure stores the configuration. Where that fails at the opening it comes with the first run that can be begun: one
+// without its configuration could not be carried on elsewhere.
+func (f *file) configure(s *session) error {
+	if f.options.Config == "" {
+		return nil
+	}
+	_, err := s.exec(insertConfig, f.options.Config, f.options.Snapshot)
+	return err
 }
 
 // Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
@@ -209,6 +215,11 @@ func (f *file) begin(r *run) (string, error) {
 	t.begin = func(s *session, newest int64) error {
 		if request != nil {
 			if err := f.equal(s, job, request, args, since); err != nil {
+				return err
+			}
+		}
+		if !f.configured.Load() {
+			if err := f.configure(s); err != nil {
 				return err
 			}
 		}

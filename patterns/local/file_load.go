@@ -120,6 +120,9 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	h := remembered(events)
+	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config {
+		return nil, fmt.Errorf("%w: its row does not say what its first event says", errBroken)
+	}
 	if lost && r.state == "ended" {
 		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, errRedacted
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -250,21 +251,13 @@ func (f *file) Cancel(ctx context.Context, principal, id string, by patterns.Not
 
 // List implements [patterns.Runs].
 func (f *file) List(filter patterns.Filter) (patterns.Page, error) {
-	principals := []string{filter.Principal}
-	if filter.Principal == "" {
-		principals = nil
-	}
 	var fault error
 	page, err := pageOf(filter, func(yield func(patterns.RunRow) bool) {
-		fault = f.journal.view(func(s *session) error {
-			if principals == nil {
-				var err error
-				if principals, err = readTexts(s, selectWhose); err != nil {
-					return err
-				}
-			}
-			return f.rowsOf(s, filter, principals, yield)
-		})
+		if filter.Principal != "" {
+			fault = f.rowsOf(filter, filter.Principal, yield)
+			return
+		}
+		fault = f.rowsOfAll(filter, yield)
 	})
 	if fault != nil {
 		return patterns.Page{}, fault
@@ -272,30 +265,59 @@ func (f *file) List(filter patterns.Filter) (patterns.Page, error) {
 	return page, err
 }
 
-// rowsOf yields the rows of some principals, newest first.
-func (f *file) rowsOf(s *session, filter patterns.Filter, principals []string, yield func(patterns.RunRow) bool) error {
-	before := int64(1<<63 - 1)
-	from, later, err := placeOf(filter)
+// someRows is how many rows of a long list are read at once: who reads many does not keep others waiting.
+const someRows = 500
+
+// rowsOf yields the rows of a principal, newest first, from where the filter's cursor stands.
+func (f *file) rowsOf(filter patterns.Filter, principal string, yield func(patterns.RunRow) bool) error {
+	began, n := int64(math.MaxInt64), int64(math.MaxInt64)
+	if from, later, err := placeOf(filter); err == nil && later {
+		began = from.began.UnixMicro()
+		n, _ = numberOf(from.id)
+	}
+	for most := cmp.Or(filter.Limit, defaultRows) + 1; ; most = someRows { // first for a page
+		var some []patterns.RunRow
+		err := f.journal.view(func(s *session) error {
+			return readRows(s, func(r *row) bool {
+				some = append(some, f.listed(r))
+				began, n = r.began, r.n
+				return true
+			}, selectOf, principal, began, began, n, most)
+		})
+		if err != nil {
+			return err
+		}
+		for _, row := range some {
+			if !yield(row) {
+				return nil
+			}
+		}
+		if len(some) < most {
+			return nil
+		}
+	}
+}
+
+// rowsOfAll yields the rows of all principals: of each as many as a page may need.
+func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) bool) error {
+	var principals []string
+	err := f.journal.view(func(s *session) (err error) {
+		principals, err = readTexts(s, selectWhose)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if later {
-		before = from.began.UnixMicro()
-	}
-	if len(principals) == 1 {
-		return readRows(s, func(r *row) bool { return yield(f.listed(r)) }, selectOf, principals[0], before)
 	}
 	var all []patterns.RunRow
 	for _, principal := range principals {
 		n := 0
-		err := readRows(s, func(r *row) bool {
-			listed := f.listed(r)
-			if fits(filter, listed) && (!later || newestFirst(from.began, from.id, listed.Began, listed.RunID) < 0) {
-				all = append(all, listed)
+		err := f.rowsOf(filter, principal, func(row patterns.RunRow) bool {
+			if fits(filter, row) {
+				all = append(all, row)
 				n++
 			}
-			return n <= max(filter.Limit, defaultRows)
-		}, selectOf, principal, before)
+			return n <= cmp.Or(filter.Limit, defaultRows)
+		})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -158,6 +159,9 @@ func (r *run) rehearse(h *history) (*rehearsal, error) {
 		}
 	}
 	h.quotas, h.phase = l.quotas, l.phase
+	if _, panicked := errors.AsType[*patterns.Fault](l.cause); panicked { // over this record the code did not, when it was written
+		return d, fmt.Errorf("%w: %w", ErrMismatch, l.cause)
+	}
 	return d, l.cause
 }
 

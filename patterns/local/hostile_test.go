@@ -2,10 +2,12 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -115,6 +117,12 @@ func TestRunsOfOneMomentArePaged(t *testing.T) {
 	edit(t, path, "UPDATE runs SET began = (SELECT max(began) FROM runs)")
 	e = opened(t, path, nil)
 	seen, f := map[string]bool{}, patterns.Filter{Principal: "local:1", Limit: 5}
+	for _, f := range []patterns.Filter{{Principal: "local:1"}, {}} { // two readings, the second empty
+		f.StopReason = "no such"
+		if page, err := e.List(f); err != nil || len(page.Rows) != 0 || page.Next != "" {
+			t.Errorf("%+v: %v, %+v; want no rows", f, err, page)
+		}
+	}
 	for range 10 {
 		page, err := e.List(f)
 		if err != nil {
@@ -156,5 +164,69 @@ func TestWaitingForALackingRunRests(t *testing.T) {
 		}
 		cancel()
 		e.Close()
+	}
+}
+
+// A row that was edited to say otherwise than the chained record does not give the run to somebody else.
+func TestRowsThatContradictTheirRecord(t *testing.T) {
+	for name, statement := range map[string]string{
+		"another's":             "UPDATE runs SET principal = 'local:2'",
+		"another configuration": "UPDATE runs SET config = 'sha256:other'",
+		"another pattern":       "UPDATE runs SET pattern = 'other'",
+	} {
+		path, job := newState(t), refundJob(t)
+		job.Config = "sha256:test"
+		e := opened(t, path, jobs{job.Spec.Name: job})
+		id := begin(t, e, job).RunID
+		e.Close()
+		edit(t, path, statement)
+		e = opened(t, path, jobs{job.Spec.Name: job})
+		s, ok := e.Run("local:1", id)
+		if !ok {
+			s, ok = e.Run("local:2", id)
+		}
+		if !ok || s.Ended.Result.StopReason != "record_broken" || s.Arguments != nil {
+			t.Errorf("%s: %t, %s %+v; want record_broken", name, ok, s.State, s.Ended.Result)
+		}
+		if _, err := e.Cancel(t.Context(), s.Principal, id, patterns.Note{}); !errors.Is(err, patterns.ErrOver) {
+			t.Errorf("%s: cancelled: %v, want ErrOver", name, err)
+		}
+		e.Close()
+	}
+}
+
+// Where the clock stands still, because it was set back by a day before a restart, calls still end in their time.
+func TestCallsEndWhileTheClockStands(t *testing.T) {
+	path, job := newState(t), refundJob(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	begin(t, e, job)
+	e.Close()
+	edit(t, path, fmt.Sprintf("UPDATE runs SET newest = %d", time.Now().Add(24*time.Hour).UnixMicro()))
+	s := deafSpec(t, deaf(t, "slow", catalog.Read, 200*time.Millisecond))
+	s.Budget.TaskTimeout = 20 * time.Millisecond
+	e = opened(t, path, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	ended, err := e.Start(ctx, patterns.Job{Spec: s, Model: &script{replies: []string{tasksOf(false, "slow")}}, Principal: "local:1", Task: patterns.Task{Goal: "x"}})
+	if got := rows(t, ended.Result); err != nil || len(got) != 1 || got[0] != "t1 failed 2 task_timeout" {
+		t.Errorf("%v, tasks %q; want t1 given up twice", err, got)
+	}
+}
+
+// A run over whose record the code breaks down ends as one that does not fit, instead of being tried for ever.
+func TestCodeThatBreaksDownOverARecord(t *testing.T) {
+	path, job := newState(t), refundJob(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	id := begin(t, e, job).RunID
+	e.Close()
+	edit(t, path, "UPDATE runs SET state = 'ready'")
+	broken := job
+	broken.Task.Caller = patterns.Proposals("actions", 1)
+	e = opened(t, path, jobs{job.Spec.Name: broken})
+	e.Go()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if s, ok := e.Wait(ctx, "local:1", id, patterns.Mark{State: patterns.Running}); !ok || s.Ended.Result.StopReason != "replay_mismatch" {
+		t.Errorf("%t, %s %+v; want replay_mismatch", ok, s.State, s.Ended.Result)
 	}
 }

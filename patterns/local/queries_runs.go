@@ -42,7 +42,7 @@ const (
 
 	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"
 	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 50"
-	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? ORDER BY began DESC, n DESC"
+	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? AND (began, n) < (?, ?) ORDER BY began DESC, n DESC LIMIT ?"
 	// One step in the index for each principal; DISTINCT would read all of it.
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs
 		UNION ALL SELECT (SELECT min(runs.principal) FROM runs WHERE runs.principal > whose.principal) FROM whose WHERE principal IS NOT NULL)
