@@ -251,7 +251,10 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	case l.unentered(): // there is no run
 		l.engine.file.gone(l)
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
-		l.rest = l.running()
+		if l.rest = l.running(); errors.Is(err, errHandedOver) {
+			l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
+			l.record.flush(false, nil)
+		}
 		l.engine.file.lost(l)
 	case errors.Is(err, patterns.ErrJournal):
 		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())

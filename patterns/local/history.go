@@ -44,6 +44,7 @@ type memory struct {
 func remembered(events []Event) *history {
 	h := &history{past: map[string]*memory{}, quotas: map[string]int{}}
 	var open []*memory // intents without outcome
+	leftInOrder := false
 	for _, e := range events {
 		switch body := e.Body.(type) {
 		case StartBody:
@@ -60,13 +61,17 @@ func remembered(events []Event) *history {
 			h.learn(m, e, body)
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
 		case NoteBody:
+			leftInOrder = leftInOrder || body.What == noteDetach
 			if body.What == noteTakeover || body.What == noteSeize {
 				h.idle += e.At.Sub(h.last)
 			}
 			if body.What == noteTakeover {
 				for _, m := range open {
-					m.tries++
+					if !leftInOrder {
+						m.tries++
+					}
 				}
+				leftInOrder = false
 			}
 		case EndBody:
 			h.end = &body
@@ -79,6 +84,7 @@ func remembered(events []Event) *history {
 // What notes tell.
 const (
 	noteTakeover = "takeover" // the run was in nobody's hands since the event before
+	noteDetach   = "detach"   // its process left it in order: no effect of it is to blame
 	noteCancel   = "cancel"
 	noteSeize    = "seize"
 	noteSettle   = "settle"

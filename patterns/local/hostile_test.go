@@ -230,3 +230,45 @@ func TestCodeThatBreaksDownOverARecord(t *testing.T) {
 		t.Errorf("%t, %s %+v; want replay_mismatch", ok, s.State, s.Ended.Result)
 	}
 }
+
+// However often the processes of a run leave it in order, as short commands do, what it does is not held to end them.
+func TestOrderlyLeavingIsNoTry(t *testing.T) {
+	path := newState(t)
+	model := &patient{began: make(chan struct{}, 20)}
+	job := patterns.Job{Spec: spec(t, runs["route"].kind, 0.01), Task: runs["route"].task, Model: model, Principal: "local:1", Wait: -1}
+	source := jobs{job.Spec.Name: job}
+	e := opened(t, path, source)
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := func(n int) {
+		t.Helper()
+		select {
+		case <-model.began:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("after %d orderly ends the model is asked no more", n)
+		}
+	}
+	for n := range 12 {
+		asked(n)
+		e.Close()
+		e = opened(t, path, source)
+		e.Go()
+	}
+	asked(12)
+	if s, ok := e.Run("local:1", ended.RunID); !ok || s.State != patterns.Running {
+		t.Errorf("after 12 orderly ends: %t, %s %s; want it running", ok, s.State, s.Ended.Result.StopReason)
+	}
+}
+
+// patient is a model that answers nobody, and says when it is asked.
+type patient struct{ began chan struct{} }
+
+func (*patient) Name() string { return "patient" }
+
+func (p *patient) Ask(ctx context.Context, _ patterns.Question) (patterns.Answer, error) {
+	p.began <- struct{}{}
+	<-ctx.Done()
+	return patterns.Answer{Usage: patterns.Usage{Requests: 1}}, ctx.Err()
+}

@@ -185,7 +185,7 @@ func personWords(row record.Row) string {
 func noteWords(row record.Row) string {
 	text := map[string]string{
 		"cancel": "cancelled", "seize": "taken from its owner by a person", "takeover": "taken over from a process that ended",
-		"detach": "goes on without its caller", "settle": "a doubt was settled", "reload": "the configuration was loaded anew",
+		"detach": "handed over", "settle": "a doubt was settled", "reload": "the configuration was loaded anew",
 	}[row.Name]
 	text = cmp.Or(text, clip(row.Name, maxName))
 	if row.By != "" {
