@@ -24,6 +24,7 @@ type history struct {
 	asked    int            // requests to the model
 	idle     time.Duration  // in which it was in nobody's hands
 	waited   time.Duration  // for its caller and for people
+	noted    bool           // it says who wanted the run cancelled
 	wrote    bool           // a call that changes something was begun
 	canceled bool           // somebody wants it cancelled
 	end      *EndBody
@@ -62,6 +63,7 @@ func remembered(events []Event) *history {
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
 		case NoteBody:
 			leftInOrder = leftInOrder || body.What == noteDetach
+			h.noted = h.noted || body.What == noteCancel
 			if body.What == noteTakeover || body.What == noteSeize {
 				h.idle += e.At.Sub(h.last)
 			}

@@ -39,6 +39,7 @@ type life struct {
 	parked []*patterns.Waiting
 	wrote  bool            // a call that changes something was begun
 	taken  bool            // the run was taken back: nothing more is begun
+	noted  bool            // the record says who wanted it cancelled
 	over   bool            // it comes to rest: nothing can be said to it any more
 	call   context.Context // of who began this life and may take it back; nil: nobody
 
@@ -64,7 +65,7 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
 		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
-		l.taken = h.canceled
+		l.taken, l.noted = h.canceled, h.noted
 	}
 	l.prepare()
 	now := patterns.Current{Since: r.began, Done: l.calls}
@@ -153,10 +154,10 @@ func (l *life) end(by patterns.Note) {
 	if l.over {
 		return
 	}
-	if !l.taken {
+	if !l.noted {
 		l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteCancel, Note: by})
 	}
-	l.taken = true
+	l.taken, l.noted = true, true
 	l.cancel()
 }
 
