@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 
 // TestSessions plays every session with an environment of its own: no key, no configuration.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
