@@ -33,6 +33,9 @@ var readmePath = func() string {
 var update = flag.Bool("update", false, "rewrite the sessions' expected output")
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "4"); err != nil { // sessions mostly wait, for the demo's world and for processes
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"patterngate": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -40,6 +43,7 @@ func TestMain(m *testing.M) {
 
 // TestSessions plays every session with an environment of its own: no key, no configuration.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

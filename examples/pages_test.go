@@ -18,6 +18,7 @@ import (
 // out, those of one page in one home. What stands below a command is what it printed; below one in the background stands
 // the line that is waited for, and $! is its process. Run ids are numbered, times, durations and hashes are examples.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}

@@ -214,14 +214,18 @@ func modelFaults() []row {
 		"llm_error:auth": llmtest.Status(401), "llm_error:rate_limit": llmtest.Status(429), "llm_error:server": llmtest.Status(500),
 		"llm_error:bad_request": llmtest.Status(400), "llm_error:refused": llmtest.Refusal("No."), "llm_error:no_choices": llmtest.NoChoices(),
 	}
-	first := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist"))}
-	quick := func(c *llm.Config) { c.Timeout = 300 * time.Millisecond }
+	proposals := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist"))}
 	var rows []row
 	for reason, reply := range faults {
+		var first, second func(*llm.Config)
+		if reason == "llm_timeout" { // what is answered has time for it
+			first = func(c *llm.Config) { c.Timeout = 100 * time.Millisecond }
+			second = func(c *llm.Config) { c.Timeout = time.Second }
+		}
 		for _, kind := range kinds {
-			rows = append(rows, row{kind: kind, want: reason, phase: proposing[kind], replies: []llmtest.Reply{reply}, model: quick})
-			if proposal, finalizes := first[kind]; finalizes {
-				rows = append(rows, row{kind: kind, want: reason, phase: "finalize", replies: []llmtest.Reply{proposal, reply}, model: quick})
+			rows = append(rows, row{kind: kind, want: reason, phase: proposing[kind], replies: []llmtest.Reply{reply}, model: first})
+			if proposal, finalizes := proposals[kind]; finalizes {
+				rows = append(rows, row{kind: kind, want: reason, phase: "finalize", replies: []llmtest.Reply{proposal, reply}, model: second})
 			}
 		}
 	}

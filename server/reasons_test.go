@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,36 +38,42 @@ type row struct {
 // TestEveryStopReasonOverMCP gets every stop reason of the registry, for every kind of pattern that has it, by a
 // tools/call over a pipe; and nothing that is not in the registry.
 func TestEveryStopReasonOverMCP(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range allRows() {
-		t.Run(string(r.kind)+" "+r.want+" "+r.task, func(t *testing.T) {
-			result := r.call(t)
-			reason, _ := result["stop_reason"].(string)
-			phase, _ := result["phase"].(string)
-			if !meets(reason, r.want) || phase != r.phase {
-				t.Fatalf("stop reason %q in phase %q, want %q in %q: %v", reason, phase, r.want, r.phase, result["summary"])
-			}
-			note(t, seen, r.kind, reason, phase, false)
-			for _, reason := range taskReasons(result) {
-				note(t, seen, r.kind, reason, phaseOfTasks, true)
-				if reason == r.task {
-					r.task = ""
-				}
-			}
-			if r.task != "" {
-				t.Errorf("no task ended with %q: %v", r.task, result["trace"])
-			}
-		})
-	}
+	var seen reasonsSeen
+	t.Run("rows", func(t *testing.T) { // together: some wait for a time limit
+		for _, r := range allRows() {
+			t.Run(string(r.kind)+" "+r.want+" "+r.task, func(t *testing.T) {
+				t.Parallel()
+				r.judge(t, r.call(t), &seen)
+			})
+		}
+	})
 	for _, s := range gateway.StopReasons() {
 		if slices.Contains(ofRecords, s.Name) {
 			continue
 		}
 		for _, p := range s.Places {
-			if !seen[string(p.Kind)+" "+s.Name] {
+			if !seen.has(p.Kind, s.Name) {
 				t.Errorf("%s has the stop reason %s in the registry, and no run above ended so", p.Kind, s.Name)
 			}
 		}
+	}
+}
+
+// judge compares a run's result with the row and marks what is seen.
+func (r row) judge(t *testing.T, result map[string]any, seen *reasonsSeen) {
+	t.Helper()
+	reason, _ := result["stop_reason"].(string)
+	phase, _ := result["phase"].(string)
+	if !meets(reason, r.want) || phase != r.phase {
+		t.Fatalf("stop reason %q in phase %q, want %q in %q: %v", reason, phase, r.want, r.phase, result["summary"])
+	}
+	seen.note(t, r.kind, reason, phase, false)
+	tasks := taskReasons(result)
+	for _, reason := range tasks {
+		seen.note(t, r.kind, reason, phaseOfTasks, true)
+	}
+	if r.task != "" && !slices.Contains(tasks, r.task) {
+		t.Errorf("no task ended with %q: %v", r.task, result["trace"])
 	}
 }
 
@@ -84,8 +91,20 @@ func meets(reason, want string) bool {
 
 const phaseOfTasks = patterns.PhaseDispatch
 
+// reasonsSeen are the rows of the registry that runs ended with. It is safe for concurrent use.
+type reasonsSeen struct {
+	mu   sync.Mutex
+	rows map[string]bool // by kind and name
+}
+
+func (r *reasonsSeen) has(kind gateway.Kind, name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rows[string(kind)+" "+name]
+}
+
 // note marks a registry row as seen; what is no row, or not at this place, is a fault.
-func note(t *testing.T, seen map[string]bool, kind gateway.Kind, reason, phase string, task bool) {
+func (r *reasonsSeen) note(t *testing.T, kind gateway.Kind, reason, phase string, task bool) {
 	t.Helper()
 	s, ok := gateway.LookupStopReason(reason)
 	switch {
@@ -96,7 +115,12 @@ func note(t *testing.T, seen map[string]bool, kind gateway.Kind, reason, phase s
 	case s.Task && !task:
 		t.Errorf("%q ended a run; the registry says that it ends tasks", reason)
 	}
-	seen[string(kind)+" "+s.Name] = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil {
+		r.rows = map[string]bool{}
+	}
+	r.rows[string(kind)+" "+s.Name] = true
 }
 
 // taskReasons are the stop reasons of an orchestrator's tasks.
@@ -206,7 +230,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	s.Budget.MaxTime = 10 * time.Second
 	switch kind {
 	case gateway.Orchestrator:
-		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 200*time.Millisecond
+		s.Aggregate, s.Budget.TaskTimeout = patterns.Operations, 5*time.Second
 	case gateway.Supervisor:
 		refunds := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {

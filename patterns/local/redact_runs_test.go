@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"context"
 	"database/sql"
 	"os"
 	"path/filepath"
@@ -56,48 +55,36 @@ func TestRedactedRunGoesOnElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want, record := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})
 			for at := range record.Events() {
-				path := newState(t)
-				job := patterns.Job{
-					Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: places,
-					Present: func(ended patterns.Ended, _ error) patterns.Presented {
-						return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "said " + ended.Result.Answer}
-					},
-				}
-				ctx, cancel := context.WithCancelCause(t.Context())
-				lines := 0
-				job.Progress = func(patterns.Progress) {
-					if lines++; lines == at {
-						cancel(patterns.ErrDetached)
+				place(t, at, func(t *testing.T) {
+					path := newState(t)
+					job := patterns.Job{
+						Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1", Redact: places,
+						Present: func(ended patterns.Ended, _ error) patterns.Presented {
+							return patterns.Presented{Envelope: []byte(asJSON(t, ended.Result)), Summary: "said " + ended.Result.Answer}
+						},
 					}
-				}
-				e := redacting(t, path, jobs{job.Spec.Name: job}, places)
-				ended, err := e.Start(ctx, job)
-				if err != nil {
-					t.Fatal(err)
-				}
-				e.Close()
-				noneIn(t, path, run.secrets)
-				job.Progress = nil
-				later := redacting(t, path, jobs{job.Spec.Name: job}, [][]string{places, nil}[at%2]) // its own configuration says so or not
-				later.Go()
-				s, ok := later.Wait(t.Context(), "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
-				if !ok || s.State != patterns.Over && s.Ended.Waiting.Kind != patterns.ForSettlement {
-					t.Fatalf("at %d: %t, %+v", at, ok, s)
-				}
-				if s.State == patterns.Over && s.Ended.Result.StopReason != want.StopReason {
-					t.Errorf("at %d: %s, want %s", at, s.Ended.Result.StopReason, want.StopReason)
-				}
-				if s.State == patterns.Over && !strings.Contains(string(s.Kept), patterns.Redacted) {
-					t.Errorf("at %d: kept %s", at, s.Kept)
-				}
-				later.Close()
-				noneIn(t, path, run.secrets)
-				for _, secret := range run.secrets {
-					if s.State == patterns.Over {
-						notInFiles(t, filepath.Dir(path), secret)
+					ended := leave(t, redacting(t, path, jobs{job.Spec.Name: job}, places), job, at)
+					noneIn(t, path, run.secrets)
+					later := redacting(t, path, jobs{job.Spec.Name: job}, [][]string{places, nil}[at%2]) // its own configuration says so or not
+					later.Go()
+					s, ok := later.Wait(t.Context(), "local:1", ended.RunID, patterns.Mark{State: patterns.Running})
+					if !ok || s.State != patterns.Over && s.Ended.Waiting.Kind != patterns.ForSettlement {
+						t.Fatalf("%t, %+v", ok, s)
 					}
-				}
-				cancel(nil)
+					if s.State == patterns.Over && s.Ended.Result.StopReason != want.StopReason {
+						t.Errorf("%s, want %s", s.Ended.Result.StopReason, want.StopReason)
+					}
+					if s.State == patterns.Over && !strings.Contains(string(s.Kept), patterns.Redacted) {
+						t.Errorf("kept %s", s.Kept)
+					}
+					later.Close()
+					noneIn(t, path, run.secrets)
+					for _, secret := range run.secrets {
+						if s.State == patterns.Over {
+							notInFiles(t, filepath.Dir(path), secret)
+						}
+					}
+				})
 			}
 		})
 	}

@@ -49,6 +49,7 @@ type workedRequest struct {
 // TestCases carries out every worked case through a real stdio session of the built binary, against a model server
 // that replies as the case says.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	binary := build(t)
 	var ids madeIDs
 	states := []string{""}

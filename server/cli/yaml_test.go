@@ -117,6 +117,7 @@ func eachPlace(n *yamlNode, visit func(place)) {
 
 // The bounds hold exactly, however a file reaches them, and what is beyond is refused quickly.
 func TestReadYAMLBounds(t *testing.T) {
+	t.Parallel()
 	list := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
 	const (
 		tooDeep  = "lists and mappings nested deeper than 64"
