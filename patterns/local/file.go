@@ -30,7 +30,8 @@ type Options struct {
 	Redact []string
 	// Hook is told of every boundary: "commit" and "committed" of the journal, "send" and "sent" around a call; nil: nobody.
 	Hook func(point string)
-	// Poll is how often it is looked whether another process has written or died; 0: 20 ms.
+	// Poll is how often it is looked whether another process has written or died; 0: 20 ms, or 100 ms where none carries
+	// anything on and nobody waits.
 	Poll time.Duration
 }
 

@@ -23,7 +23,7 @@ func (f *file) follow(id string, progress func(patterns.Progress)) (stop func())
 		ticks := time.NewTicker(cmp.Or(f.options.Poll, defaultPoll))
 		defer ticks.Stop()
 		for look := true; ; look = f.journal.changed() {
-			if buried := f.bury(); look || buried {
+			if buried := f.bury(f.owners()); look || buried {
 				_, _ = f.claim(n, progress) // else it waits, has ended, or is carried on elsewhere
 				f.waiters.announce(id)
 			}

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -9,64 +8,98 @@ import (
 	"patterngate/patterns"
 )
 
+// slowPoll is how often it is looked where no other process carries anything on and nobody waits: a decision that another
+// one writes down is noticed within that.
+const slowPoll = 100 * time.Millisecond
+
 // watch carries on what is ready: at start, when nudged, when something is due, and when another process has written to
 // the file or died.
 func (f *file) watch() {
 	defer f.watching.Done()
-	ticks := time.NewTicker(cmp.Or(f.options.Poll, defaultPoll))
-	defer ticks.Stop()
-	f.bury()
+	others := f.owners()
+	f.bury(others)
 	for {
 		next := f.claimReady()
 		var due <-chan time.Time
 		if !next.IsZero() {
 			due = time.After(max(next.Sub(f.journal.now()), time.Millisecond))
 		}
-		if !f.idle(due, ticks.C) {
+		if !f.idle(due, &others) {
 			return
 		}
 	}
 }
 
-// idle returns when there may be something to carry on; false: the engine closes.
-func (f *file) idle(due, ticks <-chan time.Time) bool {
+// pace is how long it is waited until the next look.
+func (f *file) pace(others []string) time.Duration {
+	switch {
+	case f.options.Poll > 0:
+		return f.options.Poll
+	case len(others) > 0 || f.waiters.any():
+		return defaultPoll
+	}
+	return slowPoll
+}
+
+// idle returns when there may be something to carry on; false: the engine closes. others are the owners that carry
+// something on, as far as is known.
+func (f *file) idle(due <-chan time.Time, others *[]string) bool {
 	for {
+		tick := time.NewTimer(f.pace(*others))
 		select {
 		case <-f.closing:
+			tick.Stop()
 			return false
 		case <-f.nudged:
+			tick.Stop()
 			return true
 		case <-due:
+			tick.Stop()
 			return true
-		case <-ticks:
-			f.deliver()
-			f.journal.tidy()
-			buried := f.bury()
-			wanted := f.recall.Swap(false)
-			if changed := f.journal.changed(); changed || wanted {
-				f.yield()
-				f.obey()
-				f.waiters.announceAll()
-				return true
-			}
-			if buried {
+		case <-tick.C:
+			if f.look(others) {
 				return true
 			}
 		}
 	}
 }
 
-// bury frees the runs of owners that have died.
-func (f *file) bury() (found bool) {
-	var owners []string
-	_ = f.journal.view(func(s *session) error { // the next tick looks again
+// look sees what other processes have done, and says whether there may be something to carry on.
+func (f *file) look(others *[]string) bool {
+	f.deliver()
+	f.journal.tidy()
+	changed := f.journal.changed()
+	if changed {
+		*others = f.owners()
+	}
+	buried := f.bury(*others)
+	if buried {
+		*others = f.owners()
+	}
+	if wanted := f.recall.Swap(false); changed || wanted {
+		f.yield()
+		f.obey()
+		f.waiters.announceAll()
+		return true
+	}
+	return buried
+}
+
+// owners are the other processes that carry runs on.
+func (f *file) owners() (list []string) {
+	_ = f.journal.view(func(s *session) error { // the next look finds them
 		return s.each(func(row func(...any) error) error {
 			var id string
 			err := row(&id)
-			owners = append(owners, id)
+			list = append(list, id)
 			return err
 		}, selectOwners, f.owner.id)
 	})
+	return list
+}
+
+// bury frees the runs of owners that have died.
+func (f *file) bury(owners []string) (found bool) {
 	for _, id := range owners {
 		bury, dead := f.owner.dead(id)
 		if !dead {

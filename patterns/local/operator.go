@@ -154,7 +154,7 @@ func (o Operator) Seize(id string, by patterns.Note) error {
 // ends. Its error for one run is [patterns.ErrOver], or [patterns.ErrNotTaken] where it waits or another process has it.
 func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, error) {
 	f := o.file
-	f.bury()
+	f.bury(f.owners())
 	var wanted []int64
 	if id != "" {
 		n, _ := numberOf(id)

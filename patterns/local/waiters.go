@@ -41,6 +41,13 @@ func (w *waiters) on(id string) (changed <-chan struct{}, off func()) {
 	}
 }
 
+// any reports whether somebody waits.
+func (w *waiters) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.by) > 0
+}
+
 // announce tells that a run has changed.
 func (w *waiters) announce(id string) {
 	w.mu.Lock()
