@@ -159,7 +159,8 @@ func TestPortListsWhatIsAskedFor(t *testing.T) {
 
 func TestPortTellsOfEveryChange(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
-		e := open(t, func(e *local.Engine) { e.CallerWait = 50 * time.Millisecond })
+		t.Parallel()
+		e := open(t, func(e *local.Engine) { e.CallerWait = time.Second }) // long enough for the send below
 		told := make(chan string, 100)
 		e.Watch(func(s patterns.Snapshot, attended bool) {
 			told <- fmt.Sprintf("%s %s %t", s.State, s.Ended.Result.StopReason, attended)
