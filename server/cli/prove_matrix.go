@@ -68,6 +68,7 @@ func (p *prover) everywhere(ctx context.Context, run provedRun, first, apart int
 	}
 	row.Boundaries = want.boundaries
 	var at []int64
+	first = 1 + (first-1)%max(want.boundaries, 1) // at one of them at least
 	for k := first; k <= want.boundaries; k += apart {
 		at = append(at, k)
 	}
