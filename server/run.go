@@ -181,7 +181,8 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 	return e, result, err
 }
 
-// came presents what became of a call's run: of one that goes on, or that an earlier call began, as it stands by now.
+// came presents what became of a call's run: of one that goes on, or that an earlier call began, as it stands by now. One
+// that was not waited for is running even if it ends while this is said: who asks for it is given its result.
 func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope {
 	if ended.Running == nil && !ended.Joined {
 		return t.envelope(c, ended)
@@ -189,7 +190,7 @@ func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope 
 	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), ended.RunID)
 	var e Envelope
 	switch {
-	case known:
+	case known && (ended.Running == nil || run.State != patterns.Over):
 		e = t.server.stateOf(run)
 	case ended.Running != nil:
 		e = runningEnvelope(c, patterns.Snapshot{RunID: ended.RunID, Began: ended.Began, Current: *ended.Running})
