@@ -55,30 +55,8 @@ func Durably(m *Model, dir string, takes time.Duration) ([]Side, func(), error) 
 
 // DurablyServed are the same as servers over stdio.
 func DurablyServed(p Programs, m *Model) ([]Side, func(), error) {
-	var sides []Side
-	var sessions []*Session
-	done := func() {
-		for _, s := range sessions {
-			_ = s.Close() // measured already
-		}
-	}
 	file := func(m *Model) (*Session, error) { return p.StartDurable(m, "served") }
-	for _, side := range []struct {
-		name  string
-		start func(*Model) (*Session, error)
-	}{{"memory", p.StartOurs}, {"control", p.StartOurs}, {"file", file}} {
-		s, err := side.start(m)
-		if err == nil {
-			sessions = append(sessions, s)
-			err = s.Initialize()
-		}
-		if err != nil {
-			done()
-			return nil, nil, fmt.Errorf("%s: %w", side.name, err)
-		}
-		sides = append(sides, Side{side.name, func(w Workload) error { _, err := s.Run(w); return err }})
-	}
-	return sides, done, nil
+	return served(m, []start{{"memory", p.StartOurs}, {"control", p.StartOurs}, {"file", file}})
 }
 
 // slow is a model that takes its time.

@@ -128,6 +128,17 @@ func InProcess(m *Model) ([]Side, func(), error) {
 
 // OverStdio are both sides as servers, and a second bare server as the control.
 func OverStdio(p Programs, m *Model) ([]Side, func(), error) {
+	return served(m, []start{{"bare", p.StartBare}, {"control", p.StartBare}, {"ours", p.StartOurs}})
+}
+
+// start starts a server at the model.
+type start struct {
+	name string
+	with func(*Model) (*Session, error)
+}
+
+// served are servers over stdio as sides, and how they end.
+func served(m *Model, starts []start) ([]Side, func(), error) {
 	var sides []Side
 	var sessions []*Session
 	done := func() {
@@ -135,11 +146,8 @@ func OverStdio(p Programs, m *Model) ([]Side, func(), error) {
 			_ = s.Close() // measured already
 		}
 	}
-	for _, side := range []struct {
-		name  string
-		start func(*Model) (*Session, error)
-	}{{"bare", p.StartBare}, {"control", p.StartBare}, {"ours", p.StartOurs}} {
-		s, err := side.start(m)
+	for _, side := range starts {
+		s, err := side.with(m)
 		if err == nil {
 			sessions = append(sessions, s)
 			err = s.Initialize()

@@ -190,7 +190,7 @@ func (b OutcomeBody) encode() []byte {
 	word("by")
 	word("channel")
 	if approved, ok := human["approved"].(bool); ok {
-		o.value("decision", decision(approved, human))
+		o.value("decision", decision(approved))
 	}
 	if b.Output != nil {
 		o.value("output", b.Output)
@@ -204,7 +204,7 @@ func (b OutcomeBody) encode() []byte {
 }
 
 // decision names what a person decided.
-func decision(approved bool, _ map[string]any) string {
+func decision(approved bool) string {
 	if approved {
 		return "approve"
 	}

@@ -49,8 +49,27 @@ func (l *loaded) note(at time.Time, body any) {
 	l.events = append(l.events, l.run.record.append(patterns.NoteEvent, "", at, body))
 }
 
-// resume takes a loaded run over, in one transaction with what was added to it, and lets it live.
+// resume takes a loaded run over and lets it live, with no call that waits for it.
 func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error) {
+	if err := f.takeOver(l); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.resumed++
+	l.run.resumed = true
+	f.mu.Unlock()
+	next := newLife(l.run, l.history, progress)
+	if f.Resumed != nil && l.state == "ready" {
+		f.Resumed(l.id(), "takeover")
+	}
+	f.announceTaken(l)
+	go next.carry()
+	return next, nil
+}
+
+// takeOver makes this process the owner of a loaded run, in one transaction with what was added to its record. Its error
+// is [patterns.ErrNotTaken] where another one was quicker, or the journal's.
+func (f *file) takeOver(l *loaded) error {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
@@ -62,26 +81,22 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 		return err
 	})})
 	if err != nil {
-		return nil, err
+		return err
 	}
+	t.sure(events)
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
 	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled
-	f.mu.Lock()
-	f.resumed++
-	l.run.resumed = true
-	f.mu.Unlock()
-	next := newLife(l.run, l.history, progress)
-	if f.Resumed != nil && l.state == "ready" {
-		f.Resumed(l.id(), "takeover")
-	}
+	return nil
+}
+
+// announceTaken tells that a run goes on here.
+func (f *file) announceTaken(l *loaded) {
 	f.waiters.announce(l.id())
 	f.mu.Lock()
-	changed := l.run.snapshot()
+	s, attended := l.run.snapshot(), l.run.attended
 	f.mu.Unlock()
-	f.tell(changed, false)
-	go next.carry()
-	return next, nil
+	f.tell(s, attended)
 }
 
 // quarantine marks a run whose record is broken. Nothing is appended to it.

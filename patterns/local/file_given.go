@@ -44,37 +44,13 @@ func (f *file) take(c patterns.Continuation) (*run, *history, error) {
 	}
 	l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, r.waitsKey, f.journal.now(), out))
 	l.run.attended = true
-	return f.taken(l)
-}
-
-// taken takes a loaded run over for a call that carries it on.
-func (f *file) taken(l *loaded) (*run, *history, error) {
-	t := l.run.record.file
-	events := t.pending
-	t.pending = nil
-	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
-		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
-		if err == nil && changed == 0 {
-			err = refusal{patterns.ErrNotTaken}
-		}
-		return err
-	})})
-	if errors.Is(err, patterns.ErrNotTaken) {
+	if err := f.takeOver(l); errors.Is(err, patterns.ErrNotTaken) {
 		return nil, nil, patterns.ErrNotTaken
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, nil, err
 	}
-	quotas, phase := l.history.quotas, l.history.phase
-	h := remembered(l.events)
-	h.quotas, h.phase = quotas, phase
-	t.sure(events)
-	f.waiters.announce(l.id())
-	f.mu.Lock()
-	s := l.run.snapshot()
-	f.mu.Unlock()
-	f.tell(s, true)
-	return l.run, h, nil
+	f.announceTaken(l)
+	return l.run, l.history, nil
 }
 
 func sortLedger(list []gateway.Entry) {

@@ -95,15 +95,8 @@ func (a *app) mortal(ctx context.Context, dir string, book ledger.Client) (*mort
 	}
 	cmd.Dir, cmd.Stderr = dir, a.err
 	cmd.Env = append(cmd.Env, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, ledgerVariable+"="+book.String())
-	stdin, err := cmd.StdinPipe()
+	stdin, stdout, err := startPiped(cmd)
 	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	server := &mortalServer{cmd: cmd}

@@ -78,6 +78,17 @@ type ledgerProcess struct {
 	stdin   io.Closer
 }
 
+// startPiped starts a child and returns its standard input and output.
+func startPiped(cmd *exec.Cmd) (stdin io.WriteCloser, stdout io.ReadCloser, err error) {
+	if stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, err
+	}
+	if stdout, err = cmd.StdoutPipe(); err != nil {
+		return nil, nil, err
+	}
+	return stdin, stdout, cmd.Start()
+}
+
 // startLedger starts this program as a ledger over a file.
 func (a *app) startLedger(file string, flags ...string) (*ledgerProcess, error) {
 	cmd, err := a.own(append([]string{"ledger", file}, flags...)...)
@@ -85,15 +96,8 @@ func (a *app) startLedger(file string, flags ...string) (*ledgerProcess, error) 
 		return nil, err
 	}
 	cmd.Stderr = a.err
-	stdin, err := cmd.StdinPipe()
+	stdin, stdout, err := startPiped(cmd)
 	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	p := &ledgerProcess{held: make(chan struct{}), cmd: cmd, stdin: stdin}
