@@ -61,6 +61,7 @@ type EndBody struct {
 	Phase      string
 	Envelope   json.RawMessage // uncut
 	Usage      patterns.Usage
+	Model      string // who answered: a model's name, rules, or caller where none was asked; "" where that is not known
 }
 
 // startOf is the first event's body.
@@ -251,8 +252,23 @@ func (b EndBody) encode() []byte {
 	o.text("phase", b.Phase)
 	o.value("status", b.Status)
 	o.value("stop_reason", b.StopReason)
-	o.value("usage", usageValue(b.Usage))
+	usage := usageValue(b.Usage)
+	if b.Model != "" {
+		usage["model"] = b.Model
+	}
+	o.value("usage", usage)
 	return o.end()
+}
+
+// answeredBy is who answered a run's questions, as its result shows it.
+func answeredBy(job patterns.Job, r patterns.Result) string {
+	switch {
+	case !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0):
+		return "caller"
+	case job.Model == nil:
+		return ""
+	}
+	return job.Model.Name()
 }
 
 // maxBody is how long a body may be that is read back, in bytes.

@@ -63,6 +63,10 @@ func TestFileGivesTheSameResult(t *testing.T) {
 			if err != nil || patterns.VerifyChain(ended.RunID, events, shown.Head.Events) != nil {
 				t.Errorf("the record: %v, %v", err, patterns.VerifyChain(ended.RunID, events, shown.Head.Events))
 			}
+			body, err := patterns.DecodeBody(events[len(events)-1])
+			if end, ok := body.(*patterns.EndBody); err != nil || !ok || end.Usage.Model != "script" || end.Usage.Usage != ended.Result.Usage {
+				t.Errorf("the record ends with %+v, %v; want the usage %+v of script", body, err, ended.Result.Usage)
+			}
 			if _, ok := e.Run("local:2", ended.RunID); ok {
 				t.Error("another principal sees the run")
 			}

@@ -236,7 +236,7 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 	if rest.Result.OK() {
 		status = "ok"
 	}
-	end := EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage}
+	end := EndBody{Status: status, StopReason: rest.Result.StopReason, Phase: rest.Result.Phase, Usage: rest.Result.Usage, Model: answeredBy(l.job, rest.Result)}
 	if present := l.job.Present; present != nil && l.engine.file != nil {
 		shown := present(rest, nil)
 		end.Envelope, l.summary = shown.Envelope, shown.Summary
