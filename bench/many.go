@@ -58,9 +58,10 @@ func (p Proposer) task() patterns.Task {
 	return t
 }
 
-// arguments are those of the MCP call for the same run.
-func (p Proposer) arguments() []byte {
-	arguments := map[string]any{"goal": demo.OrchestratorGoal, "report_date": demo.ReportDate, "region": demo.Region}
+// arguments are those of the MCP call for the same run. Each call has a key of its own, so that none joins another's run.
+func (p Proposer) arguments(call int64) []byte {
+	arguments := map[string]any{"idempotency_key": "call-" + strconv.FormatInt(call, 10),
+		"goal": demo.OrchestratorGoal, "report_date": demo.ReportDate, "region": demo.Region}
 	if p == ByCaller {
 		arguments["plan"], arguments["finalize"] = plan(), false
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // seedConfig has the delays of the reference and needs no model server. The state lies beside it.
@@ -16,9 +17,14 @@ demo: {delay_factor: 1.0}
 state: state.db
 `
 
-// seed writes the configuration of [Programs.ManyOverHTTP].
+// seed writes the configuration of [Programs.ManyOverHTTP] into a directory of its own, where the state will lie too: on
+// one state an equal call would join the run of another measurement.
 func (p Programs) seed() (path string, err error) {
-	path = filepath.Join(filepath.Dir(p.Config), "seed.yaml")
+	dir, err := os.MkdirTemp(filepath.Dir(p.Config), "seed")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "seed.yaml")
 	return path, os.WriteFile(path, []byte(seedConfig), 0o600)
 }
 
@@ -47,8 +53,9 @@ func (p Programs) ManyOverHTTP(m *Model, era Era, by Proposer, n, sessions int) 
 		}
 		heads[i] = w.head("tools/call", Workloads()[1].Tool, session)
 	}
-	params := era.toolCall(Workloads()[1].Tool, string(by.arguments()))
+	var calls atomic.Int64
 	got, err = measureMany(n, func(i int) error {
+		params := era.toolCall(Workloads()[1].Tool, string(by.arguments(calls.Add(1))))
 		return succeeds(w.post(heads[i%sessions], request(i, "tools/call", params), nil, http.StatusOK))
 	})
 	if err != nil {
