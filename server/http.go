@@ -36,6 +36,7 @@ type httpLimits struct {
 	header, body time.Duration // for the head of a request and for the rest
 	idle         time.Duration // for the next request of a connection
 	stall        time.Duration // for a client to read what is written
+	linger       time.Duration // for a client to notice that its long body was refused
 	settle       time.Duration // between a call's last notification and its answer
 
 	conns                  int // connections open at once
@@ -48,7 +49,7 @@ type httpLimits struct {
 
 func defaultHTTPLimits() httpLimits {
 	return httpLimits{
-		header: 5 * time.Second, body: 30 * time.Second, idle: 2 * time.Minute, stall: 10 * time.Second, settle: 2 * time.Millisecond,
+		header: 5 * time.Second, body: 30 * time.Second, idle: 2 * time.Minute, stall: 10 * time.Second, linger: 500 * time.Millisecond, settle: 2 * time.Millisecond,
 		conns: 8192, sessions: 8000, sessionsEach: 2000, streams: 1000, streamsEach: 250, bodies: maxFlying, weights: 256 << 20, headers: 32 << 10,
 	}
 }

@@ -24,7 +24,7 @@ type bodyReader struct {
 func (b *bodyReader) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	most := b.e.config.BodyBytes
 	if r.ContentLength > int64(most) {
-		return nil, b.tooLong(w)
+		return nil, b.tooLong()
 	}
 	expected := firstRead
 	if r.ContentLength >= 0 {
@@ -65,7 +65,7 @@ func (b *bodyReader) ended(w http.ResponseWriter, err error) *refusal {
 	refused := refuse(http.StatusBadRequest, "the body ended early")
 	switch _, tooLong := errors.AsType[*http.MaxBytesError](err); {
 	case tooLong:
-		return b.tooLong(w)
+		return b.tooLong()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		refused = refuse(http.StatusRequestTimeout, "the body took longer than %v", b.e.limits.body)
 	}
@@ -73,15 +73,15 @@ func (b *bodyReader) ended(w http.ResponseWriter, err error) *refusal {
 	return refused
 }
 
-func (b *bodyReader) tooLong(w http.ResponseWriter) *refusal {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // net/http would read some more of it
+func (b *bodyReader) tooLong() *refusal {
 	refused := refuse(http.StatusRequestEntityTooLarge, "a request has at most %d bytes", b.e.config.BodyBytes)
-	refused.close = true
+	refused.close, refused.linger = true, true
 	return refused
 }
 
 func (b *bodyReader) busy() *refusal {
-	return &refusal{http.StatusServiceUnavailable, codeBusy, "", "busy: too many long requests are under way; try again; nothing ran", true}
+	return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, close: true, linger: true,
+		message: "busy: too many long requests are under way; try again; nothing ran"}
 }
 
 // hold counts bytes among those under way. What is alone may always be.

@@ -2,9 +2,11 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func (h *web) postHead(more string) string {
 
 // A body that is announced as too long is refused before any of it is sent, and the connection ends.
 func TestBodyLimitBeforeReading(t *testing.T) {
-	h := listening(t, serving(t))
+	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.linger = tight }))
 	for name, more := range map[string]string{
 		"announced":      fmt.Sprintf("Content-Length: %d", defaultBodyBytes+1),
 		"far beyond":     "Content-Length: 1000000000000",
@@ -38,6 +40,33 @@ func TestBodyLimitBeforeReading(t *testing.T) {
 		if _, message := a.errorOf(t); a.status != 413 || goesOn || message != "a request has at most 4194304 bytes" {
 			t.Errorf("%s: status %d, the connection goes on: %v: %s", name, a.status, goesOn, a.body)
 		}
+	}
+}
+
+// A client that goes on sending a refused body gets the answer and an orderly end, not a connection reset under it.
+func TestRefusedBodyIsTakenOffTheLine(t *testing.T) {
+	const length = 900_000
+	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 }, limiting(func(l *httpLimits) { l.linger = patience }))
+	c := h.dial()
+	fmt.Fprint(c, h.postHead(fmt.Sprintf("Content-Length: %d", length)))
+	in := bufio.NewReader(c)
+	response, err := http.ReadResponse(in, nil)
+	if err != nil || response.StatusCode != 413 || !response.Close {
+		t.Fatalf("%v, %v; want status 413 and the end", response, err)
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(tight))
+	if _, err := in.ReadByte(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("before the rest is sent: %v; want a connection that is open", err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	if _, err := io.WriteString(c, strings.Repeat(" ", length)); err != nil {
+		t.Errorf("sending the rest: %v", err)
+	}
+	if _, err := io.ReadAll(in); err != nil {
+		t.Errorf("the connection does not end in order: %v", err)
 	}
 }
 

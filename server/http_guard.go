@@ -2,11 +2,13 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,6 +20,7 @@ type refusal struct {
 	id      string // JSON text; empty where no request was read
 	message string
 	close   bool // the connection ends: what else the client sends is not read
+	linger  bool // but taken off the line for a moment, so that a client still sending gets to read why
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -37,10 +40,31 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 		h["Retry-After"] = []string{"1"}
 	}
 	e.server.log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", Visible(refused.message))
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(e.limits.stall))
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(e.limits.stall))
+	if refused.linger {
+		_ = control.EnableFullDuplex() // the answer comes first: net/http would read more of the body before it
+	}
+	line := refusalLine(refused.code, refused.id, refused.message)
+	h["Content-Length"] = []string{strconv.Itoa(len(line))} // it is whole before the connection ends
 	w.WriteHeader(refused.status)
-	_, _ = w.Write(refusalLine(refused.code, refused.id, refused.message)) // who does not read it is gone
+	_, _ = w.Write(line) // who does not read it is gone
+	if refused.linger {
+		e.linger(control, r.Body)
+	}
 }
+
+// linger takes what a refused client still sends and drops it, within bounds of bytes and time. A connection that is
+// closed with bytes unread is reset, and a reset takes the answer away from a client that is still writing.
+func (e *endpoint) linger(control *http.ResponseController, body io.Reader) {
+	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(e.limits.linger)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, body, lingerBytes)
+}
+
+// lingerBytes is how much of a refused body is taken off the line.
+const lingerBytes = 1 << 20
 
 // loopback are the names of this machine that no other page can have for its own (DNS rebinding needs a name).
 var loopback = []string{"localhost", "127.0.0.1", "[::1]"}
