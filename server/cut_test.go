@@ -155,6 +155,7 @@ var textLine = regexp.MustCompile(`^(NEXT \{.*\}|WAITING_FOR \{.*\}|PROBLEMS|ANS
 // TestPresentAlwaysFits: whatever outsiders wrote, both channels keep to their limit, the structured one meets the schema
 // and no line of the text can be taken for another.
 func TestPresentAlwaysFits(t *testing.T) {
+	t.Parallel()
 	schema := outputSchema(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		e := anyEnvelope(rt)

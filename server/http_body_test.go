@@ -72,6 +72,7 @@ func TestRefusedBodyIsTakenOffTheLine(t *testing.T) {
 
 // A body in chunks is read up to the limit, and no further.
 func TestChunkedBodyLimit(t *testing.T) {
+	t.Parallel()
 	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 100_000 })
 	c := h.dial()
 	sent := make(chan int64, 1)

@@ -135,6 +135,7 @@ var advised = map[gateway.Next][]string{
 // TestNextKeepsToTheRegistry puts together every stop of the registry, by caller and by model, before and after
 // something was written.
 func TestNextKeepsToTheRegistry(t *testing.T) {
+	t.Parallel()
 	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay")
 	for _, row := range gateway.StopReasons() {
 		for _, place := range row.Places {

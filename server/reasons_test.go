@@ -38,6 +38,7 @@ type row struct {
 // TestEveryStopReasonOverMCP gets every stop reason of the registry, for every kind of pattern that has it, by a
 // tools/call over a pipe; and nothing that is not in the registry.
 func TestEveryStopReasonOverMCP(t *testing.T) {
+	t.Parallel()
 	var seen reasonsSeen
 	t.Run("rows", func(t *testing.T) { // together: some wait for a time limit
 		for _, r := range allRows() {
