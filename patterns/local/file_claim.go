@@ -124,7 +124,6 @@ func (f *file) lacks(l *loaded, cause error) error {
 			_, err := s.exec(updateLacking, l.n, l.epoch)
 			return err
 		}})
-		f.waiters.announce(l.id())
 	}
 	f.waiters.announce(l.id())
 	return cause
