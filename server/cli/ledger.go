@@ -127,8 +127,7 @@ func (p *ledgerProcess) end() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
 }
 
-// own is this program as a child with the part of the environment without which programs do not start, and with what
-// makes a test binary the program.
+// own is this program as a child with the part of the environment without which programs do not start.
 func (a *app) own(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
