@@ -18,8 +18,9 @@ in a ledger, a process of its own that is not killed. Nothing leaves this machin
 
 Each pattern is killed at every boundary of its journal: before and after each commit, before a tool or model is
 called, and after it answered. "settled" is a refund in a world that pays again when it is asked again: a call in doubt
-is settled as a person would, by looking into the books; "looked up" is one whose tool can be asked. Then several lives of one run are killed by chance, and two and
-three processes that share one file are killed, stopped and continued by chance.
+is settled as a person would, by looking into the books; "looked up" is one whose tool can be asked. Then several lives
+of one run are killed by chance, and two and three processes that share one file are killed, stopped and continued by
+chance.
 
 --seed N repeats what chance chose; the timing of processes is never the same twice. It ends with 1 where something was
 lost, done twice or ended otherwise.`
