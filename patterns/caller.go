@@ -75,10 +75,10 @@ func (l *log) next(phase string, q Question, a asking) (gateway.Intent, *stop) {
 func (l *log) await(phase string, a asking) *stop {
 	asked := l.run.Now()
 	out := Await(l.run, l.effect(phase, ""), l.waiting(phase, a))
+	l.wait(asked) // also of a run that is taken back meanwhile
 	if cut := cutReason(out); cut != "" {
 		return stopped(phase, cut)
 	}
-	l.wait(asked)
 	if out.State != OK {
 		return stopped(phase, "caller_expired")
 	}

@@ -185,8 +185,7 @@ func foreignRead(t testing.TB, name string, value any) catalog.Tool {
 // the turn the second time.
 func TestRunWait(t *testing.T) {
 	held := newHolding()
-	s := serving(t, func(c *Config) { c.Patterns = append(c.Patterns, Pattern{}); c.Patterns = c.Patterns[:4] })
-	c := connect(t, s)
+	c := connect(t, serving(t))
 	id := idOf(t, c.call(sv, startRefund).result(t))
 	for range 3 {
 		if r := c.call(waitTool, about(id)).result(t); r.Structured["status"] != "waiting" || nextOf(r)["action"] != "call" || nextOf(r)["tool"] != sv {

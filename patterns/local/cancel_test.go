@@ -94,3 +94,17 @@ func TestCanceledWriteIsInDoubt(t *testing.T) {
 		time.Sleep(2 * time.Second) // the fake clock's: the deaf tool comes to its end
 	})
 }
+
+// A run that is taken back while it waits for its caller has not used the time of the wait.
+func TestCanceledWaitCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &local.Engine{CallerWait: time.Hour}
+		defer e.Close()
+		id := begin(t, e, refundJob(t, lookUp)).RunID
+		time.Sleep(59 * time.Minute) // the fake clock's
+		s, err := e.Cancel(t.Context(), "local:1", id, patterns.Note{By: "local:1"})
+		if r := s.Ended.Result; err != nil || r.StopReason != "cancelled" || r.Budget["max_seconds"].Used != 0 || s.Ended.Waited != 59*time.Minute {
+			t.Errorf("%v; stopped by %q after %v of waiting with %v seconds used, want 59m and none", err, r.StopReason, s.Ended.Waited, r.Budget["max_seconds"].Used)
+		}
+	})
+}

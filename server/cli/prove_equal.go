@@ -68,7 +68,7 @@ func apart(got, want string) string {
 
 // differing are the members of an envelope that differ between two runs of the same: who and when, not what, and what
 // run_wait adds to it. A hash is of arguments that stand beside it, and in which ids may stand.
-var differing = []string{"run_id", "joined", "record", "decided_at", "key", "args_hash", "pattern", "created_at", "ended_at"}
+var differing = []string{"run_id", "joined", "record", "decided_at", "args_hash", "pattern", "created_at", "ended_at"}
 
 // differingWords are ids and times inside texts.
 var differingWords = []struct {
