@@ -47,6 +47,7 @@ const (
 // Snapshot is a run as it stands.
 type Snapshot struct {
 	RunID, Pattern, Principal, Client string
+	ClientVersion, Era                string         // as in [Job]
 	Arguments                         map[string]any // as the caller sent them at the start; not to be changed
 	State                             RunState
 	Began                             time.Time

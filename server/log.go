@@ -26,10 +26,16 @@ func peerOf(ctx context.Context) peer {
 	if x := exchangeOf(ctx); x != nil && p.era == "" {
 		p.era = x.era
 	}
-	if p.client = p.name; info.Version != "" {
-		p.client += "/" + p.version
-	}
+	p.client = clientName(p.name, p.version)
 	return p
+}
+
+// clientName is a client as the log has it.
+func clientName(name, version string) string {
+	if version == "" {
+		return name
+	}
+	return name + "/" + version
 }
 
 // clientOf is what the client says of itself.
@@ -71,7 +77,7 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 			s.logWaiting(ctx, r.RunID, r.Ended.Waiting)
 		}
 	case patterns.Over:
-		s.logRun(ctx, r.Pattern, peer{client: r.Client}, s.stateOf(r), r.Ended)
+		s.logRun(ctx, r.Pattern, peer{client: clientName(r.Client, r.ClientVersion), era: r.Era}, s.stateOf(r), r.Ended)
 	}
 }
 

@@ -17,9 +17,11 @@ type StartBody struct {
 	Kind      string
 	Principal string
 	Client    string
-	More      map[string]any // the members that replay does not need
-	Arguments map[string]any
-	Config    string
+	// ClientVersion and Era are as in [patterns.Job].
+	ClientVersion, Era string
+	More               map[string]any // the members that replay does not need
+	Arguments          map[string]any
+	Config             string
 }
 
 // IntentBody is an effect before it is performed.
@@ -82,7 +84,7 @@ func startOf(r *run, version string) StartBody {
 	more["client"] = client
 	return StartBody{
 		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
-		Arguments: job.Arguments, Config: job.Config, More: more,
+		ClientVersion: job.ClientVersion, Era: job.Era, Arguments: job.Arguments, Config: job.Config, More: more,
 	}
 }
 
@@ -291,6 +293,8 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		b.Arguments, _ = obj["arguments"].(map[string]any)
 		client, _ := obj["client"].(map[string]any)
 		b.Client, _ = client["name"].(string)
+		b.ClientVersion, _ = client["version"].(string)
+		b.Era, _ = client["era"].(string)
 		return b, nil
 	case patterns.IntentEvent:
 		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}

@@ -27,8 +27,6 @@ type Engine struct {
 	Recorded func(runID string, r *Record)
 	// Fault is told, for the log, the cause of tool and model faults, and of a fault of ours that no call is told; nil: nobody.
 	Fault func(runID, key string, cause error)
-	// Resumed is told of runs that are carried on and were begun or interrupted elsewhere: from start or takeover; nil: nobody.
-	Resumed func(runID, from string)
 	// CallerWait is how long a run waits for its caller; 0: 30 minutes, below: not at all.
 	CallerWait time.Duration
 	// MaxParked is how many runs of one principal wait at once in memory; the oldest expires for one more. 0: 1000, below:

@@ -59,9 +59,6 @@ func (f *file) resume(l *loaded, progress func(patterns.Progress)) (*life, error
 	l.run.resumed = true
 	f.mu.Unlock()
 	next := newLife(l.run, l.history, progress)
-	if f.Resumed != nil && l.state == "ready" {
-		f.Resumed(l.id(), "takeover")
-	}
 	f.announceTaken(l)
 	go next.carry()
 	return next, nil
@@ -144,6 +141,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
 		l.run = &run{engine: f.Engine, id: l.id(), record: record, began: l.history.began}
 		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.principal, l.client, l.pattern
+		l.run.job.ClientVersion, l.run.job.Era = l.history.start.ClientVersion, l.history.start.Era
 	}
 	phase := cmp.Or(l.history.phase, l.phase)
 	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: ledgerOf(l.history)}

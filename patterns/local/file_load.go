@@ -139,7 +139,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
 	l := &loaded{row: r, history: h, events: events, last: last, hidden: hidden}
 	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
-	l.run.idle = patterns.Current{Since: h.began, Done: h.calls}
+	l.run.idle = patterns.Current{Since: h.began, Done: h.answered}
 	l.dry, err = l.run.rehearse(h)
 	l.run.idle.Phase = h.phase
 	return l, err
@@ -154,6 +154,7 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, Config: r.config, Arguments: h.start.Arguments,
 	})
 	job.Principal, job.Client, job.Config = r.principal, r.client, r.config
+	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
 	return job, err
 }
 

@@ -60,10 +60,10 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 	s.Ended = patterns.Ended{RunID: r.id(), Began: s.Began}
 	l, err := f.load(r, events)
 	if l != nil {
-		s.Arguments = l.history.start.Arguments
+		s.Arguments, s.ClientVersion, s.Era = l.history.start.Arguments, l.history.start.ClientVersion, l.history.start.Era
 		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited+l.history.idle
 		s.Ended.Phase = l.history.phase
-		s.Current = patterns.Current{Since: s.Began, Done: l.history.calls}
+		s.Current = patterns.Current{Since: s.Began, Done: l.history.answered}
 	}
 	if l != nil && l.run != nil {
 		s.Spec = l.run.job.Spec
@@ -96,6 +96,9 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 	case err == nil && len(l.dry.open) > 0:
 		next := l.dry.open[0].effect
 		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, next.Doing, next.Total
+		if next.Total > 0 { // as in [branch.see]
+			s.Current.Done = min(s.Current.Done, next.Total)
+		}
 	}
 	return s
 }

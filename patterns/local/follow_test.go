@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
@@ -54,4 +55,23 @@ func TestJoinedRunIsCarriedOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call that was begun is not answered: not to who looks from another process, and not where the run is carried on.
+func TestBegunCallIsNotAnswered(t *testing.T) {
+	path, g, source := newState(t), newGate(t, catalog.Read), &begun{}
+	first, later := port{opened(t, path, source), source}, port{opened(t, path, source), source}
+	id := first.beginning(t, g.job(t, 2))
+	shows := func(who string, e port) {
+		<-g.entered
+		if s, ok := e.Run(mine, id); !ok || s.State != patterns.Running || s.Current.Done != 0 || s.Current.Total != 2 {
+			t.Errorf("%s (%t, %s): %+v, want 0 of 2 calls answered", who, ok, s.State, s.Current)
+		}
+	}
+	shows("from another process", later)
+	first.Close()
+	later.Go()
+	shows("carried on", later)
+	close(g.open)
+	later.until(t, id, patterns.Over)
 }

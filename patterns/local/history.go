@@ -21,6 +21,7 @@ type history struct {
 	phase    string         // likewise
 	order    int            // intents
 	calls    int            // of tools, among them
+	answered int            // of these, those with an outcome
 	asked    int            // requests to the model
 	idle     time.Duration  // in which it was in nobody's hands
 	waited   time.Duration  // for its caller and for people
@@ -119,6 +120,9 @@ func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 		o.Down = 0
 	}
 	h.asked += body.Usage.Requests
+	if m.intent != nil && m.intent.Kind == patterns.ToolEffect {
+		h.answered++
+	}
 	if m.intent != nil && (m.intent.Name == "turn" || m.intent.Kind == patterns.HumanEffect) {
 		h.waited += e.At.Sub(m.began)
 	}
@@ -157,7 +161,7 @@ func (r *run) rehearse(h *history) (*rehearsal, error) {
 	d := &rehearsal{}
 	l := &life{run: r, record: &Record{}, past: h.past, dry: d, quotas: map[string]int{}, done: make(chan struct{})}
 	l.prepare()
-	now := patterns.Current{Since: h.began, Done: h.calls}
+	now := patterns.Current{Since: h.began, Done: h.answered}
 	l.now.Store(&now)
 	go l.play()
 	<-l.done

@@ -68,9 +68,9 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 		l.taken, l.noted = h.canceled, h.noted
 	}
 	l.prepare()
-	now := patterns.Current{Since: r.began, Done: l.calls}
+	now := patterns.Current{Since: r.began}
 	if h != nil {
-		now.Phase = h.phase
+		now.Phase, now.Done = h.phase, h.answered
 	}
 	l.now.Store(&now)
 	r.engine.mu.Lock()

@@ -34,16 +34,12 @@ func newestFirst(a time.Time, aid string, b time.Time, bid string) int {
 	return cmp.Or(b.Compare(a), cmp.Compare(bn, an))
 }
 
-// filterHash binds a cursor to the list it was made for.
-func filterHash(f patterns.Filter) string {
-	text := fmt.Sprintf("%q %q %q %q %d %d", f.Principal, f.Status, f.Pattern, f.StopReason, f.Since.UnixMicro(), f.Until.UnixMicro())
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
-}
-
+// cursor names the place in the list that it was made for. Its hash binds it to that list, and shows where it was damaged.
 func (p place) cursor(f patterns.Filter) string {
-	text := fmt.Sprintf("%d.%s.%s", p.began.UnixMicro(), strings.TrimPrefix(p.id, "run_"), filterHash(f))
-	return base64.RawURLEncoding.EncodeToString([]byte(text))
+	text := fmt.Sprintf("%d.%s", p.began.UnixMicro(), strings.TrimPrefix(p.id, "run_"))
+	bound := fmt.Sprintf("%s %q %q %q %q %d %d", text, f.Principal, f.Status, f.Pattern, f.StopReason, f.Since.UnixMicro(), f.Until.UnixMicro())
+	sum := sha256.Sum256([]byte(bound))
+	return base64.RawURLEncoding.EncodeToString([]byte(text + "." + hex.EncodeToString(sum[:6])))
 }
 
 // placeOf reads a cursor; false for the first page.
@@ -53,14 +49,15 @@ func placeOf(f patterns.Filter) (place, bool, error) {
 	}
 	text, err := base64.RawURLEncoding.DecodeString(f.Cursor)
 	parts := strings.Split(string(text), ".")
-	if err != nil || len(parts) != 3 || parts[2] != filterHash(f) {
+	if err != nil || len(parts) != 3 {
 		return place{}, false, patterns.ErrCursor
 	}
 	at, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil || len(parts[1]) != 16 {
+	p := place{time.UnixMicro(at), "run_" + parts[1]}
+	if err != nil || p.cursor(f) != f.Cursor {
 		return place{}, false, patterns.ErrCursor
 	}
-	return place{time.UnixMicro(at), "run_" + parts[1]}, true, nil
+	return p, true, nil
 }
 
 // pageOf picks a page from rows that come newest first.

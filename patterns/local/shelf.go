@@ -134,8 +134,8 @@ func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 // snapshot shows the run, all but the head of its record. The lock is held.
 func (r *run) snapshot() patterns.Snapshot {
 	s := patterns.Snapshot{
-		RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Client: r.job.Client, Arguments: r.job.Arguments,
-		State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
+		RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Client: r.job.Client,
+		ClientVersion: r.job.ClientVersion, Era: r.job.Era, Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
 	}
 	if r.job.Model != nil {
 		s.Model = r.job.Model.Name()

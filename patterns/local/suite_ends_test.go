@@ -146,12 +146,14 @@ func TestPortListsWhatIsAskedFor(t *testing.T) {
 		if err != nil || page.Next == "" {
 			t.Fatalf("%+v, %v", page, err)
 		}
+		damaged := []byte(page.Next)
+		damaged[len(damaged)/2] ^= 1 // in the place that it names
 		for _, f := range []patterns.Filter{
 			{Principal: mine, Limit: 1, Status: "ok", Cursor: page.Next}, {Principal: "local:2", Cursor: page.Next},
-			{Principal: mine, Cursor: "x"}, {Principal: mine, Cursor: page.Next + "A"}, {Principal: mine, Cursor: strings.Repeat("A", 1<<20)},
+			{Principal: mine, Cursor: string(damaged)}, {Principal: mine, Cursor: page.Next + "\n"}, {Principal: mine, Cursor: "x"}, {Principal: mine, Cursor: page.Next + "A"}, {Principal: mine, Cursor: strings.Repeat("A", 1<<20)},
 		} {
 			if _, err := e.List(f); !errors.Is(err, patterns.ErrCursor) {
-				t.Errorf("a cursor of another list: %v, want ErrCursor", err)
+				t.Errorf("cursor %.80q of another list, or damaged: %v, want ErrCursor", f.Cursor, err)
 			}
 		}
 	})

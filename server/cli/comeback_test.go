@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func TestComesBackOverHTTP(t *testing.T) {
 	}()
 	dir, book := t.TempDir(), outside.book("comeback")
 	begunAndKilled(t, dir, outside)
-	client := servedAgain(t, dir, book)
+	client, ended := servedAgain(t, dir, book)
 
 	joined := callHere(t, client, "supervised_refund", comebackArguments())
 	if joined.Status != "ok" || joined.StopReason != "success" || !joined.Joined {
@@ -67,6 +68,14 @@ func TestComesBackOverHTTP(t *testing.T) {
 	}
 	if reply, err := client.Call(t.Context(), "list_runs", nil, nil); err != nil || strings.Count(reply.Text, joined.RunID) == 0 || strings.Count(reply.Text, "run_") > strings.Count(reply.Text, joined.RunID) {
 		t.Errorf("list_runs: %v, %s; want %s alone", err, reply.Text, joined.RunID)
+	}
+	logged := ended()
+	if n := strings.Count(logged, `"msg":"run resumed"`); n != 1 {
+		t.Errorf("the log says %d times that the run goes on, want once:\n%s", n, logged)
+	}
+	begun := regexp.MustCompile(`"msg":"run ended",.*"client":"patterngate-call/[^"]+","era":"20[0-9-]+"`)
+	if !begun.MatchString(logged) {
+		t.Errorf("the log does not say through which client the run was begun, want %s:\n%s", begun, logged)
 	}
 }
 
@@ -113,8 +122,9 @@ func begunAndKilled(t *testing.T, dir string, outside *ledgerProcess) {
 	}
 }
 
-// servedAgain starts a server over HTTP on the same state and opens a session with it.
-func servedAgain(t *testing.T, dir string, book ledger.Client) *upstream.Client {
+// servedAgain starts a server over HTTP on the same state and opens a session with it. ended ends both and returns what
+// was logged.
+func servedAgain(t *testing.T, dir string, book ledger.Client) (client *upstream.Client, ended func() string) {
 	t.Helper()
 	server := program(t, "serve", "--http", "127.0.0.1:0", "--state", filepath.Join(dir, "state.db"), "--log-format", "json")
 	server.Env = append(server.Env, ledgerVariable+"="+book.String())
@@ -125,14 +135,19 @@ func servedAgain(t *testing.T, dir string, book ledger.Client) *upstream.Client 
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewReader(log)
+	var logged bytes.Buffer
+	lines := bufio.NewReader(io.TeeReader(log, &logged))
 	port := servedPort(t, lines)
-	go func() { _, _ = io.Copy(io.Discard, lines) }() // a log that nobody reads must not fill its pipe
+	read := make(chan struct{})
+	go func() { // a log that nobody reads must not fill its pipe
+		defer close(read)
+		_, _ = io.Copy(io.Discard, lines) // to its end, however that came
+	}()
 	to, err := upstream.ParseEndpoint("http://127.0.0.1:"+port+"/mcp", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := upstream.Dial(t.Context(), to, upstream.Identity{Name: "comeback", Version: "1"})
+	client, err = upstream.Dial(t.Context(), to, upstream.Identity{Name: "comeback", Version: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +156,13 @@ func servedAgain(t *testing.T, dir string, book ledger.Client) *upstream.Client 
 		_ = server.Process.Kill()
 		_ = server.Wait() // killed
 	})
-	return client
+	return client, func() string {
+		if err := errors.Join(client.Close(), server.Process.Signal(os.Interrupt)); err != nil {
+			t.Error(err)
+		}
+		<-read
+		return logged.String()
+	}
 }
 
 // shownRun is what a client reads of a run.

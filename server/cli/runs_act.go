@@ -163,7 +163,7 @@ func (a *app) confirm(what, risk, question string, yes bool) error {
 		return nil
 	}
 	if !a.atTerminal() {
-		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), what+" --yes")
+		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
 	}
 	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, server.Visible(question))
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no

@@ -40,9 +40,6 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*server.Server, error) {
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
 	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
-	engine.Resumed = func(runID, from string) {
-		log.Info("run resumed", "run_id", runID, "from", from)
-	}
 	engine.Fault = func(runID, key string, cause error) {
 		level := slog.LevelDebug
 		if _, ours := errors.AsType[*patterns.Fault](cause); ours {
