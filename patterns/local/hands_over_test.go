@@ -244,3 +244,28 @@ func TestCloseDoesNotWaitForTools(t *testing.T) {
 		p.intact(t, id)
 	}
 }
+
+// Other processes write while runs go on here, and each time it is looked whether one was taken away.
+func TestLookingForTakenRunsDisturbsNone(t *testing.T) {
+	e := openPort(t, newState(t), &begun{})
+	for range 5 {
+		ended := make(chan patterns.Ended, 1)
+		go func() {
+			one, err := e.Start(t.Context(), quick(t, 6))
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- one
+		}()
+		for done := false; !done; {
+			e.Yield()
+			select {
+			case one := <-ended:
+				if done = true; !one.Result.OK() {
+					t.Errorf("it ended with %s", one.Result.StopReason)
+				}
+			default:
+			}
+		}
+	}
+}
