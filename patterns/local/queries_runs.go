@@ -12,7 +12,6 @@ const (
 	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
 	selectMark   = "SELECT principal, state, epoch, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
-	selectLast   = "SELECT seq, at, hash FROM events WHERE n = ? ORDER BY seq DESC LIMIT 1"
 
 	updateParked = `UPDATE runs SET state = CASE WHEN canceled THEN 'ready' ELSE 'parked' END, owner = NULL, wake = ?, length = ?, head = ?, newest = ?,
 		waiting_kind = ?, turn = ?, waits_key = ?, expires = ?, phase = ?, summary = ? WHERE n = ?`
