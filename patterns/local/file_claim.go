@@ -99,8 +99,19 @@ func (f *file) announceTaken(l *loaded) {
 	f.tell(s, attended)
 }
 
-// quarantine marks a run whose record is broken. Nothing is appended to it.
+// quarantine marks a run whose record is broken. Nothing is appended to it, not even by who carries it on, and what it hid
+// is dropped as with any end.
 func (f *file) quarantine(r *row, cause error) {
+	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // by itself: its pages may be damaged too
+		changed, err := s.exec(deleteRedacted, r.n)
+		if changed > 0 {
+			f.journal.stale.Store(true)
+		}
+		if err != nil {
+			err = refusal{err}
+		}
+		return err
+	}})
 	_ = f.journal.do(&change{sync: true, also: func(s *session) error {
 		_, err := s.exec(updateBroken, f.journal.now().UnixMicro(), r.n)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -271,4 +272,36 @@ func (p *patient) Ask(ctx context.Context, _ patterns.Question) (patterns.Answer
 	p.began <- struct{}{}
 	<-ctx.Done()
 	return patterns.Answer{Usage: patterns.Usage{Requests: 1}}, ctx.Err()
+}
+
+// A record that turns out to be broken while another process carries its run on: that process appends no more, the run
+// stays as it was found, and what it hid is gone.
+func TestBrokenRecordStopsWhoeverHasTheRun(t *testing.T) {
+	path, g := newState(t), newGate(t, catalog.Read)
+	job := g.job(t, 3)
+	job.Arguments, job.Wait = object{"goal": "Zanzibar"}, -1
+	owner := redacting(t, path, jobs{job.Spec.Name: job}, places)
+	other := opened(t, path, nil)
+	ended, err := owner.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ended.RunID
+	<-g.entered
+	other.Alter(t, "UPDATE events SET at = at + 1 WHERE n = ? AND seq = 2", local.Number(id))
+	if _, err := other.Cancel(t.Context(), mine, id, patterns.Note{By: mine}); !errors.Is(err, patterns.ErrOver) {
+		t.Errorf("Cancel: %v, want ErrOver", err)
+	}
+	before, _, _ := other.Operator().Record(id)
+	close(g.open)
+	owner.Close() // it has come to know
+	if after, _, _ := other.Operator().Record(id); len(after) != len(before) {
+		t.Errorf("%d events were appended", len(after)-len(before))
+	}
+	page, err := other.List(patterns.Filter{Principal: mine})
+	if err != nil || len(page.Rows) != 1 || page.Rows[0].StopReason != "record_broken" {
+		t.Errorf("listed: %+v, %v", page, err)
+	}
+	other.Close()
+	notInFiles(t, filepath.Dir(path), "Zanzibar")
 }
