@@ -31,13 +31,19 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 		return nil, err
 	}
 	if r.state == "ready" {
-		l.note(f.journal.now(), tookOver)
+		l.noteTaken(f.journal.now())
 	}
 	return f.resume(l, progress)
 }
 
-// tookOver notes that a run was in nobody's hands and is now in this process's.
-var tookOver = NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}}
+// noteTaken notes that a run was in nobody's hands and is now in this process's; and that it is to be cancelled, where its
+// owner died before it could say so.
+func (l *loaded) noteTaken(now time.Time) {
+	l.note(now, NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}})
+	if l.canceled && !l.history.noted {
+		l.note(now, NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
+	}
+}
 
 func isLacking(err error) bool {
 	_, ok := errors.AsType[*patterns.Lacking](err)
@@ -167,7 +173,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		end.Envelope, summary = shown.Envelope, l.run.record.public(shown.Summary)
 	}
 	now := f.journal.now()
-	l.note(now, tookOver)
+	l.noteTaken(now)
 	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
 	t := l.run.record.file
 	events := t.pending

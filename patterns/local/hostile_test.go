@@ -305,3 +305,30 @@ func TestBrokenRecordStopsWhoeverHasTheRun(t *testing.T) {
 	other.Close()
 	notInFiles(t, filepath.Dir(path), "Zanzibar")
 }
+
+// A run that was to be cancelled when its process died says in its record who wanted it.
+func TestCancelOfADeadProcessesRunIsNoted(t *testing.T) {
+	path, source, g := newState(t), &begun{}, newGate(t, catalog.Read)
+	first := port{opened(t, path, source), source} // it looks for nothing
+	id := first.beginning(t, g.job(t, 2))
+	<-g.entered
+	second := opened(t, path, source)
+	ctx, done := context.WithCancel(t.Context())
+	done()
+	if _, err := second.Cancel(ctx, mine, id, patterns.Note{By: mine, Channel: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	p := port{second, source}
+	p.Go()
+	s := p.until(t, id, patterns.Over)
+	noted := 0
+	for _, e := range p.intact(t, id) {
+		if e.Kind == patterns.NoteEvent && string(e.Body) == `{"by":"local:1","what":"cancel"}` {
+			noted++
+		}
+	}
+	if s.Ended.Result.StopReason != "cancelled" || noted != 1 {
+		t.Errorf("it ended with %s, %d notes of who wanted it; want cancelled and 1", s.Ended.Result.StopReason, noted)
+	}
+}
