@@ -136,7 +136,7 @@ func TestTwoConfigurationsOnOneFile(t *testing.T) {
 				defer cancel()
 				s, ok := p.Wait(ctx, mine, id, patterns.Mark{State: patterns.Running})
 				w := s.Ended.Waiting
-				if !ok || s.State != patterns.Parked || w == nil || w.Kind != patterns.ForRetry || w.Cause != "config_missing" || !slices.Equal(w.Needs, []string{"c"}) {
+				if !ok || ctx.Err() != nil || s.State != patterns.Parked || w == nil || w.Kind != patterns.ForRetry || w.Cause != "config_missing" || !slices.Equal(w.Needs, []string{"c"}) {
 					t.Errorf("%s says of a run of c: %t, %s, %+v; want that it lacks c", who, ok, s.State, w)
 				}
 			}

@@ -332,3 +332,29 @@ func TestCancelOfADeadProcessesRunIsNoted(t *testing.T) {
 		t.Errorf("it ended with %s, %d notes of who wanted it; want cancelled and 1", s.Ended.Result.StopReason, noted)
 	}
 }
+
+// A run that is cancelled from another process in the moment in which it is about to wait does not wait.
+func TestCancelMeetsARunThatParks(t *testing.T) {
+	path, job := newState(t), refundJob(t, lookUp)
+	source := jobs{job.Spec.Name: job}
+	e, other := opened(t, path, source), opened(t, path, source)
+	e.Go()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	job.Wait = -1
+	job.Present = func(at patterns.Ended, _ error) patterns.Presented { // its row is about to say that it waits
+		if at.Waiting != nil {
+			if _, err := other.Cancel(gone, mine, at.RunID, patterns.Note{By: mine}); err != nil {
+				t.Error(err)
+			}
+		}
+		return patterns.Presented{}
+	}
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := (port{e, nil}).until(t, ended.RunID, patterns.Over); s.Ended.Result.StopReason != "cancelled" {
+		t.Errorf("it ended with %s, want cancelled", s.Ended.Result.StopReason)
+	}
+}

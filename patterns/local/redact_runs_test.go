@@ -149,7 +149,7 @@ func TestRedactedLogIsEmptied(t *testing.T) {
 	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
 	other := redacting(t, path, jobs{}, places)
 	e := redacting(t, path, jobs{job.Spec.Name: job}, places)
-	e.Go()
+	e.Tidied()
 	if _, err := e.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
