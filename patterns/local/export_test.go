@@ -69,3 +69,9 @@ func (e *Engine) Waiters() int {
 
 // File says whether the engine keeps its runs in a state file.
 func (e *Engine) File() bool { return e.file != nil }
+
+// Yield gives up the runs that were taken from the engine, as each time when another process has written.
+func (e *Engine) Yield() { e.file.yield() }
+
+// Tidied has the log hold no deleted values, as far as the engine knows: as after its first look.
+func (e *Engine) Tidied() { e.file.journal.stale.Store(false) }

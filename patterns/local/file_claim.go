@@ -31,13 +31,19 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 		return nil, err
 	}
 	if r.state == "ready" {
-		l.note(f.journal.now(), tookOver)
+		l.noteTaken(f.journal.now())
 	}
 	return f.resume(l, progress)
 }
 
-// tookOver notes that a run was in nobody's hands and is now in this process's.
-var tookOver = NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}}
+// noteTaken notes that a run was in nobody's hands and is now in this process's; and that it is to be cancelled, where its
+// owner died before it could say so.
+func (l *loaded) noteTaken(now time.Time) {
+	l.note(now, NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}})
+	if l.canceled && !l.history.noted {
+		l.note(now, NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
+	}
+}
 
 func isLacking(err error) bool {
 	_, ok := errors.AsType[*patterns.Lacking](err)
@@ -96,8 +102,19 @@ func (f *file) announceTaken(l *loaded) {
 	f.tell(s, attended)
 }
 
-// quarantine marks a run whose record is broken. Nothing is appended to it.
+// quarantine marks a run whose record is broken. Nothing is appended to it, not even by who carries it on, and what it hid
+// is dropped as with any end.
 func (f *file) quarantine(r *row, cause error) {
+	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // by itself: its pages may be damaged too
+		changed, err := s.exec(deleteRedacted, r.n)
+		if changed > 0 {
+			f.journal.stale.Store(true)
+		}
+		if err != nil {
+			err = refusal{err}
+		}
+		return err
+	}})
 	_ = f.journal.do(&change{sync: true, also: func(s *session) error {
 		_, err := s.exec(updateBroken, f.journal.now().UnixMicro(), r.n)
 		return err
@@ -153,7 +170,7 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 		end.Envelope, summary = shown.Envelope, l.run.record.public(shown.Summary)
 	}
 	now := f.journal.now()
-	l.note(now, tookOver)
+	l.noteTaken(now)
 	rest.Ended = l.run.record.append(patterns.EndEvent, "", now, end).At
 	t := l.run.record.file
 	events := t.pending

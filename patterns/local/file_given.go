@@ -103,15 +103,32 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	})})
 }
 
-// noteIn appends a note to the record of a run that was just taken out of all hands.
+// noteIn appends a note to the record of a run that was just taken out of all hands. Somebody's words are in it: what the
+// run hides is hidden in them too.
 func (f *file) noteIn(s *session, n int64, body NoteBody) error {
-	var last patterns.Event
-	err := s.each(func(row func(...any) error) error { return row(&last.Seq, &last.At, &last.Hash) }, selectLast, n)
-	if err != nil {
+	stored, err := readEvents(s, n)
+	if err == nil && len(stored) == 0 {
+		err = errBroken
+	}
+	var h *hidden
+	if err == nil {
+		_, h, _, err = f.redactor.reveal(s, n, stored)
+	}
+	switch {
+	case err != nil && !unrecorded(err): // the record's fault, not the file's
+		return refusal{err}
+	case err != nil:
 		return err
 	}
-	note := patterns.Event{Seq: last.Seq + 1, At: max(last.At, f.journal.now().UnixMicro()), Kind: patterns.NoteEvent, Body: encodeBody(body)}
-	note.Seal(idOf(n), last.Hash)
+	last := stored[len(stored)-1]
+	t := &tail{file: f, id: idOf(n), n: n, head: last.Hash, hidden: h}
+	at := max(last.At, f.journal.now().UnixMicro())
+	note := t.seal(Event{Seq: int(last.Seq) + 1, At: time.UnixMicro(at), Kind: patterns.NoteEvent, Body: body})
+	if keep := t.with(nil); keep != nil {
+		if err := keep(s); err != nil {
+			return err
+		}
+	}
 	_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
 	return err
 }

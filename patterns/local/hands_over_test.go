@@ -136,7 +136,7 @@ func TestTwoConfigurationsOnOneFile(t *testing.T) {
 				defer cancel()
 				s, ok := p.Wait(ctx, mine, id, patterns.Mark{State: patterns.Running})
 				w := s.Ended.Waiting
-				if !ok || s.State != patterns.Parked || w == nil || w.Kind != patterns.ForRetry || w.Cause != "config_missing" || !slices.Equal(w.Needs, []string{"c"}) {
+				if !ok || ctx.Err() != nil || s.State != patterns.Parked || w == nil || w.Kind != patterns.ForRetry || w.Cause != "config_missing" || !slices.Equal(w.Needs, []string{"c"}) {
 					t.Errorf("%s says of a run of c: %t, %s, %+v; want that it lacks c", who, ok, s.State, w)
 				}
 			}
@@ -242,5 +242,30 @@ func TestCloseDoesNotWaitForTools(t *testing.T) {
 	for _, id := range p.RunIDs(mine) {
 		p.until(t, id, patterns.Over)
 		p.intact(t, id)
+	}
+}
+
+// Other processes write while runs go on here, and each time it is looked whether one was taken away.
+func TestLookingForTakenRunsDisturbsNone(t *testing.T) {
+	e := openPort(t, newState(t), &begun{})
+	for range 5 {
+		ended := make(chan patterns.Ended, 1)
+		go func() {
+			one, err := e.Start(t.Context(), quick(t, 6))
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- one
+		}()
+		for done := false; !done; {
+			e.Yield()
+			select {
+			case one := <-ended:
+				if done = true; !one.Result.OK() {
+					t.Errorf("it ended with %s", one.Result.StopReason)
+				}
+			default:
+			}
+		}
 	}
 }

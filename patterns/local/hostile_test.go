@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -271,4 +272,89 @@ func (p *patient) Ask(ctx context.Context, _ patterns.Question) (patterns.Answer
 	p.began <- struct{}{}
 	<-ctx.Done()
 	return patterns.Answer{Usage: patterns.Usage{Requests: 1}}, ctx.Err()
+}
+
+// A record that turns out to be broken while another process carries its run on: that process appends no more, the run
+// stays as it was found, and what it hid is gone.
+func TestBrokenRecordStopsWhoeverHasTheRun(t *testing.T) {
+	path, g := newState(t), newGate(t, catalog.Read)
+	job := g.job(t, 3)
+	job.Arguments, job.Wait = object{"goal": "Zanzibar"}, -1
+	owner := redacting(t, path, jobs{job.Spec.Name: job}, places)
+	other := opened(t, path, nil)
+	ended, err := owner.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ended.RunID
+	<-g.entered
+	other.Alter(t, "UPDATE events SET at = at + 1 WHERE n = ? AND seq = 2", local.Number(id))
+	if _, err := other.Cancel(t.Context(), mine, id, patterns.Note{By: mine}); !errors.Is(err, patterns.ErrOver) {
+		t.Errorf("Cancel: %v, want ErrOver", err)
+	}
+	before, _, _ := other.Operator().Record(id)
+	close(g.open)
+	owner.Close() // it has come to know
+	if after, _, _ := other.Operator().Record(id); len(after) != len(before) {
+		t.Errorf("%d events were appended", len(after)-len(before))
+	}
+	page, err := other.List(patterns.Filter{Principal: mine})
+	if err != nil || len(page.Rows) != 1 || page.Rows[0].StopReason != "record_broken" {
+		t.Errorf("listed: %+v, %v", page, err)
+	}
+	other.Close()
+	notInFiles(t, filepath.Dir(path), "Zanzibar")
+}
+
+// A run that was to be cancelled when its process died says in its record who wanted it.
+func TestCancelOfADeadProcessesRunIsNoted(t *testing.T) {
+	path, source, g := newState(t), &begun{}, newGate(t, catalog.Read)
+	first := port{opened(t, path, source), source} // it looks for nothing
+	id := first.beginning(t, g.job(t, 2))
+	<-g.entered
+	second := opened(t, path, source)
+	ctx, done := context.WithCancel(t.Context())
+	done()
+	if _, err := second.Cancel(ctx, mine, id, patterns.Note{By: mine, Channel: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	p := port{second, source}
+	p.Go()
+	s := p.until(t, id, patterns.Over)
+	noted := 0
+	for _, e := range p.intact(t, id) {
+		if e.Kind == patterns.NoteEvent && string(e.Body) == `{"by":"local:1","what":"cancel"}` {
+			noted++
+		}
+	}
+	if s.Ended.Result.StopReason != "cancelled" || noted != 1 {
+		t.Errorf("it ended with %s, %d notes of who wanted it; want cancelled and 1", s.Ended.Result.StopReason, noted)
+	}
+}
+
+// A run that is cancelled from another process in the moment in which it is about to wait does not wait.
+func TestCancelMeetsARunThatParks(t *testing.T) {
+	path, job := newState(t), refundJob(t, lookUp)
+	source := jobs{job.Spec.Name: job}
+	e, other := opened(t, path, source), opened(t, path, source)
+	e.Go()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	job.Wait = -1
+	job.Present = func(at patterns.Ended, _ error) patterns.Presented { // its row is about to say that it waits
+		if at.Waiting != nil {
+			if _, err := other.Cancel(gone, mine, at.RunID, patterns.Note{By: mine}); err != nil {
+				t.Error(err)
+			}
+		}
+		return patterns.Presented{}
+	}
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := (port{e, nil}).until(t, ended.RunID, patterns.Over); s.Ended.Result.StopReason != "cancelled" {
+		t.Errorf("it ended with %s, want cancelled", s.Ended.Result.StopReason)
+	}
 }

@@ -32,9 +32,9 @@ type journal struct {
 	closed bool
 	wake   chan struct{} // something is queued, or it was closed
 
-	stale   atomic.Bool  // the log may hold deleted values, see tidy
-	tidied  atomic.Int64 // when it was last tried
-	writing sync.Mutex   // around what follows
+	stale   atomic.Bool // the log may hold deleted values, see tidy
+	writing sync.Mutex  // around what follows
+	tidied  time.Time   // when that was last tried
 	writer  *session
 	full    bool            // what PRAGMA synchronous is now
 	broken  map[int64]int64 // epochs of runs whose last change failed

@@ -12,7 +12,6 @@ const (
 	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
 	selectMark   = "SELECT principal, state, epoch, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
-	selectLast   = "SELECT seq, at, hash FROM events WHERE n = ? ORDER BY seq DESC LIMIT 1"
 
 	updateParked = `UPDATE runs SET state = CASE WHEN canceled THEN 'ready' ELSE 'parked' END, owner = NULL, wake = ?, length = ?, head = ?, newest = ?,
 		waiting_kind = ?, turn = ?, waits_key = ?, expires = ?, phase = ?, summary = ? WHERE n = ?`
@@ -22,11 +21,12 @@ const (
 	updateLength = "UPDATE runs SET length = ?, head = ?, newest = ? WHERE n = ?"
 	updateTaken  = `UPDATE runs SET state = 'running', owner = ?, epoch = epoch + 1, wake = NULL, waiting_kind = NULL, turn = 0, waits_key = NULL,
 		expires = NULL WHERE n = ? AND state = ? AND epoch = ? AND canceled = ?`
-	updateSettled   = "UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ? WHERE n = ? AND state = 'parked' AND epoch = ?"
+	updateSettled = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL, length = ?, head = ?, newest = ?, waiting_kind = NULL, turn = 0,
+		waits_key = NULL, expires = NULL WHERE n = ? AND state = 'parked' AND epoch = ?`
 	updateSeized    = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running'"
 	updateGivenUp   = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE n = ? AND state = 'running' AND owner = ? AND epoch = ?"
 	updateReleased  = "UPDATE runs SET state = 'ready', owner = NULL, epoch = epoch + 1 WHERE state = 'running' AND owner = ?"
-	updateBroken    = "UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, status = 'stopped', stop_reason = 'record_broken', ended = ? WHERE n = ? AND state <> 'broken'"
+	updateBroken    = "UPDATE runs SET state = 'broken', owner = NULL, wake = NULL, epoch = epoch + 1, status = 'stopped', stop_reason = 'record_broken', ended = ? WHERE n = ? AND state <> 'broken'"
 	updateLacking   = "UPDATE runs SET waiting_kind = 'retry' WHERE n = ? AND state = 'ready' AND epoch = ?"
 	updateCanceled  = "UPDATE runs SET canceled = 1, state = 'ready', epoch = epoch + 1 WHERE n = ? AND state IN ('ready', 'parked') AND NOT canceled"
 	updateRecalled  = "UPDATE runs SET canceled = 1 WHERE n = ? AND state = 'running'"

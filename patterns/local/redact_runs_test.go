@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -148,11 +149,50 @@ func TestRedactedLogIsEmptied(t *testing.T) {
 	job := patterns.Job{Spec: spec(t, run.kind, 0.01), Task: run.task, Model: &script{replies: run.replies}, Principal: "local:1"}
 	other := redacting(t, path, jobs{}, places)
 	e := redacting(t, path, jobs{job.Spec.Name: job}, places)
-	e.Go()
+	e.Tidied()
 	if _, err := e.Start(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	e.Close()
 	notInFiles(t, filepath.Dir(path), "Zanzibar")
 	other.Close()
+}
+
+// What a person says about a run that nobody carries on is hidden as all else: why it was cancelled, why it was seized.
+func TestReasonsHideWhatTheirRunHides(t *testing.T) {
+	const secret = "Zanzibar 7731"
+	about := patterns.Note{By: mine, Reason: "not " + secret}
+	t.Run("cancelled", func(t *testing.T) {
+		path := newState(t)
+		job := patterns.Job{
+			Spec: spec(t, gateway.Supervisor, 0.01), Principal: mine, Arguments: object{"goal": secret},
+			Task: patterns.Task{Goal: secret, Caller: patterns.Proposals("actions", []any{})},
+		}
+		e := redacting(t, path, jobs{job.Spec.Name: job}, places)
+		ended, err := e.Start(t.Context(), job)
+		if err != nil || ended.Waiting == nil {
+			t.Fatalf("%+v, %v; want a run that waits", ended, err)
+		}
+		if s, err := e.Cancel(t.Context(), mine, ended.RunID, about); err != nil || s.State != patterns.Over {
+			t.Fatalf("%s, %v", s.State, err)
+		}
+		noneIn(t, path, []string{secret})
+		port{e, nil}.intact(t, ended.RunID)
+	})
+	t.Run("seized", func(t *testing.T) {
+		path, g := newState(t), newGate(t, catalog.Read)
+		job := g.job(t, 1)
+		job.Arguments, job.Wait = object{"goal": secret}, -1
+		e := redacting(t, path, jobs{job.Spec.Name: job}, places)
+		ended, err := e.Start(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-g.entered
+		if err := e.Operator().Seize(ended.RunID, about); err != nil {
+			t.Fatal(err)
+		}
+		noneIn(t, path, []string{secret})
+		port{e, nil}.intact(t, ended.RunID)
+	})
 }

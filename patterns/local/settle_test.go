@@ -202,3 +202,21 @@ func TestTaskInDoubtInAFile(t *testing.T) {
 		}
 	}
 }
+
+// A run that was settled while nobody carries it on is listed as one that goes on, not as one that waits for a person.
+func TestSettledRunIsListedAsItStands(t *testing.T) {
+	c := &cashier{sent: make(chan string, 1)}
+	path, job := newState(t), c.job(t, false)
+	id := c.interrupt(t, path, job)
+	operator := opened(t, path, jobs{job.Spec.Name: job}).Operator()
+	if _, err := operator.Resume(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := operator.Settle(id, "pay#1", local.Settlement{Happened: true}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := operator.List(patterns.Filter{})
+	if err != nil || len(page.Rows) != 1 || page.Rows[0].Status != "running" || page.Rows[0].WaitingKind != "" || !page.Rows[0].Expires.IsZero() {
+		t.Errorf("listed: %+v, %v; want a run that goes on", page.Rows, err)
+	}
+}

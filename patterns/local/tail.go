@@ -9,7 +9,7 @@ import (
 )
 
 // tail is the end of a run's record in the state file, at which its owner appends. All but unsure is guarded by the
-// record's lock.
+// record's lock; the epoch is read without it once the run is entered.
 type tail struct {
 	file     *file
 	id       string
@@ -76,7 +76,10 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 			told(err)
 		}
 	}
-	t.pending, t.durable, t.begin, t.epoch = nil, false, nil, max(t.epoch, 1)
+	t.pending, t.durable = nil, false
+	if t.begin != nil { // never written again: who looks after a run's beginning needs no lock
+		t.begin, t.epoch = nil, 1
+	}
 	if !t.file.journal.enqueue(c) {
 		return none
 	}

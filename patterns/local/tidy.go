@@ -8,12 +8,14 @@ const tidyAfter = time.Second
 // tidy empties the log soon after hidden values were deleted: SQLite appends the pages without them and leaves the old
 // ones in the log until it begins anew. It never waits: where the file is in use it is tried again.
 func (j *journal) tidy() {
-	now := time.Now().UnixNano()
-	if !j.stale.Load() || now-j.tidied.Load() < int64(tidyAfter) || !j.writing.TryLock() {
+	if !j.stale.Load() || !j.writing.TryLock() {
 		return
 	}
 	defer j.writing.Unlock()
-	j.tidied.Store(now)
+	if time.Since(j.tidied) < tidyAfter { // a wall clock that is set back does not put it off
+		return
+	}
+	j.tidied = time.Now()
 	if j.writer != nil && j.there() == nil {
 		j.truncate()
 	}
