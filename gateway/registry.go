@@ -164,8 +164,8 @@ var registry = concat(
 	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell,
 		"journal_unavailable", "The run's record could not be written; what was not recorded was not done.",
-		"replay_mismatch", "The run's record does not fit this version's code any more; nothing was done.",
-		"record_broken", "The run's record is damaged; it is kept as it is, and nothing was done."),
+		"replay_mismatch", "The run's record does not fit this version's code any more; it was not carried on.",
+		"record_broken", "The run's record is damaged; it is kept as it is, and the run goes no further."),
 	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
 )
 

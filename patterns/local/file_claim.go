@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -101,8 +102,9 @@ func (f *file) announceTaken(l *loaded) {
 
 // quarantine marks a run whose record is broken. Nothing is appended to it.
 func (f *file) quarantine(r *row, cause error) {
-	_ = f.journal.do(&change{sync: true, also: func(s *session) error {
-		_, err := s.exec(updateBroken, f.journal.now().UnixMicro(), r.n)
+	broken, _ := gateway.LookupStopReason("record_broken")
+	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // what it said before does not hold any more
+		_, err := s.exec(updateBroken, broken.Meaning, f.journal.now().UnixMicro(), r.n)
 		return err
 	}})
 	f.waiters.announce(r.id())
