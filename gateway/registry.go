@@ -1,5 +1,7 @@
 package gateway
 
+import "slices"
+
 // Where reasons occur. A nil phase list stands for success, which has none.
 var (
 	tdPlan, tdRun, tdEnd = Place{TaskDecomposition, []string{"plan"}}, Place{TaskDecomposition, []string{"execute"}}, Place{TaskDecomposition, []string{"finalize"}}
@@ -8,11 +10,15 @@ var (
 	svPlan, svJudge      = Place{Supervisor, []string{"worker"}}, Place{Supervisor, []string{"supervisor"}}
 	svAsk, svRun         = Place{Supervisor, []string{"human_approval"}}, Place{Supervisor, []string{"execution"}}
 
-	dcRequest = Place{Catalog, []string{"request"}}
+	dcRequest    = Place{Catalog, []string{"request"}}
+	listRequest  = Place{RunList, []string{"request"}}
+	runsRequests = []Place{{RunStatus, []string{"request"}}, {RunWait, []string{"request"}}, {RunCancel, []string{"request"}}}
 
-	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Catalog, nil}}
+	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
 	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
-	calls      = append(requests[:len(requests):len(requests)], dcRequest)
+	calls      = slices.Concat(requests, at(dcRequest), runsRequests, at(listRequest))
+	naming     = slices.Concat(requests, runsRequests[1:])
+	finding    = slices.Concat(at(dcRequest), runsRequests, continuing)
 	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
@@ -27,13 +33,13 @@ var registry = concat(
 	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
 	rows("invalid_request:", calls, ExitRequest, NextFix,
 		"unknown_field:N", "The call has an argument N that the tool does not know."),
-	rows("invalid_request:", requests, ExitRequest, NextFix,
+	rows("invalid_request:", naming, ExitRequest, NextFix,
 		"missing:N", "The argument N is required, and absent or blank."),
 	rows("invalid_request:", calls, ExitRequest, NextFix,
 		"type:N", "The argument N is of another type.",
 		"limit:N", "The argument N holds a number out of range, a word outside its list or too much, or is nested too deep.",
 		"too_large:N", "The argument N, or the whole call, is larger than allowed."),
-	rows("invalid_request:", append(at(dcRequest), continuing...), ExitRequest, NextCallOrTel,
+	rows("invalid_request:", finding, ExitRequest, NextCallOrTel,
 		"not_found:N", "What the argument N names is not there, or not yours."),
 	rows("invalid_request:", continuing, ExitRequest, NextFix,
 		"mismatch:N", "The argument N is not what the run began with."),
@@ -164,8 +170,8 @@ var registry = concat(
 	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell,
 		"journal_unavailable", "The run's record could not be written; what was not recorded was not done.",
-		"replay_mismatch", "The run's record does not fit this version's code any more; nothing was done.",
-		"record_broken", "The run's record is damaged; it is kept as it is, and nothing was done."),
+		"replay_mismatch", "The run's record does not fit this version's code any more; it was not carried on.",
+		"record_broken", "The run's record is damaged; it is kept as it is, and the run goes no further."),
 	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
 )
 

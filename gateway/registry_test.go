@@ -19,12 +19,16 @@ var phases = map[gateway.Kind][]string{
 	gateway.Routing:           {"route", "delegate", "finalize"},
 	gateway.Supervisor:        {"worker", "supervisor", "human_approval", "execution"},
 	gateway.Catalog:           {},
+	gateway.RunStatus:         {},
+	gateway.RunWait:           {},
+	gateway.RunCancel:         {},
+	gateway.RunList:           {},
 }
 
 // short are the kinds' names in the table below.
 var short = map[string]gateway.Kind{
 	"TD": gateway.TaskDecomposition, "OR": gateway.Orchestrator, "RT": gateway.Routing, "SV": gateway.Supervisor,
-	"DC": gateway.Catalog,
+	"DC": gateway.Catalog, "RS": gateway.RunStatus, "RW": gateway.RunWait, "RC": gateway.RunCancel, "RL": gateway.RunList,
 }
 
 // begun is everywhere but in a refused request.
@@ -40,10 +44,10 @@ const (
 // supervisor has no tool_bad_args, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
 // kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it and in_doubt end tasks.
 const stopReasons = `
-TD , OR , RT , SV , DC |0|answer_user|success
-TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:missing:goal
-TD request, OR request, RT request, SV request, DC request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
-RT request, SV request, DC request|2|call or tell_user|invalid_request:not_found:names
+TD , OR , RT , SV , DC , RS , RL |0|answer_user|success
+TD request, OR request, RT request, SV request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
+TD request, OR request, RT request, SV request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
+RT request, SV request, DC request, RS request, RW request, RC request|2|call or tell_user|invalid_request:not_found:names
 RT request, SV request|2|fix_and_retry|invalid_request:mismatch:goal
 TD request, OR request, RT request, SV request|2|fix_and_retry|invalid_request:reused:idempotency_key
 TD plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay

@@ -18,8 +18,14 @@ const (
 	Supervisor        Kind = "supervisor"
 )
 
-// Catalog is no pattern: under it the registry has the tool that lists what may be called.
-const Catalog Kind = "describe_catalog"
+// These are no patterns: under them the registry has the tools that list what may be called and that are about runs.
+const (
+	Catalog   Kind = "describe_catalog"
+	RunStatus Kind = "run_status"
+	RunWait   Kind = "run_wait"
+	RunCancel Kind = "run_cancel"
+	RunList   Kind = "list_runs"
+)
 
 // Next is what a reader should do after a stop (spec/surface.md section 1, next).
 type Next string

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -136,20 +137,33 @@ func (e *Envelope) showRaw(r patterns.Result) {
 
 // faultEnvelope presents a run that a fault of ours ended. fault is the opaque id under which the log has the cause.
 func faultEnvelope(c call, ended patterns.Ended, fault string) Envelope {
-	phase := ended.Phase
-	if phase == "" {
-		phase = firstPhase(c.Spec.Kind)
-	}
 	did := "Nothing that it may call writes."
 	if c.mayWrite() {
 		did = "Whether something was written is not known; find out before anything is repeated."
 	}
 	if c.Spec.Kind == "" { // what it was begun with is not known here
-		did = "What it did stays done; find out what that was before anything is repeated."
+		did = staysDone
 	}
-	summary := paragraph("A fault inside the server ended the run in phase "+phase+" (fault "+fault+").", did)
+	return untold(c, ended, "internal_error", "A fault inside the server ended the run in phase %s (fault "+fault+").", did)
+}
+
+// brokenEnvelope presents a run whose record is damaged: what the run did cannot be told from it.
+func brokenEnvelope(c call, ended patterns.Ended) Envelope {
+	return untold(c, ended, brokenRecord, "Stopped in phase %s: "+meaning(brokenRecord)+" ("+brokenRecord+").", staysDone)
+}
+
+// brokenRecord is the stop reason of a run whose record is damaged.
+const brokenRecord = "record_broken"
+
+// staysDone is what holds of a run of which nothing else is known.
+const staysDone = "What it did stays done; find out what that was before anything is repeated."
+
+// untold is the envelope of a run that ended without an account of what it did. why holds a place for the phase.
+func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
+	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhase(c.Spec.Kind))
+	summary := paragraph(fmt.Sprintf(why, phase), did)
 	return Envelope{
-		Status: statusStopped, StopReason: "internal_error", Phase: phase, RunID: ended.RunID, Summary: summary,
+		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
 		Next:  next{Action: actionTell, Say: summary},
 		Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}

@@ -102,6 +102,7 @@ func TestClosedConnectionDetaches(t *testing.T) {
 				if r.Structured["status"] != "ok" || r.Structured["run_id"] != id {
 					t.Errorf("the run that was left ended with %v", r)
 				}
+				until(t, "its end is logged", func() bool { return len(log.lines(t, "run ended")) > 0 }) // who waits is told first
 				h.stop()
 				if runs := log.lines(t, "run ended"); len(runs) != 1 || runs[0]["status"] != "ok" {
 					t.Errorf("the log: %v", runs)

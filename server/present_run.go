@@ -77,8 +77,11 @@ func (t *tool) stateOf(c call, s patterns.Snapshot) Envelope {
 			return e
 		}
 	}
-	if s.State == patterns.Over && s.Ended.Result.StopReason == "" {
+	switch {
+	case s.State == patterns.Over && s.Ended.Result.StopReason == "":
 		return faultEnvelope(c, s.Ended, runFault(s.RunID))
+	case s.State == patterns.Over && s.Ended.Result.StopReason == brokenRecord:
+		return brokenEnvelope(c, s.Ended)
 	}
 	return t.envelope(c, s.Ended)
 }

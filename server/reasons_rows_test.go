@@ -27,7 +27,7 @@ var (
 // allRows are runs that together end in every stop reason there is.
 func allRows() []row {
 	var rows []row
-	for _, part := range [][]row{successes(), requests(), catalogs(), plans(), taskPlans(), routes(), actions(), rulesFaults(),
+	for _, part := range [][]row{successes(), requests(), catalogs(), runTools(), plans(), taskPlans(), routes(), actions(), rulesFaults(),
 		modelFaults(), callFaults(), workerFaults(), loops(), limits(), blocks(), others()} {
 		rows = append(rows, part...)
 	}
@@ -88,6 +88,33 @@ func catalogs() []row {
 	} {
 		rows = append(rows, row{kind: gateway.Catalog, want: "invalid_request:" + want, phase: "request", arguments: args})
 	}
+	return rows
+}
+
+// runTools are calls of the tools about runs; what they show of a run is the run's own.
+func runTools() []row {
+	rows := []row{{kind: gateway.RunStatus, want: "success", arguments: object{}}, {kind: gateway.RunList, want: "success", arguments: object{}}}
+	add := func(kind gateway.Kind, want string, args object) {
+		rows = append(rows, row{kind: kind, want: "invalid_request:" + want, phase: "request", arguments: args})
+	}
+	deep := any("x")
+	for range 100 {
+		deep = []any{deep}
+	}
+	for _, kind := range []gateway.Kind{gateway.RunStatus, gateway.RunWait, gateway.RunCancel, gateway.RunList} {
+		name := "run_id"
+		if kind == gateway.RunList {
+			name = "pattern"
+		} else {
+			add(kind, "not_found:run_id", object{"run_id": "run_0123456789abcdef"})
+		}
+		add(kind, "unknown_field:tool", object{name: "x", "tool": "x"})
+		add(kind, "type:"+name, object{name: 1})
+		add(kind, "limit:"+name, object{name: deep})
+		add(kind, "too_large:"+name, object{name: strings.Repeat("x", 257)})
+	}
+	add(gateway.RunWait, "missing:run_id", object{})
+	add(gateway.RunCancel, "missing:run_id", object{})
 	return rows
 }
 

@@ -208,7 +208,7 @@ func with(kind gateway.Kind, more map[string]any) map[string]any {
 // specOf declares a kind over the demo's tools and a few that misbehave: broken, panicking, lying and reporting.
 func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	t.Helper()
-	if kind == gateway.Catalog { // of whatever pattern
+	if !slices.Contains(kinds, kind) { // of whatever pattern
 		kind = gateway.Supervisor
 	}
 	tools, err := demo.Tools(demo.Config{DelayFactor: 0.01})
@@ -245,10 +245,12 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 }
 
 func toolOf(kind gateway.Kind) string {
+	if !slices.Contains(kinds, kind) {
+		return string(kind)
+	}
 	return map[gateway.Kind]string{
 		gateway.TaskDecomposition: "run_task_decomposition", gateway.Orchestrator: "run_orchestrator",
 		gateway.Routing: "route_ticket", gateway.Supervisor: "supervised_refund",
-		gateway.Catalog: "describe_catalog",
 	}[kind]
 }
 

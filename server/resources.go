@@ -42,7 +42,10 @@ func (s *Server) addResource(uri, name, title, description string, text func() (
 
 // reasons are the rows of the registry that a run of what is served can end in.
 func (s *Server) reasons() (json.RawMessage, error) {
-	names := map[gateway.Kind][]string{gateway.Catalog: {catalogTool}}
+	names := map[gateway.Kind][]string{}
+	for _, name := range ownTools {
+		names[gateway.Kind(name)] = []string{name}
+	}
 	for _, p := range s.config.Patterns {
 		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)
 	}

@@ -243,7 +243,7 @@ func TestBrokenRecordsAreLeftAlone(t *testing.T) {
 				t.Errorf("the log has %q, want the broken run", faults)
 			}
 			page, err := e.List(patterns.Filter{Principal: mine, StopReason: "record_broken"})
-			if err != nil || len(page.Rows) != 1 || page.Rows[0].RunID != id {
+			if err != nil || len(page.Rows) != 1 || page.Rows[0].RunID != id || !strings.Contains(page.Rows[0].Summary, "damaged") {
 				t.Errorf("listed: %+v, %v", page, err)
 			}
 			if ended := send(t, e, sound, object{"actions": []any{final}}); !ended.Result.OK() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -115,8 +116,9 @@ func (f *file) quarantine(r *row, cause error) {
 		}
 		return err
 	}})
-	_ = f.journal.do(&change{sync: true, also: func(s *session) error {
-		_, err := s.exec(updateBroken, f.journal.now().UnixMicro(), r.n)
+	broken, _ := gateway.LookupStopReason("record_broken")
+	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // what it said before does not hold any more
+		_, err := s.exec(updateBroken, broken.Meaning, f.journal.now().UnixMicro(), r.n)
 		return err
 	}})
 	f.waiters.announce(r.id())
