@@ -186,6 +186,32 @@ func TestRunsThatLackSomethingHoldUpNobody(t *testing.T) {
 	}
 }
 
+// A person who has all that is ready carried on is not left with those that were too many at once.
+func TestResumeCarriesOnAllThatIsReady(t *testing.T) {
+	const runs = 260
+	path := newState(t)
+	job := newWorld(t, catalog.Read, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }).job(t, 1)
+	job.Wait = -1
+	first := opened(t, path, nil)
+	for range runs {
+		if _, err := first.Start(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first.Close()
+
+	quick := newWorld(t, catalog.Read, nil).job(t, 1)
+	list, err := opened(t, path, jobs{quick.Spec.Name: quick}).Operator().Resume(t.Context(), "")
+	if err != nil || len(list) != runs {
+		t.Fatalf("%d runs were carried on, %v; want %d", len(list), err, runs)
+	}
+	for _, s := range list {
+		if s.State != patterns.Over || !s.Ended.Result.OK() {
+			t.Fatalf("%s is %s with %s", s.RunID, s.State, s.Ended.Result.StopReason)
+		}
+	}
+}
+
 // A run that is taken from an engine which lives on is shown there as it goes on, and nothing of that engine's is written.
 func TestSeizedRunIsNotHeld(t *testing.T) {
 	path, source := newState(t), &begun{}

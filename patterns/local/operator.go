@@ -155,35 +155,41 @@ func (o Operator) Seize(id string, by patterns.Note) error {
 func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, error) {
 	f := o.file
 	f.bury(f.owners())
-	var wanted []int64
 	if id != "" {
 		n, _ := numberOf(id)
-		wanted = []int64{n}
-	} else {
-		ready, _, err := f.candidates()
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range ready {
-			wanted = append(wanted, r.n)
-		}
-	}
-	var lives []*life
-	for _, n := range wanted {
 		l, err := f.claim(n, nil)
-		if err != nil && id != "" {
+		if err != nil {
 			return o.unclaimed(id, err)
 		}
-		if l != nil {
-			lives = append(lives, l)
-		}
+		return o.rested(ctx, l), nil
 	}
 	var list []patterns.Snapshot
-	for _, l := range lives {
-		s, _ := f.Wait(ctx, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
-		list = append(list, s)
+	for ctx.Err() == nil {
+		ready, _, err := f.candidates() // as many as may be carried on at once
+		if err != nil {
+			return list, err
+		}
+		var lives []*life
+		for _, r := range ready {
+			if l, err := f.claim(r.n, nil); err == nil {
+				lives = append(lives, l)
+			}
+		}
+		if len(lives) == 0 {
+			break
+		}
+		list = append(list, o.rested(ctx, lives...)...)
 	}
 	return list, nil
+}
+
+// rested shows lives when they have come to rest, at the latest when ctx ends.
+func (o Operator) rested(ctx context.Context, lives ...*life) (list []patterns.Snapshot) {
+	for _, l := range lives {
+		s, _ := o.file.Wait(ctx, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
+		list = append(list, s)
+	}
+	return list
 }
 
 // unclaimed shows the one run that was not carried on, and says why.
