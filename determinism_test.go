@@ -21,10 +21,12 @@ var forbidden = []string{"crypto/rand", "io", "io/fs", "log", "log/slog", "math/
 
 // open are the files of package patterns that hold ports and not pattern code.
 var open = map[string][]string{
-	"engine.go": {"context"},                  // Engine is the port of who carries out runs
-	"runs.go":   {"context"},                  // Runs is the port of who looks at runs
-	"model.go":  {"context"},                  // Model is the port of who answers questions
-	"permit.go": {"context", "runtime/debug"}, // a Permit performs its call and contains its panic
+	"engine.go":    {"context"},                  // Engine is the port of who carries out runs
+	"runs.go":      {"context"},                  // Runs is the port of who looks at runs
+	"approvals.go": {"context"},                  // Owner is the port of who sees the runs of all
+	"approvals.go": {"context"},                  // Owner is the port of who looks at all runs
+	"model.go":     {"context"},                  // Model is the port of who answers questions
+	"permit.go":    {"context", "runtime/debug"}, // a Permit performs its call and contains its panic
 }
 
 // TestPatternCodeIsDeterministic holds that pattern code and gateway have no clock, goroutine, channel, random number,

@@ -29,7 +29,8 @@ var floors = map[string]floor{
 	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
 	"catalog/upstream":    {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
 
-	"gateway": {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
+	"gateway":          {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
+	"gateway/approver": {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
 
 	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
@@ -38,7 +39,7 @@ var floors = map[string]floor{
 	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
 
 	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/cli": {"server patterns patterns/llm patterns/local patterns/record gateway catalog catalog/demo catalog/demo/ledger catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server patterns patterns/llm patterns/local patterns/record gateway gateway/approver catalog catalog/demo catalog/demo/ledger catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 }
 
 // listed is what "go list -json" tells of a package.

@@ -33,3 +33,13 @@ func (s *Schema) hashed() any {
 	}
 	return v
 }
+
+// Hash is the SHA-256, "sha256:" and hex, of the schema's canonical form. A nil Schema is hashed as {}.
+func (s *Schema) Hash() string {
+	v := s.hashed()
+	if v == nil {
+		v = map[string]any{}
+	}
+	sum := sha256.Sum256(ijson.Canonical(v))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

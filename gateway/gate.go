@@ -32,6 +32,9 @@ type Stop struct {
 	Need     []string  // tools that must come first
 	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did.
 	Ruled Judgment
+	// Asks is the ruling where the policy asks for a person: what they approve is reviewed by [Gate.ReviewApproved] and
+	// admitted by [Gate.Approved]. Nil: nobody is to be asked.
+	Asks *Ruling
 }
 
 func (s *Stop) Error() string { return s.Reason }
@@ -104,7 +107,26 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
 	call.verdict = ruling.Judgment()
 	if !ruling.covers(g, p) {
-		return Permit{}, &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
+		stop := &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
+		if ruling.Decision == Escalate {
+			stop.Asks = &ruling
+		}
+		return Permit{}, stop
+	}
+	return Permit{call}, nil
+}
+
+// Approved admits a call that the policy put to a person, as they left it: it was checked before and counted as one call,
+// so that only what may differ is checked again. The ruling must be this gate's own, of [Gate.ReviewApproved], and approve
+// exactly these arguments.
+func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
+	call, stop := g.typed(p)
+	if stop != nil {
+		return Permit{}, stop
+	}
+	call.verdict, call.approval = ruling.Judgment(), ruling.approval
+	if !ruling.covers(g, p) {
+		return Permit{}, &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict}
 	}
 	return Permit{call}, nil
 }
@@ -119,8 +141,19 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
 	}
-	call.verdict = ruling.Judgment()
+	call.verdict, call.approval = ruling.Judgment(), ruling.approval
 	return Permit{call}, nil
+}
+
+// Question is what a person is asked about a call: as it would be sent, but for what the engine adds (run, step, expiry).
+// What the catalog does not have is asked about as it was proposed.
+func (g *Gate) Question(p Proposal) Question {
+	q := Question{Tool: p.Tool, Args: owned(p.Args), Policy: g.policy}
+	maps.Copy(q.Args, p.Inject)
+	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
+		q.Schema = tool.Input.Hash()
+	}
+	return q
 }
 
 // check judges all but policy, so that what it returns is no permit yet.
@@ -134,13 +167,20 @@ func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	if !slices.Contains(g.config.Execution, p.Tool) {
 		return nil, g.refuse("denied", p)
 	}
+	if _, ok := g.config.Catalog.Tool(p.Tool); !ok {
+		return nil, g.refuse("missing", p)
+	}
+	if stop := g.loop(p.Tool, ijson.ArgsHash(p.Args)); stop != nil {
+		return nil, stop
+	}
+	return g.typed(p)
+}
+
+// typed checks a call's arguments and takes them over.
+func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	tool, ok := g.config.Catalog.Tool(p.Tool)
 	if !ok {
 		return nil, g.refuse("missing", p)
-	}
-	hash := ijson.ArgsHash(p.Args)
-	if stop := g.loop(p.Tool, hash); stop != nil {
-		return nil, stop
 	}
 	args := owned(p.Args)
 	maps.Copy(args, p.Inject)
@@ -148,7 +188,7 @@ func (g *Gate) check(p Proposal) (*judged, *Stop) {
 		family := g.config.Family
 		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
-	return &judged{tool: tool, args: args, hash: hash, attempt: p.Attempt}, nil
+	return &judged{tool: tool, args: args, hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}, nil
 }
 
 // refuse names what could have been called instead.

@@ -49,7 +49,7 @@ func TestPermitCarriesItsVerdict(t *testing.T) {
 			gate.Note(look, gateway.Entry{Key: "k", Status: gateway.Finished, Observation: looked(42, 1200, 10).Observation, Order: 1})
 			review := gate.Review
 			if tt.person {
-				review = gate.ReviewApproved
+				review = func(c gateway.Case) gateway.Ruling { return gate.ReviewApproved(c, "") }
 			}
 			ruling := review(gateway.Case{Tool: "issue_refund", Args: tt.args})
 			permit, stop := gate.AdmitRuled(gateway.Proposal{Tool: "issue_refund", Args: ruling.Args}, ruling)

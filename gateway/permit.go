@@ -30,6 +30,8 @@ type judged struct {
 	hash    string
 	attempt int
 	verdict Judgment
+	// approval is the one by which a person decided about the call, see [Permit.Approval].
+	approval string
 }
 
 // Valid reports whether p permits anything.
@@ -68,6 +70,23 @@ func (p Permit) Verdict() Judgment {
 		return Judgment{}
 	}
 	return p.judged.verdict
+}
+
+// Approval is the id of the decision of a person that the call spends, ap_ and 16 hex digits; "" where no person decided,
+// and the engine has nothing to check.
+func (p Permit) Approval() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.approval
+}
+
+// Question is the call as a person is asked about it, but for what the engine adds: the run, the step and the expiry.
+func (p Permit) Question() Question {
+	if p.judged == nil {
+		return Question{}
+	}
+	return Question{Tool: p.judged.tool.Name, Schema: p.judged.tool.Input.Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
 }
 
 // Args are the arguments as they are sent. They must not be changed.

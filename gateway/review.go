@@ -78,6 +78,7 @@ type Ruling struct {
 	passes    int    // of the policy
 	policy    string // its hash
 	byPerson  bool   // a person's approval stood in for an escalation
+	approval  string // by which a person decided about it; "" for nobody's, and for who stands in for one
 }
 
 // approved says what exactly a review allowed; its zero value is nothing.
@@ -102,8 +103,13 @@ const maxRevisions = 3
 func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 
 // ReviewApproved reviews what a person approved: escalation is satisfied for exactly these arguments, block and
-// revise still count.
-func (g *Gate) ReviewApproved(c Case) Ruling { return g.review(c, true) }
+// revise still count. The approval is the one by which they decided, ap_ and 16 hex digits, and is spent by the call;
+// "" where somebody stands in for a person.
+func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
+	r := g.review(c, true)
+	r.approval = approval
+	return r
+}
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	c.Effects = g.ledger

@@ -112,7 +112,7 @@ func TestWhatAPersonApprovedIsReviewedAgain(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := gate.ReviewApproved(gateway.Case{Tool: "look", Args: tt.args})
+			r := gate.ReviewApproved(gateway.Case{Tool: "look", Args: tt.args}, "")
 			if r.Decision != tt.decision || r.Reason != tt.reason {
 				t.Errorf("ReviewApproved(%v) = %s %s, want %s %s", tt.args, r.Decision, r.Reason, tt.decision, tt.reason)
 			}
@@ -122,7 +122,7 @@ func TestWhatAPersonApprovedIsReviewedAgain(t *testing.T) {
 		})
 	}
 	all := gateway.NewGate(gateway.Config{Reviewer: always(gateway.Verdict{Decision: gateway.Escalate, Reason: "high"})})
-	if r := all.ReviewApproved(gateway.Case{Answer: "Done."}); r.Decision != gateway.Approve {
+	if r := all.ReviewApproved(gateway.Case{Answer: "Done."}, ""); r.Decision != gateway.Approve {
 		t.Errorf("ReviewApproved of a final answer = %s", r.Decision)
 	}
 	if r := all.Review(gateway.Case{Answer: "Done."}); r.Decision != gateway.Escalate {

@@ -1,12 +1,14 @@
 package patterns
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -17,6 +19,7 @@ type ApproverKind string
 // The kinds of approvers.
 const (
 	RejectApprover    ApproverKind = "reject"    // nobody may be asked: the answer is no
+	InboxApprover     ApproverKind = "inbox"     // a person, whom the run waits for; in memory nobody
 	SimulatedApprover ApproverKind = "simulated" // the demo's person, who approves up to a cap
 )
 
@@ -24,13 +27,22 @@ const (
 type Approver struct {
 	Kind   ApproverKind
 	CapUSD float64 // of the simulated person
+	// Expires is how long a person may take, in whole seconds; silence is no. Least is how sure it must be that one decided;
+	// "" is user. Both are of the inbox.
+	Expires time.Duration
+	Least   gateway.Assurance
 }
+
+// least is how sure it must be that a person decided.
+func (a Approver) least() gateway.Assurance { return cmp.Or(a.Least, gateway.UserAssurance) }
 
 // Approval is the question to a person: exactly the call that would be made.
 type Approval struct {
 	Action   gateway.Action
-	Rule     string // why the policy asks
+	Question gateway.Question // the same as it would be sent, but for what the engine adds
+	Rule     string           // why the policy asks
 	Approver Approver
+	Catalog  *catalog.Catalog // where the call's tool is
 }
 
 // Decision is a person's answer. The zero Decision is no.
@@ -39,17 +51,21 @@ type Decision struct {
 	Args     map[string]any // what was approved, perhaps edited; nil: as asked
 	Comment  string
 	By       string // from the channel, never from a message
-	Channel  string // none, simulated
-	// Assurance says how sure it is that a person decided: none, simulated.
-	Assurance string
+	Channel  string // none, simulated, cli, page
+	// Assurance says how sure it is that a person decided.
+	Assurance gateway.Assurance
+	// Of the inbox:
+	Approval string    // the id of the question
+	Key      string    // the id of the key that signed; "" for none
+	At       time.Time // when they decided; zero: when the outcome was recorded
 }
 
 // Decide answers for approvers that need nobody's time. It is deterministic.
 func (a Approver) Decide(action gateway.Action) Decision {
 	if a.Kind != SimulatedApprover {
-		return Decision{Comment: "rejected_by_human", By: "configuration", Channel: "none", Assurance: "none"}
+		return Decision{Comment: "rejected_by_human", By: "configuration", Channel: "none", Assurance: gateway.NoAssurance}
 	}
-	d := Decision{By: "simulated", Channel: "simulated", Assurance: "simulated"}
+	d := Decision{By: "simulated", Channel: "simulated", Assurance: gateway.SimulatedAssurance}
 	amount, isMoney := action.Args["amount_usd"].(float64)
 	if !isMoney {
 		d.Approved, d.Args, d.Comment = true, action.Args, "approved_by_human"
@@ -68,9 +84,18 @@ func (a Approver) Decide(action gateway.Action) Decision {
 
 // Value is the decision as it is recorded.
 func (d Decision) Value() map[string]any {
-	v := map[string]any{"approved": d.Approved, "comment": d.Comment, "by": d.By, "channel": d.Channel, "assurance": d.Assurance}
+	v := map[string]any{"approved": d.Approved, "comment": d.Comment, "by": d.By, "channel": d.Channel, "assurance": string(d.Assurance)}
 	if d.Args != nil {
 		v["args"] = d.Args
+	}
+	if d.Approval != "" {
+		v["approval_id"] = d.Approval
+	}
+	if d.Key != "" {
+		v["key_id"] = d.Key
+	}
+	if !d.At.IsZero() {
+		v["decided_at"] = d.At.UTC().Format(time.RFC3339)
 	}
 	return v
 }
@@ -79,7 +104,11 @@ func (d Decision) Value() map[string]any {
 func readDecision(v any) Decision {
 	obj, _ := v.(map[string]any)
 	text := func(name string) string { s, _ := obj[name].(string); return s }
-	d := Decision{Comment: text("comment"), By: text("by"), Channel: text("channel"), Assurance: text("assurance")}
+	d := Decision{
+		Comment: text("comment"), By: text("by"), Channel: text("channel"), Assurance: gateway.Assurance(text("assurance")),
+		Approval: text("approval_id"), Key: text("key_id"),
+	}
+	d.At, _ = time.Parse(time.RFC3339, text("decided_at"))
 	d.Approved, _ = obj["approved"].(bool)
 	d.Args, _ = obj["args"].(map[string]any)
 	return d
@@ -87,22 +116,27 @@ func readDecision(v any) Decision {
 
 // HumanApproval is a person's decision as results show it (spec/surface.md section 1).
 type HumanApproval struct {
-	Approved      bool   `json:"approved"`
-	RevisedAction any    `json:"revised_action,omitempty"`
-	Comment       string `json:"comment"`
-	By            string `json:"by"`
-	Channel       string `json:"channel"`
-	Assurance     string `json:"assurance"`
-	DecidedAt     string `json:"decided_at"` // RFC 3339, UTC, whole seconds
+	Approved      bool              `json:"approved"`
+	RevisedAction any               `json:"revised_action,omitempty"`
+	Comment       string            `json:"comment"`
+	By            string            `json:"by"`
+	Channel       string            `json:"channel"`
+	Assurance     gateway.Assurance `json:"assurance"`
+	ApprovalID    string            `json:"approval_id,omitempty"`
+	KeyID         string            `json:"key_id,omitempty"`
+	DecidedAt     string            `json:"decided_at"` // RFC 3339, UTC, whole seconds
 }
 
-func humanApproval(d Decision, action gateway.Action, at time.Time) *HumanApproval {
+func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
+	if !d.At.IsZero() {
+		at = d.At
+	}
 	h := &HumanApproval{
 		Approved: d.Approved, Comment: d.Comment, By: d.By, Channel: d.Channel, Assurance: d.Assurance,
-		DecidedAt: at.UTC().Format(time.RFC3339),
+		ApprovalID: d.Approval, KeyID: d.Key, DecidedAt: at.UTC().Format(time.RFC3339),
 	}
 	if d.Approved {
-		h.RevisedAction = action.Row()
+		h.RevisedAction = action
 	}
 	return h
 }
@@ -132,7 +166,12 @@ func floatText(f float64) string {
 
 // input is the question in canonical form: what is recorded and compared.
 func (a *Approval) input() []byte {
-	return ijson.Canonical(map[string]any{
+	v := map[string]any{
 		"action": a.Action.Row(), "rule": a.Rule, "approver": string(a.Approver.Kind), "cap_usd": a.Approver.CapUSD,
-	})
+	}
+	if a.Approver.Kind == InboxApprover {
+		delete(v, "cap_usd")
+		v["expires_seconds"], v["min_assurance"] = a.Approver.Expires.Seconds(), string(a.Approver.least())
+	}
+	return ijson.Canonical(v)
 }

@@ -1,9 +1,11 @@
 package patterns
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -17,6 +19,7 @@ type WaitingKind string
 // The kinds of waiting.
 const (
 	ForCaller     WaitingKind = "caller"     // the caller's next proposals
+	ForApproval   WaitingKind = "approval"   // a person who decides about a call
 	ForSettlement WaitingKind = "settlement" // a person who says whether a call in doubt happened
 	ForRetry      WaitingKind = "retry"      // something that is missing here
 )
@@ -34,6 +37,16 @@ type Waiting struct {
 	Effect, Tool, ArgsHash string
 	Cause                  string
 	Needs                  []string
+
+	// Of an approval; Tool and ArgsHash are the call's. The id, the question's run, step and expiry, and with these its
+	// digest are the engine's.
+	Approval     string           // ap_ and 16 hex digits
+	Question     gateway.Question // the call as it would be sent
+	CallEffect   catalog.Effect
+	Phrase       string          // the call in words, of judged typed values only
+	Schema       json.RawMessage // of the arguments
+	Rule, Reason string
+	Least        gateway.Assurance
 
 	// Of the caller:
 	Turn     int    // 1, 2, ...: which of the caller's turns it is

@@ -16,6 +16,8 @@ type StepRow struct {
 	OK               bool   `json:"ok"`
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
+
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
 }
 
 // StepDone is a history row of task decomposition: one step that was executed.
@@ -96,9 +98,12 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		return s
 	}
 	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
-	permit, refusal := d.gate.Admit(proposal)
-	if refusal != nil {
-		return failed(d.notAdmitted(PhaseExecute, proposal, refusal))
+	permit, human, refused := d.admitted(PhaseExecute, proposal)
+	if row.HumanApproval = human; refused != nil {
+		return failed(refused)
+	}
+	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+		step.Args = permit.Args()
 	}
 	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began

@@ -28,6 +28,9 @@ type ending struct {
 	taken    int      // dispatches it took
 	try      attempt  // the newest
 	open     bool     // the newest call is in doubt: it is settled when all branches have ended
+
+	human *HumanApproval // what a person decided; nil: nobody was asked
+	took  []span         // of people's time
 }
 
 // made is one call with its outcome, for the ledger.
@@ -39,6 +42,7 @@ type made struct {
 // dispatch runs the tasks, at most max_parallel at once, and collects how they ended in the plan's order.
 func (o *orchestration) dispatch() {
 	first := o.firstAttempts()
+	o.soFar = func() Result { return o.result(nil) }
 	ends := Each(o.run, "task", first, o.spec.Budget.MaxParallel, o.work)
 	o.settleAll(ends)
 	cut, why := 0, ""
@@ -67,7 +71,7 @@ func (o *orchestration) firstAttempts() []attempt {
 		}
 	}
 	for i := range first {
-		if first[i].refusal == nil {
+		if first[i].refusal == nil || first[i].refusal.Asks != nil {
 			first[i].effect = o.effect(PhaseDispatch, o.plan[i].Worker)
 			first[i].effect.Timeout = o.spec.Budget.TaskTimeout
 		}
@@ -90,8 +94,10 @@ func (o *orchestration) firstAttempt(i int) attempt {
 }
 
 func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
-	j := barred(PhaseDispatch, p, refusal)
-	a.refusal, a.judged = refusal, &j
+	if a.refusal = refusal; refusal.Asks == nil { // else what the person says is told
+		j := barred(PhaseDispatch, p, refusal)
+		a.judged = &j
+	}
 	return a
 }
 
@@ -130,6 +136,15 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		if !try.spent {
 			end.taken = try.n
 		}
+		if try.refusal != nil && try.refusal.Asks != nil {
+			if reason := o.asked(branch, i, &end); reason != "" {
+				if reason == "max_seconds" || reason == "cancelled" {
+					end.cut = reason
+				}
+				return end.failed(try.n, reason)
+			}
+			try = end.try
+		}
 		if try.refusal != nil {
 			end.problems = try.refusal.Problems
 			return end.failed(try.n, try.refusal.Reason)
@@ -146,6 +161,23 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		}
 		end = next
 	}
+}
+
+// asked has a person decide about a task's newest attempt; the reason says why it is not made.
+func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
+	try := &end.try
+	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
+	seen.said, seen.judged = try.effect.Said, try.effect.Judged
+	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: o.proposal(i, try.n)}
+	permit, refusal, reason := c.obtain(*try.refusal.Asks)
+	end.human, end.took = c.human, append(end.took, c.took...)
+	try.effect.Said, try.effect.Judged = seen.said, seen.judged
+	try.effect.Deadline = try.effect.Deadline.Add(length(c.took))
+	if refusal != nil {
+		end.problems, end.judged = refusal.Problems, append(end.judged, barred(PhaseDispatch, c.call, refusal))
+	}
+	try.permit, try.refusal = permit, nil
+	return reason
 }
 
 // after ends a task by the outcome of its newest attempt, or makes ready for another.
@@ -165,7 +197,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s timed out, attempt %d", permit.Tool(), n+1)
-	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline
+	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(length(end.took))
 	end.try = next
 	return end, true
 }

@@ -26,10 +26,14 @@ func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
 	return run.Do(e)
 }
 
-// AskPerson puts an action to a person.
-func AskPerson(run Run, e Effect, a Approval) (Decision, Outcome) {
+// AskPerson puts an action to a person. Where they take their time, the run waits for them meanwhile, and soFar is how it
+// then stands; [ReasonExpired] says that they did not answer in time.
+func AskPerson(run Run, e Effect, a Approval, soFar func() Result) (Decision, Outcome) {
 	e.Kind, e.Name, e.Approval = HumanEffect, "approve", &a
 	e.Input = a.input()
+	if e.Waiting = a.waiting(e.Phase, soFar); e.Waiting != nil {
+		e.Timeout = a.Approver.Expires
+	}
 	out := run.Do(e)
 	if out.State != OK {
 		return Decision{}, out

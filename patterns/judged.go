@@ -54,7 +54,10 @@ func unread(phase, name string, r *gateway.Refusal, raw any) Judged {
 // barred is the judgment of a call that the gate refused.
 func barred(phase string, p gateway.Proposal, s *gateway.Stop) Judged {
 	decision := refusedDecision
-	if s.Ruled.Reason != "" {
+	switch {
+	case s.Asks != nil:
+		decision = gateway.Escalate.String()
+	case s.Ruled.Reason != "":
 		decision = gateway.Block.String()
 	}
 	proposal := map[string]any{"tool": p.Tool, "args": p.Args}

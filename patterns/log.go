@@ -251,6 +251,8 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 	switch out.Reason {
 	case ReasonDeadline, ReasonCanceled:
 		return cutReason(out)
+	case gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
+		return out.Reason
 	case ReasonInterrupted:
 		return "in_doubt:" + p.Tool()
 	case ReasonBadResult:

@@ -37,6 +37,7 @@ type TaskTrace struct {
 	Critical         bool              `json:"critical"`
 	ObservationError string            `json:"observation_error,omitempty"`
 	Problems         []gateway.Problem `json:"problems,omitempty"`
+	HumanApproval    *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
 }
 
 // Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
@@ -127,12 +128,16 @@ func (o *orchestration) collect(e ending) {
 	t := TaskTrace{
 		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,
 		ArgsHash: e.row.ArgsHash, Critical: e.row.Critical, ObservationError: e.row.ObservationError, Problems: e.problems,
+		HumanApproval: e.human,
 	}
 	if e.row.StopReason != "" {
 		t.StopReason = &e.row.StopReason
 	}
 	o.trace = append(o.trace, t)
 	o.judged = append(o.judged, e.judged...)
+	for _, s := range e.took {
+		o.rest(s.since, s.until)
+	}
 	o.dispatches += e.taken
 	for _, c := range e.calls {
 		o.note(c.permit, c.out)

@@ -18,6 +18,8 @@ type RouteRow struct {
 	Domain           any    `json:"domain,omitempty"`
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
+
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
 }
 
 // Delegation is a history row of routing: one hand-over that was answered.
@@ -133,9 +135,12 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		return s.showing(func(result *Result) { result.Route = route.Row() })
 	}
 	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
-	permit, refusal := r.gate.Admit(proposal)
-	if refusal != nil {
-		return false, shows(r.notAdmitted(PhaseDelegate, proposal, refusal))
+	permit, human, refused := r.admitted(PhaseDelegate, proposal)
+	if row.HumanApproval = human; refused != nil {
+		return false, shows(refused)
+	}
+	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+		route.Args = permit.Args()
 	}
 	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
 	if out.State != OK && out.Reason != ReasonBadResult {

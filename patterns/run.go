@@ -64,7 +64,7 @@ type Effect struct {
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
 	Approval *Approval      // of a human effect
 	// Waiting is of a caller effect that waits; nil: Input is a proposal that was handed in. It is also of a human effect
-	// that settles a call in doubt.
+	// that settles a call in doubt, or that asks a person who takes their time.
 	Waiting *Waiting
 }
 
@@ -96,6 +96,8 @@ const (
 	ReasonToolPanic   = "panic"       // the tool broke
 	ReasonBadResult   = "bad_result"
 	ReasonRefused     = "refused" // there was no permit
+	// A call that a person decided about may also be refused as approval_expired, approval_consumed or approval_invalid
+	// (package gateway); so may their answer.
 )
 
 // Outcome is what became of an effect.

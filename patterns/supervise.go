@@ -159,8 +159,8 @@ func (s *supervision) judge(a *act) *stop {
 	}
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
-	for asked := 0; a.undecided(asked); asked++ {
-		if asked == 2 {
+	for asked := 0; undecided(a.final, asked); asked++ {
+		if asked == maxAsked {
 			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
 		}
@@ -174,36 +174,30 @@ func (s *supervision) judge(a *act) *stop {
 	return nil
 }
 
-// undecided reports whether a person must say more: the policy asks for one, or changed what they left.
-func (a *act) undecided(asked int) bool {
-	changed := asked > 0 && len(a.final.Revisions) > 0
-	return a.final.Decision == gateway.Escalate || a.final.Decision != gateway.Block && changed
-}
-
 // askPerson puts the action as it stands to a person and reviews what they leave.
 func (s *supervision) askPerson(a *act) *stop {
 	asked := s.run.Now()
 	rule := a.ruling.Reason
 	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
 	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), rule).ruled(rule))
-	decision, out := AskPerson(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
-		Action: a.executed, Rule: rule, Approver: s.spec.Approver,
-	})
-	if out.State != OK {
-		if cut := cutReason(out); cut != "" {
-			return stopped(PhaseHuman, cut)
-		}
-		return stopped(PhaseHuman, "human_rejected")
+	decision, out, reason := consult(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
+		Action: a.executed, Question: s.question(a.executed), Rule: rule, Approver: s.spec.Approver, Catalog: s.spec.Catalog,
+	}, func() Result { return s.result(nil) })
+	s.wait(asked) // also of a run that is taken back meanwhile
+	switch {
+	case cutReason(out) != "":
+		return stopped(PhaseHuman, reason)
+	case reason != "":
+		return s.refusedBy(a, reason)
 	}
-	s.wait(asked)
 	if decision.Approved && decision.Args != nil {
 		a.executed, a.from = a.executed.With(decision.Args), "human_revised"
 	}
-	a.human = humanApproval(decision, a.executed, out.At)
+	a.human = humanApproval(decision, a.executed.Row(), out.At)
 	if !decision.Approved {
-		return s.rejected(a)
+		return s.refusedBy(a, humanRejected)
 	}
-	a.final = s.gate.ReviewApproved(caseOf(a.executed))
+	a.final = s.gate.ReviewApproved(caseOf(a.executed), decision.Approval)
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
@@ -219,6 +213,14 @@ func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
 	for _, reason := range r.Revisions {
 		s.judged = append(s.judged, judged(PhaseReview, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(reason))
 	}
+}
+
+// question is what a person is asked about an action.
+func (s *supervision) question(a gateway.Action) gateway.Question {
+	if a.Final {
+		return s.gate.Question(gateway.Proposal{Tool: a.Tool(), Args: map[string]any{"answer": a.Answer}})
+	}
+	return s.gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
 }
 
 func caseOf(a gateway.Action) gateway.Case {
@@ -243,6 +245,9 @@ func (s *supervision) execute(a *act) *stop {
 		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
 	out := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	if reason := spentReason(out); reason != "" {
+		return s.refusedBy(a, reason)
+	}
 	if out.State != OK {
 		return failed(stopped(PhaseExecution, callReason(gateway.ToolFamily, permit, out)))
 	}
@@ -290,12 +295,16 @@ func (s *supervision) blocked(a *act) *stop {
 	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need = a.final.Need }})
 }
 
-// rejected ends the run at an action that the person did not want; it is shown as proposed.
-func (s *supervision) rejected(a *act) *stop {
+// refusedBy ends the run at an action that the person did not want, or did not decide about in a way that counts; it is
+// shown as proposed.
+func (s *supervision) refusedBy(a *act, reason string) *stop {
 	row := s.row(a)
-	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Escalate.String(), "original", "human_rejected"
-	row.HumanApproval = a.human
-	return s.shownAsProposed(a, row, stopped(PhaseHuman, row.StopReason))
+	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Escalate.String(), "original", reason
+	row.HumanApproved, row.HumanApproval = new(bool), a.human
+	if a.human != nil {
+		row.HumanApproved = &a.human.Approved
+	}
+	return s.shownAsProposed(a, row, stopped(PhaseHuman, reason))
 }
 
 func (s *supervision) shownAsProposed(a *act, row ActionRow, stop *stop) *stop {

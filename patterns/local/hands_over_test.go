@@ -219,7 +219,7 @@ func TestSeizedRunIsNotHeld(t *testing.T) {
 	id := e.beginning(t, g.job(t, 2))
 	<-g.entered
 	operator := e.Operator()
-	if err := operator.Seize(id, patterns.Note{By: mine}); err != nil {
+	if err := operator.Seize(id, patterns.Note{By: mine}, gateway.SignedAct{}); err != nil {
 		t.Fatal(err)
 	}
 	close(g.open)
@@ -227,7 +227,7 @@ func TestSeizedRunIsNotHeld(t *testing.T) {
 		t.Errorf("it ended with %s", s.Ended.Result.StopReason)
 	}
 	e.intact(t, id)
-	if err := operator.Seize(id, patterns.Note{By: mine}); !errors.Is(err, patterns.ErrNotTaken) {
+	if err := operator.Seize(id, patterns.Note{By: mine}, gateway.SignedAct{}); !errors.Is(err, patterns.ErrNotTaken) {
 		t.Errorf("seized after its end: %v, want ErrNotTaken", err)
 	}
 	if lives, outcomes, stuck := e.Held(); lives+outcomes+stuck != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -26,7 +27,7 @@ func TestSeizedRunIsShownAsItStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.sent
-	if err := next.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}); err != nil {
+	if err := next.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}, gateway.SignedAct{}); err != nil {
 		t.Fatal(err)
 	}
 	next.Go()
@@ -96,7 +97,7 @@ func TestCancelOutlivesItsProcess(t *testing.T) {
 	if rows, err := other.List(patterns.Filter{Principal: "local:1"}); err != nil || len(rows.Rows) != 1 {
 		t.Fatalf("%v, %+v", err, rows)
 	}
-	_ = other.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}) // as if the process had died in this moment
+	_ = other.Operator().Seize(ended.RunID, patterns.Note{By: "local:1"}, gateway.SignedAct{}) // as if the process had died in this moment
 	other.Go()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()

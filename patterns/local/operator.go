@@ -2,12 +2,15 @@ package local
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -24,7 +27,22 @@ type Settlement struct {
 	Happened bool
 	Result   json.RawMessage // what the call returned, one JSON document; nil where that is not known
 	Comment  string
+	// Act is [gateway.ActSettle] about [Settlement.Subject], needed where an approver key is enrolled.
+	Act gateway.SignedAct
 }
+
+// Subject is what is signed of a settlement.
+func (s Settlement) Subject(run, effect string) map[string]any {
+	v := map[string]any{"run": run, "effect": effect, "happened": s.Happened}
+	if s.Result != nil {
+		sum := sha256.Sum256(s.Result)
+		v["result"] = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return v
+}
+
+// SeizeSubject is what is signed of a run that is taken from its owner.
+func SeizeSubject(run string) map[string]any { return map[string]any{"run": run} }
 
 // Tombstone is what stays of a pruned run.
 type Tombstone struct {
@@ -122,8 +140,9 @@ func (o Operator) Settle(id, effect string, s Settlement) error {
 }
 
 // Seize takes a run from an owner that lives but does not move. What that owner has sent cannot be recalled.
-// [patterns.ErrNotTaken] where nobody owns it.
-func (o Operator) Seize(id string, by patterns.Note) error {
+// [patterns.ErrNotTaken] where nobody owns it. The act is [gateway.ActSeize] about [SeizeSubject], needed where an approver
+// key is enrolled.
+func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) error {
 	n, _ := numberOf(id)
 	r, events, err := o.file.read(n)
 	switch {

@@ -189,7 +189,7 @@ func TestReasonsHideWhatTheirRunHides(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-g.entered
-		if err := e.Operator().Seize(ended.RunID, about); err != nil {
+		if err := e.Operator().Seize(ended.RunID, about, gateway.SignedAct{}); err != nil {
 			t.Fatal(err)
 		}
 		noneIn(t, path, []string{secret})

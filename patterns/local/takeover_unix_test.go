@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -127,7 +128,7 @@ func TestStoppedProcessKeepsItsRunUntilSeized(t *testing.T) {
 		t.Errorf("Resume of a run that lives: %+v, %v; want it left alone", list, err)
 	}
 	before, _ := p.Events(mine, id)
-	if err := p.Operator().Seize(id, patterns.Note{By: mine, Channel: "cli"}); err != nil {
+	if err := p.Operator().Seize(id, patterns.Note{By: mine, Channel: "cli"}, gateway.SignedAct{}); err != nil {
 		t.Fatal(err)
 	}
 	s := p.until(t, id, patterns.Over)

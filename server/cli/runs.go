@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -34,7 +35,7 @@ type recordReader interface {
 type runDecider interface {
 	Cancel(ctx context.Context, id string, by patterns.Note) (patterns.Snapshot, error)
 	Settle(id, effect string, s local.Settlement) error
-	Seize(id string, by patterns.Note) error
+	Seize(id string, by patterns.Note, act gateway.SignedAct) error
 	Resume(ctx context.Context, id string) ([]patterns.Snapshot, error)
 }
 

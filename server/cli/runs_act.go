@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -142,7 +143,7 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 				if err := a.confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
 					return err
 				}
-				if err := runs.Seize(id, byOwner(reason)); err != nil {
+				if err := runs.Seize(id, byOwner(reason), gateway.SignedAct{}); err != nil {
 					return refusedBy("runs seize "+id, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)

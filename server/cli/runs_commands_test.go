@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -105,7 +106,7 @@ func (f *fakeRuns) Settle(id, effect string, s local.Settlement) error {
 	return f.refuse
 }
 
-func (f *fakeRuns) Seize(id string, by patterns.Note) error {
+func (f *fakeRuns) Seize(id string, by patterns.Note, _ gateway.SignedAct) error {
 	f.calls = append(f.calls, "seize "+id)
 	return f.refuse
 }

@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"patterngate/ijson"
+)
+
+// A person is asked about exactly one call, and what they said is good for exactly that call (spec/surface.md section 8):
+//
+//	Question ──JCS, SHA-256──▶ digest ──shown──▶ a person ──Answer──▶ signature (with a key)
+//	                             │                                        │
+//	                             └──────────▶ Check, when it is spent ◀───┘
+
+const (
+	approvalType   = "patterngate/approval/v1"
+	decisionType   = "patterngate/decision/v1"
+	decisionPrefix = "patterngate decision v1\n" // before what is signed, so that no other text is taken for it
+)
+
+// Assurance says how sure it is that a person decided. The zero Assurance is not sure at all.
+type Assurance string
+
+// The assurances, the weakest first.
+const (
+	NoAssurance        Assurance = "none"      // nobody was asked
+	SimulatedAssurance Assurance = "simulated" // the demo's person
+	UserAssurance      Assurance = "user"      // any program of the same user of the system could have done it
+	SignedAssurance    Assurance = "signed"    // an approver key signed it
+)
+
+// AtLeast reports whether a is as sure as least, or surer. What is unknown is less than all.
+func (a Assurance) AtLeast(least Assurance) bool { return a.rank() >= max(least.rank(), 1) }
+
+func (a Assurance) rank() int {
+	return map[Assurance]int{NoAssurance: 1, SimulatedAssurance: 2, UserAssurance: 3, SignedAssurance: 4}[a]
+}
+
+// Question is what a person is asked: one call as it would be sent, of one run, until a time.
+type Question struct {
+	Run     string         // run_ and 16 hex digits
+	Step    string         // the call's effect key
+	Tool    string         //
+	Schema  string         // hash of the tool's input schema; "" for none
+	Args    map[string]any // as they would be sent, after all revisions
+	Policy  string         // hash of the policy in force; "" for none
+	Expires time.Time      // in whole seconds
+}
+
+// Object is the question in canonical form.
+func (q Question) Object() []byte {
+	return ijson.Canonical(map[string]any{
+		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, hashOfNone), "args": members(q.Args),
+		"policy": cmp.Or(q.Policy, hashOfNone), "expires": clock(q.Expires),
+	})
+}
+
+// hashOfNone is the hash of {}: of no schema, and of no policy.
+var hashOfNone = digestOf([]byte("{}"))
+
+// Digest names the question: "sha256:" and 64 hex digits.
+func (q Question) Digest() string { return digestOf(q.Object()) }
+
+// With is the question about the same call with other arguments.
+func (q Question) With(args map[string]any) Question {
+	q.Args = args
+	return q
+}
+
+func members(args map[string]any) map[string]any {
+	if args == nil {
+		return map[string]any{}
+	}
+	return args
+}
+
+func clock(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Choice is what a person decides. The zero Choice is none and approves nothing.
+type Choice string
+
+// The choices.
+const (
+	ChooseApprove Choice = "approve"
+	ChooseEdit    Choice = "edit" // other arguments: another call, which policy judges anew
+	ChooseReject  Choice = "reject"
+)
+
+// Answer is a person's decision about a question, made by the command or page that takes it.
+type Answer struct {
+	Approval string // ap_ and 16 hex digits
+	Digest   string // of the question as it was shown
+	Choice   Choice
+	Executes string // digest of what would run; of a rejection ""
+	Comment  string
+	By       string    // local:<uid> or key:<id>, from the channel
+	At       time.Time // in whole seconds
+	Key      string    // id of the key that signs; "" for none
+}
+
+// Answered is the answer to a question that was shown with this digest, made by the command or page that takes it: args are
+// those that a person changed, of an edit only.
+func Answered(approval string, q Question, choice Choice, args map[string]any) Answer {
+	a := Answer{Approval: approval, Digest: q.Digest(), Choice: choice}
+	switch choice {
+	case ChooseApprove:
+		a.Executes = a.Digest
+	case ChooseEdit:
+		a.Executes = q.With(args).Digest()
+	}
+	return a
+}
+
+// ReadAnswer reads an answer back from its canonical form. Its error says what is wrong: what others wrote is not believed.
+func ReadAnswer(text []byte) (Answer, error) {
+	var v struct {
+		Type     string `json:"type"`
+		Approval string `json:"approval"`
+		Digest   string `json:"digest"`
+		Decision string `json:"decision"`
+		Executes string `json:"executes"`
+		Comment  string `json:"comment"`
+		By       string `json:"by"`
+		At       string `json:"at"`
+		Key      string `json:"key"`
+	}
+	if len(text) > maxAnswer {
+		return Answer{}, fmt.Errorf("gateway: an answer of %d bytes", len(text))
+	}
+	if err := ijson.DecodeInto(text, &v); err != nil {
+		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
+	}
+	at, err := time.Parse(time.RFC3339, v.At)
+	if err != nil {
+		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
+	}
+	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key}
+	if !bytes.Equal(a.Object(), text) {
+		return Answer{}, errors.New("gateway: the answer is not in canonical form")
+	}
+	return a, nil
+}
+
+// maxAnswer bounds an answer's text in bytes: a comment has at most 1,000 characters.
+const maxAnswer = 16 << 10
+
+// Object is the answer in canonical form, as it is signed.
+func (a Answer) Object() []byte {
+	v := map[string]any{
+		"type": decisionType, "approval": a.Approval, "digest": a.Digest, "decision": string(a.Choice), "comment": a.Comment,
+		"by": a.By, "at": clock(a.At),
+	}
+	if a.Executes != "" {
+		v["executes"] = a.Executes
+	}
+	if a.Key != "" {
+		v["key"] = a.Key
+	}
+	return ijson.Canonical(v)
+}
+
+// Message is what a key signs to make the answer its own.
+func (a Answer) Message() []byte { return append([]byte(decisionPrefix), a.Object()...) }

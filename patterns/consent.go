@@ -1,0 +1,181 @@
+package patterns
+
+import (
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// What the policy puts to a person is decided in one way in every pattern (spec/patterns.md section 0, Supervisor):
+//
+//	escalate ──▶ a person ──no, silence──▶ the run or task stops
+//	    ▲            │ yes, perhaps with other arguments
+//	    └─revise── reviewed again ──block──▶ stops
+//	                 │ escalate is satisfied for exactly these arguments
+//	                 ▼
+//	               the call, which spends the approval
+
+// maxAsked is how often a person is asked about one call: what the policy changes in what they leave is put to them once
+// more.
+const maxAsked = 2
+
+// undecided reports whether a person must say more after they were asked so often: the policy asks for one, or changed what
+// they left.
+func undecided(r gateway.Ruling, asked int) bool {
+	changed := asked > 0 && len(r.Revisions) > 0
+	return r.Decision == gateway.Escalate || r.Decision != gateway.Block && changed
+}
+
+// consult asks a person about a call. The reason is the stop reason where they did not decide; what they decided may
+// be no. The time that they took is the caller's to count off.
+func consult(run Run, e Effect, a Approval, soFar func() Result) (d Decision, out Outcome, reason string) {
+	d, out = AskPerson(run, e, a, soFar)
+	switch {
+	case out.State == OK:
+		return d, out, ""
+	case cutReason(out) != "":
+		return d, out, cutReason(out)
+	case out.Reason == ReasonExpired:
+		return d, out, gateway.ApprovalExpired
+	case spentReason(out) != "":
+		return d, out, spentReason(out)
+	}
+	return d, out, humanRejected
+}
+
+const humanRejected = "human_rejected"
+
+// spentReason is the stop reason of a call or answer that the approval did not let through; else empty.
+func spentReason(out Outcome) string {
+	switch out.Reason {
+	case gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
+		return out.Reason
+	}
+	return ""
+}
+
+// consent is a call that the policy puts to a person, in the branch that would make it.
+type consent struct {
+	*log
+	run   Run
+	phase string
+	call  gateway.Proposal // as it stands
+	rule  string
+	final gateway.Ruling
+	human *HumanApproval
+	took  []span // of people's time
+}
+
+// span is a time that does not count.
+type span struct{ since, until time.Time }
+
+// length is how long all spans are together.
+func length(spans []span) (sum time.Duration) {
+	for _, s := range spans {
+		sum += max(0, s.until.Sub(s.since))
+	}
+	return sum
+}
+
+// obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
+// gate said, or nil.
+func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {
+	c.final, c.rule, c.call.Args = ruling, ruling.Reason, ruling.Args
+	for asked := 0; undecided(c.final, asked); asked++ {
+		if asked == maxAsked {
+			c.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
+			break
+		}
+		if reason := c.ask(); reason != "" {
+			return gateway.Permit{}, nil, reason
+		}
+	}
+	permit, refusal := c.gate.Approved(c.call, c.final)
+	if refusal != nil {
+		return permit, refusal, refusal.Reason
+	}
+	return permit, nil, ""
+}
+
+// ask puts the call as it stands to a person and reviews what they leave.
+func (c *consent) ask() (reason string) {
+	since := c.run.Now()
+	action := gateway.Action{Name: c.call.Tool, Args: c.call.Args}
+	e := c.effect(c.phase, "waiting for a person")
+	e.Judged = append(e.Judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.rule).ruled(c.rule))
+	d, out, reason := consult(c.run, e, Approval{
+		Action: action, Question: c.gate.Question(c.call), Rule: c.rule, Approver: c.spec.Approver, Catalog: c.spec.Catalog,
+	}, c.soFar)
+	c.took = append(c.took, span{since, c.run.Now()})
+	if reason != "" {
+		return reason
+	}
+	if d.Approved && d.Args != nil {
+		c.call.Args = without(d.Args, c.call.Inject)
+	}
+	action.Args = c.call.Args
+	if c.human = humanApproval(d, action.Row(), out.At); !d.Approved {
+		return humanRejected
+	}
+	c.final = c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args}, d.Approval)
+	c.call.Args = c.final.Args
+	return ""
+}
+
+// without are arguments less those that the pattern sets.
+func without(args, inject map[string]any) map[string]any {
+	rest := make(map[string]any, len(args))
+	for name, v := range args {
+		if _, set := inject[name]; !set {
+			rest[name] = v
+		}
+	}
+	return rest
+}
+
+// admitted admits a call of a pattern whose calls come one after the other, having asked a person where the policy wants
+// one. What they decided goes into the call's row; nil: nobody was asked.
+func (l *log) admitted(phase string, p gateway.Proposal) (gateway.Permit, *HumanApproval, *stop) {
+	permit, refusal := l.gate.Admit(p)
+	if refusal == nil {
+		return permit, nil, nil
+	}
+	if refusal.Asks == nil {
+		return permit, nil, l.notAdmitted(phase, p, refusal)
+	}
+	c := consent{log: l, run: l.run, phase: phase, call: p}
+	permit, refusal, reason := c.obtain(*refusal.Asks)
+	for _, s := range c.took {
+		l.rest(s.since, s.until)
+	}
+	switch {
+	case refusal != nil:
+		return permit, c.human, l.notAdmitted(phase, c.call, refusal)
+	case reason != "":
+		return permit, c.human, stopped(phase, reason)
+	}
+	return permit, c.human, nil
+}
+
+// waiting is what a run waits for while a person is asked; nil where nobody takes their time.
+func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
+	if a.Approver.Kind != InboxApprover {
+		return nil
+	}
+	w := &Waiting{
+		Kind: ForApproval, Phase: phase, Tool: a.Question.Tool, ArgsHash: ijson.ArgsHash(a.Action.Args), Question: a.Question,
+		Rule: a.Rule, Reason: a.Rule, Least: a.Approver.least(), Phrase: a.Question.Tool,
+	}
+	if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
+		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Input.JSON()
+	} else {
+		w.CallEffect = catalog.Read // the closing answer
+	}
+	if soFar != nil {
+		w.SoFar = soFar()
+		w.SoFar.StopReason, w.SoFar.Phase = "", ""
+	}
+	return w
+}
