@@ -24,7 +24,6 @@ var open = map[string][]string{
 	"engine.go":    {"context"},                  // Engine is the port of who carries out runs
 	"runs.go":      {"context"},                  // Runs is the port of who looks at runs
 	"approvals.go": {"context"},                  // Owner is the port of who sees the runs of all
-	"approvals.go": {"context"},                  // Owner is the port of who looks at all runs
 	"model.go":     {"context"},                  // Model is the port of who answers questions
 	"permit.go":    {"context", "runtime/debug"}, // a Permit performs its call and contains its panic
 }
