@@ -1,0 +1,66 @@
+// Package web is the page of the person who decides: the inbox of questions that runs put to people, and a view of any run.
+//
+//	browser ──▶ Door: Host, Origin, cookie, CSRF, limits ──▶ Pages: inbox, approval, runs, run, receipt
+//	                                                            │ reads  patterns.Approvals, patterns.Owner
+//	                                                            └ decides patterns.Approvals.Decide
+//
+// It decides and never executes, needs no JavaScript, and believes nothing that a model, a tool or a client has written
+// (spec/surface.md section 6, Inbox).
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// Config is what the pages stand on. Approvals and Owner are needed.
+type Config struct {
+	Approvals patterns.Approvals
+	Owner     patterns.Owner
+	// Open opens an approver key of this machine by its passphrase, for one signature; close forgets it. Nil: there are none.
+	Open func(keyID, passphrase string) (signer gateway.Signer, close func(), err error)
+	// KeyFiles are the ids of the keys that can be opened here; nil: none.
+	KeyFiles func() []string
+	Version  string
+	By       string           // who decides without a key: local:<uid>
+	Now      func() time.Time // nil: time.Now
+	// Decided is told of each decision that was taken here, for the log; nil: nobody.
+	Decided func(patterns.Asked)
+	// Alive reports whether something here carries runs on; nil: nothing does, and the page says how to resume.
+	Alive func() bool
+}
+
+// session is one browser that has signed in. The zero session is none.
+type session struct {
+	csrf string // what its forms bring along
+}
+
+type sessionKey struct{}
+
+// withSession is a request's context once the door has let it in.
+func withSession(ctx context.Context, s session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+// sessionOf is the session that the door found.
+func sessionOf(ctx context.Context) session {
+	s, _ := ctx.Value(sessionKey{}).(session)
+	return s
+}
+
+// Pages answers for who has signed in: it believes that the door has judged the request. It is safe for concurrent use.
+type Pages struct {
+	config Config
+}
+
+// New makes the pages.
+func New(c Config) *Pages { return &Pages{c} }
+
+// ServeHTTP implements [http.Handler].
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	http.NotFound(w, r)
+}
