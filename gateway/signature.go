@@ -159,9 +159,14 @@ type Act struct {
 
 // Message is what is signed.
 func (a Act) Message() []byte {
-	return append([]byte(actPrefix), ijson.Canonical(map[string]any{
+	return append([]byte(actPrefix), ijson.Canonical(a.Value())...)
+}
+
+// Value is the act as it is signed and recorded: a decoded value.
+func (a Act) Value() map[string]any {
+	return map[string]any{
 		"type": actType, "act": a.Act, "subject": members(a.Subject), "at": clock(a.At), "nonce": a.Nonce, "key": a.Key,
-	})...)
+	}
 }
 
 // Fresh reports whether the act was signed about now. Its error is [ErrStaleAct].

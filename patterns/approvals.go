@@ -73,6 +73,19 @@ const (
 	AskedOver    AskedState = "over"    // its run ended without an answer
 )
 
+// Why is why a question in this state is not open; "" where it is.
+func (s AskedState) Why() string {
+	switch s {
+	case AskedOpen:
+		return ""
+	case AskedExpired:
+		return WhyExpired
+	case AskedOver:
+		return WhyOver
+	}
+	return WhyDecided
+}
+
 // Asked is a question to a person as it stands.
 type Asked struct {
 	ID       string           // ap_ and 16 hex digits

@@ -1,39 +1,380 @@
 package local
 
 import (
-	"context"
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
-var errTODO = errors.New("local: not built yet")
-
-// Approvals are the questions that runs of the state put to people. In memory there are none.
+// Approvals are the questions that runs of the state put to people. In memory there are none: nobody could answer them.
 func (e *Engine) Approvals() patterns.Approvals { return approvals{e} }
 
 type approvals struct{ *Engine }
 
-func (approvals) ListApprovals(patterns.ApprovalFilter) (patterns.ApprovalPage, error) {
-	return patterns.ApprovalPage{}, errTODO
+var _ patterns.Approvals = approvals{}
+
+// asked is a row of approvals with what is needed of its run.
+type asked struct {
+	ap, n, seq                   int64
+	digest                       string
+	since, expires               int64
+	shown                        []byte
+	state                        string
+	answer, args                 []byte
+	signature, channel           string
+	refused                      int
+	consumed                     string
+	runState, pattern, principal string
 }
-func (approvals) WaitingApprovals() (int, error)                  { return 0, errTODO }
-func (approvals) Approval(string) (patterns.Asked, error)         { return patterns.Asked{}, errTODO }
-func (approvals) FindApproval(string) (string, error)             { return "", errTODO }
-func (approvals) Decide(patterns.Decided) (patterns.Asked, error) { return patterns.Asked{}, errTODO }
-func (approvals) Keys() (gateway.Ring, error)                     { return gateway.Ring{}, errTODO }
-func (approvals) Enroll(gateway.PublicKey) error                  { return errTODO }
-func (approvals) RemoveKey(string, gateway.SignedAct) error       { return errTODO }
-func (approvals) OfferSignIn([32]byte, time.Time) error           { return errTODO }
-func (approvals) SignIn([32]byte) (bool, error)                   { return false, errTODO }
-func (approvals) StateID() (string, error)                        { return "", errTODO }
 
-var _ patterns.Owner = Operator{}
+func readAsked(s *session, each func(*asked) error, query string, args ...any) error {
+	return s.each(func(row func(...any) error) error {
+		a := &asked{}
+		err := row(&a.ap, &a.n, &a.seq, &a.digest, &a.since, &a.expires, &a.shown, &a.state, &a.answer, &a.args, &a.signature, &a.channel,
+			&a.refused, &a.consumed, &a.runState, &a.pattern, &a.principal)
+		if err != nil {
+			return err
+		}
+		return each(a)
+	}, query, args...)
+}
 
-// Changed implements [patterns.Owner].
-func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) {
-	<-ctx.Done()
-	return nil, since
+// lives says that the run may still go on.
+func (a *asked) lives() bool {
+	return a.runState == "parked" || a.runState == "running" || a.runState == "ready"
+}
+
+func (a *asked) stands(now time.Time) patterns.AskedState {
+	switch {
+	case a.state != "open":
+		return patterns.AskedDecided
+	case !a.lives():
+		return patterns.AskedOver
+	case a.expires <= now.UnixMicro():
+		return patterns.AskedExpired
+	}
+	return patterns.AskedOpen
+}
+
+// errNotAsked says that a row is not about what stands in the record: somebody wrote it.
+var errNotAsked = errors.New("local: the row does not fit the record")
+
+// question makes of a row what is shown, from the event that asks: only what stands there is believed.
+func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
+	v, err := decodeOwn(e.Body)
+	if err != nil {
+		return patterns.Asked{}, err
+	}
+	body, _ := v.(map[string]any)
+	text := func(of map[string]any, name string) string { s, _ := of[name].(string); return s }
+	object, _ := body["object"].(map[string]any)
+	input, _ := body["input"].(map[string]any)
+	args, _ := object["args"].(map[string]any)
+	expires, err := time.Parse(time.RFC3339, text(object, "expires"))
+	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != idOf(a.n) || approvalID(idOf(a.n), e.Key) != apOf(a.ap) {
+		return patterns.Asked{}, errNotAsked
+	}
+	q := gateway.Question{
+		Run: text(object, "run"), Step: text(object, "step"), Tool: text(object, "tool"), Schema: text(object, "schema"), Args: args,
+		Policy: text(object, "policy"), Expires: expires,
+	}
+	if q.Digest() != a.digest || text(body, "digest") != a.digest || expires.UnixMicro() != a.expires {
+		return patterns.Asked{}, errNotAsked
+	}
+	var shown shownJSON
+	_ = json.Unmarshal(a.shown, &shown) // it is only words
+	asked := patterns.Asked{
+		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase, Effect: shown.Effect,
+		ArgsHash: shown.Hash, Phrase: cmp.Or(shown.Phrase, q.Tool), Rule: text(body, "rule"), Reason: text(body, "reason"),
+		Least: gateway.Assurance(text(input, "min_assurance")), Schema: shown.Schema, Since: time.UnixMicro(a.since).UTC(), State: a.stands(now),
+		Spent: a.consumed != "",
+	}
+	if asked.State == patterns.AskedDecided {
+		asked.Given = a.given(asked, keys, now)
+	}
+	return asked, nil
+}
+
+// given is the answer as the row has it; nil where it is none.
+func (a *asked) given(q patterns.Asked, keys gateway.Ring, now time.Time) *patterns.Given {
+	answer, err := gateway.ReadAnswer(a.answer)
+	if err != nil {
+		return nil
+	}
+	g := &patterns.Given{Answer: answer, Signature: a.signature, Channel: a.channel, Assurance: gateway.NoAssurance}
+	if len(a.args) > 0 {
+		g.Args, _ = decodeArgs(a.args)
+	}
+	grant := gateway.Grant{Asked: q.Question, Answer: answer, Signature: a.signature, Ring: keys}
+	if sure, reason := grant.Heard(now); reason == "" {
+		g.Assurance = sure
+	}
+	return g
+}
+
+// event reads the one event that asks.
+func (f *file) event(s *session, n, seq int64) (patterns.Event, error) {
+	var list []patterns.Event
+	err := s.each(func(scan func(...any) error) error {
+		var e patterns.Event
+		err := scan(&e.Seq, &e.At, &e.Kind, &e.Key, (*json.RawMessage)(&e.Body), &e.Hash)
+		list = append(list, e)
+		return err
+	}, selectEvent, n, seq)
+	if err != nil || len(list) == 0 {
+		return patterns.Event{}, cmp.Or(err, errNotAsked)
+	}
+	open, _, _, err := f.redactor.reveal(s, n, list)
+	if err != nil {
+		return patterns.Event{}, err
+	}
+	return open[0], nil
+}
+
+// ListApprovals implements [patterns.Approvals]. Rows that do not fit the record are left out: somebody wrote them.
+func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.ApprovalPage, err error) {
+	if a.file == nil {
+		return page, nil
+	}
+	since, ap, err := placeOfAsked(filter)
+	if err != nil {
+		return page, err
+	}
+	limit, now := min(cmp.Or(filter.Limit, defaultRows), maxAskedRows), a.file.journal.now()
+	query, args := selectOpen, []any{since, since, ap, now.UnixMicro()}
+	if filter.All {
+		query, args = selectAsked, args[:3]
+	}
+	err = a.file.journal.view(func(s *session) error {
+		keys, err := ring(s)
+		if err != nil {
+			return err
+		}
+		var rows []*asked
+		enough := errors.New("enough")
+		err = readAsked(s, func(row *asked) error {
+			if len(rows) > limit {
+				return enough
+			}
+			if filter.Run == "" || idOf(row.n) == filter.Run {
+				rows = append(rows, row)
+			}
+			return nil
+		}, query, args...)
+		if err != nil && !errors.Is(err, enough) {
+			return err
+		}
+		for i, row := range rows {
+			if i == limit {
+				page.Next = cursorOfAsked(filter, rows[i-1])
+				break
+			}
+			e, err := a.file.event(s, row.n, row.seq)
+			if unrecorded(err) {
+				return err
+			}
+			q, fits := row.question(e, keys, now)
+			if err == nil && fits == nil && (filter.Rule == "" || q.Rule == filter.Rule) {
+				page.Rows = append(page.Rows, q)
+			}
+		}
+		return nil
+	})
+	return page, err
+}
+
+// maxAskedRows is how many questions a page has at most.
+const maxAskedRows = 1000
+
+// cursorOfAsked names the place behind a row, bound to its list.
+func cursorOfAsked(f patterns.ApprovalFilter, last *asked) string {
+	return askedCursor(f, last.since, last.ap)
+}
+
+func askedCursor(f patterns.ApprovalFilter, since, ap int64) string {
+	text := fmt.Sprintf("%d.%016x", since, uint64(ap))
+	sum := sha256.Sum256(fmt.Appendf(nil, "approvals %s %t %q %q", text, f.All, f.Rule, f.Run))
+	return base64.RawURLEncoding.EncodeToString([]byte(text + "." + hex.EncodeToString(sum[:6])))
+}
+
+func placeOfAsked(f patterns.ApprovalFilter) (since, ap int64, err error) {
+	if f.Cursor == "" {
+		return math.MaxInt64, math.MaxInt64, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(f.Cursor)
+	parts := strings.Split(string(text), ".")
+	if err != nil || len(parts) != 3 {
+		return 0, 0, patterns.ErrCursor
+	}
+	since, err = strconv.ParseInt(parts[0], 10, 64)
+	ap, ok := apNumber("ap_" + parts[1])
+	if err != nil || !ok || askedCursor(f, since, ap) != f.Cursor {
+		return 0, 0, patterns.ErrCursor
+	}
+	return since, ap, nil
+}
+
+// WaitingApprovals implements [patterns.Approvals].
+func (a approvals) WaitingApprovals() (n int, err error) {
+	if a.file == nil {
+		return 0, nil
+	}
+	err = a.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error { return row(&n) }, countOpen, a.file.journal.now().UnixMicro())
+	})
+	return n, err
+}
+
+// Approval implements [patterns.Approvals].
+func (a approvals) Approval(id string) (q patterns.Asked, err error) {
+	ap, ok := apNumber(id)
+	if a.file == nil || !ok {
+		return q, patterns.ErrNoApproval
+	}
+	err = a.file.journal.view(func(s *session) error {
+		q, _, err = a.one(s, ap)
+		return err
+	})
+	return q, err
+}
+
+// one is a question with its row. Its error is [patterns.ErrNoApproval] or the journal's.
+func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err error) {
+	if err := readAsked(s, func(found *asked) error { row = found; return nil }, selectApproval, ap); err != nil {
+		return q, nil, err
+	}
+	if row == nil {
+		return q, nil, patterns.ErrNoApproval
+	}
+	keys, err := ring(s)
+	if err != nil {
+		return q, nil, err
+	}
+	e, err := a.file.event(s, row.n, row.seq)
+	if unrecorded(err) {
+		return q, nil, err
+	}
+	if err == nil {
+		q, err = row.question(e, keys, a.file.journal.now())
+	}
+	if err != nil { // somebody wrote the row
+		return q, nil, patterns.ErrNoApproval
+	}
+	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
+		g.Args = a.editOf(s, row.n, q.Key)
+	}
+	return q, row, nil
+}
+
+// editOf are the arguments of an edit that is in the record by now; nil where they are not.
+func (a approvals) editOf(s *session, n int64, key string) map[string]any {
+	events, err := readEvents(s, n)
+	if err != nil {
+		return nil
+	}
+	if events, _, _, err = a.file.redactor.reveal(s, n, events); err != nil {
+		return nil
+	}
+	for _, e := range events {
+		if e.Kind != patterns.OutcomeEvent || e.Key != key {
+			continue
+		}
+		v, err := decodeOwn(e.Body)
+		body, _ := v.(map[string]any)
+		output, _ := body["output"].(map[string]any)
+		if args, ok := output["args"].(map[string]any); err == nil && ok {
+			return args
+		}
+	}
+	return nil
+}
+
+// FindApproval implements [patterns.Approvals].
+func (a approvals) FindApproval(beginning string) (string, error) {
+	low, high, ok := bounds(strings.TrimPrefix(beginning, "ap_"))
+	if a.file == nil || !ok {
+		return "", patterns.ErrNoApproval
+	}
+	var ids []string
+	err := a.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var ap int64
+			err := row(&ap)
+			ids = append(ids, apOf(ap))
+			return err
+		}, selectApBetween, low, high)
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", patterns.ErrNoApproval
+	case len(ids) > 1:
+		return "", &AmbiguousError{ids}
+	}
+	return ids[0], nil
+}
+
+// bounds are the first and the last number whose digits begin so.
+func bounds(digits string) (low, high int64, ok bool) {
+	if len(digits) < 4 || len(digits) > 16 {
+		return 0, 0, false
+	}
+	pad := 16 - len(digits)
+	first, err := strconv.ParseUint(digits+strings.Repeat("0", pad), 16, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	last, _ := strconv.ParseUint(digits+strings.Repeat("f", pad), 16, 64)
+	return int64(first), int64(last), true
+}
+
+// StateID implements [patterns.Approvals].
+func (a approvals) StateID() (id string, err error) {
+	if a.file == nil {
+		return "", patterns.ErrNoApproval
+	}
+	err = a.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error { return row(&id) }, selectStateID)
+	})
+	sum := sha256.Sum256([]byte("patterngate state " + id))
+	return "sha256:" + hex.EncodeToString(sum[:]), err
+}
+
+// OfferSignIn implements [patterns.Approvals].
+func (a approvals) OfferSignIn(token [32]byte, until time.Time) error {
+	if a.file == nil {
+		return patterns.ErrNoApproval
+	}
+	return a.file.journal.do(&change{also: func(s *session) error {
+		_, err := s.exec(deleteSignIns, a.file.journal.now().UnixMicro())
+		if err == nil {
+			_, err = s.exec(insertSignIn, token[:], until.UnixMicro())
+		}
+		return err
+	}})
+}
+
+// SignIn implements [patterns.Approvals].
+func (a approvals) SignIn(token [32]byte) (used bool, err error) {
+	if a.file == nil {
+		return false, nil
+	}
+	err = a.file.journal.do(&change{also: func(s *session) error {
+		changed, err := s.exec(deleteSignIn, token[:], a.file.journal.now().UnixMicro())
+		used = changed > 0
+		return err
+	}})
+	return used, err
 }

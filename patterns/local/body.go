@@ -2,7 +2,9 @@ package local
 
 import (
 	"encoding/json"
+	"time"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -34,6 +36,11 @@ type IntentBody struct {
 	Rule   string          // of a human effect
 	// Verdict is how a call was judged, as decoded values; nil for other effects.
 	Verdict map[string]any
+	Grant   string // of a tool effect: the approval that it spends; "" for none
+	// Of a question to a person who takes their time: what is asked, in canonical form, with its digest and until when.
+	Object         json.RawMessage
+	Digest, Reason string
+	Until          time.Time
 }
 
 // OutcomeBody is what became of an effect; also of a late one.
@@ -43,8 +50,11 @@ type OutcomeBody struct {
 	Reason string
 	Bytes  int // of the whole output, where it was cut
 	Usage  patterns.Usage
-	// Human is set where a person, or who stands for one, decided.
-	Human bool
+	// Human is set where a person, or who stands for one, decided. Decision is what they signed or would have, in canonical
+	// form, and Signature theirs.
+	Human     bool
+	Decision  json.RawMessage
+	Signature string
 }
 
 // JudgedBody is a proposal that got no intent, as decoded values.
@@ -54,6 +64,7 @@ type JudgedBody map[string]any
 type NoteBody struct {
 	What string // cancel, seize, takeover, detach, settle, reload
 	patterns.Note
+	Act gateway.SignedAct // by which it was done; zero where none was needed
 }
 
 // EndBody says how the run ended.
@@ -93,17 +104,22 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 	switch e.Kind {
 	case patterns.ToolEffect:
 		b.Once, b.Effect = once, string(e.Permit.Effect())
-		b.Verdict = e.Permit.Verdict().Value()
+		b.Verdict, b.Grant = e.Permit.Verdict().Value(), e.Permit.Approval()
 	case patterns.HumanEffect:
 		if e.Approval != nil {
 			b.Rule = e.Approval.Rule
+		}
+		if w := e.Waiting; isAsking(e) && w.Approval != "" {
+			b.Object, b.Digest, b.Reason, b.Until = w.Question.Object(), w.Question.Digest(), w.Reason, w.Until
 		}
 	}
 	return b
 }
 
 func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
-	return OutcomeBody{out.State, out.Output, out.Reason, out.Bytes, out.Usage, e.Kind == patterns.HumanEffect}
+	return OutcomeBody{
+		State: out.State, Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Human: e.Kind == patterns.HumanEffect,
+	}
 }
 
 // encodeBody is a body in canonical form: members by name, as RFC 8785 wants it.
@@ -163,14 +179,20 @@ func (o *object) end() []byte {
 }
 
 func (b IntentBody) encode() []byte {
-	o := object{dst: make([]byte, 0, 256+len(b.Input))}
+	o := object{dst: make([]byte, 0, 256+len(b.Input)+len(b.Object))}
+	o.text("digest", b.Digest)
 	o.text("effect", b.Effect)
 	o.value("effect_kind", string(b.Kind))
+	o.text("grant", b.Grant)
 	o.text("idempotency_key", b.Once)
 	if len(b.Input) > 0 {
 		o.raw("input", b.Input)
 	}
 	o.value("name", b.Name)
+	if len(b.Object) > 0 {
+		o.raw("object", b.Object)
+	}
+	o.text("reason", b.Reason)
 	o.text("rule", b.Rule)
 	if b.Verdict != nil {
 		o.value("verdict", b.Verdict)
@@ -192,13 +214,16 @@ func (b OutcomeBody) encode() []byte {
 	word("assurance")
 	word("by")
 	word("channel")
-	if approved, ok := human["approved"].(bool); ok {
+	if approved, ok := human["approved"].(bool); len(b.Decision) > 0 {
+		o.raw("decision", b.Decision)
+	} else if ok {
 		o.value("decision", decision(approved))
 	}
 	if b.Output != nil {
 		o.value("output", b.Output)
 	}
 	o.text("reason", b.Reason)
+	o.text("signature", b.Signature)
 	o.value("state", string(b.State))
 	if b.Usage != (patterns.Usage{}) {
 		o.value("usage", usageValue(b.Usage))
@@ -240,6 +265,9 @@ func (b NoteBody) value() map[string]any {
 		if text != "" {
 			v[name] = text
 		}
+	}
+	if b.Act.Signature != "" {
+		v["signature"], v["act"] = b.Act.Signature, b.Act.Value()
 	}
 	return v
 }
@@ -300,6 +328,11 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}
 		if input, ok := obj["input"]; ok {
 			b.Input = ijson.Canonical(input)
+		}
+		b.Grant = word("grant")
+		if asked, ok := obj["object"].(map[string]any); ok {
+			until, _ := asked["expires"].(string)
+			b.Until, _ = time.Parse(time.RFC3339, until)
 		}
 		return b, nil
 	case patterns.OutcomeEvent:

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,6 +31,9 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	key := b.keys.next(e.Name)
 	b.phase = e.Phase
 	m := b.past[key]
+	if isAsking(e) {
+		e = b.asking(key, e, m)
+	}
 	switch {
 	case b.dry != nil:
 		return b.rehearse(m, key, e)
@@ -41,7 +45,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	}
 	b.judged(e.Judged, b.keys)
 	now := b.engine.now()
-	if reason := b.refusal(e, now); reason != "" {
+	if reason := b.refusal(key, e, now); reason != "" {
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
 	}
 	return b.first(key, e, now)
@@ -54,7 +58,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		a.once = onceKey(b.id, key)
 	}
 	b.order++
-	intent := b.record.append(patterns.IntentEvent, key, now, intentOf(e, a.once))
+	intent := b.record.appendAlso(patterns.IntentEvent, key, now, intentOf(e, a.once), b.along(e, a.once))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
@@ -65,9 +69,25 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	}
 	b.see(e, 0)
 	if wait, may := b.patience(e); may {
+		if isAsking(e) {
+			b.entered(e.Waiting, intent)
+		}
 		b.park(key, e, intent.At, wait)
 	}
 	return b.finish(a, b.perform(a, now))
+}
+
+// along is what is done in the transaction of an effect's intent; nil: nothing.
+func (b *branch) along(e patterns.Effect, once string) func(*session, Event) error {
+	switch {
+	case b.engine.file == nil:
+		return nil
+	case isAsking(e):
+		return b.row(e.Waiting)
+	case e.Kind == patterns.ToolEffect:
+		return b.spend(e.Permit, once)
+	}
+	return nil
 }
 
 // patience is how long an effect waits for somebody; false: it does not.
@@ -77,6 +97,8 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 		return 0, false
 	case e.Waiting.Kind == patterns.ForCaller:
 		return b.engine.callerWait()
+	case e.Waiting.Kind == patterns.ForApproval:
+		return e.Timeout, b.engine.file != nil
 	}
 	return e.Timeout, true
 }
@@ -99,10 +121,12 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		return b.finish(a, held)
 	case b.taken:
 		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
-	case waits && now.Before(m.began.Add(wait)):
+	case waits && now.Before(lapses(e, m.began, wait)):
 		b.park(key, e, m.began, wait)
 	case waits:
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	case e.Kind == patterns.ToolEffect && b.ungranted(key, a.once, e.Permit, true) != "": // it was not this that a person approved
+		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
 	case !repeatable(e) || m.tries >= maxTries:
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
 	case !due.IsZero() && !now.Before(due):
@@ -146,10 +170,16 @@ func (b *branch) see(e patterns.Effect, answered int) {
 	b.now.Store(&now)
 }
 
-// refusal says why an effect is not begun: the run was taken back, its time is over, or a quota is spent.
-func (b *branch) refusal(e patterns.Effect, now time.Time) string {
+// refusal says why an effect is not begun: the run was taken back, what a person approved does not let it through, its time
+// is over, or a quota is spent.
+func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	if b.recalled() {
 		return patterns.ReasonCanceled
+	}
+	if e.Kind == patterns.ToolEffect {
+		if reason := b.ungranted(key, cmp.Or(e.Once, onceKey(b.id, key)), e.Permit, false); reason != "" {
+			return reason
+		}
 	}
 	spent := b.take(e.Quotas)
 	switch {

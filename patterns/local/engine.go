@@ -37,6 +37,8 @@ type Engine struct {
 	Join time.Duration
 	// Version of the program, for the record.
 	Version string
+	// Asks is told of each question that a run puts to a person here, when it is recorded; nil: nobody. It must not wait.
+	Asks func(patterns.Asked)
 
 	hands hands
 	told  func(s patterns.Snapshot, attended bool)
@@ -254,6 +256,9 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 			l.record.flush(false, nil)
 		}
 		l.engine.file.lost(l)
+	case errors.Is(err, errUnspent): // it is replayed and then knows why
+		l.rest = l.running()
+		l.engine.file.later(l)
 	case errors.Is(err, patterns.ErrJournal):
 		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())
 		rest.Waiting.Phase = l.phase

@@ -31,7 +31,11 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 	case err != nil:
 		return nil, err
 	}
-	if r.state == "ready" {
+	if err := f.answers(l); err != nil {
+		return nil, err
+	}
+	heard := len(l.answered) > 0 && r.waitingKind == string(patterns.ForApproval) // it rested until somebody decided
+	if r.state == "ready" && (!heard || l.canceled) {
 		l.noteTaken(f.journal.now())
 	}
 	return f.resume(l, progress)
@@ -81,6 +85,14 @@ func (f *file) takeOver(l *loaded) error {
 		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
+		}
+		for _, ap := range l.answered {
+			if err == nil {
+				changed, err = s.exec(updateHeard, ap, l.n)
+			}
+			if err == nil && changed == 0 {
+				err = refusal{patterns.ErrNotTaken}
+			}
 		}
 		return err
 	})})

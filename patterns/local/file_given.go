@@ -90,12 +90,16 @@ func (f *file) settle(id, effect string, s Settlement) error {
 	record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
 	record.file = &tail{file: f, id: id, n: n, head: l.last.Hash, hidden: l.hidden}
 	now := f.journal.now()
-	record.append(patterns.NoteEvent, "", now, NoteBody{What: noteSettle, Note: s.By})
+	record.append(patterns.NoteEvent, "", now, NoteBody{What: noteSettle, Note: s.By, Act: s.Act})
 	last := record.append(patterns.OutcomeEvent, key, now, OutcomeBody{State: patterns.OK, Output: out, Human: true})
 	events := record.file.pending
 	head := events[len(events)-1].Hash
-	return f.journal.do(&change{run: n, events: events, sync: true, also: record.file.with(func(s *session) error {
-		changed, err := s.exec(updateSettled, last.Seq, head, last.At.UnixMicro(), n, r.epoch)
+	subject := s.Subject(id, effect)
+	return f.journal.do(&change{run: n, events: events, sync: true, also: record.file.with(func(to *session) error {
+		if err := f.signed(to, s.Act, wanted{gateway.ActSettle, subject}); err != nil {
+			return err
+		}
+		changed, err := to.exec(updateSettled, last.Seq, head, last.At.UnixMicro(), n, r.epoch)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
 		}
@@ -110,27 +114,32 @@ func (f *file) noteIn(s *session, n int64, body NoteBody) error {
 	if err == nil && len(stored) == 0 {
 		err = errBroken
 	}
-	var h *hidden
 	if err == nil {
-		_, h, _, err = f.redactor.reveal(s, n, stored)
+		_, err = f.appendIn(s, n, stored, Event{Kind: patterns.NoteEvent, Body: body})
 	}
-	switch {
-	case err != nil && !unrecorded(err): // the record's fault, not the file's
+	if err != nil && !unrecorded(err) { // the record's fault, not the file's
 		return refusal{err}
-	case err != nil:
-		return err
+	}
+	return err
+}
+
+// appendIn appends an event to the record of a run that is in nobody's hands, behind what is stored.
+func (f *file) appendIn(s *session, n int64, stored []patterns.Event, e Event) (patterns.Event, error) {
+	_, h, _, err := f.redactor.reveal(s, n, stored)
+	if err != nil {
+		return patterns.Event{}, err
 	}
 	last := stored[len(stored)-1]
 	t := &tail{file: f, id: idOf(n), n: n, head: last.Hash, hidden: h}
-	at := max(last.At, f.journal.now().UnixMicro())
-	note := t.seal(Event{Seq: int(last.Seq) + 1, At: time.UnixMicro(at), Kind: patterns.NoteEvent, Body: body})
+	e.Seq, e.At = int(last.Seq)+1, time.UnixMicro(max(last.At, f.journal.now().UnixMicro()))
+	sealed := t.seal(e)
 	if keep := t.with(nil); keep != nil {
 		if err := keep(s); err != nil {
-			return err
+			return sealed, err
 		}
 	}
-	_, err = s.exec(insert1, n, note.Seq, note.At, string(note.Kind), note.Key, []byte(note.Body), note.Hash)
-	return err
+	_, err = s.exec(insert1, n, sealed.Seq, sealed.At, string(sealed.Kind), sealed.Key, []byte(sealed.Body), sealed.Hash)
+	return sealed, err
 }
 
 // doubt is the key of the question about a call in doubt that is not answered; "" where there is none.

@@ -97,6 +97,8 @@ type loaded struct {
 	events  []Event
 	last    patterns.Event
 	hidden  *hidden // values that are kept out of the record
+
+	answered []int64 // approvals whose answers were entered
 }
 
 // errBroken is returned for a record whose chain or length is broken: nothing is appended to it.

@@ -17,17 +17,18 @@ type history struct {
 	start    StartBody
 	began    time.Time
 	past     map[string]*memory
-	quotas   map[string]int // that recorded effects took; known after a rehearsal
-	phase    string         // likewise
-	order    int            // intents
-	calls    int            // of tools, among them
-	answered int            // of these, those with an outcome
-	asked    int            // requests to the model
-	idle     time.Duration  // in which it was in nobody's hands
-	waited   time.Duration  // for its caller and for people
-	noted    bool           // it says who wanted the run cancelled
-	wrote    bool           // a call that changes something was begun
-	canceled bool           // somebody wants it cancelled
+	quotas   map[string]int    // that recorded effects took; known after a rehearsal
+	phase    string            // likewise
+	order    int               // intents
+	calls    int               // of tools, among them
+	answered int               // of these, those with an outcome
+	asked    int               // requests to the model
+	idle     time.Duration     // in which it was in nobody's hands
+	waited   time.Duration     // for its caller and for people
+	noted    bool              // it says who wanted the run cancelled
+	wrote    bool              // a call that changes something was begun
+	canceled bool              // somebody wants it cancelled
+	granted  map[string]string // approvals that were spent, by the idempotency key of their call
 	end      *EndBody
 	last     time.Time // of the newest event
 }
@@ -44,7 +45,7 @@ type memory struct {
 
 // remembered reads a record.
 func remembered(events []Event) *history {
-	h := &history{past: map[string]*memory{}, quotas: map[string]int{}}
+	h := &history{past: map[string]*memory{}, quotas: map[string]int{}, granted: map[string]string{}}
 	var open []*memory // intents without outcome
 	leftInOrder := false
 	for _, e := range events {
@@ -107,6 +108,9 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 	if body.Kind == patterns.ToolEffect {
 		h.calls++
 		h.wrote = h.wrote || body.Effect != "read"
+		if body.Grant != "" {
+			h.granted[body.Once] = body.Grant
+		}
 	}
 	m.intent, m.began, m.idle = &body, at, h.idle
 	m.outcome.Order, m.outcome.Began, m.outcome.Once = h.order, at.Add(-h.idle), body.Once
@@ -221,7 +225,7 @@ func (d *rehearsal) waitingFor(wait func(patterns.Effect) (time.Duration, bool))
 		}
 		w := *p.effect.Waiting
 		w.Key, w.Since = p.key, p.m.began
-		if patience, ok := wait(p.effect); ok {
+		if patience, ok := wait(p.effect); ok && !isAsking(p.effect) {
 			w.Until = w.Since.Add(patience)
 		}
 		if first == nil || compareKeys(w.Key, first.Key) < 0 {

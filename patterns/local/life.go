@@ -31,17 +31,20 @@ type life struct {
 	waited time.Duration // for its caller
 	idle   time.Duration // in which it was in nobody's hands
 
-	baton  sync.Mutex // held by the branch whose pattern code runs
-	moved  *sync.Cond // on the baton: a branch ended or resumed
-	waits  []*wait    // effects with a time limit that are being performed
-	phase  string     // of the newest effect
-	cause  error      // why the run cannot go on
-	parked []*patterns.Waiting
-	wrote  bool            // a call that changes something was begun
-	taken  bool            // the run was taken back: nothing more is begun
-	noted  bool            // the record says who wanted it cancelled
-	over   bool            // it comes to rest: nothing can be said to it any more
-	call   context.Context // of who began this life and may take it back; nil: nobody
+	baton     sync.Mutex // held by the branch whose pattern code runs
+	moved     *sync.Cond // on the baton: a branch ended or resumed
+	waits     []*wait    // effects with a time limit that are being performed
+	phase     string     // of the newest effect
+	cause     error      // why the run cannot go on
+	parked    []*patterns.Waiting
+	wrote     bool                         // a call that changes something was begun
+	taken     bool                         // the run was taken back: nothing more is begun
+	noted     bool                         // the record says who wanted it cancelled
+	over      bool                         // it comes to rest: nothing can be said to it any more
+	questions map[string]*patterns.Waiting // questions to people that the code has put, by approval
+	granted   map[string]string            // approvals that were spent, by the idempotency key of their call
+
+	call context.Context // of who began this life and may take it back; nil: nobody
 
 	now     atomic.Pointer[patterns.Current] // for who looks at the run from outside
 	done    chan struct{}                    // closed when it came to rest
@@ -65,7 +68,7 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
 		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
-		l.taken, l.noted = h.canceled, h.noted
+		l.taken, l.noted, l.granted = h.canceled, h.noted, h.granted
 	}
 	l.prepare()
 	now := patterns.Current{Since: r.began}
@@ -99,9 +102,17 @@ func (l *life) prepare() {
 // park ends a branch at an effect that waits for somebody. The others go on until they end or wait.
 func (l *life) park(key string, e patterns.Effect, since time.Time, wait time.Duration) {
 	w := *e.Waiting
-	w.Key, w.Since, w.Until = key, since, since.Add(wait)
+	w.Key, w.Since, w.Until = key, since, lapses(e, since, wait)
 	l.parked = append(l.parked, &w)
 	runtime.Goexit()
+}
+
+// lapses is until when an effect waits.
+func lapses(e patterns.Effect, since time.Time, wait time.Duration) time.Time {
+	if isAsking(e) {
+		return e.Waiting.Until
+	}
+	return since.Add(wait)
 }
 
 // firstParked is what the run is said to wait for where several branches wait: the first by its key.

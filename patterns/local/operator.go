@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,24 +58,18 @@ func (a *AmbiguousError) Error() string { return fmt.Sprintf("%d runs begin so",
 // Find is the id of the one run that begins so: 4 digits or more, with or without run_. Its error is
 // [patterns.ErrNoRun] or an [*AmbiguousError].
 func (o Operator) Find(beginning string) (string, error) {
-	digits := strings.TrimPrefix(beginning, "run_")
-	if len(digits) < 4 || len(digits) > 16 {
+	low, high, ok := bounds(strings.TrimPrefix(beginning, "run_"))
+	if !ok {
 		return "", patterns.ErrNoRun
 	}
-	pad := 16 - len(digits)
-	low, err := strconv.ParseUint(digits+strings.Repeat("0", pad), 16, 64)
-	if err != nil {
-		return "", patterns.ErrNoRun
-	}
-	high, _ := strconv.ParseUint(digits+strings.Repeat("f", pad), 16, 64)
 	var ids []string
-	err = o.file.journal.view(func(s *session) error {
+	err := o.file.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var n int64
 			err := row(&n)
 			ids = append(ids, idOf(n))
 			return err
-		}, selectBetween, int64(low), int64(high))
+		}, selectBetween, low, high)
 	})
 	switch {
 	case err != nil:
@@ -110,6 +103,13 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 		return nil, 0, err
 	}
 	return events, r.length, nil
+}
+
+var _ patterns.Owner = Operator{}
+
+// Changed implements [patterns.Owner].
+func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) {
+	return o.file.waiters.follow(ctx, since)
 }
 
 // List is a page of all principals' runs, tombstones not among them.
@@ -156,6 +156,9 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 		return err
 	}
 	err = o.file.journal.do(&change{run: n, sync: true, also: func(s *session) error {
+		if err := o.file.signed(s, act, wanted{gateway.ActSeize, SeizeSubject(id)}); err != nil {
+			return err
+		}
 		changed, err := s.exec(updateSeized, n)
 		if err != nil {
 			return err
@@ -163,7 +166,7 @@ func (o Operator) Seize(id string, by patterns.Note, act gateway.SignedAct) erro
 		if changed == 0 {
 			return refusal{patterns.ErrNotTaken}
 		}
-		return o.file.noteIn(s, n, NoteBody{What: noteSeize, Note: by})
+		return o.file.noteIn(s, n, NoteBody{What: noteSeize, Note: by, Act: act})
 	}})
 	o.file.nudge()
 	return err
@@ -251,7 +254,7 @@ func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error
 func (o Operator) bury(r *row, t Tombstone) error {
 	return o.file.journal.do(&change{sync: true, also: func(s *session) error {
 		_, err := s.exec(insertTombstone, t.RunID, r.pattern, r.principal, r.stopReason, r.began, r.ended, r.length, r.head)
-		for _, query := range []string{deleteEvents, deleteRedacted, deleteRun} {
+		for _, query := range []string{deleteEvents, deleteRedacted, deleteAsked, deleteRun} {
 			if err == nil {
 				_, err = s.exec(query, r.n)
 			}

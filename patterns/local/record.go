@@ -61,6 +61,10 @@ func seal(runID string, e Event, before []byte) patterns.Event {
 func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body any) Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.add(kind, key, at, body)
+}
+
+func (r *Record) add(kind patterns.EventKind, key string, at time.Time, body any) Event {
 	if at = at.Truncate(time.Microsecond); at.Before(r.at) {
 		at = r.at
 	}
@@ -70,6 +74,17 @@ func (r *Record) append(kind patterns.EventKind, key string, at time.Time, body 
 		r.file.add(e)
 	} else {
 		r.events = append(r.events, e)
+	}
+	return e
+}
+
+// appendAlso is append with something that is done in the transaction in which the event is written; nil: nothing.
+func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, body any, do func(*session, Event) error) Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.add(kind, key, at, body)
+	if do != nil {
+		r.file.more = append(r.file.more, func(s *session) error { return do(s, e) })
 	}
 	return e
 }

@@ -14,8 +14,11 @@ const application = 0x50474154
 //go:embed schema.sql
 var migration1 string
 
+//go:embed schema2.sql
+var migration2 string
+
 // migrations in their order; user_version counts those that a file has.
-var migrations = [...]string{migration1}
+var migrations = [...]string{migration1, migration2}
 
 // writerPragmas are set on the writer of a file that is ours.
 var writerPragmas = [...]string{

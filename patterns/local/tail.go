@@ -17,9 +17,10 @@ type tail struct {
 	epoch    int64  // the fence; 0 until the run's row is there
 	head     []byte // hash of the newest event
 	pending  []patterns.Event
-	durable  bool    // what is pending must survive the loss of power
-	branches int     // side branches of the run that go on
-	hidden   *hidden // what is kept out of the record; nil: nothing
+	durable  bool                   // what is pending must survive the loss of power
+	branches int                    // side branches of the run that go on
+	hidden   *hidden                // what is kept out of the record; nil: nothing
+	more     []func(*session) error // what is done in the transaction of what is pending
 
 	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
 	// run, if there is none.
@@ -64,6 +65,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if durable && also == nil {
 		also = t.keepLength()
 	}
+	also = t.withMore(also)
 	if t.begin != nil {
 		also, told = t.beginning(also, told)
 	}
@@ -87,6 +89,26 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		return t.file.journal.stir
 	}
 	return t.file.journal.help
+}
+
+// withMore adds what is to be done with the pending events.
+func (t *tail) withMore(also func(*session) error) func(*session) error {
+	if len(t.more) == 0 {
+		return also
+	}
+	more := t.more
+	t.more = nil
+	return func(s *session) error {
+		for _, do := range more {
+			if err := do(s); err != nil {
+				return err
+			}
+		}
+		if also == nil {
+			return nil
+		}
+		return also(s)
+	}
 }
 
 // beginning is the first flush: it enters the run.

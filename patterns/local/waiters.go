@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"patterngate/patterns"
@@ -12,7 +13,15 @@ import (
 type waiters struct {
 	mu sync.Mutex
 	by map[string]*waiter // by run
+
+	// The newest changes, for who follows all runs: changed is how many there were, next is closed at the next.
+	log     []string
+	changed uint64
+	next    chan struct{}
 }
+
+// maxChanges is how many changes are kept for who follows them; who comes later is told that anything may have changed.
+const maxChanges = 256
 
 type waiter struct {
 	changed chan struct{} // closed when the run changes
@@ -48,10 +57,60 @@ func (w *waiters) any() bool {
 	return len(w.by) > 0
 }
 
+// note keeps a change for who follows all runs. The lock is held.
+func (w *waiters) note(id string) {
+	if w.next == nil { // nobody ever did
+		w.changed++
+		return
+	}
+	if len(w.log) == maxChanges {
+		w.log = append(w.log[:0], w.log[1:]...)
+	}
+	w.log, w.changed = append(w.log, id), w.changed+1
+	close(w.next)
+	w.next = make(chan struct{})
+}
+
+// since returns what has changed after so many changes; where nothing has, a channel that is closed when something does.
+func (w *waiters) since(seen uint64) (ids []string, now uint64, next <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next == nil {
+		w.next = make(chan struct{})
+	}
+	behind := w.changed - seen
+	switch {
+	case behind == 0:
+		return nil, w.changed, w.next
+	case seen > w.changed, behind > uint64(len(w.log)):
+		return []string{patterns.Everything}, w.changed, nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(w.log[uint64(len(w.log))-behind:]))), w.changed, nil
+}
+
+// follow is [patterns.Owner]'s Changed.
+func (w *waiters) follow(ctx context.Context, seen uint64) ([]string, uint64) {
+	for first := seen == 0; ; first = false {
+		ids, now, next := w.since(seen)
+		if first {
+			return nil, max(now, 1)
+		}
+		if next == nil {
+			return ids, now
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return nil, now
+		}
+	}
+}
+
 // announce tells that a run has changed.
 func (w *waiters) announce(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.note(id)
 	if one := w.by[id]; one != nil {
 		close(one.changed)
 		delete(w.by, id)
@@ -62,6 +121,7 @@ func (w *waiters) announce(id string) {
 func (w *waiters) announceAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.note(patterns.Everything)
 	for id, one := range w.by {
 		close(one.changed)
 		delete(w.by, id)

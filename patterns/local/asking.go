@@ -1,0 +1,302 @@
+package local
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// A run asks a person in these steps (spec/surface.md section 8):
+//
+//	intent "approve" ─ one transaction with ─▶ a row of approvals, open ──▶ the run rests
+//	                                              │ Decide, from any process: answered, the run is ready
+//	the run is taken ─ one transaction with ─▶ the outcome in its record, the row is taken
+//	the call's intent ─ one transaction with ─▶ the row is consumed, or nothing is recorded and nothing runs
+
+// isAsking reports whether an effect asks a person who takes their time.
+func isAsking(e patterns.Effect) bool {
+	return e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForApproval
+}
+
+// asking fills in what the engine knows of a question: its id, its place in the run, and until when. m is what is recorded
+// of it; the record's expiry counts.
+func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effect {
+	w := *e.Waiting
+	switch {
+	case m != nil && m.intent != nil:
+		w.Until = m.intent.Until
+	default:
+		w.Until = b.engine.now().Add(e.Timeout).UTC().Truncate(time.Second)
+	}
+	w.Approval = approvalID(b.id, key)
+	w.Question.Run, w.Question.Step, w.Question.Expires = b.id, b.keys.peek(w.Tool), w.Until
+	if b.questions == nil {
+		b.questions = map[string]*patterns.Waiting{}
+	}
+	b.questions[w.Approval] = &w
+	e.Waiting = &w
+	return e
+}
+
+// approvalID is the id of a question: of its run, which nobody guesses, and its place there, so that it stays the same
+// however often the run is replayed.
+func approvalID(run, key string) string {
+	sum := sha256.Sum256([]byte("approval/" + run + "/" + key))
+	return apOf(int64(binary.BigEndian.Uint64(sum[:8])))
+}
+
+func apOf(ap int64) string { return fmt.Sprintf("ap_%016x", uint64(ap)) }
+
+// apNumber is an approval's number in the file; false for what is no id.
+func apNumber(id string) (int64, bool) {
+	digits, ok := strings.CutPrefix(id, "ap_")
+	if !ok || len(digits) != 16 || strings.ToLower(digits) != digits {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return int64(n), err == nil
+}
+
+// shownJSON is what a row keeps of a question besides what stands in the record.
+type shownJSON struct {
+	Phase  string          `json:"phase"`
+	Effect catalog.Effect  `json:"effect"`
+	Hash   string          `json:"args_hash"`
+	Phrase string          `json:"phrase"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+}
+
+// maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.
+const maxSchema = 64 << 10
+
+// row is the question's row, written with the event that asks.
+func (b *branch) row(w *patterns.Waiting) func(*session, Event) error {
+	n, ap := b.record.file.n, int64(0)
+	ap, _ = apNumber(w.Approval)
+	text, err := json.Marshal(shownJSON{Phase: w.Phase, Effect: w.CallEffect, Hash: w.ArgsHash, Phrase: b.record.public(w.Phrase), Schema: keptSchema(w)})
+	if err != nil { // a schema that is no JSON
+		text = []byte("{}")
+	}
+	return func(s *session, intent Event) error {
+		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text)
+		return err
+	}
+}
+
+func keptSchema(w *patterns.Waiting) json.RawMessage {
+	if len(w.Schema) > maxSchema {
+		return nil
+	}
+	return w.Schema
+}
+
+// entered writes a question that was put, and tells who is to be told when it is there.
+func (b *branch) entered(w *patterns.Waiting, intent Event) {
+	asked := patterns.Asked{
+		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
+		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: w.Phrase, Rule: w.Rule, Reason: w.Reason, Least: w.Least,
+		Schema: keptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
+	}
+	b.record.flush(false, func(err error) {
+		if err == nil && b.engine.Asks != nil {
+			b.engine.Asks(asked)
+		}
+	})
+}
+
+// errUnspent unwinds a life whose approval was not there any more when its call was to be recorded: the run is replayed, and
+// then knows why.
+var errUnspent = errors.New("local: the approval could not be spent")
+
+// ungranted says why a call that a person decided about may not be made; "" where it may, or where nobody was to decide.
+// again: it was begun before, and is made once more as the same act.
+func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) string {
+	if !p.Valid() {
+		return ""
+	}
+	id := p.Approval()
+	if id == "" {
+		if p.Verdict().Decision == gateway.Escalate && b.job.Spec.Approver.Kind == patterns.InboxApprover {
+			return gateway.ApprovalInvalid // no approver but a person answers here
+		}
+		return ""
+	}
+	w := b.questions[id]
+	again = again || b.granted[once] == id
+	if w == nil || b.engine.file == nil || !again && key != w.Question.Step {
+		return gateway.ApprovalInvalid
+	}
+	reason := gateway.ApprovalInvalid
+	err := b.engine.file.journal.view(func(s *session) (err error) {
+		reason, err = b.grant(s, w, p, once, again)
+		return err
+	})
+	if err != nil {
+		b.unwind(err)
+	}
+	return reason
+}
+
+// grant judges a person's answer as it stands in the file.
+func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once string, again bool) (reason string, err error) {
+	ap, _ := apNumber(w.Approval)
+	var answer []byte
+	var consumed string
+	g := gateway.Grant{Asked: w.Question, Least: w.Least}
+	found := false
+	err = s.each(func(row func(...any) error) error {
+		found = true
+		return row(&answer, &g.Signature, &consumed)
+	}, selectGrant, ap, b.record.file.n)
+	if err == nil {
+		g.Ring, err = ring(s)
+	}
+	if err != nil || !found {
+		return gateway.ApprovalInvalid, err
+	}
+	var fault error
+	if g.Answer, fault = gateway.ReadAnswer(answer); fault != nil || g.Answer.Approval != w.Approval {
+		return gateway.ApprovalInvalid, nil
+	}
+	_, reason = g.Check(p.Question(), b.engine.now(), again)
+	if reason == "" && !again && consumed != "" && consumed != once {
+		reason = gateway.ApprovalConsumed
+	}
+	return reason, nil
+}
+
+// spend has an approval spent with what is recorded next: the intent of its call.
+func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) error {
+	id := p.Approval()
+	if id == "" || b.granted[once] == id {
+		return nil
+	}
+	if b.granted == nil {
+		b.granted = map[string]string{}
+	}
+	b.granted[once] = id
+	w := b.questions[id]
+	ap, _ := apNumber(id)
+	return func(s *session, _ Event) error {
+		reason, err := b.grant(s, w, p, once, false)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			return refusal{errUnspent}
+		}
+		changed, err := s.exec(updateSpent, once, ap, b.record.file.n, once)
+		if err == nil && changed == 0 {
+			err = refusal{errUnspent}
+		}
+		return err
+	}
+}
+
+// answers enters into the record of a loaded run what people have answered since. What is no answer to what was asked is
+// entered as that, and the run stops there.
+func (f *file) answers(l *loaded) error {
+	waits := map[string]pending{}
+	for _, p := range l.dry.open {
+		if p.m != nil && isAsking(p.effect) {
+			waits[p.effect.Waiting.Approval] = p
+		}
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	var rows []answered
+	var keys gateway.Ring
+	err := f.journal.view(func(s *session) (err error) {
+		if rows, err = answeredRows(s, l.n); err == nil && len(rows) > 0 {
+			keys, err = ring(s)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if p, asked := waits[apOf(row.ap)]; asked {
+			out := row.heard(p.effect.Waiting, keys, f.journal.now())
+			l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
+			l.answered = append(l.answered, row.ap)
+		}
+	}
+	return nil
+}
+
+// answered is a row that somebody has answered; anybody may have written it.
+type answered struct {
+	ap                 int64
+	answer, args       []byte
+	signature, channel string
+}
+
+func answeredRows(s *session, n int64) (rows []answered, err error) {
+	err = s.each(func(row func(...any) error) error {
+		var a answered
+		err := row(&a.ap, &a.answer, &a.args, &a.signature, &a.channel)
+		rows = append(rows, a)
+		return err
+	}, selectAnswered, n)
+	return rows, err
+}
+
+// heard is the outcome of a question that was answered.
+func (a answered) heard(w *patterns.Waiting, keys gateway.Ring, now time.Time) OutcomeBody {
+	d, answer, reason := a.decision(w, keys, now)
+	if reason != "" {
+		return OutcomeBody{State: patterns.Failed, Reason: reason, Human: true}
+	}
+	return OutcomeBody{State: patterns.OK, Output: d.Value(), Human: true, Decision: answer.Object(), Signature: a.signature}
+}
+
+func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time) (d patterns.Decision, answer gateway.Answer, reason string) {
+	answer, err := gateway.ReadAnswer(a.answer)
+	if err != nil || answer.Approval != w.Approval {
+		return d, answer, gateway.ApprovalInvalid
+	}
+	g := gateway.Grant{Asked: w.Question, Answer: answer, Signature: a.signature, Least: w.Least, Ring: keys}
+	sent := w.Question
+	if answer.Choice == gateway.ChooseEdit {
+		edited, err := decodeArgs(a.args)
+		if err != nil {
+			return d, answer, gateway.ApprovalInvalid
+		}
+		sent, d.Args = sent.With(edited), edited
+	}
+	check := func() (gateway.Assurance, string) { return g.Check(sent, now, false) }
+	if answer.Choice == gateway.ChooseReject {
+		check = func() (gateway.Assurance, string) { return g.Heard(now) }
+	}
+	if d.Assurance, reason = check(); reason != "" {
+		return d, answer, reason
+	}
+	d.Approved, d.Comment, d.By, d.Approval, d.Key, d.At = answer.Choice != gateway.ChooseReject, answer.Comment, answer.By, w.Approval, answer.Key, answer.At
+	d.Channel = cmp.Or(map[string]string{"cli": "cli", "page": "page"}[a.channel], "none")
+	return d, answer, ""
+}
+
+// decodeArgs reads the arguments of an edit.
+func decodeArgs(text []byte) (map[string]any, error) {
+	v, err := decodeResult(text)
+	if err != nil {
+		return nil, err
+	}
+	args, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("local: arguments are an object")
+	}
+	return args, nil
+}
