@@ -87,13 +87,13 @@ func NewRing(stored []PublicKey) Ring {
 // vouches reports whether k signed that another key, or itself, is enrolled.
 func (k PublicKey) vouches(other PublicKey) bool {
 	a := other.Vouched
-	return a.Act.Act == ActEnroll && a.Key == k.ID && a.At.Equal(other.Enrolled) && k.Counts(a.At) &&
+	return a.Act.Act == ActEnroll && a.Key == k.ID && a.At.Equal(other.Enrolled) && k.counted(a.At) &&
 		ijson.Equal(a.Subject, other.EnrolSubject()) && k.Verify(a.Message(), a.Signature) == nil
 }
 
 func (k PublicKey) drops(other PublicKey) bool {
 	a := other.Dropped
-	return a.Act.Act == ActRemove && a.Key == k.ID && a.At.Equal(other.Removed) && (k.ID == other.ID || k.Counts(a.At)) &&
+	return a.Act.Act == ActRemove && a.Key == k.ID && a.At.Equal(other.Removed) && k.counted(a.At) &&
 		ijson.Equal(a.Subject, map[string]any{"id": other.ID}) && k.Verify(a.Message(), a.Signature) == nil
 }
 
@@ -129,6 +129,11 @@ func KeyID(public ed25519.PublicKey) string {
 // Counts reports whether the key was enrolled and not removed at a time.
 func (k PublicKey) Counts(at time.Time) bool {
 	return k.ID != "" && k.ID == KeyID(k.Public) && !at.Before(k.Enrolled.Truncate(time.Second)) && (k.Removed.IsZero() || at.Before(k.Removed))
+}
+
+// counted is Counts for acts that were taken by who knew: a key may have signed in the second in which it was removed.
+func (k PublicKey) counted(at time.Time) bool {
+	return k.Counts(at) || k.ID == KeyID(k.Public) && !at.Before(k.Enrolled) && at.Equal(k.Removed)
 }
 
 // Verify checks a signature: padded base64 of Ed25519 over the message. Its error is [ErrSignature].

@@ -135,7 +135,7 @@ func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
 		Approved: d.Approved, Comment: d.Comment, By: d.By, Channel: d.Channel, Assurance: d.Assurance,
 		ApprovalID: d.Approval, KeyID: d.Key, DecidedAt: at.UTC().Format(time.RFC3339),
 	}
-	if d.Approved {
+	if d.Approved && d.Args != nil { // who stands in for a person always says what
 		h.RevisedAction = action
 	}
 	return h

@@ -3,6 +3,8 @@ package local
 import (
 	"testing"
 	"time"
+
+	"patterngate/gateway"
 )
 
 // What tests of whole engines do to a state file.
@@ -75,3 +77,23 @@ func (e *Engine) Yield() { e.file.yield() }
 
 // Tidied has the log hold no deleted values, as far as the engine knows: as after its first look.
 func (e *Engine) Tidied() { e.file.journal.stale.Store(false) }
+
+// ApprovalNumber is an approval's in the state file.
+func ApprovalNumber(id string) int64 {
+	n, _ := apNumber(id)
+	return n
+}
+
+// AnswerRow answers a question as somebody may who writes into the file.
+func (e *Engine) AnswerRow(t testing.TB, id string, answer, args []byte, signature string) {
+	t.Helper()
+	ap := ApprovalNumber(id)
+	e.Alter(t, "UPDATE approvals SET state = 'answered', answer = ?, args = ?, signature = ?, channel = 'cli' WHERE ap = ?", answer, args, signature, ap)
+	e.Alter(t, "UPDATE runs SET state = 'ready', epoch = epoch + 1 WHERE n = (SELECT n FROM approvals WHERE ap = ?)", ap)
+}
+
+// KeyRow enrols a key as somebody may who writes into the file.
+func (e *Engine) KeyRow(t testing.TB, k gateway.PublicKey) {
+	t.Helper()
+	e.Alter(t, insertKey, k.ID, k.Name, []byte(k.Public), k.Enrolled.Unix(), k.Vouched.Key, k.Vouched.Nonce, k.Vouched.Signature)
+}
