@@ -309,3 +309,20 @@ func askingTasks(t testing.TB) patterns.Job {
 	return patterns.Job{Spec: spec, Model: &script{}, Principal: "local:1", Task: patterns.Task{
 		Goal: "pay", Caller: patterns.Proposals("plan", object{"kind": "plan", "tasks": list})}}
 }
+
+func TestSomebodyCarriesOn(t *testing.T) {
+	path := newState(t)
+	desk := opened(t, path, nil)
+	other := opened(t, path, nil)
+	if desk.Operator().Alive() {
+		t.Error("nobody carries on, and somebody is said to")
+	}
+	other.Go()
+	if !desk.Operator().Alive() || !other.Operator().Alive() {
+		t.Error("somebody carries on, and nobody is said to")
+	}
+	other.Close()
+	if desk.Operator().Alive() {
+		t.Error("who carried on has left, and is said to be there")
+	}
+}

@@ -113,6 +113,7 @@ func (f *file) configure(s *session) error {
 // called once, and not for an engine in memory.
 func (e *Engine) Go() {
 	e.file.watched.Store(true)
+	e.file.owner.serves()
 	e.file.watching.Add(1)
 	go e.file.watch()
 }

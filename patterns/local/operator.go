@@ -226,6 +226,9 @@ func (o Operator) unclaimed(id string, cause error) ([]patterns.Snapshot, error)
 	return []patterns.Snapshot{s}, cause
 }
 
+// Alive reports whether some process carries on what is ready, this one or another.
+func (o Operator) Alive() bool { return o.file.watched.Load() || o.file.owner.othersServe() }
+
 // Prune deletes runs that ended before a time but for their tombstones; dry only lists them.
 func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error) {
 	var old []*row

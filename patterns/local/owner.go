@@ -63,6 +63,28 @@ func (o *owner) dead(id string) (bury func(), dead bool) {
 	return func() { _ = unlock(f, path) }, true
 }
 
+// serves marks the claim of a process that carries on what is ready.
+func (o *owner) serves() {
+	_, _ = o.file.WriteAt([]byte("serves\n"), 0) // without it people are told to resume what goes on by itself
+}
+
+// othersServe reports whether another living process carries on what is ready.
+func (o *owner) othersServe() bool {
+	entries, _ := os.ReadDir(o.dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || info.Size() == 0 || e.Name() == o.id || !isOwner(e.Name()) {
+			continue
+		}
+		bury, dead := o.dead(e.Name())
+		if !dead {
+			return true
+		}
+		bury()
+	}
+	return false
+}
+
 // close gives the claim up.
 func (o *owner) close() { _ = unlock(o.file, filepath.Join(o.dir, o.id)) }
 
