@@ -100,7 +100,7 @@ type Asked struct {
 	Phrase             string // the call in words, of judged typed values only
 	Rule, Reason       string
 	Least              gateway.Assurance
-	Schema             json.RawMessage // of the arguments, for who edits them; nil for none
+	Schema             json.RawMessage // of the arguments, for who edits them; nil for none, and in lists
 	Since              time.Time       // Question.Expires is until when
 
 	State AskedState

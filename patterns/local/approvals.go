@@ -97,7 +97,7 @@ func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (pa
 	asked := patterns.Asked{
 		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase, Effect: shown.Effect,
 		ArgsHash: shown.Hash, Phrase: cmp.Or(shown.Phrase, q.Tool), Rule: text(body, "rule"), Reason: text(body, "reason"),
-		Least: gateway.Assurance(text(input, "min_assurance")), Schema: shown.Schema, Since: time.UnixMicro(a.since).UTC(), State: a.stands(now),
+		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: a.stands(now),
 		Spent: a.consumed != "",
 	}
 	if asked.State == patterns.AskedDecided {
@@ -270,6 +270,9 @@ func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err 
 	}
 	if err != nil { // somebody wrote the row
 		return q, nil, patterns.ErrNoApproval
+	}
+	if err := s.each(func(scan func(...any) error) error { return scan((*[]byte)(&q.Schema)) }, selectSchema, ap); err != nil {
+		return q, nil, err
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
 		g.Args = a.editOf(s, row.n, q.Key)

@@ -73,7 +73,6 @@ type shownJSON struct {
 	Effect catalog.Effect  `json:"effect"`
 	Hash   string          `json:"args_hash"`
 	Phrase string          `json:"phrase"`
-	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.
@@ -81,20 +80,17 @@ const maxSchema = 64 << 10
 
 // row is the question's row, written with the event that asks.
 func (b *branch) row(w *patterns.Waiting) func(*session, Event) error {
-	n, ap := b.record.file.n, int64(0)
-	ap, _ = apNumber(w.Approval)
-	text, err := json.Marshal(shownJSON{Phase: w.Phase, Effect: w.CallEffect, Hash: w.ArgsHash, Phrase: b.record.public(w.Phrase), Schema: keptSchema(w)})
-	if err != nil { // a schema that is no JSON
-		text = []byte("{}")
-	}
+	n := b.record.file.n
+	ap, _ := apNumber(w.Approval)
+	text, _ := json.Marshal(shownJSON{Phase: w.Phase, Effect: w.CallEffect, Hash: w.ArgsHash, Phrase: b.record.public(w.Phrase)})
 	return func(s *session, intent Event) error {
-		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text)
+		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text, keptSchema(w))
 		return err
 	}
 }
 
 func keptSchema(w *patterns.Waiting) json.RawMessage {
-	if len(w.Schema) > maxSchema {
+	if len(w.Schema) > maxSchema || !json.Valid(w.Schema) {
 		return nil
 	}
 	return w.Schema

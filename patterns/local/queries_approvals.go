@@ -2,10 +2,11 @@ package local
 
 // The statements of approvals, keys and sign-ins. They are read by the same test as those of queries.go.
 const (
-	insertApproval = `INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown) VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`
+	insertApproval = `INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown, schema) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`
 
 	approvalColumns = `a.ap, a.n, a.seq, a.digest, a.since, a.expires, a.shown, a.state, a.answer, a.args, a.signature, a.channel, a.refused,
 		coalesce(a.consumed, ''), r.state, r.pattern, r.principal`
+	selectSchema   = "SELECT schema FROM approvals WHERE ap = ?"
 	selectApproval = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.ap = ?"
 	// What waits: of runs that go on, in time. The first two arguments are where the page begins.
 	selectOpen = "SELECT " + approvalColumns + ` FROM approvals a JOIN runs r ON r.n = a.n

@@ -8,7 +8,8 @@ CREATE TABLE approvals (
 	digest    TEXT NOT NULL,
 	since     INTEGER NOT NULL,             -- times are microseconds since 1970
 	expires   INTEGER NOT NULL,
-	shown     BLOB NOT NULL,                -- JSON for who looks: phase, effect, phrase, schema
+	shown     BLOB NOT NULL,                -- JSON for who looks: phase, effect, phrase
+	schema    BLOB,                         -- of the arguments, for who changes them
 	state     TEXT NOT NULL DEFAULT 'open', -- open | answered | taken (into the record)
 	answer    BLOB,                         -- the decision, in canonical form
 	args      BLOB,                         -- of an edit, until it is taken
