@@ -69,10 +69,10 @@ func apNumber(id string) (int64, bool) {
 
 // shownJSON is what a row keeps of a question besides what stands in the record.
 type shownJSON struct {
-	Phase  string          `json:"phase"`
-	Effect catalog.Effect  `json:"effect"`
-	Hash   string          `json:"args_hash"`
-	Phrase string          `json:"phrase"`
+	Phase  string         `json:"phase"`
+	Effect catalog.Effect `json:"effect"`
+	Hash   string         `json:"args_hash"`
+	Phrase string         `json:"phrase"`
 }
 
 // maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.

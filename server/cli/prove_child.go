@@ -5,14 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/demo/ledger"
 	"patterngate/catalog/upstream"
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -103,6 +106,7 @@ type provedState struct {
 		Kind   string `json:"kind"`
 		Turn   int    `json:"turn"`
 		Effect string `json:"effect"`
+		ID     string `json:"approval_id"`
 	} `json:"waiting_for"`
 }
 
@@ -134,6 +138,8 @@ func (l *life) run(ctx context.Context, r provedRun) error {
 			args, err = r.turn(state.RunID, state.WaitingFor.Turn)
 		case state.WaitingFor.Kind == "settlement":
 			err = l.settle(ctx, state.RunID, state.WaitingFor.Effect)
+		case state.WaitingFor.Kind == "approval":
+			err = l.decide(state.WaitingFor.ID, r.Edit)
 		}
 		if err != nil {
 			return err
@@ -174,6 +180,27 @@ func (l *life) settle(ctx context.Context, runID, effect string) error {
 		return err
 	}
 	return nil // another process was quicker
+}
+
+// decide is the person who approves, with what they change.
+func (l *life) decide(id string, edit map[string]any) error {
+	approvals := l.app.engine.Approvals()
+	q, err := approvals.Approval(id)
+	if err != nil {
+		return err
+	}
+	choice, args := gateway.ChooseApprove, map[string]any(nil)
+	if edit != nil {
+		choice, args = gateway.ChooseEdit, maps.Clone(q.Question.Args)
+		maps.Copy(args, edit)
+	}
+	d := patterns.Decided{Answer: gateway.Answered(id, q.Question, choice, args), Args: args, Channel: "cli"}
+	d.By, d.At = "local:0", time.Now().UTC().Truncate(time.Second)
+	_, err = approvals.Decide(d)
+	if not, ok := errors.AsType[*patterns.NotOpen](err); ok && not.Why == patterns.WhyDecided {
+		return nil // in an earlier life, or another process was quicker
+	}
+	return err
 }
 
 // print prints one line.

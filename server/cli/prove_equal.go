@@ -76,6 +76,7 @@ var differingWords = []struct {
 	word  string
 }{
 	{regexp.MustCompile(`run_[0-9a-f]{16}`), "RUN"},
+	{regexp.MustCompile(`ap_[0-9a-f]{16}`), "APPROVAL"},
 	{regexp.MustCompile(`\b(rf|em)_([0-9]+)_[0-9a-f]{12}`), "${1}_${2}_ID"},
 	{regexp.MustCompile(`\b(pg|req)_[0-9a-f]{8,}`), "KEY"},
 	{regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`), "TIME"},

@@ -8,7 +8,12 @@ import (
 )
 
 // proveConfig is what proven runs run with: as the demo, but that make-believe workers take no time.
-const proveConfig = demoConfig + "demo: {delay_factor: 0}\n"
+const proveConfig = demoConfig + noDelay
+
+// askedConfig is the same with a person who takes their time.
+const askedConfig = "version: 1\nllm: {provider: rules}\npatterns:\n  supervised_refund: {approver: {kind: inbox}}\n" + noDelay
+
+const noDelay = "demo: {delay_factor: 0}\n"
 
 // provedRun is one run as its caller makes it: the call, and what it hands in when the run waits for it.
 type provedRun struct {
@@ -16,11 +21,14 @@ type provedRun struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 	Turns     [][]any        `json:"turns,omitempty"` // actions of the turns after the first
+	Edit      map[string]any `json:"edit,omitempty"`  // what the person changes who decides about it; nil: nothing
 	World     ledger.World   `json:"-"`
+	Config    string         `json:"-"` // "": proveConfig
 }
 
 // provedRuns are the runs that are killed at every boundary: each pattern by the rules, a refund in a world where a
-// repeated call pays again, settled by a person or by a look-up, and one that its caller drives in two turns.
+// repeated call pays again, settled by a person or by a look-up, one that its caller drives in two turns, and those that a
+// person decides about: they are killed while they wait, are decided, and spend what was decided.
 func provedRuns() []provedRun {
 	refund := map[string]any{"goal": demo.RefundGoal}
 	actions := refundOf(49)
@@ -36,6 +44,12 @@ func provedRuns() []provedRun {
 		{Name: "supervisor, two turns", Tool: "supervised_refund", Turns: [][]any{actions[2:]}, Arguments: map[string]any{
 			"goal": "Refund 49 USD to user 42.", "actions": actions[:2],
 		}},
+		{Name: "supervisor, approved", Tool: "supervised_refund", Arguments: map[string]any{
+			"goal": "Refund 1200 USD to user 42.", "actions": refundOf(1200),
+		}, Config: askedConfig},
+		{Name: "supervisor, edited", Tool: "supervised_refund", Arguments: map[string]any{
+			"goal": "Refund 1200 USD to user 42.", "actions": refundOf(1200)[:2],
+		}, Turns: [][]any{actions[3:]}, Edit: map[string]any{"amount_usd": 800}, World: ledger.Plain, Config: askedConfig},
 	}
 }
 

@@ -76,7 +76,11 @@ func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd, err := t.app.own("prove-life", "--config", t.config, "--state", filepath.Join(t.dir, "state.db"), "--log-level", "error")
+	config, err := t.configFile()
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := t.app.own("prove-life", "--config", config, "--state", filepath.Join(t.dir, "state.db"), "--log-level", "error")
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +88,16 @@ func (t *trial) process(dieAt int64) (*lifeProcess, error) {
 	cmd.Env = append(cmd.Env, "HOME="+t.dir, ledgerVariable+"="+t.book)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(told), &l.out, &l.errs
 	return l, nil
+}
+
+// configFile is what the trial's processes run with.
+func (t *trial) configFile() (string, error) {
+	config := t.runs[0].Config
+	if config == "" {
+		return t.config, nil
+	}
+	path := filepath.Join(t.dir, "config.yaml")
+	return path, os.WriteFile(path, []byte(config), 0o600)
 }
 
 // lifeProcess is a life seen from outside.
