@@ -39,7 +39,9 @@ type Tool struct {
 	Description string // one or two sentences: what it does, in the words a goal would use
 	// Phrase words a call for people, {argument} standing for a number, boolean or enumerated argument:
 	// "refunding {amount_usd} USD to user {user_id}". Empty means the tool's name and such arguments. See [Tool.Say].
-	Phrase     string
+	Phrase string
+	// Deed is the word for such a call once it was done, as in "nothing was paid"; empty: "written".
+	Deed       string
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
 	Demo       bool // make-believe: results say so
@@ -53,7 +55,10 @@ type Tool struct {
 // Repeatable reports whether a call whose outcome is unknown may simply be made again.
 func (t Tool) Repeatable() bool { return t.Effect == Read || t.Idempotent }
 
-var name = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var (
+	name = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	deed = regexp.MustCompile(`^[a-z]{1,20}$`)
+)
 
 func (t Tool) check() error {
 	switch {
@@ -67,6 +72,9 @@ func (t Tool) check() error {
 		return fmt.Errorf("tool %q: no input schema", t.Name)
 	case t.Do == nil:
 		return fmt.Errorf("tool %q: nothing to do", t.Name)
+	}
+	if t.Deed != "" && !deed.MatchString(t.Deed) {
+		return fmt.Errorf("tool %q: deed %q; write one word: paid, sent", t.Name, t.Deed)
 	}
 	return t.checkPhrase()
 }

@@ -32,6 +32,7 @@ func TestNewRefuses(t *testing.T) {
 		"no input":           {func(t *catalog.Tool) { t.Input = nil }, "input schema"},
 		"nothing to do":      {func(t *catalog.Tool) { t.Do = nil }, "nothing to do"},
 		"phrase with a text": {func(t *catalog.Tool) { t.Phrase = "at {month}" }, "{month}"},
+		"deed of two words":  {func(t *catalog.Tool) { t.Deed = "paid out" }, `deed "paid out"`},
 		"phrase with a typo": {func(t *catalog.Tool) { t.Phrase = "order {ID}" }, "{ID}"},
 		"declared twice":     {func(t *catalog.Tool) { t.Name = "other" }, "twice"},
 	}

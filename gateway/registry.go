@@ -23,6 +23,7 @@ var (
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
 	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan}
+	put        = []Place{tdRun, orRun, rtRun, svAsk} // to a person; in an orchestrator it ends a task
 )
 
 func at(p ...Place) []Place { return p }
@@ -165,7 +166,11 @@ var registry = concat(
 		"final_requires_context", "Nothing was looked up before the final answer.",
 		"revise_not_convergent", "The policy's changes come to no end.",
 		"no_rule_matched", "No rule of the policy allows it."),
-	rows("", at(svAsk), ExitRefused, NextTell, "human_rejected", "The person said no, or nobody may be asked."),
+	rows("", put, ExitRefused, NextTell,
+		"human_rejected", "The person said no, or nobody may be asked.",
+		"approval_consumed", "The approval let a call through before, and each is good for one.",
+		"approval_invalid", "The approval does not hold for exactly this call: something was changed, or who gave it does not count."),
+	rows("", put, ExitSpent, NextTell, "approval_expired", "Nobody decided in time, which means no."),
 	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
 	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell,

@@ -40,9 +40,10 @@ const (
 	asking   = deciding + ", TD finalize, OR finalize, RT finalize"
 )
 
-// stopReasons is spec/surface.md section 4 as far as the third capability goes: places | exit | next | reasons. The
+// stopReasons is spec/surface.md section 4 as far as the fourth capability goes: places | exit | next | reasons. The
 // supervisor has no tool_bad_args, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
-// kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it and in_doubt end tasks.
+// kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it, in_doubt and what a person
+// did not approve end tasks.
 const stopReasons = `
 TD , OR , RT , SV , DC , RS , RL |0|answer_user|success
 TD request, OR request, RT request, SV request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
@@ -78,7 +79,8 @@ RT route|4|tell_user|max_route_attempts
 SV worker|4|tell_user|max_steps
 ` + asking + `|4|call or answer_user|max_llm_calls max_tokens
 SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched
-SV human_approval|3|tell_user|human_rejected
+TD execute, OR dispatch, RT delegate, SV human_approval|3|tell_user|human_rejected approval_consumed approval_invalid
+TD execute, OR dispatch, RT delegate, SV human_approval|4|tell_user|approval_expired
 RT route, SV worker|4|call or tell_user|caller_expired
 ` + begun + `|8|tell_user|cancelled
 ` + begun + `|1|tell_user|journal_unavailable replay_mismatch record_broken internal_error`
@@ -224,7 +226,7 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_action:missing_required_arg:pay:", "invalid_action:missing_required_arg::x", "invalid_action:missing_required_arg::",
 		"supervisor_block", "supervisor_block:", "supervisor_block:other", "supervisor_block:no_rule_matched:x",
 		// Rows of later capabilities, which come with the code that returns them.
-		"policy_block:no", "kill_switch", "approval_expired", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout:pay",
+		"policy_block:no", "kill_switch", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout:pay",
 		"invalid_request:reused", "invalid_request:reused:goal",
 		"invalid_action:bad_arg_value:pay:x", "invalid_answer:bad_schema", "supervisor_block:once_reused",
 	}

@@ -238,10 +238,11 @@ func anyEnvelope(t *rapid.T) Envelope {
 	}
 	if rapid.Bool().Draw(t, "waits") {
 		e.Status, e.StopReason, e.Phase = statusWaiting, "", ""
-		e.WaitingFor = &waitingFor{Kind: "caller", Phase: "worker", Turn: 2, Expects: &expects{}, Last: anyText(t, "last", 8<<10), Refused: 1}
+		w := &callerWait{waitingHead: waitingHead{Kind: "caller", Phase: "worker"}, Turn: 2, Last: anyText(t, "last", 8<<10), Refused: 1}
 		for range rapid.IntRange(0, 200).Draw(t, "names") {
-			e.WaitingFor.Expects.Names = append(e.WaitingFor.Expects.Names, strings.Repeat("n", 64))
+			w.Expects.Names = append(w.Expects.Names, strings.Repeat("n", 64))
 		}
+		e.WaitingFor = w
 	}
 	if rapid.Bool().Draw(t, "asked") {
 		e.Human = &patterns.HumanApproval{Comment: anyText(t, "comment", most), By: anyText(t, "by", most), RevisedAction: map[string]any{"args": anyArgs(t)}}

@@ -54,7 +54,7 @@ type patternRow struct {
 	Name     string             `json:"name"`
 	Kind     string             `json:"kind"`
 	Budget   map[string]float64 `json:"budget"`
-	Approver string             `json:"approver,omitempty"` // of a kind that asks people
+	Approver string             `json:"approver,omitempty"` // of one that asks people
 }
 
 // stateReady is the one state that a tool can have while all of them are our own.
@@ -184,7 +184,7 @@ func nested(p catalog.Property) bool { return p.Type == "object" || p.Type == "a
 
 func newOfferedAs(spec patterns.Spec) offeredAs {
 	r := patternRow{Name: spec.Name, Kind: string(spec.Kind), Budget: limitsOf(spec)}
-	if spec.Kind == gateway.Supervisor {
+	if spec.Kind == gateway.Supervisor || spec.Reviewer != nil {
 		r.Approver = string(patterns.RejectApprover)
 		if spec.Approver.Kind != "" {
 			r.Approver = string(spec.Approver.Kind)

@@ -29,8 +29,8 @@ type Envelope struct {
 	Summary    string `json:"summary"`
 	Next       next   `json:"next"`
 
-	WaitingFor *waitingFor `json:"waiting_for,omitempty"` // with status waiting
-	Current    *current    `json:"current,omitempty"`     // with status running
+	WaitingFor waitingFor `json:"waiting_for,omitempty"` // with status waiting
+	Current    *current   `json:"current,omitempty"`     // with status running
 
 	Problems []gateway.Problem `json:"problems,omitempty"`
 

@@ -107,7 +107,7 @@ func (p *parked) moved(r patterns.Snapshot) (from string) {
 	switch {
 	case !waited:
 		return "record"
-	case kind == patterns.ForSettlement || kind == patterns.ForRetry:
+	case kind == patterns.ForApproval || kind == patterns.ForSettlement || kind == patterns.ForRetry:
 		return string(kind)
 	}
 	return "clock"

@@ -220,7 +220,7 @@ func (a account) say() string {
 	if a.RawName != "" {
 		why = a.refusal()
 	}
-	return paragraph(why, a.written(), a.notDone(), a.candidates())
+	return paragraph(why, a.counsel(), a.written(), a.notDone(), a.candidates())
 }
 
 // candidates asks which of the names that came near is meant.

@@ -25,11 +25,11 @@ type envelopeShape struct {
 	StopReason     string                `json:"stop_reason,omitempty" jsonschema_description:"success, or why the run stopped."`
 	Phase          string                `json:"phase,omitempty" jsonschema_description:"Where it stopped."`
 	RunID          string                `json:"run_id,omitempty"`
-	Summary        string                `json:"summary,omitempty" jsonschema_description:"What was decided and done, from the record."`
+	Summary        string                `json:"summary,omitempty" jsonschema_description:"From the record."`
 	Next           nextShape             `json:"next,omitzero" jsonschema_description:"What to do now."`
 	WaitingFor     waitingShape          `json:"waiting_for,omitzero" jsonschema_description:"With status waiting."`
 	Current        object                `json:"current,omitempty" jsonschema_description:"With status running."`
-	Problems       []problemShape        `json:"problems,omitempty" jsonschema_description:"Every fault of what was proposed."`
+	Problems       []problemShape        `json:"problems,omitempty" jsonschema_description:"Every fault."`
 	Answer         string                `json:"answer,omitempty" jsonschema_description:"A claim, not checked; effects are facts."`
 	AnswerBytes    int                   `json:"answer_bytes,omitempty"`
 	Plan           []object              `json:"plan,omitempty"`
@@ -41,10 +41,10 @@ type envelopeShape struct {
 	Expected       []string              `json:"expected_statuses,omitempty"`
 	Received       any                   `json:"received_status,omitempty" jsonschema_description:"As observed."`
 	BadObservation any                   `json:"bad_observation,omitempty" jsonschema_description:"As observed."`
-	Human          object                `json:"human_approval,omitempty" jsonschema_description:"What a person decided, and how sure that is."`
+	Human          object                `json:"human_approval,omitempty" jsonschema_description:"A person's decision."`
 	Trace          []object              `json:"trace,omitempty" jsonschema_description:"One row an attempt."`
 	TraceOmitted   int                   `json:"trace_omitted,omitempty"`
-	History        []object              `json:"history,omitempty" jsonschema_description:"One row an executed step, with its observation."`
+	History        []object              `json:"history,omitempty" jsonschema_description:"One row a step done, with its observation."`
 	HistoryOmitted int                   `json:"history_omitted,omitempty"`
 	RawPlan        any                   `json:"raw_plan,omitempty" jsonschema_description:"As it came."`
 	RawRoute       any                   `json:"raw_route,omitempty" jsonschema_description:"As it came."`
@@ -53,7 +53,7 @@ type envelopeShape struct {
 	EffectsOmitted int                   `json:"effects_omitted,omitempty"`
 	Budget         map[string]spentShape `json:"budget,omitempty"`
 	Usage          object                `json:"usage,omitempty"`
-	Filled         []object              `json:"filled,omitempty" jsonschema_description:"Members with one possible value that were left out."`
+	Filled         []object              `json:"filled,omitempty" jsonschema_description:"What you left out."`
 	Joined         bool                  `json:"joined,omitempty" jsonschema_description:"true: an earlier equal call's run."`
 	Demo           bool                  `json:"demo,omitempty" jsonschema_description:"true: the tools are make-believe."`
 }
@@ -69,15 +69,23 @@ type nextShape struct {
 }
 
 type waitingShape struct {
-	Kind      string   `json:"kind,omitempty"`
-	Since     string   `json:"since,omitempty"`
-	ExpiresAt string   `json:"expires_at,omitempty"`
-	Phase     string   `json:"phase,omitempty"`
-	Turn      int      `json:"turn,omitempty"`
-	Expects   object   `json:"expects,omitempty"`
-	Last      any      `json:"last_observation,omitempty" jsonschema_description:"As observed."`
-	Refused   int      `json:"refused,omitempty"`
-	Where     []string `json:"where,omitempty"`
+	Kind         string   `json:"kind,omitempty"`
+	Since        string   `json:"since,omitempty"`
+	ExpiresAt    string   `json:"expires_at,omitempty"`
+	Phase        string   `json:"phase,omitempty"`
+	ApprovalID   string   `json:"approval_id,omitempty"`
+	Tool         string   `json:"tool,omitempty"`
+	Effect       string   `json:"effect,omitempty"`
+	ArgsHash     string   `json:"args_hash,omitempty"`
+	Rule         string   `json:"rule,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	MinAssurance string   `json:"min_assurance,omitempty"`
+	Digest       string   `json:"digest,omitempty"`
+	Turn         int      `json:"turn,omitempty"`
+	Expects      object   `json:"expects,omitempty"`
+	Last         any      `json:"last_observation,omitempty" jsonschema_description:"As observed."`
+	Refused      int      `json:"refused,omitempty"`
+	Where        []string `json:"where,omitempty"`
 }
 
 type problemShape struct {

@@ -107,7 +107,7 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	case statusRunning:
 		line = e.Current.Phase + ": " + Visible(e.Current.Doing)
 	case statusWaiting:
-		line = e.WaitingFor.Phase + ": " + waitWords(e.WaitingFor.Kind)
+		line = e.WaitingFor.head().Phase + ": " + waitWords(e.WaitingFor.head().Kind)
 	case statusStopped:
 		line = e.Phase + ": stopped, " + shownReason(e.StopReason)
 	}

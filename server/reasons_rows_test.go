@@ -384,6 +384,14 @@ func others() []row {
 		{kind: sv, want: "caller_expired", phase: "worker", arguments: with(sv, object{"actions": []any{lookUp}})},
 	}
 	proposal := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist")), sv: say(lookUp)}
+	asking := func(s *patterns.Spec) {
+		s.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { return gateway.Verdict{Decision: gateway.Escalate, Reason: "ask"} })
+	}
+	rows = append(rows,
+		row{kind: td, want: "human_rejected", phase: "execute", replies: []llmtest.Reply{proposal[td]}, change: asking},
+		row{kind: rt, want: "human_rejected", phase: "delegate", replies: []llmtest.Reply{proposal[rt]}, change: asking},
+		row{kind: or, want: "critical_task_failed", task: "human_rejected", phase: "dispatch", change: asking,
+			replies: []llmtest.Reply{task(object{"worker": "sales_worker", "critical": true})}})
 	for _, kind := range kinds {
 		rows = append(rows, row{kind: kind, want: "cancelled", phase: proposing[kind], replies: []llmtest.Reply{llmtest.Silence()}, cancel: true})
 		rows = append(rows, row{kind: kind, want: "internal_error", phase: proposing[kind], replies: []llmtest.Reply{proposal[kind]},

@@ -78,9 +78,12 @@ func (r row) judge(t *testing.T, result map[string]any, seen *reasonsSeen) {
 	}
 }
 
-// ofRecords are reasons that no single call of a sound server comes to: a process must have ended during a call, or the
-// record must be lost or damaged. The tests of the engine and of durable runs get them.
-var ofRecords = []string{"in_doubt:T", "journal_unavailable", "replay_mismatch", "record_broken"}
+// ofRecords are reasons that no single call of a sound server in memory comes to: a process must have ended during a call, the
+// record must be lost or damaged, or a person must have been asked in earnest. The tests of the engine and of durable runs
+// get them.
+var ofRecords = []string{
+	"in_doubt:T", "journal_unavailable", "replay_mismatch", "record_broken", "approval_expired", "approval_consumed", "approval_invalid",
+}
 
 // meets compares a stop reason with a wanted one, which may leave its end open.
 func meets(reason, want string) bool {

@@ -147,7 +147,7 @@ func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 	if ended.Waiting != nil {
 		c.Model = t.modelOf(c, ended.Waiting.SoFar)
-		return waitingEnvelope(c, ended)
+		return waitingEnvelope(c, ended, t.server.inbox())
 	}
 	c = t.whole(c, ended.Result)
 	c.Model = t.modelOf(c, ended.Result)

@@ -41,6 +41,9 @@ type Config struct {
 	Results map[string]Channel
 	Version string // of the program, as clients are shown it
 	State   string // where the engine keeps its runs, for the log; "": in memory
+	// Inbox is the address of the page on which people decide about calls, "http://127.0.0.1:8766", for who is told where;
+	// "": there is none. It is asked for every result that names it, at any time; nil: there is none.
+	Inbox func() string
 }
 
 // What is in force where the configuration is silent (spec/config.md section 2, limits).

@@ -43,7 +43,12 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
 	e.Human = squeezedDecision(e.Human, bytes)
-	e.WaitingFor = e.WaitingFor.squeezed(bytes, rows)
+	switch w := e.WaitingFor.(type) {
+	case *callerWait:
+		e.WaitingFor = w.squeezed(bytes, rows)
+	case *retryWait:
+		e.WaitingFor = w.squeezed(rows)
+	}
 	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
 	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), rows)]
 	e.Filled = slices.Clone(e.Filled[:min(len(e.Filled), rows)])
@@ -69,21 +74,20 @@ func (e *Envelope) squeezeWords(bytes, problems, effects int) {
 // enoughToContinue are the bytes of arguments that only name the run and its turn.
 const enoughToContinue = 128
 
-// squeezed is what a run waits for with a short observation and few names.
-func (w *waitingFor) squeezed(bytes, rows int) *waitingFor {
-	if w == nil {
-		return nil
-	}
+// squeezed is what the caller is asked for with a short observation and few names.
+func (w *callerWait) squeezed(bytes, rows int) *callerWait {
 	less := *w
 	if less.Last != nil {
 		less.Last = *squeezedValue(&less.Last, bytes)
 	}
-	if w.Expects != nil {
-		fewer := *w.Expects
-		fewer.Names = fewer.Names[:min(len(fewer.Names), rows)]
-		fewer.Forbidden = fewer.Forbidden[:min(len(fewer.Forbidden), rows)]
-		less.Expects = &fewer
-	}
+	less.Expects.Names = w.Expects.Names[:min(len(w.Expects.Names), rows)]
+	less.Expects.Forbidden = w.Expects.Forbidden[:min(len(w.Expects.Forbidden), rows)]
+	return &less
+}
+
+// squeezed is what a run lacks with few names.
+func (w *retryWait) squeezed(rows int) *retryWait {
+	less := *w
 	less.Needs = w.Needs[:min(len(w.Needs), rows)]
 	return &less
 }

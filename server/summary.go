@@ -17,11 +17,12 @@ const maxSummary = 600
 type account struct {
 	call
 	patterns.Result
-	took time.Duration
+	runID string
+	took  time.Duration
 }
 
 func newAccount(c call, ended patterns.Ended) account {
-	return account{c, ended.Result, ended.Ended.Sub(ended.Began) - ended.Waited}
+	return account{c, ended.Result, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 }
 
 // summary tells in one paragraph what was decided, what was done and why it stopped.
@@ -36,14 +37,17 @@ func (a account) summary() string {
 }
 
 // paragraph joins sentences and keeps them within what a summary may hold.
-func paragraph(sentences ...string) string {
+func paragraph(sentences ...string) string { return atMost(joined(sentences...), maxSummary) }
+
+// joined are the sentences that there are, as one paragraph.
+func joined(sentences ...string) string {
 	var said []string
 	for _, s := range sentences {
 		if s != "" {
 			said = append(said, s)
 		}
 	}
-	return atMost(strings.Join(said, " "), maxSummary)
+	return strings.Join(said, " ")
 }
 
 // outcome tells how a run came to its good end.
@@ -102,8 +106,8 @@ func (a account) why() string {
 			a.Phase, shownName(argument), shownName(tool))
 	case "supervisor_block":
 		return fmt.Sprintf("%s was blocked by the policy in phase %s: %s (%s).", a.stoppedAt(), a.Phase, meaning(a.StopReason), shownName(name))
-	case "human_rejected":
-		return fmt.Sprintf("%s needed a person in phase %s, and %s (%s).", a.stoppedAt(), a.Phase, a.personSaid(), reason)
+	case humanRejected, gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
+		return a.unapproved()
 	}
 	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), meaning(a.StopReason), reason)
 }
@@ -116,17 +120,6 @@ func meaning(reason string) string {
 	}
 	m := strings.TrimSuffix(row.Meaning, ".")
 	return strings.ToLower(m[:1]) + m[1:]
-}
-
-// personSaid tells how an action was rejected. The comment is the person's own text and stays out.
-func (a account) personSaid() string {
-	switch {
-	case a.Human == nil || a.Human.Channel == "none":
-		return "nobody may be asked"
-	case a.Human.Channel == "simulated":
-		return "the simulated person said no"
-	}
-	return "the person said no"
 }
 
 // stoppedAt names the action at which a supervised run stopped, at the beginning of a sentence.

@@ -33,7 +33,7 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 	dst = append(dst, strings.ToUpper(e.Status)...)
 	switch {
 	case e.WaitingFor != nil:
-		dst = append(append(dst, ' '), e.WaitingFor.Kind...)
+		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
 		dst = appendVisible(append(dst, ' '), e.StopReason)
 	}

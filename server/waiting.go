@@ -12,27 +12,27 @@ import (
 	"patterngate/patterns"
 )
 
-// waitingFor says what a run waits for (spec/surface.md section 1, the table of waiting_for).
-type waitingFor struct {
-	Kind      string `json:"kind"` // caller, settlement, retry
+// waitingFor is what a run waits for, one type a kind, as each has its members in an order of its own (spec/surface.md
+// section 1, the table of waiting_for).
+type waitingFor interface{ head() waitingHead }
+
+// waitingHead are the members that come first in all of them.
+type waitingHead struct {
+	Kind      string `json:"kind"` // caller, approval, settlement, retry
 	Since     string `json:"since"`
 	ExpiresAt string `json:"expires_at,omitempty"`
 	Phase     string `json:"phase"`
+}
 
-	// Of the caller.
-	Turn    int      `json:"turn,omitempty"`
-	Expects *expects `json:"expects,omitempty"`
-	Last    any      `json:"last_observation,omitempty"`
-	Refused int      `json:"refused,omitempty"` // proposals at this turn
+func (h waitingHead) head() waitingHead { return h }
 
-	// Of a settlement, and of what is missing.
-	Effect   string   `json:"effect,omitempty"` // its key
-	Tool     string   `json:"tool,omitempty"`
-	ArgsHash string   `json:"args_hash,omitempty"`
-	Cause    string   `json:"cause,omitempty"`
-	Where    []string `json:"where,omitempty"` // commands
-	Needs    []string `json:"needs,omitempty"` // names
-	RetryAt  string   `json:"retry_at,omitempty"`
+// callerWait is of a run that waits for its caller.
+type callerWait struct {
+	waitingHead
+	Turn    int     `json:"turn"`
+	Expects expects `json:"expects"`
+	Last    any     `json:"last_observation,omitempty"`
+	Refused int     `json:"refused,omitempty"` // proposals at this turn
 }
 
 // expects says what the caller is to send.
@@ -53,18 +53,20 @@ type current struct {
 	Since string `json:"since"`
 }
 
-// waitingEnvelope presents a run that waits. c is the call that brought it there, or looks at it.
-func waitingEnvelope(c call, ended patterns.Ended) Envelope {
+// waitingEnvelope presents a run that waits. c is the call that brought it there, or looks at it; inbox is where people
+// decide, "" for nowhere.
+func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	w := ended.Waiting
-	a := account{c, w.SoFar, ended.Ended.Sub(ended.Began) - ended.Waited}
+	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 	e := Envelope{
 		Status: statusWaiting, RunID: ended.RunID,
-		WaitingFor: &waitingFor{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase},
-		Problems:   w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
+		Problems: w.SoFar.Problems, Trace: rows(w.SoFar.Trace), History: rows(w.SoFar.History),
 		Budget: w.SoFar.Budget, Usage: &usage{c.Model, w.SoFar.Usage}, Filled: w.SoFar.Filled, Demo: c.Demo,
 		tool: c.Tool,
 	}
 	switch w.Kind {
+	case patterns.ForApproval:
+		a.undecided(&e, w, inbox)
 	case patterns.ForSettlement:
 		a.unsettled(&e, w)
 	case patterns.ForRetry:
@@ -85,11 +87,17 @@ func kindOf(w *patterns.Waiting) string {
 	return string(w.Kind)
 }
 
+// headOf is what is said of every run that waits.
+func headOf(w *patterns.Waiting) waitingHead {
+	return waitingHead{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase}
+}
+
 // callersTurn says what the caller is to send.
 func (a account) callersTurn(e *Envelope, w *patterns.Waiting) {
 	e.Summary, e.Next = a.waits(w), a.call.toContinue(e.RunID, w)
-	e.WaitingFor.Turn, e.WaitingFor.Last, e.WaitingFor.Refused = w.Turn, w.Last, w.Refused
-	e.WaitingFor.Expects = &expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}
+	e.WaitingFor = &callerWait{
+		headOf(w), w.Turn, expects{w.Argument, w.Names, w.Forbidden, w.Left, exampleOf(w)}, w.Last, w.Refused,
+	}
 	if _, sent := a.Intents[w.Argument]; len(e.Problems) > 0 && sent {
 		e.Next = a.call.fixed(a.call.repaired(e.Problems))
 	}

@@ -11,12 +11,28 @@ import (
 // retryPause is after how long it is worth asking again for a run that lacks something, in seconds.
 const retryPause = 30
 
+// settlementWait is of a run that waits for somebody to say whether a call happened.
+type settlementWait struct {
+	waitingHead
+	Effect   string   `json:"effect"` // its key
+	Tool     string   `json:"tool"`
+	ArgsHash string   `json:"args_hash"`
+	Cause    string   `json:"cause"` // crash, timeout, broken_reply
+	Where    []string `json:"where"` // commands
+}
+
+// retryWait is of a run that lacks something here.
+type retryWait struct {
+	waitingHead
+	Cause string   `json:"cause"`           // config_missing, tool_missing, secret_missing, journal
+	Needs []string `json:"needs,omitempty"` // names
+}
+
 // unsettled presents a run of which nobody knows whether a call happened.
 func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
-	f := e.WaitingFor
-	f.Effect, f.Tool, f.ArgsHash, f.Cause = w.Effect, w.Tool, w.ArgsHash, w.Cause
 	settle := "patterngate runs settle " + shellWord(e.RunID) + " " + shellWord(w.Effect)
-	f.Where = []string{settle + " --happened", settle + " --did-not-happen"}
+	where := []string{settle + " --happened", settle + " --did-not-happen"}
+	e.WaitingFor = &settlementWait{headOf(w), w.Effect, w.Tool, w.ArgsHash, w.Cause, where}
 	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."
 	lapse := ""
 	if !w.Until.IsZero() {
@@ -27,7 +43,7 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	e.Next = next{
 		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`.%s Until then do not repeat it.",
-			Visible(f.Where[0]), Visible(f.Where[1]), lapse)),
+			Visible(where[0]), Visible(where[1]), lapse)),
 	}
 }
 
@@ -71,8 +87,7 @@ func doubtCauses(cause string) string {
 
 // lacking presents a run that cannot go on here for now.
 func (a account) lacking(e *Envelope, w *patterns.Waiting) {
-	f := e.WaitingFor
-	f.Cause, f.Needs = w.Cause, w.Needs
+	e.WaitingFor = &retryWait{headOf(w), w.Cause, w.Needs}
 	did := ""
 	if len(a.Ledger) > 0 {
 		did = a.written()

@@ -104,12 +104,14 @@ func (b *builder) addRefunds() {
 		Name: "issue_refund", Title: "Refund",
 		Description: "Refunds an amount in USD of a user's last charge.",
 		Phrase:      "refunding {amount_usd} USD to user {user_id}",
+		Deed:        "paid",
 		Effect:      catalog.Write,
 	}, issueRefund)
 	addFunc(b, catalog.Tool{
 		Name: "send_refund_email", Title: "Refund email",
 		Description: "Sends a user the email that confirms a refund, after the refund was made.",
 		Phrase:      "emailing user {user_id} about a refund of {amount_usd} USD",
+		Deed:        "sent",
 		Effect:      catalog.Write,
 	}, sendRefundEmail)
 }

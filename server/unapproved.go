@@ -1,0 +1,82 @@
+package server
+
+import (
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+const humanRejected = "human_rejected"
+
+// maxComment is how much of a person's comment is repeated, in bytes.
+const maxComment = 200
+
+// unapproved tells of a call that the policy put to a person and that was not made. Their comment stays out: it is their own
+// text, see [account.counsel].
+func (a account) unapproved() string {
+	call, human := a.putToPerson()
+	switch a.StopReason {
+	case gateway.ApprovalExpired:
+		return fmt.Sprintf("%s needed a person in phase %s; nobody decided in time, which means no (%s).", call, a.Phase, a.StopReason)
+	case gateway.ApprovalConsumed:
+		return fmt.Sprintf("%s was approved and stopped in phase %s: the approval had let a call through before, and each is good for one (%s).",
+			call, a.Phase, a.StopReason)
+	case gateway.ApprovalInvalid:
+		return fmt.Sprintf("%s was stopped in phase %s: its approval does not hold for exactly this call (%s).", call, a.Phase, a.StopReason)
+	}
+	return fmt.Sprintf("%s needed a person in phase %s, and %s (%s).", call, a.Phase, saidNo(human), a.StopReason)
+}
+
+// putToPerson is the call at which the run stopped, at the beginning of a sentence, and what a person decided about it; nil:
+// nobody did.
+func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
+	if a.Spec.Kind == gateway.Supervisor {
+		return a.stoppedAt(), a.Human
+	}
+	if n := len(a.Trace); n > 0 {
+		switch row := a.Trace[n-1].(type) {
+		case patterns.StepRow:
+			return shownName(row.Tool), row.HumanApproval
+		case patterns.RouteRow:
+			return shownName(row.Target), row.HumanApproval
+		}
+	}
+	return "A call", nil
+}
+
+// saidNo words who rejected a call and through what.
+func saidNo(h *patterns.HumanApproval) string {
+	switch {
+	case h == nil || h.Channel == "none":
+		return "nobody may be asked"
+	case h.Channel == "simulated":
+		return "the simulated person said no"
+	case h.Channel == "page":
+		return shownName(h.By) + " said no on the page"
+	}
+	return shownName(h.By) + " said no on the command line"
+}
+
+// counsel is what to add for the person about a call that was not approved: what was said, as a quote, or what somebody
+// should check.
+func (a account) counsel() string {
+	switch a.StopReason {
+	case humanRejected:
+		_, h := a.putToPerson()
+		if h == nil || h.Comment == "" || h.Channel == "none" || h.Channel == "simulated" {
+			return ""
+		}
+		said := short(h.Comment, maxComment)
+		if said != h.Comment {
+			said += "..."
+		}
+		return "The comment: " + Visible(jsonText(said)) + "."
+	case gateway.ApprovalConsumed:
+		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
+	case gateway.ApprovalInvalid:
+		return "Somebody has to look at the record (`patterngate runs show " + shellWord(a.runID) + "`), at the approver keys " +
+			"(`patterngate approvals keys`) and at who can write to the state file before it is asked for again."
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// A run that waits for a person says so in two voices, both made of judged typed values alone (spec/surface.md section 1):
+//
+//	Waiting ─┬─▶ summary   to the model: nothing was done, you cannot approve it, do not start it again
+//	         ├─▶ next.say  to the person: what needs your decision, where, until when
+//	         └─▶ waiting_for
+
+// approvalWait is of a run that waits for a person's decision about a call.
+type approvalWait struct {
+	waitingHead
+	ApprovalID   string   `json:"approval_id"`
+	Tool         string   `json:"tool"`
+	Effect       string   `json:"effect"` // read, write, destructive
+	ArgsHash     string   `json:"args_hash"`
+	Rule         string   `json:"rule"`
+	Reason       string   `json:"reason"`
+	MinAssurance string   `json:"min_assurance"`
+	Digest       string   `json:"digest"` // of the question as it was asked
+	Where        []string `json:"where"`  // the page, unless it is off, and the command
+}
+
+// undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
+func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
+	command := "patterngate approvals show " + shellWord(w.Approval)
+	where := []string{command}
+	how := "Run `" + Visible(command) + "`."
+	if inbox != "" {
+		page := strings.TrimRight(inbox, "/") + "/a/" + w.Approval
+		where = []string{page, command}
+		how = "Open " + Visible(page) + " or run `" + Visible(command) + "`."
+	}
+	e.WaitingFor = &approvalWait{
+		headOf(w), w.Approval, w.Tool, string(w.CallEffect), w.ArgsHash, w.Rule, w.Reason, string(w.Least), w.Question.Digest(), where,
+	}
+	until, lapse := "", ""
+	if !w.Until.IsZero() {
+		until, lapse = "; none until "+stamp(w.Until)+" means no", "It lapses "+stamp(w.Until)+", which means no."
+	}
+	signed := ""
+	if w.Least.AtLeast(gateway.SignedAssurance) {
+		signed = "Only one that an approver key signs counts."
+	}
+	asked := a.askedAbout(w)
+	told := asked + " needs a decision (rule " + shownName(w.Rule) + ")" + until + "."
+	never := "You cannot approve it and no tool here can. Do not start it again."
+	e.Summary = told
+	for _, did := range []string{a.writtenBefore(w), "What was done before stands in effects."} {
+		if e.Summary = joined("WAITING for a person.", did, told, never); utf8.RuneCountInString(e.Summary) <= maxSummary {
+			break
+		}
+	}
+	e.Summary = atMost(e.Summary, maxSummary)
+	e.Next = next{
+		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
+		Say: paragraph(asked+" needs your decision (rule "+shownName(w.Rule)+").", how, signed, lapse),
+	}
+}
+
+// askedAbout words the call that a person is asked about, fit to begin a sentence.
+func (a account) askedAbout(w *patterns.Waiting) string {
+	phrase := Visible(w.Phrase)
+	switch {
+	case w.Tool == "final": // no tool has this name
+		return "The final answer"
+	case phrase == "":
+		return "The call of " + shownName(w.Tool)
+	case strings.HasPrefix(phrase, w.Tool): // a name is written as it is
+		return phrase
+	}
+	first, size := utf8.DecodeRuneInString(phrase)
+	return string(unicode.ToUpper(first)) + phrase[size:]
+}
+
+// writtenBefore tells what the run changed before it came to wait: nothing, in the word of the call that waits, or what.
+func (a account) writtenBefore(w *patterns.Waiting) string {
+	if said := a.writtenSoFar(); said != "" {
+		return said
+	}
+	deed := "written"
+	if t, ok := a.Spec.Catalog.Tool(w.Tool); ok && t.Effect != catalog.Read && t.Deed != "" {
+		deed = t.Deed
+	}
+	return "Nothing was " + Visible(deed) + "."
+}
+
+// inbox is the address of the page on which people decide; "" where there is none.
+func (s *Server) inbox() string {
+	if s == nil || s.config.Inbox == nil {
+		return ""
+	}
+	return s.config.Inbox()
+}
+
+// LogDecided writes that a question was answered, for the command or page that took the answer (spec/surface.md section
+// 3). One that is not answered is not logged.
+func LogDecided(ctx context.Context, log *slog.Logger, a patterns.Asked) {
+	if a.Given == nil {
+		return
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "approval decided",
+		slog.String("approval_id", a.ID), slog.String("run_id", a.Question.Run), slog.String("decision", string(a.Given.Choice)),
+		slog.String("assurance", string(a.Given.Assurance)), slog.String("channel", a.Given.Channel))
+}
