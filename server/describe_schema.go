@@ -77,5 +77,5 @@ type patternShape struct {
 	Name     string             `json:"name,omitempty"`
 	Kind     string             `json:"kind,omitempty"`
 	Budget   map[string]float64 `json:"budget,omitempty" jsonschema_description:"Limits of one run."`
-	Approver string             `json:"approver,omitempty" jsonschema_description:"Who is asked; reject: nobody, the answer is no."`
+	Approver string             `json:"approver,omitempty" jsonschema_description:"Who is asked. inbox: a person; reject: nobody, the answer is no."`
 }

@@ -38,6 +38,7 @@ type app struct {
 	logFormat string
 	http      string
 	tokenFile string
+	inboxAt   string // --inbox
 	color     string
 	json      bool
 

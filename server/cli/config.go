@@ -27,6 +27,10 @@ type Config struct {
 	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
 	// directory.
 	State string
+	// Inbox is where people decide about calls, host:port of this machine, or off.
+	Inbox string
+	// Notify says how they are told that one waits.
+	Notify NotifyConfig
 	// Redact are pointers to values that records keep only as salted hashes.
 	Redact []string
 	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
@@ -142,6 +146,7 @@ type ConfigSources struct {
 	HTTP      string   // --http
 	TokenFile string   // --token-file
 	State     string   // --state
+	Inbox     string   // --inbox
 	Environ   []string // as os.Environ gives it; of two equal names the last counts
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
@@ -155,8 +160,8 @@ type LoadedConfig struct {
 }
 
 // LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings
-// come in both cases. Only the file is read, and its directory's mode; neither network nor working directory
-// matters.
+// come in both cases. Only the file is read, and its directory's mode, and a program that it names is looked for; neither
+// network nor working directory matters.
 //
 //	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Config
 func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
@@ -181,6 +186,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	if loaded.State == "" {
 		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
 	}
+	read.acrossInbox(&loaded.Config, in.Environ)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

@@ -18,6 +18,7 @@ var configVariables = []struct{ name, path string }{
 	{"PATTERNGATE_HTTP", "http.listen"},
 	{"PATTERNGATE_TOKEN_FILE", "http.token_file"},
 	{stateVariable, "state"},
+	{"PATTERNGATE_INBOX", "inbox"},
 }
 
 const (
@@ -37,6 +38,7 @@ func (r *configReader) overrides(in ConfigSources, keys []configKey) {
 	r.override("--http", "http.listen", in.HTTP, keys)
 	r.override(tokenFileFlag, "http.token_file", in.TokenFile, keys)
 	r.override("--state", "state", in.State, keys)
+	r.override("--inbox", "inbox", in.Inbox, keys)
 	r.strangers(in.Environ)
 }
 

@@ -83,15 +83,15 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, redact or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
 		},
 		"key of a later version": {
-			"version: 1\ninbox: \"127.0.0.1:8766\"\n",
-			"pg.yaml:2:1: inbox: unknown key; write version, llm, demo, log, limits, http, wait, results, state, redact or patterns",
+			"version: 1\ncatalog: {}\n",
+			"pg.yaml:2:1: catalog: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, redact or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",
@@ -276,9 +276,9 @@ patterns:
 		`warning: pg.yaml:4:42: patterns.run_orchestrator.allow.execution[0]: no worker sales_wroker; did you mean sales_worker?`,
 		`warning: pg.yaml:5:35: patterns.route_ticket.allow.policy[0]: no route legal_specialist; there are billing_specialist, technical_specialist, sales_specialist`,
 		`warning: PATTERNGATE_LOGLEVEL: unknown variable; did you mean PATTERNGATE_LOG_LEVEL?`,
-		`warning: PATTERNGATE_INBOX: unknown variable; it has no effect`,
+		`warning: PATTERNGATE_PLAN: unknown variable; it has no effect`,
 	}
-	loaded, warnings, err := loadText(t, file, "PATTERNGATE_LOGLEVEL=debug", "PATTERNGATE_INBOX=off", "PATTERNGATE_EMPTY=")
+	loaded, warnings, err := loadText(t, file, "PATTERNGATE_LOGLEVEL=debug", "PATTERNGATE_PLAN=off", "PATTERNGATE_EMPTY=")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
-	"patterngate/patterns"
 	"patterngate/server"
 )
 
@@ -64,6 +63,8 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		groupKey("wait", c.Wait.keys()...),
 		channelsKey("results", &c.Results).means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
 		stateKey("state", &c.State).means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory. `:memory:`: nowhere."),
+		inboxKey("inbox", &c.Inbox).means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
+		notifyKey("notify", &c.Notify).means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
 		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
 		mappingKey("patterns", unknownPattern, list),
 	}
@@ -88,10 +89,7 @@ func (p *PatternConfig) keys(known []string) []configKey {
 			usdKey("max_refund_per_run_usd", &p.Refunds.MaxPerRunUSD).means("All refunds of a run together."),
 			numberKey("refund_window_days", &p.Refunds.WindowDays, bounds{max: ijson.MaxInteger, whole: true}).means("How long after the payment a refund is allowed."),
 		),
-		groupKey("approver",
-			wordKey("kind", &p.Approver.Kind, patterns.SimulatedApprover, patterns.RejectApprover).means("Who is asked about a high refund. reject: nobody, the answer is no; simulated: the demo's person."),
-			usdKey("cap_usd", &p.Approver.CapUSD).means("What the simulated person approves at most."),
-		),
+		groupKey("approver", approverKeys(&p.Approver)...),
 	)
 }
 

@@ -101,13 +101,33 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 			"version: 1\npatterns: {supervised_refund: {params: {refund_window_days: 0.5}}}\n",
 			"pg.yaml:2:61: patterns.supervised_refund.params.refund_window_days: got 0.5; write a whole number from 0 to 9007199254740991",
 		},
-		"approver of a later version": {
-			"version: 1\npatterns: {supervised_refund: {approver: {kind: inbox}}}\n",
-			`pg.yaml:2:49: patterns.supervised_refund.approver.kind: got "inbox"; write simulated or reject`,
+		"approver that does not exist": {
+			"version: 1\npatterns: {supervised_refund: {approver: {kind: indox}}}\n",
+			`pg.yaml:2:49: patterns.supervised_refund.approver.kind: got "indox"; write inbox, simulated or reject; did you mean inbox?`,
+		},
+		"a person without a record": {
+			"version: 1\nstate: ':memory:'\npatterns: {supervised_refund: {approver: {kind: inbox}}}\n",
+			"pg.yaml:3:49: patterns.supervised_refund.approver.kind: inbox with state :memory:: a run that is not recorded cannot wait for a person; name a file with state or --state, or write reject or simulated",
+		},
+		"too little time": {
+			"version: 1\npatterns: {supervised_refund: {approver: {expires_seconds: 59}}}\n",
+			"pg.yaml:2:60: patterns.supervised_refund.approver.expires_seconds: got 59; write a whole number of seconds from 60 to 2592000",
+		},
+		"half a second": {
+			"version: 1\npatterns: {supervised_refund: {approver: {expires_seconds: 60.5}}}\n",
+			"pg.yaml:2:60: patterns.supervised_refund.approver.expires_seconds: got 60.5; write a whole number of seconds from 60 to 2592000",
+		},
+		"a day in words": {
+			"version: 1\npatterns: {supervised_refund: {approver: {expires_seconds: 24h}}}\n",
+			`pg.yaml:2:60: patterns.supervised_refund.approver.expires_seconds: got "24h"; write a whole number of seconds: 86400`,
+		},
+		"assurance of nobody": {
+			"version: 1\npatterns: {supervised_refund: {approver: {min_assurance: simulated}}}\n",
+			`pg.yaml:2:58: patterns.supervised_refund.approver.min_assurance: got "simulated"; write user or signed`,
 		},
 		"approver as a word": {
 			"version: 1\npatterns: {supervised_refund: {approver: simulated}}\n",
-			`pg.yaml:2:42: patterns.supervised_refund.approver: got "simulated"; write a mapping with kind or cap_usd`,
+			`pg.yaml:2:42: patterns.supervised_refund.approver: got "simulated"; write a mapping with kind, cap_usd, expires_seconds or min_assurance`,
 		},
 		"negative cap": {
 			"version: 1\npatterns: {supervised_refund: {approver: {cap_usd: -1}}}\n",

@@ -39,6 +39,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
 		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
 		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
+		Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools}
 	for i, name := range builtinNames {
@@ -49,7 +50,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		if name == "supervised_refund" {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
 			p.Refunds = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
-			p.Approver = patterns.Approver{Kind: patterns.RejectApprover, CapUSD: 800}
+			p.Approver = patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
 		}
 		want.Patterns = append(want.Patterns, p)
 	}
@@ -278,7 +279,7 @@ func TestConfigHash(t *testing.T) {
 		"JSON":     hash(`{"llm": {"max_retries": 1}, "redact": ["/args/a", "/args/b"], "version": 1}`, key),
 		"defaults": hash("version: 1.0\nx-free: [1, 2]\nllm: {max_retries: 1.0, model: gpt-4.1-mini}\nredact: [/args/a, /args/b, /args/a]\npatterns: {route_ticket: {budget: {max_seconds: 60}}}\n", key),
 		"of the process": hash("version: 1\nllm: {max_retries: 1, provider: openai}\nredact: [/args/a, /args/b]\nlog: {level: debug}\nlimits: {grace_seconds: 1, concurrent_runs: 3}\n"+
-			"http: {listen: '127.0.0.1:0'}\nwait: {max_seconds: 50, join_seconds: 1}\nresults: {a: text}\nstate: runs.db\n", key),
+			"http: {listen: '127.0.0.1:0'}\nwait: {max_seconds: 50, join_seconds: 1}\nresults: {a: text}\nstate: runs.db\ninbox: off\nnotify: off\n", key),
 	} {
 		if got != base {
 			t.Errorf("%s: the hash is %s, want %s", name, got, base)
@@ -290,7 +291,9 @@ func TestConfigHash(t *testing.T) {
 	hashes := []string{
 		base, hash("version: 1\n"), hash("version: 1\n", key), hash("version: 1\nllm: {max_retries: 3}\n", key), hash("version: 1\nllm: {base_url: 'http://127.0.0.1:1/'}\n"),
 		hash("version: 1\nredact: [/answer]\n"), hash("version: 1\nwait: {caller_seconds: 1}\n"), hash("version: 1\ndemo: {delay_factor: 0}\n"),
-		hash("version: 1\npatterns: {supervised_refund: {approver: {kind: simulated}}}\n"), hash("version: 1\npatterns: {supervised_refund: {params: {refund_window_days: 1}}}\n"),
+		hash("version: 1\npatterns: {supervised_refund: {approver: {kind: simulated}}}\n"), hash("version: 1\nstate: ':memory:'\n"),
+		hash("version: 1\npatterns: {supervised_refund: {approver: {expires_seconds: 60}}}\n"), hash("version: 1\npatterns: {supervised_refund: {approver: {min_assurance: signed}}}\n"),
+		hash("version: 1\npatterns: {supervised_refund: {params: {refund_window_days: 1}}}\n"),
 		hash("version: 1\npatterns: {route_ticket: {enabled: false}}\n"), hash("version: 1\npatterns: {route_ticket: {allow: {execution: []}}}\n"),
 	}
 	all := len(hashes)

@@ -18,6 +18,9 @@ func (a *app) serveCommand() *cobra.Command {
 			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
 			"Runs are recorded in a state file (--state, else state.db in your state directory) and outlive the program: what was\n" +
 			"interrupted goes on with the next start. Several programs may share the file. With --state :memory: nothing is kept.\n\n" +
+			"A call that the policy puts to a person waits in that file, for days if need be. The person decides on a page of this\n" +
+			"machine (--inbox), which opens with the first such call, or with patterngate approvals; nothing that a client sends\n" +
+			"can approve.\n\n" +
 			"With --http it serves Streamable HTTP instead, at http://ADDR/mcp, with http://ADDR/healthz beside it. On a loopback\n" +
 			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
 			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
@@ -32,6 +35,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.http, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
 	cmd.Flags().StringVar(&a.tokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
+	cmd.Flags().StringVar(&a.inboxAt, "inbox", "", "where people decide about calls, host:port of this machine, or off (else PATTERNGATE_INBOX, else inbox)")
 	return cmd
 }
 

@@ -22,7 +22,7 @@ const keyReference = "env:" + keyVariable
 // in it as a reference (spec/config.md section 8). The runs' record keeps it by its [Config.Hash].
 func (c Config) Snapshot() []byte {
 	root := c.value()
-	for _, process := range []string{"log", "limits", "http", "results", "state"} {
+	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
 	root["llm"] = c.LLM.snapshot(root["llm"])

@@ -97,7 +97,13 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 				usd := rapid.SampledFrom([]float64{0, 0.1, 1e-7, 999.995, 1e16, 1e20, 1e21, 1.7976931348623157e308})
 				return map[string]any{"auto_refund_limit_usd": exponent(usd.Draw(t, "usd")), "max_refund_per_run_usd": exponent(usd.Draw(t, "usd"))}
 			})
-			maybe(p, "approver", func() any { return map[string]any{"kind": "simulated", "cap_usd": number(0, 1e6)()} })
+			maybe(p, "approver", func() any {
+				approver := map[string]any{"cap_usd": number(0, 1e6)()}
+				maybe(approver, "kind", func() any { return rapid.SampledFrom([]string{"inbox", "simulated", "reject"}).Draw(t, "kind") })
+				maybe(approver, "expires_seconds", count(60, 2_592_000))
+				maybe(approver, "min_assurance", func() any { return rapid.SampledFrom([]string{"user", "signed"}).Draw(t, "assurance") })
+				return approver
+			})
 		}
 		p["budget"] = budget
 		patterns[name] = p

@@ -17,7 +17,7 @@ import (
 
 // load reads the configuration and prints its warnings.
 func (a *app) load() (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Environ: a.environ})
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ})
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, w.String())
 	}
@@ -51,6 +51,7 @@ func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*serve
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
 		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version, State: c.State,
+		Inbox: c.InboxURL,
 	})
 }
 

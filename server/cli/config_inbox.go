@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/server"
+)
+
+// inboxOff says that there is no page.
+const inboxOff = "off"
+
+// InboxURL is the address of the page on which people decide, as results name it; "" where it is off.
+func (c Config) InboxURL() string {
+	if c.Inbox == inboxOff || c.Inbox == "" {
+		return ""
+	}
+	return "http://" + c.Inbox
+}
+
+// inboxKey is where the page is opened: host:port of this machine, or off.
+func inboxKey(name string, target *string) configKey {
+	key := textKey(name, target, faultOfInbox)
+	key.takes = "host:port of this machine, or `" + inboxOff + "`"
+	return key
+}
+
+func faultOfInbox(text string) Fault {
+	const want = "write host:port of this machine, 127.0.0.1:8766, or off"
+	switch {
+	case text == inboxOff:
+		return Fault{}
+	case !server.IsListen(text):
+		return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{inboxOff})}
+	case !server.IsLoopback(text):
+		return Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
+	}
+	return Fault{}
+}
+
+// NotifyConfig says how people are told that a call waits for them. The zero NotifyConfig tells nobody.
+type NotifyConfig struct {
+	Mode string   // auto, off, exec
+	Exec []string // the program of mode exec and its arguments; no shell reads them
+}
+
+const (
+	notifyExec   = "exec"
+	maxExecWords = 16
+	maxExecBytes = 4 << 10 // of all words together
+	notifyWant   = "write auto, off or {exec: [program, argument]}"
+)
+
+// notifyKey is one of two words, or a mapping with the program to start.
+func notifyKey(name string, target *NotifyConfig) configKey {
+	return configKey{
+		name: name, takes: "auto, off or `{exec: [program, argument]}`",
+		read: func(r *configReader, n *yamlNode, path *keyPath) { r.notify(n, path, target) },
+		show: func() any {
+			switch target.Mode {
+			case "":
+				return nil
+			case notifyExec:
+				exec := target.Exec
+				return []configKey{{name: notifyExec, show: func() any { return exec }}}
+			}
+			return target.Mode
+		},
+	}
+}
+
+func (r *configReader) notify(n *yamlNode, path *keyPath, target *NotifyConfig) {
+	switch n.kind {
+	case yamlText:
+		if word, ok := r.word(n, path, []string{"auto", "off"}); ok {
+			*target = NotifyConfig{Mode: word}
+		}
+	case yamlMapping:
+		exec := configKey{name: notifyExec, read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if words, ok := r.execWords(n, path); ok {
+				*target = NotifyConfig{Mode: notifyExec, Exec: words}
+			}
+		}}
+		if len(n.members) == 0 {
+			r.wrong(n, path, notifyWant)
+		}
+		r.group(n, path, []configKey{exec}, unknownKey)
+	default:
+		r.wrong(n, path, notifyWant)
+	}
+}
+
+// execWords reads a program and its arguments.
+func (r *configReader) execWords(n *yamlNode, path *keyPath) ([]string, bool) {
+	if n.kind != yamlList {
+		r.wrong(n, path, "write a list: [program, argument]; no shell reads it")
+		return nil, false
+	}
+	words, size, ok := make([]string, 0, len(n.items)), 0, true
+	for i, item := range n.items {
+		switch {
+		case item.kind == yamlBad:
+			ok = false
+		case item.kind != yamlText || strings.Contains(item.text, "\x00"):
+			r.faults.add(item.at, path.item(i), Fault{Reason: "not a word", Got: gotWords(item), Want: "write text in quotes"})
+			ok = false
+		default:
+			words, size = append(words, item.text), size+len(item.text)
+		}
+	}
+	if ok && (len(words) == 0 || len(words) > maxExecWords || size > maxExecBytes) {
+		r.faults.add(n.at, path, Fault{Reason: "out of range", Got: numberText(float64(len(words))) + " words of " + numberText(float64(size)) + " bytes",
+			Want: "write 1 to " + numberText(maxExecWords) + " words of at most " + numberText(maxExecBytes) + " bytes together"})
+		return nil, false
+	}
+	if ok && strings.HasPrefix(words[0], "~/") && r.home != nil {
+		words[0] = r.home(words[0])
+	}
+	return words, ok
+}
+
+// acrossInbox checks what the keys about people cannot see alone, and says who is asked where nobody said it: a person, who
+// can be waited for only where runs are recorded.
+func (r *configReader) acrossInbox(c *Config, environ []string) {
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		path := (*keyPath)(nil).key("patterns").key(p.Name).key("approver").key("kind")
+		switch {
+		case p.Kind != gateway.Supervisor:
+		case p.Approver.Kind == "" && c.State == memoryState:
+			p.Approver.Kind = patterns.RejectApprover
+		case p.Approver.Kind == "":
+			p.Approver.Kind = patterns.InboxApprover
+		case p.Approver.Kind == patterns.InboxApprover && c.State == memoryState:
+			r.faults.add(r.places[path.String()], path, Fault{
+				Reason: "inbox with state " + memoryState + ": a run that is not recorded cannot wait for a person",
+				Want:   "name a file with state or --state, or write reject or simulated",
+			})
+		}
+	}
+	inbox, listen := (*keyPath)(nil).key("inbox"), (*keyPath)(nil).key("http").key("listen")
+	if c.Inbox == c.HTTP.Listen && !strings.HasSuffix(c.Inbox, ":0") {
+		path, f := inbox, Fault{Want: "write another address for one of them, or inbox: off"}
+		if _, said := r.places[inbox.String()]; !said {
+			path = listen
+		}
+		f.Reason = "http.listen and inbox are both " + c.Inbox
+		r.faults.add(r.places[path.String()], path, f)
+	}
+	exec := (*keyPath)(nil).key("notify").key(notifyExec)
+	if c.Notify.Mode == notifyExec {
+		if f := faultOfProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
+			r.faults.add(r.places[exec.String()], exec.item(0), f)
+		}
+	}
+}
+
+// faultOfProgram looks for a program: by its whole path, or by its name on PATH.
+func faultOfProgram(program, path string) Fault {
+	switch {
+	case filepath.IsAbs(program):
+		if !isProgram(program) {
+			return Fault{Reason: "no program " + quoted(program), Want: "write the path of one that this user may run"}
+		}
+		return Fault{}
+	case program == "" || strings.ContainsAny(program, `/\`):
+		return Fault{Reason: "a relative path", Got: quoted(program), Want: "write the whole path, or the name of a program on PATH"}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) && isProgram(filepath.Join(dir, program)) {
+			return Fault{}
+		}
+	}
+	return Fault{Reason: quoted(program) + " is not in PATH " + quoted(path), Want: `write the path that "which ` + program + `" prints`}
+}
+
+// isProgram reports a regular file that somebody may run. On Windows the name's ending says that, and may be left out.
+func isProgram(path string) bool {
+	endings := []string{""}
+	if runtime.GOOS == "windows" {
+		endings = append(endings, ".exe", ".bat", ".cmd", ".com")
+	}
+	for _, ending := range endings {
+		info, err := os.Stat(path + ending)
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// approverKeys are those of who is asked (spec/config.md section 7).
+func approverKeys(a *patterns.Approver) []configKey {
+	const least, most = 60, 30 * 86_400 // seconds
+	return []configKey{
+		wordKey("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
+			means("Who is asked about a high refund. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
+				"Not set: inbox, with `state: " + memoryState + "` reject."),
+		usdKey("cap_usd", &a.CapUSD).means("What the simulated person approves at most."),
+		scaledKey("expires_seconds", bounds{min: least, max: most, whole: true, noun: "a whole number of seconds", seconds: true},
+			func() any { return a.Expires.Seconds() },
+			func(v float64) { a.Expires = time.Duration(math.Round(v)) * time.Second }).
+			means("How long a person may take; silence is no."),
+		wordKey("min_assurance", &a.Least, gateway.UserAssurance, gateway.SignedAssurance).
+			means("Whose answer counts. user: whoever runs programs as this OS user; signed: only who holds an approver key, see `patterngate approvals enroll`."),
+	}
+}
