@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"runtime"
@@ -27,6 +28,8 @@ type Config struct {
 	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
 	// directory.
 	State string
+	// Inbox is where the page is served, host:port on loopback, or off.
+	Inbox string
 	// Redact are pointers to values that records keep only as salted hashes.
 	Redact []string
 	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
@@ -142,6 +145,7 @@ type ConfigSources struct {
 	HTTP      string   // --http
 	TokenFile string   // --token-file
 	State     string   // --state
+	Inbox     string   // --inbox
 	Environ   []string // as os.Environ gives it; of two equal names the last counts
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
@@ -181,6 +185,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	if loaded.State == "" {
 		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
 	}
+	loaded.Inbox = cmp.Or(in.Inbox, lookup(in.Environ, "PATTERNGATE_INBOX"), inboxUsual)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

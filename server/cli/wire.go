@@ -17,7 +17,7 @@ import (
 
 // load reads the configuration and prints its warnings.
 func (a *app) load() (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Environ: a.environ})
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ})
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, w.String())
 	}
