@@ -108,7 +108,7 @@ func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) er
 	go func() { served <- door.Serve(ctx, l) }()
 	err := p.offer(ctx, address, true)
 	if err == nil {
-		a.tell("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
+		a.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
 		return wrappedOrNil("inbox", <-served)
 	}
 	stop()
@@ -146,11 +146,14 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 	case a.json:
 		return a.printShown(shown)
 	case p.show:
-		a.tell("This signs in once, within 60 seconds:\n")
+		a.remark("This signs in once, within 60 seconds:\n")
 		return a.print(link + "\n")
 	}
 	return a.print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
 }
+
+// remark says something to a person that is no result.
+func (a *app) remark(text string) { _, _ = io.WriteString(a.err, text) }
 
 // terminal reports whether a person reads a stream.
 func terminal(w io.Writer) bool {

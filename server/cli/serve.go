@@ -68,6 +68,7 @@ func (a *app) serve(ctx context.Context) error {
 	defer s.close()
 	page := s.inbox(loaded.Config, a.inboxLine(loaded.Config), a.logger(loaded.Log, errs))
 	defer page.close()
+	s.engine.Asks = page.asked
 	s.carryOn()
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)

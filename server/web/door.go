@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"patterngate/server"
@@ -67,6 +68,7 @@ type Door struct {
 	own      func(context.Context) bool // the request comes from a program of this OS user, as far as the system tells
 	sessions sessions
 	guesses  guesses
+	underWay underWay
 }
 
 // NewDoor makes a door.
@@ -115,20 +117,57 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("web: %w", err)
 	case <-ctx.Done():
 	}
-	cancel() // streams end, and with them what would keep the server
-	last, done := context.WithTimeout(context.WithoutCancel(ctx), parting)
-	defer done()
-	if web.Shutdown(last) != nil { // answers that nobody reads
-		_ = web.Close()
+	_ = l.Close()
+	cancel() // streams end
+	last := time.NewTimer(parting)
+	defer last.Stop()
+	select {
+	case <-d.underWay.end():
+	case <-last.C: // answers that nobody reads
 	}
+	_ = web.Close() // browsers keep connections open without a request, which Shutdown would wait for
 	return nil
 }
 
 // parting is what answers under way get at the end.
 const parting = time.Second
 
+// underWay are the requests that are being answered. It is safe for concurrent use.
+type underWay struct {
+	mu   sync.RWMutex // read: while answering
+	over bool
+}
+
+// begin reports whether a request may still be answered; then done is called after.
+func (u *underWay) begin() bool {
+	u.mu.RLock()
+	if u.over {
+		u.mu.RUnlock()
+		return false
+	}
+	return true
+}
+
+func (u *underWay) done() { u.mu.RUnlock() }
+
+// end lets nothing more begin; the channel is closed when nothing is under way.
+func (u *underWay) end() <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.over = true
+	}()
+	return ended
+}
+
 // ServeHTTP implements [http.Handler].
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !d.underWay.begin() {
+		panic(http.ErrAbortHandler) // the connection ends
+	}
+	defer d.underWay.done()
 	if r.ContentLength != 0 { // also of a request that is refused: net/http reads on a little
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.config.limits.body))
 	}
