@@ -171,7 +171,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 	e.ending = ending
 	web := e.web(base)
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(httpListener{l}) }()
+	go func() { served <- web.Serve(httpListener{l, lateHead}) }()
 	swept := make(chan struct{})
 	go func() {
 		defer close(swept)

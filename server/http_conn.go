@@ -13,7 +13,10 @@ import (
 )
 
 // httpListener gives connections that know their peer and whether their client was too slow.
-type httpListener struct{ net.Listener }
+type httpListener struct {
+	net.Listener
+	late string // the answer to one that was
+}
 
 // Accept implements [net.Listener].
 func (l httpListener) Accept() (net.Conn, error) {
@@ -21,7 +24,7 @@ func (l httpListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &httpConn{Conn: c, local: c.LocalAddr().String()}
+	conn := &httpConn{Conn: c, local: c.LocalAddr().String(), late: l.late}
 	conn.inHead.Store(true)
 	return conn, nil
 }
@@ -31,6 +34,7 @@ func (l httpListener) Accept() (net.Conn, error) {
 type httpConn struct {
 	net.Conn
 	local  string      // the address that the client connected to
+	late   string      // what it is told that took too long
 	inHead atomic.Bool // what is read belongs to the head of a request
 	begun  atomic.Bool // some of which came
 
@@ -49,7 +53,7 @@ func (c *httpConn) Read(p []byte) (int, error) {
 	}
 	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.begun.Swap(false) {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write([]byte(lateHead)) // who does not read it is closed all the same
+		_, _ = c.Write([]byte(c.late)) // who does not read it is closed all the same
 	}
 	return n, err
 }

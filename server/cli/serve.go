@@ -25,7 +25,9 @@ func (a *app) serveCommand() *cobra.Command {
 			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
 			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
 			"\"Authorization: Bearer TOKEN\". What is sent is not encrypted; put a TLS proxy before it where others can listen.\n" +
-			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.",
+			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.\n\n" +
+			"When a call waits for a person, a page for the browser opens at --inbox ADDR, on this machine only: \"patterngate inbox\"\n" +
+			"signs in to it. Several programs over one state file share it: one serves it, and another takes over when that one ends.",
 		Example: "  patterngate serve\n" +
 			"  patterngate serve --http 127.0.0.1:8765\n" +
 			"  echo \"ci: $(openssl rand -hex 32)\" > tokens && chmod 600 tokens\n" +
@@ -35,7 +37,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.http, "http", "", "serve HTTP at host:port, port 0 for a free one (else PATTERNGATE_HTTP, else http.listen)")
 	cmd.Flags().StringVar(&a.tokenFile, "token-file", "", "who may ask over HTTP (else PATTERNGATE_TOKEN_FILE, else http.token_file)")
-	cmd.Flags().StringVar(&a.inboxAt, "inbox", "", "where people decide about calls, host:port of this machine, or off (else PATTERNGATE_INBOX, else inbox)")
+	inboxFlag(cmd, &a.inboxAt)
 	return cmd
 }
 

@@ -18,7 +18,8 @@ import (
 type service struct {
 	*server.Server
 	engine *local.Engine
-	memory bool // what it knows ends with it
+	page   *inbox // nil: this program serves none
+	memory bool   // what it knows ends with it
 }
 
 // carryOn has runs that nobody carries on go on here.
@@ -29,7 +30,10 @@ func (s *service) carryOn() {
 }
 
 // close hands over the runs that go on; whoever has the state file open takes them.
-func (s *service) close() { s.engine.Close() }
+func (s *service) close() {
+	s.page.close()
+	s.engine.Close()
+}
 
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
 // rest of the start.
@@ -49,17 +53,22 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
 	}
-	var s *server.Server
+	s := &service{engine: state.engine, memory: c.State == memoryState}
 	if err == nil {
 		from.serve(d, state.engine)
-		s, err = wire(c, d, state.engine, log)
+		page := c.InboxURL
+		if command == "serve" {
+			s.page = s.inbox(c, a.inboxLine(c), log)
+			state.engine.Asks, page = s.page.asked, s.page.URL
+		}
+		s.Server, err = wire(c, d, state.engine, served{log, page})
 	}
 	if err != nil {
-		state.engine.Close()
+		s.close()
 		return nil, fault(command, err)
 	}
 	a.engine = state.engine
-	return &service{Server: s, engine: state.engine, memory: c.State == memoryState}, nil
+	return s, nil
 }
 
 // openedState is an engine over a state file, or why there is none.

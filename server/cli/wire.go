@@ -33,11 +33,18 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire(c, d, &local.Engine{}, log)
+	return wire(c, d, &local.Engine{}, served{log, c.InboxURL})
+}
+
+// served is how a server tells people of what happens.
+type served struct {
+	log  *slog.Logger
+	page func() string // where the inbox is, as results name it; "" where it is off
 }
 
 // wire joins the catalog's specs, the model, the engine and the MCP surface.
-func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*server.Server, error) {
+func wire(c Config, d *declared, engine *local.Engine, to served) (*server.Server, error) {
+	log := to.log
 	engine.CallerWait, engine.MaxParked = orNone(c.Wait.Caller), orNone(c.Limits.ParkedRuns)
 	engine.Join, engine.Version = orNone(c.Wait.Join), version().Version
 	engine.Fault = func(runID, key string, cause error) {
@@ -51,7 +58,7 @@ func wire(c Config, d *declared, engine *local.Engine, log *slog.Logger) (*serve
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
 		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version, State: c.State,
-		Inbox: c.InboxURL,
+		Inbox: to.page,
 	})
 }
 

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"patterngate/patterns/local"
+	"patterngate/server/web"
+)
+
+// inboxUsual is where the page is served when nobody says.
+const inboxUsual = "127.0.0.1:8766"
+
+// signInTime is how long a sign-in is offered.
+const signInTime = 60 * time.Second
+
+func inboxFlag(cmd *cobra.Command, target *string) {
+	cmd.Flags().StringVar(target, "inbox", "", "where the page of approvals and runs is, host:port on loopback, or off (else PATTERNGATE_INBOX, else inbox: "+inboxUsual+")")
+}
+
+func (a *app) inboxCommand() *cobra.Command {
+	var show bool
+	cmd := &cobra.Command{
+		Use:   "inbox",
+		Short: "Open the page of approvals and runs in the browser, signed in",
+		Long: "Opens the page on which a person decides what waits for approval, and looks at runs. It signs the browser in by a link that\n" +
+			"counts once, within 60 seconds. The page itself is served by whichever server has this state file open and something to\n" +
+			"decide; where none does, this command serves it until Ctrl-C. The page decides and never executes: runs go on with\n" +
+			"\"patterngate serve\" or \"patterngate runs resume\".\n\n" +
+			"With --print the link is printed instead, to a terminal only: whoever has it can sign in.",
+		Example: "  patterngate inbox\n  patterngate inbox --print",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.inbox(cmd.Context(), show) },
+	}
+	inboxFlag(cmd, &a.inboxAt)
+	cmd.Flags().BoolVar(&show, "print", false, "print the link, to a terminal, and open nothing")
+	return cmd
+}
+
+// inbox signs a person in to the page.
+//
+//	listen ─┬─ free ──────────────▶ serve here ─┐
+//	        └─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
+//	           over this state
+func (a *app) inbox(ctx context.Context, show bool) error {
+	if show && !terminal(a.out) {
+		return usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
+	}
+	c, err := a.loadState()
+	if err != nil {
+		return wrapped("inbox", err)
+	}
+	if c.Inbox == inboxOff {
+		return usage("inbox", errors.New("it is off"), "--inbox "+inboxUsual)
+	}
+	engine, err := a.openEngine()
+	if err != nil {
+		return wrapped("inbox", err)
+	}
+	defer engine.Close()
+	page := pageOffer{app: a, config: c, engine: engine, show: show}
+	l, address, err := listenHere(ctx, c.Inbox)
+	if err != nil {
+		return page.beside(ctx, err)
+	}
+	return page.serve(ctx, l, address)
+}
+
+// pageOffer is one sign-in on its way to a person.
+type pageOffer struct {
+	app    *app
+	config Config
+	engine *local.Engine
+	show   bool
+}
+
+// beside offers a sign-in to the page of another process.
+func (p pageOffer) beside(ctx context.Context, cause error) error {
+	state, err := p.engine.Approvals().StateID()
+	if err != nil {
+		return fault("inbox", err)
+	}
+	address := p.config.Inbox
+	if held := whoHolds(ctx, address, state); held != heldBySame {
+		if held == heldByNobody && taken(cause) { // it ended in this moment
+			cause = errors.New("who served it has just ended; try again")
+		}
+		return &commandError{code: exitFault, what: "inbox", cause: errors.New(held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
+	}
+	return p.offer(ctx, address, false)
+}
+
+// serve serves the page here until ctx ends.
+func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) error {
+	a := p.app
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	door := inboxDoor(p.engine, a.inboxLine(p.config), nil, a.logger(p.config.Log, a.err))(address)
+	served := make(chan error, 1)
+	go func() { served <- door.Serve(ctx, l) }()
+	err := p.offer(ctx, address, true)
+	if err == nil {
+		a.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs go on with `patterngate serve` or\n`patterngate runs resume`.\n")
+		return wrappedOrNil("inbox", <-served)
+	}
+	stop()
+	<-served
+	return err
+}
+
+func wrappedOrNil(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault(what, err)
+}
+
+// offer makes a token for one sign-in and leads the person there.
+func (p pageOffer) offer(ctx context.Context, address string, serving bool) error {
+	a, base := p.app, "http://"+address
+	token, offered := web.NewToken()
+	if err := p.engine.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
+		return fault("inbox", err)
+	}
+	link := base + web.SignInPath(token)
+	shown := struct {
+		URL     string `json:"url"`
+		SignIn  string `json:"sign_in,omitempty"`
+		Opened  bool   `json:"opened"`
+		Serving bool   `json:"serving"`
+	}{URL: base + "/", Opened: !p.show, Serving: serving}
+	if p.show {
+		shown.SignIn = link
+	} else if err := openBrowser(ctx, a.environ, link); err != nil {
+		return &commandError{code: exitFault, what: "inbox", cause: fmt.Errorf("the browser cannot be opened: %w", err), try: a.inboxLine(p.config) + " --print"}
+	}
+	switch {
+	case a.json:
+		return a.printShown(shown)
+	case p.show:
+		a.remark("This signs in once, within 60 seconds:\n")
+		return a.print(link + "\n")
+	}
+	return a.print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+}
+
+// remark says something to a person that is no result.
+func (a *app) remark(text string) { _, _ = io.WriteString(a.err, text) }
+
+// terminal reports whether a person reads a stream.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

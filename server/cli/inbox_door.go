@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server/web"
+)
+
+// inbox has the page of a server over its state file; none where it is off or nothing is kept.
+func (s *service) inbox(c Config, command string, log *slog.Logger) *inbox {
+	if s.memory || c.Inbox == inboxOff || c.Inbox == "" {
+		return nil
+	}
+	carries := func() bool { return true }
+	return newInbox(inboxConfig{
+		address: c.Inbox, approvals: s.engine.Approvals(), changed: s.engine.Operator().Changed, log: log,
+		door: inboxDoor(s.engine, command, carries, log), look: inboxLook, next: inboxNext,
+	})
+}
+
+// inboxDoor makes the page of an engine's state at an address. command is what a person types for a sign-in; alive is as
+// [web.Config] has it.
+func inboxDoor(engine *local.Engine, command string, alive func() bool, log *slog.Logger) func(address string) *web.Door {
+	return func(address string) *web.Door {
+		pages := web.New(web.Config{
+			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: alive,
+			Decided: func(asked patterns.Asked) { logDecided(log, asked) },
+		})
+		return web.NewDoor(web.DoorConfig{
+			Pages: pages, SignIns: engine.Approvals(), Address: address, Version: version().Version, Command: command, Log: log,
+		})
+	}
+}
+
+// logDecided tells the log of a decision; what was decided about is in the record.
+func logDecided(log *slog.Logger, asked patterns.Asked) {
+	if asked.Given == nil {
+		return
+	}
+	log.LogAttrs(context.Background(), slog.LevelInfo, "decided", slog.String("approval", asked.ID), slog.String("run", asked.Question.Run),
+		slog.String("decision", string(asked.Given.Choice)), slog.String("by", asked.Given.By),
+		slog.String("channel", asked.Given.Channel), slog.String("assurance", string(asked.Given.Assurance)))
+}
+
+// inboxLine is what a person types to sign in to the page of this configuration.
+func (a *app) inboxLine(c Config) string {
+	words := []string{"patterngate"}
+	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, usualState(a.environ)}} {
+		if path, err := filepath.Abs(f.path); err == nil && f.path != f.usual {
+			words = append(words, f.flag, shellWord(runtime.GOOS, path))
+		}
+	}
+	words = append(words, "inbox")
+	if c.Inbox != inboxUsual {
+		words = append(words, "--inbox", c.Inbox)
+	}
+	return strings.Join(words, " ")
+}
+
+// usualState is where the state lies when nobody names a file, here.
+func usualState(environ []string) string {
+	path, _ := defaultState(runtime.GOOS, environ)
+	return path
+}

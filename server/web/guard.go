@@ -1,0 +1,147 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// refusal is why a request is not carried out, in words for a person.
+type refusal struct {
+	status int
+	title  string
+	words  []string // a paragraph each
+	how    bool     // and how to sign in
+	again  string   // where a link leads on; "": nowhere
+	close  bool     // the connection ends
+}
+
+// secure are the headers of every answer: no script, frame or form of elsewhere, nothing kept, nothing passed on.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", policy())
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+}
+
+// admit judges who asks, by which name, and from which page.
+//
+// Host must be exactly the listener's: a page of another site that has its own name lead here (DNS rebinding) calls us by
+// that name. A request that a page of elsewhere brings about says so by Sec-Fetch-Site, which no page can set, and by
+// Origin; it may only lead a person here, by a link. A POST must come from a page of ours: it says our Origin, or no
+// Origin or null together with Sec-Fetch-Site same-origin. Browsers send null from pages with Referrer-Policy no-referrer
+// (Fetch standard, "append a request Origin header"), as ours are; null alone is what a page says that hides its own.
+func (d *Door) admit(r *http.Request) *refusal {
+	foreign := &refusal{status: http.StatusForbidden, title: "Not from here", close: true, words: []string{
+		"Another page asked for this. Only this page itself may."}}
+	if !d.own(r.Context()) {
+		return &refusal{status: http.StatusForbidden, title: "Another user", close: true, words: []string{
+			"Only programs of the user who started Patterngate may ask here."}}
+	}
+	if r.Host != d.host {
+		return &refusal{status: http.StatusForbidden, title: "Another address", close: true, again: d.URL() + "/", words: []string{
+			"This page is not at the address that was asked for. It is at " + d.URL() + "/."}}
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost:
+	default:
+		return &refusal{status: http.StatusMethodNotAllowed, title: "Not that way", close: true, words: []string{"GET or POST it."}}
+	}
+	site, origin := r.Header["Sec-Fetch-Site"], r.Header["Origin"]
+	if len(site) > 1 || len(origin) > 1 {
+		return foreign
+	}
+	here := len(site) == 1 && site[0] == "same-origin"
+	ours := len(origin) == 1 && origin[0] == d.URL()
+	hidden := len(origin) == 0 || origin[0] == "null"
+	elsewhere := len(site) == 1 && !here && site[0] != "none"
+	switch {
+	case elsewhere && !d.leads(r):
+		return foreign
+	case len(origin) == 1 && !ours && !(hidden && here):
+		return foreign
+	case r.Method == http.MethodPost && !ours && !here:
+		return foreign
+	}
+	return nil
+}
+
+// leads reports a link of another page that a person follows: it changes nothing, and is shown by itself.
+func (d *Door) leads(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// readForm takes the form of a POST, whole.
+func readForm(w http.ResponseWriter, r *http.Request, most int) *refusal {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" || r.Header["Content-Encoding"] != nil {
+		return &refusal{status: http.StatusUnsupportedMediaType, title: "Not a form", close: true, words: []string{
+			"A form of this page is wanted (application/x-www-form-urlencoded). Nothing was decided."}}
+	}
+	tooLong := &refusal{status: http.StatusRequestEntityTooLarge, title: "Too long", close: true, words: []string{
+		fmt.Sprintf("A form may hold %d KiB. Nothing was decided.", most>>10)}}
+	if r.ContentLength > int64(most) {
+		return tooLong
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, int64(most))
+	r.URL.RawQuery = "" // only the body says what is to be done
+	err = r.ParseForm()
+	_, long := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case long:
+		return tooLong
+	case tooLate(err):
+		return &refusal{status: http.StatusRequestTimeout, title: "Too slow", close: true, words: []string{
+			"The form did not come in time. Nothing was decided."}}
+	case err != nil:
+		return &refusal{status: http.StatusBadRequest, title: "Not a form", close: true, words: []string{
+			"The form cannot be read. Nothing was decided."}}
+	}
+	return nil
+}
+
+func wrongMethod(w http.ResponseWriter, allowed string) *refusal {
+	w.Header().Set("Allow", allowed)
+	return &refusal{status: http.StatusMethodNotAllowed, title: "Not that way", words: []string{allowed + " it."}}
+}
+
+// refuse answers by a refusal.
+func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) {
+	h := w.Header()
+	switch refused.status {
+	case http.StatusMethodNotAllowed:
+		if h.Get("Allow") == "" {
+			h.Set("Allow", "GET, HEAD, POST")
+		}
+	case http.StatusTooManyRequests:
+		h.Set("Retry-After", "60")
+	}
+	if refused.close {
+		h.Set("Connection", "close")
+	}
+	d.config.Log.DebugContext(r.Context(), "inbox request refused", "status", refused.status, "reason", refused.title) // the path may hold a token
+	command := ""
+	if refused.how {
+		command = d.config.Command
+	}
+	writePage(w, refused.status, notice{Title: refused.title, Words: refused.words, Command: command, Again: refused.again})
+}
+
+// lateHead is what a client gets whose head takes too long.
+func lateHead() string {
+	const body = "The head of the request took too long.\n"
+	var b strings.Builder
+	b.WriteString("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n")
+	h := http.Header{}
+	secure(h)
+	_ = h.Write(&b) // to memory
+	b.WriteString("\r\n" + body)
+	return b.String()
+}
