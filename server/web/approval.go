@@ -175,33 +175,33 @@ func (p *Pages) keyFiles() []string {
 
 // outcome is what became of a question that is not open any more.
 type outcome struct {
-	Title, Class string
-	Lines        []string
-	By, Channel  string
-	Assurance    gateway.Assurance
-	Honest       string // what the assurance means
-	At           moment
-	Comment      string
-	Changes      []change
-	Kept         bool // the changed arguments are known
-	Edited       bool
-	Continue     string // the line for the chat; "" where there is nothing to go on with
-	Resume       string // the command, where nothing here carries runs on; "" where something does
+	State, Title, Class string
+	Lines               []string
+	By, Channel         string
+	Assurance           gateway.Assurance
+	Honest              string // what the assurance means
+	At                  moment
+	Comment             string
+	Changes             []change
+	Kept                bool // the changed arguments are known
+	Edited              bool
+	Continue            string // the line for the chat; "" where there is nothing to go on with
+	Resume              string // the command, where nothing here carries runs on; "" where something does
 }
 
 func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 	o := &outcome{}
 	switch a.State {
 	case patterns.AskedExpired:
-		o.Title, o.Class = "Nobody decided in time", "bad"
+		o.State, o.Title, o.Class = "expired", "Nobody decided in time", "bad"
 		o.Lines = []string{"Silence means no: the call was not made, and this question cannot be answered any more."}
 	case patterns.AskedOver:
-		o.Title, o.Class = "The run ended without a decision", "bad"
+		o.State, o.Title, o.Class = "closed", "The run ended without a decision", "bad"
 		o.Lines = []string{"The call was not made, and this question cannot be answered any more."}
 	case patterns.AskedDecided:
 		o.decided(a, now)
 	default:
-		o.Title, o.Class = "This question is not open", "bad"
+		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
 	}
 	if a.Given != nil && !a.Spent && runID.MatchString(a.Question.Run) {
 		o.Continue = "continue " + a.Question.Run
@@ -215,11 +215,12 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 // decided enters a person's decision.
 func (o *outcome) decided(a patterns.Asked, now time.Time) {
 	if a.Given == nil {
-		o.Title, o.Class = "Decided", "bad"
+		o.State, o.Title, o.Class = "decided", "Decided", "bad"
 		o.Lines = []string{"What was decided is not recorded in a form that counts."}
 		return
 	}
 	g := *a.Given
+	o.State = decisionWord(string(g.Choice))
 	o.By, o.Channel, o.Assurance, o.Honest = name(g.By), name(g.Channel), g.Assurance, honest(g)
 	o.At, o.Comment = momentOf(g.At, now), lines(g.Comment, maxWords)
 	switch g.Choice {

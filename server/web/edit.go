@@ -70,7 +70,7 @@ func fieldOf(property catalog.Property, args map[string]any) field {
 		f.Shown = f.show(v)
 	}
 	f.Typed, f.Hint = f.Shown, f.hint()
-	f.Rows = min(16, max(f.Rows, 1+strings.Count(f.Shown, "\n"), len(f.Shown)/60))
+	f.Rows = min(16, max(f.Rows, 1+strings.Count(f.Shown, "\n")+len(f.Shown)/60))
 	for _, v := range f.values() {
 		text := visible(string(ijson.Canonical(v))) // the same JSON
 		f.Choices = append(f.Choices, choice{text, given && text == f.Shown})
@@ -131,7 +131,7 @@ func (f field) hint() string {
 	if f.property.Spelling != "" {
 		parts = append(parts, "Spelled "+name(f.property.Spelling)+".")
 	}
-	if !f.Required {
+	if !f.Required && f.Kind != choiceField {
 		parts = append(parts, "Empty: it is left out.")
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")

@@ -285,7 +285,7 @@ type history struct {
 
 func (h *history) add(at float64, kind patterns.EventKind, key, body string) {
 	h.t.Helper()
-	v, err := ijson.Decode([]byte(body))
+	v, err := ijson.DecodeLimit([]byte(body), 64<<20)
 	if err != nil {
 		h.t.Fatalf("%s %s: %v\n%s", kind, key, err, body)
 	}

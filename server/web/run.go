@@ -109,6 +109,9 @@ func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, event
 // story enters what the record says.
 func (page *runPage) story(id string, events []patterns.Event, now time.Time) {
 	s := record.Read(events)
+	if s.EndedAt == "" && len(events) > 0 {
+		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
+	}
 	page.ID, page.Known, page.Title = id, true, "Run "+id
 	page.Pattern, page.Kind, page.Phase = name(s.Pattern), name(s.Kind), phaseWord(s.Phase)
 	page.Status, page.Class = statusWords(s.Status)

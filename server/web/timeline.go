@@ -113,6 +113,8 @@ func (d *drawing) step(row record.Row) step {
 	s.State, s.Class = stateWords(row)
 	if row.Took != nil {
 		s.Took = took(*row.Took)
+	} else if row.State == record.Open && row.Waits() {
+		s.Took = took(to-from) + " so far"
 	}
 	class := s.Class
 	switch {
