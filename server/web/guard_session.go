@@ -138,7 +138,7 @@ type guesses struct {
 }
 
 const (
-	maxWrong   = 5
+	maxWrong   = 5           // tokens, or passphrases
 	wrongCount = time.Minute // for so long a wrong one counts
 )
 

@@ -54,13 +54,18 @@ func sessionOf(ctx context.Context) session {
 
 // Pages answers for who has signed in: it believes that the door has judged the request. It is safe for concurrent use.
 type Pages struct {
-	config Config
+	config  Config
+	paths   http.Handler
+	lock    *lock         // of the approver keys
+	streams chan struct{} // holds one for each page that is told of changes
 }
 
 // New makes the pages.
-func New(c Config) *Pages { return &Pages{c} }
+func New(c Config) *Pages {
+	p := &Pages{config: c, lock: newLock(), streams: make(chan struct{}, maxStreams)}
+	p.paths = p.routes()
+	return p
+}
 
 // ServeHTTP implements [http.Handler].
-func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	http.NotFound(w, r)
-}
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.paths.ServeHTTP(w, r) }

@@ -1,0 +1,279 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// approvalPage is one question: the call first, then what a person needs to decide, then what others claim.
+type approvalPage struct {
+	frame
+	ID, State string
+	Phrase    string
+	Tool      string
+	Effect    string
+	Arguments []argument
+	Digest    string
+	ArgsHash  string
+	Rule      string
+	Why       string // the rule's reason in words; "" where it says no more than its name
+	Phase     string
+	Pattern   string
+	Principal string
+	Least     gateway.Assurance
+	Since     moment
+	Until     moment
+	Run       string
+	RunKnown  bool
+
+	Form     *decisionForm // of an open one
+	Outcome  *outcome      // of one that is not
+	Notice   []string      // what became of a decision that was not taken
+	Conflict bool
+
+	Done   []doneRow    // what the run has done so far
+	Others []waitingRow // other calls of the run that wait
+	Claims []block      // what a client or model wrote
+	Client string       // as it calls itself
+}
+
+// decisionForm is what a person fills in.
+type decisionForm struct {
+	Fields  []field
+	Left    []string // arguments that cannot be changed here
+	Comment string
+	Keys    []keyChoice
+	Signed  bool // only a signed decision counts
+	NoKey   bool // and there is no key on this machine
+	Open    bool // the fields are shown
+}
+
+// keyChoice is a key that can sign here.
+type keyChoice struct {
+	ID, Name string
+	Chosen   bool
+}
+
+// doneRow is a call that the run has made.
+type doneRow struct {
+	Tool, Effect, Status, Class, By string
+	At                              moment
+}
+
+func (p *Pages) approval(w http.ResponseWriter, r *http.Request) {
+	asked, ok := p.asked(w, r)
+	if !ok {
+		return
+	}
+	page, err := p.approvalPage(r.Context(), asked)
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	if page.Form != nil || asked.State == patterns.AskedDecided && !asked.Spent {
+		page.frame = p.watching(page.frame, asked.Question.Run)
+	}
+	render(w, http.StatusOK, "approval.html", page)
+}
+
+// asked is the question that a request names. Where there is none it answers itself.
+func (p *Pages) asked(w http.ResponseWriter, r *http.Request) (patterns.Asked, bool) {
+	id := r.PathValue("id")
+	err := patterns.ErrNoApproval
+	if approvalID.MatchString(id) {
+		var asked patterns.Asked
+		if asked, err = p.config.Approvals.Approval(id); err == nil {
+			return asked, true
+		}
+	}
+	p.fault(w, r, err)
+	return patterns.Asked{}, false
+}
+
+// approvalPage is the page of a question as it stands. Its error is the journal's.
+func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPage, error) {
+	now, schema := p.now(), schemaOf(a.Schema)
+	page := approvalPage{
+		frame: p.frame(ctx, stateTitle(a.State)+" "+a.ID, "inbox"),
+		ID:    a.ID, State: string(a.State), Phrase: clip(a.Phrase, maxPhrase), Tool: visible(a.Question.Tool), Effect: effectWord(string(a.Effect)),
+		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: name(a.Rule), Why: ruleWords(a),
+		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
+		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
+	}
+	if a.State == patterns.AskedOpen {
+		form, err := p.decisionForm(a, now)
+		if err != nil {
+			return page, err
+		}
+		page.Form = form
+	} else {
+		page.Outcome = p.outcome(a, now)
+	}
+	others, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Run: a.Question.Run, Limit: 100})
+	if err != nil {
+		return page, err
+	}
+	for _, other := range others.Rows {
+		if other.ID != a.ID && other.State == patterns.AskedOpen {
+			page.Others = append(page.Others, waitingRowOf(other, now))
+		}
+	}
+	page.soFar(p.config.Owner, a, now)
+	return page, nil
+}
+
+// soFar enters what the run's record says. A record that cannot be read leaves the question as it is.
+func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, now time.Time) {
+	events, _, err := owner.Record(a.Question.Run)
+	if err != nil || len(events) == 0 {
+		return
+	}
+	story := record.Read(events)
+	for _, call := range story.Receipt().Calls {
+		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect), At: parsed(call.At, now)}
+		row.Status, row.Class = callWords(call)
+		if call.Approved != nil {
+			row.By = personWords(*call.Approved)
+		}
+		page.Done = append(page.Done, row)
+	}
+	if len(story.Arguments) > 0 {
+		page.Claims = append(page.Claims, recorded("What the run was asked to do", story.Arguments, maxClaim))
+	}
+	page.Client = name(strings.TrimSpace(story.Client.Name + " " + story.Client.Version))
+}
+
+// decisionForm is an empty form for an open question.
+func (p *Pages) decisionForm(a patterns.Asked, now time.Time) (*decisionForm, error) {
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		return nil, err
+	}
+	form := &decisionForm{Signed: ring.Counts(now) || a.Least.AtLeast(gateway.SignedAssurance)}
+	form.Fields, form.Left = fieldsOf(a.Question.Args, schemaOf(a.Schema))
+	for _, id := range p.keyFiles() {
+		if key, known := ring.Find(id); known && key.Counts(now) {
+			form.Keys = append(form.Keys, keyChoice{ID: key.ID, Name: name(key.Name)})
+		}
+	}
+	form.NoKey = form.Signed && len(form.Keys) == 0
+	return form, nil
+}
+
+func (p *Pages) keyFiles() []string {
+	if p.config.KeyFiles == nil || p.config.Open == nil {
+		return nil
+	}
+	return p.config.KeyFiles()
+}
+
+// outcome is what became of a question that is not open any more.
+type outcome struct {
+	State, Title, Class string
+	Lines               []string
+	By, Channel         string
+	Assurance           gateway.Assurance
+	Honest              string // what the assurance means
+	At                  moment
+	Comment             string
+	Changes             []change
+	Kept                bool // the changed arguments are known
+	Edited              bool
+	Continue            string // the line for the chat; "" where there is nothing to go on with
+	Resume              string // the command, where nothing here carries runs on; "" where something does
+}
+
+func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
+	o := &outcome{}
+	switch a.State {
+	case patterns.AskedExpired:
+		o.State, o.Title, o.Class = "expired", "Nobody decided in time", "bad"
+		o.Lines = []string{"Silence means no: the call was not made, and this question cannot be answered any more."}
+	case patterns.AskedOver:
+		o.State, o.Title, o.Class = "closed", "The run ended without a decision", "bad"
+		o.Lines = []string{"The call was not made, and this question cannot be answered any more."}
+	case patterns.AskedDecided:
+		o.decided(a, now)
+	default:
+		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
+	}
+	if a.Given != nil && !a.Spent && runID.MatchString(a.Question.Run) {
+		o.Continue = "continue " + a.Question.Run
+		if p.config.Alive == nil || !p.config.Alive() {
+			o.Resume = "patterngate runs resume " + a.Question.Run
+		}
+	}
+	return o
+}
+
+// decided enters a person's decision.
+func (o *outcome) decided(a patterns.Asked, now time.Time) {
+	if a.Given == nil {
+		o.State, o.Title, o.Class = "decided", "Decided", "bad"
+		o.Lines = []string{"What was decided is not recorded in a form that counts."}
+		return
+	}
+	g := *a.Given
+	o.State = decisionWord(string(g.Choice))
+	o.By, o.Channel, o.Assurance, o.Honest = name(g.By), name(g.Channel), g.Assurance, honest(g)
+	o.At, o.Comment = momentOf(g.At, now), lines(g.Comment, maxWords)
+	switch g.Choice {
+	case gateway.ChooseApprove:
+		o.Title, o.Class = "Approved", "good"
+		o.Lines = []string{"Exactly this call may run, once."}
+	case gateway.ChooseEdit:
+		o.Title, o.Class, o.Edited, o.Kept = "Approved with changes", "good", true, g.Args != nil
+		o.Lines = []string{"The call with the changed arguments is judged by the policy again before it may run, once."}
+		if o.Kept {
+			o.Changes = changesOf(a.Question.Args, g.Args, schemaOf(a.Schema))
+		}
+	case gateway.ChooseReject:
+		o.Title, o.Class = "Rejected", "bad"
+		o.Lines = []string{"This call does not run."}
+	}
+	if a.Spent {
+		o.Lines = append(o.Lines, "The call was begun, and the approval is used up.")
+	}
+}
+
+// honest says what an assurance is worth.
+func honest(g patterns.Given) string {
+	switch g.Assurance {
+	case gateway.SignedAssurance:
+		return "Signed with approver key " + name(g.Key) + ": whoever decided had the key file and its passphrase. \"patterngate runs verify\" checks the signature."
+	case gateway.UserAssurance:
+		return "Any program of the same user of this computer could have decided this, also an agent with a shell. Nothing proves that it was a person; an approver key does (\"patterngate approvals enroll\")."
+	}
+	return "Nothing proves that a person decided this."
+}
+
+func stateTitle(s patterns.AskedState) string {
+	switch s {
+	case patterns.AskedOpen:
+		return "Decide"
+	case patterns.AskedDecided:
+		return "Decided"
+	case patterns.AskedExpired:
+		return "Expired"
+	}
+	return "Closed"
+}
+
+// ruleWords are why the policy asks, where the registry or the rule says more than its name.
+func ruleWords(a patterns.Asked) string {
+	for _, reason := range []string{a.Reason, "supervisor_block:" + a.Rule, "policy_block:" + a.Rule} {
+		if row, ok := gateway.LookupStopReason(reason); ok && row.Name == reason {
+			return row.Meaning
+		}
+	}
+	if a.Reason == a.Rule {
+		return ""
+	}
+	return clip(a.Reason, maxWords)
+}

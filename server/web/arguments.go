@@ -1,0 +1,83 @@
+package web
+
+import (
+	"maps"
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// argument is one argument of a call, whole.
+type argument struct {
+	Name  string
+	About string // what the tool's schema says of it
+	Value string
+}
+
+// change is one argument that a person changed.
+type change struct {
+	Name          string
+	Before, After string // "": not given
+	Gone          bool   // it is left out
+}
+
+// argumentsOf are a call's arguments, all of them and whole: those of the schema in its order, then others by name.
+func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
+	rows := make([]argument, 0, len(args))
+	for _, property := range ordered(args, schema) {
+		if v, given := args[property.Name]; given {
+			rows = append(rows, argument{visible(property.Name), clip(property.Description, maxWords), document(v)})
+		}
+	}
+	return rows
+}
+
+// ordered are the properties of a schema, then what arguments there are besides.
+func ordered(args map[string]any, schema *catalog.Schema) []catalog.Property {
+	list := schema.Properties()
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		if !slices.ContainsFunc(list, func(p catalog.Property) bool { return p.Name == key }) {
+			list = append(list, catalog.Property{Name: key})
+		}
+	}
+	return list
+}
+
+// changesOf are the arguments in which two calls differ.
+func changesOf(before, after map[string]any, schema *catalog.Schema) []change {
+	all := maps.Clone(before)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, after)
+	var list []change
+	for _, property := range ordered(all, schema) {
+		old, had := before[property.Name]
+		now, has := after[property.Name]
+		if had == has && ijson.Equal(old, now) {
+			continue
+		}
+		c := change{Name: visible(property.Name), Gone: !has}
+		if had {
+			c.Before = document(old)
+		}
+		if has {
+			c.After = document(now)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// schemaOf compiles a tool's schema; nil where there is none, or none that can be read.
+func schemaOf(raw []byte) *catalog.Schema {
+	if len(raw) == 0 {
+		return nil
+	}
+	schema, err := catalog.CompileSchema(raw)
+	if err != nil {
+		return nil // arguments are then taken by the types that they have
+	}
+	return schema
+}

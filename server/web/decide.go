@@ -1,0 +1,251 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// channel is how decisions of this package are recorded.
+const channel = "page"
+
+// typed is a decision as it was typed. The passphrase is in no page, record, log or error.
+type typed struct {
+	choice     gateway.Choice
+	digest     string
+	comment    string
+	keyID      string
+	passphrase string
+	fields     url.Values
+}
+
+// decide takes a decision: POST /a/{id}.
+func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r) {
+		return
+	}
+	asked, ok := p.asked(w, r)
+	if !ok {
+		return
+	}
+	t, problem := typedOf(r.PostForm)
+	if problem != "" {
+		p.refuse(w, r, http.StatusBadRequest, problem+" Nothing was decided.")
+		return
+	}
+	d := decision{Pages: p, w: w, r: r, asked: asked, typed: t}
+	if asked.State != patterns.AskedOpen {
+		d.conflict(&patterns.NotOpen{Why: whyClosed(asked.State), Asked: asked})
+		return
+	}
+	d.take()
+}
+
+// typedOf reads a form. The problem says what is no form of ours.
+func typedOf(form url.Values) (t typed, problem string) {
+	t = typed{
+		choice: gateway.Choice(form.Get("decision")), digest: form.Get("digest"), keyID: form.Get("key_id"), passphrase: form.Get("passphrase"),
+		comment: strings.ReplaceAll(form.Get("comment"), "\r\n", "\n"), fields: form,
+	}
+	switch t.choice {
+	case gateway.ChooseApprove, gateway.ChooseEdit, gateway.ChooseReject:
+	case "":
+		return t, "No button was pressed: the decision is approve, edit or reject."
+	default:
+		return t, "The decision is approve, edit or reject."
+	}
+	switch digits, named := strings.CutPrefix(t.digest, "sha256:"); {
+	case !named || len(digits) != 64 || strings.Trim(digits, "0123456789abcdef") != "":
+		return t, "The form does not say which call it is about: digest is sha256: and 64 hexadecimal digits."
+	case !utf8.ValidString(t.comment):
+		return t, "The comment is no UTF-8."
+	}
+	return t, ""
+}
+
+func whyClosed(s patterns.AskedState) string {
+	switch s {
+	case patterns.AskedDecided:
+		return patterns.WhyDecided
+	case patterns.AskedExpired:
+		return patterns.WhyExpired
+	}
+	return patterns.WhyOver
+}
+
+// decision is one decision on its way.
+type decision struct {
+	*Pages
+	w     http.ResponseWriter
+	r     *http.Request
+	asked patterns.Asked
+	typed typed
+}
+
+// take makes the answer for what was shown, signs it where a key is named, and hands it in.
+func (d *decision) take() {
+	if d.typed.digest != d.asked.Digest || d.typed.digest != d.asked.Question.Digest() {
+		d.swapped()
+		return
+	}
+	form, err := d.decisionForm(d.asked, d.now())
+	if err != nil {
+		d.fault(d.w, d.r, err)
+		return
+	}
+	args, changed, problems := edited(d.asked.Question.Args, form.Fields, d.typed.fields)
+	if refusal := d.judge(form, args, changed, problems); len(refusal) > 0 {
+		d.again(http.StatusUnprocessableEntity, form, refusal...)
+		return
+	}
+	if d.typed.choice != gateway.ChooseEdit {
+		args = nil
+	}
+	answer := gateway.Answered(d.asked.ID, d.asked.Question, d.typed.choice, args)
+	answer.Comment, answer.At, answer.By = d.typed.comment, d.now().UTC().Truncate(time.Second), d.config.By
+	given := patterns.Decided{Answer: answer, Args: args, Channel: channel}
+	if d.typed.passphrase != "" {
+		if status, refusal := d.sign(&given); refusal != "" {
+			if status == http.StatusTooManyRequests {
+				d.w.Header().Set("Retry-After", "60")
+			}
+			d.again(status, form, refusal)
+			return
+		}
+	}
+	d.hand(given, form)
+}
+
+// judge says why a form cannot be taken as it is. Nothing of it was recorded.
+func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
+	t := d.typed
+	if n := utf8.RuneCountInString(t.comment); n > maxComment {
+		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", grouped(n), grouped(maxComment))}
+	}
+	if unknown := unknownField(t.fields, form.Fields); unknown != "" {
+		return []string{"The form changes an argument that it does not offer: " + name(unknown) + "."}
+	}
+	switch {
+	case t.choice == gateway.ChooseEdit && !changed:
+		return []string{"Nothing is changed. Change an argument, or approve the call as it is."}
+	case t.choice == gateway.ChooseApprove && changed:
+		return []string{"You changed arguments and pressed Approve, which is for the call as it was proposed. Press Approve with changes, or put the arguments back."}
+	case t.choice == gateway.ChooseEdit && len(problems) > 0:
+		return append([]string{"The changed arguments cannot be read."}, problems...)
+	}
+	if t.choice == gateway.ChooseEdit {
+		if bad := misfits(args, schemaOf(d.asked.Schema)); len(bad) > 0 {
+			return append([]string{"The tool does not take the changed arguments."}, bad...)
+		}
+	}
+	if form.Signed && t.choice != gateway.ChooseReject && t.passphrase == "" {
+		return []string{unsignedWords}
+	}
+	return nil
+}
+
+// maxComment is how many characters a comment has at most (spec/surface.md section 6).
+const maxComment = 1000
+
+const unsignedWords = "Only a decision that an approver key signs counts here. Choose a key and type its passphrase."
+
+func unknownField(form url.Values, fields []field) string {
+	offered := map[string]bool{}
+	for _, f := range fields {
+		offered[f.Name] = true
+	}
+	for key := range form {
+		if argument, isField := strings.CutPrefix(key, "edit."); isField && !offered[key] {
+			return argument
+		}
+	}
+	return ""
+}
+
+// swapped hands in a decision about another digest than the question has: it is refused and recorded there.
+func (d *decision) swapped() {
+	answer := gateway.Answer{
+		Approval: d.asked.ID, Digest: d.typed.digest, Choice: d.typed.choice, Comment: clip(d.typed.comment, maxComment),
+		By: d.config.By, At: d.now().UTC().Truncate(time.Second),
+	}
+	if answer.Choice != gateway.ChooseReject {
+		answer.Executes = d.typed.digest
+	}
+	given := patterns.Decided{Answer: answer, Channel: channel}
+	if answer.Choice == gateway.ChooseEdit {
+		given.Args = d.asked.Question.Args
+	}
+	_, err := d.config.Approvals.Decide(given)
+	closed, ok := errors.AsType[*patterns.NotOpen](err)
+	if !ok {
+		closed = &patterns.NotOpen{Why: patterns.WhyChanged, Asked: d.asked}
+	}
+	d.conflict(closed)
+}
+
+// hand gives the answer to who keeps it.
+func (d *decision) hand(given patterns.Decided, form *decisionForm) {
+	asked, err := d.config.Approvals.Decide(given)
+	closed, isClosed := errors.AsType[*patterns.NotOpen](err)
+	bad, isBad := errors.AsType[*patterns.BadEdit](err)
+	switch {
+	case err == nil:
+		if d.config.Decided != nil {
+			d.config.Decided(asked)
+		}
+		http.Redirect(d.w, d.r, "/a/"+d.asked.ID, http.StatusSeeOther)
+	case isClosed:
+		d.conflict(closed)
+	case isBad:
+		d.again(http.StatusUnprocessableEntity, form, append([]string{"The tool does not take the changed arguments."}, unfit(bad.Problems)...)...)
+	case errors.Is(err, patterns.ErrUnsigned):
+		d.again(http.StatusUnprocessableEntity, form, unsignedWords)
+	case errors.Is(err, patterns.ErrForged):
+		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here, or was removed. \"patterngate approvals keys\" lists those that count.")
+	default:
+		d.fault(d.w, d.r, err)
+	}
+}
+
+// conflict shows the question as it stands now, and why the decision was not taken.
+func (d *decision) conflict(closed *patterns.NotOpen) {
+	page, err := d.approvalPage(d.r.Context(), closed.Asked)
+	if err != nil {
+		d.fault(d.w, d.r, err)
+		return
+	}
+	why := map[string]string{
+		patterns.WhyChanged: "Changed: your decision is about another form of this call than the one that is asked about now. Look at it again.",
+		patterns.WhyDecided: "Decided before: somebody else has answered this question. What they decided stands below.",
+		patterns.WhyExpired: "Expired: the time for an answer was over.",
+		patterns.WhyOver:    "Over: the run has ended meanwhile.",
+	}[closed.Why]
+	page.Notice, page.Conflict = []string{why, "Your decision was not taken."}, true
+	render(d.w, http.StatusConflict, "approval.html", page)
+}
+
+// again shows the form with what was typed, but for the passphrase, and why it was not taken.
+func (d *decision) again(status int, form *decisionForm, why ...string) {
+	page, err := d.approvalPage(d.r.Context(), d.asked)
+	if err != nil {
+		d.fault(d.w, d.r, err)
+		return
+	}
+	form.Comment = lines(d.typed.comment, maxComment)
+	for i := range form.Keys {
+		form.Keys[i].Chosen = form.Keys[i].ID == d.typed.keyID
+	}
+	for _, f := range form.Fields {
+		form.Open = form.Open || f.Typed != f.Shown
+	}
+	form.Open = form.Open || d.typed.choice == gateway.ChooseEdit
+	page.Form, page.Notice = form, append(why, "Nothing was decided.")
+	render(d.w, status, "approval.html", page)
+}

@@ -1,0 +1,39 @@
+(function () {
+  "use strict";
+  var body = document.body, watch = body.getAttribute("data-watch"), stale = document.getElementById("stale");
+  if (!watch || !stale || !window.EventSource) return;
+  var changed = false, timer = 0, last = Date.now();
+
+  // busy is true while a reload would take something away from the reader: typed text, an opened part, the place of the keyboard.
+  function busy() {
+    var fields = document.querySelectorAll("main input, main textarea, main select");
+    for (var i = 0; i < fields.length; i++) {
+      var f = fields[i];
+      if (f.tagName === "SELECT") {
+        for (var j = 0; j < f.options.length; j++) if (f.options[j].selected !== f.options[j].defaultSelected && (f.options[j].selected ? j > 0 : true)) return true;
+      } else if (f.type !== "hidden" && f.value !== f.defaultValue) return true;
+    }
+    if (document.querySelector("details[open]")) return true;
+    var at = document.activeElement;
+    return !!at && at !== body && at.id !== "main" && document.getElementById("main").contains(at);
+  }
+  function look() {
+    timer = 0;
+    if (!changed || document.hidden) return;
+    if (busy()) { stale.hidden = false; return; }
+    location.reload();
+  }
+  function soon() {
+    changed = true;
+    if (!timer) timer = setTimeout(look, Math.max(200, 1500 - (Date.now() - last)));
+  }
+  function told(event) {
+    var ids = event.data.split("\n");
+    if (watch === "*" || ids.indexOf("*") >= 0 || ids.indexOf(watch) >= 0) soon();
+  }
+  document.addEventListener("visibilitychange", look);
+  var source = new EventSource("/live?since=" + encodeURIComponent(body.getAttribute("data-since") || ""));
+  source.onmessage = told;
+  source.onerror = function () { if (source.readyState === 2) stale.hidden = false; };
+  addEventListener("pagehide", function () { source.close(); });
+})();

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// inboxPage is what waits for a decision, the newest first.
+type inboxPage struct {
+	frame
+	Rows    []waitingRow
+	Waiting string // how many wait, in words
+	More    string // the address of the next page; "" on the last
+	First   bool   // it is the first page
+}
+
+// waitingRow is one question of a list.
+type waitingRow struct {
+	ID     string
+	Phrase string
+	Effect string
+	Rule   string
+	Run    string
+	Signed bool // only a signed decision counts
+	Since  moment
+	Until  moment
+	Soon   bool // it lapses within the hour
+}
+
+func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
+	cursor := r.URL.Query().Get("cursor")
+	page := inboxPage{frame: p.watching(p.frame(r.Context(), "Inbox", "inbox"), patterns.Everything), First: cursor == ""}
+	list, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Limit: maxPage, Cursor: cursor})
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	waiting, err := p.config.Approvals.WaitingApprovals()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	if page.Waiting = count(waiting, "call") + " wait for your decision"; waiting == 1 {
+		page.Waiting = "1 call waits for your decision"
+	}
+	if page.Title = "Inbox"; waiting > 0 {
+		page.Title = fmt.Sprintf("Inbox: %s waiting", grouped(waiting))
+	}
+	now := p.now()
+	page.Rows = make([]waitingRow, len(list.Rows))
+	for i, asked := range list.Rows {
+		page.Rows[i] = waitingRowOf(asked, now)
+	}
+	if list.Next != "" {
+		page.More = "/?" + url.Values{"cursor": {list.Next}}.Encode()
+	}
+	render(w, http.StatusOK, "inbox.html", page)
+}
+
+// maxPhrase is how much of a call in words stands on a page, in characters.
+const maxPhrase = 200
+
+func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
+	return waitingRow{
+		ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Effect: effectWord(string(a.Effect)), Rule: name(a.Rule), Run: name(a.Question.Run),
+		Signed: a.Least.AtLeast("signed"), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now),
+		Soon: a.Question.Expires.Sub(now) < time.Hour,
+	}
+}
+
+// now is the time that pages tell.
+func (p *Pages) now() time.Time {
+	if p.config.Now != nil {
+		return p.config.Now()
+	}
+	return time.Now()
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// lock has passphrases tried one at a time, since each costs memory and time on purpose, and not more often than a person
+// would mistype. It is safe for concurrent use.
+type lock struct {
+	turn  chan struct{} // holds one while a passphrase is tried
+	mu    sync.Mutex
+	wrong []time.Time // the newest, as many as count
+}
+
+func newLock() *lock { return &lock{turn: make(chan struct{}, 1)} }
+
+// try calls open when it is its turn. held says that too many were wrong in the last minute, or that the request ended first:
+// open was not called.
+func (l *lock) try(ctx context.Context, now func() time.Time, open func() error) (held bool, err error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return true, nil
+	}
+	if l.held(now()) {
+		return true, nil
+	}
+	if err = open(); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.wrong = append(l.wrong, now())
+		l.wrong = l.wrong[max(0, len(l.wrong)-maxWrong):]
+	}
+	return false, err
+}
+
+func (l *lock) held(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wrong = slices.DeleteFunc(l.wrong, func(t time.Time) bool { d := now.Sub(t); return d > wrongCount || d < -wrongCount })
+	return len(l.wrong) >= maxWrong
+}
+
+// sign signs the answer with the key that was named. A refusal says why it was not, in words that hold nothing of what was
+// typed.
+func (d *decision) sign(given *patterns.Decided) (status int, refusal string) {
+	id := d.typed.keyID
+	if !slices.Contains(d.keyFiles(), id) {
+		return http.StatusUnprocessableEntity, "There is no such key on this machine. Choose one of those that the form offers."
+	}
+	held, err := d.lock.try(d.r.Context(), d.now, func() error {
+		signer, forget, err := d.config.Open(id, d.typed.passphrase)
+		if err != nil {
+			return err
+		}
+		if forget != nil {
+			defer forget()
+		}
+		given.Key, given.By = signer.KeyID(), "key:"+signer.KeyID()
+		given.Signature = signer.Sign(given.Message())
+		return nil
+	})
+	switch {
+	case held:
+		return http.StatusTooManyRequests, "There were too many wrong passphrases. Wait a minute; this one was not tried."
+	case err != nil:
+		return http.StatusUnprocessableEntity, "The passphrase does not open this key, or its file is damaged."
+	}
+	return 0, ""
+}
+
+// sameText compares secrets in constant time. An empty one equals nothing.
+func sameText(got, want string) bool {
+	a, b := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
+	return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"patterngate/patterns/record"
+)
+
+// fill puts a receipt into words.
+func (page *receiptPage) fill(now time.Time) {
+	r := page.Receipt
+	page.Began, page.Over = parsed(r.CreatedAt, now), parsed(r.EndedAt, now)
+	page.Status, page.Class = statusWords(r.Ended.Status)
+	page.Reason, page.For = clip(r.Ended.StopReason, 2*maxName), name(cmp.Or(r.Principal, "nobody known"))
+	page.Proposers = proposers(r.ProposedBy)
+	page.ClientName = name(strings.TrimSpace(r.Client.Name + " " + r.Client.Version))
+	for _, c := range r.Calls[:min(len(r.Calls), maxRows)] {
+		page.Lines = append(page.Lines, receiptCallOf(c, now))
+	}
+	for _, refused := range r.Refused[:min(len(r.Refused), maxRows)] {
+		page.Turned = append(page.Turned, refusalOf(refused))
+	}
+	page.Spending = append(page.Spending, took(r.Spent.Seconds)+" without waits")
+	for _, g := range gaugesOf(r.Spent.Budget) {
+		if line := g.Name + ": at most " + g.Limit; !r.Spent.Known {
+			page.Spending = append(page.Spending, line)
+			continue
+		}
+		page.Spending = append(page.Spending, g.Name+": "+g.Used+" of "+g.Limit)
+	}
+	if u := r.Spent.Usage; u.Requests > 0 {
+		page.Spending = append(page.Spending, fmt.Sprintf("%s to %s: %s tokens in, %s out", count(u.Requests, "question"), name(cmp.Or(u.Model, "a model")),
+			grouped(u.InputTokens), grouped(u.OutputTokens)))
+	}
+	if len(r.Asked) > 0 {
+		page.Claims = append(page.Claims, recorded("What the run was asked to do", r.Asked, maxClaim))
+	}
+}
+
+func receiptCallOf(c record.Call, now time.Time) receiptCall {
+	row := receiptCall{Tool: name(c.Tool), Effect: effectWord(c.Effect), Hash: name(c.ArgsHash), At: parsed(c.At, now)}
+	row.Status, row.Class = callWords(c)
+	switch {
+	case c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted":
+		row.Judged = "on the list of what this tool may call; no rule judged it"
+	case c.Decision != "":
+		row.Judged = judgedWords(c.Decision, c.Rule, c.RuleText)
+	}
+	for _, person := range []*record.Approved{c.Approved, c.Settled} {
+		if person != nil && person.Comment != "" {
+			row.Comments = append(row.Comments, lines(person.Comment, maxWords))
+		}
+	}
+	if c.Approved != nil {
+		row.Approved = personWords(*c.Approved) + ", " + name(c.Approved.At)
+	}
+	if c.Settled != nil {
+		row.Settled = personWords(*c.Settled) + ", " + name(c.Settled.At)
+	}
+	return row
+}
+
+func refusalOf(r record.Refused) receiptRefusal {
+	row := receiptRefusal{Text: cmp.Or(name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.RuleText)}
+	if r.Asked != nil {
+		row.Asked, row.Comment = personWords(*r.Asked)+", "+name(r.Asked.At), lines(r.Asked.Comment, maxWords)
+	}
+	return row
+}
+
+// judgedWords are a decision and the rule that it is by.
+func judgedWords(decision, rule, text string) string {
+	words := decisionWord(decision)
+	if rule != "" {
+		words += " by rule " + name(rule)
+	}
+	if text != "" {
+		words += ": " + clip(text, 200)
+	}
+	return words
+}
+
+// proposers name who proposed what was done.
+func proposers(list []string) string {
+	var words []string
+	for _, who := range list[:min(len(list), 8)] {
+		known := map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model"}[who]
+		words = append(words, cmp.Or(known, "the model "+name(who)))
+	}
+	return cmp.Or(strings.Join(slices.Compact(words), ", then "), "nobody: nothing was proposed")
+}
+
+// number is a number of a budget.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+
+	"patterngate/patterns"
+)
+
+// export answers with the record as JSON Lines, to be kept and checked elsewhere.
+func (p *Pages) export(w http.ResponseWriter, r *http.Request) {
+	id, events, _, ok := p.record(w, r)
+	if !ok {
+		return
+	}
+	pattern := ""
+	if len(events) > 0 {
+		if body, err := patterns.DecodeBody(events[0]); err == nil {
+			if start, ok := body.(*patterns.StartBody); ok {
+				pattern = start.Pattern
+			}
+		}
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/jsonl; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`) // the id is one of ours: letters, digits, _
+	_, _ = w.Write(patterns.ExportRecord(id, pattern, events, p.now())) // a browser that went away
+}
+
+// verify checks a record and shows what it found. It changes nothing.
+func (p *Pages) verify(w http.ResponseWriter, r *http.Request) {
+	if !p.form(w, r) {
+		return
+	}
+	id, events, kept, ok := p.record(w, r)
+	if !ok {
+		return
+	}
+	found := &check{OK: true, Text: "ok: " + count(len(events), "event")}
+	if err := patterns.VerifyChain(id, events, kept); err != nil {
+		found = &check{Text: "broken: " + clip(err.Error(), 200)}
+	}
+	p.showRun(w, r, p.frame(r.Context(), "", "runs"), found)
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/patterns"
+)
+
+// handle answers one method of one path.
+type handle func(http.ResponseWriter, *http.Request)
+
+// routes are the paths of surface.md section 6 that need a sign-in.
+func (p *Pages) routes() http.Handler {
+	mux := http.NewServeMux()
+	for path, methods := range map[string]map[string]handle{
+		"/{$}":            {"GET": p.inbox},
+		"/a/{id}":         {"GET": p.approval, "POST": p.decide},
+		"/r":              {"GET": p.runs},
+		"/r/{id}":         {"GET": p.run},
+		"/r/{id}/receipt": {"GET": p.receipt},
+		"/r/{id}/export":  {"GET": p.export},
+		"/r/{id}/verify":  {"POST": p.verify},
+		"/live":           {"GET": p.live},
+	} {
+		mux.HandleFunc(path, p.only(methods))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		p.refuse(w, r, http.StatusNotFound, "There is no such page.")
+	})
+	return mux
+}
+
+// only answers the methods that a path has, and says which these are to others.
+func (p *Pages) only(methods map[string]handle) http.HandlerFunc {
+	if get, ok := methods["GET"]; ok {
+		methods["HEAD"] = get
+	}
+	allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		answer, ok := methods[r.Method]
+		if !ok {
+			w.Header().Set("Allow", allowed)
+			p.refuse(w, r, http.StatusMethodNotAllowed, "This page takes only "+allowed+".")
+			return
+		}
+		answer(w, r)
+	}
+}
+
+var (
+	approvalID = regexp.MustCompile(`^ap_[0-9a-f]{16}$`)
+	runID      = regexp.MustCompile(`^run_[0-9a-f]{16}$`)
+)
+
+// fault answers where something could not be read. What went wrong is not for browsers.
+func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, patterns.ErrNoApproval):
+		p.refuse(w, r, http.StatusNotFound, "There is no such question. It may be older than the runs that are kept.")
+	case errors.Is(err, patterns.ErrNoRun):
+		p.refuse(w, r, http.StatusNotFound, "There is no such run. It may be older than the runs that are kept.")
+	case errors.Is(err, patterns.ErrCursor):
+		p.refuse(w, r, http.StatusBadRequest, "The address does not name a page of this list. Begin at its first page.")
+	default:
+		w.Header().Set("Retry-After", "1")
+		p.refuse(w, r, http.StatusServiceUnavailable, "The state file cannot be read at the moment. Nothing was decided.")
+	}
+}
+
+// form reads a form of at most 64 KiB and checks that it is one of this session's. It answers itself where it is not.
+func (p *Pages) form(w http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.URL.RawQuery = "" // only the body says what is to be done
+	if err := r.ParseForm(); err != nil {
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			p.refuse(w, r, http.StatusRequestEntityTooLarge, "The form has more than 64 KiB. Nothing was decided.")
+			return false
+		}
+		p.refuse(w, r, http.StatusBadRequest, "This is no form. Nothing was decided.")
+		return false
+	}
+	if !sameText(r.PostForm.Get("csrf"), sessionOf(r.Context()).csrf) {
+		p.refuse(w, r, http.StatusForbidden, "The form was not made for this sign-in: it is from before a restart, or from elsewhere. Nothing was decided.", "Open the page again and decide there.")
+		return false
+	}
+	return true
+}

@@ -1,0 +1,226 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// runPage is one run: how it stands, what it did, what it used.
+type runPage struct {
+	frame
+	ID                string
+	Known             bool // the id is one that leads to a page
+	Pattern, Kind     string
+	Status, Class     string
+	StopReason        string
+	Meaning           string
+	Phase             string
+	Doing             string // of a running one
+	Principal, Client string
+	Began, Ended      moment
+	Took, Waited      string
+	Model             string
+	Tokens            string
+	Budgets           []gauge
+	Counted           bool // what was used of the budgets is known
+	Questions         []question
+	Timeline          timeline
+	Claims            []block
+	Events            int64
+	Head              string
+	Broken            string // what is wrong with the record; "": nothing was found or looked for
+	Check             *check // what a check found; nil: none was asked for
+}
+
+// gauge is a limit and what was used of it.
+type gauge struct {
+	Name        string
+	Used, Limit string
+	Value, Max  float64
+}
+
+// question is what the run asked people.
+type question struct {
+	ID, Phrase, State, Class string
+	Since                    moment
+}
+
+// check is what a check of a record found.
+type check struct {
+	OK   bool
+	Text string
+}
+
+func (p *Pages) run(w http.ResponseWriter, r *http.Request) {
+	id, f := r.PathValue("id"), p.frame(r.Context(), "", "runs")
+	if runID.MatchString(id) {
+		f = p.watching(f, id)
+	}
+	p.showRun(w, r, f, nil)
+}
+
+// showRun answers with the page of the run that a request names, with what a check of its record found.
+func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, found *check) {
+	id, events, kept, ok := p.record(w, r)
+	if !ok {
+		return
+	}
+	page := runPage{frame: f, Check: found}
+	page.story(id, events, p.now())
+	if err := patterns.VerifyChain(id, events, kept); err != nil {
+		page.Broken = clip(err.Error(), 200)
+	}
+	if snapshot, ok := p.config.Owner.Run(id); ok {
+		page.stands(snapshot)
+	}
+	if page.Ended.At != "" {
+		page.Watch = "" // nothing changes any more
+	}
+	asked, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Run: id, All: true, Limit: 100})
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	for _, a := range asked.Rows {
+		page.Questions = append(page.Questions, questionOf(a, p.now()))
+	}
+	render(w, http.StatusOK, "run.html", page)
+}
+
+// record is the record of the run that a request names. Where there is none it answers itself.
+func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, events []patterns.Event, kept int64, ok bool) {
+	id = r.PathValue("id")
+	err := patterns.ErrNoRun
+	if runID.MatchString(id) {
+		if events, kept, err = p.config.Owner.Record(id); err == nil {
+			return id, events, kept, true
+		}
+	}
+	p.fault(w, r, err)
+	return id, nil, 0, false
+}
+
+// story enters what the record says.
+func (page *runPage) story(id string, events []patterns.Event, now time.Time) {
+	s := record.Read(events)
+	if s.EndedAt == "" && len(events) > 0 {
+		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
+	}
+	page.ID, page.Known, page.Title = id, true, "Run "+id
+	page.Pattern, page.Kind, page.Phase = name(s.Pattern), name(s.Kind), phaseWord(s.Phase)
+	page.Status, page.Class = statusWords(s.Status)
+	if row, ok := gateway.LookupStopReason(s.StopReason); ok && s.StopReason != patterns.Success {
+		page.Meaning = row.Meaning
+	}
+	if s.StopReason != patterns.Success {
+		page.StopReason = clip(s.StopReason, 2*maxName)
+	}
+	page.Principal, page.Client = name(s.Principal), clip(s.Client.Name+" "+s.Client.Version, maxName)
+	page.Began, page.Ended = parsed(s.CreatedAt, now), parsed(s.EndedAt, now)
+	page.Took = took(s.Took)
+	if s.Waited > 0 {
+		page.Waited = took(s.Waited)
+	}
+	if u := s.Usage; u.Requests > 0 || u.Model != "" {
+		page.Model = name(u.Model)
+		page.Tokens = count(u.Requests, "request") + ", " + grouped(u.InputTokens) + " tokens in, " + grouped(u.OutputTokens) + " out"
+	}
+	page.Budgets, page.Counted = gaugesOf(s.Budget), s.EndedAt != ""
+	page.Timeline = draw(s, outputsOf(events))
+	if len(s.Arguments) > 0 {
+		page.Claims = append(page.Claims, recorded("What the run was asked to do", s.Arguments, maxClaim))
+	}
+	page.Events, page.Head = s.Record.Events, s.Record.Head
+}
+
+// stands enters how the run stands now, which its record tells only when it rests.
+func (page *runPage) stands(s patterns.Snapshot) {
+	if s.State == patterns.Running {
+		page.Status, page.Class = statusWords(string(patterns.Running))
+		page.Phase, page.Doing = phaseWord(s.Current.Phase), clip(s.Current.Doing, maxWords)
+	}
+	if page.Counted {
+		return
+	}
+	budget := s.Ended.Result.Budget
+	if s.Ended.Waiting != nil {
+		page.Phase = phaseWord(s.Ended.Waiting.Phase)
+		budget = s.Ended.Waiting.SoFar.Budget
+	}
+	if len(budget) > 0 {
+		page.Budgets, page.Counted = gaugesOf(budget), true
+	}
+}
+
+// gaugesOf are budgets by name.
+func gaugesOf(budget map[string]patterns.Spent) []gauge {
+	var list []gauge
+	for _, key := range slices.Sorted(maps.Keys(budget)) {
+		b := budget[key]
+		list = append(list, gauge{name(key), number(b.Used), number(b.Limit), b.Used, max(b.Limit, b.Used, 0.001)})
+	}
+	return list
+}
+
+func questionOf(a patterns.Asked, now time.Time) question {
+	q := question{ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Since: momentOf(a.Since, now), State: string(a.State), Class: "bad"}
+	switch {
+	case a.State == patterns.AskedOpen:
+		q.State, q.Class = "waits for your decision", "wait"
+	case a.State == patterns.AskedDecided && a.Given != nil:
+		if q.State = decisionWord(string(a.Given.Choice)); a.Given.Choice != gateway.ChooseReject {
+			q.Class = "good"
+		}
+	case a.State == patterns.AskedOver:
+		q.State = "closed without a decision"
+	}
+	return q
+}
+
+// receiptPage is a run on one page, for people who know nothing of it.
+type receiptPage struct {
+	frame
+	record.Receipt
+	ID         string
+	Began      moment
+	Over       moment
+	Status     string
+	Class      string
+	Reason     string // the stop reason
+	For        string // the principal
+	Proposers  string
+	Lines      []receiptCall
+	Turned     []receiptRefusal
+	Spending   []string
+	Claims     []block
+	ClientName string
+}
+
+// receiptCall is one call of a receipt.
+type receiptCall struct {
+	Tool, Effect, Status, Class, Judged, Hash string
+	At                                        moment
+	Approved, Settled                         string
+	Comments                                  []string
+}
+
+// receiptRefusal is a proposal of which nothing was called.
+type receiptRefusal struct {
+	Text, Asked, Comment string
+}
+
+func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {
+	id, events, _, ok := p.record(w, r)
+	if !ok {
+		return
+	}
+	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Receipt()}
+	page.fill(p.now())
+	render(w, http.StatusOK, "receipt.html", page)
+}

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// runsPage is a page of runs, the newest first.
+type runsPage struct {
+	frame
+	Statuses []choice
+	Pattern  string
+	Rows     []runRow
+	More     string
+	First    string // the address of the first page with these filters; "": this is it
+	Filtered bool
+}
+
+// runRow is one run of a list.
+type runRow struct {
+	ID, Pattern, Status, Class, Why string
+	Known                           bool // the id is one that leads to a page
+	Began                           moment
+	Took                            string
+}
+
+const rowsOfRuns = 50
+
+func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	status, pattern, cursor := query.Get("status"), query.Get("pattern"), query.Get("cursor")
+	statuses := []string{"", "running", "waiting", "ok", "stopped"}
+	if !slices.Contains(statuses, status) {
+		p.refuse(w, r, http.StatusBadRequest, "A run is running, waiting, ok or stopped; there is no other status to look for.")
+		return
+	}
+	page := runsPage{frame: p.watching(p.frame(r.Context(), "Runs", "runs"), patterns.Everything), Pattern: clip(pattern, maxName), Filtered: status != "" || pattern != ""}
+	list, err := p.config.Owner.List(patterns.Filter{Status: status, Pattern: pattern, Limit: rowsOfRuns, Cursor: cursor})
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	for _, s := range statuses {
+		page.Statuses = append(page.Statuses, choice{s, s == status})
+	}
+	now := p.now()
+	for _, row := range list.Rows {
+		page.Rows = append(page.Rows, runRowOf(row, now))
+	}
+	filters := url.Values{}
+	for key, v := range map[string]string{"status": status, "pattern": pattern} {
+		if v != "" {
+			filters.Set(key, v)
+		}
+	}
+	if cursor != "" {
+		page.First = "/r?" + filters.Encode()
+	}
+	if list.Next != "" {
+		filters.Set("cursor", list.Next)
+		page.More = "/r?" + filters.Encode()
+	}
+	render(w, http.StatusOK, "runs.html", page)
+}
+
+func runRowOf(r patterns.RunRow, now time.Time) runRow {
+	row := runRow{ID: name(r.RunID), Known: runID.MatchString(r.RunID), Pattern: name(r.Pattern), Began: momentOf(r.Began, now), Why: whyOf(r)}
+	row.Status, row.Class = statusWords(r.Status)
+	if !r.Ended.IsZero() {
+		row.Took = took(r.Ended.Sub(r.Began).Seconds())
+	}
+	return row
+}
+
+// whyOf says in a few words how a run stands.
+func whyOf(r patterns.RunRow) string {
+	summary := clip(r.Summary, 200)
+	switch {
+	case r.WaitingKind != "":
+		return waitingWords(r.WaitingKind) + ". " + summary
+	case r.Status == "stopped" && r.StopReason != "":
+		return name(r.StopReason) + ". " + summary
+	}
+	return summary
+}

@@ -1,0 +1,244 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// timeline is a run as it is drawn: phases on one line, then a row for each thing that happened, those of a branch together,
+// all on one scale of time.
+type timeline struct {
+	Phases []phase
+	Gaps   []bar
+	Groups []group
+	Steps  int
+	Left   int  // rows that are not drawn
+	Short  bool // some stretches of waiting are drawn shorter than they were
+	Wide   int
+}
+
+// phase is a phase and when it was.
+type phase struct {
+	Name  string
+	Bars  []bar
+	Took  string
+	Class string
+}
+
+// group are rows that follow each other in one branch.
+type group struct {
+	Name  string // of the branch; "" for the run itself
+	Bar   bar
+	Took  string
+	Steps []step
+}
+
+// step is one thing that happened.
+type step struct {
+	Seq          int64
+	Kind, Title  string
+	Phase        string
+	State, Class string
+	Effect       string
+	Attempt      int
+	After, Took  string
+	Bar          bar
+	Facts        []string
+	Comment      string
+	Blocks       []block
+	Hash         string
+	Waits        bool
+}
+
+// draw makes the timeline of a story. Outputs are by key, as [outputsOf] has them.
+func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
+	d := drawing{story: s, scale: newScale(s), outputs: outputs, room: maxSteps, at: map[string]int{}}
+	d.Wide = wide
+	for i, row := range s.Rows {
+		if i == maxRows {
+			d.Left = len(s.Rows) - maxRows
+			break
+		}
+		d.add(row)
+	}
+	d.branches()
+	d.phases()
+	d.Gaps = d.scale.gaps()
+	for _, row := range s.Rows {
+		d.Short = d.Short || row.Waits()
+	}
+	return d.timeline
+}
+
+// drawing is a timeline while it is made.
+type drawing struct {
+	timeline
+	story   record.Story
+	scale   scale
+	outputs map[string]json.RawMessage
+	room    int            // bytes of blocks that are left
+	at      map[string]int // the group of a branch
+	alone   int            // the group of the run itself that is added to, plus one; 0: none
+}
+
+// add enters a row: of a branch in the branch's group, of the run itself after what came before.
+func (d *drawing) add(row record.Row) {
+	branch := row.Branch()
+	at, known := d.at[branch]
+	if branch == "" {
+		at, known = d.alone-1, d.alone > 0
+	}
+	if !known {
+		at = len(d.Groups)
+		d.Groups = append(d.Groups, group{Name: name(branch)})
+		d.at[branch] = at
+	}
+	if d.alone = 0; branch == "" {
+		d.alone = at + 1
+	}
+	d.Groups[at].Steps = append(d.Groups[at].Steps, d.step(row))
+	d.Steps++
+}
+
+func (d *drawing) step(row record.Row) step {
+	from, to := interval(row, d.story.Took)
+	s := step{
+		Seq: row.Seq, Kind: kindWord(row.Kind), Title: titleOf(row), Phase: phaseWord(row.Phase), Effect: effectWord(row.Effect), Attempt: row.Attempt,
+		After: took(row.After), Facts: facts(row), Comment: lines(row.Comment, maxWords), Hash: name(row.ArgsHash), Waits: row.Waits(),
+	}
+	s.State, s.Class = stateWords(row)
+	if row.Took != nil {
+		s.Took = took(*row.Took)
+	} else if row.State == record.Open && row.Waits() {
+		s.Took = took(to-from) + " so far"
+	}
+	class := s.Class
+	switch {
+	case row.Waits():
+		class = "wait"
+	case class == "":
+		class = "idle"
+	}
+	s.Bar = d.scale.bar(from, to, class)
+	d.block(&s, labelOf(row), row.Input())
+	d.block(&s, answerLabel(row), d.outputs[row.Key])
+	return s
+}
+
+// block adds what was recorded, as far as the page has room for it.
+func (d *drawing) block(s *step, label string, text json.RawMessage) {
+	if len(text) == 0 {
+		return
+	}
+	limit := maxValue
+	if d.room < len(text) {
+		limit = leastCut
+	}
+	d.room -= min(limit, len(text))
+	s.Blocks = append(s.Blocks, recorded(label, text, limit))
+}
+
+func labelOf(row record.Row) string {
+	switch row.Kind {
+	case string(patterns.ToolEffect):
+		return "Arguments"
+	case string(patterns.ModelEffect), string(patterns.HumanEffect):
+		return "Question"
+	case record.Judged:
+		return "Proposal"
+	}
+	return "Input"
+}
+
+func answerLabel(row record.Row) string {
+	if row.Kind == string(patterns.ToolEffect) {
+		return "Observation"
+	}
+	return "Answer"
+}
+
+// branches draws when each branch ran, from its first row to its last.
+func (d *drawing) branches() {
+	first, last := map[string]float64{}, map[string]float64{}
+	for _, row := range d.story.Rows {
+		from, to := interval(row, d.story.Took)
+		branch := name(row.Branch())
+		if at, known := first[branch]; !known || from < at {
+			first[branch] = from
+		}
+		last[branch] = max(last[branch], to)
+	}
+	for i, g := range d.Groups {
+		if g.Name == "" {
+			continue
+		}
+		d.Groups[i].Bar = d.scale.bar(first[g.Name], last[g.Name], "branch")
+		d.Groups[i].Took = took(last[g.Name] - first[g.Name])
+	}
+}
+
+// phases draws when each phase was.
+func (d *drawing) phases() {
+	index, spent := map[string]int{}, []float64{}
+	for _, row := range d.story.Rows {
+		if row.Phase == "" || row.Took == nil && row.State != record.Open {
+			continue
+		}
+		i, known := index[row.Phase]
+		if !known {
+			if i = len(d.Phases); i == maxPhases {
+				continue // a run has at most five; more are a damaged record's
+			}
+			index[row.Phase] = i
+			d.Phases = append(d.Phases, phase{Name: phaseWord(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
+			spent = append(spent, 0)
+		}
+		from, to := interval(row, d.story.Took)
+		spent[i] += to - from
+		d.Phases[i].draw(d.scale.bar(from, to, ""))
+	}
+	for i := range d.Phases {
+		d.Phases[i].Took = took(spent[i])
+	}
+}
+
+const maxPhases = 12
+
+// draw adds a stretch; one that touches the newest is joined to it.
+func (p *phase) draw(b bar) {
+	if n := len(p.Bars); n > 0 {
+		last := &p.Bars[n-1]
+		if b.X >= last.X && b.X <= last.X+last.Width+thin {
+			last.Width = max(last.Width, b.X+b.Width-last.X)
+			return
+		}
+	}
+	p.Bars = append(p.Bars, b)
+}
+
+// Words says for readers what the phases' line draws.
+func (t timeline) Words() string {
+	parts := make([]string, len(t.Phases))
+	for i, p := range t.Phases {
+		parts[i] = p.Name + " " + p.Took
+	}
+	return "Phases: " + strings.Join(parts, ", ")
+}
+
+// outputsOf are the recorded answers of a record's effects, by key; the first of each, as a story has it.
+func outputsOf(events []patterns.Event) map[string]json.RawMessage {
+	outputs := map[string]json.RawMessage{}
+	for _, e := range events {
+		if _, known := outputs[e.Key]; known || e.Kind != patterns.OutcomeEvent {
+			continue
+		}
+		if body, err := patterns.DecodeBody(e); err == nil {
+			outputs[e.Key] = body.(*patterns.OutcomeBody).Output
+		}
+	}
+	return outputs
+}

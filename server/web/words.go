@@ -1,0 +1,210 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// effectWord says what a call may do.
+func effectWord(effect string) string {
+	switch effect {
+	case "read":
+		return "reads"
+	case "write":
+		return "writes"
+	case "destructive":
+		return "destroys"
+	}
+	return ""
+}
+
+// phaseWord is a phase for people.
+func phaseWord(phase string) string { return name(strings.ReplaceAll(phase, "_", " ")) }
+
+// statusWords are a run's status and how it is coloured.
+func statusWords(status string) (text, class string) {
+	class = map[string]string{"ok": "good", "stopped": "bad", "running": "busy", "waiting": "wait"}[status]
+	return name(status), class
+}
+
+// waitingWords say what a run waits for.
+func waitingWords(kind string) string {
+	return cmp.Or(map[string]string{
+		"caller": "Waits for its caller", "approval": "Waits for a decision", "settlement": "Waits for a person to say whether a call happened",
+		"retry": "Waits for what is missing here",
+	}[kind], "Waits")
+}
+
+// decisionWord is a policy's or person's decision.
+func decisionWord(decision string) string {
+	word := map[string]string{
+		"approve": "approved", "revise": "changed", "escalate": "put to a person", "block": "blocked", "refused": "refused", "reject": "rejected",
+		"edit": "approved with changes", "happened": "it happened", "did_not_happen": "it did not happen",
+	}[decision]
+	return cmp.Or(word, name(decision))
+}
+
+// callWords are what is known about a call, and how it is coloured.
+func callWords(c record.Call) (text, class string) {
+	switch c.Status {
+	case "done":
+		return "done", "good"
+	case "failed":
+		text, class = "failed, nothing was done", "bad"
+	case "in_doubt":
+		text, class = "in doubt: it may have been done", "bad"
+	case "reserved":
+		text, class = "begun, no outcome is recorded", "wait"
+	default:
+		return name(c.Status), ""
+	}
+	if c.Reason != "" {
+		text += " (" + name(c.Reason) + ")"
+	}
+	return text, class
+}
+
+// personWords say who decided.
+func personWords(a record.Approved) string {
+	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), name(cmp.Or(a.By, "nobody known")), name(cmp.Or(a.Assurance, "none")))
+}
+
+// titleOf is what a row of a timeline is about.
+func titleOf(row record.Row) string {
+	what := name(row.Name)
+	switch row.Kind {
+	case string(patterns.ModelEffect):
+		return "Asked the model for the " + what
+	case string(patterns.ToolEffect):
+		return what
+	case string(patterns.HumanEffect):
+		tool, effect := row.About()
+		if effect != "" {
+			return "Asked a person whether " + name(effect) + " happened"
+		}
+		return "Asked a person about " + cmp.Or(name(tool), "a call")
+	case string(patterns.CallerEffect):
+		if row.Waits() {
+			return "Waited for the caller"
+		}
+		return "Took the caller's " + what
+	case string(patterns.TimerEffect):
+		return "Paused"
+	case record.Judged:
+		return cmp.Or(what, "A proposal") + " was " + decisionWord(row.Decision)
+	case record.Late:
+		return what + " answered too late; that is not used"
+	case record.Note:
+		return noteWords(row)
+	case record.Unreadable:
+		return "An event that cannot be read"
+	}
+	return strings.TrimSpace(name(row.Kind) + " " + what)
+}
+
+// noteWords tell what was done to the run from outside.
+func noteWords(row record.Row) string {
+	text := map[string]string{
+		"cancel": "Cancelled", "seize": "Taken from its owner by a person", "takeover": "Taken over from a process that ended",
+		"detach": "Handed over", "settle": "A doubt was settled", "reload": "The configuration was loaded anew",
+	}[row.Name]
+	text = cmp.Or(text, name(row.Name))
+	if row.By != "" {
+		text += " by " + name(row.By)
+	}
+	if row.Channel != "" {
+		text += " through " + name(row.Channel)
+	}
+	return text
+}
+
+// kindWord is the kind of a row for people.
+func kindWord(kind string) string {
+	word := map[string]string{
+		"model": "model", "tool": "call", "human": "person", "caller": "caller", "timer": "pause", "plan": "plan",
+		record.Judged: "judged", record.Late: "late", record.Note: "note", record.Unreadable: "unreadable",
+	}[kind]
+	return cmp.Or(word, name(kind))
+}
+
+// stateWords say how a row's effect ended, and how it is coloured.
+func stateWords(row record.Row) (text, class string) {
+	switch patterns.State(row.State) {
+	case patterns.OK:
+		return "done", "good"
+	case patterns.Failed:
+		text, class = "failed", "bad"
+	case patterns.Unknown:
+		text, class = "nobody knows whether it happened", "bad"
+		if row.Effect == "read" {
+			text = "no answer"
+		}
+	case patterns.Canceled:
+		text, class = "not tried", "idle"
+	case record.Open:
+		if row.Waits() {
+			return "waiting", "wait"
+		}
+		return "no outcome yet", "wait"
+	default:
+		return name(row.State), ""
+	}
+	if row.Reason != "" {
+		text += " (" + name(row.Reason) + ")"
+	}
+	return text, class
+}
+
+// facts are what else is known of a row: who let it through, who answered, what it cost.
+func facts(row record.Row) []string {
+	var list []string
+	switch {
+	case row.Kind == record.Judged:
+		list = append(list, byRule("", row))
+	case row.Kind == string(patterns.HumanEffect):
+		list = append(list, byRule("Put to a person", row))
+		if row.Decision != "" {
+			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure}))
+		}
+	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
+		list = append(list, "On the list of what may be called; no rule judged it")
+	case row.Decision != "":
+		list = append(list, byRule(decisionWord(row.Decision), row))
+	}
+	for _, changed := range row.Changed {
+		list = append(list, "Changed by rule "+name(changed))
+	}
+	if row.Grant != "" {
+		list = append(list, "Spends approval "+name(row.Grant))
+	}
+	if row.Tokens > 0 {
+		list = append(list, count(row.Tokens, "token"))
+	}
+	if row.Kind == record.Unreadable {
+		list = append(list, clip(row.Reason, 200))
+	}
+	kept := list[:0]
+	for _, line := range list {
+		if line != "" {
+			kept = append(kept, strings.ToUpper(line[:1])+line[1:])
+		}
+	}
+	return kept
+}
+
+// byRule names the rule that a decision is by; "" where there is none.
+func byRule(text string, row record.Row) string {
+	switch {
+	case row.Rule != "" && row.Why != "" && row.Why != row.Rule:
+		return strings.TrimSpace(text + " by rule " + name(row.Rule) + ": " + clip(row.Why, 200))
+	case row.Rule != "":
+		return strings.TrimSpace(text + " by rule " + name(row.Rule))
+	case row.Why != "":
+		return strings.TrimSpace(text + ": " + clip(row.Why, 200))
+	}
+	return text
+}
