@@ -80,7 +80,9 @@ func flags(profile string) []string {
 		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + profile, "--no-first-run", "--no-default-browser-check",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
 		"--disable-gpu", "--disable-dev-shm-usage", "--disable-search-engine-choice-screen", "--metrics-recording-only", "--mute-audio",
-		"--force-color-profile=srgb", "--font-render-hinting=none", "--lang=en-US", "--log-level=3", "--no-proxy-server",
+		"--force-color-profile=srgb", "--font-render-hinting=none", "--lang=en-US", "--log-level=3",
+		"--hide-scrollbars", // a picture is as wide as the window
+		"--no-proxy-server",
 	}
 	if os.Getuid() == 0 {
 		f = append(f, "--no-sandbox")

@@ -18,7 +18,7 @@ import (
 	"patterngate/server/web/webtest"
 )
 
-const style = `:root{color-scheme:light dark} body{background:light-dark(#fff,#111);color:light-dark(#111,#eee);margin:1rem;max-width:40rem} button:focus-visible,a:focus-visible,input:focus-visible,summary:focus-visible{outline:3px solid light-dark(#05a,#8cf)}`
+const style = `:root{color-scheme:light dark} body{background:light-dark(#fff,#111);color:light-dark(#111,#eee);margin:1rem;max-width:40rem;min-height:200vh} button:focus-visible,a:focus-visible,input:focus-visible,summary:focus-visible{outline:3px solid light-dark(#05a,#8cf)}`
 
 const page = `<!doctype html><html lang=en><title>%s</title><style>` + style + `</style><main><h1>%[1]s</h1>%s</main>`
 
