@@ -1,0 +1,107 @@
+package webtest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Size sets the window's size in CSS pixels.
+func (p *Page) Size(width, height int) {
+	p.t.Helper()
+	p.do("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+}
+
+// Prefer says what the person prefers, by CSS media features such as "prefers-color-scheme", "dark"; what was said before
+// is forgotten.
+func (p *Page) Prefer(featuresAndValues ...string) {
+	p.t.Helper()
+	features := []object{}
+	for i := 0; i+1 < len(featuresAndValues); i += 2 {
+		features = append(features, object{"name": featuresAndValues[i], "value": featuresAndValues[i+1]})
+	}
+	p.do("Emulation.setEmulatedMedia", object{"features": features}, nil)
+}
+
+// Dark says whether the person prefers dark pages.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	p.Prefer("prefers-color-scheme", map[bool]string{true: "dark", false: "light"}[dark])
+}
+
+// Scripts says whether scripts of pages that are loaded from now on run.
+func (p *Page) Scripts(run bool) {
+	p.t.Helper()
+	p.do("Emulation.setScriptExecutionDisabled", object{"value": !run}, nil)
+}
+
+// Overflow is by how many pixels the page is wider than the window; 0: nobody has to scroll sideways.
+func (p *Page) Overflow() int {
+	p.t.Helper()
+	return Eval[int](p, "Math.max(0, Math.ceil(document.documentElement.scrollWidth - document.documentElement.clientWidth))")
+}
+
+// maxHeight is how much of a long page a picture shows, in pixels.
+const maxHeight = 8000
+
+// Screenshot keeps a picture of the whole page as TEST.NAME.png in the test's ArtifactDir, and returns its path.
+func (p *Page) Screenshot(name string) string {
+	p.t.Helper()
+	var m struct {
+		CSSContentSize struct{ Width, Height float64 }
+	}
+	p.do("Page.getLayoutMetrics", object{}, &m)
+	var shot struct{ Data string }
+	p.do("Page.captureScreenshot", object{"format": "png", "captureBeyondViewport": true, "clip": object{
+		"x": 0, "y": 0, "scale": 1, "width": m.CSSContentSize.Width, "height": min(m.CSSContentSize.Height, maxHeight)}}, &shot)
+	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	path := filepath.Join(p.t.ArtifactDir(), strings.ReplaceAll(p.t.Name(), "/", ".")+"."+name+".png")
+	if err := os.WriteFile(path, png, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// Violation is a rule of axe-core that the page breaks.
+type Violation struct {
+	ID, Impact, Help string
+	Nodes            []struct {
+		HTML           string
+		FailureSummary string
+	}
+}
+
+// String says what is broken, and where.
+func (v Violation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s): %s", v.ID, v.Impact, v.Help)
+	for _, n := range v.Nodes {
+		fmt.Fprintf(&b, "\n\t%.200s\n\t\t%s", n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", "\n\t\t"))
+	}
+	return b.String()
+}
+
+// Axe runs all rules of axe-core but its experimental ones on the page as it is shown, in a world of its own, so that
+// the page's policy holds for the page and not for the rules. None are violations that the page has.
+func (p *Page) Axe() []Violation {
+	p.t.Helper()
+	source, err := os.ReadFile(os.Getenv("AXE"))
+	if err != nil {
+		p.t.Fatalf("AXE does not name the file axe.min.js of npm's axe-core: %v", err)
+	}
+	var world struct{ ExecutionContextID int }
+	p.do("Page.createIsolatedWorld", object{"frameId": p.frame, "worldName": "axe"}, &world)
+	if _, err := p.eval(string(source)+"\n;true", world.ExecutionContextID); err != nil {
+		p.t.Fatalf("axe-core: %v", err)
+	}
+	raw, err := p.eval("axe.run(document, {resultTypes: ['violations'], preload: false}).then(r => r.violations)", world.ExecutionContextID)
+	if err != nil {
+		p.t.Fatalf("axe.run: %v", err)
+	}
+	return decoded[[]Violation](p, raw)
+}
