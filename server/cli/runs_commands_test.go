@@ -26,6 +26,8 @@ type fakeRuns struct {
 	refuse  error // of decisions
 	damage  error // of the file
 	calls   []string
+	ring    gateway.Ring
+	keyDir  string
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
@@ -130,6 +132,10 @@ func (f *fakeRuns) Prune(before time.Time, dry bool) ([]local.Tombstone, error) 
 	}
 	return f.stones, f.refuse
 }
+
+func (f *fakeRuns) Keys() (gateway.Ring, error) { return f.ring, nil }
+
+func (f *fakeRuns) KeyDir() string { return f.keyDir }
 
 func (f *fakeRuns) Config(string) ([]byte, bool) { return nil, false }
 
