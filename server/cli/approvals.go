@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -73,6 +74,7 @@ func (a *app) openDesk() (desk, func(), error) {
 	if err != nil {
 		return desk{}, nil, err
 	}
+	c.Log.Level = cmp.Or(c.Log.Level, "warn")
 	return desk{engine.Approvals(), engine.Operator(), filepath.Dir(c.State), a.logger(c.Log, a.err)}, engine.Close, nil
 }
 

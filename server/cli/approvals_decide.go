@@ -179,24 +179,30 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run))
 }
 
-// takeUp is how long it is waited for a process that takes the run up; one that lives notices within a fifth of it.
-const takeUp = 500 * time.Millisecond
+// takeUp is how long it is waited for a process that takes the run up, and how often it is looked; one that lives notices
+// within 100 ms.
+const (
+	takeUp     = 500 * time.Millisecond
+	takeUpLook = 25 * time.Millisecond
+)
 
 // takenUp waits a moment for a process that carries on the run, and says whether one does. Nothing else says so: a process
 // that lives may have another configuration.
 func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) bool {
 	ctx, cancel := context.WithTimeout(ctx, takeUp)
 	defer cancel()
-	since := uint64(0)
-	for {
-		_, since = d.owner.Changed(ctx, since)
+	for since := uint64(0); before.RunID != ""; {
 		if s, ok := d.owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
 			return true
 		}
 		if ctx.Err() != nil {
 			return false
 		}
+		patience, over := context.WithTimeout(ctx, takeUpLook)
+		_, since = d.owner.Changed(patience, since)
+		over()
 	}
+	return false
 }
 
 // told says what was decided, how sure it is that a person did, and how the run goes on.

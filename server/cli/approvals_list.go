@@ -127,11 +127,11 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	var b strings.Builder
 	line := func(id, since, left, pattern, needs, what string) {
 		columns := fmt.Sprintf("%-19s  %-20s  %-11s  %-22s  %-6s  ", id, since, left, pattern, needs)
-		switch { // the seconds and the long names go first
-		case width < 100:
-			columns = fmt.Sprintf("%-19s  %-16s  %-11s  ", id, cutTo(since, 16), left)
+		switch { // the seconds and the pattern go first
+		case width < 80:
+			columns = fmt.Sprintf("%-19s  %-11s  ", id, left)
 		case width < 120:
-			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-17s  %-6s  ", id, cutTo(since, 16), left, cutTo(pattern, 17), needs)
+			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, cutTo(since, 16), left, needs)
 		}
 		b.WriteString(strings.TrimRight(columns+clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
 	}
@@ -187,8 +187,8 @@ func (a *app) approvalsWatchCommand() *cobra.Command {
 	}
 }
 
-// look is how long it is waited for a change before the list is read all the same.
-const look = 2 * time.Second
+// look is how long it is waited for a change of this process before it is looked for those of others.
+const look = 200 * time.Millisecond
 
 // watchApprovals tells each question once, until ctx ends.
 func (a *app) watchApprovals(ctx context.Context, d desk) error {
