@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -194,19 +195,24 @@ func (f *fakeDesk) command(t testing.TB, secrets []string, args ...string) (code
 	t.Helper()
 	var o, e bytes.Buffer
 	a := f.app(&o, &e)
-	a.secret = func(_ context.Context, prompt string) (string, error) {
-		e.WriteString("[" + prompt + "]\n")
-		if len(secrets) == 0 {
-			return "", errNoTerminal
-		}
-		typed := secrets[0]
-		secrets = secrets[1:]
-		return typed, nil
-	}
+	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{"approvals"}, args...))
 	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
 	return code, o.String(), e.String()
+}
+
+// typedBy is a person who types these passphrases and then is gone; what they are asked stands in errs.
+func typedBy(secrets []string, errs io.Writer) func(context.Context, string) (string, error) {
+	return func(_ context.Context, prompt string) (string, error) {
+		if len(secrets) == 0 {
+			return "", errNoTerminal
+		}
+		_, _ = io.WriteString(errs, "["+prompt+"]\n")
+		typed := secrets[0]
+		secrets = secrets[1:]
+		return typed, nil
+	}
 }
 
 func (f *fakeDesk) app(o, e *bytes.Buffer) *app {

@@ -92,14 +92,16 @@ func TestApproveRefused(t *testing.T) {
 		code   int
 		errs   string
 	}{
-		"decided":     {func(f *fakeDesk) { f.asked[0].State, f.asked[0].Given = patterns.AskedDecided, given }, 3, `it was decided before: rejected by local:\u001b1 at 2026-11-21T09:30:00Z`},
-		"expired":     {func(f *fakeDesk) { f.asked[0].State = patterns.AskedExpired }, 3, "which means no"},
-		"over":        {func(f *fakeDesk) { f.asked[0].State = patterns.AskedOver }, 3, "its run has ended"},
-		"quicker":     {func(f *fakeDesk) { f.refuse = &patterns.NotOpen{Why: patterns.WhyDecided} }, 3, "it was decided before"},
-		"unsigned":    {func(f *fakeDesk) { f.refuse = patterns.ErrUnsigned }, 3, "only a decision that an approver key signed counts here"},
-		"forged":      {func(f *fakeDesk) { f.refuse = fmt.Errorf("%w: other", patterns.ErrForged) }, 3, "the signature does not hold"},
-		"gone":        {func(f *fakeDesk) { f.refuse = patterns.ErrNoApproval }, 2, "no such approval"},
-		"edit":        {func(f *fakeDesk) { f.refuse = &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}} }, 2, "/args/a: bad_args; want less"},
+		"decided":  {func(f *fakeDesk) { f.asked[0].State, f.asked[0].Given = patterns.AskedDecided, given }, 3, `it was decided before: rejected by local:\u001b1 at 2026-11-21T09:30:00Z`},
+		"expired":  {func(f *fakeDesk) { f.asked[0].State = patterns.AskedExpired }, 3, "which means no"},
+		"over":     {func(f *fakeDesk) { f.asked[0].State = patterns.AskedOver }, 3, "its run has ended"},
+		"quicker":  {func(f *fakeDesk) { f.refuse = &patterns.NotOpen{Why: patterns.WhyDecided} }, 3, "it was decided before"},
+		"unsigned": {func(f *fakeDesk) { f.refuse = patterns.ErrUnsigned }, 3, "only a decision that an approver key signed counts here"},
+		"forged":   {func(f *fakeDesk) { f.refuse = fmt.Errorf("%w: other", patterns.ErrForged) }, 3, "the signature does not hold"},
+		"gone":     {func(f *fakeDesk) { f.refuse = patterns.ErrNoApproval }, 2, "no such approval"},
+		"edit": {func(f *fakeDesk) {
+			f.refuse = &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}}
+		}, 2, "/args/a: bad_args; want less"},
 		"journal":     {func(f *fakeDesk) { f.refuse = patterns.ErrJournal }, 1, "journal_unavailable"},
 		"needs a key": {func(f *fakeDesk) { f.asked[0].Least = gateway.SignedAssurance }, 3, "no key counts"},
 		"several":     {func(f *fakeDesk) { f.asked = append(f.asked, askedRefund("ap_03f2000000000002")) }, 2, "2 approvals begin with 03f2: " + askedID + ", ap_03f2000000000002\ntry: more digits"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -14,8 +16,8 @@ import (
 var errNoTerminal = errors.New("a passphrase is typed at a terminal, and this process has none")
 
 // passphrase reads what a person types at the terminal that controls this process, unseen. It never reads standard input,
-// a flag, a variable or a file: what an agent can write there it could have been told to write. Its error is
-// [errNoTerminal] or the context's, after which the terminal is as it was.
+// a flag, a variable or a file: what stands there an agent may have put there. Its error is [errNoTerminal], the context's,
+// or [exitInterrupted] where the person gave up; the terminal is then as it was.
 func (a *app) passphrase(ctx context.Context, prompt string) (string, error) {
 	if a.secret != nil {
 		return a.secret(ctx, prompt)
@@ -26,33 +28,66 @@ func (a *app) passphrase(ctx context.Context, prompt string) (string, error) {
 	}
 	defer tty.Close()
 	fd := int(tty.in.Fd())
-	before, err := term.GetState(fd)
+	before, err := term.MakeRaw(fd) // nothing is shown from here on, also of what is typed before the prompt stands there
 	if err != nil {
 		return "", errNoTerminal
 	}
-	if err := ctx.Err(); err != nil {
-		return "", err
+	defer func() {
+		_ = term.Restore(fd, before)
+		_, _ = fmt.Fprintln(tty.out)
+	}()
+	if _, err := fmt.Fprint(tty.out, server.Visible(prompt)+": "); err != nil {
+		return "", errNoTerminal
 	}
-	_, _ = fmt.Fprint(tty.out, server.Visible(prompt)+": ")
 	type typed struct {
-		text []byte
+		text string
 		err  error
 	}
 	done := make(chan typed, 1)
-	go func() { // it reads until a line ends; an interrupt must not wait for that
-		text, err := term.ReadPassword(fd)
+	go func() { // it reads until a line ends; a signal must not wait for that
+		text, err := readTyped(tty.in)
 		done <- typed{text, err}
 	}()
 	select {
 	case got := <-done:
-		_, _ = fmt.Fprintln(tty.out)
 		if got.err != nil {
-			return "", errors.New("the terminal closed before a passphrase was typed")
+			return "", exitCode(exitInterrupted)
 		}
-		return string(got.text), nil
+		return got.text, nil
 	case <-ctx.Done():
-		_ = term.Restore(fd, before) // the echo is on again
-		_, _ = fmt.Fprintln(tty.out)
 		return "", ctx.Err()
+	}
+}
+
+// maxTyped is how much of a line is kept, in bytes; no passphrase is as long.
+const maxTyped = 8 << 10
+
+// errGivenUp is returned for a line that was given up with Ctrl-C or Ctrl-D.
+var errGivenUp = errors.New("given up")
+
+// readTyped reads one line from a terminal that does nothing with the keys itself. It takes no byte behind the line: that
+// is for the next prompt. Backspace and Ctrl-U work; other control keys are nothing.
+func readTyped(from io.Reader) (string, error) {
+	const interrupt, end, backspace, kill, del = 0x03, 0x04, 0x08, 0x15, 0x7f
+	var line []byte
+	for key := make([]byte, 1); ; {
+		n, err := from.Read(key)
+		if n == 0 && err != nil {
+			return "", err
+		}
+		switch c := key[0]; {
+		case n == 0:
+		case c == '\r', c == '\n':
+			return string(line), nil
+		case c == interrupt, c == end && len(line) == 0:
+			return "", errGivenUp
+		case c == kill:
+			line = line[:0]
+		case c == backspace, c == del:
+			_, size := utf8.DecodeLastRune(line)
+			line = line[:len(line)-size]
+		case c >= ' ' && len(line) < maxTyped:
+			line = append(line, c)
+		}
 	}
 }
