@@ -93,23 +93,26 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 
 // newPassphrase is one that was typed twice.
 func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
-	first, err := a.passphrase(ctx, "New passphrase, 12 characters or more")
-	if err == nil {
-		if short := approver.CheckPassphrase(first); short != nil {
-			return "", usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
-		}
-		var second string
-		if second, err = a.passphrase(ctx, "The same again"); err == nil && first != second {
-			return "", usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
-		}
+	first, err := a.typedNew(ctx, what, "New passphrase, 12 characters or more")
+	if err != nil {
+		return "", err
 	}
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil:
-		return "", signing{what: what}.refused(err.Error(), "patterngate approvals enroll at a terminal")
+	if short := approver.CheckPassphrase(first); short != nil {
+		return "", usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
 	}
-	return first, nil
+	second, err := a.typedNew(ctx, what, "The same again")
+	if err == nil && first != second {
+		err = usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
+	}
+	return second, err
+}
+
+func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error) {
+	typed, err := a.passphrase(ctx, prompt)
+	if errors.Is(err, errNoTerminal) {
+		err = signing{what: what}.refused(err.Error(), "patterngate approvals enroll at a terminal")
+	}
+	return typed, err
 }
 
 // enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.

@@ -77,13 +77,11 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 		return nil, err
 	}
 	typed, err := a.passphrase(ctx, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, clip(file.Name, maxName)))
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.Is(err, errNoTerminal):
-		return nil, s.refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
-	case err != nil:
-		return nil, s.refused(err.Error(), "the same command again")
+	if errors.Is(err, errNoTerminal) {
+		err = s.refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
+	}
+	if err != nil {
+		return nil, err
 	}
 	key, err := file.Open(typed)
 	switch {
