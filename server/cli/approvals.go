@@ -25,7 +25,8 @@ import (
 type desk struct {
 	patterns.Approvals
 	owner  patterns.Owner
-	keyDir string // where approver keys lie
+	alive  func() bool // a process carries runs on
+	keyDir string      // where approver keys lie
 	log    *slog.Logger
 }
 
@@ -75,7 +76,8 @@ func (a *app) openDesk() (desk, func(), error) {
 		return desk{}, nil, err
 	}
 	c.Log.Level = cmp.Or(c.Log.Level, "warn")
-	return desk{engine.Approvals(), engine.Operator(), filepath.Dir(c.State), a.logger(c.Log, a.err)}, engine.Close, nil
+	operator := engine.Operator()
+	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log, a.err)}, engine.Close, nil
 }
 
 // approvalBeginning is what may be meant as an approval.

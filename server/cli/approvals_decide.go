@@ -6,14 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -186,52 +187,69 @@ const (
 	takeUpLook = 25 * time.Millisecond
 )
 
-// takenUp waits a moment for a process that carries on the run, and says whether one does. Nothing else says so: a process
-// that lives may have another configuration.
-func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) bool {
+// goesOn says who carries a run on.
+type goesOn string
+
+const (
+	byNobody  goesOn = "nobody" // no process does that here
+	bySomeone goesOn = "someone"
+	taken     goesOn = "taken" // a process has taken it up
+)
+
+// takenUp waits a moment for a process that carries on the run. One that lives may be busy, or have another configuration.
+func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) goesOn {
+	if !d.alive() {
+		return byNobody
+	}
 	ctx, cancel := context.WithTimeout(ctx, takeUp)
 	defer cancel()
-	for since := uint64(0); before.RunID != ""; {
-		if s, ok := d.owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
-			return true
-		}
-		if ctx.Err() != nil {
-			return false
-		}
+	for since := uint64(0); before.RunID != "" && ctx.Err() == nil; {
 		patience, over := context.WithTimeout(ctx, takeUpLook)
 		_, since = d.owner.Changed(patience, since)
 		over()
+		if s, ok := d.owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
+			return taken
+		}
 	}
-	return false
+	return bySomeone
 }
 
 // told says what was decided, how sure it is that a person did, and how the run goes on.
-func (a *app) told(asked patterns.Asked, taken bool) error {
+func (a *app) told(asked patterns.Asked, on goesOn) error {
 	g, run := asked.Given, asked.Question.Run
+	resume := "patterngate runs resume " + run
 	if a.json {
 		next := ""
-		if !taken {
-			next = "patterngate runs resume " + run
+		if on == byNobody {
+			next = resume
 		}
 		return a.printShown(struct {
 			askedRow
 			Executes string `json:"executes,omitempty"`
-			Taken    bool   `json:"taken_up"` // a process carries the run on
+			GoesOn   goesOn `json:"goes_on"`
 			Next     string `json:"next,omitempty"`
-		}{askedRowOf(asked), g.Executes, taken, next})
+		}{askedRowOf(asked), g.Executes, on, next})
 	}
-	words := map[gateway.Choice]string{
-		gateway.ChooseApprove: "approved", gateway.ChooseEdit: "approved with changed arguments, which the policy judges again", gateway.ChooseReject: "rejected",
+	ways := map[goesOn]string{
+		taken:     " goes on: a server took it up",
+		bySomeone: " goes on as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
+		byNobody:  " goes on when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n%s\n", asked.ID, words[g.Choice], clip(phraseOf(asked), maxPhrase), sureWords(g.Assurance, g.Key))
-	if taken {
-		fmt.Fprintf(&b, "%s goes on: a server took it up\n", run)
-	} else {
-		fmt.Fprintf(&b, "%s goes on as soon as a server takes it up; none has yet. Without one: patterngate runs resume %[1]s\n", run)
+	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + run + "\n")
+}
+
+// chosenText is what was decided; of an edit the arguments that were changed.
+func chosenText(asked patterns.Asked, width int) string {
+	text := asked.ID + " " + chosenWord(asked.Given.Choice) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
+	if asked.Given.Choice != gateway.ChooseEdit {
+		return text
 	}
-	fmt.Fprintf(&b, "tell the agent: continue %s\n", run)
-	return a.print(b.String())
+	changed := maps.Clone(asked.Given.Args)
+	maps.DeleteFunc(changed, func(name string, v any) bool {
+		was, had := asked.Question.Args[name]
+		return had && ijson.Equal(v, was)
+	})
+	return text + "with other arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
 }
 
 // sureWords say what a decision is worth.

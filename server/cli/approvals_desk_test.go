@@ -25,7 +25,8 @@ type fakeDesk struct {
 	asked   []patterns.Asked // newest first
 	stored  []gateway.PublicKey
 	dir     string
-	taken   bool  // a process carries runs on
+	alive   bool  // a process carries runs on
+	taken   bool  // and takes the run up
 	refuse  error // of decisions and acts
 	decided []patterns.Decided
 	acts    []gateway.SignedAct
@@ -52,7 +53,7 @@ func askedRefund(id string) patterns.Asked {
 }
 
 func newFakeDesk(t testing.TB) *fakeDesk {
-	return &fakeDesk{asked: []patterns.Asked{askedRefund(askedID)}, dir: t.TempDir(), taken: true}
+	return &fakeDesk{asked: []patterns.Asked{askedRefund(askedID)}, dir: t.TempDir(), alive: true, taken: true}
 }
 
 func (f *fakeDesk) ListApprovals(filter patterns.ApprovalFilter) (page patterns.ApprovalPage, err error) {
@@ -219,7 +220,9 @@ func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	log := slog.New(slog.NewTextHandler(e, nil))
 	return &app{
 		in: strings.NewReader(""), out: o, err: e, environ: []string{"COLUMNS=160"},
-		desks: func() (desk, func(), error) { return desk{f, f, f.dir, log}, func() {}, nil },
+		desks: func() (desk, func(), error) {
+			return desk{f, f, func() bool { return f.alive }, f.dir, log}, func() {}, nil
+		},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -150,6 +151,9 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 func standsIn(asked patterns.Asked, now time.Time) string {
 	switch {
 	case asked.State == patterns.AskedDecided && asked.Given != nil:
+		if asked.Given.Choice == gateway.ChooseEdit {
+			return "edited"
+		}
 		return chosenWord(asked.Given.Choice)
 	case asked.State != patterns.AskedOpen:
 		return clip(string(asked.State), 11)

@@ -113,7 +113,9 @@ func (v askedView) text(width int) string {
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
 		p.line("Reason", clip(v.asked.Reason, maxPhrase))
 	}
-	p.line("Needs", v.needs())
+	if v.asked.State == patterns.AskedOpen {
+		p.line("Needs", v.needs())
+	}
 	p.line("Waits since", clockText(v.asked.Since))
 	p.line("Lapses", clockText(q.Expires)+", which means no")
 	p.line("Run", q.Run+", "+clip(v.asked.Pattern, maxName)+", in phase "+clip(cmp.Or(v.asked.Phase, "unknown"), maxName)+", step "+clip(q.Step, maxName))
@@ -236,7 +238,7 @@ func (p *page) soFar(run record.Receipt) {
 		return
 	}
 	const most = 20
-	p.b.WriteString("\nCalled in this run before:\n")
+	p.b.WriteString("\nCalled in this run so far:\n")
 	for i, c := range run.Calls {
 		if i == most {
 			fmt.Fprintf(&p.b, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
@@ -260,7 +262,7 @@ func chosenWord(c gateway.Choice) string {
 	case gateway.ChooseApprove:
 		return "approved"
 	case gateway.ChooseEdit:
-		return "edited"
+		return "approved with changes"
 	case gateway.ChooseReject:
 		return "rejected"
 	}

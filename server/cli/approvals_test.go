@@ -43,7 +43,7 @@ func TestApprovalsCommands(t *testing.T) {
 		"approve, not UTF-8":  {"approve 03f2 --digest DIGEST --comment \xff", 2, "", "it is not UTF-8", ""},
 		"approve, bad key":    {"approve 03f2 --digest DIGEST --key ../../x", 2, "", "--key: got", ""},
 		"approve, no key":     {"approve 03f2 --digest DIGEST --key 0123456789abcdef", 2, "", "is no key that counts here\ntry: patterngate approvals keys", ""},
-		"edit":                {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, "approved with changed arguments, which the policy judges again", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
+		"edit":                {"approve 03f2 --digest DIGEST --edit amount_usd=800", 0, "with other arguments, which the policy judges again:\n  | amount_usd: 800   was 1200\nassurance user", "", "edit " + askedID + " cli amount_usd=800 reason=\"annual plan\" user_id=42"},
 		"edit, two":           {"approve 03f2 --digest DIGEST --edit amount_usd=1 --edit reason:=\"=x\" --comment ok", 0, "", "", "edit " + askedID + " cli amount_usd=1 reason=\"=x\" user_id=42 ok"},
 		"edit, at":            {"approve 03f2 --digest DIGEST --edit reason=@/etc/hostname", 0, "", "", "edit " + askedID + " cli amount_usd=1200 reason=\"@/etc/hostname\" user_id=42"},
 		"edit, unknown":       {"approve 03f2 --digest DIGEST --edit amount=1", 2, "", "the tool has no argument amount; it has amount_usd, reason, user_id", ""},
@@ -139,23 +139,28 @@ func TestDecisionIsWhole(t *testing.T) {
 	}
 }
 
-// With nobody who carries runs on it is said how to go on.
-func TestApproveWithoutServer(t *testing.T) {
-	f := newFakeDesk(t)
-	f.taken = false
-	synctest.Test(t, func(t *testing.T) {
-		f.asked[0] = askedRefund(askedID)
-		_, out, _ := f.command(t, nil, "approve", askedID, "--digest", f.asked[0].Digest)
-		if want := askedRun + " goes on as soon as a server takes it up; none has yet. Without one: patterngate runs resume " + askedRun; !strings.Contains(out, want) {
-			t.Errorf("approve says\n%s\nwant in it %q", out, want)
-		}
-	})
+// It is said how the run goes on: by a server, by one that has not come to it yet, or by hand.
+func TestHowARunGoesOn(t *testing.T) {
+	for want, test := range map[string]struct{ alive, taken bool }{
+		askedRun + " goes on: a server took it up\n": {true, true},
+		askedRun + " goes on as soon as the server that runs here takes it up; it has not yet. Should it not: patterngate runs resume " + askedRun: {true, false},
+		askedRun + " goes on when somebody carries it on; no server runs here. Start one, or: patterngate runs resume " + askedRun:                 {false, true},
+	} {
+		dir := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			f := &fakeDesk{asked: []patterns.Asked{askedRefund(askedID)}, dir: dir, alive: test.alive, taken: test.taken}
+			_, out, _ := f.command(t, nil, "approve", askedID, "--digest", f.asked[0].Digest)
+			if !strings.Contains(out, want) {
+				t.Errorf("approve says\n%s\nwant in it %q", out, want)
+			}
+		})
+	}
 }
 
 // --json is one document of every command; watch has a line each.
 func TestApprovalsJSON(t *testing.T) {
 	for line, want := range map[string]string{
-		"list --all": `"approval_id": "` + askedID, "show 03f2": `"amount_usd": 1200`, "approve 03f2 --digest DIGEST": `"taken_up": true`,
+		"list --all": `"approval_id": "` + askedID, "show 03f2": `"amount_usd": 1200`, "approve 03f2 --digest DIGEST": `"goes_on": "taken"`,
 		"reject 03f2": `"decision": "reject"`, "keys": `"signature_needed": false`,
 	} {
 		f := newFakeDesk(t)
