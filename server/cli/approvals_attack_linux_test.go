@@ -147,7 +147,7 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 		"a flag":         {append(approve, "--passphrase", goodPassphrase), nil, "", exitUsage},
 		"a flag's file":  {append(approve, "--passphrase-file", secret), nil, "", exitUsage},
 		"yes":            {append(approve, "--yes"), nil, "y\ny\n", exitRefused},
-		"without digest": {[]string{"approvals", "approve", s.id, "--yes"}, nil, "y\n", exitUsage},
+		"without digest": {[]string{"approvals", "approve", s.id, "--yes"}, nil, "y\n", exitRefused},
 		"another key":    {append(approve, "--key", "0123456789abcdef"), nil, goodPassphrase + "\n", exitUsage},
 		"reject":         {[]string{"approvals", "reject", s.id}, nil, goodPassphrase + "\n", exitRefused},
 		"enroll":         {[]string{"approvals", "enroll"}, nil, strings.Repeat(goodPassphrase+"\n", 3), exitRefused},
@@ -188,7 +188,9 @@ func TestPassphraseAtTerminal(t *testing.T) {
 
 	begun := time.Now()
 	guess := sit(approve...)
-	p.until(t, prompt, 1)
+	if screen := p.until(t, prompt, 1); !strings.Contains(screen, "| amount_usd: 1200\r\n") {
+		t.Errorf("the call that is signed does not stand above the prompt:\n%s", screen)
+	}
 	if p.echoes(t) {
 		t.Error("at the prompt the terminal shows what is typed")
 	}

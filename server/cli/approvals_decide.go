@@ -106,20 +106,16 @@ func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 	if err != nil {
 		return err
 	}
-	what := c.name() + " " + asked.ID
 	choice, args := gateway.ChooseReject, map[string]any(nil)
 	if !c.reject {
-		if choice, args, err = editOf(what, asked, c.edits); err != nil {
+		if choice, args, err = editOf(c.name()+" "+asked.ID, asked, c.edits); err != nil {
 			return err
 		}
 	}
 	in := patterns.Decided{Answer: gateway.Answered(asked.ID, asked.Question, choice, args), Args: args, Channel: "cli"}
 	in.By, in.Comment = byOwner("").By, c.comment
 	if open := c.seen(&in, asked); open {
-		if err := c.consent(what, asked, args); err != nil {
-			return err
-		}
-		if err := c.sign(ctx, d, asked, &in); err != nil {
+		if err := c.agreed(ctx, d, asked, &in); err != nil {
 			return err
 		}
 	}
@@ -145,22 +141,36 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	return asked.State == patterns.AskedOpen
 }
 
-// consent asks a person who has not said what they saw. To say no needs no question.
-func (c *deciding) consent(what string, asked patterns.Asked, edited map[string]any) error {
-	if c.reject || c.digest != "" {
+// agreed has a person agree, as much as it needs: by their passphrase where only signed answers count; else by the digest of
+// what they saw, or by a yes to what is shown. To say no needs neither.
+func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
+	what := c.name() + " " + asked.ID
+	ring, err := d.Keys()
+	switch {
+	case err != nil:
+		return fault(what, err)
+	case c.signs(ring, asked):
+		return c.sign(ctx, d, ring, asked, in)
+	case c.reject, c.digest != "":
 		return nil
-	}
-	if !c.app.atTerminal() {
+	case !c.app.atTerminal():
 		return usage(what, errors.New("say what you saw, or decide at a terminal"), "patterngate approvals show "+asked.ID+", and its last lines")
 	}
-	q := asked.Question
-	call := "This call would be made:\n\n" + clip(q.Tool, maxName) + effectWords(string(asked.Effect)) + "\n"
-	if edited == nil {
-		call += argumentLines(q.Args, nil, c.app.width())
-	} else {
-		call += argumentLines(edited, q.Args, c.app.width())
+	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", c.yes)
+}
+
+// call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
+func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
+	q, width := asked.Question, c.app.width()
+	title := "This call is asked for:\n\n"
+	if !c.reject {
+		title = "This call would be made:\n\n"
 	}
-	return c.app.confirm(what, call, "Approve it?", c.yes)
+	title += clip(q.Tool, maxName) + effectWords(string(asked.Effect)) + "\n"
+	if edited == nil {
+		return title + argumentLines(q.Args, nil, width)
+	}
+	return title + argumentLines(edited, q.Args, width)
 }
 
 // given hands the answer in and says what came of it.

@@ -65,7 +65,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	}
 	var by gateway.Signer
 	if len(ring.Keys()) > 0 || ring.Counts(now()) || voucher != "" {
-		key, err := a.openKey(ctx, signing{what, "vouch for a further key", ring, approver.Dir(d.keyDir), voucher})
+		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
 }
 
 func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error) {
-	typed, err := a.passphrase(ctx, prompt)
+	typed, err := a.passphrase(ctx, "", prompt)
 	if errors.Is(err, errNoTerminal) {
 		err = signing{what: what}.refused(err.Error(), "patterngate approvals enroll at a terminal")
 	}
@@ -268,7 +268,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 	if !k.Removed.IsZero() {
 		return &commandError{code: exitRefused, what: what + " " + k.ID, cause: errors.New("it was removed at " + clockText(k.Removed)), try: "patterngate approvals keys"}
 	}
-	signer, err := a.openKey(ctx, signing{what + " " + k.ID, "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", ring, approver.Dir(d.keyDir), by})
+	signer, err := a.openKey(ctx, signing{what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", ring: ring, dir: approver.Dir(d.keyDir), key: by})
 	if err != nil {
 		return err
 	}

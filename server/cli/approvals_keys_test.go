@@ -34,7 +34,7 @@ func TestApproverKeys(t *testing.T) {
 	if code, out, errs = f.command(t, []string{goodPassphrase}, "approve", askedID, "--digest", f.asked[0].Digest); code != 0 || !strings.Contains(out, "assurance signed: by the approver key "+first) {
 		t.Fatalf("approve = %d, %q, %q", code, out, errs)
 	}
-	if !strings.Contains(errs, "[To approve "+askedID+", refunding 1200.00 USD to user 42: passphrase of approver key "+first+" (Anna)]") {
+	if !strings.Contains(errs, "\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\nTo approve "+askedID+", refunding 1200.00 USD to user 42: passphrase of approver key "+first+" (Anna)]") {
 		t.Errorf("the prompt is %q", errs)
 	}
 	d := f.decided[0]

@@ -20,23 +20,25 @@ var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 type signing struct {
 	what string       // the command
 	does string       // what is signed, in words, for the prompt
+	call string       // what stands above the prompt: all of what is signed, where it is more than that; "" for nothing
 	ring gateway.Ring // the enrolled keys
 	dir  approver.Dir // where key files lie
 	key  string       // the one that was named; "" for the only one
 }
 
-// sign signs the answer where only signed ones count, where a key was named, or where the question asks for it.
-func (c *deciding) sign(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
-	what := c.name() + " " + asked.ID
-	ring, err := d.Keys()
-	if err != nil {
-		return fault(what, err)
-	}
-	if c.key == "" && !ring.Counts(now()) && asked.Least != gateway.SignedAssurance {
-		return nil
-	}
-	verb := map[bool]string{true: "reject", false: "approve"}[c.reject]
-	key, err := c.app.openKey(ctx, signing{what, verb + " " + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), ring, approver.Dir(d.keyDir), c.key})
+// signs says whether the answer needs a signature: only signed ones count, a key was named, or the question asks for it.
+func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
+	return c.key != "" || ring.Counts(now()) || asked.Least == gateway.SignedAssurance
+}
+
+// sign has the person who knows the passphrase sign the answer. The call stands above the prompt: what they see is what
+// they sign.
+func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
+	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
+	key, err := c.app.openKey(ctx, signing{
+		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), call: c.call(asked, in.Args), ring: ring,
+		dir: approver.Dir(d.keyDir), key: c.key,
+	})
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	typed, err := a.passphrase(ctx, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, clip(file.Name, maxName)))
+	typed, err := a.passphrase(ctx, s.call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, clip(file.Name, maxName)))
 	if errors.Is(err, errNoTerminal) {
 		err = s.refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
 	}

@@ -225,7 +225,11 @@ func (a *app) runsSettleCommand() *cobra.Command {
 				}
 				what := "runs settle " + id + " " + quotedName(args[1])
 				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
-				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signing{what: what, does: does + quotedName(args[1]) + " of " + id, key: key})
+				signed := signing{what: what, does: does + quotedName(args[1]) + " of " + id, key: key}
+				if s.Result != nil {
+					signed.call = "It is said to have returned:\n" + fenced("  ", string(s.Result), a.width())
+				}
+				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
 				if err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -17,10 +18,11 @@ var errNoTerminal = errors.New("a passphrase is typed at a terminal, and this pr
 
 // passphrase reads what a person types at the terminal that controls this process, unseen. It never reads standard input,
 // a flag, a variable or a file: what stands there an agent may have put there. Its error is [errNoTerminal], the context's,
-// or [exitInterrupted] where the person gave up; the terminal is then as it was.
-func (a *app) passphrase(ctx context.Context, prompt string) (string, error) {
+// or [exitInterrupted] where the person gave up; the terminal is then as it was. before are lines of what they sign: they
+// stand at the same terminal, wherever the program's own output goes.
+func (a *app) passphrase(ctx context.Context, before, prompt string) (string, error) {
 	if a.secret != nil {
-		return a.secret(ctx, prompt)
+		return a.secret(ctx, before+prompt)
 	}
 	tty, err := openTerminal()
 	if err != nil {
@@ -28,15 +30,16 @@ func (a *app) passphrase(ctx context.Context, prompt string) (string, error) {
 	}
 	defer tty.Close()
 	fd := int(tty.in.Fd())
-	before, err := term.MakeRaw(fd) // nothing is shown from here on, also of what is typed before the prompt stands there
+	was, err := term.MakeRaw(fd) // nothing is shown from here on, also of what is typed before the prompt stands there
 	if err != nil {
 		return "", errNoTerminal
 	}
 	defer func() {
-		_ = term.Restore(fd, before)
+		_ = term.Restore(fd, was)
 		_, _ = fmt.Fprintln(tty.out)
 	}()
-	if _, err := fmt.Fprint(tty.out, server.Visible(prompt)+": "); err != nil {
+	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + server.Visible(prompt) + ": "
+	if _, err := io.WriteString(tty.out, text); err != nil {
 		return "", errNoTerminal
 	}
 	type typed struct {
@@ -57,6 +60,14 @@ func (a *app) passphrase(ctx context.Context, prompt string) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// visibleText is lines with their hidden characters spelled out; of none, nothing.
+func visibleText(text string) string {
+	if text == "" {
+		return ""
+	}
+	return visibleLines(text)
 }
 
 // maxTyped is how much of a line is kept, in bytes; no passphrase is as long.
