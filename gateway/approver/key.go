@@ -3,17 +3,22 @@
 //
 //	passphrase ──argon2id──▶ key ──XChaCha20-Poly1305──▶ sealed seed, in approver-<id>.key
 //
-// What is signed and how it is checked is package gateway's part (spec/surface.md section 8).
+// What is signed and how it is checked is package gateway's part (spec/surface.md section 8). All of it is safe for
+// concurrent use but for an opened [Key].
 package approver
 
 import (
+	"crypto/cipher"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -45,7 +50,7 @@ var (
 	// ErrShort is returned for a passphrase that is too short or too long to seal with.
 	ErrShort = fmt.Errorf("approver: a passphrase has %d to %d characters", minPassphrase, maxPassphrase)
 	// ErrName is returned for a name that a key cannot have.
-	ErrName = fmt.Errorf("approver: a key's name has 1 to %d characters", maxName)
+	ErrName = fmt.Errorf("approver: a key's name has 1 to %d printable characters", maxName)
 )
 
 // cost are the parameters of argon2id.
@@ -57,7 +62,7 @@ type cost struct {
 	Salt      string `json:"salt"`
 }
 
-// File is a sealed key as its file holds it. It is not changed after it was made or read.
+// File is a sealed key as its file holds it. It is not changed after it was made or read. The zero File is none.
 type File struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -68,13 +73,31 @@ type File struct {
 	Sealed    string `json:"sealed"`
 }
 
-// New makes a key and seals it.
-func New(name, passphrase string, now time.Time) (File, error) {
+// CheckPassphrase says whether a key can be sealed with a passphrase, before it is typed once more. Its error is [ErrShort].
+func CheckPassphrase(passphrase string) error {
 	if n := utf8.RuneCountInString(passphrase); n < minPassphrase || n > maxPassphrase || !utf8.ValidString(passphrase) {
-		return File{}, ErrShort
+		return ErrShort
 	}
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !utf8.ValidString(name) {
-		return File{}, ErrName
+	return nil
+}
+
+// CheckName says whether a key can have a name. Its error is [ErrName].
+func CheckName(name string) error {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxName || !utf8.ValidString(name) || strings.TrimSpace(name) == "" ||
+		strings.ContainsFunc(name, hidden) {
+		return ErrName
+	}
+	return nil
+}
+
+// New makes a key and seals it, which takes what [File.Open] does. Its error is [ErrShort] or [ErrName].
+func New(name, passphrase string, now time.Time) (File, error) {
+	if err := CheckPassphrase(passphrase); err != nil {
+		return File{}, err
+	}
+	if err := CheckName(name); err != nil {
+		return File{}, err
 	}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -82,14 +105,14 @@ func New(name, passphrase string, now time.Time) (File, error) {
 	}
 	defer clear(private)
 	f := File{
-		Type: fileType, ID: gateway.KeyID(public), Name: name, CreatedAt: now.UTC().Format(time.RFC3339),
+		Type: fileType, ID: gateway.KeyID(public), Name: name, CreatedAt: second(now).Format(time.RFC3339),
 		Public: base64.StdEncoding.EncodeToString(public), KDF: leastCost,
 	}
 	salt := random(saltBytes)
 	f.KDF.Salt = base64.StdEncoding.EncodeToString(salt)
-	seal, err := chacha20poly1305.NewX(f.KDF.derive(passphrase, salt))
+	seal, err := f.KDF.cipher(passphrase, salt)
 	if err != nil {
-		return File{}, fmt.Errorf("approver: %w", err)
+		return File{}, err
 	}
 	nonce := random(chacha20poly1305.NonceSizeX)
 	f.Sealed = base64.StdEncoding.EncodeToString(seal.Seal(nonce, nonce, private.Seed(), f.bound()))
@@ -102,8 +125,20 @@ func random(n int) []byte {
 	return b
 }
 
-func (c cost) derive(passphrase string, salt []byte) []byte {
-	return argon2.IDKey([]byte(passphrase), salt, c.Time, c.MemoryKiB, c.Threads, chacha20poly1305.KeySize)
+// deriving is held by the one derivation that this process makes at a time: each takes 64 MiB or more.
+var deriving sync.Mutex
+
+// cipher is what a passphrase seals and opens with.
+func (c cost) cipher(passphrase string, salt []byte) (cipher.AEAD, error) {
+	deriving.Lock()
+	defer deriving.Unlock()
+	key := argon2.IDKey([]byte(passphrase), salt, c.Time, c.MemoryKiB, c.Threads, chacha20poly1305.KeySize)
+	defer clear(key)
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return nil, fmt.Errorf("approver: %w", err)
+	}
+	return aead, nil
 }
 
 // bound is what the seal vouches for besides the seed: all of the file but the seal.
@@ -128,23 +163,58 @@ func (f File) Text() []byte {
 
 // Read reads a file's text. Its error says what is wrong with it.
 func Read(text []byte) (File, error) {
-	var f File
 	if len(text) > maxFile {
-		return f, fmt.Errorf("approver: a key file has at most %d bytes", maxFile)
+		return File{}, fmt.Errorf("approver: a key file has at most %d bytes", maxFile)
 	}
+	var f File
 	if err := ijson.DecodeInto(text, &f); err != nil {
 		return File{}, fmt.Errorf("approver: no key file: %w", err)
 	}
-	public, err := f.PublicKey()
-	switch {
-	case f.Type != fileType:
-		return File{}, fmt.Errorf("approver: the type is %.40q; want %q", f.Type, fileType)
-	case err != nil:
+	if err := f.check(); err != nil {
 		return File{}, err
-	case f.ID != gateway.KeyID(public):
-		return File{}, errors.New("approver: the id is not the public key's")
 	}
-	return f, f.KDF.check()
+	return f, nil
+}
+
+func (f File) check() error {
+	if f.Type != fileType {
+		return fmt.Errorf("approver: the type is %.40q; want %q", f.Type, fileType)
+	}
+	public, err := f.PublicKey()
+	if err != nil {
+		return err
+	}
+	if f.ID != gateway.KeyID(public) {
+		return errors.New("approver: the id is not the public key's")
+	}
+	if at, err := time.Parse(time.RFC3339, f.CreatedAt); err != nil || second(at).Format(time.RFC3339) != f.CreatedAt {
+		return fmt.Errorf("approver: created_at is %.40q; want a time such as 2026-11-21T09:30:00Z", f.CreatedAt)
+	}
+	if err := CheckName(f.Name); err != nil {
+		return err
+	}
+	if err := f.KDF.check(); err != nil {
+		return err
+	}
+	_, _, err = f.secret()
+	return err
+}
+
+// secret is the salt, and the nonce with what it sealed.
+func (f File) secret() (salt, sealed []byte, err error) {
+	const sealedBytes = chacha20poly1305.NonceSizeX + ed25519.SeedSize + chacha20poly1305.Overhead
+	salt, saltOK := unbase(f.KDF.Salt, saltBytes)
+	sealed, sealedOK := unbase(f.Sealed, sealedBytes)
+	if !saltOK || !sealedOK {
+		return nil, nil, fmt.Errorf("approver: salt and seal are not %d and %d bytes in base64", saltBytes, sealedBytes)
+	}
+	return salt, sealed, nil
+}
+
+// unbase reads padded base64 of so many bytes in its one spelling.
+func unbase(text string, bytes int) ([]byte, bool) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	return raw, err == nil && len(raw) == bytes && base64.StdEncoding.EncodeToString(raw) == text
 }
 
 func (c cost) check() error {
@@ -161,39 +231,40 @@ func (c cost) check() error {
 
 // PublicKey is the public half.
 func (f File) PublicKey() (ed25519.PublicKey, error) {
-	public, err := base64.StdEncoding.Strict().DecodeString(f.Public)
-	if err != nil || len(public) != ed25519.PublicKeySize {
+	public, ok := unbase(f.Public, ed25519.PublicKeySize)
+	if !ok {
 		return nil, fmt.Errorf("approver: the public key is not %d bytes in base64", ed25519.PublicKeySize)
 	}
 	return public, nil
 }
 
-// Key is an opened key. It is a [gateway.Signer] until it is closed.
+// Key is an opened key. It is a [gateway.Signer] until it is closed. It is used by one goroutine at a time.
 type Key struct {
 	id      string
-	private ed25519.PrivateKey
+	private func() ed25519.PrivateKey // a function, so that no verb prints it; nil when closed
 }
 
 var _ gateway.Signer = (*Key)(nil)
 
-// Open opens the key. It takes about a tenth of a second and the memory that the file says: callers bound how many do it at
-// once. Its error is [ErrPassphrase], or says that the file is damaged.
+// ErrDamaged is returned for a file whose seal opens but holds another key than the file says.
+var ErrDamaged = errors.New("approver: the key file is damaged")
+
+// Open opens the key. It takes about a tenth of a second and the memory that the file says; only one key is opened at a
+// time, others wait. Its error is [ErrPassphrase], [ErrDamaged], or that of [Read].
 func (f File) Open(passphrase string) (*Key, error) {
-	if err := f.KDF.check(); err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
-	public, err := f.PublicKey()
+	if CheckPassphrase(passphrase) != nil {
+		return nil, ErrPassphrase // it sealed nothing, so it need not be tried
+	}
+	salt, sealed, err := f.secret()
 	if err != nil {
 		return nil, err
 	}
-	salt, err := base64.StdEncoding.Strict().DecodeString(f.KDF.Salt)
-	sealed, sealedErr := base64.StdEncoding.Strict().DecodeString(f.Sealed)
-	if err != nil || sealedErr != nil || len(salt) != saltBytes || len(sealed) != chacha20poly1305.NonceSizeX+ed25519.SeedSize+chacha20poly1305.Overhead {
-		return nil, errors.New("approver: the key file is damaged")
-	}
-	open, err := chacha20poly1305.NewX(f.KDF.derive(passphrase, salt))
+	open, err := f.KDF.cipher(passphrase, salt)
 	if err != nil {
-		return nil, fmt.Errorf("approver: %w", err)
+		return nil, err
 	}
 	seed, err := open.Open(nil, sealed[:chacha20poly1305.NonceSizeX], sealed[chacha20poly1305.NonceSizeX:], f.bound())
 	if err != nil {
@@ -201,23 +272,37 @@ func (f File) Open(passphrase string) (*Key, error) {
 	}
 	defer clear(seed)
 	private := ed25519.NewKeyFromSeed(seed)
-	if !public.Equal(private.Public()) {
+	if publicID(private) != f.ID {
 		clear(private)
-		return nil, errors.New("approver: the key file is damaged")
+		return nil, ErrDamaged
 	}
-	return &Key{f.ID, private}, nil
+	return hold(private), nil
+}
+
+func hold(private ed25519.PrivateKey) *Key {
+	return &Key{publicID(private), func() ed25519.PrivateKey { return private }}
+}
+
+// publicID is the id of a key's public half.
+func publicID(private ed25519.PrivateKey) string {
+	return gateway.KeyID(ed25519.PublicKey(private[ed25519.SeedSize:]))
 }
 
 // KeyID is the id of the public half.
 func (k *Key) KeyID() string { return k.id }
 
-// Sign signs a message.
+// Sign signs a message. What a closed key signs is empty, and verifies nowhere.
 func (k *Key) Sign(message []byte) string {
-	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, message))
+	if k.private == nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private(), message))
 }
 
-// Close forgets the private half; the key signs nothing after it.
+// Close forgets the private half; the key signs nothing after it. It may be closed again.
 func (k *Key) Close() {
-	clear(k.private)
+	if k.private != nil {
+		clear(k.private())
+	}
 	k.private = nil
 }

@@ -45,6 +45,10 @@ type app struct {
 	hook   func(point string)               // is told of every boundary of the journal, for prove; nil: nobody
 	engine *local.Engine                    // that the server stands on, once there is one
 	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
+	desks  func() (desk, func(), error)     // what commands see approvals by; nil: the state file
+
+	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
+	secret func(ctx context.Context, prompt string) (string, error)
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
@@ -90,7 +94,8 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.runsCommand(), a.inboxCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(), a.proveLifeCommand(), a.ledgerCommand())
+		a.configCommand(), a.runsCommand(), a.approvalsCommand(), a.inboxCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(),
+		a.proveLifeCommand(), a.ledgerCommand())
 	strictHelpers(root)
 	return root
 }

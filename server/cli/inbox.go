@@ -198,7 +198,7 @@ func (i *inbox) beside(ctx context.Context, cause error) {
 	case held == heldBySame:
 		i.known("http://"+i.config.address, false)
 		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+i.config.address+"/"))
-	case held == heldByNobody && taken(cause): // who held it has just ended: next time
+	case held == heldByNobody && portTaken(cause): // who held it has just ended: next time
 	default:
 		i.known("", false)
 		i.say(slog.LevelWarn, "no inbox: "+held.of(i.config.address, cause), slog.String("try", inboxElsewhere))

@@ -51,7 +51,7 @@ func (a *app) inboxCommand() *cobra.Command {
 //	        └─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
 //	           over this state
 func (a *app) inbox(ctx context.Context, show bool) error {
-	if show && !terminal(a.out) {
+	if show && !isTerminal(a.out) {
 		return usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
 	}
 	c, err := a.loadState()
@@ -90,7 +90,7 @@ func (p pageOffer) beside(ctx context.Context, cause error) error {
 	}
 	address := p.config.Inbox
 	if held := whoHolds(ctx, address, state); held != heldBySame {
-		if held == heldByNobody && taken(cause) { // it ended in this moment
+		if held == heldByNobody && portTaken(cause) { // it ended in this moment
 			cause = errors.New("who served it has just ended; try again")
 		}
 		return &commandError{code: exitFault, what: "inbox", cause: errors.New(held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
@@ -155,8 +155,8 @@ func (p pageOffer) offer(ctx context.Context, address string, serving bool) erro
 // remark says something to a person that is no result.
 func (a *app) remark(text string) { _, _ = io.WriteString(a.err, text) }
 
-// terminal reports whether a person reads a stream.
-func terminal(w io.Writer) bool {
+// isTerminal reports whether a person reads a stream.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

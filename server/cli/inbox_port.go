@@ -34,8 +34,8 @@ func listenHere(ctx context.Context, address string) (net.Listener, string, erro
 	return l, net.JoinHostPort(host, fmt.Sprint(tcp.Port)), nil
 }
 
-// taken reports that an address could not be had because somebody else has it.
-func taken(err error) bool {
+// portTaken reports that an address could not be had because somebody else has it.
+func portTaken(err error) bool {
 	const windows = syscall.Errno(10048) // WSAEADDRINUSE
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
 }

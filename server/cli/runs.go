@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,13 +53,27 @@ type operator interface {
 	runDecider
 	recordKeeper
 	configShelf
+	keyHolder
 }
 
 // stateRuns is an engine's state for commands.
 type stateRuns struct {
 	local.Operator
 	configShelf
+	stateKeys
 }
+
+// stateKeys are the approver keys of a state file.
+type stateKeys struct {
+	approvals patterns.Approvals
+	dir       string
+}
+
+// Keys are the enrolled ones.
+func (k stateKeys) Keys() (gateway.Ring, error) { return k.approvals.Keys() }
+
+// KeyDir is where the files of those are that sign here: beside the state file.
+func (k stateKeys) KeyDir() string { return k.dir }
 
 var _ operator = stateRuns{}
 
@@ -96,11 +111,15 @@ func (a *app) withRunsBy(open func() (operator, func(), error), what string, do 
 
 // openState opens the state file that the configuration names. One that is not there yet is not made: nothing is in it.
 func (a *app) openState() (operator, func(), error) {
-	engine, err := a.openEngine()
+	c, err := a.loadState()
 	if err != nil {
 		return nil, nil, err
 	}
-	return stateRuns{engine.Operator(), engine}, engine.Close, nil
+	engine, err := a.engineOver(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return stateOf(c, engine), engine.Close, nil
 }
 
 // openEngine opens the engine over the state file, without having it carry on anything.
@@ -109,6 +128,11 @@ func (a *app) openEngine() (*local.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.engineOver(c)
+}
+
+// engineOver opens the engine over the state file of a configuration.
+func (a *app) engineOver(c Config) (*local.Engine, error) {
 	d, err := declare(c, a.environ)
 	if err != nil {
 		return nil, fault("config", err)
@@ -132,7 +156,11 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return stateRuns{s.engine.Operator(), s.engine}, s.close, nil
+	return stateOf(c, s.engine), s.close, nil
+}
+
+func stateOf(c Config, engine *local.Engine) stateRuns {
+	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(c.State)}}
 }
 
 // loadState is the configuration with a state file that is there and that nobody else can write.
@@ -175,12 +203,7 @@ func find(what string, runs recordReader, beginning string) (string, error) {
 	case err == nil:
 		return id, nil
 	case many != nil:
-		const shown = 5
-		list := strings.Join(many.IDs[:min(shown, len(many.IDs))], ", ")
-		if len(many.IDs) > shown {
-			list += ", ..."
-		}
-		return "", usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, list), "more digits")
+		return "", usage(what, fmt.Errorf("%d runs begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
 	case errors.Is(err, patterns.ErrNoRun):
 		return "", usage(what, fmt.Errorf("no run %s is recorded here", beginning), pruned(runs, beginning))
 	}

@@ -43,7 +43,7 @@ func refusedBy(what string, err error, try string) error {
 	case errors.Is(err, patterns.ErrNoRun):
 		return usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
 	}
-	return fault(what, err)
+	return refusedAct(what, err)
 }
 
 // stands is how a run stands, as --json shows it.
@@ -124,14 +124,14 @@ func (a *app) runsCancelCommand() *cobra.Command {
 }
 
 func (a *app) runsSeizeCommand() *cobra.Command {
-	yes, reason := false, ""
+	yes, reason, key := false, "", ""
 	cmd := &cobra.Command{
 		Use:   "seize RUN",
 		Short: "Take a run from a process that lives but does not move",
 		Long: "Takes a run from the process that carries it on, when that process lives but does not move: it hangs, or was stopped.\n" +
 			"A run whose process ended needs no seizing; any server takes it up by itself.\n\n" + seizeRisk,
 		Args: one("runs seize", "run", "patterngate runs list --status running"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := reasonFlag("--reason", reason); err != nil {
 				return err
 			}
@@ -143,7 +143,11 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 				if err := a.confirm("runs seize "+id, seizeRisk, "Take "+id+" from its owner?", yes); err != nil {
 					return err
 				}
-				if err := runs.Seize(id, byOwner(reason), gateway.SignedAct{}); err != nil {
+				act, err := a.act(cmd.Context(), runs, gateway.ActSeize, local.SeizeSubject(id), signing{what: "runs seize " + id, does: "seize " + id, key: key})
+				if err != nil {
+					return err
+				}
+				if err := runs.Seize(id, byOwner(reason), act); err != nil {
 					return refusedBy("runs seize "+id, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "seized; a server takes it up, or patterngate runs resume "+id)
@@ -151,8 +155,14 @@ func (a *app) runsSeizeCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	keyFlag(cmd, &key)
 	cmd.Flags().StringVar(&reason, "reason", "", "why; it stands in the record")
 	return cmd
+}
+
+// keyFlag lets a person name the approver key that signs.
+func keyFlag(cmd *cobra.Command, id *string) {
+	cmd.Flags().StringVar(id, "key", "", "the id of the approver key that signs, where one is enrolled (else the one whose file is here)")
 }
 
 const seizeRisk = `A call that the old owner has sent, or sends when it wakes up, cannot be recalled: the record is closed to it, the world
@@ -188,7 +198,7 @@ func (a *app) done(id, what string) error {
 
 func (a *app) runsSettleCommand() *cobra.Command {
 	var happened, didNot bool
-	var result, comment string
+	var result, comment, key string
 	cmd := &cobra.Command{
 		Use:   "settle RUN EFFECT",
 		Short: "Say what became of a call in doubt",
@@ -203,7 +213,7 @@ func (a *app) runsSettleCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := settlementOf(happened, didNot, result, comment)
 			if err != nil {
 				return err
@@ -213,8 +223,18 @@ func (a *app) runsSettleCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				what := "runs settle " + id + " " + quotedName(args[1])
+				does := map[bool]string{true: "say that it happened: ", false: "say that it did not happen: "}[s.Happened]
+				signed := signing{what: what, does: does + quotedName(args[1]) + " of " + id, key: key}
+				if s.Result != nil {
+					signed.call = "It is said to have returned:\n" + fenced("  ", string(s.Result), a.width())
+				}
+				s.Act, err = a.act(cmd.Context(), runs, gateway.ActSettle, s.Subject(id, args[1]), signed)
+				if err != nil {
+					return err
+				}
 				if err := runs.Settle(id, args[1], s); err != nil {
-					return refusedBy("runs settle "+id+" "+quotedName(args[1]), err, "patterngate runs show "+id)
+					return refusedBy(what, err, "patterngate runs show "+id)
 				}
 				return a.done(id, "settled; a server goes on with it, or patterngate runs resume "+id)
 			})
@@ -225,6 +245,7 @@ func (a *app) runsSettleCommand() *cobra.Command {
 	flags.BoolVar(&didNot, "did-not-happen", false, "the call did nothing, and will not")
 	flags.StringVar(&result, "result", "", "with --happened: what the call returned, JSON or @FILE")
 	flags.StringVar(&comment, "comment", "", "how you know; it stands in the record")
+	keyFlag(cmd, &key)
 	return cmd
 }
 

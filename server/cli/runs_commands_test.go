@@ -26,6 +26,9 @@ type fakeRuns struct {
 	refuse  error // of decisions
 	damage  error // of the file
 	calls   []string
+	ring    gateway.Ring
+	keyDir  string
+	acts    []gateway.SignedAct // that were not empty
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
@@ -103,11 +106,19 @@ func (f *fakeRuns) Cancel(_ context.Context, id string, by patterns.Note) (patte
 func (f *fakeRuns) Settle(id, effect string, s local.Settlement) error {
 	happened := map[bool]string{true: "happened", false: "did not"}[s.Happened]
 	f.calls = append(f.calls, strings.TrimSpace("settle "+id+" "+effect+" "+happened+" "+string(s.Result)+s.Comment))
+	f.signed(s.Act)
 	return f.refuse
 }
 
-func (f *fakeRuns) Seize(id string, by patterns.Note, _ gateway.SignedAct) error {
+func (f *fakeRuns) signed(act gateway.SignedAct) {
+	if act.Signature != "" {
+		f.acts = append(f.acts, act)
+	}
+}
+
+func (f *fakeRuns) Seize(id string, by patterns.Note, act gateway.SignedAct) error {
 	f.calls = append(f.calls, "seize "+id)
+	f.signed(act)
 	return f.refuse
 }
 
@@ -131,6 +142,10 @@ func (f *fakeRuns) Prune(before time.Time, dry bool) ([]local.Tombstone, error) 
 	return f.stones, f.refuse
 }
 
+func (f *fakeRuns) Keys() (gateway.Ring, error) { return f.ring, nil }
+
+func (f *fakeRuns) KeyDir() string { return f.keyDir }
+
 func (f *fakeRuns) Config(string) ([]byte, bool) { return nil, false }
 
 func (f *fakeRuns) Check() error { return f.damage }
@@ -140,8 +155,15 @@ func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, ni
 // command carries out a command line over these runs.
 func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs string) {
 	t.Helper()
+	return f.commandTyped(t, nil, args...)
+}
+
+// commandTyped is as command, with somebody at the terminal who types these passphrases.
+func (f *fakeRuns) commandTyped(t testing.TB, secrets []string, args ...string) (code int, out, errs string) {
+	t.Helper()
 	var o, e bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: []string{"COLUMNS=120"}, opens: func() (operator, func(), error) { return f, func() {}, nil }}
+	a.secret = typedBy(secrets, &e)
 	root := a.root()
 	root.SetArgs(append([]string{}, args...))
 	code = a.exit(t.Context(), root.ExecuteContext(t.Context()))

@@ -56,7 +56,7 @@ func (p *page) calls(calls []record.Call) {
 	}
 	p.b.WriteString("\nCalled, in this order:\n")
 	for i, c := range calls {
-		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[c.Effect], statusWords(c))
+		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
 		p.detail("judged", verdictWords(c))
 		p.approved("approved by", c.Approved)
 		p.approved("settled by", c.Settled)

@@ -52,14 +52,17 @@ func clip(text string, n int) string {
 const maxFenced = 12
 
 // fenced is an outsider's text on lines of their own, each behind a bar: nothing in it can be taken for a line of ours.
-func fenced(indent, text string, width int) string {
+func fenced(indent, text string, width int) string { return fencedTo(maxFenced, indent, text, width) }
+
+// fencedTo is as [fenced], cut after so many lines.
+func fencedTo(most int, indent, text string, width int) string {
 	var b strings.Builder
 	room := max(20, width-len(indent)-len("| "))
 	lines := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		runes := []rune(server.Visible(line))
 		for first := true; first || len(runes) > 0; first = false {
-			if lines++; lines > maxFenced {
+			if lines++; lines > most {
 				fmt.Fprintf(&b, "%s| ... (%d bytes in all)\n", indent, len(text))
 				return b.String()
 			}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// The commands over approvals stand on the owner's view of the state file. They decide and never execute: whichever
+// process carries runs on takes the decision up.
+//
+//	AP ──FindApproval──▶ id ──Approval──▶ Asked ──▶ show
+//	                                        └──Answered──(terminal, key)──▶ Decide ──▶ what was decided, how the run goes on
+
+// desk is what commands about approvals stand on.
+type desk struct {
+	patterns.Approvals
+	owner  patterns.Owner
+	alive  func() bool // a process carries runs on
+	keyDir string      // where approver keys lie
+	log    *slog.Logger
+}
+
+func (a *app) approvalsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "approvals",
+		Short: "See the calls that wait for a person, and decide about them",
+		Long: "A call that the policy puts to a person waits in the state file (--state). These commands show it and decide about it;\n" +
+			"they never carry it out: a server does, or \"patterngate runs resume\". What was approved is exactly what runs. Who says\n" +
+			"nothing in time has said no. Every command takes an approval's id or an unambiguous beginning of it, of 4 digits or more,\n" +
+			"with or without ap_.\n\n" + assuranceTruth,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.approvalsListCommand(), a.approvalsWatchCommand(), a.approvalsShowCommand(), a.approveCommand(), a.rejectCommand(),
+		a.enrollCommand(), a.keysCommand())
+	return cmd
+}
+
+// assuranceTruth is what a decision by a command is worth.
+const assuranceTruth = `Without an approver key a decision has the assurance "user": any program of the same user of this system could have made
+it, so an agent that has a shell could, too. With a key (patterngate approvals enroll) it is "signed": whoever made it knew
+the key's passphrase, and from then on nothing less counts.`
+
+// withApprovals opens the state for a command about approvals, and closes it after.
+func (a *app) withApprovals(what string, do func(desk) error) error {
+	open := a.openDesk
+	if a.desks != nil {
+		open = a.desks
+	}
+	d, done, err := open()
+	if err != nil {
+		return wrapped(what, err)
+	}
+	defer done()
+	return do(d)
+}
+
+// openDesk opens the state file that the configuration names, without carrying on anything in it.
+func (a *app) openDesk() (desk, func(), error) {
+	c, err := a.loadState()
+	if err != nil {
+		return desk{}, nil, err
+	}
+	engine, err := a.engineOver(c)
+	if err != nil {
+		return desk{}, nil, err
+	}
+	c.Log.Level = cmp.Or(c.Log.Level, "warn")
+	operator := engine.Operator()
+	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log, a.err)}, engine.Close, nil
+}
+
+// approvalBeginning is what may be meant as an approval.
+var approvalBeginning = regexp.MustCompile(`^(ap_)?[0-9a-f]{4,16}$`)
+
+// findAsked is the question that was meant, as it stands.
+func (d desk) findAsked(what, beginning string) (patterns.Asked, error) {
+	const list = "patterngate approvals list --all"
+	if !approvalBeginning.MatchString(beginning) {
+		return patterns.Asked{}, usage(what, fmt.Errorf("%s is no approval's id, nor 4 digits or more of its beginning", quotedName(beginning)), list)
+	}
+	id, err := d.FindApproval(beginning)
+	if err != nil {
+		return patterns.Asked{}, unfound(what, beginning, err)
+	}
+	asked, err := d.Approval(id)
+	if err != nil {
+		return patterns.Asked{}, unfound(what, beginning, err)
+	}
+	return asked, nil
+}
+
+// unfound says why there is no such approval.
+func unfound(what, beginning string, err error) error {
+	many, _ := errors.AsType[*local.AmbiguousError](err)
+	switch {
+	case many != nil:
+		return usage(what, fmt.Errorf("%d approvals begin with %s: %s", len(many.IDs), beginning, firstOf(many.IDs)), "more digits")
+	case errors.Is(err, patterns.ErrNoApproval):
+		return usage(what, fmt.Errorf("no approval %s is recorded here", beginning), "patterngate approvals list --all")
+	}
+	return fault(what, err)
+}
+
+// firstOf lists the first ids of several.
+func firstOf(ids []string) string {
+	const shown = 5
+	list := strings.Join(ids[:min(shown, len(ids))], ", ")
+	if len(ids) > shown {
+		list += ", ..."
+	}
+	return list
+}
+
+// completeAsked offers the approvals that wait.
+func (a *app) completeAsked(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const fail = cobra.ShellCompDirectiveNoFileComp
+	var offered []cobra.Completion
+	if len(words) > 0 {
+		return nil, fail
+	}
+	_ = a.withApprovals("", func(d desk) error { // faults are for the command itself
+		page, err := d.ListApprovals(patterns.ApprovalFilter{Limit: mostListed})
+		for _, asked := range page.Rows {
+			if strings.HasPrefix(asked.ID, begun) {
+				offered = append(offered, cobra.CompletionWithDesc(asked.ID, clip(phraseOf(asked), 2*maxName)))
+			}
+		}
+		return err
+	})
+	return offered, fail
+}

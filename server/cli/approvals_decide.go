@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// maxComment is how long the words of who decides may be, in characters (spec/surface.md section 6).
+const maxComment = 1000
+
+// deciding is one approve or reject as it was typed.
+type deciding struct {
+	app    *app
+	reject bool
+
+	edits                []string
+	comment, digest, key string
+	yes                  bool
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	c := &deciding{app: a}
+	cmd := &cobra.Command{
+		Use:   "approve AP",
+		Short: "Let the call be made as it is shown, or with changed arguments",
+		Long: "Says yes to exactly the call that \"patterngate approvals show AP\" shows. --digest says what was seen: if the call is not\n" +
+			"that one, nothing is decided. Without it the call is shown and it is asked, at a terminal only. --edit changes an\n" +
+			"argument, read as its type in the tool's schema; the call is then another one, which the policy judges again.\n\n" + assuranceTruth,
+		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&c.edits, "edit", nil, "NAME=VALUE or NAME:=JSON: an argument with another value; may be given several times")
+	flags.BoolVar(&c.yes, "yes", false, "at a terminal: do not ask")
+	return c.command(cmd)
+}
+
+func (a *app) rejectCommand() *cobra.Command {
+	c := &deciding{app: a, reject: true}
+	cmd := &cobra.Command{
+		Use:     "reject AP",
+		Short:   "Say no: the call is not made",
+		Long:    "Says no to a call that waits for a person. The run stops with human_rejected and the comment, or goes on without the call,\nas its pattern has it.",
+		Example: "  patterngate approvals reject ap_03f2 --comment 'ask the customer first'",
+	}
+	return c.command(cmd)
+}
+
+// command is what approve and reject have in common.
+func (c *deciding) command(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = one(c.name(), "approval", "patterngate approvals list")
+	cmd.ValidArgsFunction = c.app.completeAsked
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := c.check(); err != nil {
+			return err
+		}
+		return c.app.withApprovals(c.name(), func(d desk) error { return c.decide(cmd.Context(), d, args[0]) })
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.comment, "comment", "", "why, in your words; it stands in the record and the run's caller reads it")
+	flags.StringVar(&c.digest, "digest", "", "the digest of what you saw; if it is not that any more, nothing is decided")
+	flags.StringVar(&c.key, "key", "", "the id of the approver key that signs (else the one whose file is here)")
+	return cmd
+}
+
+func (c *deciding) name() string {
+	if c.reject {
+		return "approvals reject"
+	}
+	return "approvals approve"
+}
+
+// wholeDigest is a digest as show prints it.
+var wholeDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// check refuses what was typed wrongly, before anything is opened.
+func (c *deciding) check() error {
+	switch n := utf8.RuneCountInString(c.comment); {
+	case n > maxComment:
+		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxComment))
+	case !utf8.ValidString(c.comment):
+		return usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
+	case c.digest != "" && !wholeDigest.MatchString(c.digest):
+		return usage("--digest", errors.New("got "+quotedName(c.digest)), "the whole digest as patterngate approvals show prints it: sha256: and 64 hex digits")
+	case c.key != "" && !keyID.MatchString(c.key):
+		return usage("--key", errors.New("got "+quotedName(c.key)), "patterngate approvals keys")
+	}
+	return nil
+}
+
+// decide answers the question that was meant.
+func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
+	asked, err := d.findAsked(c.name(), beginning)
+	if err != nil {
+		return err
+	}
+	choice, args := gateway.ChooseReject, map[string]any(nil)
+	if !c.reject {
+		if choice, args, err = editOf(c.name()+" "+asked.ID, asked, c.edits); err != nil {
+			return err
+		}
+	}
+	in := patterns.Decided{Answer: gateway.Answered(asked.ID, asked.Question, choice, args), Args: args, Channel: "cli"}
+	in.By, in.Comment = byOwner("").By, c.comment
+	if open := c.seen(&in, asked); open {
+		if err := c.agreed(ctx, d, asked, &in); err != nil {
+			return err
+		}
+	}
+	if in.At.IsZero() {
+		in.At = now()
+	}
+	return c.given(ctx, d, asked, in)
+}
+
+// now is the time of a decision: in whole seconds.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// seen puts into the answer what the person has seen, and says whether there is anything to decide: what is not open, or
+// is another call than the one that was seen, is only handed in to be refused and recorded.
+func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
+	if c.digest != "" && c.digest != in.Digest {
+		in.Digest = c.digest
+		if in.Choice == gateway.ChooseApprove {
+			in.Executes = c.digest
+		}
+		return false
+	}
+	return asked.State == patterns.AskedOpen
+}
+
+// agreed has a person agree, as much as it needs: by their passphrase where only signed answers count; else by the digest of
+// what they saw, or by a yes to what is shown. To say no needs neither.
+func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
+	what := c.name() + " " + asked.ID
+	ring, err := d.Keys()
+	switch {
+	case err != nil:
+		return fault(what, err)
+	case c.signs(ring, asked):
+		return c.sign(ctx, d, ring, asked, in)
+	case c.reject, c.digest != "":
+		return nil
+	case !c.app.atTerminal():
+		return usage(what, errors.New("say what you saw, or decide at a terminal"), "patterngate approvals show "+asked.ID+", and its last lines")
+	}
+	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", c.yes)
+}
+
+// call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
+func (c *deciding) call(asked patterns.Asked, edited map[string]any) string {
+	q, width := asked.Question, c.app.width()
+	title := "This call is asked for:\n\n"
+	if !c.reject {
+		title = "This call would be made:\n\n"
+	}
+	title += clip(q.Tool, maxName) + effectWords(string(asked.Effect)) + "\n"
+	if edited == nil {
+		return title + argumentLines(q.Args, nil, width)
+	}
+	return title + argumentLines(edited, q.Args, width)
+}
+
+// given hands the answer in and says what came of it.
+func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in patterns.Decided) error {
+	what := c.name() + " " + before.ID
+	run, _ := d.owner.Run(before.Question.Run)
+	asked, err := d.Decide(in)
+	if err != nil {
+		return undecided(what, before, err)
+	}
+	g := asked.Given
+	if g == nil {
+		return fault(what, errors.New("the decision was taken and cannot be read back"))
+	}
+	d.log.LogAttrs(ctx, slog.LevelInfo, "approval decided", slog.String("approval_id", asked.ID), slog.String("run_id", asked.Question.Run),
+		slog.String("decision", string(g.Choice)), slog.String("assurance", string(g.Assurance)), slog.String("channel", g.Channel))
+	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run))
+}
+
+// takeUp is how long it is waited for a process that takes the run up, and how often it is looked; one that lives notices
+// within 100 ms.
+const (
+	takeUp     = 500 * time.Millisecond
+	takeUpLook = 25 * time.Millisecond
+)
+
+// goesOn says who carries a run on.
+type goesOn string
+
+const (
+	byNobody  goesOn = "nobody" // no process does that here
+	bySomeone goesOn = "someone"
+	taken     goesOn = "taken" // a process has taken it up
+)
+
+// takenUp waits a moment for a process that carries on the run. One that lives may be busy, or have another configuration.
+func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) goesOn {
+	if !d.alive() {
+		return byNobody
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeUp)
+	defer cancel()
+	for since := uint64(0); before.RunID != "" && ctx.Err() == nil; {
+		patience, over := context.WithTimeout(ctx, takeUpLook)
+		_, since = d.owner.Changed(patience, since)
+		over()
+		if s, ok := d.owner.Run(id); ok && (s.Head.Events > before.Head.Events || s.State == patterns.Over) {
+			return taken
+		}
+	}
+	return bySomeone
+}
+
+// told says what was decided, how sure it is that a person did, and how the run goes on.
+func (a *app) told(asked patterns.Asked, on goesOn) error {
+	g, run := asked.Given, asked.Question.Run
+	resume := "patterngate runs resume " + run
+	if a.json {
+		next := ""
+		if on == byNobody {
+			next = resume
+		}
+		return a.printShown(struct {
+			askedRow
+			Executes string `json:"executes,omitempty"`
+			GoesOn   goesOn `json:"goes_on"`
+			Next     string `json:"next,omitempty"`
+		}{askedRowOf(asked), g.Executes, on, next})
+	}
+	ways := map[goesOn]string{
+		taken:     " goes on: a server took it up",
+		bySomeone: " goes on as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
+		byNobody:  " goes on when somebody carries it on; no server runs here. Start one, or: " + resume,
+	}
+	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + run + "\n")
+}
+
+// chosenText is what was decided; of an edit the arguments that were changed.
+func chosenText(asked patterns.Asked, width int) string {
+	text := asked.ID + " " + chosenWord(asked.Given.Choice) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
+	if asked.Given.Choice != gateway.ChooseEdit {
+		return text
+	}
+	changed := maps.Clone(asked.Given.Args)
+	maps.DeleteFunc(changed, func(name string, v any) bool {
+		was, had := asked.Question.Args[name]
+		return had && ijson.Equal(v, was)
+	})
+	return text + "with other arguments, which the policy judges again:\n" + argumentLines(changed, asked.Question.Args, width)
+}
+
+// sureWords say what a decision is worth.
+func sureWords(sure gateway.Assurance, key string) string {
+	if sure == gateway.SignedAssurance {
+		return "assurance signed: by the approver key " + clip(key, maxName)
+	}
+	return "assurance " + clip(cmp.Or(string(sure), "none"), maxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
+}
+
+// undecided says why nothing was decided.
+func undecided(what string, before patterns.Asked, err error) error {
+	refused := func(cause, try string) error {
+		return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
+	}
+	closed, _ := errors.AsType[*patterns.NotOpen](err)
+	bad, _ := errors.AsType[*patterns.BadEdit](err)
+	show := "patterngate approvals show " + before.ID
+	switch {
+	case closed != nil:
+		return refused(closedWords(closed), show)
+	case bad != nil:
+		return badEdit(what, bad.Problems)
+	case errors.Is(err, patterns.ErrUnsigned):
+		return refused("only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
+	case errors.Is(err, patterns.ErrForged):
+		return refused("the signature does not hold; nothing was decided", "patterngate approvals keys")
+	case errors.Is(err, patterns.ErrNoApproval):
+		return usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
+	}
+	return fault(what, err)
+}
+
+// closedWords say why a question is not open.
+func closedWords(n *patterns.NotOpen) string {
+	asked := n.Asked
+	switch n.Why {
+	case patterns.WhyChanged:
+		return "what is asked is not what you saw: its digest is " + asked.Digest + "; nothing was decided"
+	case patterns.WhyExpired:
+		return "its time was over at " + clockText(asked.Question.Expires) + ", which means no"
+	case patterns.WhyOver:
+		return "its run has ended"
+	}
+	if g := asked.Given; g != nil {
+		return fmt.Sprintf("it was decided before: %s by %s at %s", chosenWord(g.Choice), clip(g.By, maxName), clockText(g.At))
+	}
+	return "it was decided before"
+}

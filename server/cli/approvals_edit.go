@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// editOf is what is approved: the call as it is asked, or all arguments of an edited one. Every fault comes at once,
+// before a passphrase is typed; the decision is checked again where it is taken.
+func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, map[string]any, error) {
+	if len(words) == 0 {
+		return gateway.ChooseApprove, nil, nil
+	}
+	args := maps.Clone(asked.Question.Args)
+	if args == nil {
+		args = map[string]any{}
+	}
+	known := namesOf(asked)
+	var faults []error
+	given := map[string]bool{}
+	for _, word := range words {
+		name, v, err := edited(word, asked.Schema, known)
+		if err == nil && given[name] {
+			err = fmt.Errorf("%s: given twice", shown(name))
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		given[name], args[name] = true, v
+	}
+	if err := errors.Join(faults...); err != nil {
+		return "", nil, usage(what+" --edit", err, "--edit NAME=VALUE or NAME:=JSON")
+	}
+	if ijson.Equal(args, asked.Question.Args) {
+		return "", nil, usage(what+" --edit", errors.New("nothing is changed by it"), "without --edit, to approve the call as it is")
+	}
+	return gateway.ChooseEdit, args, faultsOfEdit(what, asked.Schema, args)
+}
+
+// namesOf are the arguments that the tool knows.
+func namesOf(asked patterns.Asked) []string {
+	names := readTypes(asked.Schema).names()
+	for name := range asked.Question.Args {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// edited reads one word: NAME=VALUE, typed by the tool's schema, or NAME:=JSON. No file is read: "@" is a character.
+func edited(word string, schema json.RawMessage, known []string) (name string, v any, err error) {
+	name, text, found := strings.Cut(word, "=")
+	name, isJSON := strings.CutSuffix(name, ":")
+	switch {
+	case !found || name == "":
+		return "", nil, fmt.Errorf("got %s; write NAME=VALUE or NAME:=JSON", shown(word))
+	case !utf8.ValidString(word):
+		return "", nil, fmt.Errorf("%s: not UTF-8", shown(name))
+	case !slices.Contains(known, name):
+		return "", nil, fmt.Errorf("the tool has no argument %s; it has %s", shown(name), namesText(known))
+	}
+	raw, err := key{name: name, text: text, json: isJSON}.value(readTypes(schema).of(name))
+	if err == nil {
+		v, err = ijson.Decode(raw)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", shown(name), err)
+	}
+	return name, v, nil
+}
+
+// namesText lists names that an outsider may have chosen.
+func namesText(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	const most = 20
+	words := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		words = append(words, shown(name))
+	}
+	if len(names) > most {
+		words = append(words, "...")
+	}
+	return strings.Join(words, ", ")
+}
+
+// faultsOfEdit says which arguments the tool would not take.
+func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) error {
+	if schema == nil {
+		return nil
+	}
+	s, err := catalog.CompileSchema(schema)
+	if err != nil {
+		return fault(what, err)
+	}
+	var problems []gateway.Problem
+	for _, m := range s.Check(args) {
+		problems = append(problems, gateway.Problem{Pointer: m.Pointer, Reason: m.Kind.String(), Want: m.Want})
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return badEdit(what, problems)
+}
+
+// badEdit tells what is wrong with changed arguments, a line each.
+func badEdit(what string, problems []gateway.Problem) error {
+	const most = 20
+	var faults []error
+	for i, p := range problems {
+		if i == most {
+			faults = append(faults, fmt.Errorf("and %d more", len(problems)-most))
+			break
+		}
+		faults = append(faults, fmt.Errorf("%s: %s; want %s", shown(string(p.Pointer)), shown(p.Reason), cut(p.Want, maxShownWant)))
+	}
+	return usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
+}
+
+// maxShownWant is how much stands in a fault of what would have been right, in bytes.
+const maxShownWant = 200

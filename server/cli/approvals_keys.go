@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
+	"patterngate/patterns"
+)
+
+func (a *app) enrollCommand() *cobra.Command {
+	name, key := "", ""
+	cmd := &cobra.Command{
+		Use:   "enroll",
+		Short: "Make an approver key, so that only who knows its passphrase can decide",
+		Long: "Makes an approver key. Its private half is sealed by a passphrase in a file beside the state file; its public half goes\n" +
+			"into the state file. From then on only what such a key signed counts: approvals, runs settle, runs seize. A further key\n" +
+			"is vouched for by one that counts, so the passphrase of that one is asked for, too.\n\n" + passphraseTruth,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			name = cmp.Or(name, a.ownName())
+			if err := approver.CheckName(name); err != nil {
+				return usage("--name", errors.New(strings.TrimPrefix(err.Error(), "approver: ")), "--name NAME")
+			}
+			return a.withApprovals("approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "whose key it is (else your user name at this machine)")
+	cmd.Flags().StringVar(&key, "key", "", "of a further key: the id of the key that vouches for it (else the one whose file is here)")
+	return cmd
+}
+
+const passphraseTruth = `The passphrase is typed at the terminal that controls the program, unseen, and nowhere else: not as a flag, in a variable,
+through a pipe or from a file. It has 12 characters or more. Nobody can recover it.`
+
+// ownName is what a key is called where nobody says.
+func (a *app) ownName() string {
+	who := cmp.Or(lookup(a.environ, "USER"), lookup(a.environ, "USERNAME"), "approver")
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		who = u.Username[strings.LastIndexByte(u.Username, '\\')+1:] // without a domain
+	}
+	if host, err := os.Hostname(); err == nil {
+		who += "@" + host
+	}
+	const most = 64
+	return string([]rune(who)[:min(most, len([]rune(who)))])
+}
+
+// enroll makes a key, has one that counts vouch for it, and enrols it.
+func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
+	const what = "approvals enroll"
+	ring, err := d.Keys()
+	if err != nil {
+		return fault(what, err)
+	}
+	var by gateway.Signer
+	if len(ring.Keys()) > 0 || ring.Counts(now()) || voucher != "" {
+		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
+		if err != nil {
+			return err
+		}
+		defer key.Close()
+		by = key
+	}
+	typed, err := a.newPassphrase(ctx, what)
+	if err != nil {
+		return err
+	}
+	file, err := approver.New(name, typed, now())
+	if err != nil {
+		return fault(what, err)
+	}
+	if by == nil { // the first one vouches for itself
+		key, err := file.Open(typed)
+		if err != nil {
+			return fault(what, err)
+		}
+		defer key.Close()
+		by = key
+	}
+	return a.enrolled(d, file, by)
+}
+
+// newPassphrase is one that was typed twice.
+func (a *app) newPassphrase(ctx context.Context, what string) (string, error) {
+	first, err := a.typedNew(ctx, what, "New passphrase, 12 characters or more")
+	if err != nil {
+		return "", err
+	}
+	if short := approver.CheckPassphrase(first); short != nil {
+		return "", usage(what, errors.New(strings.TrimPrefix(short.Error(), "approver: ")), "a longer one; several words are easy to remember")
+	}
+	second, err := a.typedNew(ctx, what, "The same again")
+	if err == nil && first != second {
+		err = usage(what, errors.New("the two are not the same; no key was made"), "the same command again")
+	}
+	return second, err
+}
+
+func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error) {
+	typed, err := a.passphrase(ctx, "", prompt)
+	if errors.Is(err, errNoTerminal) {
+		err = signing{what: what}.refused(err.Error(), "patterngate approvals enroll at a terminal")
+	}
+	return typed, err
+}
+
+// enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
+func (a *app) enrolled(d desk, file approver.File, by gateway.Signer) error {
+	const what = "approvals enroll"
+	dir := approver.Dir(d.keyDir)
+	public, err := approver.Enrolment(file, by, now())
+	if err != nil {
+		return fault(what, err)
+	}
+	if err := dir.Write(file); err != nil {
+		return fault(what, err)
+	}
+	if err := d.Enroll(public); err != nil {
+		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
+	}
+	if a.json {
+		return a.printShown(keyRowOf(public, dir))
+	}
+	return a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, clip(file.Name, maxName), dir.Path(file.ID)) +
+		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
+		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
+		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n")
+}
+
+// refusedAct says why a signed act was not taken.
+func refusedAct(what string, err error) error {
+	refused := func(cause, try string) error {
+		return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
+	}
+	switch {
+	case errors.Is(err, patterns.ErrUnsigned):
+		return refused("it needs the signature of an approver key", "the same command at a terminal")
+	case errors.Is(err, patterns.ErrForged):
+		return refused("the signature does not hold", "patterngate approvals keys")
+	case errors.Is(err, patterns.ErrUsed):
+		return refused("the signed act was used before", "the same command again")
+	case errors.Is(err, patterns.ErrNoKey):
+		return usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
+	}
+	return fault(what, err)
+}
+
+// keyRow is a key as --json shows it.
+type keyRow struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Public    string `json:"public"`
+	Enrolled  string `json:"enrolled_at"`
+	Removed   string `json:"removed_at,omitempty"`
+	SignedBy  string `json:"signed_by"`
+	Signature string `json:"signature"`
+	File      string `json:"file,omitempty"` // here
+}
+
+func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {
+	row := keyRow{
+		ID: k.ID, Name: k.Name, Public: base64.StdEncoding.EncodeToString(k.Public), Enrolled: clockText(k.Enrolled), SignedBy: k.Vouched.Key,
+		Signature: k.Vouched.Signature,
+	}
+	if !k.Removed.IsZero() {
+		row.Removed = clockText(k.Removed)
+	}
+	if _, err := dir.Read(k.ID); err == nil {
+		row.File = dir.Path(k.ID)
+	}
+	return row
+}
+
+func (a *app) keysCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "List the approver keys, removed ones too",
+		Long: "Lists the public approver keys of the state file, removed ones too, and whether the file with the private half is here.\n" +
+			"Compare the ids with those that people keep: a key that nobody knows is somebody else's.",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.withApprovals("approvals keys", func(d desk) error { return a.listKeys(d) })
+		},
+	}
+	cmd.AddCommand(a.removeKeyCommand())
+	return cmd
+}
+
+func (a *app) listKeys(d desk) error {
+	ring, err := d.Keys()
+	if err != nil {
+		return fault("approvals keys", err)
+	}
+	rows := []keyRow{}
+	for _, k := range ring.Keys() {
+		rows = append(rows, keyRowOf(k, approver.Dir(d.keyDir)))
+	}
+	signed := ring.Counts(now())
+	if a.json {
+		return a.printShown(struct {
+			Keys   []keyRow `json:"keys"`
+			Signed bool     `json:"signature_needed"`
+		}{rows, signed})
+	}
+	return a.print(keysTable(rows, signed))
+}
+
+// keysTable is the keys as a table.
+func keysTable(rows []keyRow, signed bool) string {
+	var b strings.Builder
+	for i, k := range rows {
+		if i == 0 {
+			fmt.Fprintf(&b, "%-16s  %-20s  %-20s  %-16s  %-9s  %s\n", "KEY", "ENROLLED", "REMOVED", "SIGNED BY", "FILE HERE", "NAME")
+		}
+		here := map[bool]string{true: "yes", false: "no"}[k.File != ""]
+		fmt.Fprintf(&b, "%-16s  %-20s  %-20s  %-16s  %-9s  %s\n", k.ID, k.Enrolled, cmp.Or(k.Removed, "-"), clip(k.SignedBy, 16), here, clip(k.Name, 64))
+	}
+	switch {
+	case signed && len(rows) == 0:
+		b.WriteString("The state file holds keys that nobody vouches for: no unsigned decision counts.\n")
+	case signed:
+		b.WriteString("Only what an enrolled key signed counts here.\n")
+	default:
+		b.WriteString("No approver key counts here: decisions have the assurance user. patterngate approvals enroll makes one.\n")
+	}
+	return b.String()
+}
+
+func (a *app) removeKeyCommand() *cobra.Command {
+	by := ""
+	cmd := &cobra.Command{
+		Use:   "remove ID",
+		Short: "Take an approver key out of use, signed by one that counts",
+		Long: "Takes an approver key out of use: what it signs from now on does not count; what it signed before stays. One that counts\n" +
+			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again.",
+		Args:              one("approvals keys remove", "key", "patterngate approvals keys"),
+		ValidArgsFunction: a.completeKey,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withApprovals("approvals keys remove", func(d desk) error { return a.removeKey(cmd.Context(), d, args[0], by) })
+		},
+	}
+	cmd.Flags().StringVar(&by, "key", "", "the id of the key that signs (else the one whose file is here)")
+	return cmd
+}
+
+// removeKey removes the one key that begins so.
+func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error {
+	const what = "approvals keys remove"
+	ring, err := d.Keys()
+	if err != nil {
+		return fault(what, err)
+	}
+	k, err := keyOf(what, ring, beginning)
+	if err != nil {
+		return err
+	}
+	if !k.Removed.IsZero() {
+		return &commandError{code: exitRefused, what: what + " " + k.ID, cause: errors.New("it was removed at " + clockText(k.Removed)), try: "patterngate approvals keys"}
+	}
+	signer, err := a.openKey(ctx, signing{what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", ring: ring, dir: approver.Dir(d.keyDir), key: by})
+	if err != nil {
+		return err
+	}
+	defer signer.Close()
+	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, map[string]any{"id": k.ID}, signer, time.Now())); err != nil {
+		return refusedAct(what+" "+k.ID, err)
+	}
+	return a.removed(d, k)
+}
+
+// removed says what was removed, and what that means.
+func (a *app) removed(d desk, k gateway.PublicKey) error {
+	const what = "approvals keys remove"
+	ring, err := d.Keys()
+	if err != nil {
+		return fault(what, err)
+	}
+	dir := approver.Dir(d.keyDir)
+	if now, ok := ring.Find(k.ID); ok {
+		k = now
+	}
+	if a.json {
+		return a.printShown(keyRowOf(k, dir))
+	}
+	text := "removed approver key " + k.ID + " (" + clip(k.Name, maxName) + "): what it signs does not count any more\n"
+	if _, err := dir.Read(k.ID); err == nil {
+		text += "its file is of no use any more: " + dir.Path(k.ID) + "\n"
+	}
+	if !ring.Counts(now()) {
+		text += "no key is left: unsigned decisions count again, which any program of this user of the system can make\n"
+	}
+	return a.print(text)
+}
+
+// keyOf is the one key that begins so.
+func keyOf(what string, ring gateway.Ring, beginning string) (gateway.PublicKey, error) {
+	const list = "patterngate approvals keys"
+	const least = 4
+	var found []gateway.PublicKey
+	var ids []string
+	for _, k := range ring.Keys() {
+		if len(beginning) >= least && strings.HasPrefix(k.ID, beginning) {
+			found, ids = append(found, k), append(ids, k.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return gateway.PublicKey{}, usage(what, fmt.Errorf("no key %s is enrolled here", quotedName(beginning)), list)
+	}
+	return gateway.PublicKey{}, usage(what, fmt.Errorf("%d keys begin with %s: %s", len(ids), beginning, firstOf(ids)), "more digits")
+}
+
+// completeKey offers the keys that are not removed.
+func (a *app) completeKey(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var offered []cobra.Completion
+	if len(words) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	_ = a.withApprovals("", func(d desk) error { // faults are for the command itself
+		ring, err := d.Keys()
+		for _, k := range ring.Keys() {
+			if k.Removed.IsZero() && strings.HasPrefix(k.ID, begun) {
+				offered = append(offered, cobra.CompletionWithDesc(k.ID, clip(k.Name, maxName)))
+			}
+		}
+		return err
+	})
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+const goodPassphrase = "correct horse battery"
+
+// A key is enrolled, signs decisions, vouches for another and is removed; what it signs, the port takes.
+func TestApproverKeys(t *testing.T) {
+	f := newFakeDesk(t)
+	f.asked = append(f.asked, askedRefund("ap_03f2000000000002"))
+	code, out, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna")
+	found := regexp.MustCompile(`^enrolled approver key ([0-9a-f]{16}) \(Anna\)\nfile (\S+)\n`).FindStringSubmatch(out)
+	if code != 0 || found == nil || len(f.stored) != 1 {
+		t.Fatalf("enroll = %d, %q, %q", code, out, errs)
+	}
+	first := found[1]
+	if info, err := os.Stat(found[2]); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' || strings.Contains(out+errs, goodPassphrase) {
+		t.Errorf("the key's file: %v, %v; said %q, %q", info, err, out, errs)
+	}
+
+	if code, out, errs = f.command(t, []string{goodPassphrase}, "approve", askedID, "--digest", f.asked[0].Digest); code != 0 || !strings.Contains(out, "assurance signed: by the approver key "+first) {
+		t.Fatalf("approve = %d, %q, %q", code, out, errs)
+	}
+	if !strings.Contains(errs, "\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\nTo approve "+askedID+", refunding 1200.00 USD to user 42: passphrase of approver key "+first+" (Anna)]") {
+		t.Errorf("the prompt is %q", errs)
+	}
+	d := f.decided[0]
+	if ring, _ := f.Keys(); d.By != "key:"+first || d.Key != first || ring.Keys()[0].Verify(d.Message(), d.Signature) != nil {
+		t.Errorf("the decision is not signed: %+v", d)
+	}
+	if code, _, errs = f.command(t, []string{"correct horse batterz"}, "approve", "ap_03f2000000000002", "--digest", f.asked[1].Digest); code != exitRefused || len(f.decided) != 1 || !strings.Contains(errs, "the passphrase does not open the key") {
+		t.Errorf("with a wrong passphrase approve = %d, %q; decided %d", code, errs, len(f.decided))
+	}
+
+	code, out, errs = f.command(t, []string{goodPassphrase, "another passphrase", "another passphrase"}, "enroll", "--name", "Bo")
+	if code != 0 || len(f.stored) != 2 || f.stored[1].Vouched.Key != first {
+		t.Fatalf("a further enroll = %d, %q, %q", code, out, errs)
+	}
+	second := f.stored[1].ID
+	if code, _, errs = f.command(t, nil, "reject", "ap_03f2000000000002"); code != exitUsage || !strings.Contains(errs, "which key signs?") || !strings.Contains(errs, first) || !strings.Contains(errs, second) {
+		t.Errorf("with two keys here reject = %d, %q", code, errs)
+	}
+	if code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", second[:6], "--key", first); code != 0 || !strings.Contains(out, "removed approver key "+second) || !strings.Contains(out, "its file is of no use any more") {
+		t.Errorf("keys remove = %d, %q, %q", code, out, errs)
+	}
+	if code, _, errs = f.command(t, nil, "keys", "remove", second); code != exitRefused || !strings.Contains(errs, "it was removed at") {
+		t.Errorf("keys remove again = %d, %q", code, errs)
+	}
+	keysAreShown(t, f, first, second)
+}
+
+func keysAreShown(t *testing.T, f *fakeDesk, first, second string) {
+	t.Helper()
+	_, out, _ := f.command(t, nil, "keys")
+	if !strings.Contains(out, first) || !strings.Contains(out, second) || !strings.Contains(out, "Only what an enrolled key signed counts here") {
+		t.Errorf("keys:\n%s", out)
+	}
+	var shown struct {
+		Keys []struct {
+			ID       string `json:"id"`
+			Removed  string `json:"removed_at"`
+			SignedBy string `json:"signed_by"`
+		} `json:"keys"`
+	}
+	_, out, _ = f.command(t, nil, "keys", "--json")
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || len(shown.Keys) != 2 || shown.Keys[0].SignedBy != first || shown.Keys[1].Removed == "" {
+		t.Errorf("keys --json: %v, %s", err, out)
+	}
+}
+
+// A passphrase that is short, or typed otherwise the second time, makes no key; nobody at a terminal makes none either.
+func TestEnrollRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		typed []string
+		args  []string
+		code  int
+		errs  string
+	}{
+		"short":       {[]string{"12345678901"}, nil, exitUsage, "12 to"},
+		"unequal":     {[]string{goodPassphrase, goodPassphrase + "!"}, nil, exitUsage, "the two are not the same; no key was made"},
+		"nobody":      {nil, nil, exitRefused, "a passphrase is typed at a terminal, and this process has none"},
+		"nobody left": {[]string{goodPassphrase}, nil, exitRefused, "a passphrase is typed at a terminal"},
+		"no name":     {nil, []string{"--name", "a\x1b[2J"}, exitUsage, "printable"},
+		"a voucher":   {nil, []string{"--key", "0123456789abcdef"}, exitUsage, "is no key that counts here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeDesk(t)
+			code, out, errs := f.command(t, test.typed, append([]string{"enroll"}, test.args...)...)
+			left, _ := os.ReadDir(f.dir)
+			if code != test.code || out != "" || !strings.Contains(errs, test.errs) || len(f.stored) > 0 || len(left) > 0 {
+				t.Errorf("enroll = %d, %q, %q, want %d and %q; %d keys, %d files", code, out, errs, test.code, test.errs, len(f.stored), len(left))
+			}
+		})
+	}
+}
+
+// A key that the state file does not take leaves no file behind.
+func TestEnrollUndone(t *testing.T) {
+	f := newFakeDesk(t)
+	f.refuse = patterns.ErrForged
+	code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
+	if left, _ := os.ReadDir(f.dir); code != exitRefused || len(left) > 0 || !strings.Contains(errs, "the signature does not hold") {
+		t.Errorf("enroll = %d, %q; %d files", code, errs, len(left))
+	}
+}
+
+// With a key enrolled settle and seize are signed, over exactly what is done; without its passphrase nothing is done.
+func TestSignedActs(t *testing.T) {
+	key, err := approver.New("Anna", goodPassphrase, now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := key.Open(goodPassphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := approver.Enrolment(key, opened, now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := approver.Dir(dir).Write(key); err != nil {
+		t.Fatal(err)
+	}
+	const run = "run_00000000000000d4"
+	ring := gateway.NewRing([]gateway.PublicKey{public})
+	for line, want := range map[string]gateway.Act{
+		"settle 00000000000000d4 pay#1 --happened --result {}": {Act: gateway.ActSettle, Subject: local.Settlement{Happened: true, Result: []byte("{}")}.Subject(run, "pay#1")},
+		"seize 00000000000000d4 --yes":                         {Act: gateway.ActSeize, Subject: local.SeizeSubject(run)},
+	} {
+		f := newFakeRuns(t)
+		f.ring, f.keyDir = ring, dir
+		code, out, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...)
+		if code != exitRefused || len(f.calls) > 0 || !strings.Contains(errs, "it needs the signature of an approver key") || !strings.Contains(errs, "\ntry: the same command at a terminal") {
+			t.Errorf("runs %s with nobody at a terminal = %d, %q, %q; did %q", line, code, out, errs, f.calls)
+		}
+		code, out, errs = f.commandTyped(t, []string{goodPassphrase}, append([]string{"runs"}, strings.Fields(line)...)...)
+		if code != 0 || len(f.acts) != 1 || ring.Check(f.acts[0], now()) != nil || f.acts[0].Act.Act != want.Act || !equalJSON(f.acts[0].Subject, want.Subject) {
+			t.Errorf("runs %s = %d, %q, %q; signed %+v, want %+v", line, code, out, errs, f.acts, want)
+		}
+		for refusal, cause := range map[error]string{patterns.ErrUnsigned: "signature of an approver key", patterns.ErrForged: "does not hold", patterns.ErrUsed: "used before"} {
+			f.refuse, f.ring = refusal, gateway.Ring{}
+			if code, _, errs := f.commandTyped(t, nil, append([]string{"runs"}, strings.Fields(line)...)...); code != exitRefused || !strings.Contains(errs, cause) {
+				t.Errorf("runs %s refused with %v = %d, %q", line, refusal, code, errs)
+			}
+		}
+	}
+}
+
+// Which key signs is found, or it is said why none does.
+func TestWhichKeySigns(t *testing.T) {
+	f := newFakeDesk(t)
+	if code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna"); code != 0 {
+		t.Fatal(errs)
+	}
+	id := f.stored[0].ID
+	path := approver.Dir(f.dir).Path(id)
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refusals := map[string][]string{
+		"lets others at it":     {"reject", askedID},
+		"is no key that counts": {"reject", askedID, "--key", "0123456789abcdef"},
+		"mode 0644 of " + f.dir: {"reject", askedID, "--key", id},
+		"no key \"0123\" is":    {"keys", "remove", "0123"},
+		"which key?":            {"keys", "remove"},
+	}
+	for want, args := range refusals {
+		if code, out, errs := f.command(t, []string{goodPassphrase}, args...); code == 0 || out != "" || !strings.Contains(errs, want) || len(f.decided) > 0 {
+			t.Errorf("%q = %d, %q, %q; want %q", args, code, out, errs, want)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"reject", askedID}, {"reject", askedID, "--key", id}} {
+		if code, _, errs := f.command(t, []string{goodPassphrase}, args...); code != exitRefused || !strings.Contains(errs, "the file of") || slices.Contains(strings.Fields(errs), "[To") {
+			t.Errorf("%q without the key's file = %d, %q", args, code, errs)
+		}
+	}
+}
+
+func equalJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}

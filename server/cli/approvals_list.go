@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// mostListed is how many rows a page may have.
+const mostListed = 100
+
+func (a *app) approvalsListCommand() *cobra.Command {
+	var f patterns.ApprovalFilter
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the calls that wait for a person, newest first",
+		Long:    "Lists the calls that wait for a person, of all principals, newest first, by pages; with --all also those that were decided,\nthat nobody decided in time, and whose run ended before.",
+		Example: "  patterngate approvals list\n  patterngate approvals list --all --json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if f.Limit < 1 || f.Limit > mostListed {
+				return usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", mostListed))
+			}
+			return a.withApprovals("approvals list", func(d desk) error { return a.listApprovals(d, f) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.All, "all", false, "also what was decided, or lapsed")
+	flags.StringVar(&f.Cursor, "cursor", "", "the page after this one, as the page before names it")
+	flags.IntVar(&f.Limit, "limit", 20, fmt.Sprintf("rows of a page, at most %d", mostListed))
+	return cmd
+}
+
+// askedRow is a row of a list as --json shows it.
+type askedRow struct {
+	ID        string `json:"approval_id"`
+	RunID     string `json:"run_id"`
+	Pattern   string `json:"pattern"`
+	Principal string `json:"principal"`
+	Phase     string `json:"phase,omitempty"`
+	Tool      string `json:"tool"`
+	Effect    string `json:"effect"`
+	ArgsHash  string `json:"args_hash"`
+	Phrase    string `json:"phrase"`
+	Rule      string `json:"rule,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Least     string `json:"min_assurance"`
+	Digest    string `json:"digest"`
+	State     string `json:"state"`
+	Since     string `json:"since"`
+	Expires   string `json:"expires_at"`
+	Decision  string `json:"decision,omitempty"`
+	Assurance string `json:"assurance,omitempty"`
+	By        string `json:"by,omitempty"`
+	Channel   string `json:"channel,omitempty"`
+	KeyID     string `json:"key_id,omitempty"`
+	DecidedAt string `json:"decided_at,omitempty"`
+	Spent     bool   `json:"spent,omitempty"`
+}
+
+func askedRowOf(asked patterns.Asked) askedRow {
+	q := asked.Question
+	row := askedRow{
+		ID: asked.ID, RunID: q.Run, Pattern: asked.Pattern, Principal: asked.Principal, Phase: asked.Phase, Tool: q.Tool,
+		Effect: string(asked.Effect), ArgsHash: asked.ArgsHash, Phrase: phraseOf(asked), Rule: asked.Rule, Reason: asked.Reason,
+		Least: string(asked.Least), Digest: asked.Digest, State: string(asked.State), Since: clockText(asked.Since), Expires: clockText(q.Expires),
+		Spent: asked.Spent,
+	}
+	if g := asked.Given; g != nil {
+		row.Decision, row.Assurance, row.By, row.Channel = string(g.Choice), string(g.Assurance), g.By, g.Channel
+		row.KeyID, row.DecidedAt = g.Key, clockText(g.At)
+	}
+	return row
+}
+
+// clockText is a time as all documents have it.
+func clockText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// phraseOf is the call in words, of judged typed values only.
+func phraseOf(asked patterns.Asked) string {
+	if asked.Phrase != "" {
+		return asked.Phrase
+	}
+	return "calling " + asked.Question.Tool
+}
+
+func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
+	page, err := d.ListApprovals(f)
+	switch {
+	case errors.Is(err, patterns.ErrCursor):
+		return usage("--cursor", errors.New("it is not one of this list"), "the same filters as on the page that named it")
+	case err != nil:
+		return fault("approvals list", err)
+	}
+	if a.json {
+		rows := []askedRow{}
+		for _, asked := range page.Rows {
+			rows = append(rows, askedRowOf(asked))
+		}
+		return a.printShown(struct {
+			Approvals []askedRow `json:"approvals"`
+			Next      string     `json:"next_cursor,omitempty"`
+		}{rows, page.Next})
+	}
+	if err := a.print(askedTable(page.Rows, time.Now(), a.width())); err != nil {
+		return err
+	}
+	if page.Next != "" {
+		_, _ = fmt.Fprintln(a.err, "more: --cursor "+clip(page.Next, 4*maxName))
+	}
+	return nil
+}
+
+// askedTable is a page as a table: a line for each question, cut to the width, what may be long at its end.
+func askedTable(rows []patterns.Asked, now time.Time, width int) string {
+	if len(rows) == 0 {
+		return "nothing waits for a person\n"
+	}
+	var b strings.Builder
+	line := func(id, since, left, pattern, needs, what string) {
+		columns := fmt.Sprintf("%-19s  %-20s  %-11s  %-22s  %-6s  ", id, since, left, pattern, needs)
+		switch { // the seconds and the pattern go first
+		case width < 80:
+			columns = fmt.Sprintf("%-19s  %-11s  ", id, left)
+		case width < 120:
+			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, cutTo(since, 16), left, needs)
+		}
+		b.WriteString(strings.TrimRight(columns+clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
+	}
+	line("APPROVAL", "WAITS SINCE", "EXPIRES IN", "PATTERN", "NEEDS", "WHAT (RULE)")
+	for _, asked := range rows {
+		what := phraseOf(asked)
+		if asked.Rule != "" {
+			what += " (" + clip(asked.Rule, maxName) + ")"
+		}
+		line(clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), clip(asked.Pattern, 22), clip(string(asked.Least), 6), what)
+	}
+	return b.String()
+}
+
+// standsIn says in a word or two how a question stands: how long it may still be answered, or what came of it.
+func standsIn(asked patterns.Asked, now time.Time) string {
+	switch {
+	case asked.State == patterns.AskedDecided && asked.Given != nil:
+		if asked.Given.Choice == gateway.ChooseEdit {
+			return "edited"
+		}
+		return chosenWord(asked.Given.Choice)
+	case asked.State != patterns.AskedOpen:
+		return clip(string(asked.State), 11)
+	}
+	left := asked.Question.Expires.Sub(now)
+	if left <= 0 {
+		return "expired"
+	}
+	return leftText(left)
+}
+
+// leftText is how long something lasts, in at most 11 characters, rounded down.
+func leftText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 100*time.Hour:
+		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d %02d h", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+func (a *app) approvalsWatchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch",
+		Short: "Print a line for each call that waits for a person, as they come",
+		Long: "Prints a line for each call that waits now, oldest first, and then for each that comes, until it is interrupted. With\n" +
+			"--json each line is a JSON object with the members of a row of \"patterngate approvals list --json\".",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withApprovals("approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d) })
+		},
+	}
+}
+
+// look is how long it is waited for a change of this process before it is looked for those of others.
+const look = 200 * time.Millisecond
+
+// watchApprovals tells each question once, until ctx ends.
+func (a *app) watchApprovals(ctx context.Context, d desk) error {
+	told := map[string]bool{}
+	since := uint64(0)
+	for {
+		fresh, err := d.untold(told)
+		if err != nil {
+			return fault("approvals watch", err)
+		}
+		for _, asked := range slices.Backward(fresh) { // oldest first
+			told[asked.ID] = true
+			if err := a.tellAsked(asked); err != nil {
+				return err
+			}
+		}
+		patience, over := context.WithTimeout(ctx, look)
+		_, since = d.owner.Changed(patience, since)
+		over()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// untold are the waiting questions that were not told yet, newest first. It looks no further back than it must: new ones
+// come before old ones.
+func (d desk) untold(told map[string]bool) (fresh []patterns.Asked, err error) {
+	f := patterns.ApprovalFilter{Limit: mostListed}
+	for {
+		page, err := d.ListApprovals(f)
+		if err != nil {
+			return nil, err
+		}
+		known := false
+		for _, asked := range page.Rows {
+			if told[asked.ID] {
+				known = true
+				continue
+			}
+			fresh = append(fresh, asked)
+		}
+		if f.Cursor = page.Next; known || f.Cursor == "" {
+			return fresh, nil
+		}
+	}
+}
+
+// tellAsked prints one question on a line.
+func (a *app) tellAsked(asked patterns.Asked) error {
+	if a.json {
+		line, err := json.Marshal(askedRowOf(asked))
+		if err != nil {
+			return fault("approvals watch", err)
+		}
+		return a.printLines(append(line, '\n'))
+	}
+	line := clockText(asked.Since) + "  " + clip(asked.ID, maxName) + "  " + clip(phraseOf(asked), 2*maxName)
+	if asked.Rule != "" {
+		line += " (" + clip(asked.Rule, maxName) + ")"
+	}
+	return a.print(line + "; lapses " + clockText(asked.Question.Expires) + "; patterngate approvals show " + clip(asked.ID, maxName) + "\n")
+}

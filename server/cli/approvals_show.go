@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+func (a *app) approvalsShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show AP",
+		Short: "Show one call that waits for a person: all of it, why it is asked, its digest",
+		Long: "Shows exactly the call that would be made, whole, then why the policy asks, how long there is time, and the digest of the\n" +
+			"question: a decision is about this digest and nothing else. Below stands what the caller of the run asked for, in words\n" +
+			"that a model may have written: a claim.",
+		Args:              one("approvals show", "approval", "patterngate approvals list"),
+		ValidArgsFunction: a.completeAsked,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withApprovals("approvals show", func(d desk) error {
+				asked, err := d.findAsked("approvals show", args[0])
+				if err != nil {
+					return err
+				}
+				v := d.viewOf(asked, time.Now())
+				if a.json {
+					return a.printShown(v.document())
+				}
+				return a.print(v.text(a.width()))
+			})
+		},
+	}
+}
+
+// askedView is a question with what is around it.
+type askedView struct {
+	asked patterns.Asked
+	now   time.Time
+	keyed bool           // only signed decisions count
+	run   record.Receipt // the run so far; zero where its record cannot be read
+}
+
+func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
+	v := askedView{asked: asked, now: now, keyed: asked.Least == gateway.SignedAssurance}
+	if ring, err := d.Keys(); err != nil || ring.Counts(now) {
+		v.keyed = true
+	}
+	if events, _, err := d.owner.Record(asked.Question.Run); err == nil { // the call is what counts
+		v.run = record.Read(events).Receipt()
+	}
+	return v
+}
+
+// askedDocument is a question as --json shows it.
+type askedDocument struct {
+	askedRow
+	Arguments map[string]any    `json:"arguments"`
+	Question  json.RawMessage   `json:"question"` // what the digest is of
+	Executes  map[string]any    `json:"edited_arguments,omitempty"`
+	Comment   string            `json:"comment,omitempty"`
+	Signed    bool              `json:"signature_needed"`
+	Claim     json.RawMessage   `json:"claim,omitempty"` // what the run's caller asked for
+	Calls     []record.Call     `json:"calls"`           // of the run so far
+	Record    *record.Proof     `json:"record,omitempty"`
+	Next      map[string]string `json:"next,omitempty"`
+}
+
+func (v askedView) document() askedDocument {
+	d := askedDocument{
+		askedRow: askedRowOf(v.asked), Arguments: v.asked.Question.Args, Question: v.asked.Question.Object(), Signed: v.keyed, Claim: v.run.Asked,
+		Calls: v.run.Calls,
+	}
+	if d.Calls == nil {
+		d.Calls = []record.Call{}
+	}
+	if g := v.asked.Given; g != nil {
+		d.Executes, d.Comment = g.Args, g.Comment
+	}
+	if v.asked.State == patterns.AskedOpen {
+		d.Next = map[string]string{"approve": v.approveLine(), "reject": v.rejectLine()}
+	}
+	return d
+}
+
+func (v askedView) approveLine() string {
+	return "patterngate approvals approve " + v.asked.ID + " --digest " + v.asked.Digest
+}
+
+func (v askedView) rejectLine() string {
+	return "patterngate approvals reject " + v.asked.ID + " --comment TEXT"
+}
+
+// text is the page for people: the call first.
+func (v askedView) text(width int) string {
+	q := v.asked.Question
+	width = min(width, 100)
+	p := page{width: width}
+	p.b.WriteString("PROPOSED  " + folded(clip(phraseOf(v.asked), maxPhrase), width-10, "          ") + "\n\n")
+	fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
+	p.line("Stands", v.standing())
+	p.line("Rule", cmp.Or(clip(v.asked.Rule, maxName), "none"))
+	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
+		p.line("Reason", clip(v.asked.Reason, maxPhrase))
+	}
+	if v.asked.State == patterns.AskedOpen {
+		p.line("Needs", v.needs())
+	}
+	p.line("Waits since", clockText(v.asked.Since))
+	p.line("Lapses", clockText(q.Expires)+", which means no")
+	p.line("Run", q.Run+", "+clip(v.asked.Pattern, maxName)+", in phase "+clip(cmp.Or(v.asked.Phase, "unknown"), maxName)+", step "+clip(q.Step, maxName))
+	p.line("Asked by", v.whom())
+	p.line("Approval", v.asked.ID)
+	p.line("Digest", v.asked.Digest)
+	p.decided(v.asked)
+	p.soFar(v.run)
+	p.b.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
+	p.b.WriteString(v.next())
+	return p.b.String()
+}
+
+// maxPhrase is how much of a phrase or reason stands on a page, in characters.
+const maxPhrase = 300
+
+// effectWords are the words of a tool's effect behind its name.
+func effectWords(effect string) string {
+	return map[string]string{"read": " (only reads)", "write": " (writes)", "destructive": " (destroys)"}[effect]
+}
+
+// argumentLines are all arguments of a call, each on lines of its own behind a bar, the short ones first; none is cut. Of
+// an edit before are those that were proposed, else nil.
+func argumentLines(args, before map[string]any, width int) string {
+	const short = 200
+	names := slices.Sorted(maps.Keys(args))
+	texts := map[string]string{}
+	for _, name := range names {
+		texts[name] = argumentName(name) + ": " + string(ijson.Canonical(args[name]))
+		if was, had := before[name]; before != nil && (!had || !ijson.Equal(was, args[name])) {
+			texts[name] += "   was " + valueText(was, had)
+		}
+	}
+	long := func(name string) int { return min(len(texts[name])/short, 1) }
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(long(a), long(b)) })
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(fencedTo(math.MaxInt, "  ", texts[name], width))
+	}
+	if len(names) == 0 {
+		b.WriteString("  | no arguments\n")
+	}
+	return b.String()
+}
+
+// argumentName is a name fit to begin a line.
+func argumentName(name string) string {
+	plain := func(r rune) bool {
+		return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if name != "" && len(name) <= maxName && strings.TrimLeftFunc(name, plain) == "" {
+		return name
+	}
+	return string(ijson.Canonical(name))
+}
+
+func valueText(v any, there bool) string {
+	if !there {
+		return "not there"
+	}
+	return string(ijson.Canonical(v))
+}
+
+// standing says how the question stands.
+func (v askedView) standing() string {
+	switch v.asked.State {
+	case patterns.AskedOpen:
+		if left := v.asked.Question.Expires.Sub(v.now); left > 0 {
+			return "waits for a decision; there is time for " + leftText(left)
+		}
+		return "nobody decided in time, which means no"
+	case patterns.AskedDecided:
+		if v.asked.Spent {
+			return "decided, and the call was begun"
+		}
+		return "decided"
+	case patterns.AskedExpired:
+		return "nobody decided in time, which means no"
+	case patterns.AskedOver:
+		return "the run ended before anybody decided"
+	}
+	return "unknown"
+}
+
+// needs says how sure it must be that a person decides.
+func (v askedView) needs() string {
+	if v.keyed {
+		return "signed: a decision that an approver key signed; its passphrase is typed at a terminal"
+	}
+	return "user: a decision of this user of the system. Any program of this user could make it, so an agent that has a shell could, too"
+}
+
+// whom is the principal, and through what they asked.
+func (v askedView) whom() string {
+	if v.run.Principal == "" {
+		return clip(cmp.Or(v.asked.Principal, "nobody known"), maxName)
+	}
+	return forWhom(v.run)
+}
+
+// decided writes what a person decided.
+func (p *page) decided(asked patterns.Asked) {
+	g := asked.Given
+	if g == nil {
+		return
+	}
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", chosenWord(g.Choice), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName))
+	p.line("Decided", by)
+	if g.Choice == gateway.ChooseEdit && g.Args != nil {
+		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))
+	}
+	if g.Comment != "" {
+		p.b.WriteString("\nIn the words of who decided:\n" + fenced("", g.Comment, p.width))
+	}
+}
+
+// soFar writes what the run called before.
+func (p *page) soFar(run record.Receipt) {
+	if len(run.Calls) == 0 {
+		return
+	}
+	const most = 20
+	p.b.WriteString("\nCalled in this run so far:\n")
+	for i, c := range run.Calls {
+		if i == most {
+			fmt.Fprintf(&p.b, "  and %d more; patterngate runs show %s\n", len(run.Calls)-most, run.RunID)
+			return
+		}
+		fmt.Fprintf(&p.b, "  %s%s: %s\n", clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
+	}
+}
+
+// next says what to run.
+func (v askedView) next() string {
+	if v.asked.State != patterns.AskedOpen {
+		return "\nSee what became of it with\n  patterngate runs show " + v.asked.Question.Run + "\n"
+	}
+	return "\nDecide with one of\n  " + v.approveLine() + "\n  " + v.approveLine() + " --edit NAME=VALUE\n  " + v.rejectLine() + "\n"
+}
+
+// chosenWord is a decision in a word.
+func chosenWord(c gateway.Choice) string {
+	switch c {
+	case gateway.ChooseApprove:
+		return "approved"
+	case gateway.ChooseEdit:
+		return "approved with changes"
+	case gateway.ChooseReject:
+		return "rejected"
+	}
+	return "undecided"
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
+	"patterngate/patterns"
+)
+
+// keyID is the id of an approver key.
+var keyID = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// signing is who may sign, and for what.
+type signing struct {
+	what string       // the command
+	does string       // what is signed, in words, for the prompt
+	call string       // what stands above the prompt: all of what is signed, where it is more than that; "" for nothing
+	ring gateway.Ring // the enrolled keys
+	dir  approver.Dir // where key files lie
+	key  string       // the one that was named; "" for the only one
+}
+
+// signs says whether the answer needs a signature: only signed ones count, a key was named, or the question asks for it.
+func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
+	return c.key != "" || ring.Counts(now()) || asked.Least == gateway.SignedAssurance
+}
+
+// sign has the person who knows the passphrase sign the answer. The call stands above the prompt: what they see is what
+// they sign.
+func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
+	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
+	key, err := c.app.openKey(ctx, signing{
+		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), call: c.call(asked, in.Args), ring: ring,
+		dir: approver.Dir(d.keyDir), key: c.key,
+	})
+	if err != nil {
+		return err
+	}
+	defer key.Close()
+	in.At = now()
+	in.Answer, in.Signature = approver.Decide(in.Answer, key)
+	return nil
+}
+
+// keyHolder is what knows the approver keys of a state file.
+type keyHolder interface {
+	Keys() (gateway.Ring, error)
+	KeyDir() string
+}
+
+// act is an act signed by the person at the terminal, where an approver key is enrolled or one was named; else none.
+func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[string]any, s signing) (gateway.SignedAct, error) {
+	ring, err := h.Keys()
+	if err != nil {
+		return gateway.SignedAct{}, fault(s.what, err)
+	}
+	if s.key == "" && !ring.Counts(now()) {
+		return gateway.SignedAct{}, nil
+	}
+	s.ring, s.dir = ring, approver.Dir(h.KeyDir())
+	key, err := a.openKey(ctx, s)
+	if err != nil {
+		return gateway.SignedAct{}, err
+	}
+	defer key.Close()
+	return approver.Sign(name, subject, key, now()), nil
+}
+
+// openKey opens the key that signs by the passphrase that a person types. Nothing was done where it does not.
+func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
+	file, err := s.file()
+	if err != nil {
+		return nil, err
+	}
+	typed, err := a.passphrase(ctx, s.call, fmt.Sprintf("To %s: passphrase of approver key %s (%s)", s.does, file.ID, clip(file.Name, maxName)))
+	if errors.Is(err, errNoTerminal) {
+		err = s.refused("it needs the signature of an approver key: "+err.Error(), "the same command at a terminal, by the person who has the passphrase")
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := file.Open(typed)
+	switch {
+	case errors.Is(err, approver.ErrPassphrase):
+		return nil, s.refused("the passphrase does not open the key "+file.ID+"; nothing was done", "the same command again")
+	case err != nil:
+		return nil, fault(s.what, err)
+	}
+	return key, nil
+}
+
+// refused is a refusal for want of a signature: exit code 3.
+func (s signing) refused(cause, try string) error {
+	return &commandError{code: exitRefused, what: s.what, cause: errors.New(cause), try: try}
+}
+
+// file is the sealed key that signs: the one that was named, else the only one whose file is here.
+func (s signing) file() (approver.File, error) {
+	var none approver.File
+	count := s.counting()
+	switch {
+	case s.key != "" && !count[s.key]:
+		return none, usage("--key", fmt.Errorf("%s is no key that counts here", quotedName(s.key)), "patterngate approvals keys")
+	case s.key != "":
+		f, err := s.dir.Read(s.key)
+		if errors.Is(err, fs.ErrNotExist) {
+			return none, s.refused("the file of the key "+s.key+" is not here: "+s.dir.Path(s.key), "--key ID of another one, or the same command where that file is")
+		}
+		if err != nil {
+			return none, s.refused(err.Error(), "patterngate approvals keys")
+		}
+		return f, nil
+	case len(count) == 0:
+		return none, s.refused("only what an approver key signed counts here, and no key counts", "patterngate approvals keys")
+	}
+	files, err := s.dir.List()
+	if err != nil {
+		return none, fault(s.what, err)
+	}
+	var here []approver.File
+	var names []string
+	faults := ""
+	for _, f := range files {
+		switch {
+		case f.Err != nil:
+			faults += "; " + f.Err.Error()
+		case count[f.File.ID]:
+			here, names = append(here, f.File), append(names, f.File.ID+" ("+clip(f.File.Name, maxName)+")")
+		}
+	}
+	switch len(here) {
+	case 0:
+		return none, s.refused("only what an approver key signed counts here, and the file of none is in "+string(s.dir)+faults, "patterngate approvals keys")
+	case 1:
+		return here[0], nil
+	}
+	return none, usage(s.what, errors.New("which key signs? "+strings.Join(names, ", ")), "--key ID")
+}
+
+// counting are the ids of the keys that count now.
+func (s signing) counting() map[string]bool {
+	count := map[string]bool{}
+	for _, k := range s.ring.Keys() {
+		if k.Counts(now()) {
+			count[k.ID] = true
+		}
+	}
+	return count
+}
