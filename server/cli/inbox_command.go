@@ -7,11 +7,13 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
 	"patterngate/server/web"
 )
@@ -103,7 +105,7 @@ func (p pageOffer) serve(ctx context.Context, l net.Listener, address string) er
 	a := p.app
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	door := inboxDoor(p.engine, a.inboxLine(p.config), nil, a.logger(p.config.Log, a.err))(address)
+	door := inboxDoor(p.engine, a.inboxLine(p.config), approver.Dir(filepath.Dir(p.config.State)), a.logger(p.config.Log, a.err))(address)
 	served := make(chan error, 1)
 	go func() { served <- door.Serve(ctx, l) }()
 	err := p.offer(ctx, address, true)

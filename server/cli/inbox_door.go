@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	"patterngate/gateway"
+	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server/web"
@@ -17,24 +19,53 @@ func (s *service) inbox(c Config, command string, log *slog.Logger) *inbox {
 	if s.memory || c.Inbox == inboxOff || c.Inbox == "" {
 		return nil
 	}
-	carries := func() bool { return true }
 	return newInbox(inboxConfig{
 		address: c.Inbox, approvals: s.engine.Approvals(), changed: s.engine.Operator().Changed, log: log,
-		door: inboxDoor(s.engine, command, carries, log), look: inboxLook, next: inboxNext,
+		door: inboxDoor(s.engine, command, approver.Dir(filepath.Dir(c.State)), log), look: inboxLook, next: inboxNext,
 	})
 }
 
-// inboxDoor makes the page of an engine's state at an address. command is what a person types for a sign-in; alive is as
-// [web.Config] has it.
-func inboxDoor(engine *local.Engine, command string, alive func() bool, log *slog.Logger) func(address string) *web.Door {
+// inboxDoor makes the page of an engine's state at an address. command is what a person types for a sign-in; keys is
+// where approver keys lie.
+func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slog.Logger) func(address string) *web.Door {
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
-			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: alive,
+			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: engine.Operator().Alive,
+			Open: opener(keys), KeyFiles: keyFiles(keys),
 			Decided: func(asked patterns.Asked) { logDecided(log, asked) },
 		})
 		return web.NewDoor(web.DoorConfig{
 			Pages: pages, SignIns: engine.Approvals(), Address: address, Version: version().Version, Command: command, Log: log,
 		})
+	}
+}
+
+// opener opens a key file of a directory by its passphrase, for one signature.
+func opener(keys approver.Dir) func(keyID, passphrase string) (gateway.Signer, func(), error) {
+	return func(keyID, passphrase string) (gateway.Signer, func(), error) {
+		file, err := keys.Read(keyID)
+		if err != nil {
+			return nil, nil, err
+		}
+		key, err := file.Open(passphrase)
+		if err != nil {
+			return nil, nil, err
+		}
+		return key, key.Close, nil
+	}
+}
+
+// keyFiles are the ids of the key files of a directory that may be used.
+func keyFiles(keys approver.Dir) func() []string {
+	return func() []string {
+		list, _ := keys.List() // what cannot be read is not there
+		ids := make([]string, 0, len(list))
+		for _, row := range list {
+			if row.Err == nil {
+				ids = append(ids, row.File.ID)
+			}
+		}
+		return ids
 	}
 }
 

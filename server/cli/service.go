@@ -9,6 +9,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/notify"
 )
 
 // service is a server over its state.
@@ -18,8 +19,9 @@ import (
 type service struct {
 	*server.Server
 	engine *local.Engine
-	page   *inbox // nil: this program serves none
-	memory bool   // what it knows ends with it
+	page   *inbox           // nil: this program serves none
+	wakes  *notify.Notifier // nil: nobody
+	memory bool             // what it knows ends with it
 }
 
 // carryOn has runs that nobody carries on go on here.
@@ -33,6 +35,17 @@ func (s *service) carryOn() {
 func (s *service) close() {
 	s.page.close()
 	s.engine.Close()
+	s.wakes.Close()
+}
+
+// notifier wakes people when a run asks one.
+func (s *service) notifier(c Config, environ []string, log *slog.Logger) *notify.Notifier {
+	if s.memory {
+		return nil
+	}
+	return notify.New(notify.Config{
+		Mode: notify.Mode(c.Notify.Mode), Exec: c.Notify.Exec, Environ: environ, URL: s.page.URL, Waiting: s.engine.Approvals().WaitingApprovals, Log: log,
+	})
 }
 
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
@@ -59,7 +72,11 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		page := c.InboxURL
 		if command == "serve" {
 			s.page = s.inbox(c, a.inboxLine(c), log)
-			state.engine.Asks, page = s.page.asked, s.page.URL
+			s.wakes, page = s.notifier(c, a.environ, log), s.page.URL
+			state.engine.Asks = func(q patterns.Asked) {
+				s.page.asked(q)
+				s.wakes.Asked(q)
+			}
 		}
 		s.Server, err = wire(c, d, state.engine, served{log, page})
 	}
