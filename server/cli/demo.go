@@ -26,19 +26,31 @@ patterns:
 const demoTimeout = 2 * time.Minute
 
 func (a *app) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	live := false
+	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the four patterns and attack them, a line an act",
 		Long: "Starts the real server as a child over stdio, opens an MCP session and runs the four patterns on the demo data,\n" +
 			"then attacks them, and kills the server between a payment and its answer. Nothing leaves this machine; no key is\n" +
-			"needed.",
-		Args: cobra.NoArgs,
+			"needed.\n\n" +
+			"With --live a refund of 1200 USD waits for you on a page in your browser; the server is killed and started again while\n" +
+			"it waits; what you approve is paid, once.",
+		Example: "  patterngate demo\n  patterngate demo --live",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if live {
+				ctx, cancel := context.WithTimeout(cmd.Context(), liveTime)
+				defer cancel()
+				return a.live(ctx)
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), demoTimeout)
 			defer cancel()
 			return a.demo(ctx)
 		},
 	}
+	cmd.Flags().BoolVar(&live, "live", false, "you decide about a refund, on the page, while the server is killed")
+	inboxFlag(cmd, &a.inboxAt)
+	return cmd
 }
 
 // demo plays all acts in one session and says how each went.

@@ -88,8 +88,9 @@ type mortalServer struct {
 }
 
 // mortal starts this program as a server whose effects happen in a book, over a state file in dir.
-func (a *app) mortal(ctx context.Context, dir string, book ledger.Client) (*mortalServer, error) {
-	cmd, err := a.own("serve", "--config", filepath.Join(dir, "config.yaml"), "--state", filepath.Join(dir, "killed.db"), "--log-level", "error")
+func (a *app) mortal(ctx context.Context, dir string, book ledger.Client, more ...string) (*mortalServer, error) {
+	args := append([]string{"serve", "--config", filepath.Join(dir, "config.yaml"), "--state", filepath.Join(dir, "killed.db"), "--log-level", "error"}, more...)
+	cmd, err := a.own(args...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,10 @@ import (
 
 // demoResult is what the demo reads of a tool's structured result.
 type demoResult struct {
+	Status string `json:"status"`
+	Next   struct {
+		Say string `json:"say"`
+	} `json:"next"`
 	StopReason    string           `json:"stop_reason"`
 	Joined        bool             `json:"joined"`
 	Plan          []map[string]any `json:"plan"`

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"patterngate/catalog/demo"
+	"patterngate/catalog/demo/ledger"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server"
+	"patterngate/server/web"
+)
+
+// liveConfig is what the live demo's server runs with: a person is asked, on the page.
+const liveConfig = `version: 1
+llm: {provider: rules}
+patterns:
+  supervised_refund: {approver: {kind: inbox, expires_seconds: 3600}}
+`
+
+// liveTime is how long the live demo waits for its person.
+const liveTime = time.Hour
+
+// liveDemo is the demo in which a person decides.
+//
+//	call ──▶ server ──asks──▶ state file ◀──looks── page ◀── person
+//	           ✗ kill -9                             │ approves at 800
+//	         server, again ◀──────────decided────────┘
+//	           └──pays──▶ ledger: once
+type liveDemo struct {
+	*stage
+	dir    string
+	page   string // host:port
+	book   ledger.Client
+	server *mortalServer
+	state  *local.Engine // the file as a command sees it: it carries nothing on
+}
+
+// live plays it.
+func (a *app) live(ctx context.Context) (err error) {
+	keepOnBrokenPipe()
+	dir, err := os.MkdirTemp("", "patterngate-demo-")
+	if err != nil {
+		return &commandError{code: exitFault, what: "demo", cause: err, try: "set TMPDIR to a directory that you may write to"}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(liveConfig), 0o600); err != nil {
+		return fault("demo", err)
+	}
+	outside, err := a.startLedger(filepath.Join(dir, "ledger"))
+	if err != nil {
+		return fault("demo", err)
+	}
+	defer func() { err = errors.Join(err, outside.end()) }()
+	page, err := freePage(a.inboxAt)
+	if err != nil {
+		return &commandError{code: exitFault, what: "demo", cause: err, try: "--inbox 127.0.0.1:8767"}
+	}
+	d := &liveDemo{stage: &stage{app: a, began: time.Now()}, dir: dir, page: page, book: outside.book("demo")}
+	defer func() {
+		if d.server != nil {
+			d.server.end()
+		}
+	}()
+	if err := d.play(ctx); err != nil {
+		return fault("demo", err)
+	}
+	return d.bow()
+}
+
+// freePage is where the page is to be: where it was wanted, else at its usual address, else anywhere.
+func freePage(wanted string) (string, error) {
+	for _, address := range []string{wanted, inboxUsual, "127.0.0.1:0"} {
+		if address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		}
+		if address == wanted {
+			return "", err
+		}
+	}
+	return "", errors.New("no port of this machine is free")
+}
+
+// play is the session: ask, show, kill, show again, and see what the person decided.
+func (d *liveDemo) play(ctx context.Context) error {
+	d.announce(1, "a refund of 1200 USD waits for you")
+	asked, err := d.ask(ctx)
+	if err != nil {
+		return err
+	}
+	defer d.state.Close()
+	if err := d.show(ctx, asked); err != nil {
+		return err
+	}
+	d.announce(2, "the server is killed, and started again")
+	d.progress("kill -9")
+	d.server.end()
+	if d.server, err = d.start(ctx); err != nil {
+		return err
+	}
+	d.say(d.app.err, "  The question is still there, word for word: %s\n", asked.Digest)
+	d.say(d.app.err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
+	if err := d.show(ctx, asked); err != nil {
+		return err
+	}
+	d.announce(3, "you decide")
+	return d.decided(ctx, asked)
+}
+
+// start starts the server over the demo's state file.
+func (d *liveDemo) start(ctx context.Context) (*mortalServer, error) {
+	return d.app.mortal(ctx, d.dir, d.book, "--inbox", d.page)
+}
+
+// ask makes the call and waits until its question is in the state file.
+func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
+	if d.server, err = d.start(ctx); err != nil {
+		return asked, err
+	}
+	reply, err := d.server.client.Call(ctx, "supervised_refund", map[string]any{"goal": demo.RefundGoal}, d.progress)
+	if err != nil {
+		return asked, err
+	}
+	result := readDemoResult(reply.Structured)
+	if result.Status != "waiting" {
+		return asked, fmt.Errorf("the call does not wait: %s %s", result.Status, result.StopReason)
+	}
+	d.say(d.app.err, "  The agent is told: %s\n", server.Visible(result.Next.Say))
+	if d.state, err = local.Open(local.Options{Path: filepath.Join(d.dir, "killed.db")}); err != nil {
+		return asked, err
+	}
+	page, err := d.state.Approvals().ListApprovals(patterns.ApprovalFilter{})
+	if err != nil || len(page.Rows) != 1 {
+		return asked, errors.Join(err, fmt.Errorf("%d questions wait, want one", len(page.Rows)))
+	}
+	return page.Rows[0], nil
+}
+
+// show leads the person to the page: by the browser, else by a link where a person reads it.
+func (d *liveDemo) show(ctx context.Context, asked patterns.Asked) error {
+	token, offered := web.NewToken()
+	if err := d.state.Approvals().OfferSignIn(offered, time.Now().Add(signInTime)); err != nil {
+		return err
+	}
+	link := "http://" + d.page + web.SignInPath(token)
+	switch err := openBrowser(ctx, d.app.environ, link); {
+	case err == nil:
+		d.say(d.app.err, "  The browser opens the page. Sign in there, and look at %s.\n", asked.ID)
+	case isTerminal(d.app.err):
+		d.say(d.app.err, "  Open the page; this link signs in, once, within 60 seconds:\n  %s\n", link)
+	default:
+		d.say(d.app.err, "  Nobody is at a terminal and there is no browser. Another terminal can sign in:\n  %s\n", d.inboxLine())
+	}
+	return nil
+}
+
+// inboxLine is what another terminal types to get to the page.
+func (d *liveDemo) inboxLine() string {
+	return fmt.Sprintf("patterngate --state %s inbox --inbox %s --print", filepath.Join(d.dir, "killed.db"), d.page)
+}
+
+// decided waits for the person and tells what came of it.
+func (d *liveDemo) decided(ctx context.Context, asked patterns.Asked) error {
+	start, last := time.Now(), time.Time{}
+	for {
+		reply, err := d.server.client.Call(ctx, "run_wait", map[string]any{"run_id": asked.Question.Run, "max_wait_seconds": 20}, nil)
+		if err != nil {
+			return err
+		}
+		result := readDemoResult(reply.Structured)
+		if result.Status == "ok" || result.Status == "stopped" {
+			return d.told(ctx, result, start)
+		}
+		if time.Since(last) > time.Minute {
+			last = time.Now()
+			d.progress("waiting for you: change amount_usd to 800 and approve, or reject (Ctrl-C ends the demo)")
+			d.progress("too late for the link? " + d.inboxLine())
+		}
+	}
+}
+
+// told prints what the person decided and what was paid.
+func (d *liveDemo) told(ctx context.Context, result demoResult, start time.Time) error {
+	entries, err := d.book.List(ctx)
+	if err != nil {
+		return err
+	}
+	payments := paymentsIn(entries)
+	p := playedAct{
+		Act: 3, Title: "a person decides", Tool: "supervised_refund", StopReason: result.StopReason, Decided: "you said no",
+		Done: result.done(), Seconds: float64(time.Since(start).Milliseconds()) / 1000,
+	}
+	switch {
+	case succeeds(result) && result.paid() > 0:
+		p.Decided = fmt.Sprintf("you approved %.2f USD", result.paid())
+		p.Done = fmt.Sprintf("%s, %s, over two servers", result.done(), times(payments))
+		p.AsExpected = payments == 1
+	case result.StopReason == "human_rejected":
+		p.AsExpected = payments == 0
+	}
+	d.played = append(d.played, p)
+	d.line(p)
+	return nil
+}
