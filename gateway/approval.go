@@ -7,7 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"patterngate/ijson"
 )
@@ -35,25 +38,28 @@ const (
 	SignedAssurance    Assurance = "signed"    // an approver key signed it
 )
 
-// AtLeast reports whether a is as sure as least, or surer. What is unknown is less than all.
-func (a Assurance) AtLeast(least Assurance) bool { return a.rank() >= max(least.rank(), 1) }
+// assurances are in order, the zero one before the first.
+var assurances = [...]Assurance{"", NoAssurance, SimulatedAssurance, UserAssurance, SignedAssurance}
 
-func (a Assurance) rank() int {
-	return map[Assurance]int{NoAssurance: 1, SimulatedAssurance: 2, UserAssurance: 3, SignedAssurance: 4}[a]
+// AtLeast reports whether a is as sure as least, or surer. An unknown Assurance is as sure as none, and none is as sure as an
+// unknown least. The zero least demands nothing.
+func (a Assurance) AtLeast(least Assurance) bool {
+	have, want := slices.Index(assurances[:], a), slices.Index(assurances[:], least)
+	return want >= 0 && have >= want
 }
 
 // Question is what a person is asked: one call as it would be sent, of one run, until a time.
 type Question struct {
-	Run     string         // run_ and 16 hex digits
-	Step    string         // the call's effect key
-	Tool    string         //
+	Run     string // run_ and 16 hex digits
+	Step    string // the call's effect key
+	Tool    string
 	Schema  string         // hash of the tool's input schema; "" for none
 	Args    map[string]any // as they would be sent, after all revisions
 	Policy  string         // hash of the policy in force; "" for none
 	Expires time.Time      // in whole seconds
 }
 
-// Object is the question in canonical form.
+// Object is the question in canonical form. Its arguments are decoded values.
 func (q Question) Object() []byte {
 	return ijson.Canonical(map[string]any{
 		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, hashOfNone), "args": members(q.Args),
@@ -80,7 +86,7 @@ func members(args map[string]any) map[string]any {
 	return args
 }
 
-func clock(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
@@ -122,7 +128,8 @@ func Answered(approval string, q Question, choice Choice, args map[string]any) A
 	return a
 }
 
-// ReadAnswer reads an answer back from its canonical form. Its error says what is wrong: what others wrote is not believed.
+// ReadAnswer reads an answer back from its canonical form, [Answer.Object]. Its error says what is wrong: what others wrote is
+// not believed. That it is an answer to a question, and whose, [Grant.Heard] says.
 func ReadAnswer(text []byte) (Answer, error) {
 	var v struct {
 		Type     string `json:"type"`
@@ -146,14 +153,53 @@ func ReadAnswer(text []byte) (Answer, error) {
 		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
 	}
 	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key}
-	if !bytes.Equal(a.Object(), text) {
+	if !bytes.Equal(a.Object(), text) { // also where type, or the time's spelling, is another
 		return Answer{}, errors.New("gateway: the answer is not in canonical form")
+	}
+	if wrong := a.wrong(); wrong != "" {
+		return Answer{}, fmt.Errorf("gateway: no answer: %s", wrong)
 	}
 	return a, nil
 }
 
-// maxAnswer bounds an answer's text in bytes: a comment has at most 1,000 characters.
-const maxAnswer = 16 << 10
+const (
+	maxAnswer  = 16 << 10 // bytes of an answer's text, in which a character of the comment takes 6 at most
+	maxComment = 1000     // characters
+	maxBy      = 256      // bytes
+)
+
+// wrong says what is wrong with an answer, whatever it answers; "" where nothing is.
+func (a Answer) wrong() string {
+	choiceFits := map[Choice]bool{
+		ChooseApprove: a.Executes == a.Digest, ChooseEdit: isHex("sha256:", a.Executes, 64), ChooseReject: a.Executes == "",
+	}
+	fits, known := choiceFits[a.Choice]
+	switch {
+	case !isHex("ap_", a.Approval, 16):
+		return "approval is ap_ and 16 hex digits"
+	case !isHex("sha256:", a.Digest, 64):
+		return "digest is sha256: and 64 hex digits"
+	case !known:
+		return "decision is approve, edit or reject"
+	case !fits:
+		return "executes is the digest of what an approval or edit lets run"
+	case a.At.IsZero():
+		return "at is the time of the decision"
+	case !utf8.ValidString(a.Comment) || utf8.RuneCountInString(a.Comment) > maxComment:
+		return "comment has at most 1000 characters"
+	case a.Key != "" && (!isHex("", a.Key, 16) || a.By != "key:"+a.Key):
+		return "by is key: and the id of the key that signs"
+	case a.Key == "" && (!strings.HasPrefix(a.By, "local:") || len(a.By) > maxBy || !utf8.ValidString(a.By)):
+		return "by is local: and the user where no key signs"
+	}
+	return ""
+}
+
+// isHex reports whether s is a prefix and so many hex digits, in lower case.
+func isHex(prefix, s string, digits int) bool {
+	rest, found := strings.CutPrefix(s, prefix)
+	return found && len(rest) == digits && strings.Trim(rest, "0123456789abcdef") == ""
+}
 
 // Object is the answer in canonical form, as it is signed.
 func (a Answer) Object() []byte {

@@ -31,7 +31,7 @@ type PublicKey struct {
 	ID     string // first 16 hex digits of the SHA-256 of the key
 	Name   string // the person's words
 	Public ed25519.PublicKey
-	// Enrolled is from when the key counts, Removed until when, in whole seconds; zero: it counts still.
+	// Enrolled is from when the key counts, Removed until when, in whole seconds; a zero Removed: it counts still.
 	Enrolled, Removed time.Time
 	// Vouched is the act by which it was enrolled, signed by a key that counted then, the first one by itself; Dropped the
 	// one by which it was removed.
@@ -53,54 +53,104 @@ const (
 )
 
 // Ring is the approver keys of a state file: those that are vouched for. The zero Ring holds none.
+//
+// A ring is as good as the file it was read from: who may write there can put a ring of their own in its place, which shows
+// only in the ids of its keys.
 type Ring struct {
 	keys  []PublicKey
-	stray bool // there are keys that nobody vouches for
+	stray bool // there is what nobody vouches for
 }
 
-// NewRing reads stored keys, in the order of their enrolment. Each but the first must be signed by one before it that
-// counted then; a removal likewise. What is not is no key, and as long as there is such a thing no unsigned decision counts.
+// maxKeys bounds a ring: more keys than this are not people's.
+const maxKeys = 256
+
+// NewRing reads stored keys. A key that comes while none counts signs for itself; each further one, and each removal, is
+// signed by a key of the ring that counted then. What is not is no key, or no removal, and as long as there is such a thing
+// no unsigned decision counts.
 func NewRing(stored []PublicKey) Ring {
-	var r Ring
-	for _, k := range stored {
-		signer, known := k, len(r.keys) == 0 && !r.stray
-		if !known {
-			signer, known = r.Find(k.Vouched.Key)
+	r := Ring{stray: len(stored) > maxKeys}
+	var changes []ringChange
+	for _, k := range stored[:min(len(stored), maxKeys)] {
+		changes = append(changes, ringChange{k.Enrolled, k, false})
+		if !k.Removed.IsZero() {
+			changes = append(changes, ringChange{k.Removed, k, true})
 		}
-		if !known || k.ID != KeyID(k.Public) || !signer.vouches(k) {
-			r.stray = true
-			continue
-		}
-		r.keys = append(r.keys, k)
 	}
-	for i, k := range r.keys {
-		if k.Removed.IsZero() {
-			continue
+	slices.SortStableFunc(changes, func(a, b ringChange) int { return a.at.Compare(b.at) })
+	for len(changes) > 0 {
+		later := slices.IndexFunc(changes, func(c ringChange) bool { return !c.at.Equal(changes[0].at) })
+		if later < 0 {
+			later = len(changes)
 		}
-		if signer, known := r.Find(k.Dropped.Key); !known || !signer.drops(k) {
-			r.keys[i].Removed, r.stray = time.Time{}, true
-		}
+		r.take(changes[:later])
+		changes = changes[later:]
 	}
 	return r
 }
 
-// vouches reports whether k signed that another key, or itself, is enrolled.
-func (k PublicKey) vouches(other PublicKey) bool {
-	a := other.Vouched
-	return a.Act.Act == ActEnroll && a.Key == k.ID && a.At.Equal(other.Enrolled) && k.counted(a.At) &&
-		ijson.Equal(a.Subject, other.EnrolSubject()) && k.Verify(a.Message(), a.Signature) == nil
+// ringChange is one key that comes or goes.
+type ringChange struct {
+	at      time.Time
+	key     PublicKey
+	removes bool
 }
 
-func (k PublicKey) drops(other PublicKey) bool {
-	a := other.Dropped
-	return a.Act.Act == ActRemove && a.Key == k.ID && a.At.Equal(other.Removed) && k.counted(a.At) &&
-		ijson.Equal(a.Subject, map[string]any{"id": other.ID}) && k.Verify(a.Message(), a.Signature) == nil
+// take makes the changes of one second, in which nobody knows the order: whatever can come after another does.
+func (r *Ring) take(changes []ringChange) {
+	for open := len(changes); open > 0; open = len(changes) {
+		changes = slices.DeleteFunc(changes, r.change)
+		if len(changes) == open {
+			r.stray = true
+			return
+		}
+	}
+}
+
+// change makes one change, if it is signed by who may.
+func (r *Ring) change(c ringChange) bool {
+	k := c.key
+	i := slices.IndexFunc(r.keys, func(have PublicKey) bool { return have.ID == k.ID })
+	if c.removes {
+		if i < 0 || !r.keys[i].Removed.IsZero() || !r.signed(k.Dropped, ActRemove, k.Removed, RemoveSubject(k.ID)) {
+			return false
+		}
+		r.keys[i].Removed, r.keys[i].Dropped = k.Removed, k.Dropped
+		return true
+	}
+	if i >= 0 || k.ID != KeyID(k.Public) || len(k.Public) != ed25519.PublicKeySize {
+		return false
+	}
+	first := k.Vouched.Key == k.ID && !slices.ContainsFunc(r.keys, func(have PublicKey) bool { return have.Counts(k.Enrolled) })
+	if !(first && k.signed(k.Vouched, ActEnroll, k.Enrolled, k.EnrolSubject())) && !r.signed(k.Vouched, ActEnroll, k.Enrolled, k.EnrolSubject()) {
+		return false
+	}
+	k.Removed, k.Dropped = time.Time{}, SignedAct{}
+	r.keys = append(r.keys, k)
+	return true
+}
+
+// signed reports whether a key that counted then, in its last second too, signed exactly this act. Keys that come later are
+// not in the ring yet.
+func (r *Ring) signed(a SignedAct, act string, at time.Time, subject map[string]any) bool {
+	k, known := r.Find(a.Key)
+	return known && (k.Removed.IsZero() || !at.After(k.Removed)) && k.signed(a, act, at, subject)
+}
+
+func (k PublicKey) signed(a SignedAct, act string, at time.Time, subject map[string]any) bool {
+	return a.Act.Act == act && a.Key == k.ID && a.At.Equal(at) && isNonce(a.Nonce) && ijson.Equal(a.Subject, subject) &&
+		k.Verify(a.Message(), a.Signature) == nil
 }
 
 // EnrolSubject is what is signed of a key that is enrolled.
 func (k PublicKey) EnrolSubject() map[string]any {
 	return map[string]any{"id": k.ID, "name": k.Name, "public": base64.StdEncoding.EncodeToString(k.Public)}
 }
+
+// RemoveSubject is what is signed when a key is removed.
+func RemoveSubject(id string) map[string]any { return map[string]any{"id": id} }
+
+// Stray reports whether there are keys or removals that nobody vouches for: somebody wrote them into the file.
+func (r Ring) Stray() bool { return r.stray }
 
 // Find is the key of an id, also a removed one.
 func (r Ring) Find(id string) (PublicKey, bool) {
@@ -131,15 +181,13 @@ func (k PublicKey) Counts(at time.Time) bool {
 	return k.ID != "" && k.ID == KeyID(k.Public) && !at.Before(k.Enrolled.Truncate(time.Second)) && (k.Removed.IsZero() || at.Before(k.Removed))
 }
 
-// counted is Counts for acts that were taken by who knew: a key may have signed in the second in which it was removed.
-func (k PublicKey) counted(at time.Time) bool {
-	return k.Counts(at) || k.ID == KeyID(k.Public) && !at.Before(k.Enrolled) && at.Equal(k.Removed)
-}
-
 // Verify checks a signature: padded base64 of Ed25519 over the message. Its error is [ErrSignature].
 func (k PublicKey) Verify(message []byte, signature string) error {
-	raw, err := base64.StdEncoding.Strict().DecodeString(signature)
-	if err != nil || len(k.Public) != ed25519.PublicKeySize || !ed25519.Verify(k.Public, message, raw) {
+	raw, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != signature { // one spelling, without line breaks
+		return ErrSignature
+	}
+	if len(k.Public) != ed25519.PublicKeySize || !ed25519.Verify(k.Public, message, raw) {
 		return ErrSignature
 	}
 	return nil
@@ -156,9 +204,9 @@ type Signer interface {
 // Act is what a person does that needs a key, but is no answer to a question: settling, seizing, keys.
 type Act struct {
 	Act     string         // runs.settle, runs.seize, approvals.enroll, keys.remove
-	Subject map[string]any // what it is done to
+	Subject map[string]any // what it is done to, in decoded values
 	At      time.Time      // in whole seconds
-	Nonce   string         // 32 hex digits: an act counts once
+	Nonce   string         // 32 hex digits, in lower case: an act counts once
 	Key     string         // id of the key that signs
 }
 
@@ -182,7 +230,8 @@ func (a Act) Fresh(now time.Time) error {
 	return nil
 }
 
-// Check verifies an act that is done now with one of the ring's keys. Its error is [ErrStaleAct] or [ErrSignature].
+// Check verifies that an act is done now with one of the ring's keys. That it is the act which is about to be done, and the
+// first with its nonce, the caller compares. Its error is [ErrStaleAct] or [ErrSignature].
 func (r Ring) Check(a SignedAct, now time.Time) error {
 	key, known := r.Find(a.Key)
 	switch {
@@ -194,7 +243,4 @@ func (r Ring) Check(a SignedAct, now time.Time) error {
 	return key.Verify(a.Message(), a.Signature)
 }
 
-func isNonce(s string) bool {
-	raw, err := hex.DecodeString(s)
-	return err == nil && len(raw) == 16
-}
+func isNonce(s string) bool { return isHex("", s, 32) }

@@ -101,13 +101,13 @@ func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (pa
 		Spent: a.consumed != "",
 	}
 	if asked.State == patterns.AskedDecided {
-		asked.Given = a.given(asked, keys, now)
+		asked.Given = a.given(asked, keys)
 	}
 	return asked, nil
 }
 
 // given is the answer as the row has it; nil where it is none.
-func (a *asked) given(q patterns.Asked, keys gateway.Ring, now time.Time) *patterns.Given {
+func (a *asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
 	answer, err := gateway.ReadAnswer(a.answer)
 	if err != nil {
 		return nil
@@ -116,8 +116,8 @@ func (a *asked) given(q patterns.Asked, keys gateway.Ring, now time.Time) *patte
 	if len(a.args) > 0 {
 		g.Args, _ = decodeArgs(a.args)
 	}
-	grant := gateway.Grant{Asked: q.Question, Answer: answer, Signature: a.signature, Ring: keys}
-	if sure, reason := grant.Heard(now); reason == "" {
+	grant := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: answer, Signature: a.signature, Ring: keys}
+	if sure, reason := grant.Heard(answer.At); reason == "" { // as it counted then
 		g.Assurance = sure
 	}
 	return g

@@ -126,7 +126,7 @@ func (a approvals) answer(row *asked, d patterns.Decided, q patterns.Asked) erro
 		if err != nil {
 			return err
 		}
-		g := gateway.Grant{Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: keys}
+		g := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: keys}
 		if _, reason := g.Heard(now); reason != "" {
 			if d.Key == "" && d.Signature == "" {
 				return refusal{patterns.ErrUnsigned}

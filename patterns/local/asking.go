@@ -148,7 +148,7 @@ func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once s
 	ap, _ := apNumber(w.Approval)
 	var answer []byte
 	var consumed string
-	g := gateway.Grant{Asked: w.Question, Least: w.Least}
+	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Least: w.Least}
 	found := false
 	err = s.each(func(row func(...any) error) error {
 		found = true
@@ -263,7 +263,7 @@ func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time
 	if err != nil || answer.Approval != w.Approval {
 		return d, answer, gateway.ApprovalInvalid
 	}
-	g := gateway.Grant{Asked: w.Question, Answer: answer, Signature: a.signature, Least: w.Least, Ring: keys}
+	g := gateway.Grant{Approval: w.Approval, Asked: w.Question, Answer: answer, Signature: a.signature, Least: w.Least, Ring: keys}
 	sent := w.Question
 	if answer.Choice == gateway.ChooseEdit {
 		edited, err := decodeArgs(a.args)
