@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"slices"
 	"time"
 
 	"patterngate/catalog"
@@ -82,7 +83,7 @@ func length(spans []span) (sum time.Duration) {
 // obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
 // gate said, or nil.
 func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {
-	c.final, c.rule, c.call.Args = ruling, ruling.Reason, ruling.Args
+	c.reviewed(ruling)
 	for asked := 0; undecided(c.final, asked); asked++ {
 		if asked == maxAsked {
 			c.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
@@ -99,28 +100,43 @@ func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, 
 	return permit, nil, ""
 }
 
+// reviewed takes over what the policy says of the call, and notes what it changed, if that counts.
+func (c *consent) reviewed(r gateway.Ruling) {
+	if r.Decision != gateway.Block {
+		for _, reason := range r.Revisions {
+			c.judged = append(c.judged, judged(c.phase, c.call.Tool, c.action().Row(), gateway.Revise.String(), reason).ruled(reason))
+		}
+	}
+	if c.final, c.call.Args = r, r.Args; r.Decision == gateway.Escalate {
+		c.rule = r.Reason
+	}
+}
+
+// action is the call as it stands.
+func (c *consent) action() gateway.Action {
+	return gateway.Action{Name: c.call.Tool, Args: c.call.Args}
+}
+
 // ask puts the call as it stands to a person and reviews what they leave.
 func (c *consent) ask() (reason string) {
-	since := c.run.Now()
-	action := gateway.Action{Name: c.call.Tool, Args: c.call.Args}
+	since, action := c.run.Now(), c.action()
+	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.rule).ruled(c.rule))
 	e := c.effect(c.phase, "waiting for a person")
-	e.Judged = append(e.Judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.rule).ruled(c.rule))
+	e.Deadline = c.deadline.Add(length(c.took))
 	d, out, reason := consult(c.run, e, Approval{
 		Action: action, Question: c.gate.Question(c.call), Rule: c.rule, Approver: c.spec.Approver, Catalog: c.spec.Catalog,
 	}, c.soFar)
-	c.took = append(c.took, span{since, c.run.Now()})
+	c.took = append(slices.Clip(c.took), span{since, c.run.Now()})
 	if reason != "" {
 		return reason
 	}
 	if d.Approved && d.Args != nil {
 		c.call.Args = without(d.Args, c.call.Inject)
 	}
-	action.Args = c.call.Args
-	if c.human = humanApproval(d, action.Row(), out.At); !d.Approved {
+	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.final = c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args}, d.Approval)
-	c.call.Args = c.final.Args
+	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args}, d.Approval))
 	return ""
 }
 

@@ -29,8 +29,10 @@ type ending struct {
 	try      attempt  // the newest
 	open     bool     // the newest call is in doubt: it is settled when all branches have ended
 
-	human *HumanApproval // what a person decided; nil: nobody was asked
-	took  []span         // of people's time
+	human    *HumanApproval // what a person decided; nil: nobody was asked
+	took     []span         // of people's time
+	agreed   map[string]any // the arguments that they left; nil: nobody was asked
+	approval string         // by which
 }
 
 // made is one call with its outcome, for the ledger.
@@ -163,21 +165,38 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 	}
 }
 
-// asked has a person decide about a task's newest attempt; the reason says why it is not made.
+// asked has a person decide about a task's newest attempt; the reason says why it is not made. They are not asked about a
+// retry of what they agreed to: it is the same act.
 func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
-	try := &end.try
+	try, call := &end.try, o.proposal(i, end.try.n)
+	ruling := *try.refusal.Asks
+	if end.agreed != nil {
+		call.Args = end.agreed
+		ruling = o.gate.ReviewApproved(gateway.Case{Tool: call.Tool, Args: call.Args}, end.approval)
+	}
 	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
 	seen.said, seen.judged = try.effect.Said, try.effect.Judged
-	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: o.proposal(i, try.n)}
-	permit, refusal, reason := c.obtain(*try.refusal.Asks)
-	end.human, end.took = c.human, append(end.took, c.took...)
-	try.effect.Said, try.effect.Judged = seen.said, seen.judged
-	try.effect.Deadline = try.effect.Deadline.Add(length(c.took))
+	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: call, took: end.took}
+	permit, refusal, reason := c.obtain(ruling)
+	if end.took = c.took; c.human != nil {
+		end.human = c.human
+	}
+	if try.effect.Said, try.effect.Judged = seen.said, seen.judged; reason != "" { // there is no call for them to go with
+		end.judged, try.effect.Judged = append(end.judged, seen.judged...), nil
+	}
+	try.effect.Deadline = o.deadline.Add(length(end.took))
 	if refusal != nil {
 		end.problems, end.judged = refusal.Problems, append(end.judged, barred(PhaseDispatch, c.call, refusal))
 	}
 	try.permit, try.refusal = permit, nil
-	return reason
+	if reason != "" {
+		return reason
+	}
+	if n := len(end.calls); n > 0 && !ijson.Equal(permit.Args(), end.calls[n-1].permit.Args()) {
+		return "task_timeout" // with other arguments it would be another act, and the first may have happened
+	}
+	end.agreed, end.approval, end.row.ArgsHash = c.call.Args, permit.Approval(), permit.Hash()
+	return ""
 }
 
 // after ends a task by the outcome of its newest attempt, or makes ready for another.

@@ -178,6 +178,9 @@ func (s *supervision) judge(a *act) *stop {
 func (s *supervision) askPerson(a *act) *stop {
 	asked := s.run.Now()
 	rule := a.ruling.Reason
+	if a.final.Decision == gateway.Escalate {
+		rule = a.final.Reason
+	}
 	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
 	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), rule).ruled(rule))
 	decision, out, reason := consult(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
@@ -191,7 +194,11 @@ func (s *supervision) askPerson(a *act) *stop {
 		return s.refusedBy(a, reason)
 	}
 	if decision.Approved && decision.Args != nil {
-		a.executed, a.from = a.executed.With(decision.Args), "human_revised"
+		var known bool
+		if a.executed, known = edited(a.executed, decision.Args); !known {
+			return s.refusedBy(a, gateway.ApprovalInvalid)
+		}
+		a.from = "human_revised"
 	}
 	a.human = humanApproval(decision, a.executed.Row(), out.At)
 	if !decision.Approved {
@@ -203,6 +210,17 @@ func (s *supervision) askPerson(a *act) *stop {
 		a.executed = a.executed.With(a.final.Args)
 	}
 	return nil
+}
+
+// edited is an action as a person left it: a call with other arguments, or the closing answer in other words; false: it is
+// neither.
+func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
+	if !a.Final {
+		return a.With(args), true
+	}
+	answer, isText := args["answer"].(string)
+	a.Answer = answer
+	return a, isText && len(args) == 1
 }
 
 // revised notes the changes that a review made, if they count.
