@@ -105,7 +105,7 @@ func (f *fakeDesk) Decide(d patterns.Decided) (patterns.Asked, error) {
 	}
 	q := f.asked[i]
 	ring, _ := f.Keys()
-	g := gateway.Grant{Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: ring}
+	g := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: d.Answer, Signature: d.Signature, Least: q.Least, Ring: ring}
 	sure, reason := g.Heard(now())
 	switch {
 	case f.refuse != nil:
