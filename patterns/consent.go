@@ -80,6 +80,24 @@ func length(spans []span) (sum time.Duration) {
 	return sum
 }
 
+// restedBy is how long people took until a time, all together; what they took at once counts once.
+func restedBy(spans []span, at time.Time) (sum time.Duration) {
+	spans = slices.SortedFunc(slices.Values(spans), func(a, b span) int { return a.since.Compare(b.since) })
+	var until time.Time
+	for _, s := range spans {
+		if s.until.After(at) {
+			continue
+		}
+		if s.since.Before(until) {
+			s.since = until
+		}
+		if s.until.After(s.since) {
+			sum, until = sum+s.until.Sub(s.since), s.until
+		}
+	}
+	return sum
+}
+
 // obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
 // gate said, or nil.
 func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {

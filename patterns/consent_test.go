@@ -404,3 +404,29 @@ func TestPeopleDecideAboutTheAnswer(t *testing.T) {
 		})
 	}
 }
+
+// A task that waits for its turn behind one that a person decides about has its whole time left then.
+func TestPeoplesTimeIsNobodysTime(t *testing.T) {
+	spec := asksToPay(t, gateway.Orchestrator)
+	spec.Budget.MaxParallel = 1
+	yes := answered(Decision{Approved: true, By: "local:1", Channel: "cli", Assurance: gateway.UserAssurance, Approval: "ap_1"}.Value())
+	w := &world{takes: 48 * time.Hour, script: map[string]Outcome{"task#1/approve#1": yes, "task#3/approve#1": yes}}
+	var tasks []any
+	for i, n := range []float64{10, 3, 11, 4} {
+		tasks = append(tasks, map[string]any{"id": string(rune('a' + i)), "worker": "pay", "args": map[string]any{"n": n}, "critical": true})
+	}
+	r, _ := w.run(t, spec, Task{Goal: "x", Caller: Proposals("plan", map[string]any{"kind": "plan", "tasks": tasks})})
+	if r.StopReason != Success || len(w.called("pay")) != 4 || r.Budget["max_seconds"].Used > 10 {
+		t.Errorf("ended with %s after %v, %v seconds used; want success, four calls, people's time not counted", r.StopReason, w.called("pay"), r.Budget["max_seconds"].Used)
+	}
+}
+
+func TestRestedBy(t *testing.T) {
+	at := func(s int) time.Time { return begun.Add(time.Duration(s) * time.Second) }
+	spans := []span{{at(10), at(20)}, {at(0), at(5)}, {at(12), at(25)}, {at(13), at(14)}, {at(30), at(29)}}
+	for s, want := range map[int]time.Duration{0: 0, 4: 0, 5: 5, 19: 6, 20: 15, 25: 20, 99: 20} {
+		if got := restedBy(spans, at(s)); got != want*time.Second {
+			t.Errorf("restedBy(%d s) = %v, want %v", s, got, want*time.Second)
+		}
+	}
+}

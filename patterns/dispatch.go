@@ -3,6 +3,7 @@ package patterns
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -31,6 +32,7 @@ type ending struct {
 
 	human    *HumanApproval // what a person decided; nil: nobody was asked
 	took     []span         // of people's time
+	rested   time.Duration  // what people took for other tasks before this one began
 	agreed   map[string]any // the arguments that they left; nil: nobody was asked
 	approval string         // by which
 }
@@ -126,7 +128,9 @@ func (o *orchestration) proposal(i, n int) gateway.Proposal {
 // work runs one task in its branch.
 func (o *orchestration) work(branch Run, i int, first attempt) ending {
 	t := o.plan[i]
-	return o.attempts(branch, i, ending{try: first, row: TaskRow{
+	rested := restedBy(o.people, branch.Now()) // while this one waited for its turn
+	first.effect.Deadline = first.effect.Deadline.Add(rested)
+	return o.attempts(branch, i, ending{try: first, rested: rested, row: TaskRow{
 		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: ijson.ArgsHash(t.Args),
 	}})
 }
@@ -175,16 +179,17 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 		ruling = o.gate.ReviewApproved(gateway.Case{Tool: call.Tool, Args: call.Args}, end.approval)
 	}
 	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
-	seen.said, seen.judged = try.effect.Said, try.effect.Judged
+	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
 	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: call, took: end.took}
 	permit, refusal, reason := c.obtain(ruling)
+	o.people = append(o.people, c.took[len(end.took):]...)
 	if end.took = c.took; c.human != nil {
 		end.human = c.human
 	}
 	if try.effect.Said, try.effect.Judged = seen.said, seen.judged; reason != "" { // there is no call for them to go with
 		end.judged, try.effect.Judged = append(end.judged, seen.judged...), nil
 	}
-	try.effect.Deadline = o.deadline.Add(length(end.took))
+	try.effect.Deadline = o.deadline.Add(end.rested + length(end.took))
 	if refusal != nil {
 		end.problems, end.judged = refusal.Problems, append(end.judged, barred(PhaseDispatch, c.call, refusal))
 	}
@@ -216,7 +221,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s timed out, attempt %d", permit.Tool(), n+1)
-	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(length(end.took))
+	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true
 }

@@ -76,6 +76,7 @@ type orchestration struct {
 	dispatches int
 	longest    float64 // seconds of the longest attempt
 	cut        string  // the run ended while tasks ran: max_seconds or cancelled
+	people     []span  // what people took for tasks, in the order in which they decided
 }
 
 // propose gets a plan and has it judged whole.
