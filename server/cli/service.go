@@ -33,18 +33,18 @@ func (s *service) carryOn() {
 
 // close hands over the runs that go on; whoever has the state file open takes them.
 func (s *service) close() {
+	s.wakes.Close() // what was asked last is told, while it can be counted
 	s.page.close()
 	s.engine.Close()
-	s.wakes.Close()
 }
 
-// notifier wakes people when a run asks one.
-func (s *service) notifier(c Config, environ []string, log *slog.Logger) *notify.Notifier {
+// notifier wakes people when a run asks one, which they answer at that page.
+func (s *service) notifier(c Config, environ []string, page func() string, log *slog.Logger) *notify.Notifier {
 	if s.memory {
 		return nil
 	}
 	return notify.New(notify.Config{
-		Mode: notify.Mode(c.Notify.Mode), Exec: c.Notify.Exec, Environ: environ, URL: s.page.URL, Waiting: s.engine.Approvals().WaitingApprovals, Log: log,
+		Mode: notify.Mode(c.Notify.Mode), Exec: c.Notify.Exec, Environ: environ, URL: page, Waiting: s.engine.Approvals().WaitingApprovals, Log: log,
 	})
 }
 
@@ -72,11 +72,12 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		page := c.InboxURL
 		if command == "serve" {
 			s.page = s.inbox(c, a.inboxLine(c), log)
-			s.wakes, page = s.notifier(c, a.environ, log), s.page.URL
-			state.engine.Asks = func(q patterns.Asked) {
-				s.page.asked(q)
-				s.wakes.Asked(q)
-			}
+			page = s.page.URL
+		}
+		s.wakes = s.notifier(c, a.environ, page, log)
+		state.engine.Asks = func(q patterns.Asked) {
+			s.page.asked(q)
+			s.wakes.Asked(q)
 		}
 		s.Server, err = wire(c, d, state.engine, served{log, page})
 	}
