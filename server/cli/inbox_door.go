@@ -83,7 +83,7 @@ func logDecided(log *slog.Logger, asked patterns.Asked) {
 func (a *app) inboxLine(c Config) string {
 	words := []string{"patterngate"}
 	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, usualState(a.environ)}} {
-		if path, err := filepath.Abs(f.path); err == nil && f.path != f.usual {
+		if path, err := filepath.Abs(f.path); err == nil && f.path != "" && path != f.usual {
 			words = append(words, f.flag, shellWord(runtime.GOOS, path))
 		}
 	}

@@ -82,9 +82,10 @@ func whoHolds(ctx context.Context, address, state string) holder {
 				conn = c
 				return c, err
 			},
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: holderHead,
+			DisableCompression: true, MaxResponseHeaderBytes: holderHead, // it stays open: whose a closed one was nobody can tell
 		},
 	}
+	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", nil)
 	if err != nil {
 		return heldByStranger

@@ -131,7 +131,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) 
 	if refused.how {
 		command = d.config.Command
 	}
-	writePage(w, refused.status, notice{Title: refused.title, Words: refused.words, Command: command, Again: refused.again})
+	show(w, refused.status, refused.title, notice{Words: refused.words, Command: command, Again: refused.again})
 }
 
 // lateHead is what a client gets whose head takes too long.

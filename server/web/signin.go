@@ -1,13 +1,11 @@
 package web
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"html/template"
 	"net/http"
 	"regexp"
-	"strconv"
+	"strings"
 )
 
 // NewToken is a token for one sign-in, and what is offered by it, see [patterns.Approvals].OfferSignIn. It is shown to
@@ -30,7 +28,7 @@ func (d *Door) offer(w http.ResponseWriter, r *http.Request, token string) *refu
 	if !tokenForm.MatchString(token) {
 		return &refusal{status: http.StatusNotFound, title: "No such sign-in", how: true, words: []string{"The link is not whole."}}
 	}
-	writePage(w, http.StatusOK, notice{Title: "Sign in", Token: token, Words: []string{
+	show(w, http.StatusOK, "Sign in", notice{Token: token, Words: []string{
 		"This signs this browser in to the Patterngate inbox at " + d.URL() + ", for 12 hours or until the program that serves it ends. The link counts once."}})
 	return nil
 }
@@ -95,39 +93,17 @@ var ownPath = regexp.MustCompile(`^/([a-z]{1,8}(/[a-z]{1,4}_[0-9a-f]{16}(/[a-z]{
 
 // notice is a page of the door itself.
 type notice struct {
-	Title   string
+	frame
 	Words   []string
 	Command string // what to type for a sign-in
 	Token   string // that a button offers
 	Again   string // where a link leads on
 }
 
-var noticePage = template.Must(template.New("notice").Parse(`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Patterngate</title></head>
-<body><main>
-<h1>{{.Title}}</h1>
-{{range .Words}}<p>{{.}}</p>
-{{end}}{{with .Again}}<p><a href="{{.}}">Go on</a></p>
-{{end}}{{with .Token}}<form method="post" action="/sign-in"><input type="hidden" name="token" value="{{.}}"><button autofocus>Sign in</button></form>
-{{end}}{{with .Command}}<p>To sign in, type at a terminal of this machine:</p>
-<pre><code>{{.}}</code></pre>
-<p>It opens this page with a sign-in that counts once, within 60 seconds. Then load this page again.</p>
-{{end}}</main></body>
-</html>
-`))
-
-func writePage(w http.ResponseWriter, status int, n notice) {
-	var page bytes.Buffer
-	if err := noticePage.Execute(&page, n); err != nil {
-		panic(err) // a template of ours over texts
+// show writes a page of the door itself.
+func show(w http.ResponseWriter, status int, title string, n notice) {
+	if n.Title = title; strings.HasPrefix(n.Again, "/") {
+		w.Header().Set("Refresh", "0; url="+n.Again) // who has a cookie is there at once, without a click
 	}
-	h := w.Header()
-	if n.Again != "" && n.Again[0] == '/' {
-		h.Set("Refresh", "0; url="+n.Again) // who has a cookie is there at once, without a click
-	}
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(page.Len()))
-	w.WriteHeader(status)
-	_, _ = w.Write(page.Bytes()) // who does not read it is gone
+	render(w, status, "door.html", n)
 }
