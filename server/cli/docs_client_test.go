@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"testing"
 )
 
@@ -23,12 +24,12 @@ type docsClient struct {
 // newDocsClient serves over pipes until the test ends.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{out: io.Discard, err: io.Discard}
+	a := &app{out: io.Discard, err: io.Discard, state: filepath.Join(t.TempDir(), "state.db")}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.service("docs", loaded.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +45,7 @@ func newDocsClient(t *testing.T) *docsClient {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
+		s.close()
 	})
 	c := &docsClient{t: t, to: toServer, lines: bufio.NewScanner(fromServer)}
 	c.lines.Buffer(nil, 1<<20)
