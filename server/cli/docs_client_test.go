@@ -15,10 +15,11 @@ import (
 // docsClient is an MCP client of a fresh installation: the embedded default, no key. It makes calls one after the
 // other.
 type docsClient struct {
-	t     *testing.T
-	to    io.Writer
-	lines *bufio.Scanner
-	last  int
+	t       *testing.T
+	service *service
+	to      io.Writer
+	lines   *bufio.Scanner
+	last    int
 }
 
 // newDocsClient serves over pipes until the test ends.
@@ -47,7 +48,7 @@ func newDocsClient(t *testing.T) *docsClient {
 		}
 		s.close()
 	})
-	c := &docsClient{t: t, to: toServer, lines: bufio.NewScanner(fromServer)}
+	c := &docsClient{t: t, service: s, to: toServer, lines: bufio.NewScanner(fromServer)}
 	c.lines.Buffer(nil, 1<<20)
 	c.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}`)
 	return c
