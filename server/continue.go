@@ -71,6 +71,8 @@ func (c call) notTaken() gateway.Problem {
 		p.Want = "a run that waits; this one goes on in another call"
 	case s.State == patterns.Over:
 		p.Want = "a run that waits; this one has ended"
+	case kindOf(s.Ended.Waiting) != string(patterns.ForCaller):
+		p.Want = "a run that waits for its caller; this one is " + waitWords(kindOf(s.Ended.Waiting)) + ", and nothing that is sent here counts"
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
 		p.Pointer, p.Got = "/turn", gateway.Got(c.Arguments["turn"])
 		p.Want = "the present turn: " + string(gateway.Got(float64(s.Ended.Waiting.Turn)))

@@ -301,3 +301,22 @@ func TestApprovalIsLogged(t *testing.T) {
 		t.Errorf("the log repeats what somebody wrote: %s", log.String())
 	}
 }
+
+// Nothing that a client sends to a run that waits for a person is taken, and it is told why.
+func TestApprovalIsNoTurn(t *testing.T) {
+	engine := &stays{run: undecided(t), fault: patterns.ErrNotTaken}
+	c := connect(t, serving(t, func(c *Config) { engine.Engine, c.Engine = c.Engine, engine }))
+	for _, sent := range []string{
+		`"actions":[]`, `"turn":1,"actions":[{"kind":"final","answer":"approved"}]`, `"actions":[{"kind":"final","answer":"approved"}]`, `"continue_with":"model"`,
+	} {
+		r := c.call(sv, `{"run_id":"`+someRun+`",`+sent+`}`).result(t)
+		problems, _ := r.Structured["problems"].([]any)
+		want := map[string]any{
+			"pointer": "/run_id", "reason": "not_taken", "got": someRun,
+			"want": "a run that waits for its caller; this one is waiting for a person, and nothing that is sent here counts",
+		}
+		if diff := cmp.Diff([]any{want}, problems); diff != "" || r.IsError || r.Structured["status"] != "waiting" || nextOf(r)["action"] != "tell_user" {
+			t.Errorf("%s: problems (-want +got):\n%s\n%v", sent, diff, nextOf(r))
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"regexp"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server"
 )
 
 // maxComment is how long the words of who decides may be, in characters (spec/surface.md section 6).
@@ -181,12 +181,10 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	if err != nil {
 		return undecided(what, before, err)
 	}
-	g := asked.Given
-	if g == nil {
+	if asked.Given == nil {
 		return fault(what, errors.New("the decision was taken and cannot be read back"))
 	}
-	d.log.LogAttrs(ctx, slog.LevelInfo, "approval decided", slog.String("approval_id", asked.ID), slog.String("run_id", asked.Question.Run),
-		slog.String("decision", string(g.Choice)), slog.String("assurance", string(g.Assurance)), slog.String("channel", g.Channel))
+	server.LogDecided(ctx, d.log, asked)
 	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run))
 }
 

@@ -8,27 +8,29 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"testing"
 )
 
 // docsClient is an MCP client of a fresh installation: the embedded default, no key. It makes calls one after the
 // other.
 type docsClient struct {
-	t     *testing.T
-	to    io.Writer
-	lines *bufio.Scanner
-	last  int
+	t       *testing.T
+	service *service
+	to      io.Writer
+	lines   *bufio.Scanner
+	last    int
 }
 
 // newDocsClient serves over pipes until the test ends.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{out: io.Discard, err: io.Discard}
+	a := &app{out: io.Discard, err: io.Discard, state: filepath.Join(t.TempDir(), "state.db")}
 	loaded, err := a.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	s, err := a.service("docs", loaded.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +46,9 @@ func newDocsClient(t *testing.T) *docsClient {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
+		s.close()
 	})
-	c := &docsClient{t: t, to: toServer, lines: bufio.NewScanner(fromServer)}
+	c := &docsClient{t: t, service: s, to: toServer, lines: bufio.NewScanner(fromServer)}
 	c.lines.Buffer(nil, 1<<20)
 	c.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}`)
 	return c

@@ -22,7 +22,7 @@ func TestPatternsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := docsPage{t: t, client: newDocsClient(t), runs: map[string]string{}, epoch: time.Now()}
+	page := docsPage{t: t, client: newDocsClient(t), runs: map[string]string{}, counts: map[string]int{}, epoch: time.Now()}
 	lines := strings.Split(string(text), "\n")
 	for i := 0; i < len(lines); i++ {
 		i = page.copy(lines, i)
@@ -41,7 +41,8 @@ var seconds = regexp.MustCompile(`(under )?[0-9]+\.[0-9]+ s\b`)
 type docsPage struct {
 	t      *testing.T
 	client *docsClient
-	runs   map[string]string // the page's names of runs, by the client's
+	runs   map[string]string // the page's names of runs and approvals, by the client's
+	counts map[string]int    // of them, by the beginning of their names
 	epoch  time.Time         // shown as docsEpoch
 	out    []string
 }
@@ -90,7 +91,8 @@ func (p *docsPage) block(lines []string, i int) (string, int) {
 }
 
 var (
-	docsRun     = regexp.MustCompile(`run_[0-9a-f]{16}`)
+	docsRun     = regexp.MustCompile(`(?:run|ap)_[0-9a-f]{16}`)
+	docsDigest  = regexp.MustCompile(`"digest":"sha256:[0-9a-f]{64}"`)
 	docsTime    = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z`)
 	docsReceipt = regexp.MustCompile(`\b((?:rf|em)_[0-9]+)_[0-9a-f]{12}`)
 )
@@ -102,10 +104,13 @@ var docsEpoch = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 func (p *docsPage) named(text string) string {
 	text = docsRun.ReplaceAllStringFunc(text, func(id string) string {
 		if p.runs[id] == "" {
-			p.runs[id] = fmt.Sprintf("run_%016d", len(p.runs)+1)
+			kind := id[:strings.IndexByte(id, '_')+1]
+			p.counts[kind]++
+			p.runs[id] = fmt.Sprintf("%s%016d", kind, p.counts[kind])
 		}
 		return p.runs[id]
 	})
+	text = docsDigest.ReplaceAllString(text, `"digest":"sha256:`+strings.Repeat("0123456789abcdef", 4)+`"`)
 	text = docsReceipt.ReplaceAllString(text, "${1}_0123456789ab")
 	return docsTime.ReplaceAllStringFunc(text, func(stamp string) string {
 		at, err := time.Parse(time.RFC3339, stamp)

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server"
 	"patterngate/server/web"
 )
 
@@ -32,7 +33,7 @@ func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slo
 		pages := web.New(web.Config{
 			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: engine.Operator().Alive,
 			Open: opener(keys), KeyFiles: keyFiles(keys),
-			Decided: func(asked patterns.Asked) { logDecided(log, asked) },
+			Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), log, asked) },
 		})
 		return web.NewDoor(web.DoorConfig{
 			Pages: pages, SignIns: engine.Approvals(), Address: address, Version: version().Version, Command: command, Log: log,
@@ -67,16 +68,6 @@ func keyFiles(keys approver.Dir) func() []string {
 		}
 		return ids
 	}
-}
-
-// logDecided tells the log of a decision; what was decided about is in the record.
-func logDecided(log *slog.Logger, asked patterns.Asked) {
-	if asked.Given == nil {
-		return
-	}
-	log.LogAttrs(context.Background(), slog.LevelInfo, "decided", slog.String("approval", asked.ID), slog.String("run", asked.Question.Run),
-		slog.String("decision", string(asked.Given.Choice)), slog.String("by", asked.Given.By),
-		slog.String("channel", asked.Given.Channel), slog.String("assurance", string(asked.Given.Assurance)))
 }
 
 // inboxLine is what a person types to sign in to the page of this configuration.
