@@ -211,9 +211,10 @@ type Act struct {
 }
 
 // Message is what is signed.
-func (a Act) Message() []byte {
-	return append([]byte(actPrefix), ijson.Canonical(a.Value())...)
-}
+func (a Act) Message() []byte { return append([]byte(actPrefix), a.Object()...) }
+
+// Object is the act in canonical form, as it is signed and recorded.
+func (a Act) Object() []byte { return ijson.Canonical(a.Value()) }
 
 // Value is the act as it is signed and recorded: a decoded value.
 func (a Act) Value() map[string]any {

@@ -51,8 +51,8 @@ type IntentBody struct {
 	Grant          string       `json:"grant"` // the approval that it spends
 
 	// Of a question to a person:
-	Object json.RawMessage `json:"object"`
-	Digest string          `json:"digest"`
+	Object json.RawMessage `json:"object"` // the [gateway.Question] in canonical form; nil where nobody's time is taken
+	Digest string          `json:"digest"` // of the object
 	Rule   string          `json:"rule"`
 	Reason string          `json:"reason"`
 }
@@ -75,8 +75,8 @@ type OutcomeBody struct {
 	Usage  Usage           `json:"usage"` // of a model effect
 
 	// Of a question to a person:
-	Decision  json.RawMessage `json:"decision"`
-	Signature string          `json:"signature"`
+	Decision  json.RawMessage `json:"decision"`  // the [gateway.Answer] in canonical form; a word of who stands in for a person
+	Signature string          `json:"signature"` // over the decision; "" for none
 	Channel   string          `json:"channel"`
 	By        string          `json:"by"`
 	Assurance string          `json:"assurance"`
@@ -102,6 +102,8 @@ type NoteBody struct {
 	Signature string `json:"signature"`
 	Reason    string `json:"reason"`
 	Effect    string `json:"effect"` // the key of the effect that it is about
+	// Act is what was signed, a [gateway.Act] in canonical form; nil where nothing was.
+	Act json.RawMessage `json:"act"`
 }
 
 // EndBody is the body of an end event.
@@ -142,8 +144,10 @@ func DecodeBody(e Event) (any, error) {
 		return nil, fmt.Errorf("event %d: the kind %.40q is not known here", e.Seq, e.Kind)
 	}
 	err := ijson.DecodeKnown(e.Body, body)
-	if plain := RedactedAsText(e.Body); err != nil && plain != nil { // a text may have been redacted
-		err = ijson.DecodeKnown(plain, body)
+	if err != nil { // a text may have been redacted
+		if plain := RedactedAsText(e.Body); plain != nil {
+			err = ijson.DecodeKnown(plain, body)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("event %d: body of %s: %w", e.Seq, e.Kind, err)

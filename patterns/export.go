@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -31,13 +32,20 @@ type Exported struct {
 	RunID, Pattern string
 	Head           Head      // as the first line says
 	At             time.Time // when it was exported; no part of the record
-	Events         []Event
+	// Keys are those that signed what is in it, and those that vouch for them; no part of the record either, and worth what
+	// is known of them elsewhere.
+	Keys   []gateway.PublicKey
+	Events []Event
 }
 
+// Ring is what the export says of who may sign.
+func (x Exported) Ring() gateway.Ring { return gateway.NewRing(x.Keys) }
+
 // ExportRecord writes a record as JSON Lines: a line about the run, then one for each event, its body last and in its
-// stored bytes, so that a checker needs no canonicaliser. A run that has not ended is exported as far as it is.
-func ExportRecord(runID, pattern string, events []Event, exportedAt time.Time) []byte {
-	x := Exported{RunID: runID, Pattern: pattern, Head: HeadOf(events), At: exportedAt, Events: events}
+// stored bytes, so that a checker needs no canonicaliser. A run that has not ended is exported as far as it is. Of the
+// state file's keys those are written that signed something in it.
+func ExportRecord(runID, pattern string, events []Event, ring gateway.Ring, exportedAt time.Time) []byte {
+	x := Exported{RunID: runID, Pattern: pattern, Head: HeadOf(events), At: exportedAt, Keys: keysOf(events, ring), Events: events}
 	size := 256
 	for _, e := range events {
 		size += 192 + len(e.Key) + len(e.Body)
@@ -57,7 +65,14 @@ func (x Exported) appendFirst(dst []byte) []byte {
 	dst = append(strconv.AppendInt(dst, x.Head.Events, 10), `,"head":"`...)
 	dst = append(hex.AppendEncode(dst, x.Head.Hash), `","exported_at":"`...)
 	dst = x.At.UTC().AppendFormat(dst, time.RFC3339)
-	return append(dst, `","keys":[]}`+"\n"...)
+	dst = append(dst, `","keys":[`...)
+	for i, k := range x.Keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendKey(dst, k)
+	}
+	return append(dst, "]}\n"...)
 }
 
 // AppendLine writes the event as an export has it, with its line end.
@@ -130,8 +145,8 @@ func readFirst(line []byte) (x Exported, reason string) {
 		return x, fmt.Sprintf("the kind is %.40q; want %q", first.Kind, exportKind)
 	case first.Format != exportFormat:
 		return x, fmt.Sprintf("the format is %d; this program reads %d", first.Format, exportFormat)
-	case len(first.Keys) > 0:
-		return x, "it holds keys of approvers, which this program cannot check yet; want []"
+	case len(first.Keys) > maxExportKeys:
+		return x, fmt.Sprintf("it holds %d keys; at most %d are read", len(first.Keys), maxExportKeys)
 	}
 	hash, ok := readHash(first.Head)
 	at, err := time.Parse(time.RFC3339, first.At)
@@ -142,6 +157,13 @@ func readFirst(line []byte) (x Exported, reason string) {
 		return x, "exported_at is no time such as 2026-11-21T09:30:00Z"
 	}
 	x = Exported{RunID: first.RunID, Pattern: first.Pattern, Head: Head{first.Events, hash}, At: at}
+	for _, text := range first.Keys {
+		k, reason := readKey(text)
+		if reason != "" {
+			return x, reason
+		}
+		x.Keys = append(x.Keys, k)
+	}
 	return x, asWritten(line, x.appendFirst(nil))
 }
 

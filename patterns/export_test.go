@@ -2,6 +2,8 @@ package patterns
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/gateway"
 )
 
 const recordedRun = "run_00112233aabbccdd"
@@ -43,7 +47,7 @@ var exportedAt = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 func export(t testing.TB) []byte {
 	t.Helper()
-	return ExportRecord(recordedRun, "route_ticket", recorded(recordedRun), exportedAt)
+	return ExportRecord(recordedRun, "route_ticket", recorded(recordedRun), gateway.Ring{}, exportedAt)
 }
 
 func TestExportRoundTrip(t *testing.T) {
@@ -89,7 +93,7 @@ func TestExportForged(t *testing.T) {
 			return strings.Join(append(lines[:n:n], lines[n+1:]...), "")
 		}
 	}
-	other := string(ExportRecord("run_ffffffffffffffff", "route_ticket", recorded("run_ffffffffffffffff"), exportedAt))
+	other := string(ExportRecord("run_ffffffffffffffff", "route_ticket", recorded("run_ffffffffffffffff"), gateway.Ring{}, exportedAt))
 	head := hex.EncodeToString(HeadOf(recorded(recordedRun)).Hash)
 	tests := map[string]struct {
 		edit func(string) string
@@ -104,7 +108,7 @@ func TestExportForged(t *testing.T) {
 		"head":                {line(0, head[:2], "zz"), "line 1: head is not 64"},
 		"another head":        {line(0, head, strings.Repeat("00", 32)), "event 0: the first line names another head"},
 		"exported_at":         {line(0, "2026-11-21", "yesterday"), "line 1: exported_at is no time"},
-		"keys":                {line(0, `"keys":[]`, `"keys":[{}]`), "line 1: it holds keys"},
+		"keys":                {line(0, `"keys":[]`, `"keys":[{}]`), "line 1: holds a key whose public half is no"},
 		"another member":      {line(0, `"keys"`, `"note":"x","keys"`), "line 1: has members"},
 		"no member":           {line(0, `"format":1,`, ``), "line 1: format is missing"},
 		"seq":                 {line(2, `"seq":2`, `"seq":3`), "event 2: missing; the next one is event 3"},
@@ -187,7 +191,7 @@ func TestExportAgainstKeptHead(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := checked(ExportRecord(recordedRun, "route_ticket", test.events, exportedAt), test.kept)
+			err := checked(ExportRecord(recordedRun, "route_ticket", test.events, gateway.Ring{}, exportedAt), test.kept)
 			if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
 				t.Errorf("found %v, want %q", got, test.want)
 			}
@@ -248,8 +252,63 @@ func TestExportEveryByte(t *testing.T) {
 	}
 }
 
+// keyed is a record in which somebody signed, and the export of it.
+func keyed() (gateway.PublicKey, []byte) {
+	private := ed25519.NewKeyFromSeed(make([]byte, 32))
+	k := gateway.PublicKey{Name: "Anna <b>\u202e", Public: private.Public().(ed25519.PublicKey), Enrolled: exportedAt.Add(-time.Hour)}
+	k.ID = gateway.KeyID(k.Public)
+	sign := func(a gateway.Act) gateway.SignedAct {
+		return gateway.SignedAct{Act: a, Signature: base64.StdEncoding.EncodeToString(ed25519.Sign(private, a.Message()))}
+	}
+	nonce := strings.Repeat("0a", 16)
+	k.Vouched = sign(gateway.Act{Act: gateway.ActEnroll, Subject: k.EnrolSubject(), At: k.Enrolled, Nonce: nonce, Key: k.ID})
+	k.Removed = exportedAt
+	k.Dropped = sign(gateway.Act{Act: gateway.ActRemove, Subject: map[string]any{"id": k.ID}, At: k.Removed, Nonce: nonce, Key: k.ID})
+	events := recorded(recordedRun)[:2]
+	seize := Event{Seq: 3, At: events[1].At, Kind: NoteEvent, Body: json.RawMessage(`{"act":{"key":"` + k.ID + `"},"what":"seize"}`)}
+	seize.Seal(recordedRun, events[1].Hash)
+	return k, ExportRecord(recordedRun, "route_ticket", append(events, seize), gateway.NewRing([]gateway.PublicKey{k}), exportedAt)
+}
+
+// The keys of an export are read as they were written, and nothing else is taken for one.
+func TestExportKeys(t *testing.T) {
+	want, text := keyed()
+	x, err := ReadExport(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]gateway.PublicKey{want}, x.Keys); diff != "" {
+		t.Errorf("keys of the export differ (-want +got):\n%s", diff)
+	}
+	if found, ok := x.Ring().Find(want.ID); !ok || found.Removed.IsZero() {
+		t.Errorf("the export's ring has %+v, %v", found, ok)
+	}
+	first, rest, _ := strings.Cut(string(text), "\n")
+	key := first[strings.Index(first, `"keys":[`)+len(`"keys":[`) : strings.LastIndex(first, "]}")]
+	for name, test := range map[string]struct{ old, to, want string }{
+		"a word":          {key, `"k"`, "line 1: holds a key that is none"},
+		"another member":  {`"id":`, `"extra":1,"id":`, "line 1: holds a key that is none"},
+		"a member twice":  {`"nonce":`, `"nonce":"","nonce":`, "line 1: holds a key that is none"},
+		"a short key":     {`"public":"`, `"public":"AAAA`, "line 1: holds a key whose public half"},
+		"no time":         {`"enrolled_at":"2026`, `"enrolled_at":"x`, "line 1: holds a key whose enrolled_at"},
+		"no removal time": {`"removed_at":"2026`, `"removed_at":"x`, "line 1: holds a key whose removed_at"},
+		"a removal alone": {`"removed_at":"2026-11-21T09:30:00Z",`, ``, "line 1: holds a key with a removal or removed_at alone"},
+		"a fraction":      {`"enrolled_at":"2026-11-21T08:30:00Z"`, `"enrolled_at":"2026-11-21T08:30:00.5Z"`, "line 1: is not spelled"},
+		"a blank":         {`,"name"`, `, "name"`, "line 1: is not spelled"},
+		"a long name":     {"Anna", strings.Repeat("x", 300), "line 1: holds a key whose name"},
+		"too many":        {key, strings.Repeat(key+",", 64) + key, "line 1: it holds 65 keys; at most 64"},
+	} {
+		edited := strings.Replace(first, test.old, test.to, 1)
+		if _, err := ReadExport([]byte(edited + "\n" + rest)); edited == first || err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: ReadExport = %v, want %s...", name, err, test.want)
+		}
+	}
+}
+
 func FuzzReadExport(f *testing.F) {
 	f.Add(export(f))
+	_, text := keyed()
+	f.Add(text)
 	f.Add([]byte("{}\n{}\n"))
 	f.Add([]byte(`{"kind":"patterngate.export","format":1,"run_id":"","pattern":"","events":0,"head":"","exported_at":"0000-01-01T00:00:00Z","keys":[]}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

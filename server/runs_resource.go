@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -67,9 +68,21 @@ func (s *Server) addTraces() {
 		case err != nil:
 			return nil, s.fault(ctx, err)
 		}
-		text := patterns.ExportRecord(id, run.Pattern, events, time.Now())
+		ring, err := s.keys()
+		if err != nil {
+			return nil, s.fault(ctx, err)
+		}
+		text := patterns.ExportRecord(id, run.Pattern, events, ring, time.Now())
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: ndjsonType, Text: string(text)}}, nil
 	})
+}
+
+// keys are the approver keys; no private half is among them.
+func (s *Server) keys() (gateway.Ring, error) {
+	if s.config.Keys == nil {
+		return gateway.Ring{}, nil
+	}
+	return s.config.Keys()
 }
 
 // runEnvelope is a principal's run as it stands.

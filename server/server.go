@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -41,6 +42,8 @@ type Config struct {
 	Results map[string]Channel
 	Version string // of the program, as clients are shown it
 	State   string // where the engine keeps its runs, for the log; "": in memory
+	// Keys are the approver keys, of which a record names those that signed in it; nil: there are none.
+	Keys func() (gateway.Ring, error)
 	// Inbox is the address of the page on which people decide about calls, "http://127.0.0.1:8766", for who is told where;
 	// "": there is none. It is asked for every result that names it, at any time; nil: there is none.
 	Inbox func() string

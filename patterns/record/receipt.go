@@ -52,11 +52,19 @@ type Approved struct {
 	Assurance string `json:"assurance"`
 	At        string `json:"at"`
 	Comment   string `json:"comment,omitempty"`
+	Approval  string `json:"approval_id,omitempty"`
+	KeyID     string `json:"key_id,omitempty"` // that is said to have signed; [Check] says whether it did
+	KeyName   string `json:"key_name,omitempty"`
+	Edits     []Edit `json:"edits,omitempty"` // what they changed
 }
 
-// Refused is a proposal that the gate or a person turned down.
+// Refused is a proposal that the gate or a person turned down or that waits for one, a call that its approval did not let
+// through, or an attempt to answer a question that was refused.
 type Refused struct {
 	Name     string    `json:"name,omitempty"`
+	Approval string    `json:"approval_id,omitempty"` // of an attempt
+	Reason   string    `json:"reason,omitempty"`      // of what is no proposal's
+	Until    string    `json:"until,omitempty"`       // of what waits for a person
 	Phase    string    `json:"phase,omitempty"`
 	Decision string    `json:"decision"`
 	Rule     string    `json:"rule,omitempty"`
@@ -99,17 +107,39 @@ func (s Story) Receipt() Receipt {
 		r.Record.Verify = fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))
 	}
 	for i, row := range s.Rows {
-		switch {
-		case row.isCall() && row.State != string(patterns.Canceled):
+		if row.isCall() && row.State != string(patterns.Canceled) {
 			r.Calls = append(r.Calls, s.call(row, i))
-		case row.Kind == Judged && row.Decision != "revise" && row.Decision != "escalate": // those two go on
-			r.Refused = append(r.Refused, Refused{Name: row.Name, Phase: row.Phase, Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row)})
-		case row.Decision == "reject":
-			tool, _ := row.About()
-			r.Refused = append(r.Refused, Refused{Name: tool, Phase: row.Phase, Decision: "reject", Rule: row.Rule, RuleText: ruleText(row), Asked: row.approved()})
+		} else if refused, ok := s.refusedOf(row, i); ok {
+			r.Refused = append(r.Refused, refused)
 		}
 	}
 	return r
+}
+
+// refusedOf is what was turned down by row i, or is not decided yet, where something was.
+func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
+	r = Refused{Name: row.Name, Phase: row.Phase, Decision: "refused", Rule: row.Rule, RuleText: ruleText(row)}
+	tool, _ := row.About()
+	switch {
+	case row.RefusedAnswer():
+		r.Approval, r.Reason, r.Asked, r.RuleText = row.Approval, row.Why, row.approved(), meaning(row.Why)
+	case row.refusedCall():
+		r.Reason, r.RuleText = row.Reason, meaning(row.Reason)
+		if by := s.approving(row, i); by != nil {
+			r.Asked = by.approved()
+		}
+	case row.awaitsPerson():
+		r.Name, r.Decision, r.Until = tool, "waiting", row.ExpiresAt
+	case row.unanswered():
+		r.Name, r.Reason = tool, row.Reason
+	case row.Kind == Judged && row.Decision != "revise" && row.Decision != "escalate": // those two go on
+		r.Decision = row.Decision
+	case row.Kind == string(patterns.HumanEffect) && row.Decision == "reject":
+		r.Name, r.Decision, r.Asked = tool, "reject", row.approved()
+	default:
+		return Refused{}, false
+	}
+	return r, true
 }
 
 func isRunID(id string) bool {
@@ -126,27 +156,70 @@ func (s Story) call(row Row, i int) Call {
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
 		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash,
 	}
-	for _, before := range slices.Backward(s.Rows[:i]) {
-		if before.Branch() == row.Branch() && before.isCall() {
-			break // a yes is for the next call alone
-		}
-		tool, effect := before.About()
-		if before.Branch() == row.Branch() && tool == row.Name && effect == "" && (before.Decision == "approve" || before.Decision == "edit") {
-			c.Approved = before.approved()
-			break
-		}
+	if by := s.approving(row, i); by != nil {
+		c.Approved = by.approved()
 	}
-	for _, later := range s.Rows[i+1:] {
-		if _, effect := later.About(); effect == row.Key && later.Decision != "" {
-			c.Settled = later.approved()
-			c.Status = map[string]string{"happened": string(gateway.Finished), "did_not_happen": string(gateway.Failed)}[later.Decision]
-		}
+	c.Settled = s.settled(row)
+	if c.Settled != nil {
+		c.Status = map[string]string{"happened": string(gateway.Finished), "did_not_happen": string(gateway.Failed)}[c.Settled.Decision]
 	}
 	return c
 }
 
+// settled is what a person said became of a call in doubt; nil: nobody was asked, or has said. The run is told of it by an
+// outcome; who signed it stands in a note.
+func (s Story) settled(row Row) (by *Approved) {
+	if row.State != string(patterns.Unknown) {
+		return nil
+	}
+	for _, r := range s.Rows {
+		if _, effect := r.About(); effect == row.Key && row.Key != "" && r.Decision != "" {
+			by = r.approved()
+		}
+	}
+	if by == nil {
+		return nil
+	}
+	for _, r := range s.Rows {
+		if r.Kind == Note && r.about == row.Key && r.KeyID != "" && r.Decision == by.Decision {
+			by.KeyID, by.KeyName, by.Assurance = r.KeyID, r.KeyName, r.Sure
+		}
+	}
+	return by
+}
+
+// approving is the decision that let the call of row i through; nil: none did. A call that spends an approval names it; a
+// decision of who stands in for a person is for the next call alone.
+func (s Story) approving(row Row, i int) *Row {
+	for _, before := range slices.Backward(s.Rows[:i]) {
+		yes := before.Decision == "approve" || before.Decision == "edit"
+		tool, effect := before.About()
+		switch {
+		case row.Grant != "":
+			if before.Approval == row.Grant && yes && tool == row.Name {
+				return &before
+			}
+		case before.Branch() != row.Branch():
+		case before.isCall():
+			return nil
+		case tool == row.Name && effect == "" && yes:
+			return &before
+		}
+	}
+	return nil
+}
+
 func (r Row) approved() *Approved {
-	return &Approved{Decision: r.Decision, By: r.By, Channel: r.Channel, Assurance: r.Sure, At: clock(r.ended), Comment: r.Comment}
+	at := r.DecidedAt
+	if at == "" && r.ended == 0 {
+		at = clock(r.began) // it took no time
+	} else if at == "" {
+		at = clock(r.ended)
+	}
+	return &Approved{
+		Decision: r.Decision, By: r.By, Channel: r.Channel, Assurance: r.Sure, At: at, Comment: r.Comment,
+		Approval: r.Approval, KeyID: r.KeyID, KeyName: r.KeyName, Edits: r.Edits,
+	}
 }
 
 // status says what is known about a call: as the run's result has it, else as its outcome says.
@@ -203,6 +276,9 @@ func ruleText(r Row) string {
 			return m
 		}
 		return r.Why
+	}
+	if r.Rule == "" {
+		return ""
 	}
 	for _, family := range []string{"supervisor_block:", "policy_block:"} {
 		if row, ok := gateway.LookupStopReason(family + r.Rule); ok && row.Name == family+r.Rule {

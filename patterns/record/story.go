@@ -80,8 +80,9 @@ type Row struct {
 	Channel  string   `json:"channel,omitempty"`
 	Sure     string   `json:"assurance,omitempty"`
 	Comment  string   `json:"comment,omitempty"`
-	Grant    string   `json:"grant,omitempty"`
+	Grant    string   `json:"grant,omitempty"` // the approval that a call spends
 	Tokens   int      `json:"tokens,omitempty"`
+	Person            // of what is a person's
 
 	input  json.RawMessage
 	output json.RawMessage
@@ -138,6 +139,7 @@ func Read(events []patterns.Event) Story {
 	for i := range s.Rows {
 		s.finish(&s.Rows[i])
 	}
+	s.spent()
 	return s
 }
 
@@ -175,8 +177,10 @@ func (s *Story) take(e patterns.Event) {
 	case *patterns.JudgedBody:
 		row.Kind, row.Phase, row.Decision, row.Rule, row.Why, row.input = Judged, body.Phase, body.Decision, body.Rule, body.Reason, body.Proposal
 		row.Name = proposed(body.Proposal)
+		row.attempted(body.Proposal)
 	case *patterns.NoteBody:
 		row.Kind, row.Name, row.By, row.Channel, row.Comment = Note, body.What, body.By, body.Channel, body.Reason
+		row.acted(*body)
 	}
 	s.Rows = append(s.Rows, row)
 }
@@ -224,6 +228,7 @@ func (s *Story) finish(r *Row) {
 	}
 	if r.State == Open && s.EndedAt == "" && r.Waits() {
 		s.Status = string(patterns.Parked)
+		s.Waited += max(0, s.Took-r.After)
 	}
 	for _, e := range s.envelope.Effects {
 		if e.Key == r.Key && !strings.HasPrefix(e.ArgsHash, "{") {
@@ -235,8 +240,9 @@ func (s *Story) finish(r *Row) {
 // attempt counts earlier calls of the same thing in the same branch that did not end well; 0 where there is none.
 func (s *Story) attempt(r Row) int {
 	n := 1
-	for _, before := range s.Rows {
-		same := before.Kind == r.Kind && before.Name == r.Name && before.Branch() == r.Branch() && string(before.input) == string(r.input)
+	for i := range s.Rows {
+		before := &s.Rows[i]
+		same := before.Kind == r.Kind && before.Name == r.Name && string(before.input) == string(r.input) && before.Branch() == r.Branch()
 		if same && before.State != string(patterns.OK) && before.State != Open {
 			n++
 		}
@@ -255,6 +261,7 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 	}
 	if b.EffectKind == patterns.HumanEffect {
 		r.Rule, r.Why = ruleOf(b), b.Reason
+		r.asked(b)
 	}
 	if v := b.Verdict; v != nil {
 		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions

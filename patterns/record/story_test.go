@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -87,6 +88,51 @@ func TestReceiptCalls(t *testing.T) {
 	s.RunID = "run_1; echo"
 	if verify := s.Receipt().Record.Verify; verify != "" {
 		t.Errorf("a run id that is none of ours stands in a command: %q", verify)
+	}
+}
+
+// What a person was asked, said and let through is told of their row, the call's and the receipt's.
+func TestReadApproval(t *testing.T) {
+	s := Read(newScene(t, anna, anna.PublicKey).evidence().Events).Naming(gateway.NewRing([]gateway.PublicKey{anna.PublicKey}))
+	rows := map[string]Row{}
+	for _, r := range s.Rows {
+		rows[r.Kind+" "+r.Key] = r
+	}
+	asked, refused := rows["human approve#1"], rows["judged "]
+	if asked.Approval != "ap_00000000000000a1" || asked.KeyID != anna.ID || asked.KeyName != "Anna" || asked.ExpiresAt != "2026-11-22T09:30:00Z" ||
+		asked.DecidedAt != "2026-11-21T10:30:00Z" || asked.SpentBy != "issue_refund#1" || asked.Decision != "edit" || !strings.HasPrefix(asked.Digest, "sha256:") {
+		t.Errorf("the row of the question: %+v", asked)
+	}
+	if len(asked.Edits) != 1 || asked.Edits[0].Name != "amount_usd" || string(asked.Edits[0].From) != "1200" || string(asked.Edits[0].To) != "800" {
+		t.Errorf("what the person changed: %+v", asked.Edits)
+	}
+	if !refused.RefusedAnswer() || refused.Approval != asked.Approval || refused.Why != "approval_invalid" {
+		t.Errorf("the row of the refused attempt: %+v", refused)
+	}
+	calls := s.Receipt().Calls
+	if len(calls) != 2 || calls[0].Approved == nil || calls[0].Approved.KeyID != anna.ID || calls[1].Approved == nil || calls[0].Settled == nil || calls[0].Settled.KeyName != "Anna" {
+		t.Errorf("the receipt's calls: %+v", calls)
+	}
+	if list := s.Receipt().Refused; len(list) != 1 || list[0].Approval != asked.Approval {
+		t.Errorf("the receipt's refused: %+v", list)
+	}
+}
+
+func TestEdits(t *testing.T) {
+	for name, test := range map[string]struct{ from, to, want string }{
+		"none":      {`{"a":1}`, `{"a":1}`, ""},
+		"all kinds": {`{"a":1,"b":{"x":1},"c":3}`, `{"a":1,"b":{"x":2},"d":"4"}`, `b {"x":1} {"x":2}; c 3 ; d  "4"; `},
+		"redacted":  {`{"a":{"$redacted":"sha256:00"}}`, `{"a":1}`, `a {"$redacted":"sha256:00"} 1; `},
+		"no object": {`[]`, `{"a":1}`, ""},
+		"absent":    {``, `{"a":1}`, ""},
+	} {
+		got := ""
+		for _, e := range editsOf(json.RawMessage(test.from), json.RawMessage(test.to)) {
+			got += e.Name + " " + string(e.From) + " " + string(e.To) + "; "
+		}
+		if got != test.want {
+			t.Errorf("%s: edits %q, want %q", name, got, test.want)
+		}
 	}
 }
 

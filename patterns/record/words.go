@@ -100,16 +100,22 @@ func ruleOf(b patterns.IntentBody) string {
 // decided enters a person's decision. It stands in the outcome's own members, or in its output.
 func (r *Row) decided(b patterns.OutcomeBody) {
 	var said struct {
-		Approved  *bool  `json:"approved"`
-		Happened  *bool  `json:"happened"`
-		Decision  string `json:"decision"`
-		Comment   string `json:"comment"`
-		By        string `json:"by"`
-		Channel   string `json:"channel"`
-		Assurance string `json:"assurance"`
-		Key       string `json:"key"`
+		Approved  *bool           `json:"approved"`
+		Happened  *bool           `json:"happened"`
+		Args      json.RawMessage `json:"args"`
+		Decision  string          `json:"decision"`
+		Comment   string          `json:"comment"`
+		By        string          `json:"by"`
+		Channel   string          `json:"channel"`
+		Assurance string          `json:"assurance"`
+		Key       string          `json:"key"`
+		Approval  string          `json:"approval"`
+		At        string          `json:"at"`
 	}
 	for _, text := range []json.RawMessage{b.Output, b.Decision} {
+		if plain := patterns.RedactedAsText(text); plain != nil {
+			text = plain
+		}
 		_ = ijson.DecodeKnown(text, &said) // members of another shape are not shown
 	}
 	var word string
@@ -125,7 +131,8 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 	}
 	r.Decision, r.Comment = said.Decision, said.Comment
 	r.By, r.Channel, r.Sure = cmp.Or(b.By, said.By), cmp.Or(b.Channel, said.Channel), cmp.Or(b.Assurance, said.Assurance)
-	if said.Key != "" {
-		r.By += " with key " + said.Key
+	r.Approval, r.KeyID, r.DecidedAt = said.Approval, said.Key, said.At
+	if said.Decision == "edit" {
+		r.Edits = editsOf(r.args, said.Args)
 	}
 }

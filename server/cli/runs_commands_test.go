@@ -32,12 +32,19 @@ type fakeRuns struct {
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
-	f := &fakeRuns{records: map[string][]patterns.Event{}, kept: map[string]int64{}}
+	f := &fakeRuns{records: map[string][]patterns.Event{}, kept: map[string]int64{}, ring: gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey})}
 	for _, events := range records(t) {
 		id := idOfRecord(t, events)
 		f.records[id], f.kept[id] = events, int64(len(events))
 	}
 	return f
+}
+
+// unkeyedFor takes the approver key away from what would need its signature.
+func (f *fakeRuns) unkeyedFor(line string) {
+	if strings.HasPrefix(line, "settle ") || strings.HasPrefix(line, "seize ") {
+		f.ring = gateway.Ring{}
+	}
 }
 
 func idOfRecord(t testing.TB, events []patterns.Event) string {
@@ -186,12 +193,12 @@ func TestRunsCommands(t *testing.T) {
 		"list, words":         {"list x", 2, "", "unknown command", ""},
 		"show":                {"show 000000000000d4", 2, "", "no run 000000000000d4 is recorded here\ntry: patterngate runs list", ""},
 		"show one":            {"show run_00000000000000d4", 0, "waits for the caller", "", ""},
-		"show, ambiguous":     {"show 0000", 2, "", "6 runs begin with 0000: run_00000000000000a1,", ""},
+		"show, ambiguous":     {"show 0000", 2, "", "8 runs begin with 0000: run_00000000000000a1,", ""},
 		"show, 3 digits":      {"show 000", 2, "", `"000" is no run's id, nor 4 digits or more of its beginning`, ""},
 		"show, upper case":    {"show run_ABCDEF", 2, "", "is no run's id", ""},
 		"show, none":          {"show", 2, "", "runs show: which run?\ntry: patterngate runs list", ""},
 		"show, two":           {"show a b", 2, "", "one run; there are 2 arguments", ""},
-		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  local:1000: approved, assurance user", "", ""},
+		"show, receipt":       {"show 00000000000000a1 --receipt", 0, "approved by  key " + recordKey.ID + " (Anna): approved with changes, assurance signed", "", ""},
 		"show, both":          {"show 00000000000000a1 --receipt --step 1", 2, "", "show different things", ""},
 		"step, number":        {"show 00000000000000b2 --step 4", 0, "task#2/payments_worker#2  attempt 2", "", ""},
 		"step, id of a task":  {"show 00000000000000b2 --step payments", 0, "task#2/payments_worker#1  payments_worker: no answer (timeout)", "", ""},
@@ -206,8 +213,12 @@ func TestRunsCommands(t *testing.T) {
 		"verify, bad head":    {"verify 00000000000000d4 --head 6:xyz", 2, "", "is no head; want N:HASH", ""},
 		"verify, other head":  {"verify 00000000000000d4 --head 6:" + strings.Repeat("0", 64), 1, "broken: event 6: is not the one whose head was kept", "", ""},
 		"verify, longer head": {"verify 00000000000000d4 --head 9:" + strings.Repeat("0", 64), 1, "broken: event 7: missing; the kept head is of 9 events, 6 are there", "", ""},
-		"verify, all":         {"verify --all", 0, "ok: 6 runs, ", "", ""},
+		"verify, all":         {"verify --all", 0, "ok: 8 runs, ", "", ""},
 		"verify, all and one": {"verify --all x", 2, "", "--all checks every run", ""},
+		"verify, signed":      {"verify 00000000000000a1 --key " + recordKeyText, 0, signedLines, "", ""},
+		"verify, no key":      {"verify 00000000000000a1 --key abc", 2, "", `--key: "abc" is no public key`, ""},
+		"verify, all by key":  {"verify --all --key " + recordKeyText, 2, "", "--all checks every run", ""},
+		"verify, json":        {"verify 00000000000000a1 --json", 0, `"key_id": "` + recordKey.ID + `"`, "", ""},
 		"verify, nothing":     {"verify", 2, "", "one RUN or FILE", ""},
 		"verify, no file":     {"verify ./nowhere.jsonl", 2, "", "nowhere.jsonl", ""},
 		"export, form":        {"export 00000000000000d4 --as xml", 2, "", `--as: got "xml"`, ""},
@@ -233,6 +244,7 @@ func TestRunsCommands(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeRuns(t)
+			f.unkeyedFor(test.line)
 			f.stones = []local.Tombstone{{RunID: "run_aaaaaaaaaaaaaaaa", Pattern: "route_ticket", StopReason: "success", Began: recorderStart, Ended: recorderStart, Head: patterns.Head{Events: 3, Hash: make([]byte, 32)}}}
 			code, out, errs := f.command(t, append([]string{"runs"}, strings.Fields(test.line)...)...)
 			if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(errs, test.errs) || test.out == "" && out != "" && test.code == 2 {
@@ -252,6 +264,7 @@ func TestRunsCommandsRefused(t *testing.T) {
 	for err, code := range map[error]int{patterns.ErrOver: 3, patterns.ErrNotTaken: 3, patterns.ErrNoRun: 2, patterns.ErrJournal: 1} {
 		for _, line := range []string{"cancel 00000000000000d4", "settle 00000000000000d4 pay#1 --happened", "seize 00000000000000d4 --yes"} {
 			f := newFakeRuns(t)
+			f.unkeyedFor(line)
 			f.refuse = err
 			got, out, errs := f.command(t, append([]string{"runs"}, strings.Fields(line)...)...)
 			if got != code || out != "" || !strings.HasPrefix(errs, "runs ") || strings.Contains(errs, "patterns: ") {
@@ -267,7 +280,9 @@ func TestRunsJSON(t *testing.T) {
 		"list", "show 00000000000000a1", "show 00000000000000e5", "show 00000000000000a1 --receipt", "head 00000000000000a1", "verify 00000000000000a1", "verify --all",
 		"cancel 00000000000000a1", "settle 00000000000000d4 pay#1 --happened", "seize 00000000000000a1 --yes", "resume", "prune --older-than 90d",
 	} {
-		code, out, errs := newFakeRuns(t).command(t, append([]string{"runs", "--json"}, strings.Fields(line)...)...)
+		f := newFakeRuns(t)
+		f.unkeyedFor(line)
+		code, out, errs := f.command(t, append([]string{"runs", "--json"}, strings.Fields(line)...)...)
 		if code != 0 || !json.Valid([]byte(out)) {
 			t.Errorf("runs %s --json = %d: %.300s\n%s", line, code, out, errs)
 		}
@@ -289,8 +304,15 @@ func TestRunsExportAndVerify(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the export: %v, %v, want mode 0600", info.Mode(), err)
 	}
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file); code != 0 || out != "ok: 16 events\n" {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file); code != 0 || out != signedLines {
 		t.Errorf("verify = %d, %q", code, out)
+	}
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", recordKeyText); code != 0 || out != signedLines {
+		t.Errorf("verify --key = %d, %q", code, out)
+	}
+	const stranger = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--key", stranger); code != 1 || !strings.HasPrefix(out, "broken: event 13: was signed by key \""+recordKey.ID+"\", which is not the one that was given") {
+		t.Errorf("verify by another --key = %d, %q", code, out)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -299,16 +321,19 @@ func TestRunsExportAndVerify(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Replace(text, []byte(`"amount_usd":800`), []byte(`"amount_usd":900`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file); code != 1 || out != "broken: event 12: does not follow from the one before\n" {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file); code != 1 || out != "broken: event 13: does not follow from the one before\n" {
 		t.Errorf("verify of an edited export = %d, %q", code, out)
 	}
-	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--json"); code != 1 || !strings.Contains(out, `"broken_seq": 12`) {
+	if code, out, _ := (&fakeRuns{}).command(t, "runs", "verify", file, "--json"); code != 1 || !strings.Contains(out, `"broken_seq": 13`) {
 		t.Errorf("verify --json of an edited export = %d, %q", code, out)
 	}
 	if code, _, errs := f.command(t, "runs", "export", "00000000000000a1", "-o", filepath.Join(file, "x")); code != 2 || !strings.Contains(errs, "-o ") {
 		t.Errorf("export into a file as a directory = %d, %q", code, errs)
 	}
 }
+
+// signedLines are what a check of the refund's record says.
+var signedLines = "ok: 17 events\napprovals: 1 decided, 1 of them signed, 1 spent\nsignatures: 1 by key " + recordKey.ID + " (Anna)\n"
 
 // A record in the state that lost its end, or was changed, is found by the length and the chain, and still shown.
 func TestRunsBroken(t *testing.T) {
@@ -317,10 +342,10 @@ func TestRunsBroken(t *testing.T) {
 	f.records[short] = f.records[short][:9]
 	f.records[changed] = slices.Clone(f.records[changed])
 	f.records[changed][4].Body = json.RawMessage(`{}`)
-	if code, out, _ := f.command(t, "runs", "verify", short); code != 1 || out != "broken: event 10: missing; 9 of 16 events are there\n" {
+	if code, out, _ := f.command(t, "runs", "verify", short); code != 1 || out != "broken: event 10: missing; 9 of 17 events are there\n" {
 		t.Errorf("verify of a short record = %d, %q", code, out)
 	}
-	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || !strings.Contains(out, changed+" broken: event 5: does not follow") || !strings.HasSuffix(out, "broken: 2 of 6 runs\n") {
+	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || !strings.Contains(out, changed+" broken: event 5: does not follow") || !strings.HasSuffix(out, "broken: 2 of 8 runs\n") {
 		t.Errorf("verify --all = %d, %q", code, out)
 	}
 	if code, out, errs := f.command(t, "runs", "show", short); code != 0 || !strings.Contains(out, "get_refund_context") || !strings.Contains(errs, "the record is broken: event 10") {
@@ -331,7 +356,7 @@ func TestRunsBroken(t *testing.T) {
 func TestRunsDamagedFile(t *testing.T) {
 	f := newFakeRuns(t)
 	f.damage = errors.New("page 7 is never used")
-	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || out != "broken: the state file is damaged: page 7 is never used; 0 of 6 runs are broken\n" {
+	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || out != "broken: the state file is damaged: page 7 is never used; 0 of 8 runs are broken\n" {
 		t.Errorf("verify --all of a damaged file = %d, %q", code, out)
 	}
 }

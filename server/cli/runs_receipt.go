@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
 
@@ -78,7 +79,18 @@ func (p *page) approved(label string, by *record.Approved) {
 	if by == nil {
 		return
 	}
-	p.detail(label, fmt.Sprintf("%s: %s, assurance %s, %s", clip(cmp.Or(by.By, "nobody known"), maxName), decisionWord(by.Decision), clip(cmp.Or(by.Assurance, "none"), maxName), by.At))
+	text := cmp.Or(whoSaid(by.By, by.KeyID, by.KeyName), "nobody known") + ": "
+	if by.Decision != "" {
+		text += decisionWord(by.Decision) + ", "
+	}
+	text += "assurance " + clip(cmp.Or(by.Assurance, "none"), maxName) + ", " + clip(by.At, maxName)
+	if by.Approval != "" {
+		text += ", " + clip(by.Approval, maxName)
+	}
+	p.detail(label, text)
+	if changes := editWords(by.Edits); changes != "" {
+		p.detail("changed", changes)
+	}
 	if by.Comment != "" {
 		p.b.WriteString(fenced(strings.Repeat(" ", 4+labelColumn), by.Comment, p.width))
 	}
@@ -90,16 +102,40 @@ func (p *page) refused(list []record.Refused) {
 	}
 	p.b.WriteString("\nProposed and not done:\n")
 	for _, r := range list {
-		text := cmp.Or(clip(r.Name, maxName), "a proposal") + " was " + decisionWord(r.Decision)
-		if r.Rule != "" {
-			text += " by rule " + clip(r.Rule, maxName)
+		p.b.WriteString("  - " + folded(refusedWords(r), p.width-4, "    ") + "\n")
+		if r.Approval == "" {
+			p.approved("asked", r.Asked)
 		}
-		if r.RuleText != "" {
-			text += ": " + clip(r.RuleText, 3*maxName)
-		}
-		p.b.WriteString("  - " + folded(text, p.width-4, "    ") + "\n")
-		p.approved("asked", r.Asked)
 	}
+}
+
+// refusedWords tell what was turned down or waits, and why.
+func refusedWords(r record.Refused) string {
+	rule := ""
+	if r.Rule != "" {
+		rule = " by rule " + clip(r.Rule, maxName)
+	}
+	text := cmp.Or(clip(r.Name, maxName), "a proposal") + " was "
+	switch {
+	case r.Approval != "":
+		who := ""
+		if r.Asked != nil {
+			who = whoSaid(r.Asked.By, r.Asked.KeyID, r.Asked.KeyName)
+		}
+		text = attemptWords(r.Approval, who, r.Reason)
+	case r.Until != "":
+		text += "put to a person" + rule + ", who has not answered; no answer until " + clip(r.Until, maxName) + " means no"
+	case r.Reason == patterns.ReasonExpired:
+		text += "put to a person" + rule + ", and nobody answered in time"
+	case r.Reason != "":
+		text += decisionWord(r.Decision) + " (" + clip(r.Reason, maxName) + ")" + rule
+	default:
+		text += decisionWord(r.Decision) + rule
+	}
+	if r.RuleText != "" {
+		text += ": " + clip(r.RuleText, 3*maxName)
+	}
+	return text
 }
 
 // forWhom is the principal, and through what they asked.

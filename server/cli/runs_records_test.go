@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -58,13 +59,20 @@ func (r *recorder) call(at, until float64, key, effect, input, verdict, outcome 
 	}
 }
 
+// spend is a call that spends the approval.
+func (r *recorder) spend(at, until float64, key, input, verdict, outcome string) {
+	name, _, _ := strings.Cut(key, "#")
+	r.intent(at, key, `{"effect_kind":"tool","name":"`+name+`","effect":"write","grant":"`+recordedID+`","idempotency_key":"`+r.id+"/"+key+`","input":`+input+`,"verdict":`+verdict+`}`)
+	r.outcome(until, key, outcome)
+}
+
 const allowlisted = `{"decision":"approve","reason":"allowlisted"}`
 
 // records are runs of several kinds, by name.
 func records(t testing.TB) map[string][]patterns.Event {
 	return map[string][]patterns.Event{
 		"refund": refundRecord(t), "report": reportRecord(t), "doubt": doubtRecord(t), "waiting": waitingRecord(t), "hostile": hostileRecord(t),
-		"empty": emptyRecord(t),
+		"empty": emptyRecord(t), "asking": askingRecord(t), "lapsed": lapsedRecord(t),
 	}
 }
 
@@ -81,10 +89,12 @@ func refundRecord(t testing.TB) []patterns.Event {
 	r.intent(62.52, "action#2", `{"effect_kind":"model","name":"action","input":{"goal":"x"}}`)
 	r.outcome(63.75, "action#2", `{"state":"ok","output":"{}","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64}}`)
 	r.add(63.751, patterns.JudgedEvent, "issue_refund#judged1", `{"phase":"supervisor","decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","proposal":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"annual plan"}}}`)
-	r.intent(63.752, "approve#1", `{"effect_kind":"human","name":"approve","rule":"high_refund_requires_human","input":{"action":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200}},"rule":"high_refund_requires_human","approver":"inbox","cap_usd":0}}`)
-	r.outcome(11000, "approve#1", `{"state":"ok","decision":"approve","by":"local:1000","channel":"cli","assurance":"user","output":{"approved":true,"args":{"user_id":42,"amount_usd":800},"comment":"800 is what the contract says","by":"local:1000","channel":"cli","assurance":"user"}}`)
-	r.call(11000.01, 11000.2, "issue_refund#1", "write", `{"user_id":42,"amount_usd":800,"reason":"annual plan"}`,
-		`{"decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","revisions":["cap_to_remaining_run_budget"],"passes":2,"policy":"sha256:11"}`,
+	q := r.question("issue_refund#1", "issue_refund", map[string]any{"user_id": 42.0, "amount_usd": 1200.0, "reason": "annual plan"})
+	r.asks(63.752, "approve#1", q, "high_refund_requires_human")
+	r.refusedAnswer(9000, "local:1000", "approval_invalid")
+	r.answers(11000, "approve#1", q, gateway.ChooseEdit, map[string]any{"user_id": 42.0, "amount_usd": 800.0, "reason": "annual plan"}, "800 is what the contract says")
+	r.spend(11000.01, 11000.2, "issue_refund#1", `{"user_id":42,"amount_usd":800,"reason":"annual plan"}`,
+		`{"decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","passes":2,"policy":"sha256:11"}`,
 		`{"state":"ok","output":{"refund":{"refund_id":"rf_1","amount_usd":800}}}`)
 	r.add(11000.3, patterns.JudgedEvent, "send_refund_email#judged1", `{"phase":"supervisor","decision":"block","rule":"email_before_refund","reason":"email_before_refund","need":["issue_refund"],"proposal":{"kind":"tool","name":"send_refund_email","args":{"user_id":7}}}`)
 	r.add(11000.4, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"supervisor_block:email_before_refund","phase":"supervisor","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64},
@@ -124,7 +134,7 @@ func doubtRecord(t testing.TB) []patterns.Event {
 	r.add(3.5, patterns.NoteEvent, "", `{"what":"takeover","by":"process 4711"}`)
 	r.outcome(3.5, "issue_refund#1", `{"state":"unknown","reason":"interrupted"}`)
 	r.intent(3.501, "doubt#1/settle#1", `{"effect_kind":"human","name":"settle","input":{"effect":"issue_refund#1","tool":"issue_refund","args_hash":"4e1979ae6163"}}`)
-	r.add(200000, patterns.NoteEvent, "", `{"what":"settle","by":"local:1000","channel":"cli","reason":"no entry in the ledger"}`)
+	r.settles(200000, "issue_refund#1", false, "no entry in the ledger")
 	r.outcome(200000.5, "doubt#1/settle#1", `{"state":"ok","by":"local:1000","channel":"cli","output":{"happened":false,"by":"local:1000","channel":"cli","comment":"no entry in the ledger"}}`)
 	r.call(200000.6, 200000.7, "doubt#1/issue_refund#1", "write", `{"user_id":42,"amount_usd":20}`, `{"decision":"approve","rule":"refund_within_auto_limit","reason":"refund_within_auto_limit","passes":1}`, `{"state":"ok","output":{}}`)
 	r.add(200001, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0},"envelope":{"usage":{"model":"caller"}}}`)
@@ -142,15 +152,20 @@ func waitingRecord(t testing.TB) []patterns.Event {
 	return r.events
 }
 
+// hostileText acts on terminals and readers that let it.
+var hostileText = "\x1b[2J\x1b]0;owned\x07\n\rEnded  ok\u202eevil\u2066\u200f שלום مرحبا \u0085\u2028x" + strings.Repeat("A", 3000)
+
 // hostileRecord has words of outsiders wherever they can be: escape sequences, bidi, line ends, right-to-left text, huge ones.
 func hostileRecord(t testing.TB) []patterns.Event {
 	r := recorder{t: t, id: "run_00000000000000e5"}
-	evil := quotedJSON("\x1b[2J\x1b]0;owned\x07\n\rEnded  ok\u202eevil\u2066\u200f שלום مرحبا \u0085\u2028x" + strings.Repeat("A", 3000))
+	evil := quotedJSON(hostileText)
 	r.add(0, patterns.StartEvent, "", `{"run_id":"`+r.id+`","pattern":`+evil+`,"pattern_kind":"supervisor","principal":`+evil+`,"client":{"name":`+evil+`,"version":`+evil+`},"arguments":{"goal":`+evil+`}}`)
-	r.add(1, patterns.IntentEvent, "evil\n"+string(rune(0x202e))+"#1", `{"effect_kind":"tool","name":`+evil+`,"effect":`+evil+`,"input":{`+evil+`:`+evil+`},"verdict":{"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"revisions":[`+evil+`]},"grant":`+evil+`}`)
+	r.add(1, patterns.IntentEvent, "evil\n"+string(rune(0x202e))+"#1", `{"effect_kind":"tool","name":`+evil+`,"effect":`+evil+`,"input":{`+evil+`:`+evil+`},"verdict":{"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"revisions":[`+evil+`]}}`)
 	r.add(2, patterns.OutcomeEvent, "evil\n"+string(rune(0x202e))+"#1", `{"state":`+evil+`,"reason":`+evil+`,"output":`+evil+`}`)
-	r.intent(3, "approve#1", `{"effect_kind":"human","name":"approve","rule":`+evil+`,"input":{"action":{"name":`+evil+`}}}`)
-	r.outcome(4, "approve#1", `{"state":"ok","decision":"reject","by":`+evil+`,"channel":`+evil+`,"assurance":`+evil+`,"output":{"comment":`+evil+`}}`)
+	q := r.question(hostileText+"#1", hostileText, map[string]any{hostileText: hostileText, "a": 1.0})
+	r.asks(3, "approve#1", q, hostileText)
+	r.refusedAnswer(3.5, hostileText, hostileText)
+	r.answers(4, "approve#1", q, gateway.ChooseEdit, map[string]any{hostileText: "x", "b": hostileText}, hostileText)
 	r.add(5, patterns.JudgedEvent, "x", `{"phase":`+evil+`,"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"proposal":{"name":`+evil+`}}`)
 	r.add(6, patterns.NoteEvent, "", `{"what":`+evil+`,"by":`+evil+`,"channel":`+evil+`,"reason":`+evil+`}`)
 	r.add(7, "evil\x1b[31m", "\x1b[31m", `{}`)

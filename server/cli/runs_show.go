@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
 
@@ -33,7 +32,12 @@ func (a *app) runsShowCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.show(events, kept, receipt, step)
+				ring, err := runs.Keys()
+				if err != nil {
+					return fault("runs show", err)
+				}
+				s := record.Read(events).Naming(ring)
+				return a.show(s, record.Check(record.Evidence{RunID: s.RunID, Events: events, Length: kept, Ring: ring}), receipt, step)
 			})
 		},
 	}
@@ -43,10 +47,9 @@ func (a *app) runsShowCommand() *cobra.Command {
 }
 
 // show prints a record. A broken one is shown as far as it can be read, with a word about it on standard error.
-func (a *app) show(events []patterns.Event, kept int64, receipt bool, step string) error {
-	s := record.Read(events)
-	if err := patterns.VerifyChain(s.RunID, events, kept); err != nil {
-		_, _ = fmt.Fprintln(a.err, "the record is broken: "+err.Error()+"; what follows it cannot be relied on")
+func (a *app) show(s record.Story, checked record.Report, receipt bool, step string) error {
+	if checked.Broken != nil {
+		_, _ = fmt.Fprintln(a.err, "the record is broken: "+clip(checked.Broken.Error(), maxWidth)+"; what follows it cannot be relied on")
 	}
 	switch {
 	case step != "":

@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patterngate/gateway"
 	"patterngate/patterns/record"
 )
 
 // What people see of a record: golden files, at the widths of a small and of a wide terminal.
 func TestRecordsShown(t *testing.T) {
 	for name, events := range records(t) {
-		s := record.Read(events)
+		s := record.Read(events).Naming(gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey}))
 		receipt, err := shownJSON(s.Receipt())
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +52,7 @@ func goldenText(t *testing.T, name, got string) {
 // Nothing that an outsider wrote acts on the terminal, begins a line of ours, or makes a line or page of any length.
 func TestHostileRecordsShown(t *testing.T) {
 	events := hostileRecord(t)
-	s := record.Read(events)
+	s := record.Read(events).Naming(gateway.NewRing([]gateway.PublicKey{recordKey.PublicKey}))
 	json, err := shownJSON(s)
 	if err != nil {
 		t.Fatal(err)
@@ -89,10 +90,12 @@ func harmless(t *testing.T, name, text string) {
 // What is there is shown: the words that a reader looks for.
 func TestTimelineTells(t *testing.T) {
 	for name, want := range map[string][]string{
-		"refund":  {"waited for the caller", "approved by local:1000, assurance user", "800 is what the contract says", "issue_refund (writes): done", "blocked by email_before_refund", "max_steps 3 of 8"},
+		"refund":  {"waited for the caller", "approved with changes by key " + recordKey.ID, "amount_usd from 1200 to 800", "spent by issue_refund#1", "an attempt to decide ap_", "800 is what the contract says", "issue_refund (writes): done", "blocked by email_before_refund", "max_steps 3 of 8"},
 		"report":  {"task#2", "attempt 2: payments_worker: done", "answered too late", "[="},
 		"doubt":   {"taken over", "it did not happen", "2 d 07 h"},
 		"waiting": {"waits for the caller", "it waits"},
+		"asking":  {"no answer yet; none until 2026-11-22T09:30:00Z means no", "{\"amount_usd\":1200,\"user_id\":42}"},
+		"lapsed":  {"nobody answered in time, which means no", "not spent", "not tried (approval_expired)"},
 	} {
 		text := timelineText(record.Read(records(t)[name]), 160)
 		for _, words := range want {

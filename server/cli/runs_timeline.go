@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -207,12 +208,21 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	text := folded(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
 	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, sinceStart(row.After), tookColumn, duration, phaseColumn, clip(row.Phase, phaseColumn-1), inner, text)
 	indent := strings.Repeat(" ", margin) + inner + "  "
-	if row.Kind == string(patterns.ToolEffect) && len(row.Input()) > 0 || row.Kind == record.Judged {
-		b.WriteString(indent + oneLine(row.Input(), room-2) + "\n")
+	if args := argumentsOf(row); len(args) > 0 {
+		b.WriteString(indent + oneLine(args, room-2) + "\n")
 	}
 	if row.Comment != "" {
 		b.WriteString(fenced(indent, row.Comment, t.width))
 	}
+}
+
+// argumentsOf is what a row is about: of a call, of a proposal, or what a person was asked about.
+func argumentsOf(row record.Row) json.RawMessage {
+	switch {
+	case row.Kind == string(patterns.ToolEffect), row.Kind == record.Judged && !row.RefusedAnswer():
+		return row.Input()
+	}
+	return row.AskedArgs()
 }
 
 // last is how the run ended, or what it does.

@@ -101,7 +101,8 @@ func (a *app) runsExportCommand() *cobra.Command {
 		Use:   "export RUN",
 		Short: "Write a run's record to a file, to be read and verified elsewhere",
 		Long: "Writes a run's record as JSON Lines: a line about the run, then one for each event, with the bytes that were hashed.\n" +
-			"\"patterngate runs verify FILE\" checks it on any machine, without the state file. --as test writes a txtar archive that\n" +
+			"\"patterngate runs verify FILE\" checks it on any machine, without the state file: the public keys of approvers that signed\n" +
+			"something in it are in the first line. --as test writes a txtar archive that\n" +
 			"replays the run offline against what its tools and models answered (docs/records.md). Values that were redacted stand\n" +
 			"in it as salted hashes; everything else that the run saw stands in it as it was.",
 		Example: "  patterngate runs export 5d0c -o run.jsonl && patterngate runs verify run.jsonl",
@@ -118,7 +119,11 @@ func (a *app) runsExportCommand() *cobra.Command {
 				if err := patterns.VerifyChain(id, events, kept); err != nil { // it is evidence as it is
 					_, _ = fmt.Fprintln(a.err, "the record is broken: "+err.Error())
 				}
-				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, time.Now())
+				ring, err := runs.Keys()
+				if err != nil {
+					return fault("runs export "+id, err)
+				}
+				text := patterns.ExportRecord(id, record.Read(events).Pattern, events, ring, time.Now())
 				if form == "test" {
 					if text, err = replayTest(events, text, runs); err != nil {
 						return usage("runs export "+id, err, "patterngate runs export "+id)

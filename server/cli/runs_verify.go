@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -8,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/record"
 )
 
 // finding is what a check of a record found, as --json shows it.
@@ -18,65 +22,109 @@ type finding struct {
 	File   string `json:"file,omitempty"`
 	Events int64  `json:"events,omitempty"`
 	Head   string `json:"head,omitempty"`
+	*found
 	Seq    *int64 `json:"broken_seq,omitempty"` // of the first broken link; 0: the export's first line
 	Reason string `json:"reason,omitempty"`
+	lines  []string
 }
 
-// text is the finding in one line.
-func (v finding) text() string {
-	if v.OK {
-		return "ok: " + plural(v.Events, "event")
-	}
-	return "broken: " + v.Reason
+// found is what the record says of people; nil where it has no approvals and nothing is signed.
+type found struct {
+	Decisions  int                `json:"decisions"`
+	Signed     int                `json:"signed"`
+	Spent      int                `json:"spent"`
+	Signatures []record.Signature `json:"signatures"`
+	Unchecked  []record.Unchecked `json:"not_checked"`
 }
 
-// found is the finding about a record.
-func found(events []patterns.Event, err error) finding {
-	if err == nil {
-		head := patterns.HeadOf(events)
-		return finding{OK: true, Events: head.Events, Head: headText(head)}
+// findingOf is a report for people and programs.
+func findingOf(r record.Report) finding {
+	v := finding{OK: r.OK, lines: r.Lines()}
+	if r.Broken != nil {
+		v.Seq, v.Reason = &r.Broken.Seq, r.Broken.Error()
+		return v
 	}
-	v := finding{Reason: err.Error()}
+	v.Events, v.Head = r.Events, headText(r.Head)
+	if r.Decisions > 0 || len(r.Signatures)+len(r.Unchecked) > 0 {
+		v.found = &found{r.Decisions, r.Signed, r.Spent, r.Signatures, r.Unchecked}
+		if v.Signatures == nil {
+			v.Signatures = []record.Signature{}
+		}
+		if v.Unchecked == nil {
+			v.Unchecked = []record.Unchecked{}
+		}
+	}
+	return v
+}
+
+// unreadable is the finding about a record that cannot be read.
+func unreadable(err error) finding {
+	v := finding{Reason: err.Error(), lines: []string{"broken: " + err.Error()}}
 	if broken, ok := errors.AsType[*patterns.BrokenRecord](err); ok {
 		v.Seq = &broken.Seq
 	}
 	return v
 }
 
+// trust is what a record is checked against that was kept elsewhere. The zero trust is nothing.
+type trust struct {
+	head *patterns.Head
+	keys []ed25519.PublicKey
+}
+
 func (a *app) runsVerifyCommand() *cobra.Command {
-	head, all := "", false
+	head, keys, all := "", []string(nil), false
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
 		Short: "Check the record of a run, or an export of one",
 		Long: "Checks that a record is whole: each event's hash covers the one before, so that a changed, moved or missing event is\n" +
-			"found, and the number of events is the one that was kept. Prints \"ok: N events\", or the first broken link and ends with 1.\n" +
+			"found, and the number of events is the one that was kept. Checks what people decided: each signature, by the approver keys\n" +
+			"of the state file or of the export, and that each call which needed an approval is exactly what was approved, and the only\n" +
+			"one. Prints \"ok: N events\" and what was signed by whom, or the first broken link and ends with 1.\n" +
 			"A FILE is an export; it is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
 			"a file. --head N:HASH is a head that was kept elsewhere (\"patterngate runs head RUN\", a receipt): against it a record is\n" +
-			"found out that was cut, or written anew from the beginning. Without one it cannot be.\n" +
+			"found out that was cut, or written anew from the beginning. Without one it cannot be. --key PUBLIC is an approver's public\n" +
+			"key that you know from elsewhere (\"patterngate approvals keys\" there): then only what it signed counts.\n" +
 			"--all checks every run of the state file, and the file itself.",
 		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
-			case all && (len(args) > 0 || head != ""):
-				return usage("runs verify", errors.New("--all checks every run; it takes no RUN, FILE or --head"), "one of them")
+			case all && (len(args) > 0 || head != "" || len(keys) > 0):
+				return usage("runs verify", errors.New("--all checks every run; it takes no RUN, FILE, --head or --key"), "one of them")
 			case all:
 				return a.withRuns("runs verify", a.verifyAll)
 			case len(args) != 1:
 				return usage("runs verify", fmt.Errorf("one RUN or FILE; there are %d arguments", len(args)), "patterngate runs list")
 			}
-			kept, err := keptHead(head)
+			t, err := trustOf(head, keys)
 			if err != nil {
 				return err
 			}
 			if !idBeginning.MatchString(args[0]) {
-				return a.verifyFile(args[0], kept)
+				return a.verifyFile(args[0], t)
 			}
-			return a.withRuns("runs verify", func(runs operator) error { return a.verifyRun(runs, args[0], kept) })
+			return a.withRuns("runs verify", func(runs operator) error { return a.verifyRun(runs, args[0], t) })
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "N:HASH, a head of the record that was kept elsewhere")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "base64 of an approver's public key: only what it signed counts (may be given again)")
 	cmd.Flags().BoolVar(&all, "all", false, "every run of the state file")
 	return cmd
+}
+
+// trustOf reads --head and --key.
+func trustOf(head string, keys []string) (t trust, err error) {
+	if t.head, err = keptHead(head); err != nil {
+		return t, err
+	}
+	for _, text := range keys {
+		public, err := base64.StdEncoding.Strict().DecodeString(text)
+		if err != nil || len(public) != ed25519.PublicKeySize {
+			return t, usage("--key", fmt.Errorf("%s is no public key", quotedName(text)), "--key with the padded base64 of 32 bytes, as patterngate approvals keys --json has it")
+		}
+		t.keys = append(t.keys, public)
+	}
+	return t, nil
 }
 
 // keptHead reads --head; nil where it is not given.
@@ -92,16 +140,21 @@ func keptHead(text string) (*patterns.Head, error) {
 }
 
 // verifyFile checks an export.
-func (a *app) verifyFile(path string, kept *patterns.Head) error {
+func (a *app) verifyFile(path string, t trust) error {
 	text, err := readWhole(path, patterns.MaxExport)
 	if err != nil {
 		return usage("runs verify", err, "patterngate runs export RUN -o FILE")
 	}
 	x, err := patterns.ReadExport(text)
 	if err == nil {
-		err = x.Verify(kept)
+		err = x.Verify(t.head)
 	}
-	v := found(x.Events, err)
+	var v finding
+	if err != nil {
+		v = unreadable(err)
+	} else {
+		v = findingOf(record.Check(record.Evidence{RunID: x.RunID, Events: x.Events, Length: x.Head.Events, Kept: t.head, Ring: x.Ring(), Only: t.keys}))
+	}
 	v.File, v.RunID = path, x.RunID
 	return a.tell(v)
 }
@@ -121,24 +174,27 @@ func readWhole(path string, most int64) ([]byte, error) {
 }
 
 // verifyRun checks the record of a run.
-func (a *app) verifyRun(runs recordReader, beginning string, kept *patterns.Head) error {
+func (a *app) verifyRun(runs operator, beginning string, t trust) error {
 	id, err := find("runs verify", runs, beginning)
 	if err != nil {
 		return err
 	}
-	return a.tell(verdictOf(runs, id, kept))
+	ring, err := runs.Keys()
+	if err != nil {
+		return fault("runs verify "+id, err)
+	}
+	return a.tell(verdictOf(runs, id, ring, t))
 }
 
 // verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
-func verdictOf(runs recordReader, id string, kept *patterns.Head) finding {
+func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding {
 	events, length, err := runs.Record(id)
-	if err == nil {
-		err = patterns.VerifyChain(id, events, length)
+	var v finding
+	if err != nil {
+		v = unreadable(err)
+	} else {
+		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: length, Kept: t.head, Ring: ring, Only: t.keys}))
 	}
-	if err == nil && kept != nil {
-		err = patterns.VerifyKept(events, *kept)
-	}
-	v := found(events, err)
 	v.RunID = id
 	return v
 }
@@ -149,7 +205,11 @@ func (a *app) tell(v finding) error {
 	if a.json {
 		err = a.printShown(v)
 	} else {
-		err = a.print(clip(v.text(), maxWidth) + "\n")
+		text := ""
+		for _, line := range v.lines {
+			text += clip(line, maxWidth) + "\n"
+		}
+		err = a.print(text)
 	}
 	if err == nil && !v.OK {
 		return exitCode(exitFault)
@@ -159,6 +219,10 @@ func (a *app) tell(v finding) error {
 
 // verifyAll checks every run and prints those that are broken.
 func (a *app) verifyAll(runs operator) error {
+	ring, err := runs.Keys()
+	if err != nil {
+		return fault("runs verify --all", err)
+	}
 	checked, events, broken := int64(0), int64(0), []finding{}
 	for filter := (patterns.Filter{Limit: 100}); ; {
 		page, err := runs.List(filter)
@@ -166,13 +230,13 @@ func (a *app) verifyAll(runs operator) error {
 			return fault("runs verify --all", err)
 		}
 		for _, row := range page.Rows {
-			v := verdictOf(runs, row.RunID, nil)
+			v := verdictOf(runs, row.RunID, ring, trust{})
 			checked, events = checked+1, events+v.Events
 			if v.OK {
 				continue
 			}
 			if broken = append(broken, v); !a.json {
-				if err := a.print(clip(v.RunID, maxName) + " " + clip(v.text(), maxWidth) + "\n"); err != nil {
+				if err := a.print(clip(v.RunID, maxName) + " " + clip(v.lines[0], maxWidth) + "\n"); err != nil {
 					return err
 				}
 			}
@@ -182,8 +246,7 @@ func (a *app) verifyAll(runs operator) error {
 		}
 	}
 	damaged := ""
-	err := runs.Check()
-	if err != nil {
+	if err = runs.Check(); err != nil {
 		damaged = err.Error()
 	}
 	switch {

@@ -31,6 +31,9 @@ func wordsOf(row record.Row) string {
 	case string(patterns.TimerEffect):
 		return "paused: " + endOf(row, "over")
 	case record.Judged:
+		if row.RefusedAnswer() {
+			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
+		}
 		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row)
 	case record.Late:
 		return name + " answered too late; that is not used"
@@ -166,17 +169,82 @@ func personWords(row record.Row) string {
 		text += " (" + clip(row.Rule, maxName) + ")"
 	}
 	if row.Decision == "" {
-		if row.State == record.Open {
+		switch {
+		case row.State == record.Open && row.ExpiresAt != "":
+			return text + ": no answer yet; none until " + clip(row.ExpiresAt, maxName) + " means no"
+		case row.State == record.Open:
 			return text + ": no answer yet"
+		case row.Reason == patterns.ReasonExpired:
+			return text + ": nobody answered in time, which means no"
 		}
 		return text + ": " + endOf(row, "answered")
 	}
 	text += ": " + decisionWord(row.Decision)
-	if row.By != "" {
-		text += " by " + clip(row.By, maxName)
+	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
+		text += " by " + who
 	}
 	if row.Sure != "" {
 		text += ", assurance " + clip(row.Sure, maxName)
+	}
+	if row.Approval != "" {
+		text += ", " + clip(row.Approval, maxName)
+	}
+	switch {
+	case row.SpentBy != "":
+		text += ", spent by " + clip(row.SpentBy, maxName)
+	case row.Approval != "" && row.Decision != "reject":
+		text += ", not spent"
+	}
+	if changes := editWords(row.Edits); changes != "" {
+		text += "; changed: " + changes
+	}
+	return text
+}
+
+// whoSaid names who decided: a key, else what the channel knows of them; empty: nobody known.
+func whoSaid(by, keyID, keyName string) string {
+	if keyID == "" {
+		return clip(by, maxName)
+	}
+	text := "key " + clip(keyID, maxName)
+	if keyName != "" {
+		text += " (" + clip(keyName, maxName) + ")"
+	}
+	return text
+}
+
+// editWords are the arguments that a person changed, each from what to what.
+func editWords(edits []record.Edit) string {
+	parts := make([]string, 0, len(edits))
+	for i, e := range edits {
+		if i == maxEdits {
+			parts = append(parts, fmt.Sprintf("and %d more", len(edits)-i))
+			break
+		}
+		from, to := "nothing", "nothing"
+		if e.From != nil {
+			from = oneLine(e.From, maxName)
+		}
+		if e.To != nil {
+			to = oneLine(e.To, maxName)
+		}
+		parts = append(parts, clip(e.Name, maxName)+" from "+from+" to "+to)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxEdits is how many changed arguments stand in a line.
+const maxEdits = 8
+
+// attemptWords tell of an attempt to answer a question that was refused.
+func attemptWords(approval, by, reason string) string {
+	text := "an attempt to decide " + cmp.Or(clip(approval, maxName), "it")
+	if by != "" {
+		text += " by " + by
+	}
+	text += " was refused"
+	if reason != "" {
+		text += " (" + clip(reason, maxName) + ")"
 	}
 	return text
 }
@@ -188,8 +256,8 @@ func noteWords(row record.Row) string {
 		"detach": "handed over", "settle": "a doubt was settled", "reload": "the configuration was loaded anew",
 	}[row.Name]
 	text = cmp.Or(text, clip(row.Name, maxName))
-	if row.By != "" {
-		text += " by " + clip(row.By, maxName)
+	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
+		text += " by " + who
 	}
 	if row.Channel != "" {
 		text += " through " + clip(row.Channel, maxName)

@@ -58,6 +58,7 @@ func wire(c Config, d *declared, engine *local.Engine, to served) (*server.Serve
 		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
 		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version, State: c.State,
+		Keys:  engine.Approvals().Keys,
 		Inbox: to.page,
 	})
 }

@@ -67,7 +67,15 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 
 func refusalOf(r record.Refused) receiptRefusal {
 	row := receiptRefusal{Text: cmp.Or(name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.RuleText)}
-	if r.Asked != nil {
+	switch {
+	case r.Approval != "":
+		row.Text = "an attempt to decide " + name(r.Approval) + " was refused (" + name(r.Reason) + ")"
+	case r.Until != "":
+		row.Text = name(r.Name) + " was put to a person by " + name(r.Rule) + ", who has not answered; no answer until " + name(r.Until) + " means no"
+	case r.Reason != "":
+		row.Text += " (" + name(r.Reason) + ")"
+	}
+	if r.Asked != nil && r.Approval == "" {
 		row.Asked, row.Comment = personWords(*r.Asked)+", "+name(r.Asked.At), lines(r.Asked.Comment, maxWords)
 	}
 	return row

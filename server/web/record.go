@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"patterngate/patterns"
+	"patterngate/patterns/record"
 )
 
 // export answers with the record as JSON Lines, to be kept and checked elsewhere.
@@ -20,10 +21,15 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/jsonl; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`) // the id is one of ours: letters, digits, _
-	_, _ = w.Write(patterns.ExportRecord(id, pattern, events, p.now())) // a browser that went away
+	h.Set("Content-Disposition", `attachment; filename="`+id+`.jsonl"`)       // the id is one of ours: letters, digits, _
+	_, _ = w.Write(patterns.ExportRecord(id, pattern, events, ring, p.now())) // a browser that went away
 }
 
 // verify checks a record and shows what it found. It changes nothing.
@@ -35,9 +41,15 @@ func (p *Pages) verify(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	found := &check{OK: true, Text: "ok: " + count(len(events), "event")}
-	if err := patterns.VerifyChain(id, events, kept); err != nil {
-		found = &check{Text: "broken: " + clip(err.Error(), 200)}
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept, Ring: ring})
+	found := &check{OK: report.OK}
+	for _, line := range report.Lines() {
+		found.Lines = append(found.Lines, clip(line, 200))
 	}
 	p.showRun(w, r, p.frame(r.Context(), "", "runs"), found)
 }

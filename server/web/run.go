@@ -53,8 +53,8 @@ type question struct {
 
 // check is what a check of a record found.
 type check struct {
-	OK   bool
-	Text string
+	OK    bool
+	Lines []string
 }
 
 func (p *Pages) run(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,142 @@
+package patterns
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// The bounds of the keys that an export names.
+const (
+	maxExportKeys = 64  // as many may have signed one run, and vouched for those who did
+	maxKeyName    = 256 // bytes of a person's words
+)
+
+// keyRow is a key in an export's first line, as the state file keeps it (spec/surface.md section 8), with the nonces that
+// its signatures are over. Its members stand in the order of their names.
+type keyRow struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Public    string   `json:"public"` // padded base64
+	Enrolled  string   `json:"enrolled_at"`
+	SignedBy  string   `json:"signed_by"`
+	Nonce     string   `json:"nonce"`
+	Signature string   `json:"signature"`
+	Removed   string   `json:"removed_at"`
+	Removal   *dropRow `json:"removal"` // with removed_at only
+}
+
+// dropRow is the act by which a key was removed.
+type dropRow struct {
+	SignedBy  string `json:"signed_by"`
+	Nonce     string `json:"nonce"`
+	Signature string `json:"signature"`
+}
+
+// appendKey writes a key.
+func appendKey(dst []byte, k gateway.PublicKey) []byte {
+	row := map[string]any{
+		"id": k.ID, "name": k.Name, "public": base64.StdEncoding.EncodeToString(k.Public), "enrolled_at": keyTime(k.Enrolled),
+		"signed_by": k.Vouched.Key, "nonce": k.Vouched.Nonce, "signature": k.Vouched.Signature,
+	}
+	if !k.Removed.IsZero() {
+		row["removed_at"] = keyTime(k.Removed)
+		row["removal"] = map[string]any{"signed_by": k.Dropped.Key, "nonce": k.Dropped.Nonce, "signature": k.Dropped.Signature}
+	}
+	return ijson.Append(dst, row)
+}
+
+func keyTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// readKey reads a key of an export. Whether it is vouched for says the ring that is made of all of them. That it is spelled
+// as [appendKey] does is judged with the whole line.
+func readKey(text []byte) (k gateway.PublicKey, reason string) {
+	var row keyRow
+	if err := ijson.DecodeInto(text, &row); err != nil {
+		return k, "holds a key that is none: " + err.Error()
+	}
+	public, err := base64.StdEncoding.Strict().DecodeString(row.Public)
+	enrolled, badTime := time.Parse(time.RFC3339, row.Enrolled)
+	switch {
+	case err != nil || len(public) != ed25519.PublicKeySize:
+		return k, "holds a key whose public half is no padded base64 of 32 bytes"
+	case badTime != nil:
+		return k, "holds a key whose enrolled_at is no time such as 2026-11-21T09:30:00Z"
+	case len(row.Name) > maxKeyName:
+		return k, fmt.Sprintf("holds a key whose name has %d bytes; at most %d are read", len(row.Name), maxKeyName)
+	case (row.Removed == "") != (row.Removal == nil):
+		return k, "holds a key with a removal or removed_at alone"
+	}
+	k = gateway.PublicKey{ID: row.ID, Name: row.Name, Public: public, Enrolled: enrolled}
+	k.Vouched = gateway.SignedAct{Signature: row.Signature, Act: gateway.Act{
+		Act: gateway.ActEnroll, Subject: k.EnrolSubject(), At: enrolled, Nonce: row.Nonce, Key: row.SignedBy,
+	}}
+	if row.Removal == nil {
+		return k, ""
+	}
+	if k.Removed, badTime = time.Parse(time.RFC3339, row.Removed); badTime != nil {
+		return k, "holds a key whose removed_at is no time such as 2026-11-21T09:30:00Z"
+	}
+	k.Dropped = gateway.SignedAct{Signature: row.Removal.Signature, Act: gateway.Act{
+		Act: gateway.ActRemove, Subject: map[string]any{"id": k.ID}, At: k.Removed, Nonce: row.Removal.Nonce, Key: row.Removal.SignedBy,
+	}}
+	return k, ""
+}
+
+// keysOf are the keys of a ring that a record's signatures are of, with those that vouch for them, in the ring's order:
+// the first enrolled one first.
+func keysOf(events []Event, ring gateway.Ring) []gateway.PublicKey {
+	needed := map[string]bool{}
+	for _, e := range events {
+		if id := signerOf(e); id != "" {
+			needed[id] = true
+		}
+	}
+	all := ring.Keys()
+	for more := true; more; { // who vouches for a key, or removed it, is needed with it
+		more = false
+		for _, k := range all {
+			for _, by := range []string{k.Vouched.Key, k.Dropped.Key} {
+				if needed[k.ID] && by != "" && !needed[by] {
+					needed[by], more = true, true
+				}
+			}
+		}
+	}
+	var keys []gateway.PublicKey
+	for _, k := range all {
+		if needed[k.ID] {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// signerOf is the id of the key that signed what an event records; "" for none.
+func signerOf(e Event) string {
+	if e.Kind != OutcomeEvent && e.Kind != NoteEvent {
+		return ""
+	}
+	body, err := DecodeBody(e)
+	if err != nil {
+		return ""
+	}
+	var signed []byte
+	switch b := body.(type) {
+	case *OutcomeBody:
+		signed = b.Decision
+	case *NoteBody:
+		signed = b.Act
+	}
+	var by struct {
+		Key string `json:"key"`
+	}
+	if ijson.DecodeKnown(signed, &by) != nil {
+		return ""
+	}
+	return by.Key
+}

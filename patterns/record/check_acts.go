@@ -1,0 +1,90 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// acts are what people did to a run that is no answer to a question: settled a doubt, took the run from its owner.
+type acts struct {
+	nonces  map[string]bool
+	settled map[string]bool // what was signed of a call in doubt: that it happened, or did not
+}
+
+// signedActs are the acts that need a signature where an approver key is enrolled, by the words of their notes.
+var signedActs = map[string]string{"settle": gateway.ActSettle, "seize": gateway.ActSeize}
+
+// note checks what was done to the run from outside.
+func (c *checker) note(e patterns.Event, b patterns.NoteBody) (reason string) {
+	act, needsKey := signedActs[b.What]
+	switch {
+	case !needsKey:
+		return ""
+	case len(b.Act) == 0 && b.Signature == "":
+		return c.unsigned(momentOf(e))
+	}
+	signed := gateway.SignedAct{Signature: b.Signature}
+	var err error
+	if signed.Act, err = gateway.ReadAct(b.Act); err != nil {
+		if c.hidden(e) {
+			return ""
+		}
+		return "holds no signed act: " + err.Error()
+	}
+	if reason := c.knows(signed.Key, signed.At); reason != "" {
+		return reason
+	}
+	switch c.ring.Check(signed, momentOf(e)) {
+	case nil:
+	case gateway.ErrStaleAct:
+		return "was signed more than 300 seconds before or after it was done"
+	default:
+		if c.hidden(e) {
+			return ""
+		}
+		return fmt.Sprintf("does not bear the signature of key %.40s over this act", signed.Key)
+	}
+	if reason := c.acts.take(c.evidence.RunID, act, signed.Act, b.Effect); reason != "" {
+		return reason
+	}
+	c.signed(signed.Key)
+	return ""
+}
+
+// take enters a signed act.
+func (s *acts) take(run, want string, act gateway.Act, about string) string {
+	effect, _ := act.Subject["effect"].(string)
+	switch {
+	case act.Act != want:
+		return fmt.Sprintf("bears the signature of another act, %.40q", act.Act)
+	case act.Subject["run"] != run:
+		return "bears the signature of an act on another run"
+	case about != "" && effect != about:
+		return "bears the signature of an act on another effect"
+	case s.nonces[act.Nonce]:
+		return "bears a signature that was used before"
+	}
+	if s.nonces == nil {
+		s.nonces, s.settled = map[string]bool{}, map[string]bool{}
+	}
+	s.nonces[act.Nonce] = true
+	if happened, ok := act.Subject["happened"].(bool); ok && effect != "" {
+		s.settled[effect] = happened
+	}
+	return ""
+}
+
+// settledBy checks what a run was told of a call in doubt against what was signed of it, where something was.
+func (s *acts) settledBy(effect string, output json.RawMessage) string {
+	var out struct {
+		Happened *bool `json:"happened"`
+	}
+	readKnown(output, &out)
+	if signed, ok := s.settled[effect]; ok && (out.Happened == nil || *out.Happened != signed) {
+		return "tells the run something else of " + effect + " than was signed"
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// question is what a person was asked about a call.
+type question struct {
+	gateway.Question
+	put       bool // to a person who takes their time; else somebody stood in
+	digest    string
+	least     gateway.Assurance
+	settles   string // the key of the call in doubt that the question is about instead
+	unchecked bool   // it cannot be recomputed
+}
+
+// answer is what a person said to a question.
+type answer struct {
+	gateway.Answer
+	to        *question
+	signature string
+	unchecked bool   // it cannot be recomputed
+	by        string // the act that spent it, by its idempotency key
+	seq       int64  // of the call that spent it first
+}
+
+// ask checks a question to a person.
+func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
+	q := &question{digest: b.Digest}
+	c.asked[e.Key] = q
+	if b.Name == settlement {
+		var in struct {
+			Effect string `json:"effect"`
+		}
+		readKnown(b.Input, &in)
+		q.settles = in.Effect
+		return ""
+	}
+	var in struct {
+		Least gateway.Assurance `json:"min_assurance"`
+	}
+	readKnown(b.Input, &in)
+	if q.least = in.Least; b.Digest == "" && len(b.Object) == 0 {
+		return ""
+	}
+	q.put, c.put = true, true
+	var err error
+	if q.Question, err = gateway.ReadQuestion(b.Object); err != nil {
+		reason = "asks a person what is no question: " + err.Error()
+	} else if q.Digest() != q.digest {
+		reason = "asks a person by the digest of something else"
+	}
+	if reason != "" {
+		q.unchecked = c.hidden(e)
+	}
+	switch {
+	case reason != "" && !q.unchecked:
+		return reason
+	case err == nil && q.Run != c.evidence.RunID:
+		return fmt.Sprintf("asks a person about a call of another run, %.40q", q.Run)
+	}
+	c.steps[q.Step] = true
+	return ""
+}
+
+// answer checks what came of a question.
+func (c *checker) answer(e patterns.Event, q *question, b patterns.OutcomeBody) (reason string) {
+	switch {
+	case b.State != patterns.OK:
+		return ""
+	case q.settles != "":
+		return c.acts.settledBy(q.settles, b.Output)
+	case !q.put:
+		return stoodIn(b)
+	}
+	a := &answer{to: q, signature: b.Signature}
+	a.Answer, reason = readAnswer(b.Decision)
+	if c.given[a.Approval] != nil {
+		return fmt.Sprintf("decides %.40q once more", a.Approval)
+	}
+	c.given[a.Approval] = a
+	c.report.Decisions++
+	if reason == "" {
+		reason = c.decided(a, b)
+	}
+	if a.unchecked = reason != "" && c.hidden(e); a.unchecked {
+		return ""
+	}
+	return reason
+}
+
+// readAnswer reads a decision, or at least which approval it is about.
+func readAnswer(text json.RawMessage) (a gateway.Answer, reason string) {
+	a, err := gateway.ReadAnswer(text)
+	if err == nil {
+		return a, ""
+	}
+	var known struct {
+		Approval string `json:"approval"`
+	}
+	readKnown(text, &known)
+	return gateway.Answer{Approval: known.Approval}, "holds no decision of a person: " + err.Error()
+}
+
+// stoodIn checks an answer that took nobody's time: nobody's, or the demo's person's.
+func stoodIn(b patterns.OutcomeBody) string {
+	var word string
+	readKnown(b.Decision, &word)
+	channel := b.Channel
+	if word == "" || channel != "none" && channel != "simulated" || gateway.Assurance(b.Assurance).AtLeast(gateway.UserAssurance) {
+		return "is a decision of a person about what nobody was asked"
+	}
+	return ""
+}
+
+// decided checks an answer: that it is to this question, by whom it says, and that the run was told what was decided.
+func (c *checker) decided(a *answer, b patterns.OutcomeBody) string {
+	if reason := c.signature(a); reason != "" {
+		return reason
+	}
+	sure := gateway.UserAssurance
+	if a.Key != "" {
+		sure = gateway.SignedAssurance
+	}
+	switch {
+	case a.Digest != a.to.digest:
+		return "decides about another digest than that of the question"
+	case !a.At.Before(a.to.Expires) && !a.to.unchecked:
+		return "decides after the approval had expired"
+	case gateway.Assurance(b.Assurance) != sure:
+		return fmt.Sprintf("claims the assurance %.20q; it is %q", b.Assurance, sure)
+	case !sure.AtLeast(a.to.least):
+		return fmt.Sprintf("has the assurance %q where %q was asked for", sure, a.to.least)
+	case a.Choice == gateway.ChooseApprove && a.Executes != a.Digest, a.Choice == gateway.ChooseReject && a.Executes != "":
+		return "decides that something else is executed than was asked"
+	}
+	return a.retold(b)
+}
+
+// signature checks who signed an answer.
+func (c *checker) signature(a *answer) string {
+	if a.Key == "" && a.signature == "" {
+		return c.unsigned(a.At)
+	}
+	if reason := c.knows(a.Key, a.At); reason != "" {
+		return reason
+	}
+	if key, _ := c.ring.Find(a.Key); key.Verify(a.Message(), a.signature) != nil {
+		return fmt.Sprintf("does not bear the signature of key %s over this decision", a.Key)
+	}
+	c.signed(a.Key)
+	c.report.Signed++
+	return ""
+}
+
+// retold checks that the run was told what was decided.
+func (a *answer) retold(b patterns.OutcomeBody) string {
+	var out struct {
+		Approved bool            `json:"approved"`
+		Args     json.RawMessage `json:"args"`
+		Comment  string          `json:"comment"`
+		By       string          `json:"by"`
+		Approval string          `json:"approval_id"`
+		Key      string          `json:"key_id"`
+		At       string          `json:"decided_at"`
+	}
+	if err := ijson.DecodeKnown(b.Output, &out); err != nil {
+		return "tells the run what is no decision: " + err.Error()
+	}
+	approved := a.Choice == gateway.ChooseApprove || a.Choice == gateway.ChooseEdit
+	at, _ := time.Parse(time.RFC3339, out.At) // what is no time is another one
+	switch {
+	case out.Approved != approved, out.Approval != a.Approval, out.Key != a.Key, out.By != a.By, out.Comment != a.Comment, !at.Equal(a.At),
+		b.By != a.By:
+		return "tells the run something else than the person decided"
+	case approved && len(out.Args) > 0 && !a.approves(out.Args) && !a.to.unchecked:
+		return "gives the run other arguments than the person approved"
+	}
+	return ""
+}
+
+// with is the question about recorded arguments; false: they are none.
+func with(q gateway.Question, input json.RawMessage) (gateway.Question, bool) {
+	v, err := ijson.DecodeCanonical(input)
+	args, ok := v.(map[string]any)
+	return q.With(args), err == nil && ok
+}
+
+// approves reports whether a call with these arguments is what the answer lets through.
+func (a *answer) approves(input json.RawMessage) bool {
+	sent, ok := with(a.to.Question, input)
+	return ok && sent.Digest() == a.Executes
+}
+
+// called checks a call: where a person had to approve it, that they did, exactly this, and that it is the only one that
+// their approval let through.
+func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string) {
+	if b.Grant == "" {
+		escalated := b.Verdict != nil && b.Verdict.Decision == gateway.Escalate.String()
+		if c.put && escalated || c.steps[e.Key] {
+			return "is a call that the policy put to a person, and spends no approval"
+		}
+		return ""
+	}
+	a := c.given[b.Grant]
+	again := a != nil && a.seq != 0 && b.IdempotencyKey != "" && a.by == b.IdempotencyKey // made once more as the same act
+	switch {
+	case a == nil:
+		return fmt.Sprintf("spends %.40q, which nobody gave in this run", b.Grant)
+	case a.seq != 0 && !again:
+		return fmt.Sprintf("spends %s, which event %d had spent", a.Approval, a.seq)
+	case a.to.Step != e.Key && !again:
+		return fmt.Sprintf("spends %s, which is for another step, %.60q", a.Approval, a.to.Step)
+	case a.to.Tool != b.Name:
+		return fmt.Sprintf("spends %s, which is for another tool, %.60q", a.Approval, a.to.Tool)
+	}
+	if a.seq == 0 {
+		a.seq, a.by = e.Seq, b.IdempotencyKey
+		c.report.Spent++
+	}
+	return c.fits(e, a, b, again)
+}
+
+// fits checks that a call is what was approved, while that counted.
+func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again bool) string {
+	sent, ok := with(a.to.Question, b.Input)
+	if b.Verdict != nil {
+		sent.Policy = b.Verdict.Policy
+	}
+	fits := ok && sent.Digest() == a.Executes
+	switch {
+	case a.unchecked, a.to.unchecked:
+		c.unchecked(e.Seq, redactedReason)
+		return ""
+	case !fits && c.hidden(e):
+		return ""
+	case !fits:
+		return fmt.Sprintf("is not what %s approved: its arguments or policy are others", a.Approval)
+	}
+	grant := gateway.Grant{Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: c.ring}
+	switch _, reason := grant.Check(sent, momentOf(e).Add(-grain), again); reason {
+	case "":
+		return ""
+	case gateway.ApprovalExpired:
+		return fmt.Sprintf("spends %s after that had expired", a.Approval)
+	}
+	return fmt.Sprintf("spends %s, which does not let it through", a.Approval)
+}
