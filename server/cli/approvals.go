@@ -53,7 +53,10 @@ the key's passphrase, and from then on nothing less counts.`
 
 // withApprovals opens the state for a command about approvals, and closes it after.
 func (a *app) withApprovals(what string, do func(desk) error) error {
-	open := a.openDesk
+	return a.withDesk(a.openDesk, what, do)
+}
+
+func (a *app) withDesk(open func() (desk, func(), error), what string, do func(desk) error) error {
 	if a.desks != nil {
 		open = a.desks
 	}
@@ -71,6 +74,26 @@ func (a *app) openDesk() (desk, func(), error) {
 	if err != nil {
 		return desk{}, nil, err
 	}
+	return a.deskOver(c)
+}
+
+// newDesk is as openDesk, and makes the file where there is none: a key may be older than the first run, and who watches may
+// be earlier.
+func (a *app) newDesk() (desk, func(), error) {
+	loaded, err := a.load()
+	switch {
+	case err != nil:
+		return desk{}, nil, err
+	case loaded.State == memoryState:
+		return a.openDesk() // it says why not
+	}
+	if err := readyState(loaded.State, a.environ); err != nil {
+		return desk{}, nil, err
+	}
+	return a.deskOver(loaded.Config)
+}
+
+func (a *app) deskOver(c Config) (desk, func(), error) {
 	engine, err := a.engineOver(c)
 	if err != nil {
 		return desk{}, nil, err

@@ -186,7 +186,6 @@ func TestPassphraseAtTerminal(t *testing.T) {
 	const prompt = "(Anna): "
 	approve := []string{"approvals", "approve", s.id, "--digest", s.digest}
 
-	begun := time.Now()
 	guess := sit(approve...)
 	if screen := p.until(t, prompt, 1); !strings.Contains(screen, "| amount_usd: 1200\r\n") {
 		t.Errorf("the call that is signed does not stand above the prompt:\n%s", screen)
@@ -197,9 +196,6 @@ func TestPassphraseAtTerminal(t *testing.T) {
 	p.press(t, "wrong horse battery\r")
 	if code := ended(t, guess); code != exitRefused {
 		t.Errorf("a wrong passphrase: exit %d, want %d", code, exitRefused)
-	}
-	if took := time.Since(begun); took < 20*time.Millisecond {
-		t.Errorf("a guess took %v: that many can be made", took)
 	}
 	s.undecided(t)
 

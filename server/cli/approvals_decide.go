@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -42,8 +43,8 @@ func (a *app) approveCommand() *cobra.Command {
 		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&c.edits, "edit", nil, "NAME=VALUE or NAME:=JSON: an argument with another value; may be given several times")
-	flags.BoolVar(&c.yes, "yes", false, "at a terminal: do not ask")
+	flags.StringArrayVar(&c.edits, "edit", nil, "`NAME=VALUE` or NAME:=JSON: an argument with another value; may be given several times")
+	flags.BoolVar(&c.yes, "yes", false, "at a terminal, without --digest: do not ask")
 	return c.command(cmd)
 }
 
@@ -284,7 +285,7 @@ func undecided(what string, before patterns.Asked, err error) error {
 	case errors.Is(err, patterns.ErrUnsigned):
 		return refused("only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
 	case errors.Is(err, patterns.ErrForged):
-		return refused("the signature does not hold; nothing was decided", "patterngate approvals keys")
+		return refused(strings.TrimPrefix(err.Error(), "patterns: ")+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}

@@ -29,7 +29,6 @@ type fakeDesk struct {
 	taken   bool  // and takes the run up
 	refuse  error // of decisions and acts
 	decided []patterns.Decided
-	acts    []gateway.SignedAct
 	events  map[string][]patterns.Event
 	more    chan patterns.Asked // questions that come
 	looked  func()              // told that a watcher has nothing left to tell

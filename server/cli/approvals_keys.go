@@ -32,7 +32,7 @@ func (a *app) enrollCommand() *cobra.Command {
 			if err := approver.CheckName(name); err != nil {
 				return usage("--name", errors.New(strings.TrimPrefix(err.Error(), "approver: ")), "--name NAME")
 			}
-			return a.withApprovals("approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
+			return a.withDesk(a.newDesk, "approvals enroll", func(d desk) error { return a.enroll(cmd.Context(), d, name, key) })
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "whose key it is (else your user name at this machine)")
@@ -64,7 +64,10 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 		return fault(what, err)
 	}
 	var by gateway.Signer
-	if len(ring.Keys()) > 0 || ring.Counts(now()) || voucher != "" {
+	if len(ring.Keys()) > 0 && !ring.Counts(now()) {
+		return signing{what: what}.refused("all keys of this state file were removed: none is left that could vouch for another", "--state FILE, a new state file")
+	}
+	if ring.Counts(now()) || voucher != "" {
 		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
 		if err != nil {
 			return err
@@ -231,6 +234,8 @@ func keysTable(rows []keyRow, signed bool) string {
 		b.WriteString("The state file holds keys that nobody vouches for: no unsigned decision counts.\n")
 	case signed:
 		b.WriteString("Only what an enrolled key signed counts here.\n")
+	case len(rows) > 0:
+		b.WriteString("No approver key counts here any more: decisions have the assurance user, and none is left that could vouch for a key.\n")
 	default:
 		b.WriteString("No approver key counts here: decisions have the assurance user. patterngate approvals enroll makes one.\n")
 	}
@@ -243,7 +248,8 @@ func (a *app) removeKeyCommand() *cobra.Command {
 		Use:   "remove ID",
 		Short: "Take an approver key out of use, signed by one that counts",
 		Long: "Takes an approver key out of use: what it signs from now on does not count; what it signed before stays. One that counts\n" +
-			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again.",
+			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again, and no other key can\n" +
+			"be enrolled in this state file.",
 		Args:              one("approvals keys remove", "key", "patterngate approvals keys"),
 		ValidArgsFunction: a.completeKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -268,7 +274,10 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 	if !k.Removed.IsZero() {
 		return &commandError{code: exitRefused, what: what + " " + k.ID, cause: errors.New("it was removed at " + clockText(k.Removed)), try: "patterngate approvals keys"}
 	}
-	signer, err := a.openKey(ctx, signing{what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", ring: ring, dir: approver.Dir(d.keyDir), key: by})
+	signer, err := a.openKey(ctx, signing{
+		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", call: lastKey(ring, k), ring: ring,
+		dir: approver.Dir(d.keyDir), key: by,
+	})
 	if err != nil {
 		return err
 	}
@@ -278,6 +287,20 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 	}
 	return a.removed(d, k)
 }
+
+// lastKey says what it means to remove the last key; "" of another one.
+func lastKey(ring gateway.Ring, k gateway.PublicKey) string {
+	for _, other := range ring.Keys() {
+		if other.ID != k.ID && other.Counts(now()) {
+			return ""
+		}
+	}
+	return noKeyLeft
+}
+
+const noKeyLeft = `It is the last key. Without one unsigned decisions count again, which any program of this user of the system can make, and
+no key can be enrolled in this state file any more: none is left that could vouch for it.
+`
 
 // removed says what was removed, and what that means.
 func (a *app) removed(d desk, k gateway.PublicKey) error {
@@ -298,7 +321,7 @@ func (a *app) removed(d desk, k gateway.PublicKey) error {
 		text += "its file is of no use any more: " + dir.Path(k.ID) + "\n"
 	}
 	if !ring.Counts(now()) {
-		text += "no key is left: unsigned decisions count again, which any program of this user of the system can make\n"
+		text += noKeyLeft
 	}
 	return a.print(text)
 }

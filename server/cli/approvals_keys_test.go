@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,6 +62,40 @@ func TestApproverKeys(t *testing.T) {
 		t.Errorf("keys remove again = %d, %q", code, errs)
 	}
 	keysAreShown(t, f, first, second)
+	code, out, errs = f.command(t, []string{goodPassphrase}, "keys", "remove", first)
+	if code != 0 || !strings.Contains(errs, "It is the last key.") || !strings.Contains(out, "unsigned decisions count again") {
+		t.Errorf("keys remove of the last = %d, %q, %q", code, out, errs)
+	}
+	if code, _, errs = f.command(t, nil, "enroll"); code != exitRefused || !strings.Contains(errs, "none is left that could vouch") {
+		t.Errorf("enroll after the last was removed = %d, %q", code, errs)
+	}
+}
+
+// A key may be enrolled before the first run is recorded: the state file is made.
+func TestEnrollFirst(t *testing.T) {
+	ownHome(t)
+	path := filepath.Join(t.TempDir(), "state.db")
+	run := func(args ...string) (code int, errs string) {
+		var o, e bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &o, err: &e, secret: typedBy([]string{goodPassphrase, goodPassphrase}, io.Discard)}
+		root := a.root()
+		root.SetArgs(append([]string{"--state", path}, args...))
+		code = a.exit(t.Context(), root.ExecuteContext(t.Context()))
+		return code, o.String() + e.String()
+	}
+	if code, said := run("approvals", "keys"); code != exitUsage || !strings.Contains(said, "no run was recorded yet") {
+		t.Errorf("keys of no file = %d, %s", code, said)
+	}
+	if code, said := run("approvals", "enroll"); code != 0 || !strings.Contains(said, "enrolled approver key") {
+		t.Errorf("enroll = %d, %s", code, said)
+	}
+	if code, said := run("approvals", "keys"); code != 0 || !strings.Contains(said, "Only what an enrolled key signed counts here") {
+		t.Errorf("keys = %d, %s", code, said)
+	}
+	path = memoryState
+	if code, said := run("approvals", "enroll"); code != exitUsage || !strings.Contains(said, memoryState) {
+		t.Errorf("enroll in memory = %d, %s", code, said)
+	}
 }
 
 func keysAreShown(t *testing.T, f *fakeDesk, first, second string) {

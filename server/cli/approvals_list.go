@@ -186,7 +186,7 @@ func (a *app) approvalsWatchCommand() *cobra.Command {
 			"--json each line is a JSON object with the members of a row of \"patterngate approvals list --json\".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withApprovals("approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d) })
+			return a.withDesk(a.newDesk, "approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d) })
 		},
 	}
 }
