@@ -244,7 +244,9 @@ func TestQuestionsHideWhatTheirRunHides(t *testing.T) {
 		t.Errorf("a person sees %v", q.Question.Args)
 	}
 	args := object{"user_id": 42.0, "amount_usd": 800.0, "reason": "the-secret-of-anna"}
-	if _, err := e.Approvals().Decide(say(q, gateway.ChooseEdit, args)); err != nil {
+	d := say(q, gateway.ChooseEdit, args)
+	d.Comment = "she said the-secret-of-anna"
+	if _, err := e.Approvals().Decide(d); err != nil {
 		t.Fatal(err)
 	}
 	if r := over(t, e, q.Question.Run).Result; !r.OK() || refunded(r) != 800 {

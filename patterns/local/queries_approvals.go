@@ -24,12 +24,13 @@ const (
 	updateAnswered = `UPDATE approvals SET state = 'answered', answer = ?, args = ?, signature = ?, channel = ?
 		WHERE ap = ? AND state = 'open' AND digest = ? AND expires > ?
 		AND EXISTS (SELECT 1 FROM runs WHERE runs.n = approvals.n AND runs.state IN ('parked', 'running', 'ready'))`
-	updateDecided = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL WHERE n = ? AND state = 'parked'`
-	updateHeard   = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
-	updateSpent   = "UPDATE approvals SET consumed = ? WHERE ap = ? AND n = ? AND state = 'taken' AND (consumed IS NULL OR consumed = ?)"
-	updateRefused = "UPDATE approvals SET refused = refused + 1 WHERE ap = ? AND refused < ?"
-	updateNoted   = "UPDATE runs SET length = ?, head = ?, newest = ?, epoch = epoch + 1 WHERE n = ? AND state = 'parked' AND epoch = ?"
-	deleteAsked   = "DELETE FROM approvals WHERE n = ?"
+	updateDecided   = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL WHERE n = ? AND state = 'parked'`
+	updateHeard     = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
+	updateSpent     = "UPDATE approvals SET consumed = ? WHERE ap = ? AND n = ? AND state = 'taken' AND (consumed IS NULL OR consumed = ?)"
+	updateRefused   = "UPDATE approvals SET refused = refused + 1 WHERE ap = ? AND refused < ?"
+	updateNoted     = "UPDATE runs SET length = ?, head = ?, newest = ?, epoch = epoch + 1 WHERE n = ? AND state = 'parked' AND epoch = ?"
+	updateForgotten = "UPDATE approvals SET answer = NULL, args = NULL, shown = '{}' WHERE n = ?"
+	deleteAsked     = "DELETE FROM approvals WHERE n = ?"
 
 	selectKeys = `SELECT id, name, public, enrolled, signed_by, nonce, signature, coalesce(removed, 0), removed_by, remove_nonce, remove_signature
 		FROM keys ORDER BY pos`

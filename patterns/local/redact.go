@@ -136,6 +136,9 @@ func (t *tail) forget(s *session) error {
 	if changed > 0 {
 		t.file.journal.stale.Store(true) // see journal.tidy
 	}
+	if err == nil {
+		_, err = s.exec(updateForgotten, t.n) // somebody's comment may hold such a value
+	}
 	return err
 }
 

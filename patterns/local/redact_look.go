@@ -32,16 +32,19 @@ const (
 // ours are members of bodies that hold words of this program, or name what something is about, and are read as such.
 var ours = map[patterns.EventKind][]string{
 	patterns.StartEvent:   {"run_id", "pattern", "pattern_kind", "version", "principal", "client", "config", "policy", "catalog", "budget", "parent"},
-	patterns.IntentEvent:  {"effect", "effect_kind", "name", "rule"},
-	patterns.OutcomeEvent: {"assurance", "by", "channel", "decision", "state", "usage"},
+	patterns.IntentEvent:  {"digest", "effect", "effect_kind", "grant", "name", "rule"},
+	patterns.OutcomeEvent: {"assurance", "by", "channel", "signature", "state", "usage"},
 	patterns.LateEvent:    {"assurance", "by", "channel", "decision", "state", "usage"},
 	patterns.JudgedEvent:  {"phase", "decision", "rule"},
-	patterns.NoteEvent:    {"what", "by", "channel"},
+	patterns.NoteEvent:    {"what", "by", "channel", "signature"},
 	patterns.EndEvent:     {"phase", "status", "stop_reason", "usage"},
 }
 
-// oursOf are likewise members of a call's verdict and of the result that the end holds.
+// oursOf are likewise members of a call's verdict, of what a person is asked and decided, and of the result that the end
+// holds.
 var oursOf = map[string][]string{
+	"object":   {"type", "run", "step", "tool", "schema", "policy", "expires"},
+	"decision": {"type", "approval", "digest", "decision", "executes", "by", "at", "key"},
 	"verdict":  {"decision", "rule", "passes", "policy"},
 	"envelope": {"status", "stop_reason", "phase", "run_id", "budget", "usage", "record", "created_at", "ended_at"},
 }
@@ -56,7 +59,11 @@ func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) 
 	return w.members(members, ours[kind], func(name string, v any) any {
 		of, _ := v.(map[string]any)
 		switch {
-		case oursOf[name] != nil && of != nil && (kind == patterns.IntentEvent || kind == patterns.EndEvent):
+		case kind == patterns.OutcomeEvent && name == "decision" && of == nil: // a word
+			return v
+		case kind == patterns.IntentEvent && name == "object" && of != nil:
+			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, h.redactor.args) })
+		case oursOf[name] != nil && of != nil && (kind == patterns.IntentEvent || kind == patterns.EndEvent || kind == patterns.OutcomeEvent):
 			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, w.below(nil, name)) })
 		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.ToolEffect):
 			return w.value(name, v, h.redactor.args)

@@ -99,7 +99,7 @@ func noneIn(t testing.TB, path string, secrets []string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, table := range []string{"runs", "events", "configs", "tombstones"} {
+	for _, table := range []string{"runs", "events", "configs", "tombstones", "approvals"} {
 		rows, err := db.Query("SELECT * FROM " + table)
 		if err != nil {
 			t.Fatal(err)
