@@ -298,8 +298,8 @@ func lastKey(ring gateway.Ring, k gateway.PublicKey) string {
 	return noKeyLeft
 }
 
-const noKeyLeft = `It is the last key. Without one unsigned decisions count again, which any program of this user of the system can make, and
-no key can be enrolled in this state file any more: none is left that could vouch for it.
+const noKeyLeft = `It is the last key. Without one unsigned decisions count again, which any program of this user of the system can make.
+A key that is enrolled then vouches for itself, as the first one did.
 `
 
 // removed says what was removed, and what that means.
