@@ -51,6 +51,7 @@ type decisionForm struct {
 	Keys    []keyChoice
 	Signed  bool // only a signed decision counts
 	NoKey   bool // and there is no key on this machine
+	Edits   bool // arguments may be changed: what the tool takes is known
 	Open    bool // the fields are shown
 }
 
@@ -156,7 +157,10 @@ func (p *Pages) decisionForm(a patterns.Asked, now time.Time) (*decisionForm, er
 		return nil, err
 	}
 	form := &decisionForm{Signed: ring.Counts(now) || a.Least.AtLeast(gateway.SignedAssurance)}
-	form.Fields, form.Left = fieldsOf(a.Question.Args, schemaOf(a.Schema))
+	if schema := schemaOf(a.Schema); schema != nil {
+		form.Edits = true
+		form.Fields, form.Left = fieldsOf(a.Question.Args, schema)
+	}
 	for _, id := range p.keyFiles() {
 		if key, known := ring.Find(id); known && key.Counts(now) {
 			form.Keys = append(form.Keys, keyChoice{ID: key.ID, Name: name(key.Name)})

@@ -110,6 +110,24 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A call of which nobody knows what it takes can be approved or rejected, not changed.
+func TestNoSchema(t *testing.T) {
+	s := newSite(t)
+	s.asked[0].Schema = nil
+	if page := mainOf(s.get("/a/" + anAsked).Body.String()); strings.Contains(page, `value="edit"`) || !strings.Contains(page, `value="approve"`) {
+		t.Errorf("changes are offered\n%s", page)
+	}
+	form := s.answer("edit")
+	for name := range form {
+		if strings.HasPrefix(name, "edit.") {
+			form.Del(name)
+		}
+	}
+	if w := s.post("/a/"+anAsked, form); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "cannot be changed") {
+		t.Errorf("= %d, decided %d", w.Code, len(s.decided))
+	}
+}
+
 // Another digest is handed on to be recorded, unsigned, even where a passphrase was typed.
 func TestSwappedIsRecorded(t *testing.T) {
 	s := newSite(t)
@@ -160,7 +178,7 @@ func TestRefusedByEngine(t *testing.T) {
 	}{
 		"unsigned": {patterns.ErrUnsigned, 422, "Only a decision that an approver key signs"},
 		"forged":   {patterns.ErrForged, 422, "The signature does not count"},
-		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
+		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
 		"gone":     {patterns.ErrNoApproval, 404, "no such question"},
 		"journal":  {patterns.ErrJournal, 503, "cannot be read"},
 	} {
