@@ -207,9 +207,9 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 	default:
 		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
 	}
-	if a.Given != nil && !a.Spent && runID.MatchString(a.Question.Run) {
+	if a.Given != nil && runID.MatchString(a.Question.Run) {
 		o.Continue = "continue " + a.Question.Run
-		if p.config.Alive == nil || !p.config.Alive() {
+		if !a.Spent && (p.config.Alive == nil || !p.config.Alive()) {
 			o.Resume = "patterngate runs resume " + a.Question.Run
 		}
 	}
