@@ -137,7 +137,7 @@ func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, 
 			return append([]string{"The tool does not take the changed arguments."}, bad...)
 		}
 	}
-	if form.Signed && t.choice != gateway.ChooseReject && t.passphrase == "" {
+	if form.Signed && t.passphrase == "" { // also a no
 		return []string{unsignedWords}
 	}
 	return nil

@@ -197,8 +197,10 @@ func TestSigned(t *testing.T) {
 	if page := mainOf(s.get("/a/" + anAsked).Body.String()); !strings.Contains(page, `type="password"`) || !strings.Contains(page, "laptop") {
 		t.Fatalf("no field for the passphrase\n%s", page)
 	}
-	if w := s.post("/a/"+anAsked, s.answer("approve")); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "Only a decision that an approver key signs") {
-		t.Errorf("unsigned = %d, decided %d; want 422, none", w.Code, len(s.decided))
+	for _, decision := range []string{"approve", "reject"} {
+		if w := s.post("/a/"+anAsked, s.answer(decision)); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "Only a decision that an approver key signs") {
+			t.Errorf("%s unsigned = %d, decided %d; want 422, none", decision, w.Code, len(s.decided))
+		}
 	}
 	if w := s.post("/a/"+anAsked, s.answer("approve", "key_id", "0000000000000000", "passphrase", rightPhrase)); w.Code != 422 || len(s.tried) > 0 {
 		t.Errorf("another key = %d, tried %d", w.Code, len(s.tried))
@@ -216,16 +218,18 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// Where only signed decisions count and no key is here, there is nothing to approve with.
+// Where only signed decisions count and no key is here, there is nothing to decide with.
 func TestSignedWithoutKey(t *testing.T) {
 	s := newSite(t)
 	s.asked[0].Least = gateway.SignedAssurance
 	page := mainOf(s.get("/a/" + anAsked).Body.String())
-	if strings.Contains(page, `value="approve"`) || !strings.Contains(page, `value="reject"`) || !strings.Contains(page, "patterngate approvals enroll") {
-		t.Errorf("the page offers to approve\n%s", page)
+	if strings.Contains(page, `name="decision"`) || !strings.Contains(page, "patterngate approvals enroll") {
+		t.Errorf("the page offers to decide\n%s", page)
 	}
-	if w := s.post("/a/"+anAsked, s.answer("approve")); w.Code != 422 || len(s.decided) > 0 {
-		t.Errorf("approved all the same: %d", w.Code)
+	for _, decision := range []string{"approve", "reject"} {
+		if w := s.post("/a/"+anAsked, s.answer(decision)); w.Code != 422 || len(s.decided) > 0 {
+			t.Errorf("%s all the same: %d", decision, w.Code)
+		}
 	}
 }
 
