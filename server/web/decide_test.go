@@ -233,6 +233,24 @@ func TestSignedWithoutKey(t *testing.T) {
 	}
 }
 
+// Guesses from many pages at once are tried one after the other, and no more of them.
+func TestGuessesAtOnce(t *testing.T) {
+	s := newSite(t)
+	s.enroll(t)
+	form := s.answer("approve", "key_id", s.signer.id, "passphrase", "wrong wrong wrong")
+	statuses := make(chan int, 20)
+	for range cap(statuses) {
+		go func() { statuses <- s.post("/a/"+anAsked, form).Code }()
+	}
+	got := map[int]int{}
+	for range cap(statuses) {
+		got[<-statuses]++
+	}
+	if len(s.tried) != maxWrong || got[422] != maxWrong || got[429] != cap(statuses)-maxWrong {
+		t.Errorf("%d tried, %v; want %d tried and answered 422, the rest 429", len(s.tried), got, maxWrong)
+	}
+}
+
 // Five wrong passphrases in a minute are all that are tried, from however many pages at once; no page holds one again.
 func TestWrongPassphrases(t *testing.T) {
 	s := newSite(t)
