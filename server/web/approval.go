@@ -51,6 +51,7 @@ type decisionForm struct {
 	Keys    []keyChoice
 	Signed  bool // only a signed decision counts
 	NoKey   bool // and there is no key on this machine
+	Edits   bool // arguments may be changed: what the tool takes is known
 	Open    bool // the fields are shown
 }
 
@@ -156,7 +157,10 @@ func (p *Pages) decisionForm(a patterns.Asked, now time.Time) (*decisionForm, er
 		return nil, err
 	}
 	form := &decisionForm{Signed: ring.Counts(now) || a.Least.AtLeast(gateway.SignedAssurance)}
-	form.Fields, form.Left = fieldsOf(a.Question.Args, schemaOf(a.Schema))
+	if schema := schemaOf(a.Schema); schema != nil {
+		form.Edits = true
+		form.Fields, form.Left = fieldsOf(a.Question.Args, schema)
+	}
 	for _, id := range p.keyFiles() {
 		if key, known := ring.Find(id); known && key.Counts(now) {
 			form.Keys = append(form.Keys, keyChoice{ID: key.ID, Name: name(key.Name)})
@@ -203,9 +207,9 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 	default:
 		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
 	}
-	if a.Given != nil && !a.Spent && runID.MatchString(a.Question.Run) {
+	if a.Given != nil && runID.MatchString(a.Question.Run) {
 		o.Continue = "continue " + a.Question.Run
-		if p.config.Alive == nil || !p.config.Alive() {
+		if !a.Spent && (p.config.Alive == nil || !p.config.Alive()) {
 			o.Resume = "patterngate runs resume " + a.Question.Run
 		}
 	}

@@ -42,7 +42,7 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	d := decision{Pages: p, w: w, r: r, asked: asked, typed: t}
 	if asked.State != patterns.AskedOpen {
-		d.conflict(&patterns.NotOpen{Why: whyClosed(asked.State), Asked: asked})
+		d.conflict(&patterns.NotOpen{Why: asked.State.Why(), Asked: asked})
 		return
 	}
 	d.take()
@@ -68,16 +68,6 @@ func typedOf(form url.Values) (t typed, problem string) {
 		return t, "The comment is no UTF-8."
 	}
 	return t, ""
-}
-
-func whyClosed(s patterns.AskedState) string {
-	switch s {
-	case patterns.AskedDecided:
-		return patterns.WhyDecided
-	case patterns.AskedExpired:
-		return patterns.WhyExpired
-	}
-	return patterns.WhyOver
 }
 
 // decision is one decision on its way.
@@ -133,6 +123,8 @@ func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, 
 		return []string{"The form changes an argument that it does not offer: " + name(unknown) + "."}
 	}
 	switch {
+	case t.choice == gateway.ChooseEdit && !form.Edits:
+		return []string{"The arguments of this call cannot be changed: what the tool takes is not known here. Approve or reject it."}
 	case t.choice == gateway.ChooseEdit && !changed:
 		return []string{"Nothing is changed. Change an argument, or approve the call as it is."}
 	case t.choice == gateway.ChooseApprove && changed:
@@ -145,7 +137,7 @@ func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, 
 			return append([]string{"The tool does not take the changed arguments."}, bad...)
 		}
 	}
-	if form.Signed && t.choice != gateway.ChooseReject && t.passphrase == "" {
+	if form.Signed && t.passphrase == "" { // also a no
 		return []string{unsignedWords}
 	}
 	return nil

@@ -110,6 +110,24 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A call of which nobody knows what it takes can be approved or rejected, not changed.
+func TestNoSchema(t *testing.T) {
+	s := newSite(t)
+	s.asked[0].Schema = nil
+	if page := mainOf(s.get("/a/" + anAsked).Body.String()); strings.Contains(page, `value="edit"`) || !strings.Contains(page, `value="approve"`) {
+		t.Errorf("changes are offered\n%s", page)
+	}
+	form := s.answer("edit")
+	for name := range form {
+		if strings.HasPrefix(name, "edit.") {
+			form.Del(name)
+		}
+	}
+	if w := s.post("/a/"+anAsked, form); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "cannot be changed") {
+		t.Errorf("= %d, decided %d", w.Code, len(s.decided))
+	}
+}
+
 // Another digest is handed on to be recorded, unsigned, even where a passphrase was typed.
 func TestSwappedIsRecorded(t *testing.T) {
 	s := newSite(t)
@@ -160,7 +178,7 @@ func TestRefusedByEngine(t *testing.T) {
 	}{
 		"unsigned": {patterns.ErrUnsigned, 422, "Only a decision that an approver key signs"},
 		"forged":   {patterns.ErrForged, 422, "The signature does not count"},
-		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
+		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
 		"gone":     {patterns.ErrNoApproval, 404, "no such question"},
 		"journal":  {patterns.ErrJournal, 503, "cannot be read"},
 	} {
@@ -179,8 +197,10 @@ func TestSigned(t *testing.T) {
 	if page := mainOf(s.get("/a/" + anAsked).Body.String()); !strings.Contains(page, `type="password"`) || !strings.Contains(page, "laptop") {
 		t.Fatalf("no field for the passphrase\n%s", page)
 	}
-	if w := s.post("/a/"+anAsked, s.answer("approve")); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "Only a decision that an approver key signs") {
-		t.Errorf("unsigned = %d, decided %d; want 422, none", w.Code, len(s.decided))
+	for _, decision := range []string{"approve", "reject"} {
+		if w := s.post("/a/"+anAsked, s.answer(decision)); w.Code != 422 || len(s.decided) > 0 || !strings.Contains(w.Body.String(), "Only a decision that an approver key signs") {
+			t.Errorf("%s unsigned = %d, decided %d; want 422, none", decision, w.Code, len(s.decided))
+		}
 	}
 	if w := s.post("/a/"+anAsked, s.answer("approve", "key_id", "0000000000000000", "passphrase", rightPhrase)); w.Code != 422 || len(s.tried) > 0 {
 		t.Errorf("another key = %d, tried %d", w.Code, len(s.tried))
@@ -198,16 +218,36 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// Where only signed decisions count and no key is here, there is nothing to approve with.
+// Where only signed decisions count and no key is here, there is nothing to decide with.
 func TestSignedWithoutKey(t *testing.T) {
 	s := newSite(t)
 	s.asked[0].Least = gateway.SignedAssurance
 	page := mainOf(s.get("/a/" + anAsked).Body.String())
-	if strings.Contains(page, `value="approve"`) || !strings.Contains(page, `value="reject"`) || !strings.Contains(page, "patterngate approvals enroll") {
-		t.Errorf("the page offers to approve\n%s", page)
+	if strings.Contains(page, `name="decision"`) || !strings.Contains(page, "patterngate approvals enroll") {
+		t.Errorf("the page offers to decide\n%s", page)
 	}
-	if w := s.post("/a/"+anAsked, s.answer("approve")); w.Code != 422 || len(s.decided) > 0 {
-		t.Errorf("approved all the same: %d", w.Code)
+	for _, decision := range []string{"approve", "reject"} {
+		if w := s.post("/a/"+anAsked, s.answer(decision)); w.Code != 422 || len(s.decided) > 0 {
+			t.Errorf("%s all the same: %d", decision, w.Code)
+		}
+	}
+}
+
+// Guesses from many pages at once are tried one after the other, and no more of them.
+func TestGuessesAtOnce(t *testing.T) {
+	s := newSite(t)
+	s.enroll(t)
+	form := s.answer("approve", "key_id", s.signer.id, "passphrase", "wrong wrong wrong")
+	statuses := make(chan int, 20)
+	for range cap(statuses) {
+		go func() { statuses <- s.post("/a/"+anAsked, form).Code }()
+	}
+	got := map[int]int{}
+	for range cap(statuses) {
+		got[<-statuses]++
+	}
+	if len(s.tried) != maxWrong || got[422] != maxWrong || got[429] != cap(statuses)-maxWrong {
+		t.Errorf("%d tried, %v; want %d tried and answered 422, the rest 429", len(s.tried), got, maxWrong)
 	}
 }
 

@@ -230,7 +230,8 @@ func misfits(args map[string]any, schema *catalog.Schema) []string {
 func unfit(problems []gateway.Problem) []string {
 	list := make([]string, len(problems))
 	for i, problem := range problems {
-		list[i] = fmt.Sprintf("%s: %s", visible(strings.TrimPrefix(string(problem.Pointer), "/")), visible(problem.Want))
+		at := strings.TrimPrefix(strings.TrimPrefix(string(problem.Pointer), "/args"), "/")
+		list[i] = fmt.Sprintf("%s: %s", visible(at), visible(problem.Want))
 	}
 	return list
 }

@@ -24,7 +24,7 @@ var payloads = map[string]string{
 	"lines":     "a\r\n\r\nb\u2028c",
 	"no UTF-8":  "a\xff\xfe<b>",
 	"zalgo":     "a" + strings.Repeat("\u0301", 5000),
-	"endless":   strings.Repeat("<b>A\u202e", 1<<20/7),
+	"endless":   strings.Repeat("<b>A\u202e", 30<<10/7),
 }
 
 // poisoned is a site in which every word that an outsider may choose is the payload.
@@ -135,6 +135,23 @@ func TestCallIsWhole(t *testing.T) {
 	s.asked[0].Question.Args["reason"] = long
 	if page := s.get("/a/" + anAsked).Body.String(); !strings.Contains(page, long) {
 		t.Error("a megabyte of an argument is not shown whole")
+	}
+}
+
+// A megabyte of a goal, of an observation and of a comment is cut where it is no call.
+func TestMegabyte(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	text := string(ijson.Canonical(strings.Repeat("<b>\u202e", 1<<20/6)))
+	h.start(`{"goal":` + text + `}`)
+	h.effect(1, 2, "look#1", tool("look", "read", `{"a":1}`), `{"state":"ok","output":`+text+`}`)
+	h.effect(3, 4, "human#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"x"}}}`, `{"state":"ok","output":{"approved":true,"comment":`+text+`}}`)
+	s.records[aRun] = h.events
+	for _, path := range []string{"/a/" + anAsked, "/r/" + aRun, "/r/" + aRun + "/receipt"} {
+		page := s.get(path).Body.String()
+		if len(page) > 512<<10 || strings.Contains(page, "<b>") || strings.Contains(page, "\u202e") || !strings.Contains(page, "Cut: the first 65,536 of 1,") {
+			t.Errorf("%s has %d bytes", path, len(page))
+		}
 	}
 }
 

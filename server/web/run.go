@@ -127,9 +127,12 @@ func (page *runPage) story(id string, events []patterns.Event, now time.Time) {
 	if s.Waited > 0 {
 		page.Waited = took(s.Waited)
 	}
-	if u := s.Usage; u.Requests > 0 || u.Model != "" {
+	switch u := s.Usage; {
+	case u.Requests > 0 || u.Model != "" && u.Model != "rules" && u.Model != "caller":
 		page.Model = name(u.Model)
 		page.Tokens = count(u.Requests, "request") + ", " + grouped(u.InputTokens) + " tokens in, " + grouped(u.OutputTokens) + " out"
+	case u.Model == "rules":
+		page.Tokens = "none; the offline rules answered"
 	}
 	page.Budgets, page.Counted = gaugesOf(s.Budget), s.EndedAt != ""
 	page.Timeline = draw(s, outputsOf(events))

@@ -202,6 +202,9 @@ func took(seconds float64) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
+	if d < time.Hour {
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
 	return roughly(d)
 }
 
