@@ -252,7 +252,11 @@ func TestInboxBesideAStranger(t *testing.T) {
 	for name, answer := range strangers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stranger := httptest.NewServer(answer)
+			asked := make(chan struct{}, 1000)
+			stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked <- struct{}{}
+				answer(w, r)
+			}))
 			defer stranger.Close()
 			address := strings.TrimPrefix(stranger.URL, "http://")
 			if got := whoHolds(t.Context(), address, testState); got != heldByStranger {
@@ -263,6 +267,9 @@ func TestInboxBesideAStranger(t *testing.T) {
 			i.says("WARN no inbox: " + address + " is taken by another program try=--inbox 127.0.0.1:8767")
 			if got := i.URL(); got != "" {
 				t.Errorf("URL() = %q", got)
+			}
+			for range 5 {
+				<-asked
 			}
 			stranger.Close()
 			i.says("INFO inbox url") // and it was said once, however often it was tried

@@ -55,7 +55,7 @@ type room struct {
 
 func (p *room) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.seen = append(p.seen, r.Method+" "+r.URL.Path+" "+r.PostForm.Get("decision"))
+	p.seen = append(p.seen, r.Method+" "+r.URL.Path+" "+r.FormValue("decision"))
 	p.mu.Unlock()
 	_, _ = io.WriteString(w, sessionOf(r.Context()).csrf)
 }
@@ -238,6 +238,16 @@ func TestDoorRefuses(t *testing.T) {
 	}
 	if strings.Contains(p.log.String(), csrf) || strings.Contains(p.log.String(), strings.TrimPrefix(cookie, cookieName+"=")) {
 		t.Errorf("the log holds secrets: %s", p.log)
+	}
+}
+
+// Only the body of a form says what is to be done: a link may be anybody's.
+func TestDoorReadsNoQuery(t *testing.T) {
+	p := newPorch(t)
+	cookie, csrf := p.signIn()
+	p.do(asks{method: "POST", path: "/a/ap_0011223344556677?decision=approve&%zz", cookie: cookie, form: url.Values{"csrf": {csrf}}})
+	if got := p.room.entered(); len(got) != 1 || got[0] != "POST /a/ap_0011223344556677 " {
+		t.Errorf("came in: %q, want no decision", got)
 	}
 }
 

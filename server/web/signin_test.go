@@ -41,7 +41,7 @@ func TestSignInCountsOnce(t *testing.T) {
 			t.Errorf("the cookie is %s, want attributes %s", set, want)
 		}
 		for name, tokens := range map[string][]string{
-			"used": {token}, "late": {p.offers.offer(time.Now().Add(-time.Second))}, "guessed": {strings.Repeat("A", 43)}, "two": {token, p.offers.offer(time.Now().Add(time.Minute))},
+			"used": {token}, "late": {p.offers.offer(time.Now().Add(-time.Second))}, "guessed": {strings.Repeat("A", 43)}, "two": {p.offers.offer(time.Now().Add(time.Minute)), token},
 		} {
 			if w := p.send(tokens...); w.Code != 401 || len(w.Result().Cookies()) > 0 || !strings.Contains(w.Body.String(), "patterngate inbox") {
 				t.Errorf("%s: answered with %d: %s", name, w.Code, w.Body)
@@ -156,6 +156,34 @@ func TestSessionsEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A session ends when either clock says so: the one on the wall may be turned back, the process's own may stop while the
+// machine sleeps.
+func TestSessionsEndByEitherClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPorch(t)
+		back, _ := p.signIn()
+		asleep, _ := p.signIn()
+		for _, one := range p.sessions.open {
+			r := &http.Request{Header: http.Header{"Cookie": {back}}}
+			if p.sessions.find(r) == one {
+				one.until = one.until.Add(sessionLife) // the wall's was turned back by as much
+			} else {
+				one.until = time.Now() // and here went on
+			}
+		}
+		if w := p.do(asks{method: "GET", path: "/", cookie: asleep}); w.Code != 401 {
+			t.Errorf("after a sleep of 12 hours: answered with %d", w.Code)
+		}
+		if w := p.do(asks{method: "GET", path: "/", cookie: back}); w.Code != 200 {
+			t.Errorf("before the end: answered with %d", w.Code)
+		}
+		time.Sleep(sessionLife)
+		if w := p.do(asks{method: "GET", path: "/", cookie: back}); w.Code != 401 {
+			t.Errorf("after 12 hours with the wall's clock turned back: answered with %d", w.Code)
+		}
+	})
 }
 
 // For one browser too many the one that signed in first has to go.
