@@ -137,8 +137,6 @@ func (c *checker) decided(a *answer, b patterns.OutcomeBody) string {
 		return fmt.Sprintf("claims the assurance %.20q; it is %q", b.Assurance, sure)
 	case !sure.AtLeast(a.to.least):
 		return fmt.Sprintf("has the assurance %q where %q was asked for", sure, a.to.least)
-	case a.Choice == gateway.ChooseApprove && a.Executes != a.Digest, a.Choice == gateway.ChooseReject && a.Executes != "":
-		return "decides that something else is executed than was asked"
 	}
 	return a.retold(b)
 }
@@ -243,7 +241,7 @@ func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again
 	case !fits:
 		return fmt.Sprintf("is not what %s approved: its arguments or policy are others", a.Approval)
 	}
-	grant := gateway.Grant{Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: c.ring}
+	grant := gateway.Grant{Approval: a.Approval, Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: c.ring}
 	switch _, reason := grant.Check(sent, momentOf(e).Add(-grain), again); reason {
 	case "":
 		return ""

@@ -165,7 +165,7 @@ func hostileRecord(t testing.TB) []patterns.Event {
 	q := r.question(hostileText+"#1", hostileText, map[string]any{hostileText: hostileText, "a": 1.0})
 	r.asks(3, "approve#1", q, hostileText)
 	r.refusedAnswer(3.5, hostileText, hostileText)
-	r.answers(4, "approve#1", q, gateway.ChooseEdit, map[string]any{hostileText: "x", "b": hostileText}, hostileText)
+	r.answers(4, "approve#1", q, gateway.ChooseEdit, map[string]any{hostileText: "x", "b": hostileText}, hostileText[:500]) // a comment has at most 1,000 characters
 	r.add(5, patterns.JudgedEvent, "x", `{"phase":`+evil+`,"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"proposal":{"name":`+evil+`}}`)
 	r.add(6, patterns.NoteEvent, "", `{"what":`+evil+`,"by":`+evil+`,"channel":`+evil+`,"reason":`+evil+`}`)
 	r.add(7, "evil\x1b[31m", "\x1b[31m", `{}`)
