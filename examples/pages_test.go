@@ -16,13 +16,14 @@ import (
 
 // TestPages plays the sessions that pages show: blocks that begin with ```console, whose lines after "$ " a shell carries
 // out, those of one page in one home. What stands below a command is what it printed; below one in the background stands
-// the line that is waited for, and $! is its process. Run ids are numbered, times, durations and hashes are examples.
+// the line that is waited for, and $! is its process. Ids and digests of
+// questions are numbered, times, durations and other hashes are examples.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	for _, name := range []string{"README.md", "docs/durability.md"} {
+	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", filepath.FromSlash(name))
@@ -47,7 +48,7 @@ var consoleBlock = regexp.MustCompile("(?ms)^```console\n.*?^```$")
 type shell struct {
 	t    *testing.T
 	home string
-	runs map[string]string // the page's names of runs, by their ids
+	runs map[string]string // the page's names of runs and questions, by their ids
 	last int               // the newest process in the background
 }
 
@@ -127,25 +128,45 @@ func (p *shell) command(line string) *exec.Cmd {
 	return cmd
 }
 
-var pageRun = regexp.MustCompile(`run_[0-9a-f]{16}`)
+var (
+	pageRun    = regexp.MustCompile(`(run|ap)_[0-9a-f]{16}`)
+	pageDigest = regexp.MustCompile(`(?:--digest |Digest +)(sha256:[0-9a-f]{64})`)
+)
 
 // named is what was printed with the page's names of runs.
 func (p *shell) named(text string) string {
 	text = regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
 	text = pageRun.ReplaceAllStringFunc(text, func(id string) string {
-		if p.runs[id] == "" {
-			p.runs[id] = fmt.Sprintf("run_%04d000000000000", len(p.runs)+1)
-		}
-		return p.runs[id]
+		kind, _, _ := strings.Cut(id, "_")
+		return p.name(id, kind+"_%04d000000000000")
 	})
+	for _, m := range pageDigest.FindAllStringSubmatch(text, -1) {
+		text = strings.ReplaceAll(text, m[1], p.name(m[1], "sha256:%04d"+strings.Repeat("0", 60)))
+	}
 	return regexp.MustCompile(`\blocal:[0-9]+`).ReplaceAllString(text, "local:1000")
 }
 
-// unnamed is a command with the runs' own ids.
+// name is the page's name of an id: numbered, each kind by itself.
+func (p *shell) name(id, format string) string {
+	if p.runs[id] == "" {
+		kind, n := format[:strings.IndexByte(format, '%')], 1
+		for _, other := range p.runs {
+			if strings.HasPrefix(other, kind) {
+				n++
+			}
+		}
+		p.runs[id] = fmt.Sprintf(format, n)
+	}
+	return p.runs[id]
+}
+
+// unnamed is a command with the runs' own ids; a run's number alone is its name too.
 func (p *shell) unnamed(command string) string {
 	for id, name := range p.runs {
 		command = strings.ReplaceAll(command, name, id)
-		command = regexp.MustCompile(`\b`+name[len("run_"):len("run_0001")]+`\b`).ReplaceAllString(command, id)
+		if short, ok := strings.CutPrefix(name, "run_"); ok {
+			command = regexp.MustCompile(`\b`+short[:4]+`\b`).ReplaceAllString(command, id)
+		}
 	}
 	return command
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -98,9 +97,8 @@ func (a *app) deskOver(c Config) (desk, func(), error) {
 	if err != nil {
 		return desk{}, nil, err
 	}
-	c.Log.Level = cmp.Or(c.Log.Level, "warn")
 	operator := engine.Operator()
-	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log, a.err)}, engine.Close, nil
+	return desk{engine.Approvals(), operator, operator.Alive, filepath.Dir(c.State), a.logger(c.Log.quiet(), a.err)}, engine.Close, nil
 }
 
 // approvalBeginning is what may be meant as an approval.

@@ -71,10 +71,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	if loaded.Log.Level == "" {
-		loaded.Log.Level = "warn"
-	}
-	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log, c.errs))
+	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log.quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.service("runs resume", c, a.logger(c.Log, a.err))
+	s, err := a.service("runs resume", c, a.logger(c.Log.quiet(), a.err))
 	if err != nil {
 		return nil, nil, err
 	}

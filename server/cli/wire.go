@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,6 +70,12 @@ func orNone[N int | time.Duration](limit N) N {
 		return -1
 	}
 	return limit
+}
+
+// quiet is the log of every command but serve, where nobody asked for another.
+func (c LogConfig) quiet() LogConfig {
+	c.Level = cmp.Or(c.Level, "warn")
+	return c
 }
 
 // logger writes to standard error, which is never part of a protocol.
