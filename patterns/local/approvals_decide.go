@@ -184,6 +184,7 @@ func (a approvals) attempted(row *asked, d patterns.Decided, cause error) {
 		}
 		return a.file.noteResting(s, row.n, body)
 	}})
+	a.file.nudge() // it may have come in between where the run was about to be carried on
 }
 
 // noteResting appends a judgment to the record of a run that waits. One in somebody's hands has no place for it.

@@ -64,8 +64,7 @@ func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) 
 		return
 	}
 	if !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
-		d.record.append(patterns.LateEvent, d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
-		d.record.late()
+		d.record.late(d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
 	}
 }
 

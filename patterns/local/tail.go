@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"sync"
+	"time"
 
 	"patterngate/patterns"
 )
@@ -69,7 +70,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if t.begin != nil {
 		also, told = t.beginning(also, told)
 	}
-	c := &change{run: t.n, epoch: t.epoch, events: events, sync: durable || t.durable, also: t.with(also)}
+	c := &change{run: t.n, epoch: t.epoch, events: events, chained: true, sync: durable || t.durable, also: t.with(also)}
 	c.done = func(err error) {
 		if err == nil {
 			t.sure(events)
@@ -212,17 +213,20 @@ func (r *Record) rest(durable bool, also func(s *session, head patterns.Head, ne
 	return <-told
 }
 
-// late records what came after an outcome, perhaps when the run rests already.
-func (r *Record) late() {
-	if r.file == nil {
-		return
-	}
+// late records what came after an outcome, perhaps when the run rests already. What is pending meanwhile is about to be
+// flushed by who learns how that went: the late result then goes with it.
+func (r *Record) late(key string, at time.Time, body OutcomeBody) {
 	r.mu.Lock()
-	head, newest, n := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro(), r.file.n
-	help := r.file.flush(false, func(s *session) error {
-		_, err := s.exec(updateLate, head.Events, head.Hash, newest, n)
-		return err
-	}, nil)
+	alone := r.file != nil && len(r.file.pending) == 0
+	r.add(patterns.LateEvent, key, at, body)
+	help := func() {}
+	if alone {
+		head, newest, n := patterns.Head{Events: int64(r.seq), Hash: r.file.head}, r.at.UnixMicro(), r.file.n
+		help = r.file.flush(false, func(s *session) error {
+			_, err := s.exec(updateLate, head.Events, head.Hash, newest, n)
+			return err
+		}, nil)
+	}
 	r.mu.Unlock()
 	help()
 }

@@ -75,8 +75,8 @@ func (w *waiters) note(id string) {
 func (w *waiters) since(seen uint64) (ids []string, now uint64, next <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.next == nil {
-		w.next = make(chan struct{})
+	if w.next == nil { // 0 is who never asked before
+		w.next, w.changed = make(chan struct{}), max(w.changed, 1)
 	}
 	behind := w.changed - seen
 	switch {
@@ -93,7 +93,7 @@ func (w *waiters) follow(ctx context.Context, seen uint64) ([]string, uint64) {
 	for first := seen == 0; ; first = false {
 		ids, now, next := w.since(seen)
 		if first {
-			return nil, max(now, 1)
+			return nil, now
 		}
 		if next == nil {
 			return ids, now

@@ -19,9 +19,11 @@ type change struct {
 	// epoch 0: no fence.
 	run, epoch int64
 	// events are inserted in their order, sealed by the caller. What is sealed behind a change that may be refused must
-	// not be submitted before that was told, or the record gets a gap.
-	events []patterns.Event
-	sync   bool // must survive power loss
+	// not be submitted before that was told, or the record gets a gap; behind one that is chained it may: when that is
+	// refused, the run takes no more under its epoch.
+	events  []patterns.Event
+	chained bool
+	sync    bool // must survive power loss
 	// also runs before the events are inserted; nil: nothing. A [refusal] concerns this change alone, any other error is
 	// the file's and fails all that share the transaction. It must not wait for anything.
 	also func(*session) error
@@ -169,6 +171,9 @@ func (j *journal) transact(batch []*change) (refused []error, err error) {
 		own, err := j.apply(c, len(batch) > 1)
 		if err != nil {
 			return nil, j.rollback(err)
+		}
+		if own != nil && c.chained {
+			j.damn(c)
 		}
 		j.refused = append(j.refused, own)
 	}

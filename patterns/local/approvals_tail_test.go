@@ -1,0 +1,78 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// tailed is a record of a run in a journal.
+func tailed(t *testing.T) *Record {
+	t.Helper()
+	j := fresh(t)
+	begin(t, j, 7, 1)
+	return &Record{file: &tail{file: &file{journal: j}, id: runName(7), n: 7, epoch: 1}}
+}
+
+// told is what a flush is told.
+func told(r *Record) error {
+	done := make(chan error, 1)
+	r.flush(true, func(err error) { done <- err })
+	return <-done
+}
+
+var errNo = refusal{errors.New("no")}
+
+// A result that comes late must not take with it the intent that a branch is about to have written: the branch learns of
+// its own change, and a call whose approval is not there any more is not made.
+func TestLateResultsLeaveIntentsAlone(t *testing.T) {
+	r := tailed(t)
+	r.appendAlso(patterns.IntentEvent, "pay#1", time.Now(), IntentBody{Kind: patterns.ToolEffect, Name: "pay"},
+		func(*session, Event) error { return errNo })
+	r.late("look_up#1", time.Now(), OutcomeBody{State: patterns.OK})
+	if err := told(r); !errors.Is(err, errNo.error) {
+		t.Errorf("the intent's flush was told %v, want %v", err, errNo)
+	}
+	if got := recordOf(t, r.file.file.journal, 7); len(got) != 0 {
+		t.Errorf("the record has %d events, want none", len(got))
+	}
+}
+
+// What is sealed behind a change that was refused would leave a gap in the record: it is refused, too.
+func TestNothingBehindARefusedChange(t *testing.T) {
+	r := tailed(t)
+	intent := IntentBody{Kind: patterns.ToolEffect, Name: "pay"}
+	r.appendAlso(patterns.IntentEvent, "task#1/pay#1", time.Now(), intent, func(*session, Event) error { return errNo })
+	if err := told(r); !errors.Is(err, errNo.error) {
+		t.Fatalf("the refused change was told %v, want %v", err, errNo)
+	}
+	r.append(patterns.IntentEvent, "task#2/pay#1", time.Now(), intent)
+	if err := told(r); !errors.Is(err, patterns.ErrJournal) {
+		t.Errorf("the change behind it was told %v, want %v", err, patterns.ErrJournal)
+	}
+	if got := recordOf(t, r.file.file.journal, 7); len(got) != 0 {
+		t.Errorf("the record has %d events, want none", len(got))
+	}
+}
+
+// Who follows from the beginning on, when nothing has changed yet, rests until something does, and is told of it.
+func TestFollowFromNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &waiters{}
+		_, from := w.follow(t.Context(), 0)
+		wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if ids, next := w.follow(wait, from); len(ids) > 0 || next != from || time.Since(began) != time.Minute {
+			t.Fatalf("follow(%d) = %v, %d after %s; want nothing for a minute", from, ids, next, time.Since(began))
+		}
+		w.announce("run_1")
+		if ids, next := w.follow(t.Context(), from); len(ids) != 1 || ids[0] != "run_1" || next != from+1 {
+			t.Errorf("follow(%d) = %v, %d; want run_1", from, ids, next)
+		}
+	})
+}
