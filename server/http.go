@@ -125,8 +125,8 @@ type endpoint struct {
 }
 
 // ListenHTTP serves MCP over HTTP at c.Listen, both protocol eras at /mcp, until ctx ends; then it takes nothing new,
-// ends streams at once, and returns when all calls are answered or the grace has passed; runs that go on then
-// do so without their calls. It fails where the configuration is at fault or the address cannot be had.
+// ends streams at once, and returns when all calls are answered, and the runs that go on without a call are left, or the grace
+// has passed; runs that go on then do so without their calls. It fails where the configuration is at fault or the address cannot be had.
 func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 	if err := c.check(); err != nil {
 		return fmt.Errorf("server: http: %w", err)
@@ -187,11 +187,11 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	e.server.log.LogAttrs(ctx, slog.LevelInfo, "stopping",
-		slog.Int("running", e.server.slots.running()), slog.Int64("waiting", e.server.waiting.count()))
+		slog.Int("running", e.server.slots.running()+e.server.going()), slog.Int64("waiting", e.server.waiting.count()))
 	_ = l.Close()
 	e.traffic.close()
 	end()
-	await(e.traffic.landed, e.server.config.Grace)
+	e.server.grace(e.traffic.landed)
 	cancel()
 	await(e.traffic.landed, parting)
 	last, done := context.WithTimeout(context.Background(), parting)

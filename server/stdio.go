@@ -25,8 +25,8 @@ const (
 const parting = 250 * time.Millisecond
 
 // ServeStdio serves one client that writes JSON-RPC lines to in and reads them from out. It returns when in has ended
-// or ctx has, after everything that was asked is answered or the grace has passed; runs that go on then do
-// so without their calls. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
+// or ctx has, after everything that was asked is answered, and the runs that go on without a call are left, or the grace has
+// passed; runs that go on then do so without their calls. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
 // has one session for stdio, a process serves one client at a time so.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
@@ -52,8 +52,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case <-c.ended:
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()), slog.Int64("waiting", s.waiting.count()))
-	await(c.flight.landed, s.config.Grace)
+	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()+s.going()), slog.Int64("waiting", s.waiting.count()))
+	s.grace(c.flight.landed)
 	cancel(patterns.ErrDetached) // before mcp-go learns of the end, which takes calls back
 	c.release()
 	select {

@@ -28,6 +28,7 @@ func (b *branch) Now() time.Time { return b.at }
 // held on entry and on return.
 func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	b.alive()
+	b.stay()
 	key := b.keys.next(e.Name)
 	b.phase = e.Phase
 	m := b.past[key]
@@ -259,7 +260,8 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	if due.IsZero() {
 		w = nil
 	}
-	ctx, cancel := b.bounded(due)
+	scope := b.scope(a.effect)
+	ctx, cancel := b.bounded(scope, due)
 	defer cancel()
 	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1)}
 	b.record.flush(changes(a.effect), func(err error) {
@@ -280,8 +282,11 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, <-d.result)
 	}
-	b.resume(w, b.ctx.Err() == nil) // it ends when the run is taken back or given up
+	b.resume(w, scope.Err() == nil) // it ends when the run is taken back, given up or left
 	b.alive()
+	if scope.Err() != nil {
+		b.stay()
+	}
 	if b.taken {
 		reason = patterns.ReasonCanceled
 	}
@@ -298,11 +303,11 @@ func (b *branch) unlessRefused(d *delivery, out patterns.Outcome) patterns.Outco
 }
 
 // bounded is the context of one effect; it ends when the effect is cut.
-func (l *life) bounded(due time.Time) (context.Context, context.CancelFunc) {
+func (l *life) bounded(scope context.Context, due time.Time) (context.Context, context.CancelFunc) {
 	if due.IsZero() {
-		return context.WithCancel(l.ctx)
+		return context.WithCancel(scope)
 	}
-	return context.WithTimeout(l.ctx, due.Sub(l.engine.now())) // the record's clock need not be the wall's
+	return context.WithTimeout(scope, due.Sub(l.engine.now())) // the record's clock need not be the wall's
 }
 
 // cutOutcome is the outcome of an effect that did not end in time. A call may have happened.

@@ -213,6 +213,9 @@ func (l *life) conclude(result patterns.Result) {
 	}
 	l.baton.Lock()
 	err := l.cause
+	if err == nil && l.left {
+		err = errHandedOver
+	}
 	l.over = true
 	l.baton.Unlock()
 	switch {
@@ -254,6 +257,9 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 		if l.rest = l.running(); errors.Is(err, errHandedOver) {
 			l.record.append(patterns.NoteEvent, "", l.engine.now(), NoteBody{What: noteDetach, Note: patterns.Note{Channel: "engine"}})
 			l.record.flush(false, nil)
+		}
+		if l.left { // others need not wait until this process has ended
+			l.engine.file.release(l)
 		}
 		l.engine.file.lost(l)
 	case errors.Is(err, errUnspent): // it is replayed and then knows why

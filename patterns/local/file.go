@@ -66,6 +66,7 @@ type file struct {
 	stuck     map[string]*patterns.Waiting      // runs that cannot go on because they cannot be recorded
 	resumed   int                               // lives that were taken from the file by nobody's call
 	crowded   bool                              // as many runs as may be are carried on
+	leaving   bool                              // runs that nobody waits for begin nothing more here
 	closed    bool
 
 	recall     atomic.Bool // a run is to be cancelled that did not live here when it was looked for

@@ -242,6 +242,9 @@ const maxResumed = 256
 func (f *file) room() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.leaving {
+		return 0
+	}
 	n := max(0, maxResumed-f.resumed)
 	f.crowded = n == 0
 	return n

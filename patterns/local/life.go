@@ -21,6 +21,8 @@ type life struct {
 	progress func(patterns.Progress)
 	ctx      context.Context
 	cancel   context.CancelFunc
+	lightly  context.Context // of what changes nothing: it ends also when the life quits
+	quits    context.CancelFunc
 	past     map[string]*memory // what is recorded, by key; nil for a run that begins
 	dry      *rehearsal         // nothing is performed: each branch ends at what is not recorded
 
@@ -41,6 +43,7 @@ type life struct {
 	taken     bool                         // the run was taken back: nothing more is begun
 	noted     bool                         // the record says who wanted it cancelled
 	over      bool                         // it comes to rest: nothing can be said to it any more
+	left      bool                         // a branch ended because the life quits
 	questions map[string]*patterns.Waiting // questions to people that the code has put, by approval
 	granted   map[string]string            // approvals that were spent, by the idempotency key of their call
 
@@ -91,11 +94,13 @@ func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
 	if closed {
 		l.giveUp(errHandedOver)
 	}
+	l.quitUnattended()
 	return l
 }
 
 func (l *life) prepare() {
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.lightly, l.quits = context.WithCancel(l.ctx)
 	l.moved = sync.NewCond(&l.baton)
 }
 
@@ -144,6 +149,7 @@ func (l *life) letGo() {
 	l.call = nil
 	l.baton.Unlock()
 	l.engine.keeper().leave(l.run)
+	l.quitUnattended()
 }
 
 // takeBack has the run end before its next call and cuts what is under way, unless it has begun to write.
