@@ -203,6 +203,11 @@ func TestApprovalOutlivesItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	desk.Close()
+	look := opened(t, path, jobs{job.Spec.Name: job}) // it carries nothing on
+	if s, ok := look.Run("local:1", q.Question.Run); !ok || s.State != patterns.Running || !strings.Contains(s.Current.Doing, "was decided") {
+		t.Errorf("the run that was decided is shown %s, %q", s.State, s.Current.Doing)
+	}
+	look.Close()
 
 	next := opened(t, path, jobs{job.Spec.Name: job})
 	next.Go()

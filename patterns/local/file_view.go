@@ -99,8 +99,27 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 		if next.Total > 0 { // as in [branch.see]
 			s.Current.Done = min(s.Current.Done, next.Total)
 		}
+		if f.isAnswered(l) {
+			s.Current.Doing = decided
+		}
 	}
 	return s
+}
+
+// decided is what a run does that somebody decided about and that no process has taken since.
+const decided = "it was decided and goes on as soon as a server takes it"
+
+// isAnswered says that a person has answered what a run asks, and that the run did not learn of it yet.
+func (f *file) isAnswered(l *loaded) (yes bool) {
+	if !slices.ContainsFunc(l.dry.open, func(p pending) bool { return p.m != nil && isAsking(p.effect) }) {
+		return false
+	}
+	_ = f.journal.view(func(s *session) error { // it is only words
+		rows, err := answeredRows(s, l.n)
+		yes = len(rows) > 0
+		return err
+	})
+	return yes
 }
 
 // showEnded shows how a run ended: as its replay makes it, else as the record keeps it.
