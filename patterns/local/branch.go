@@ -69,6 +69,9 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		b.tell(e.Phase + ": " + e.Doing)
 	}
 	b.see(e, 0)
+	if isWait(e.Kind, e.Name) {
+		b.waited.begin(intent.At)
+	}
 	if wait, may := b.patience(e); may {
 		if isAsking(e) {
 			b.entered(e.Waiting, intent)
@@ -149,7 +152,11 @@ func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	b.see(a.effect, 1)
 	out.Key, out.Once, out.Order = a.key, a.once, a.order
 	out.Began, out.Down = a.began.Add(-a.idle), b.idle-a.idle
-	return b.ended(a.effect, out, b.engine.now())
+	now := b.engine.now()
+	if isWait(a.effect.Kind, a.effect.Name) {
+		b.waited.end(now)
+	}
+	return b.ended(a.effect, out, now)
 }
 
 // virtual is a time as pattern code sees it: of a run that was in nobody's hands for a while, that much earlier.

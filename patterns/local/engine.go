@@ -209,7 +209,7 @@ func (l *life) conclude(result patterns.Result) {
 	keep := l.engine.keeper()
 	rest := patterns.Ended{
 		RunID: l.id, Result: result, Phase: l.phase, Calls: l.calls, Requests: l.asked,
-		Began: l.began, Ended: l.engine.now(), Waited: l.waited + l.idle,
+		Began: l.began, Ended: l.engine.now(), Waited: l.waited.sum + l.idle,
 	}
 	l.baton.Lock()
 	err := l.cause

@@ -61,7 +61,7 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 	l, err := f.load(r, events)
 	if l != nil {
 		s.Arguments, s.ClientVersion, s.Era = l.history.start.Arguments, l.history.start.ClientVersion, l.history.start.Era
-		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited+l.history.idle
+		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited.sum+l.history.idle
 		s.Ended.Phase = l.history.phase
 		s.Current = patterns.Current{Since: s.Began, Done: l.history.answered}
 	}

@@ -24,7 +24,7 @@ type history struct {
 	answered int               // of these, those with an outcome
 	asked    int               // requests to the model
 	idle     time.Duration     // in which it was in nobody's hands
-	waited   time.Duration     // for its caller and for people
+	waited   waited            // for its caller and for people
 	noted    bool              // it says who wanted the run cancelled
 	wrote    bool              // a call that changes something was begun
 	canceled bool              // somebody wants it cancelled
@@ -68,6 +68,7 @@ func remembered(events []Event) *history {
 			h.noted = h.noted || body.What == noteCancel
 			if body.What == noteTakeover || body.What == noteSeize {
 				h.idle += e.At.Sub(h.last)
+				h.waited.skip(e.At.Sub(h.last))
 			}
 			if body.What == noteTakeover {
 				for _, m := range open {
@@ -112,6 +113,9 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 			h.granted[body.Once] = body.Grant
 		}
 	}
+	if isWait(body.Kind, body.Name) {
+		h.waited.begin(at)
+	}
 	m.intent, m.began, m.idle = &body, at, h.idle
 	m.outcome.Order, m.outcome.Began, m.outcome.Once = h.order, at.Add(-h.idle), body.Once
 }
@@ -127,8 +131,8 @@ func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	if m.intent != nil && m.intent.Kind == patterns.ToolEffect {
 		h.answered++
 	}
-	if m.intent != nil && (m.intent.Name == "turn" || m.intent.Kind == patterns.HumanEffect) {
-		h.waited += e.At.Sub(m.began)
+	if m.intent != nil && isWait(m.intent.Kind, m.intent.Name) {
+		h.waited.end(e.At)
 	}
 }
 

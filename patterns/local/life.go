@@ -30,7 +30,7 @@ type life struct {
 	order  int           // intents so far
 	calls  int           // of tools, among them
 	asked  int           // requests to the model
-	waited time.Duration // for its caller
+	waited waited        // for its caller and for people
 	idle   time.Duration // in which it was in nobody's hands
 
 	baton     sync.Mutex // held by the branch whose pattern code runs

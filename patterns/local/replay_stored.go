@@ -33,7 +33,7 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 	result, err := Replay(r, job.Spec, job.Task, First)
 	return patterns.Ended{
 		RunID: begun.RunID, Result: result, Phase: result.Phase, Calls: h.calls, Requests: h.asked,
-		Began: h.began, Ended: endedAt(r.events), Waited: h.waited + h.idle,
+		Began: h.began, Ended: endedAt(r.events), Waited: h.waited.sum + h.idle,
 	}, err
 }
 
