@@ -57,6 +57,10 @@ func (a *asked) lives() bool {
 
 func (a *asked) stands(now time.Time) patterns.AskedState {
 	switch {
+	case a.state == "lapsed" && a.expires <= now.UnixMicro():
+		return patterns.AskedExpired
+	case a.state == "lapsed":
+		return patterns.AskedOver
 	case a.state != "open":
 		return patterns.AskedDecided
 	case !a.lives():

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -110,8 +111,28 @@ func (b *branch) entered(w *patterns.Waiting, intent Event) {
 	})
 }
 
-// errUnspent unwinds a life whose approval was not there any more when its call was to be recorded: the run is replayed, and
-// then knows why.
+// lapse closes the question's row with the outcome that nobody's answer is; nil: there is none. Who answered in the same
+// moment is heard.
+func (b *branch) lapse(e patterns.Effect) func(*session, Event) error {
+	if !isAsking(e) || b.engine.file == nil {
+		return nil
+	}
+	ap, _ := apNumber(e.Waiting.Approval)
+	n := b.record.file.n
+	return func(s *session, _ Event) error {
+		rows, err := answeredRows(s, n)
+		if err == nil && slices.ContainsFunc(rows, func(a answered) bool { return a.ap == ap }) {
+			err = refusal{errUnspent}
+		}
+		if err == nil {
+			_, err = s.exec(updateLapsed, ap, n)
+		}
+		return err
+	}
+}
+
+// errUnspent unwinds a life whose approval, or question, was another one by the time it was to be recorded: the run is
+// replayed, and then knows why.
 var errUnspent = errors.New("local: the approval could not be spent")
 
 // ungranted says why a call that a person decided about may not be made; "" where it may, or where nobody was to decide.

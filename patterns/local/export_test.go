@@ -97,3 +97,12 @@ func (e *Engine) KeyRow(t testing.TB, k gateway.PublicKey) {
 	t.Helper()
 	e.Alter(t, insertKey, k.ID, k.Name, []byte(k.Public), k.Enrolled.Unix(), k.Vouched.Key, k.Vouched.Nonce, k.Vouched.Signature)
 }
+
+// Open counts the rows of questions that are open, whatever became of their runs.
+func (e *Engine) Open(t testing.TB) (n int) {
+	t.Helper()
+	check(t, e.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM approvals WHERE state = 'open'")
+	}))
+	return n
+}

@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"time"
 
 	"patterngate/patterns"
 )
@@ -102,4 +104,33 @@ func (l *life) scope(e patterns.Effect) context.Context {
 		return l.ctx
 	}
 	return l.lightly
+}
+
+// later gives a run up whose record could not be written, as soon as it can be. It is then claimed anew and replayed;
+// what this process knows and could not record is held for that.
+func (f *file) later(l *life) {
+	l.record.file.keep()
+	f.gone(l)
+	f.mu.Lock()
+	f.stuck[l.id] = l.rest.Waiting
+	f.mu.Unlock()
+	time.AfterFunc(again, func() {
+		n, epoch := l.record.file.n, l.record.file.epoch
+		err := f.journal.do(&change{also: func(s *session) error {
+			_, err := s.exec(updateGivenUp, n, f.owner.id, epoch)
+			return err
+		}})
+		if unrecorded(err) && !errors.Is(err, errClosed) {
+			f.later(l)
+			return
+		}
+		f.mu.Lock()
+		delete(f.stuck, l.id)
+		f.mu.Unlock()
+		f.waiters.announce(l.id)
+		f.nudge()
+		if l.run.resumed && !f.watched.Load() { // who had it resumed waits for it
+			_, _ = f.claim(n, nil)
+		}
+	})
 }

@@ -26,6 +26,7 @@ const (
 		AND EXISTS (SELECT 1 FROM runs WHERE runs.n = approvals.n AND runs.state IN ('parked', 'running', 'ready'))`
 	updateDecided   = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL WHERE n = ? AND state = 'parked'`
 	updateHeard     = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
+	updateLapsed    = "UPDATE approvals SET state = 'lapsed' WHERE ap = ? AND n = ? AND state = 'open'"
 	updateSpent     = "UPDATE approvals SET consumed = ? WHERE ap = ? AND n = ? AND state = 'taken' AND (consumed IS NULL OR consumed = ?)"
 	updateRefused   = "UPDATE approvals SET refused = refused + 1 WHERE ap = ? AND refused < ?"
 	updateNoted     = "UPDATE runs SET length = ?, head = ?, newest = ?, epoch = epoch + 1 WHERE n = ? AND state = 'parked' AND epoch = ?"

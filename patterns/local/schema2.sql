@@ -10,7 +10,7 @@ CREATE TABLE approvals (
 	expires   INTEGER NOT NULL,
 	shown     BLOB NOT NULL,                -- JSON for who looks: phase, effect, phrase
 	schema    BLOB,                         -- of the arguments, for who changes them
-	state     TEXT NOT NULL DEFAULT 'open', -- open | answered | taken (into the record)
+	state     TEXT NOT NULL DEFAULT 'open', -- open | answered | taken (into the record) | lapsed (nobody answered)
 	answer    BLOB,                         -- the decision, in canonical form
 	args      BLOB,                         -- of an edit, until it is taken
 	signature TEXT NOT NULL DEFAULT '',
