@@ -264,6 +264,16 @@ func TestForgedDecisions(t *testing.T) {
 			d.At = d.At.Add(-24 * time.Hour)
 			return d
 		}, forged},
+		"nobody's name": {false, func(q, _ patterns.Asked) patterns.Decided {
+			d := say(q, gateway.ChooseApprove, nil)
+			d.By = "root"
+			return d
+		}, forged},
+		"a key's name without its key": {false, func(q, _ patterns.Asked) patterns.Decided {
+			d := say(q, gateway.ChooseApprove, nil)
+			d.By = "key:" + anna.KeyID()
+			return d
+		}, forged},
 		"a long comment": {false, func(q, _ patterns.Asked) patterns.Decided {
 			d := say(q, gateway.ChooseApprove, nil)
 			d.Comment = strings.Repeat("x", 1001)
