@@ -2,8 +2,10 @@ package local_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,5 +200,36 @@ func TestSettlingNeedsTheKey(t *testing.T) {
 		if err := e.Operator().Settle(run, effect, s); !errors.Is(err, tt.want) {
 			t.Errorf("%s: Settle gave %v, want %v", tt.name, err, tt.want)
 		}
+	}
+}
+
+// What one principal was allowed is not another's: a run whose principal somebody changes goes on for nobody, and nobody but
+// its own sees it.
+func TestApprovalOfAnotherPrincipal(t *testing.T) {
+	path, job := newState(t), inbox(t, "")
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	q := waits(t, e, job)
+	if s, ok := e.Run("local:2", q.Question.Run); ok {
+		t.Errorf("another principal sees %+v", s)
+	}
+	if _, err := e.Approvals().Decide(say(q, gateway.ChooseApprove, nil)); err != nil {
+		t.Fatal(err)
+	}
+	e.Close()
+	edit(t, path, "UPDATE runs SET principal = 'local:2'")
+	next := opened(t, path, jobs{job.Spec.Name: job})
+	next.Go()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s, ok := next.Run("local:2", q.Question.Run)
+	for ok && s.State != patterns.Over && ctx.Err() == nil {
+		s, ok = next.Wait(ctx, "local:2", q.Question.Run, s.Mark())
+	}
+	events, _, err := next.Operator().Record(q.Question.Run)
+	if text := record(events); err != nil || strings.Contains(text, `"grant"`) || s.Ended.Result.OK() {
+		t.Errorf("the run ended %s (%t, %v)\n%s", s.Ended.Result.StopReason, ok, err, text)
+	}
+	if s.Ended.Result.StopReason != "record_broken" {
+		t.Errorf("the run is %s and ended %s, want record_broken", s.State, s.Ended.Result.StopReason)
 	}
 }
