@@ -269,6 +269,16 @@ func TestForgedDecisions(t *testing.T) {
 			d.At = d.At.Add(-24 * time.Hour)
 			return d
 		}, forged},
+		"nobody's name": {false, func(q, _ patterns.Asked) patterns.Decided {
+			d := say(q, gateway.ChooseApprove, nil)
+			d.By = "root"
+			return d
+		}, forged},
+		"a key's name without its key": {false, func(q, _ patterns.Asked) patterns.Decided {
+			d := say(q, gateway.ChooseApprove, nil)
+			d.By = "key:" + anna.KeyID()
+			return d
+		}, forged},
 		"a long comment": {false, func(q, _ patterns.Asked) patterns.Decided {
 			d := say(q, gateway.ChooseApprove, nil)
 			d.Comment = strings.Repeat("x", 1001)
@@ -376,6 +386,9 @@ func TestRowsWrittenByOthers(t *testing.T) {
 		"unsigned where a key is enrolled": {"", true, func(t *testing.T, e *local.Engine, q, _ patterns.Asked) {
 			e.AnswerRow(t, q.ID, answer(say(q, gateway.ChooseApprove, nil)), nil, "")
 		}, "approval_invalid"},
+		"an unsigned rejection where a key is enrolled": {"", true, func(t *testing.T, e *local.Engine, q, _ patterns.Asked) {
+			e.AnswerRow(t, q.ID, answer(say(q, gateway.ChooseReject, nil)), nil, "")
+		}, "approval_invalid"},
 		"signed by a stranger": {"", true, func(t *testing.T, e *local.Engine, q, _ patterns.Asked) {
 			d := mallory.decides(say(q, gateway.ChooseApprove, nil))
 			e.AnswerRow(t, q.ID, answer(d), nil, d.Signature)
@@ -413,6 +426,10 @@ func TestRowsWrittenByOthers(t *testing.T) {
 			r := over(t, next, q.Question.Run).Result
 			if r.StopReason != tt.reason || r.Phase != patterns.PhaseHuman || refunded(r) != 0 {
 				t.Errorf("the run ended %s in phase %s with %v paid, want %s", r.StopReason, r.Phase, refunded(r), tt.reason)
+			}
+			events, err := next.Events("local:1", q.Question.Run)
+			if text := record(events); err != nil || strings.Contains(text, `"approved":true`) || !strings.Contains(text, `"reason":"approval_invalid"`) {
+				t.Errorf("the record (%v) does not say that it was refused:\n%s", err, text)
 			}
 		})
 	}

@@ -1,10 +1,12 @@
 package local
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/patterns"
 )
 
 // What tests of whole engines do to a state file.
@@ -105,4 +107,32 @@ func (e *Engine) Open(t testing.TB) (n int) {
 		return s.each(func(row func(...any) error) error { return row(&n) }, "SELECT count(*) FROM approvals WHERE state = 'open'")
 	}))
 	return n
+}
+
+// CarryOn takes a run up, and tells what it does.
+func (e *Engine) CarryOn(t testing.TB, id string, progress func(patterns.Progress)) {
+	t.Helper()
+	_, err := e.file.claim(Number(id), progress)
+	check(t, err)
+}
+
+// MaxAttempts is how many refused attempts at one question are recorded.
+const MaxAttempts = maxAttempts
+
+// TakesAnswer says whether the row of a question would take an answer about a digest now, and takes it back.
+func (e *Engine) TakesAnswer(t testing.TB, id, digest string) (taken bool) {
+	t.Helper()
+	back := refusal{errNotOpen}
+	err := e.file.journal.do(&change{also: func(s *session) error {
+		changed, err := s.exec(updateAnswered, []byte("{}"), nil, "", "cli", ApprovalNumber(id), digest, e.file.journal.now().UnixMicro())
+		taken = changed > 0
+		if err != nil {
+			return err
+		}
+		return back
+	}})
+	if !errors.Is(err, errNotOpen) {
+		t.Fatal(err)
+	}
+	return taken
 }

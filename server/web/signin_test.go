@@ -141,8 +141,12 @@ func TestSessionsEnd(t *testing.T) {
 				if w := p.do(asks{method: "GET", path: "/", cookie: cookie}); w.Code != 200 {
 					t.Errorf("after an hour: answered with %d", w.Code)
 				}
+				at := time.Now()
 				end(p, cookie, csrf)
 				<-ended
+				if took := time.Since(at); name != "time" && took > 0 {
+					t.Errorf("what was under way went on for %v", took)
+				}
 				if w := p.do(asks{method: "GET", path: "/", cookie: cookie}); w.Code != 401 {
 					t.Errorf("afterwards: answered with %d, want 401", w.Code)
 				}
