@@ -254,7 +254,7 @@ func (p *livePerson) looksBack(run string) {
 	p.page.Says("approvals: 1 decided")
 	p.seen("checked")
 	p.page.Follow("text=Receipt")
-	p.page.Says("800")
+	p.page.Says("approved with changes by")
 	p.seen("receipt")
 	for _, c := range p.page.Complaints() {
 		if strings.Contains(c, "Policy") || strings.HasPrefix(c, "script:") {
