@@ -41,6 +41,7 @@ type liveScene struct {
 	outside   *ledgerProcess
 	server    *exec.Cmd
 	log       chan string // the server's
+	logged    []string    // of it, what was read
 	client    *client.Client
 	told      chan string // URIs of resources that the client was told have changed
 	listening chan struct{}
@@ -91,7 +92,7 @@ func (s *liveScene) serve() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.server, s.log = server, make(chan string, 1000)
+	s.server, s.log, s.logged = server, make(chan string, 1000), nil
 	go func(to chan<- string) {
 		defer close(to)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
@@ -159,17 +160,21 @@ func (s *liveScene) kill() {
 	_ = s.server.Wait()
 }
 
-// says waits for a line of the server's log that holds a text.
+// says waits for a line of the server's log that holds a text, unless there was one.
 func (s *liveScene) says(text string) string {
 	s.t.Helper()
-	var all []string
-	for line := range s.log {
-		if all = append(all, line); strings.Contains(line, text) {
-			return line
+	for i := 0; ; i++ {
+		if i == len(s.logged) {
+			line, more := <-s.log
+			if !more {
+				s.t.Fatalf("the server ended without saying %s; it said\n%s", text, strings.Join(s.logged, "\n"))
+			}
+			s.logged = append(s.logged, line)
+		}
+		if strings.Contains(s.logged[i], text) {
+			return s.logged[i]
 		}
 	}
-	s.t.Fatalf("the server ended without saying %s; it said\n%s", text, strings.Join(all, "\n"))
-	return ""
 }
 
 // liveRun is what the client is shown of a run.
