@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,4 +116,38 @@ func TestLiveDemo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// At a terminal without a desktop the link stands on the screen, and the person says when the server is killed and when it
+// is over.
+func TestLiveDemoAtATerminal(t *testing.T) {
+	browser := webtest.Start(t)
+	terminal, page := newPty(t), browser.Page(t)
+	cmd := program(t, "demo", "--live", "--inbox", freeAddress(t))
+	terminal.seat(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signIn := func(n int, then string) {
+		t.Helper()
+		links := regexp.MustCompile(`http://\S+/sign-in/\S+`).FindAllString(terminal.until(t, then, 1), -1)
+		if len(links) != n {
+			t.Fatalf("%d links stand on the screen, want %d", len(links), n)
+		}
+		page.SignIn(links[n-1])
+		page.Follow(`main a[href^="/a/"]`)
+	}
+	signIn(1, "then press Enter here: its server will be killed.")
+	terminal.press(t, "\r")
+	signIn(2, "Act 3: you decide")
+	page.Follow("text=Reject")
+	page.Says("continue run_")
+	screen := terminal.until(t, "The page stays until you press Enter", 1)
+	page.Open(strings.Split(page.Address(), "/a/")[0] + "/r")
+	page.Says("human_rejected")
+	terminal.press(t, "\r")
+	if code := ended(t, cmd); code != 0 {
+		t.Errorf("the demo ends with %d:\n%s", code, screen)
+	}
+	terminal.until(t, "1 of 1 as they should be, in ", 1)
 }
