@@ -116,7 +116,8 @@ func (s *liveScene) dials(line string) transport.Interface {
 	}
 	options := []transport.StreamableHTTPCOption{transport.WithHTTPLogger(slog.New(slog.DiscardHandler))}
 	if s.era == eraHandshake {
-		options = append(options, transport.WithContinuousListening()) // the GET stream, on which a server tells of changes
+		//lint:ignore SA1019 in this era a server tells of changes on the GET stream
+		options = append(options, transport.WithContinuousListening())
 	}
 	wire, err := transport.NewStreamableHTTP("http://"+serving.Address+"/mcp", options...)
 	if err != nil {
@@ -224,7 +225,8 @@ func (s *liveScene) listen(run string) (stop func()) {
 	s.t.Helper()
 	uri := "patterngate://runs/" + run
 	if s.era == eraHandshake {
-		if err := s.client.Subscribe(s.t.Context(), mcp.SubscribeRequest{Params: mcp.SubscribeParams{URI: uri}}); err != nil { //nolint:staticcheck // of this era
+		//lint:ignore SA1019 this era has no other way
+		if err := s.client.Subscribe(s.t.Context(), mcp.SubscribeRequest{Params: mcp.SubscribeParams{URI: uri}}); err != nil {
 			s.t.Fatal(err)
 		}
 		return func() {}
