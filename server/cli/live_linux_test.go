@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
@@ -215,7 +216,7 @@ func (s *liveScene) isTold(run string) {
 		if uri != "patterngate://runs/"+run {
 			s.t.Errorf("the client is told of %s", uri)
 		}
-	case <-s.t.Context().Done():
+	case <-time.After(inboxPatience):
 		s.t.Error("the client is not told that the run went on")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -237,7 +238,7 @@ func (s *liveScene) listen(run string) (stop func()) {
 	}
 	select {
 	case <-s.listening:
-	case <-s.t.Context().Done():
+	case <-time.After(inboxPatience):
 		s.t.Fatal("the server does not acknowledge the subscription")
 	}
 	return stop
