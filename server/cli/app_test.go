@@ -23,7 +23,7 @@ import (
 const asProgram = "PATTERNGATE_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life"}, os.Args[1]) {
+	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life", "serve"}, os.Args[1]) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

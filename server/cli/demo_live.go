@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ llm: {provider: rules}
 patterns:
   supervised_refund: {approver: {kind: inbox, expires_seconds: 3600}}
 `
+
+// parting is how long the page stays after the decision where nobody is at a terminal: the browser asks for the outcome in a
+// request of its own.
+const parting = 3 * time.Second
 
 // liveTime is how long the live demo waits for its person.
 const liveTime = time.Hour
@@ -102,19 +107,54 @@ func (d *liveDemo) play(ctx context.Context) error {
 	if err := d.show(ctx, asked); err != nil {
 		return err
 	}
+	d.enter(ctx, "Look at the page, then press Enter here: its server will be killed.", 0)
 	d.announce(2, "the server is killed, and started again")
 	d.progress("kill -9")
 	d.server.end()
 	if d.server, err = d.start(ctx); err != nil {
 		return err
 	}
-	d.say(d.app.err, "  The question is still there, word for word: %s\n", asked.Digest)
-	d.say(d.app.err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
-	if err := d.show(ctx, asked); err != nil {
+	if err := d.showAgain(ctx, asked); err != nil {
 		return err
 	}
 	d.announce(3, "you decide")
-	return d.decided(ctx, asked)
+	if err := d.decided(ctx, asked); err != nil {
+		return err
+	}
+	d.enter(ctx, "The page stays until you press Enter: look at what came of it, at the run and at its receipt.", parting)
+	return nil
+}
+
+// showAgain leads the person to the page of the second server, unless they were quicker than the kill.
+func (d *liveDemo) showAgain(ctx context.Context, asked patterns.Asked) error {
+	still, err := d.state.Approvals().Approval(asked.ID)
+	if err != nil {
+		return err
+	}
+	if still.State != patterns.AskedOpen {
+		d.say(d.app.err, "  You have decided already. That is kept, too.\n")
+	} else {
+		d.say(d.app.err, "  The question is still there, word for word: %s\n", still.Digest)
+	}
+	d.say(d.app.err, "  A page that was open asks for a new sign-in, since the old one ended with its server.\n")
+	return d.show(ctx, asked)
+}
+
+// enter waits for the person at the terminal to press Enter; where there is none, for so long.
+func (d *liveDemo) enter(ctx context.Context, words string, otherwise time.Duration) {
+	ctx, pressed := context.WithCancel(ctx)
+	defer pressed()
+	keys, ok := d.app.in.(*os.File)
+	if ok && isTerminal(keys) && isTerminal(d.app.err) {
+		d.say(d.app.err, "  %s\n", words)
+		go func() {
+			_, _ = bufio.NewReader(keys).ReadString('\n') // its end is Enter, too
+			pressed()
+		}()
+	} else {
+		defer time.AfterFunc(otherwise, pressed).Stop()
+	}
+	<-ctx.Done()
 }
 
 // start starts the server over the demo's state file.
