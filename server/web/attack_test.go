@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
