@@ -36,13 +36,14 @@ type asked struct {
 	refused                      int
 	consumed                     string
 	runState, pattern, principal string
+	canceled                     bool // the run is to end before its next call
 }
 
 func readAsked(s *session, each func(*asked) error, query string, args ...any) error {
 	return s.each(func(row func(...any) error) error {
 		a := &asked{}
 		err := row(&a.ap, &a.n, &a.seq, &a.digest, &a.since, &a.expires, &a.shown, &a.state, &a.answer, &a.args, &a.signature, &a.channel,
-			&a.refused, &a.consumed, &a.runState, &a.pattern, &a.principal)
+			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal)
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func readAsked(s *session, each func(*asked) error, query string, args ...any) e
 
 // lives says that the run may still go on.
 func (a *asked) lives() bool {
-	return a.runState == "parked" || a.runState == "running" || a.runState == "ready"
+	return !a.canceled && (a.runState == "parked" || a.runState == "running" || a.runState == "ready")
 }
 
 func (a *asked) stands(now time.Time) patterns.AskedState {

@@ -328,3 +328,17 @@ func TestSomebodyCarriesOn(t *testing.T) {
 		t.Error("who carried on has left, and is said to be there")
 	}
 }
+
+// A run that somebody has cancelled takes no answer any more, even before it has ended.
+func TestCancelledRunTakesNoAnswer(t *testing.T) {
+	path, job := newState(t), inbox(t, "")
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	q := waits(t, e, job)
+	e.Alter(t, "UPDATE runs SET canceled = 1 WHERE n = ?", local.Number(q.Question.Run))
+	if _, err := e.Approvals().Decide(say(q, gateway.ChooseApprove, nil)); !notOpen(patterns.WhyOver)(err) {
+		t.Errorf("Decide = %v, want over", err)
+	}
+	if n, err := e.Approvals().WaitingApprovals(); n != 0 || err != nil {
+		t.Errorf("WaitingApprovals() = %d, %v", n, err)
+	}
+}

@@ -5,17 +5,17 @@ const (
 	insertApproval = `INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown, schema) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`
 
 	approvalColumns = `a.ap, a.n, a.seq, a.digest, a.since, a.expires, a.shown, a.state, a.answer, a.args, a.signature, a.channel, a.refused,
-		coalesce(a.consumed, ''), r.state, r.pattern, r.principal`
+		coalesce(a.consumed, ''), r.state, r.canceled, r.pattern, r.principal`
 	selectSchema   = "SELECT schema FROM approvals WHERE ap = ?"
 	selectApproval = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.ap = ?"
 	// What waits: of runs that go on, in time. The first two arguments are where the page begins.
 	selectOpen = "SELECT " + approvalColumns + ` FROM approvals a JOIN runs r ON r.n = a.n
-		WHERE a.state = 'open' AND a.since <= ? AND (a.since, a.ap) < (?, ?) AND a.expires > ? AND r.state IN ('parked', 'running', 'ready')
+		WHERE a.state = 'open' AND a.since <= ? AND (a.since, a.ap) < (?, ?) AND a.expires > ? AND r.state IN ('parked', 'running', 'ready') AND NOT r.canceled
 		ORDER BY a.since DESC, a.ap DESC`
 	selectAsked = "SELECT " + approvalColumns + ` FROM approvals a JOIN runs r ON r.n = a.n
 		WHERE a.since <= ? AND (a.since, a.ap) < (?, ?) ORDER BY a.since DESC, a.ap DESC`
 	selectAskedBy   = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.n = ? ORDER BY a.since DESC, a.ap DESC"
-	countOpen       = `SELECT count(*) FROM approvals a JOIN runs r ON r.n = a.n WHERE a.state = 'open' AND a.expires > ? AND r.state IN ('parked', 'running', 'ready')`
+	countOpen       = `SELECT count(*) FROM approvals a JOIN runs r ON r.n = a.n WHERE a.state = 'open' AND a.expires > ? AND r.state IN ('parked', 'running', 'ready') AND NOT r.canceled`
 	selectAnswered  = "SELECT ap, answer, args, signature, channel FROM approvals WHERE n = ? AND state = 'answered'"
 	selectGrant     = "SELECT answer, signature, coalesce(consumed, '') FROM approvals WHERE ap = ? AND n = ? AND state = 'taken'"
 	selectApBetween = "SELECT ap FROM approvals WHERE ap BETWEEN ? AND ? LIMIT 20"
@@ -23,7 +23,7 @@ const (
 
 	updateAnswered = `UPDATE approvals SET state = 'answered', answer = ?, args = ?, signature = ?, channel = ?
 		WHERE ap = ? AND state = 'open' AND digest = ? AND expires > ?
-		AND EXISTS (SELECT 1 FROM runs WHERE runs.n = approvals.n AND runs.state IN ('parked', 'running', 'ready'))`
+		AND EXISTS (SELECT 1 FROM runs WHERE runs.n = approvals.n AND runs.state IN ('parked', 'running', 'ready') AND NOT runs.canceled)`
 	updateDecided   = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL WHERE n = ? AND state = 'parked'`
 	updateHeard     = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
 	updateLapsed    = "UPDATE approvals SET state = 'lapsed' WHERE ap = ? AND n = ? AND state = 'open'"
