@@ -38,7 +38,7 @@ func (a *app) approveCommand() *cobra.Command {
 		Use:   "approve AP",
 		Short: "Let the call be made as it is shown, or with changed arguments",
 		Long: "Says yes to exactly the call that \"patterngate approvals show AP\" shows. --digest says what was seen: if the call is not\n" +
-			"that one, nothing is decided. Without it the call is shown and it is asked, at a terminal only. --edit changes an\n" +
+			"that one, nothing is decided. At a terminal, without it, the call is shown and it is asked first. --edit changes an\n" +
 			"argument, read as its type in the tool's schema; the call is then another one, which the policy judges again.\n\n" + assuranceTruth,
 		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
 	}
@@ -143,7 +143,8 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 }
 
 // agreed has a person agree, as much as it needs: by their passphrase where only signed answers count; else by the digest of
-// what they saw, or by a yes to what is shown. To say no needs neither.
+// what they saw, or by a yes to what is shown, where they are at a terminal. To say no needs neither. The command of a script is
+// its answer: an id names one call for ever, and to ask nobody would prove nothing.
 func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
 	what := c.name() + " " + asked.ID
 	ring, err := d.Keys()
@@ -152,10 +153,8 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		return fault(what, err)
 	case c.signs(ring, asked):
 		return c.sign(ctx, d, ring, asked, in)
-	case c.reject, c.digest != "":
+	case c.reject, c.digest != "", !c.app.atTerminal():
 		return nil
-	case !c.app.atTerminal():
-		return usage(what, errors.New("say what you saw, or decide at a terminal"), "patterngate approvals show "+asked.ID+", and its last lines")
 	}
 	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", c.yes)
 }
