@@ -136,3 +136,47 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 		r.Edits = editsOf(r.args, said.Args)
 	}
 }
+
+// DecisionWord is a decision of the policy or of a person in words, as they stand in a sentence; "" for what is none.
+func DecisionWord(decision string) string {
+	switch decision {
+	case "approve":
+		return "approved"
+	case "revise":
+		return "changed"
+	case "escalate":
+		return "put to a person"
+	case "block":
+		return "blocked"
+	case "refused":
+		return "refused"
+	case "reject":
+		return "rejected"
+	case "edit":
+		return "approved with changes"
+	case "happened":
+		return "it happened"
+	case "did_not_happen":
+		return "it did not happen"
+	}
+	return ""
+}
+
+// NoteWord is what was done to a run from outside in words, as they stand in a sentence; "" for what is none.
+func NoteWord(what string) string {
+	switch what {
+	case "cancel":
+		return "cancelled"
+	case "seize":
+		return "taken from its owner by a person"
+	case "takeover":
+		return "taken over from a process that ended"
+	case "detach":
+		return "handed over"
+	case "settle":
+		return "a doubt was settled"
+	case "reload":
+		return "the configuration was loaded anew"
+	}
+	return ""
+}

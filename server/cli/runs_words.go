@@ -120,27 +120,7 @@ func changesOf(decision, rule string, changes []string) []string {
 
 // decisionWord is a policy's or person's decision.
 func decisionWord(decision string) string {
-	switch decision {
-	case "approve":
-		return "approved"
-	case "revise":
-		return "changed"
-	case "escalate":
-		return "put to a person"
-	case "block":
-		return "blocked"
-	case "refused":
-		return "refused"
-	case "reject":
-		return "rejected"
-	case "edit":
-		return "approved with changes"
-	case "happened":
-		return "it happened"
-	case "did_not_happen":
-		return "it did not happen"
-	}
-	return clip(decision, maxName)
+	return cmp.Or(record.DecisionWord(decision), clip(decision, maxName))
 }
 
 // ruleWords name a rule, and its reason where that says more.
@@ -251,11 +231,7 @@ func attemptWords(approval, by, reason string) string {
 
 // noteWords tell what was done to the run from outside.
 func noteWords(row record.Row) string {
-	text := map[string]string{
-		"cancel": "cancelled", "seize": "taken from its owner by a person", "takeover": "taken over from a process that ended",
-		"detach": "handed over", "settle": "a doubt was settled", "reload": "the configuration was loaded anew",
-	}[row.Name]
-	text = cmp.Or(text, clip(row.Name, maxName))
+	text := cmp.Or(record.NoteWord(row.Name), clip(row.Name, maxName))
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
 		text += " by " + who
 	}

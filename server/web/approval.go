@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"patterngate/gateway"
@@ -22,7 +21,7 @@ type approvalPage struct {
 	Digest    string
 	ArgsHash  string
 	Rule      string
-	Why       string // the rule's reason in words; "" where it says no more than its name
+	Why       string // the rule's reason in words
 	Phase     string
 	Pattern   string
 	Principal string
@@ -64,7 +63,6 @@ type keyChoice struct {
 // doneRow is a call that the run has made.
 type doneRow struct {
 	Tool, Effect, Status, Class, By string
-	At                              moment
 }
 
 func (p *Pages) approval(w http.ResponseWriter, r *http.Request) {
@@ -107,12 +105,12 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
 		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
 	}
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		return page, err
+	}
 	if a.State == patterns.AskedOpen {
-		form, err := p.decisionForm(a, now)
-		if err != nil {
-			return page, err
-		}
-		page.Form = form
+		page.Form = p.decisionForm(a, ring, now)
 	} else {
 		page.Outcome = p.outcome(a, now)
 	}
@@ -125,19 +123,19 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 			page.Others = append(page.Others, waitingRowOf(other, now))
 		}
 	}
-	page.soFar(p.config.Owner, a, now)
+	page.soFar(p.config.Owner, a, ring)
 	return page, nil
 }
 
 // soFar enters what the run's record says. A record that cannot be read leaves the question as it is.
-func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, now time.Time) {
+func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, ring gateway.Ring) {
 	events, _, err := owner.Record(a.Question.Run)
 	if err != nil || len(events) == 0 {
 		return
 	}
-	story := record.Read(events)
+	story := record.Read(events).Naming(ring)
 	for _, call := range story.Receipt().Calls {
-		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect), At: parsed(call.At, now)}
+		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect)}
 		row.Status, row.Class = callWords(call)
 		if call.Approved != nil {
 			row.By = personWords(*call.Approved)
@@ -147,15 +145,14 @@ func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, now time
 	if len(story.Arguments) > 0 {
 		page.Claims = append(page.Claims, recorded("What the run was asked to do", story.Arguments, maxClaim))
 	}
-	page.Client = name(strings.TrimSpace(story.Client.Name + " " + story.Client.Version))
+	page.Client = clientWords(story.Client)
+	if page.Outcome != nil {
+		page.Outcome.goOn(story, a.Given)
+	}
 }
 
 // decisionForm is an empty form for an open question.
-func (p *Pages) decisionForm(a patterns.Asked, now time.Time) (*decisionForm, error) {
-	ring, err := p.config.Approvals.Keys()
-	if err != nil {
-		return nil, err
-	}
+func (p *Pages) decisionForm(a patterns.Asked, ring gateway.Ring, now time.Time) *decisionForm {
 	form := &decisionForm{Signed: ring.Counts(now) || a.Least.AtLeast(gateway.SignedAssurance)}
 	if schema := schemaOf(a.Schema); schema != nil {
 		form.Edits = true
@@ -167,7 +164,7 @@ func (p *Pages) decisionForm(a patterns.Asked, now time.Time) (*decisionForm, er
 		}
 	}
 	form.NoKey = form.Signed && len(form.Keys) == 0
-	return form, nil
+	return form
 }
 
 func (p *Pages) keyFiles() []string {
@@ -189,6 +186,7 @@ type outcome struct {
 	Changes             []change
 	Kept                bool // the changed arguments are known
 	Edited              bool
+	Goes                string // how the run goes on by itself
 	Continue            string // the line for the chat; "" where there is nothing to go on with
 	Resume              string // the command, where nothing here carries runs on; "" where something does
 }
@@ -208,12 +206,26 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
 	}
 	if a.Given != nil && runID.MatchString(a.Question.Run) {
-		o.Continue = "continue " + a.Question.Run
+		o.Continue, o.Goes = "continue "+a.Question.Run, "The run goes on by itself."
+		if a.Given.Choice == gateway.ChooseReject {
+			o.Goes = "The run takes this up by itself: it stops, or goes on without the call, as its pattern has it."
+		}
 		if !a.Spent && (p.config.Alive == nil || !p.config.Alive()) {
 			o.Resume = "patterngate runs resume " + a.Question.Run
 		}
 	}
 	return o
+}
+
+// goOn enters how the run that the record tells of goes on.
+func (o *outcome) goOn(s record.Story, g *patterns.Given) {
+	switch {
+	case g == nil:
+	case s.EndedAt != "":
+		o.Goes, o.Resume = "The run has ended.", ""
+	case g.Choice == gateway.ChooseReject && s.Kind == string(gateway.Supervisor):
+		o.Goes = "The run stops here: it takes the no up by itself."
+	}
 }
 
 // decided enters a person's decision.
@@ -269,7 +281,7 @@ func stateTitle(s patterns.AskedState) string {
 	return "Closed"
 }
 
-// ruleWords are why the policy asks, where the registry or the rule says more than its name.
+// ruleWords are why the policy asks: as the registry or the rule says it, else in words that hold for every rule.
 func ruleWords(a patterns.Asked) string {
 	for _, reason := range []string{a.Reason, "supervisor_block:" + a.Rule, "policy_block:" + a.Rule} {
 		if row, ok := gateway.LookupStopReason(reason); ok && row.Name == reason {
@@ -277,7 +289,7 @@ func ruleWords(a patterns.Asked) string {
 		}
 	}
 	if a.Reason == a.Rule {
-		return ""
+		return "The policy wants a person for this call."
 	}
 	return clip(a.Reason, maxWords)
 }

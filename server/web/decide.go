@@ -85,11 +85,12 @@ func (d *decision) take() {
 		d.swapped()
 		return
 	}
-	form, err := d.decisionForm(d.asked, d.now())
+	ring, err := d.config.Approvals.Keys()
 	if err != nil {
 		d.fault(d.w, d.r, err)
 		return
 	}
+	form := d.decisionForm(d.asked, ring, d.now())
 	args, changed, problems := edited(d.asked.Question.Args, form.Fields, d.typed.fields)
 	if refusal := d.judge(form, args, changed, problems); len(refusal) > 0 {
 		d.again(http.StatusUnprocessableEntity, form, refusal...)

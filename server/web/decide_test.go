@@ -28,12 +28,13 @@ func TestDecide(t *testing.T) {
 		choice gateway.Choice
 		args   string // of an edit
 		page   string // what the outcome says
+		goes   string // and of the run
 	}{
-		"approve": {func(s *site) url.Values { return s.answer("approve", "comment", "fine\r\nby me") }, gateway.ChooseApprove, "", "Exactly this call may run, once."},
-		"reject":  {func(s *site) url.Values { return s.answer("reject", "edit.amount_usd", "broken") }, gateway.ChooseReject, "", "This call does not run."},
+		"approve": {func(s *site) url.Values { return s.answer("approve", "comment", "fine\r\nby me") }, gateway.ChooseApprove, "", "Exactly this call may run, once.", "The run goes on by itself."},
+		"reject":  {func(s *site) url.Values { return s.answer("reject", "edit.amount_usd", "broken") }, gateway.ChooseReject, "", "This call does not run.", "it stops, or goes on without the call"},
 		"edit": {
 			func(s *site) url.Values { return s.answer("edit", "edit.amount_usd", "800", "edit.channel", `"bank"`) }, gateway.ChooseEdit,
-			`{"amount_usd":800,"channel":"bank","reason":"late delivery","user_id":42}`, "judged by the policy again",
+			`{"amount_usd":800,"channel":"bank","reason":"late delivery","user_id":42}`, "judged by the policy again", "The run goes on by itself.",
 		},
 	} {
 		s := newSite(t)
@@ -51,7 +52,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: arguments %s, want %s", name, got, test.args)
 		}
 		page := mainOf(s.get("/a/" + anAsked).Body.String())
-		for _, part := range []string{test.page, "continue " + aRun, "Any program of the same user of this computer", "goes on by itself"} {
+		for _, part := range []string{test.page, "continue " + aRun, "Any program of the same user of this computer", test.goes} {
 			if !strings.Contains(page, part) {
 				t.Errorf("%s: the outcome has no %q\n%s", name, part, page)
 			}

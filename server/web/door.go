@@ -209,8 +209,8 @@ func (d *Door) judge(w http.ResponseWriter, r *http.Request) *refusal {
 		return unknown(r)
 	}
 	if r.Method == http.MethodPost && !s.vouches(r.PostForm["csrf"]) {
-		return &refusal{status: http.StatusForbidden, title: "Not from this page", words: []string{
-			"The form did not come from a page of this sign-in. Nothing was decided. Load the page again, and look at it again."}}
+		return &refusal{status: http.StatusForbidden, title: "Not from this page", back: backTo(r), words: []string{
+			"The form did not come from a page of this sign-in. Nothing was decided. Open the page again, and look at it again."}}
 	}
 	if r.URL.Path == "/sign-out" {
 		return d.signOut(w, r, s)

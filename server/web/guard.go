@@ -16,6 +16,7 @@ type refusal struct {
 	words  []string // a paragraph each
 	how    bool     // and how to sign in
 	again  string   // where a link leads on; "": nowhere
+	back   string   // where a link leads back, after a sign-in if one is needed; "": nowhere
 	close  bool     // the connection ends
 }
 
@@ -131,7 +132,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) 
 	if refused.how {
 		command = d.config.Command
 	}
-	show(w, refused.status, refused.title, notice{Words: refused.words, Command: command, Again: refused.again})
+	show(w, refused.status, refused.title, notice{Words: refused.words, Command: command, Again: refused.again, Back: refused.back})
 }
 
 // lateHead is what a client gets whose head takes too long.

@@ -18,12 +18,12 @@ func (page *receiptPage) fill(now time.Time) {
 	page.Status, page.Class = statusWords(r.Ended.Status)
 	page.Reason, page.For = clip(r.Ended.StopReason, 2*maxName), name(cmp.Or(r.Principal, "nobody known"))
 	page.Proposers = proposers(r.ProposedBy)
-	page.ClientName = name(strings.TrimSpace(r.Client.Name + " " + r.Client.Version))
+	page.ClientName = clientWords(r.Client)
 	for _, c := range r.Calls[:min(len(r.Calls), maxRows)] {
 		page.Lines = append(page.Lines, receiptCallOf(c, now))
 	}
 	for _, refused := range r.Refused[:min(len(r.Refused), maxRows)] {
-		page.Turned = append(page.Turned, refusalOf(refused))
+		page.Turned = append(page.Turned, refusalOf(refused, now))
 	}
 	page.Spending = append(page.Spending, took(r.Spent.Seconds)+" without waits")
 	for _, g := range gaugesOf(r.Spent.Budget) {
@@ -56,27 +56,31 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 			row.Comments = append(row.Comments, lines(person.Comment, maxWords))
 		}
 	}
-	if c.Approved != nil {
-		row.Approved = personWords(*c.Approved) + ", " + name(c.Approved.At)
-	}
-	if c.Settled != nil {
-		row.Settled = personWords(*c.Settled) + ", " + name(c.Settled.At)
-	}
+	row.Approved, row.Settled = saidOf(c.Approved, now), saidOf(c.Settled, now)
 	return row
 }
 
-func refusalOf(r record.Refused) receiptRefusal {
+// saidOf is what a person said, for a page; nil: nobody said anything.
+func saidOf(a *record.Approved, now time.Time) *said {
+	if a == nil {
+		return nil
+	}
+	return &said{personWords(*a), parsed(a.At, now)}
+}
+
+func refusalOf(r record.Refused, now time.Time) receiptRefusal {
 	row := receiptRefusal{Text: cmp.Or(name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.RuleText)}
 	switch {
 	case r.Approval != "":
 		row.Text = "an attempt to decide " + name(r.Approval) + " was refused (" + name(r.Reason) + ")"
 	case r.Until != "":
-		row.Text = name(r.Name) + " was put to a person by " + name(r.Rule) + ", who has not answered; no answer until " + name(r.Until) + " means no"
+		row.Text = name(r.Name) + " was put to a person by " + name(r.Rule) + ", who has not answered; silence means no"
+		row.Until = parsed(r.Until, now)
 	case r.Reason != "":
 		row.Text += " (" + name(r.Reason) + ")"
 	}
 	if r.Asked != nil && r.Approval == "" {
-		row.Asked, row.Comment = personWords(*r.Asked)+", "+name(r.Asked.At), lines(r.Asked.Comment, maxWords)
+		row.Asked, row.Comment = saidOf(r.Asked, now), lines(r.Asked.Comment, maxWords)
 	}
 	return row
 }

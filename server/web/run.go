@@ -34,7 +34,7 @@ type runPage struct {
 	Claims            []block
 	Events            int64
 	Head              string
-	Broken            string // what is wrong with the record; "": nothing was found or looked for
+	Broken            string // what is wrong with the record; "": nothing, or Check says it
 	Check             *check // what a check found; nil: none was asked for
 }
 
@@ -62,19 +62,28 @@ func (p *Pages) run(w http.ResponseWriter, r *http.Request) {
 	if runID.MatchString(id) {
 		f = p.watching(f, id)
 	}
-	p.showRun(w, r, f, nil)
+	p.showRun(w, r, f, false)
 }
 
-// showRun answers with the page of the run that a request names, with what a check of its record found.
-func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, found *check) {
+// showRun answers with the page of the run that a request names. Its record is checked; what was found is said where it is
+// broken, or was asked for.
+func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bool) {
 	id, events, kept, ok := p.record(w, r)
 	if !ok {
 		return
 	}
-	page := runPage{frame: f, Check: found}
-	page.story(id, events, p.now())
-	if err := patterns.VerifyChain(id, events, kept); err != nil {
-		page.Broken = clip(err.Error(), 200)
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	page := runPage{frame: f}
+	page.story(id, events, ring, p.now())
+	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept, Ring: ring}); {
+	case asks:
+		page.Check = checkOf(report)
+	case report.Broken != nil:
+		page.Broken = clip(report.Broken.Error(), 200)
 	}
 	if snapshot, ok := p.config.Owner.Run(id); ok {
 		page.stands(snapshot)
@@ -107,8 +116,8 @@ func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, event
 }
 
 // story enters what the record says.
-func (page *runPage) story(id string, events []patterns.Event, now time.Time) {
-	s := record.Read(events)
+func (page *runPage) story(id string, events []patterns.Event, ring gateway.Ring, now time.Time) {
+	s := record.Read(events).Naming(ring)
 	if s.EndedAt == "" && len(events) > 0 {
 		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
 	}
@@ -121,7 +130,7 @@ func (page *runPage) story(id string, events []patterns.Event, now time.Time) {
 	if s.StopReason != patterns.Success {
 		page.StopReason = clip(s.StopReason, 2*maxName)
 	}
-	page.Principal, page.Client = name(s.Principal), clip(s.Client.Name+" "+s.Client.Version, maxName)
+	page.Principal, page.Client = name(s.Principal), clientWords(s.Client)
 	page.Began, page.Ended = parsed(s.CreatedAt, now), parsed(s.EndedAt, now)
 	page.Took = took(s.Took)
 	if s.Waited > 0 {
@@ -209,13 +218,22 @@ type receiptPage struct {
 type receiptCall struct {
 	Tool, Effect, Status, Class, Judged, Hash string
 	At                                        moment
-	Approved, Settled                         string
+	Approved, Settled                         *said
 	Comments                                  []string
+}
+
+// said is what a person said, and when.
+type said struct {
+	Words string
+	At    moment
 }
 
 // receiptRefusal is a proposal of which nothing was called.
 type receiptRefusal struct {
-	Text, Asked, Comment string
+	Text    string
+	Until   moment // until when it waits
+	Asked   *said
+	Comment string
 }
 
 func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +241,12 @@ func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Receipt()}
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Naming(ring).Receipt()}
 	page.fill(p.now())
 	render(w, http.StatusOK, "receipt.html", page)
 }

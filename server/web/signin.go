@@ -76,7 +76,7 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request, s *signedIn) *ref
 // unknown asks somebody to sign in. A link of another site reaches us without our cookie (SameSite=Strict), so whoever
 // follows one is led on once by a link of our own: what they then ask for has it, if they are signed in.
 func unknown(r *http.Request) *refusal {
-	refused := &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true}
+	refused := &refusal{status: http.StatusUnauthorized, title: "Sign in", how: true, back: backTo(r)}
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case r.Method == http.MethodPost:
@@ -86,6 +86,15 @@ func unknown(r *http.Request) *refusal {
 		refused.again = r.URL.Path
 	}
 	return refused
+}
+
+// backTo is where a link leads to the page that a request is of; "": nowhere. To load the answer again would send a form
+// again that is of no use any more.
+func backTo(r *http.Request) string {
+	if page := strings.TrimSuffix(r.URL.Path, "/verify"); ownPath.MatchString(page) { // that takes no GET
+		return page
+	}
+	return ""
 }
 
 // ownPath is what a page of ours may be called.
@@ -98,6 +107,7 @@ type notice struct {
 	Command string // what to type for a sign-in
 	Token   string // that a button offers
 	Again   string // where a link leads on
+	Back    string // where a link leads back, after a sign-in if one is needed
 }
 
 // show writes a page of the door itself.

@@ -41,11 +41,7 @@ func waitingWords(kind string) string {
 
 // decisionWord is a policy's or person's decision.
 func decisionWord(decision string) string {
-	word := map[string]string{
-		"approve": "approved", "revise": "changed", "escalate": "put to a person", "block": "blocked", "refused": "refused", "reject": "rejected",
-		"edit": "approved with changes", "happened": "it happened", "did_not_happen": "it did not happen",
-	}[decision]
-	return cmp.Or(word, name(decision))
+	return cmp.Or(record.DecisionWord(decision), name(decision))
 }
 
 // callWords are what is known about a call, and how it is coloured.
@@ -70,7 +66,23 @@ func callWords(c record.Call) (text, class string) {
 
 // personWords say who decided.
 func personWords(a record.Approved) string {
-	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), name(cmp.Or(a.By, "nobody known")), name(cmp.Or(a.Assurance, "none")))
+	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), name(cmp.Or(a.Assurance, "none")))
+}
+
+// whoWords name a person: by their key, else by what the channel knows of them; "": nobody is known.
+func whoWords(by, keyID, keyName string) string {
+	switch {
+	case keyID == "":
+		return name(by)
+	case keyName == "":
+		return "key " + name(keyID)
+	}
+	return "key " + name(keyID) + " (" + name(keyName) + ")"
+}
+
+// clientWords are what a client calls itself; "" for one that does not.
+func clientWords(c patterns.ClientBody) string {
+	return name(strings.TrimSpace(c.Name + " " + c.Version))
 }
 
 // titleOf is what a row of a timeline is about.
@@ -95,6 +107,9 @@ func titleOf(row record.Row) string {
 	case string(patterns.TimerEffect):
 		return "Paused"
 	case record.Judged:
+		if row.RefusedAnswer() {
+			return "An attempt to decide " + name(row.Approval) + " was refused"
+		}
 		return cmp.Or(what, "A proposal") + " was " + decisionWord(row.Decision)
 	case record.Late:
 		return what + " answered too late; that is not used"
@@ -108,13 +123,9 @@ func titleOf(row record.Row) string {
 
 // noteWords tell what was done to the run from outside.
 func noteWords(row record.Row) string {
-	text := map[string]string{
-		"cancel": "Cancelled", "seize": "Taken from its owner by a person", "takeover": "Taken over from a process that ended",
-		"detach": "Handed over", "settle": "A doubt was settled", "reload": "The configuration was loaded anew",
-	}[row.Name]
-	text = cmp.Or(text, name(row.Name))
-	if row.By != "" {
-		text += " by " + name(row.By)
+	text := capital(cmp.Or(record.NoteWord(row.Name), name(row.Name)))
+	if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
+		text += " by " + who
 	}
 	if row.Channel != "" {
 		text += " through " + name(row.Channel)
@@ -163,12 +174,17 @@ func stateWords(row record.Row) (text, class string) {
 func facts(row record.Row) []string {
 	var list []string
 	switch {
+	case row.RefusedAnswer():
+		if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
+			list = append(list, "In the name of "+who)
+		}
+		list = append(list, "Refused as "+name(cmp.Or(row.Why, "no answer")))
 	case row.Kind == record.Judged:
 		list = append(list, byRule("", row))
 	case row.Kind == string(patterns.HumanEffect):
 		list = append(list, byRule("Put to a person", row))
 		if row.Decision != "" {
-			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure}))
+			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName}))
 		}
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
 		list = append(list, "On the list of what may be called; no rule judged it")
@@ -190,7 +206,7 @@ func facts(row record.Row) []string {
 	kept := list[:0]
 	for _, line := range list {
 		if line != "" {
-			kept = append(kept, strings.ToUpper(line[:1])+line[1:])
+			kept = append(kept, capital(line))
 		}
 	}
 	return kept
@@ -207,4 +223,12 @@ func byRule(text string, row record.Row) string {
 		return strings.TrimSpace(text + ": " + clip(row.Why, 200))
 	}
 	return text
+}
+
+// capital is a text as it begins a sentence.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
