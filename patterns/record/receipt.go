@@ -42,6 +42,9 @@ type Call struct {
 	Status    string    `json:"status"`               // reserved, done, failed or in_doubt
 	Reason    string    `json:"reason,omitempty"`
 	ArgsHash  string    `json:"args_hash,omitempty"`
+
+	Args     []Argument `json:"args,omitzero"`       // as they were sent; nil: they cannot be read
+	ArgsLeft int        `json:"args_left,omitempty"` // how many more there are
 }
 
 // Approved is who was asked about a call, and what they said. The zero Approved is nobody.
@@ -156,6 +159,7 @@ func (s Story) call(row Row, i int) Call {
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
 		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash,
 	}
+	c.Args, c.ArgsLeft = argumentsOf(row.input)
 	if by := s.approving(row, i); by != nil {
 		c.Approved = by.approved()
 	}
