@@ -103,7 +103,7 @@ func (s Story) Receipt() Receipt {
 		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
 		Asked: s.Arguments, ProposedBy: s.proposers(), Calls: []Call{},
 		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
-		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
+		Spent:  Spent{Seconds: max(0, thousandths(s.Took-s.Waited)), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
 		Record: Proof{Kept: s.Record},
 	}
 	if isRunID(s.RunID) { // people copy it into a shell
