@@ -61,16 +61,16 @@ type Ring struct {
 	stray bool // there is what nobody vouches for
 }
 
-// maxKeys bounds a ring: more keys than this are not people's.
-const maxKeys = 256
+// MaxKeys bounds a ring: more keys than this are not people's.
+const MaxKeys = 256
 
 // NewRing reads stored keys. A key that comes while none counts signs for itself; each further one, and each removal, is
 // signed by a key of the ring that counted then. What is not is no key, or no removal, and as long as there is such a thing
 // no unsigned decision counts.
 func NewRing(stored []PublicKey) Ring {
-	r := Ring{stray: len(stored) > maxKeys}
+	r := Ring{stray: len(stored) > MaxKeys}
 	var changes []ringChange
-	for _, k := range stored[:min(len(stored), maxKeys)] {
+	for _, k := range stored[:min(len(stored), MaxKeys)] {
 		changes = append(changes, ringChange{k.Enrolled, k, false})
 		if !k.Removed.IsZero() {
 			changes = append(changes, ringChange{k.Removed, k, true})

@@ -12,8 +12,8 @@ import (
 
 // The bounds of the keys that an export names.
 const (
-	maxExportKeys = 64  // as many may have signed one run, and vouched for those who did
-	maxKeyName    = 256 // bytes of a person's words
+	maxExportKeys = gateway.MaxKeys // each may have vouched for the next
+	maxKeyName    = 256             // bytes of a person's words
 )
 
 // keyRow is a key in an export's first line, as the state file keeps it (spec/surface.md section 8), with the nonces that

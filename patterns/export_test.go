@@ -296,12 +296,43 @@ func TestExportKeys(t *testing.T) {
 		"a fraction":      {`"enrolled_at":"2026-11-21T08:30:00Z"`, `"enrolled_at":"2026-11-21T08:30:00.5Z"`, "line 1: is not spelled"},
 		"a blank":         {`,"name"`, `, "name"`, "line 1: is not spelled"},
 		"a long name":     {"Anna", strings.Repeat("x", 300), "line 1: holds a key whose name"},
-		"too many":        {key, strings.Repeat(key+",", 64) + key, "line 1: it holds 65 keys; at most 64"},
+		"too many":        {key, strings.Repeat(key+",", gateway.MaxKeys) + key, "line 1: it holds 257 keys; at most 256"},
 	} {
 		edited := strings.Replace(first, test.old, test.to, 1)
 		if _, err := ReadExport([]byte(edited + "\n" + rest)); edited == first || err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: ReadExport = %v, want %s...", name, err, test.want)
 		}
+	}
+}
+
+// A key that came after many others, each of which vouched for the next, is exported with all of them, and read again.
+func TestExportManyKeys(t *testing.T) {
+	var keys []gateway.PublicKey
+	var by ed25519.PrivateKey
+	for i := range 100 {
+		private := ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), byte(i)))
+		if by == nil {
+			by = private
+		}
+		k := gateway.PublicKey{Public: private.Public().(ed25519.PublicKey), Enrolled: exportedAt.Add(time.Duration(i) * time.Minute)}
+		k.ID = gateway.KeyID(k.Public)
+		act := gateway.Act{
+			Act: gateway.ActEnroll, Subject: k.EnrolSubject(), At: k.Enrolled, Nonce: fmt.Sprintf("%032x", i),
+			Key: gateway.KeyID(by.Public().(ed25519.PublicKey)),
+		}
+		k.Vouched = gateway.SignedAct{Act: act, Signature: base64.StdEncoding.EncodeToString(ed25519.Sign(by, act.Message()))}
+		keys, by = append(keys, k), private
+	}
+	newest := keys[len(keys)-1].ID
+	events := recorded(recordedRun)[:2]
+	seize := Event{Seq: 3, At: events[1].At, Kind: NoteEvent, Body: json.RawMessage(`{"act":{"key":"` + newest + `"},"what":"seize"}`)}
+	seize.Seal(recordedRun, events[1].Hash)
+	x, err := ReadExport(ExportRecord(recordedRun, "route_ticket", append(events, seize), gateway.NewRing(keys), exportedAt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := x.Ring().Find(newest); !known || len(x.Keys) != len(keys) {
+		t.Errorf("the export has %d keys, the newest among them: %v; want %d, true", len(x.Keys), known, len(keys))
 	}
 }
 

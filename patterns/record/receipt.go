@@ -42,6 +42,9 @@ type Call struct {
 	Status    string    `json:"status"`               // reserved, done, failed or in_doubt
 	Reason    string    `json:"reason,omitempty"`
 	ArgsHash  string    `json:"args_hash,omitempty"`
+
+	Args     []Argument `json:"args,omitzero"`       // as they were sent; nil: they cannot be read
+	ArgsLeft int        `json:"args_left,omitempty"` // how many more there are
 }
 
 // Approved is who was asked about a call, and what they said. The zero Approved is nobody.
@@ -100,7 +103,7 @@ func (s Story) Receipt() Receipt {
 		RunID: s.RunID, Pattern: s.Pattern, Principal: s.Principal, Client: s.Client, CreatedAt: s.CreatedAt, EndedAt: s.EndedAt,
 		Asked: s.Arguments, ProposedBy: s.proposers(), Calls: []Call{},
 		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
-		Spent:  Spent{Seconds: max(0, s.Took-s.Waited), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
+		Spent:  Spent{Seconds: max(0, thousandths(s.Took-s.Waited)), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
 		Record: Proof{Kept: s.Record},
 	}
 	if isRunID(s.RunID) { // people copy it into a shell
@@ -156,6 +159,7 @@ func (s Story) call(row Row, i int) Call {
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
 		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash,
 	}
+	c.Args, c.ArgsLeft = argumentsOf(row.input)
 	if by := s.approving(row, i); by != nil {
 		c.Approved = by.approved()
 	}

@@ -139,6 +139,7 @@ func Read(events []patterns.Event) Story {
 	for i := range s.Rows {
 		s.finish(&s.Rows[i])
 	}
+	s.Waited = thousandths(s.Waited)
 	s.spent()
 	return s
 }
@@ -285,3 +286,6 @@ func clock(at int64) string { return time.UnixMicro(at).UTC().Format(time.RFC333
 
 // seconds are microseconds with three decimals.
 func seconds(micros int64) float64 { return math.Round(float64(micros)/1000) / 1000 }
+
+// thousandths is a sum or difference of seconds with three decimals again.
+func thousandths(s float64) float64 { return math.Round(s*1000) / 1000 }

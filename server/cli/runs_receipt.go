@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"patterngate/patterns"
@@ -58,10 +59,28 @@ func (p *page) calls(calls []record.Call) {
 	p.b.WriteString("\nCalled, in this order:\n")
 	for i, c := range calls {
 		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
+		p.arguments(c)
 		p.detail("judged", verdictWords(c))
 		p.approved("approved by", c.Approved)
 		p.approved("settled by", c.Settled)
-		p.detail("arguments", strings.TrimSpace(c.ArgsHash+"  "+clip(c.Key, maxName)+"  "+c.At))
+		p.detail("recorded as", strings.TrimSpace(c.ArgsHash+"  "+clip(c.Key, maxName)+"  "+c.At))
+	}
+}
+
+// arguments writes what a call was sent, each argument behind a bar. How much of each is the receipt's matter.
+func (p *page) arguments(c record.Call) {
+	if len(c.Args) == 0 {
+		p.detail("called with", map[bool]string{true: "arguments that cannot be read", false: "no arguments"}[c.Args == nil])
+		return
+	}
+	indent := strings.Repeat(" ", 4+labelColumn)
+	var b strings.Builder
+	for _, a := range c.Args {
+		b.WriteString(fencedTo(math.MaxInt, indent, argumentName(a.Name)+": "+a.Text(), p.width))
+	}
+	fmt.Fprintf(&p.b, "    %-*s%s", labelColumn, "called with", strings.TrimPrefix(b.String(), indent))
+	if c.ArgsLeft > 0 {
+		p.detail("", "and "+plural(int64(c.ArgsLeft), "more argument"))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"patterngate/ijson"
 )
 
-// argument is one argument of a call, whole.
+// argument is one argument of a call.
 type argument struct {
 	Name  string
 	About string // what the tool's schema says of it

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,6 +46,17 @@ func (page *receiptPage) fill(now time.Time) {
 func receiptCallOf(c record.Call, now time.Time) receiptCall {
 	row := receiptCall{Tool: name(c.Tool), Effect: effectWord(c.Effect), Hash: name(c.ArgsHash), At: parsed(c.At, now)}
 	row.Status, row.Class = callWords(c)
+	for _, a := range c.Args {
+		row.Args = append(row.Args, argument{Name: visible(a.Name), Value: visible(a.Text())})
+	}
+	switch {
+	case c.Args == nil:
+		row.More = "They cannot be read."
+	case len(c.Args) == 0:
+		row.More = "None."
+	case c.ArgsLeft > 0:
+		row.More = "And " + count(c.ArgsLeft, "more argument") + "."
+	}
 	switch {
 	case c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted":
 		row.Judged = "on the list of what this tool may call; no rule judged it"
@@ -57,6 +69,9 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 		}
 	}
 	row.Approved, row.Settled = saidOf(c.Approved, now), saidOf(c.Settled, now)
+	if c.Approved != nil {
+		row.Changed = editLines(c.Approved.Edits)
+	}
 	return row
 }
 
@@ -66,6 +81,25 @@ func saidOf(a *record.Approved, now time.Time) *said {
 		return nil
 	}
 	return &said{personWords(*a), parsed(a.At, now)}
+}
+
+// editLines are the arguments that a person changed, a line each; of many the first.
+func editLines(edits []record.Edit) []string {
+	const most = 32
+	words := func(value json.RawMessage) string {
+		if value == nil {
+			return "nothing"
+		}
+		return clip(string(value), maxPhrase)
+	}
+	var list []string
+	for i, e := range edits {
+		if i == most {
+			return append(list, "and "+grouped(len(edits)-i)+" more")
+		}
+		list = append(list, name(e.Name)+" from "+words(e.From)+" to "+words(e.To))
+	}
+	return list
 }
 
 func refusalOf(r record.Refused, now time.Time) receiptRefusal {

@@ -218,7 +218,10 @@ type receiptPage struct {
 type receiptCall struct {
 	Tool, Effect, Status, Class, Judged, Hash string
 	At                                        moment
+	Args                                      []argument // of which the long ones are cut
+	More                                      string     // how many arguments are not shown
 	Approved, Settled                         *said
+	Changed                                   []string // by who approved it
 	Comments                                  []string
 }
 

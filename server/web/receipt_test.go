@@ -1,0 +1,36 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A receipt says what was called with which arguments, and what a person changed of them.
+func TestReceiptArguments(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{}`)
+	h.add(1, "intent", "approve#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"issue_refund"}},"object":{"args":{"amount_usd":1200},"expires":"2026-11-22T09:30:00Z"},"digest":"sha256:00"}`)
+	h.add(2, "outcome", "approve#1", `{"state":"ok","decision":{"approval":"ap_1","decision":"edit","by":"local:1"},"output":{"args":{"amount_usd":800}},"by":"local:1","assurance":"user"}`)
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"a%02d":%d`, i, i)
+	}
+	h.effect(3, 4, "issue_refund#1", `{"effect_kind":"tool","name":"issue_refund","effect":"write","grant":"ap_1",
+		"input":{"amount_usd":800,"card":{"$redacted":"sha256:00"},"note":"\u001b\u202e<b>","reason":"`+strings.Repeat("x", 300)+`"}}`, `{"state":"ok","output":{}}`)
+	h.effect(5, 6, "look#1", tool("look", "read", `{}`), `{"state":"ok","output":{}}`)
+	h.effect(7, 8, "look#2", tool("look", "read", `{`+strings.Join(many, ",")+`}`), `{"state":"ok","output":{}}`)
+	h.effect(9, 10, "look#3", tool("look", "read", `[1]`), `{"state":"ok","output":{}}`)
+	s.records[aRun] = h.events
+	page := s.get("/r/" + aRun + "/receipt").Body.String()
+	for _, part := range []string{
+		`<code><bdi>amount_usd</bdi>: <bdi>800</bdi></code>`, `<bdi>card</bdi>: <bdi>redacted</bdi>`, `<bdi>&#34;\u001b\u202e&lt;b&gt;&#34;</bdi>`,
+		strings.Repeat("x", 199) + `... (302 bytes in all)</bdi>`, `<code>amount_usd from 1200 to 800</code>`, `<li>None.</li>`,
+		`<bdi>a31</bdi>: <bdi>31</bdi></code></li><li>And 8 more arguments.</li>`, `<li>They cannot be read.</li>`,
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %s in\n%s", part, mainOf(page))
+		}
+	}
+}
