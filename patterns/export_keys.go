@@ -82,7 +82,7 @@ func readKey(text []byte) (k gateway.PublicKey, reason string) {
 		return k, "holds a key whose removed_at is no time such as 2026-11-21T09:30:00Z"
 	}
 	k.Dropped = gateway.SignedAct{Signature: row.Removal.Signature, Act: gateway.Act{
-		Act: gateway.ActRemove, Subject: map[string]any{"id": k.ID}, At: k.Removed, Nonce: row.Removal.Nonce, Key: row.Removal.SignedBy,
+		Act: gateway.ActRemove, Subject: gateway.RemoveSubject(k.ID), At: k.Removed, Nonce: row.Removal.Nonce, Key: row.Removal.SignedBy,
 	}}
 	return k, ""
 }

@@ -24,7 +24,7 @@ func storedKeys(s *session) (list []gateway.PublicKey, err error) {
 		k.Vouched.Act.Act, k.Vouched.Subject, k.Vouched.At = gateway.ActEnroll, k.EnrolSubject(), k.Enrolled
 		if removed != 0 {
 			k.Removed = time.Unix(removed, 0).UTC()
-			k.Dropped.Act.Act, k.Dropped.Subject, k.Dropped.At = gateway.ActRemove, map[string]any{"id": k.ID}, k.Removed
+			k.Dropped.Act.Act, k.Dropped.Subject, k.Dropped.At = gateway.ActRemove, gateway.RemoveSubject(k.ID), k.Removed
 		}
 		list = append(list, k)
 		return err
@@ -88,7 +88,7 @@ func (a approvals) RemoveKey(id string, by gateway.SignedAct) error {
 		if !known || !k.Removed.IsZero() {
 			return refusal{patterns.ErrNoKey}
 		}
-		if err := allowed(s, keys, by, wanted{gateway.ActRemove, map[string]any{"id": id}}, now); err != nil {
+		if err := allowed(s, keys, by, wanted{gateway.ActRemove, gateway.RemoveSubject(id)}, now); err != nil {
 			return err
 		}
 		_, err = s.exec(updateKey, by.At.Unix(), by.Key, by.Nonce, by.Signature, id)

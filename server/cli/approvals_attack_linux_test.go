@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"patterngate/gateway"
-	"patterngate/gateway/approver"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -31,22 +30,11 @@ func newScene(t *testing.T) scene {
 	defer engine.Close()
 	asked := waitingRefund(t, engine)
 	s.id, s.digest, s.run = asked.ID, asked.Digest, asked.Question.Run
-	file, err := approver.New("Anna", goodPassphrase, now())
-	if err != nil {
+	key := keyIn(t, filepath.Dir(s.path))
+	if err := engine.Approvals().Enroll(key); err != nil {
 		t.Fatal(err)
 	}
-	key, err := file.Open(goodPassphrase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := approver.Enrolment(file, key, now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(engine.Approvals().Enroll(public), approver.Dir(filepath.Dir(s.path)).Write(file)); err != nil {
-		t.Fatal(err)
-	}
-	s.key = file.ID
+	s.key = key.ID
 	return s
 }
 
@@ -131,6 +119,7 @@ func ended(t *testing.T, cmd *exec.Cmd) int {
 // A program that has no terminal hands the passphrase in by every other way. None counts: nothing is decided, although it
 // is the right one.
 func TestPassphraseFromNowhereElse(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte(goodPassphrase+"\n"), 0o600); err != nil {
@@ -173,6 +162,7 @@ func TestPassphraseFromNowhereElse(t *testing.T) {
 // A program that makes itself a terminal, as script does, is asked and does not know. What the person types there counts,
 // and is not shown.
 func TestPassphraseAtTerminal(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	p := newPty(t)
 	sit := func(args ...string) *exec.Cmd {
@@ -245,6 +235,7 @@ func TestPassphraseAtTerminal(t *testing.T) {
 
 // Without a digest the call is shown at the terminal and it is asked; only a yes is one.
 func TestApproveIsAskedAtTerminal(t *testing.T) {
+	t.Parallel()
 	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
 	engine := s.open(t)
 	asked := waitingRefund(t, engine)
@@ -279,6 +270,7 @@ func TestApproveIsAskedAtTerminal(t *testing.T) {
 
 // Many decide at once: one is taken, the others are told.
 func TestManyDecideAtOnce(t *testing.T) {
+	t.Parallel()
 	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
 	engine := s.open(t)
 	asked := waitingRefund(t, engine)

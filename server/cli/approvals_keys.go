@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,9 +63,6 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 		return fault(what, err)
 	}
 	var by gateway.Signer
-	if len(ring.Keys()) > 0 && !ring.Counts(now()) {
-		return signing{what: what}.refused("all keys of this state file were removed: none is left that could vouch for another", "--state FILE, a new state file")
-	}
 	if ring.Counts(now()) || voucher != "" {
 		key, err := a.openKey(ctx, signing{what: what, does: "vouch for a further key, of " + name, ring: ring, dir: approver.Dir(d.keyDir), key: voucher})
 		if err != nil {
@@ -83,7 +79,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	if err != nil {
 		return fault(what, err)
 	}
-	if by == nil { // the first one vouches for itself
+	if by == nil { // one that comes while none counts vouches for itself
 		key, err := file.Open(typed)
 		if err != nil {
 			return fault(what, err)
@@ -234,8 +230,6 @@ func keysTable(rows []keyRow, signed bool) string {
 		b.WriteString("The state file holds keys that nobody vouches for: no unsigned decision counts.\n")
 	case signed:
 		b.WriteString("Only what an enrolled key signed counts here.\n")
-	case len(rows) > 0:
-		b.WriteString("No approver key counts here any more: decisions have the assurance user, and none is left that could vouch for a key.\n")
 	default:
 		b.WriteString("No approver key counts here: decisions have the assurance user. patterngate approvals enroll makes one.\n")
 	}
@@ -248,8 +242,8 @@ func (a *app) removeKeyCommand() *cobra.Command {
 		Use:   "remove ID",
 		Short: "Take an approver key out of use, signed by one that counts",
 		Long: "Takes an approver key out of use: what it signs from now on does not count; what it signed before stays. One that counts\n" +
-			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again, and no other key can\n" +
-			"be enrolled in this state file.",
+			"signs it, which may be the key itself. When the last one is removed, unsigned decisions count again, until a key is\n" +
+			"enrolled, which then vouches for itself.",
 		Args:              one("approvals keys remove", "key", "patterngate approvals keys"),
 		ValidArgsFunction: a.completeKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -282,7 +276,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 		return err
 	}
 	defer signer.Close()
-	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, map[string]any{"id": k.ID}, signer, time.Now())); err != nil {
+	if err := d.RemoveKey(k.ID, approver.Sign(gateway.ActRemove, gateway.RemoveSubject(k.ID), signer, now())); err != nil {
 		return refusedAct(what+" "+k.ID, err)
 	}
 	return a.removed(d, k)

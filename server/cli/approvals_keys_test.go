@@ -3,12 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"patterngate/gateway"
@@ -19,8 +21,33 @@ import (
 
 const goodPassphrase = "correct horse battery"
 
+// sealedKey is an approver key that the passphrase opens, and the same one open. All tests share it, since to derive one
+// takes long.
+var sealedKey = sync.OnceValues(func() (file approver.File, key *approver.Key) {
+	file, err := approver.New("Anna", goodPassphrase, now())
+	if err == nil {
+		key, err = file.Open(goodPassphrase)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return file, key
+})
+
+// keyIn puts the shared key's file into a directory, and returns the key as it is enrolled in a state file.
+func keyIn(t *testing.T, dir string) gateway.PublicKey {
+	t.Helper()
+	file, key := sealedKey()
+	public, err := approver.Enrolment(file, key, now())
+	if err = errors.Join(err, approver.Dir(dir).Write(file)); err != nil {
+		t.Fatal(err)
+	}
+	return public
+}
+
 // A key is enrolled, signs decisions, vouches for another and is removed; what it signs, the port takes.
 func TestApproverKeys(t *testing.T) {
+	t.Parallel()
 	f := newFakeDesk(t)
 	f.asked = append(f.asked, askedRefund("ap_03f2000000000002"))
 	code, out, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna")
@@ -66,8 +93,9 @@ func TestApproverKeys(t *testing.T) {
 	if code != 0 || !strings.Contains(errs, "It is the last key.") || !strings.Contains(out, "unsigned decisions count again") {
 		t.Errorf("keys remove of the last = %d, %q, %q", code, out, errs)
 	}
-	if code, _, errs = f.command(t, nil, "enroll"); code != exitRefused || !strings.Contains(errs, "none is left that could vouch") {
-		t.Errorf("enroll after the last was removed = %d, %q", code, errs)
+	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
+	if ring, _ := f.Keys(); code != 0 || !ring.Counts(now()) || f.stored[2].Vouched.Key != f.stored[2].ID {
+		t.Errorf("enroll after the last was removed = %d, %q; vouched for by %s", code, errs, f.stored[len(f.stored)-1].Vouched.Key)
 	}
 }
 
@@ -145,6 +173,7 @@ func TestEnrollRefuses(t *testing.T) {
 
 // A key that the state file does not take leaves no file behind.
 func TestEnrollUndone(t *testing.T) {
+	t.Parallel()
 	f := newFakeDesk(t)
 	f.refuse = patterns.ErrForged
 	code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
@@ -155,22 +184,9 @@ func TestEnrollUndone(t *testing.T) {
 
 // With a key enrolled settle and seize are signed, over exactly what is done; without its passphrase nothing is done.
 func TestSignedActs(t *testing.T) {
-	key, err := approver.New("Anna", goodPassphrase, now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := key.Open(goodPassphrase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := approver.Enrolment(key, opened, now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	dir := t.TempDir()
-	if err := approver.Dir(dir).Write(key); err != nil {
-		t.Fatal(err)
-	}
+	public := keyIn(t, dir)
 	const run = "run_00000000000000d4"
 	ring := gateway.NewRing([]gateway.PublicKey{public})
 	for line, want := range map[string]gateway.Act{
@@ -198,10 +214,9 @@ func TestSignedActs(t *testing.T) {
 
 // Which key signs is found, or it is said why none does.
 func TestWhichKeySigns(t *testing.T) {
+	t.Parallel()
 	f := newFakeDesk(t)
-	if code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna"); code != 0 {
-		t.Fatal(errs)
-	}
+	f.stored = []gateway.PublicKey{keyIn(t, f.dir)}
 	id := f.stored[0].ID
 	path := approver.Dir(f.dir).Path(id)
 	if err := os.Chmod(path, 0o644); err != nil {

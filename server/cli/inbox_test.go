@@ -279,6 +279,7 @@ func TestInboxBesideAStranger(t *testing.T) {
 
 // A stranger that leads to a Patterngate is none, one that says nothing is waited for a second, and another state's is told.
 func TestWhoHolds(t *testing.T) {
+	t.Parallel()
 	ours := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"patterngate":"1","state":"`+testState+`"}`)
 	}))
@@ -290,7 +291,6 @@ func TestWhoHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mute.Close()
-	t.Setenv("HTTP_PROXY", leads.URL) // a proxy has no say
 	for name, tt := range map[string]struct {
 		url, state string
 		want       holder

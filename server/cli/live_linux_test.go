@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -15,7 +14,6 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
-	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/server/web/webtest"
 )
@@ -97,19 +95,11 @@ func (p *livePerson) enroll() {
 	p.t.Helper()
 	engine := p.state()
 	defer engine.Close()
-	file, err := approver.New("Anna", goodPassphrase, now())
-	if err != nil {
+	key := keyIn(p.t, p.dir)
+	if err := engine.Approvals().Enroll(key); err != nil {
 		p.t.Fatal(err)
 	}
-	key, err := file.Open(goodPassphrase)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	public, err := approver.Enrolment(file, key, now())
-	if err = errors.Join(err, engine.Approvals().Enroll(public), approver.Dir(p.dir).Write(file)); err != nil {
-		p.t.Fatal(err)
-	}
-	p.key = file.ID
+	p.key = key.ID
 }
 
 func (p *livePerson) assurance() gateway.Assurance {

@@ -156,7 +156,7 @@ func (a *app) openService() (operator, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return stateOf(c, s.engine), s.close, nil
+	return stateOf(c, s.engine), func() { s.leave(c.Limits.Grace); s.close() }, nil
 }
 
 func stateOf(c Config, engine *local.Engine) stateRuns {

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -29,6 +31,13 @@ func (s *service) carryOn() {
 	if !s.memory {
 		s.engine.Go()
 	}
+}
+
+// leave lets calls that change something come to their end, for so long at the most. A server does so itself when it ends.
+func (s *service) leave(grace time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	s.engine.Leave(ctx)
 }
 
 // close hands over the runs that go on; whoever has the state file open takes them.

@@ -1,8 +1,11 @@
 package notify
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,6 +34,25 @@ func Example_event() {
 	// "asked":1,
 	// "waiting":3}
 	//  <nil>
+}
+
+// The page about approvals shows the document as it is.
+func TestEventInDocs(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "approvals.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := batch{calls: []Call{callOf(asked("ap_0123456789abcdef"))}, asked: 1, waiting: 3, base: "http://127.0.0.1:8766"}.event()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := json.Indent(&want, doc, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```json\n"+want.String()+"```\n") {
+		t.Errorf("docs/approvals.md has no block with\n%s", want.String())
+	}
 }
 
 // hostile are texts that want to be more than text.
