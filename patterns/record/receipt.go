@@ -195,19 +195,20 @@ func (s Story) settled(row Row) (by *Approved) {
 // approving is the decision that let the call of row i through; nil: none did. A call that spends an approval names it; a
 // decision of who stands in for a person is for the next call alone.
 func (s Story) approving(row Row, i int) *Row {
-	for _, before := range slices.Backward(s.Rows[:i]) {
+	for i--; i >= 0; i-- {
+		before := &s.Rows[i] // they are large
 		yes := before.Decision == "approve" || before.Decision == "edit"
 		tool, effect := before.About()
 		switch {
 		case row.Grant != "":
 			if before.Approval == row.Grant && yes && tool == row.Name {
-				return &before
+				return before
 			}
 		case before.Branch() != row.Branch():
 		case before.isCall():
 			return nil
 		case tool == row.Name && effect == "" && yes:
-			return &before
+			return before
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slo
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
 			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: engine.Operator().Alive,
-			Open: opener(keys), KeyFiles: keyFiles(keys),
+			Open: opener(keys), KeyFiles: keyFiles(keys), Log: log,
 			Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), log, asked) },
 		})
 		return web.NewDoor(web.DoorConfig{

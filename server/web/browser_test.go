@@ -38,9 +38,16 @@ func seen(t *testing.T) *site {
 	h.add(2.6, patterns.JudgedEvent, "", `{"phase":"supervisor","proposal":{"name":"issue_refund","args":{"amount_usd":1200}},"decision":"escalate","rule":"high_refund_requires_human"}`)
 	h.add(2.7, patterns.IntentEvent, "human#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"issue_refund"},"rule":"high_refund_requires_human"}}`)
 	s.records[aRun] = h.events
-	d := &history{t: t, events: append([]patterns.Event{}, h.events...)}
-	d.add(7200, patterns.OutcomeEvent, "human#1", `{"state":"ok","output":{"approved":true,"by":"local:1000","channel":"page","assurance":"user","comment":"ok, but only 800"}}`)
-	d.effect(7200.1, 7200.9, "issue_refund#1", tool("issue_refund", "write", `{"user_id":42,"amount_usd":800}`), `{"state":"ok","output":{"refund_id":"r1"}}`)
+	d := &history{t: t, events: append([]patterns.Event{}, h.events[:len(h.events)-1]...)}
+	asked, less := gateway.Question{Run: doneRun, Step: "issue_refund#1", Tool: "issue_refund", Args: map[string]any{"user_id": 42.0, "amount_usd": 1200.0}, Expires: began.Add(24 * time.Hour)},
+		map[string]any{"user_id": 42.0, "amount_usd": 800.0}
+	answer := gateway.Answered("ap_00000000000000b9", asked, gateway.ChooseEdit, less)
+	answer.By, answer.At, answer.Comment = "local:1000", began.Add(2*time.Hour-time.Second), "ok, but only 800"
+	d.add(2.7, patterns.IntentEvent, "approve#1", `{"effect_kind":"human","name":"approve","rule":"high_refund_requires_human","object":`+string(asked.Object())+`,"digest":"`+asked.Digest()+`","input":{"action":{"name":"issue_refund"}}}`)
+	d.add(7200, patterns.OutcomeEvent, "approve#1", `{"state":"ok","by":"local:1000","channel":"page","assurance":"user","decision":`+string(answer.Object())+`,
+		"output":{"approved":true,"args":{"amount_usd":800,"user_id":42},"by":"local:1000","comment":"ok, but only 800","approval_id":"ap_00000000000000b9","decided_at":"2026-11-21T11:29:59Z"}}`)
+	d.effect(7200.1, 7200.9, "issue_refund#1", `{"effect_kind":"tool","name":"issue_refund","effect":"write","input":{"user_id":42,"amount_usd":800},"grant":"ap_00000000000000b9","verdict":{"decision":"escalate","rule":"high_refund_requires_human"}}`,
+		`{"state":"ok","output":{"refund_id":"r1"}}`)
 	d.add(7201.5, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","envelope":{"budget":{"max_steps":{"limit":8,"used":3},"max_seconds":{"limit":60,"used":4.2},"max_llm_calls":{"limit":10,"used":2}}},"usage":{"model":"gpt","llm_calls":2,"input_tokens":1712,"output_tokens":140}}`)
 	for i := range d.events {
 		d.events[i].Seal(doneRun, patterns.HeadOf(d.events[:i]).Hash)
@@ -119,6 +126,9 @@ func TestPagesInABrowser(t *testing.T) {
 					t.Errorf("focus on %s: ring %v, in sight %v", stop, stop.Ring, stop.InSight)
 				}
 			}
+			if strings.Contains(p.Text("main"), "The record is broken") {
+				t.Error("a whole record is called broken")
+			}
 			if strings.Contains(p.Title(), "owned") || p.Has("main b") || p.Has(`a[href*="evil"]`) {
 				t.Error("a model's text became part of the page")
 			}
@@ -169,4 +179,30 @@ func TestDecideByKeyboard(t *testing.T) {
 	if text := p.Text("main"); !strings.Contains(text, "continue "+aRun) {
 		t.Errorf("the page does not say how to go on:\n%s", text)
 	}
+}
+
+// A page that nobody sees holds no connection, of which a browser has few for one address; it listens again when it is seen.
+func TestHiddenInABrowser(t *testing.T) {
+	s := seen(t)
+	url, p := visited(t, s)
+	listens := func(want int) {
+		t.Helper()
+		for range 2000 {
+			if len(s.pages.streams) == want {
+				return
+			}
+			webtest.Eval[int](p, "1") // lets time pass in the browser
+		}
+		t.Fatalf("%d streams, want %d", len(s.pages.streams), want)
+	}
+	turn := func(hidden bool) {
+		webtest.Eval[bool](p, fmt.Sprintf(`(Object.defineProperty(document, "hidden", {configurable: true, get: () => %v}), document.dispatchEvent(new Event("visibilitychange")))`, hidden))
+	}
+	p.Open(url + "/a/" + anAsked)
+	listens(1)
+	turn(true)
+	listens(0)
+	turn(false)
+	listens(1)
+	p.Loads("a change", func() { s.changes <- []string{aRun} })
 }

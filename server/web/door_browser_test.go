@@ -106,6 +106,16 @@ func TestDoorInABrowser(t *testing.T) {
 	page.Open(link)
 	page.Follow("form button")
 	page.Says("This sign-in was used before")
+
+	page.Open(base + "/a/ap_0011223344556677")
+	p.sessions.end()
+	page.Follow("form button")
+	page.Says("Nothing was decided")
+	looks(t, page, "sign-in after a form")
+	page.Follow("main a") // no form is sent again
+	if text := page.Text("main"); page.Status() != 401 || page.Address() != base+"/a/ap_0011223344556677" || strings.Contains(text, "Nothing was decided") {
+		t.Errorf("the way back leads to %d, %s:\n%s", page.Status(), page.Address(), text)
+	}
 }
 
 // looks is how every page must look.

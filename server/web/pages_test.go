@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -108,8 +109,13 @@ func TestFaults(t *testing.T) {
 	for _, path := range []string{"/", "/a/" + anAsked, "/r", "/r/" + aRun, "/r/" + aRun + "/receipt", "/r/" + aRun + "/export"} {
 		s := newSite(t)
 		s.fault = errors.New("disk I/O error in /home/x/state.db")
+		var log strings.Builder
+		s.pages.config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		if w := s.get(path); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "state.db") {
 			t.Errorf("%s = %d %s, want 503 without the cause", path, w.Code, mainOf(w.Body.String()))
+		}
+		if !strings.Contains(log.String(), "disk I/O error") {
+			t.Errorf("%s: the log does not say why: %q", path, log.String())
 		}
 	}
 }

@@ -57,7 +57,7 @@ var (
 	runID      = regexp.MustCompile(`^run_[0-9a-f]{16}$`)
 )
 
-// fault answers where something could not be read. What went wrong is not for browsers.
+// fault answers where something could not be read. What went wrong is for the log, not for browsers.
 func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, patterns.ErrNoApproval):
@@ -67,8 +67,9 @@ func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, patterns.ErrCursor):
 		p.refuse(w, r, http.StatusBadRequest, "The address does not name a page of this list. Begin at its first page.")
 	default:
+		p.config.Log.ErrorContext(r.Context(), "inbox", "cause", err)
 		w.Header().Set("Retry-After", "1")
-		p.refuse(w, r, http.StatusServiceUnavailable, "The state file cannot be read at the moment. Nothing was decided.")
+		p.refuse(w, r, http.StatusServiceUnavailable, "The state file cannot be read at the moment. Nothing was decided. The log of the program that serves this page says why.")
 	}
 }
 

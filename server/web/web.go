@@ -10,6 +10,7 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -25,6 +26,7 @@ type Config struct {
 	Open func(keyID, passphrase string) (signer gateway.Signer, close func(), err error)
 	// KeyFiles are the ids of the keys that can be opened here; nil: none.
 	KeyFiles func() []string
+	Log      *slog.Logger // of what could not be read or made, which pages do not tell; nil: nowhere
 	Version  string
 	By       string           // who decides without a key: local:<uid>
 	Now      func() time.Time // nil: time.Now
@@ -62,6 +64,9 @@ type Pages struct {
 
 // New makes the pages.
 func New(c Config) *Pages {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	p := &Pages{config: c, lock: newLock(), streams: make(chan struct{}, maxStreams)}
 	p.paths = p.routes()
 	return p

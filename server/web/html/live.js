@@ -31,9 +31,24 @@
     var ids = event.data.split("\n");
     if (watch === "*" || ids.indexOf("*") >= 0 || ids.indexOf(watch) >= 0) soon();
   }
-  document.addEventListener("visibilitychange", look);
-  var source = new EventSource("/live?since=" + encodeURIComponent(body.getAttribute("data-since") || ""));
-  source.onmessage = told;
-  source.onerror = function () { if (source.readyState === 2) stale.hidden = false; };
-  addEventListener("pagehide", function () { source.close(); });
+  // A browser keeps few connections to one address: a page that nobody sees holds none. Listening anew tells all since it was made.
+  var source = null;
+  function deaf() {
+    if (source) source.close();
+    source = null;
+  }
+  function listen() {
+    if (source || document.hidden) return;
+    source = new EventSource("/live?since=" + encodeURIComponent(body.getAttribute("data-since") || ""));
+    source.onmessage = told;
+    source.onerror = function () { if (source && source.readyState === 2) stale.hidden = false; };
+  }
+  document.addEventListener("visibilitychange", function () {
+    if (document.hidden) return deaf();
+    listen();
+    look();
+  });
+  addEventListener("pagehide", deaf);
+  addEventListener("pageshow", listen);
+  listen();
 })();
