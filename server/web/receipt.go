@@ -20,8 +20,17 @@ func (page *receiptPage) fill(now time.Time) {
 	page.Reason, page.For = clip(r.Ended.StopReason, 2*maxName), name(cmp.Or(r.Principal, "nobody known"))
 	page.Proposers = proposers(r.ProposedBy)
 	page.ClientName = clientWords(r.Client)
+	room := maxSteps
 	for _, c := range r.Calls[:min(len(r.Calls), maxRows)] {
-		page.Lines = append(page.Lines, receiptCallOf(c, now))
+		row := receiptCallOf(c, now)
+		room -= row.size()
+		if room < 0 && len(row.Args) > 0 {
+			row.Args, row.More = nil, "Not shown, since this page is full. They are in the export."
+		}
+		page.Lines = append(page.Lines, row)
+	}
+	if more := len(r.Calls) - len(page.Lines); more > 0 {
+		page.MoreCalls = "And " + count(more, "more call") + ". They are in the export."
 	}
 	for _, refused := range r.Refused[:min(len(r.Refused), maxRows)] {
 		page.Turned = append(page.Turned, refusalOf(refused, now))
@@ -81,6 +90,14 @@ func saidOf(a *record.Approved, now time.Time) *said {
 		return nil
 	}
 	return &said{personWords(*a), parsed(a.At, now)}
+}
+
+// size is how much of the page its arguments take, in bytes.
+func (c receiptCall) size() (n int) {
+	for _, a := range c.Args {
+		n += len(a.Name) + len(a.Value)
+	}
+	return n
 }
 
 // editLines are the arguments that a person changed, a line each; of many the first.

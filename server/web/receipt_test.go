@@ -34,3 +34,27 @@ func TestReceiptArguments(t *testing.T) {
 		}
 	}
 }
+
+// A receipt of more than a page holds is cut, and says where.
+func TestReceiptFull(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{}`)
+	args := make([]string, 32)
+	for i := range args {
+		args[i] = fmt.Sprintf(`"a%02d":"%s"`, i, strings.Repeat("\u202e", 60))
+	}
+	big := tool("look", "read", "{"+strings.Join(args, ",")+"}")
+	for i := range maxRows + 3 {
+		input := big
+		if i > 100 {
+			input = tool("look", "read", "{}")
+		}
+		h.effect(float64(i), float64(i), fmt.Sprintf("look#%d", i), input, "")
+	}
+	s.records[aRun] = h.events
+	page := s.get("/r/" + aRun + "/receipt").Body.String()
+	if len(page) > 3<<20 || !strings.Contains(page, "Not shown, since this page is full.") || !strings.Contains(page, "And 3 more calls.") {
+		t.Errorf("a page of %d bytes; want at most 3 MiB, and that it is cut", len(page))
+	}
+}

@@ -208,6 +208,7 @@ type receiptPage struct {
 	For        string // the principal
 	Proposers  string
 	Lines      []receiptCall
+	MoreCalls  string // how many are not shown
 	Turned     []receiptRefusal
 	Spending   []string
 	Claims     []block
