@@ -125,7 +125,9 @@ func (a *app) enrolled(d desk, file approver.File, by gateway.Signer) error {
 	if err := dir.Write(file); err != nil {
 		return fault(what, err)
 	}
-	if err := d.Enroll(public); err != nil {
+	if err := d.Enroll(public); errors.Is(err, patterns.ErrJournal) {
+		return fault(what, fmt.Errorf("%w; whether the key is enrolled, patterngate approvals keys says, so its file stays: %s", err, dir.Path(file.ID)))
+	} else if err != nil {
 		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
 	}
 	if a.json {

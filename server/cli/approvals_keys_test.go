@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -179,6 +180,12 @@ func TestEnrollUndone(t *testing.T) {
 	code, _, errs := f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll")
 	if left, _ := os.ReadDir(f.dir); code != exitRefused || len(left) > 0 || !strings.Contains(errs, "the signature does not hold") {
 		t.Errorf("enroll = %d, %q; %d files", code, errs, len(left))
+	}
+	f.stored = nil
+	f.refuse = fmt.Errorf("%w: disk I/O error", patterns.ErrJournal) // the key may be in the state file
+	code, _, errs = f.command(t, []string{goodPassphrase, goodPassphrase}, "enroll", "--name", "Anna")
+	if left, _ := os.ReadDir(f.dir); code != exitFault || len(left) != 1 || !strings.Contains(errs, "its file stays: "+f.dir) {
+		t.Errorf("enroll without an answer = %d, %q; %d files, want its file", code, errs, len(left))
 	}
 }
 
