@@ -238,10 +238,14 @@ func (a *app) told(asked patterns.Asked, on goesOn) error {
 			Next     string `json:"next,omitempty"`
 		}{askedRowOf(asked), g.Executes, on, next})
 	}
+	what := " goes on"
+	if g.Choice == gateway.ChooseReject { // most patterns end there
+		what = " is told so"
+	}
 	ways := map[goesOn]string{
-		taken:     " goes on: a server took it up",
-		bySomeone: " goes on as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
-		byNobody:  " goes on when somebody carries it on; no server runs here. Start one, or: " + resume,
+		taken:     what + ": a server took it up",
+		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
+		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
 	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + run + "\n")
 }
