@@ -35,14 +35,28 @@ type Schema struct {
 // is to be spelled; it shows in [Property.Spelling] and [Tool.Signature], checks nothing and is not in [Schema.JSON].
 func SchemaOf[T any]() (*Schema, error) {
 	t := reflect.TypeFor[T]()
+	if known, ok := reflected.Load(t); ok {
+		return known.(*Schema), nil
+	}
+	s, err := reflectSchema(t)
+	if err == nil {
+		reflected.Store(t, s)
+	}
+	return s, err
+}
+
+// reflected holds the schemas of the types that were asked for: a type does not change, and reflecting one takes long.
+var reflected sync.Map // reflect.Type to *Schema
+
+func reflectSchema(t reflect.Type) (*Schema, error) {
 	if err := recursion(t, nil); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
 	r := &invopop.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
-	reflected := r.ReflectFromType(t)
-	reflected.Version = "" // 2020-12 is what MCP means anyway, and some clients stumble over the member
-	spellings := takeSpellings(reflected)
-	raw, err := json.Marshal(reflected)
+	made := r.ReflectFromType(t)
+	made.Version = "" // 2020-12 is what MCP means anyway, and some clients stumble over the member
+	spellings := takeSpellings(made)
+	raw, err := json.Marshal(made)
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}

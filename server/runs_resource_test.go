@@ -73,8 +73,16 @@ func TestRunUpdates(t *testing.T) {
 	finish := `,"actions":[{"kind":"final","answer":"Done."}]}`
 	c.send(callLine(5, sv, `{"run_id":"`+other+`"`+finish), callLine(6, sv, `{"run_id":"`+id+`"`+finish))
 	updates := 0
+	var heard []string
+	defer func() {
+		if t.Failed() {
+			t.Logf("heard %q", heard)
+		}
+	}()
 	for answers := 0; answers < 2 || updates < 2; {
-		switch m := c.next(); {
+		m := c.next()
+		heard = append(heard, string(m.line))
+		switch {
 		case m.Method == "notifications/resources/updated" && m.Params["uri"] == runsURI+id:
 			updates++
 		case m.Method != "":

@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
 		os.Exit(serveAsChild())
 	}
+	if err := flag.Set("test.parallel", "8"); err != nil { // those that are parallel mostly wait for a time limit
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -129,14 +132,17 @@ type session struct {
 	cancel context.CancelFunc
 }
 
-// connect serves s to a new client. The session ends with the test.
+// connect serves s to a new client. The session ends with the test, before the next test: mcp-go has one session for stdio,
+// so a server that lingers would take the next one's notifications.
 func connect(t testing.TB, s *Server) *session {
 	t.Helper()
 	fromClient, in := io.Pipe()
 	fromServer, out := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &session{t: t, in: in, lines: make(chan message, 10_000), served: make(chan error, 1), cancel: cancel}
+	gone := make(chan struct{})
 	go func() {
+		defer close(gone)
 		c.served <- s.ServeStdio(ctx, fromClient, out)
 		out.Close()
 	}()
@@ -144,6 +150,8 @@ func connect(t testing.TB, s *Server) *session {
 	t.Cleanup(func() {
 		cancel()
 		in.Close()
+		fromServer.Close()
+		<-gone
 	})
 	return c
 }

@@ -91,19 +91,18 @@ func CheckName(name string) error {
 	return nil
 }
 
-// New makes a key and seals it, which takes what [File.Open] does. Its error is [ErrShort] or [ErrName].
-func New(name, passphrase string, now time.Time) (File, error) {
+// New makes a key and seals it, which takes what [File.Open] does; the key is open. Its error is [ErrShort] or [ErrName].
+func New(name, passphrase string, now time.Time) (File, *Key, error) {
 	if err := CheckPassphrase(passphrase); err != nil {
-		return File{}, err
+		return File{}, nil, err
 	}
 	if err := CheckName(name); err != nil {
-		return File{}, err
+		return File{}, nil, err
 	}
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return File{}, fmt.Errorf("approver: %w", err)
+		return File{}, nil, fmt.Errorf("approver: %w", err)
 	}
-	defer clear(private)
 	f := File{
 		Type: fileType, ID: gateway.KeyID(public), Name: name, CreatedAt: second(now).Format(time.RFC3339),
 		Public: base64.StdEncoding.EncodeToString(public), KDF: leastCost,
@@ -112,11 +111,12 @@ func New(name, passphrase string, now time.Time) (File, error) {
 	f.KDF.Salt = base64.StdEncoding.EncodeToString(salt)
 	seal, err := f.KDF.cipher(passphrase, salt)
 	if err != nil {
-		return File{}, err
+		clear(private)
+		return File{}, nil, err
 	}
 	nonce := random(chacha20poly1305.NonceSizeX)
 	f.Sealed = base64.StdEncoding.EncodeToString(seal.Seal(nonce, nonce, private.Seed(), f.bound()))
-	return f, nil
+	return f, hold(private), nil
 }
 
 func random(n int) []byte {

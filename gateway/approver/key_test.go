@@ -56,7 +56,7 @@ func TestGoldenFileOpens(t *testing.T) {
 var start = time.Date(2026, 11, 21, 9, 30, 0, 999, time.UTC)
 
 func TestNewKeyOpensAgain(t *testing.T) {
-	made, err := New("Ada", "twelve chars", start)
+	made, first, err := New("Ada", "twelve chars", start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,10 @@ func TestNewKeyOpensAgain(t *testing.T) {
 	}
 	message := []byte("what is signed")
 	holder := gateway.PublicKey{ID: read.ID, Public: public}
-	if err := holder.Verify(message, key.Sign(message)); err != nil {
-		t.Errorf("Verify(what the opened key signed) = %v", err)
+	for name, key := range map[string]*Key{"new": first, "opened": key} {
+		if err := holder.Verify(message, key.Sign(message)); err != nil || key.KeyID() != read.ID {
+			t.Errorf("Verify(what the %s key %s signed) = %v", name, key.KeyID(), err)
+		}
 	}
 	if read.CreatedAt != "2026-11-21T09:30:00Z" || read.KDF.Time != 3 || read.KDF.MemoryKiB != 65536 || read.KDF.Threads != 4 {
 		t.Errorf("a new key: %+v", read)
@@ -105,8 +107,8 @@ func TestPassphraseAndNameOfNewKeys(t *testing.T) {
 		"both, passphrase 1st": {"", "", ErrShort},
 	}
 	for name, tt := range tests {
-		if f, err := New(tt.name, tt.passphrase, start); !errors.Is(err, tt.want) || f != (File{}) {
-			t.Errorf("%s: New(%q, %q) = %+v, %v; want no file and %v", name, tt.name, tt.passphrase, f, err, tt.want)
+		if f, key, err := New(tt.name, tt.passphrase, start); !errors.Is(err, tt.want) || f != (File{}) || key != nil {
+			t.Errorf("%s: New(%q, %q) = %+v, %v, %v; want no file and %v", name, tt.name, tt.passphrase, f, key, err, tt.want)
 		}
 	}
 	if err := errors.Join(CheckPassphrase(strings.Repeat("ö", 12)), CheckPassphrase(strings.Repeat("a", 1024)), CheckName(strings.Repeat("ö", 64))); err != nil {

@@ -77,6 +77,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 
 // An answer is taken only by a row that is as it was when the answer was judged.
 func TestAnswerIsTakenByTheRowThatWasJudged(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(e *local.Engine, q patterns.Asked) // between judging and taking
 		digest string                                  // "": the question's
@@ -112,6 +113,7 @@ func TestAnswerIsTakenByTheRowThatWasJudged(t *testing.T) {
 
 // A row that is not about what its run's record asks is shown to nobody, listed nowhere, and cannot be decided about.
 func TestRowsThatDoNotFitTheirRecord(t *testing.T) {
+	t.Parallel()
 	for name, forge := range map[string]func(e *local.Engine, q, other patterns.Asked){
 		"another digest": func(e *local.Engine, q, other patterns.Asked) {
 			e.Alter(t, "UPDATE approvals SET digest = ? WHERE ap = ?", other.Digest, local.ApprovalNumber(q.ID))

@@ -60,6 +60,7 @@ func hooked(t *testing.T, path string, source patterns.Source, hook func(string)
 // What is committed at a boundary is what a crash leaves there. At every one, an approval and the record of its run say the
 // same: it is asked, decided, heard and spent in the transaction that writes that, and no other.
 func TestApprovalsMoveWithTheirRecord(t *testing.T) {
+	t.Parallel()
 	for name, choice := range map[string]gateway.Choice{"approve": gateway.ChooseApprove, "edit": gateway.ChooseEdit, "reject": gateway.ChooseReject} {
 		t.Run(name, func(t *testing.T) {
 			path, job := newState(t), inbox(t, "")
@@ -143,6 +144,7 @@ func (o outsider) agrees() string {
 // What becomes of an approval after it was heard, and before its call is recorded, counts: it is judged again there, in that
 // transaction.
 func TestApprovalsThatChangeBeforeTheirCall(t *testing.T) {
+	t.Parallel()
 	anna, mallory := newSigner("a"), newSigner("m")
 	replaced := func(file outsider, q patterns.Asked, d patterns.Decided) {
 		file.writes("UPDATE approvals SET answer = ?, signature = ? WHERE ap = ?", d.Object(), d.Signature, local.ApprovalNumber(q.ID))
@@ -186,6 +188,7 @@ func TestApprovalsThatChangeBeforeTheirCall(t *testing.T) {
 	for name, tt := range tests {
 		for _, moment := range []string{"heard", "recorded"} {
 			t.Run(name+"/"+moment, func(t *testing.T) {
+				t.Parallel()
 				path, job := newState(t), inbox(t, "")
 				e := opened(t, path, jobs{job.Spec.Name: job})
 				q := waits(t, e, job)

@@ -47,6 +47,7 @@ func TestUnansweredQuestionsAreClosed(t *testing.T) {
 
 // Who answers in the moment in which the run gives up waiting is heard: the run does not end as if nobody had.
 func TestAnswerInTheLastMoment(t *testing.T) {
+	t.Parallel()
 	path, job := newState(t), inbox(t, "")
 	e := opened(t, path, jobs{job.Spec.Name: job})
 	q := waits(t, e, job)

@@ -122,6 +122,7 @@ func refunded(r patterns.Result) (amount float64) {
 }
 
 func TestPersonDecides(t *testing.T) {
+	t.Parallel()
 	edited := func(amount float64) map[string]any {
 		return object{"user_id": 42.0, "amount_usd": amount, "reason": "late"}
 	}
@@ -239,6 +240,7 @@ func TestOneOfTwoDecides(t *testing.T) {
 
 // What was not decided so is refused, and recorded in the run; nothing runs.
 func TestForgedDecisions(t *testing.T) {
+	t.Parallel()
 	anna, mallory := newSigner("a"), newSigner("m")
 	for name, tt := range map[string]struct {
 		signed bool // a key is enrolled
@@ -355,6 +357,7 @@ func notOpen(why string) func(error) bool {
 
 // Rows that somebody wrote into the file let nothing through: what counts is what was asked and, with a key, its signature.
 func TestRowsWrittenByOthers(t *testing.T) {
+	t.Parallel()
 	anna, mallory := newSigner("a"), newSigner("m")
 	answer := func(d patterns.Decided) []byte { return d.Object() }
 	for name, tt := range map[string]struct {

@@ -23,6 +23,7 @@ func (slow) Ask(ctx context.Context, _ patterns.Question) (patterns.Answer, erro
 
 // A run that is taken back ends as cancelled in the phase where it stood, whatever it was doing.
 func TestCanceledPhases(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		tests := map[string]struct {
 			run   string

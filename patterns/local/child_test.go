@@ -3,6 +3,7 @@ package local
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -48,6 +49,9 @@ var children = map[string]func(path string, ready func()) error{
 func TestMain(m *testing.M) {
 	role, ok := children[os.Getenv(childRole)]
 	if !ok {
+		if err := flag.Set("test.parallel", "4"); err != nil { // tests mostly wait, for the file to be synced and for processes
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	err := role(os.Args[1], func() {

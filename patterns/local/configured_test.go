@@ -10,6 +10,7 @@ import (
 
 // A configuration that could not be stored when the file was opened, as on a full disk, comes with the first run.
 func TestConfigurationComesWithTheFirstRun(t *testing.T) {
+	t.Parallel()
 	e, err := Open(Options{Path: filepath.Join(t.TempDir(), "state.db"), Config: "sha256:test", Snapshot: []byte("{}")})
 	if err != nil {
 		t.Fatal(err)

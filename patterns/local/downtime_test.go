@@ -73,6 +73,7 @@ func TestDowntimeCostsNothing(t *testing.T) {
 
 // An act that ends the process each time is tried no more after a while.
 func TestCrashesInARowEnd(t *testing.T) {
+	t.Parallel()
 	path, source := newState(t), &begun{}
 	var w *world
 	id := interrupted(t, path, source, func(at func(context.Context, int) error) patterns.Job {
@@ -171,6 +172,7 @@ func TestClockSetBack(t *testing.T) {
 
 // Runs leave nothing behind in the process: no goroutine, no memory of them.
 func TestPortLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		e := open(t)
 		for range 3 {

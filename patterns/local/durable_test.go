@@ -40,6 +40,7 @@ func newState(t testing.TB) string { return filepath.Join(t.TempDir(), "state.db
 
 // A run in a state file comes to the result of one in memory, and is shown so afterwards, by this and another process.
 func TestFileGivesTheSameResult(t *testing.T) {
+	t.Parallel()
 	for name, run := range runs {
 		t.Run(name, func(t *testing.T) {
 			want, _ := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})
@@ -81,6 +82,7 @@ func TestFileGivesTheSameResult(t *testing.T) {
 
 // Wherever a process ends, another one carries the run on to the same result.
 func TestFileGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, run := range runs {
 		t.Run(name, func(t *testing.T) {
 			want, record := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})

@@ -73,6 +73,7 @@ func (w *world) did(t testing.TB, want int) {
 // A disk that is full in the middle of a run stops it before its next call; it goes on by itself when there is space,
 // and what was done is not done again.
 func TestFullDiskStopsARunAndLetsItGoOn(t *testing.T) {
+	t.Parallel()
 	for _, effect := range []catalog.Effect{catalog.Read, catalog.Write, catalog.Destructive} {
 		t.Run(string(effect), func(t *testing.T) {
 			e := openPort(t, newState(t), &begun{})
@@ -112,6 +113,7 @@ func TestFullDiskStopsARunAndLetsItGoOn(t *testing.T) {
 
 // A disk that fills up under 64 runs stops each of them cleanly; all come to their end when there is space.
 func TestDiskFillsUpUnder64Runs(t *testing.T) {
+	t.Parallel()
 	t.Run("no page is left", func(t *testing.T) { fillUnder64Runs(t, 10, (*local.Engine).Pages) })
 	t.Run("nothing can be written", func(t *testing.T) { fillUnder64Runs(t, 100, (*local.Engine).Full) })
 }
@@ -163,6 +165,7 @@ func fillUnder64Runs(t *testing.T, at int, fill func(*local.Engine, testing.TB, 
 
 // A state file that is taken away under an engine stops it; put back, all goes on.
 func TestFileTakenAway(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(path string) error{
 		"moved": func(path string) error { return os.Rename(path, path+".away") },
 		"replaced": func(path string) error {
@@ -205,6 +208,7 @@ func TestFileTakenAway(t *testing.T) {
 // A record that was tampered with is not carried on, whatever is done to its run; nothing is appended to it, and other
 // runs do not suffer.
 func TestBrokenRecordsAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	const of = " WHERE n = ?1 AND seq = "
 	for name, query := range map[string]string{
 		"an event altered":           "UPDATE events SET body = '{}'" + of + "3",
@@ -256,6 +260,7 @@ func TestBrokenRecordsAreLeftAlone(t *testing.T) {
 // A page of the file that is damaged may cost the runs on it, and nobody else; none is carried on over a part of its
 // record.
 func TestDamagedPagesCostTheirRunsAlone(t *testing.T) {
+	t.Parallel()
 	path := newState(t)
 	e := openPort(t, path, &begun{})
 	var ids []string

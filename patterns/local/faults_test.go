@@ -22,6 +22,7 @@ func refusesWork(t *testing.T, j *journal, want string) {
 }
 
 func TestDeletedOrReplacedFileIsNoticed(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(path string) error{
 		"file deleted": os.Remove,
 		"file moved":   func(path string) error { return os.Rename(path, path+".old") },
@@ -133,6 +134,7 @@ func TestDamagedPageIsFoundByCheck(t *testing.T) {
 // TestCutLogKeepsWhatWasSynced cuts the log at many lengths behind a synced change and puts garbage after, as a power cut
 // may: the change is there, the chain holds, and the file takes more.
 func TestCutLogKeepsWhatWasSynced(t *testing.T) {
+	t.Parallel()
 	j := fresh(t)
 	begin(t, j, 1, 1)
 	events := chain(1, 1, 20, nil)

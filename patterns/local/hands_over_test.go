@@ -14,6 +14,7 @@ import (
 
 // A run whose code or declaration is another one now is not carried on: it ends, and nothing of it is called or asked.
 func TestChangedRunsStop(t *testing.T) {
+	t.Parallel()
 	steps := func(ns ...float64) patterns.Task {
 		var list []any
 		for _, n := range ns {
@@ -161,6 +162,7 @@ func TestTwoConfigurationsOnOneFile(t *testing.T) {
 
 // However many runs lack something here, others are carried on.
 func TestRunsThatLackSomethingHoldUpNobody(t *testing.T) {
+	t.Parallel()
 	path := newState(t)
 	job := newWorld(t, catalog.Read, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }).job(t, 1)
 	job.Wait = -1
@@ -188,6 +190,7 @@ func TestRunsThatLackSomethingHoldUpNobody(t *testing.T) {
 
 // A person who has all that is ready carried on is not left with those that were too many at once.
 func TestResumeCarriesOnAllThatIsReady(t *testing.T) {
+	t.Parallel()
 	const runs = 260
 	path := newState(t)
 	job := newWorld(t, catalog.Read, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }).job(t, 1)

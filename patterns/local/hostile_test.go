@@ -16,6 +16,7 @@ import (
 
 // A run that was seized from a process which lives on is shown there as it really stands, and can be cancelled from there.
 func TestSeizedRunIsShownAsItStands(t *testing.T) {
+	t.Parallel()
 	c := &cashier{sent: make(chan string, 1)}
 	path, job := newState(t), c.job(t, false)
 	source := jobs{job.Spec.Name: job}
@@ -48,6 +49,7 @@ func TestSeizedRunIsShownAsItStands(t *testing.T) {
 // Whenever a run is cancelled, it is: also in the moment in which it is about to wait, and in the one in which it was just
 // taken from the file. Who wanted it stands in the record.
 func TestCancelIsNeverLost(t *testing.T) {
+	t.Parallel()
 	for i := range 40 {
 		path, job := newState(t), refundJob(t)
 		e := opened(t, path, jobs{job.Spec.Name: job})
@@ -147,6 +149,7 @@ func TestRunsOfOneMomentArePaged(t *testing.T) {
 
 // Who waits for a run that cannot be carried on here is kept waiting instead of asking again and again.
 func TestWaitingForALackingRunRests(t *testing.T) {
+	t.Parallel()
 	path, job := newState(t), refundJob(t)
 	e := opened(t, path, jobs{job.Spec.Name: job})
 	ended := begin(t, e, job)
@@ -199,6 +202,7 @@ func TestRowsThatContradictTheirRecord(t *testing.T) {
 
 // Where the clock stands still, because it was set back by a day before a restart, calls still end in their time.
 func TestCallsEndWhileTheClockStands(t *testing.T) {
+	t.Parallel()
 	path, job := newState(t), refundJob(t)
 	e := opened(t, path, jobs{job.Spec.Name: job})
 	begin(t, e, job)
@@ -235,6 +239,7 @@ func TestCodeThatBreaksDownOverARecord(t *testing.T) {
 
 // However often the processes of a run leave it in order, as short commands do, what it does is not held to end them.
 func TestOrderlyLeavingIsNoTry(t *testing.T) {
+	t.Parallel()
 	path := newState(t)
 	model := &patient{began: make(chan struct{}, 20)}
 	job := patterns.Job{Spec: spec(t, runs["route"].kind, 0.01), Task: runs["route"].task, Model: model, Principal: "local:1", Wait: -1}

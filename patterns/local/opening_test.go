@@ -25,6 +25,7 @@ func database(t *testing.T, script string) string {
 
 // TestOtherFilesAreRefusedAndLeftAlone: nothing may be changed in a file that is not ours, and nothing made in its place.
 func TestOtherFilesAreRefusedAndLeftAlone(t *testing.T) {
+	t.Parallel()
 	ours := func(t *testing.T) string {
 		j := fresh(t)
 		begin(t, j, 1, 1)
@@ -161,6 +162,7 @@ func TestLinkLeadsToTheSameState(t *testing.T) {
 }
 
 func TestProcessesMayMakeTheFileAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
 	children := make([]*child, 4)
 	for i := range children {

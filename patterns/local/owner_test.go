@@ -18,6 +18,7 @@ func ownerAt(t *testing.T, path string) *owner {
 }
 
 func TestOwnerLivesAsLongAsItsProcess(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
 	o := ownerAt(t, path)
 	for name, end := range map[string]func(*child, *testing.T){"killed": (*child).kill, "ended": (*child).end} {

@@ -326,6 +326,7 @@ func TestLargestParkedExpire(t *testing.T) {
 
 // The last 200 ended runs of a principal are kept.
 func TestEndedRunsAreForgotten(t *testing.T) {
+	t.Parallel()
 	e := &local.Engine{}
 	defer e.Close()
 	waits := begin(t, e, refundJob(t, lookUp)).RunID

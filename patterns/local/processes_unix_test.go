@@ -18,6 +18,7 @@ import (
 // TestStoppedProcessThatHoldsTheLock: reads go on, writes fail after a while with a reason, and all is well when it is
 // gone.
 func TestStoppedProcessThatHoldsTheLock(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")
 	j, err := (&journal{busy: 100 * time.Millisecond}).open(path)
 	check(t, err)
@@ -60,6 +61,7 @@ func TestStoppedOwnerLives(t *testing.T) {
 }
 
 func TestRightsOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		harm func(path string) error
 		want string // "": it is taken

@@ -52,6 +52,7 @@ var redactedRuns = map[string]struct {
 
 // A run whose values are redacted comes to the result of any other, wherever it is carried on, and leaves none of them.
 func TestRedactedRunGoesOnElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, run := range redactedRuns {
 		t.Run(name, func(t *testing.T) {
 			want, record := carryOut(t, spec(t, run.kind, 0.01), run.task, &script{replies: run.replies})

@@ -41,6 +41,7 @@ func orders(t *testing.T, play func(local.Pick)) int {
 // Whatever the order in which parallel tasks complete, a replay comes to the recorded result: also where they share
 // a dispatch budget that does not reach for all.
 func TestReplayInEveryOrder(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		dispatches gateway.Limit
 		parallel   int

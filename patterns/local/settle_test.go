@@ -99,6 +99,7 @@ func (c *cashier) interrupt(t *testing.T, path string, job patterns.Job) string 
 // A call of a process that ended is in doubt over engines and restarts, until somebody knows; the run then ends as one
 // without a crash.
 func TestDoubtInAFile(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		arrive, reconcile bool
 		settlement        *local.Settlement

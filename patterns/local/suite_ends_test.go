@@ -215,6 +215,7 @@ func TestPortWaitMissesNothing(t *testing.T) {
 
 // Continuations, cancellations and the clock meet at one run: it ends once, its record is whole, and nobody waits in vain.
 func TestPortRacesAtARest(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		rounds := 12
 		e := open(t, func(e *local.Engine) { e.CallerWait = 3 * time.Millisecond })
@@ -251,6 +252,7 @@ func TestPortRacesAtARest(t *testing.T) {
 
 // A run that is cancelled at any moment of its life makes no call after that.
 func TestPortCancelAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		e := open(t)
 		for range 10 {

@@ -124,6 +124,7 @@ func TestPortJoinsEqualCalls(t *testing.T) {
 }
 
 func TestPortJoinsByKey(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		e := open(t)
 		long := strings.Repeat("k", 1<<20)

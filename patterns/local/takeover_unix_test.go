@@ -103,6 +103,7 @@ func paid(t *testing.T, path string) []string {
 }
 
 func TestKilledProcessesRunGoesOn(t *testing.T) {
+	t.Parallel()
 	p, c, id, path := beside(t)
 	killed := time.Now()
 	c.Kill(t)
@@ -153,6 +154,7 @@ func TestStoppedProcessKeepsItsRunUntilSeized(t *testing.T) {
 
 // What a person cancels in another process's run is obeyed there.
 func TestCancelReachesAnotherProcess(t *testing.T) {
+	t.Parallel()
 	p, c, id, path := beside(t)
 	done := make(chan patterns.Snapshot)
 	go func() {

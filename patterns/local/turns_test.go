@@ -13,6 +13,7 @@ import (
 // However a caller's actions are dealt out over turns, the run comes to the same result as with all of them at once:
 // same calls, budgets, loops, approvals and stop.
 func TestTurnsDoNotMatter(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, open opener) {
 		s := spec(t, gateway.Supervisor, 0)
 		e := open(t)

@@ -184,6 +184,7 @@ func TestCloseDoesWhatWasSubmitted(t *testing.T) {
 }
 
 func TestManyWritersAndReaders(t *testing.T) {
+	t.Parallel()
 	j := fresh(t)
 	var wg sync.WaitGroup
 	for run := int64(1); run <= 16; run++ {

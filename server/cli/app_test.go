@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,6 +26,9 @@ const asProgram = "PATTERNGATE_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life", "serve"}, os.Args[1]) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if err := flag.Set("test.parallel", "4"); err != nil { // those that are parallel mostly wait, for processes and time limits
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -95,11 +99,13 @@ const routeCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"nam
 
 // A client that does not read standard error, or closed it, is served like any other.
 func TestStandardErrorIsNotRead(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the pipes of other systems")
 	}
 	for name, closed := range map[string]bool{"closed": true, "never read": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			reader, stderr, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)

@@ -75,16 +75,12 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	if err != nil {
 		return err
 	}
-	file, err := approver.New(name, typed, now())
+	file, key, err := approver.New(name, typed, now())
 	if err != nil {
 		return fault(what, err)
 	}
+	defer key.Close()
 	if by == nil { // one that comes while none counts vouches for itself
-		key, err := file.Open(typed)
-		if err != nil {
-			return fault(what, err)
-		}
-		defer key.Close()
 		by = key
 	}
 	return a.enrolled(d, file, by)

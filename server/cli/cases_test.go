@@ -20,7 +20,7 @@ import (
 // For a closer look at [TestCases], for instance -era 2026-07-28 or the program built with -race.
 var (
 	era     = flag.String("era", "", "protocol era of all sessions; empty alternates")
-	program = flag.String("program", "", "the program under test; empty builds it")
+	program = flag.String("program", "", "the program under test; empty is this binary, in CI a built one")
 )
 
 // sessionCases is how many cases of one configuration share a process.
@@ -46,8 +46,8 @@ type workedRequest struct {
 	User  json.RawMessage `json:"user"`
 }
 
-// TestCases carries out every worked case through a real stdio session of the built binary, against a model server
-// that replies as the case says.
+// TestCases carries out every worked case through a real stdio session of the program, against a model server that
+// replies as the case says.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	binary := build(t)
@@ -71,12 +71,19 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// build builds the program, unless -program names one. Left out are only the debugger's tables, which are most of the
-// time that linking takes.
+// build builds the program in CI, unless -program names one; elsewhere the test binary is the program. Left out are only
+// the debugger's tables, which are most of the time that linking takes.
 func build(t *testing.T) string {
 	t.Helper()
 	if *program != "" {
 		return *program
+	}
+	if os.Getenv("CI") == "" {
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return self
 	}
 	binary := filepath.Join(t.TempDir(), "patterngate.exe")
 	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "patterngate")

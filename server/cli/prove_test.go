@@ -27,7 +27,7 @@ func provedHere() proveSize {
 	case os.Getenv("CI") != "":
 		return proveSize{apart: 1, again: 1000, crowds: 12, crowd: crowdSize{runs: 24, blows: 40}}
 	}
-	return proveSize{apart: 11, again: 3, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
+	return proveSize{apart: 19, again: 2, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
 }
 
 // testApp is the program with these streams and nothing of the caller's environment but where temporary files go.
@@ -39,6 +39,7 @@ func testApp(t *testing.T, out, errs io.Writer) *app {
 // Killed at its boundaries, again and again, alone and with others on the same file, the program loses nothing, does
 // nothing twice and ends as if it had lived.
 func TestProve(t *testing.T) {
+	t.Parallel()
 	var out, errs bytes.Buffer
 	a := testApp(t, &out, &errs)
 	a.json = true

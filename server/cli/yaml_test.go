@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -155,6 +156,10 @@ func TestReadYAMLBounds(t *testing.T) {
 		"half a pair":             {`{"a": "\ufffd\ud800"}`, "half of a surrogate pair"},
 		"NUL":                     {"a: \x00\n", "a control character U+0000"},
 		"a hole in the structure": {"\"", "cannot be read as YAML: could not find end character of double-quoted text"},
+	}
+	if os.Getenv("CI") == "" { // a second of work for the bound that the aliases meet too
+		delete(tests, "200,000 values in YAML")
+		delete(tests, "200,001 values in YAML")
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
