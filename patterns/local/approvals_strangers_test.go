@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,9 @@ func TestAnswerToNothingAsked(t *testing.T) {
 	if s, _ := e.Operator().Run(q.Question.Run); strings.Contains(s.Current.Doing, "decided") {
 		t.Errorf("the run is said to do: %s", s.Current.Doing)
 	}
-	list, err := e.Operator().Resume(t.Context(), q.Question.Run)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	list, err := e.Operator().Resume(ctx, q.Question.Run)
 	if err != nil || len(list) != 1 || list[0].State != patterns.Parked || list[0].Ended.Waiting.Approval != q.ID {
 		t.Fatalf("Resume = %+v, %v; want the run to wait for %s", list, err, q.ID)
 	}
