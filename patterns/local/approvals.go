@@ -58,10 +58,8 @@ func (a *asked) lives() bool {
 
 func (a *asked) stands(now time.Time) patterns.AskedState {
 	switch {
-	case a.state == "lapsed" && a.expires <= now.UnixMicro():
-		return patterns.AskedExpired
-	case a.state == "lapsed":
-		return patterns.AskedOver
+	case a.state == string(patterns.AskedExpired), a.state == string(patterns.AskedOver):
+		return patterns.AskedState(a.state)
 	case a.state != "open":
 		return patterns.AskedDecided
 	case !a.lives():
@@ -75,8 +73,9 @@ func (a *asked) stands(now time.Time) patterns.AskedState {
 // errNotAsked says that a row is not about what stands in the record: somebody wrote it.
 var errNotAsked = errors.New("local: the row does not fit the record")
 
-// question makes of a row what is shown, from the event that asks: only what stands there is believed.
-func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
+// question makes of a row what is shown, from the event that asks: only what stands there is believed. lost says that it
+// holds redacted values no more, so that its digest cannot be made again: nobody is asked that.
+func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
 	v, err := decodeOwn(e.Body)
 	if err != nil {
 		return patterns.Asked{}, err
@@ -94,7 +93,8 @@ func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (pa
 		Run: text(object, "run"), Step: text(object, "step"), Tool: text(object, "tool"), Schema: text(object, "schema"), Args: args,
 		Policy: text(object, "policy"), Expires: expires,
 	}
-	if q.Digest() != a.digest || text(body, "digest") != a.digest || expires.UnixMicro() != a.expires {
+	state := a.stands(now)
+	if text(body, "digest") != a.digest || expires.UnixMicro() != a.expires || q.Digest() != a.digest && (!lost || state == patterns.AskedOpen) {
 		return patterns.Asked{}, errNotAsked
 	}
 	var shown shownJSON
@@ -102,7 +102,7 @@ func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (pa
 	asked := patterns.Asked{
 		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase, Effect: shown.Effect,
 		ArgsHash: shown.Hash, Phrase: cmp.Or(shown.Phrase, q.Tool), Rule: text(body, "rule"), Reason: text(body, "reason"),
-		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: a.stands(now),
+		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
 	}
 	if asked.State == patterns.AskedDecided {
@@ -111,40 +111,36 @@ func (a *asked) question(e patterns.Event, keys gateway.Ring, now time.Time) (pa
 	return asked, nil
 }
 
-// given is the answer as the row has it; nil where it is none.
-func (a *asked) given(q patterns.Asked, keys gateway.Ring) *patterns.Given {
-	answer, err := gateway.ReadAnswer(a.answer)
-	if err != nil {
-		return nil
-	}
-	g := &patterns.Given{Answer: answer, Signature: a.signature, Channel: a.channel, Assurance: gateway.NoAssurance}
-	if len(a.args) > 0 {
-		g.Args, _ = decodeArgs(a.args)
-	}
-	grant := gateway.Grant{Approval: q.ID, Asked: q.Question, Answer: answer, Signature: a.signature, Ring: keys}
-	if sure, reason := grant.Heard(answer.At); reason == "" { // as it counted then
-		g.Assurance = sure
-	}
-	return g
-}
-
-// event reads the one event that asks.
-func (f *file) event(s *session, n, seq int64) (patterns.Event, error) {
+// event reads the one event that asks. lost says that values of it are redacted and were dropped with the run's end.
+func (f *file) event(s *session, n, seq int64) (e patterns.Event, lost bool, err error) {
 	var list []patterns.Event
-	err := s.each(func(scan func(...any) error) error {
+	err = s.each(func(scan func(...any) error) error {
 		var e patterns.Event
 		err := scan(&e.Seq, &e.At, &e.Kind, &e.Key, (*json.RawMessage)(&e.Body), &e.Hash)
 		list = append(list, e)
 		return err
 	}, selectEvent, n, seq)
 	if err != nil || len(list) == 0 {
-		return patterns.Event{}, cmp.Or(err, errNotAsked)
+		return e, false, cmp.Or(err, errNotAsked)
 	}
-	open, _, _, err := f.redactor.reveal(s, n, list)
+	open, _, lost, err := f.redactor.reveal(s, n, list)
 	if err != nil {
-		return patterns.Event{}, err
+		return e, false, err
 	}
-	return open[0], nil
+	return open[0], lost, nil
+}
+
+// question is what a row asks, as its record has it, with what was answered.
+func (a approvals) question(s *session, row *asked, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
+	e, lost, err := a.file.event(s, row.n, row.seq)
+	if err != nil {
+		return patterns.Asked{}, err
+	}
+	q, err := row.question(e, lost, keys, now)
+	if err == nil && q.State == patterns.AskedDecided && q.Given == nil && len(row.answer) == 0 {
+		q.Given = a.recorded(s, row.n, q.Key)
+	}
+	return q, err
 }
 
 // ListApprovals implements [patterns.Approvals]. Rows that do not fit the record are left out: somebody wrote them.
@@ -185,12 +181,11 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 				page.Next = cursorOfAsked(filter, rows[i-1])
 				break
 			}
-			e, err := a.file.event(s, row.n, row.seq)
-			if unrecorded(err) {
+			q, err := a.question(s, row, keys, now)
+			switch {
+			case unrecorded(err):
 				return err
-			}
-			q, fits := row.question(e, keys, now)
-			if err == nil && fits == nil && (filter.Rule == "" || q.Rule == filter.Rule) {
+			case err == nil && (filter.Rule == "" || q.Rule == filter.Rule):
 				page.Rows = append(page.Rows, q)
 			}
 		}
@@ -266,46 +261,21 @@ func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err 
 	if err != nil {
 		return q, nil, err
 	}
-	e, err := a.file.event(s, row.n, row.seq)
-	if unrecorded(err) {
+	switch q, err = a.question(s, row, keys, a.file.journal.now()); {
+	case unrecorded(err):
 		return q, nil, err
-	}
-	if err == nil {
-		q, err = row.question(e, keys, a.file.journal.now())
-	}
-	if err != nil { // somebody wrote the row
+	case err != nil: // somebody wrote the row
 		return q, nil, patterns.ErrNoApproval
 	}
 	if err := s.each(func(scan func(...any) error) error { return scan((*[]byte)(&q.Schema)) }, selectSchema, ap); err != nil {
 		return q, nil, err
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
-		g.Args = a.editOf(s, row.n, q.Key)
+		if recorded := a.recorded(s, row.n, q.Key); recorded != nil {
+			g.Args = recorded.Args
+		}
 	}
 	return q, row, nil
-}
-
-// editOf are the arguments of an edit that is in the record by now; nil where they are not.
-func (a approvals) editOf(s *session, n int64, key string) map[string]any {
-	events, err := readEvents(s, n)
-	if err != nil {
-		return nil
-	}
-	if events, _, _, err = a.file.redactor.reveal(s, n, events); err != nil {
-		return nil
-	}
-	for _, e := range events {
-		if e.Kind != patterns.OutcomeEvent || e.Key != key {
-			continue
-		}
-		v, err := decodeOwn(e.Body)
-		body, _ := v.(map[string]any)
-		output, _ := body["output"].(map[string]any)
-		if args, ok := output["args"].(map[string]any); err == nil && ok {
-			return args
-		}
-	}
-	return nil
 }
 
 // FindApproval implements [patterns.Approvals].

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -113,19 +112,23 @@ func (b *branch) entered(w *patterns.Waiting, intent Event) {
 
 // lapse closes the question's row with the outcome that nobody's answer is; nil: there is none. Who answered in the same
 // moment is heard.
-func (b *branch) lapse(e patterns.Effect) func(*session, Event) error {
+func (b *branch) lapse(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
 	if !isAsking(e) || b.engine.file == nil {
 		return nil
 	}
 	ap, _ := apNumber(e.Waiting.Approval)
 	n := b.record.file.n
+	closed := patterns.AskedOver
+	if out.Reason == patterns.ReasonExpired {
+		closed = patterns.AskedExpired
+	}
 	return func(s *session, _ Event) error {
-		rows, err := answeredRows(s, n)
-		if err == nil && slices.ContainsFunc(rows, func(a answered) bool { return a.ap == ap }) {
+		rows, err := answeredRows(s, n, func(id string) bool { return id == e.Waiting.Approval })
+		if err == nil && len(rows) > 0 {
 			err = refusal{errUnspent}
 		}
 		if err == nil {
-			_, err = s.exec(updateLapsed, ap, n)
+			_, err = s.exec(updateClosed, string(closed), ap, n)
 		}
 		return err
 	}
@@ -223,19 +226,14 @@ func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) erro
 // answers enters into the record of a loaded run what people have answered since. What is no answer to what was asked is
 // entered as that, and the run stops there.
 func (f *file) answers(l *loaded) error {
-	waits := map[string]pending{}
-	for _, p := range l.dry.open {
-		if p.m != nil && isAsking(p.effect) {
-			waits[p.effect.Waiting.Approval] = p
-		}
-	}
+	waits := l.dry.questions()
 	if len(waits) == 0 {
 		return nil
 	}
 	var rows []answered
 	var keys gateway.Ring
 	err := f.journal.view(func(s *session) (err error) {
-		if rows, err = answeredRows(s, l.n); err == nil && len(rows) > 0 {
+		if rows, err = answeredRows(s, l.n, waits.has); err == nil && len(rows) > 0 {
 			keys, err = ring(s)
 		}
 		return err
@@ -244,13 +242,39 @@ func (f *file) answers(l *loaded) error {
 		return err
 	}
 	for _, row := range rows {
-		if p, asked := waits[apOf(row.ap)]; asked {
-			out := row.heard(p.effect.Waiting, keys, f.journal.now())
-			l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
-			l.answered = append(l.answered, row.ap)
-		}
+		p := waits[apOf(row.ap)]
+		out := row.heard(p.effect.Waiting, keys, f.journal.now())
+		l.events = append(l.events, l.run.record.append(patterns.OutcomeEvent, p.key, f.journal.now(), out))
+		l.answered = append(l.answered, row.ap)
 	}
 	return nil
+}
+
+// questions are what a run has put to people and does not know the answer to, by approval.
+type questions map[string]pending
+
+func (q questions) has(id string) bool { _, asked := q[id]; return asked }
+
+func (d *rehearsal) questions() questions {
+	list := questions{}
+	for _, p := range d.open {
+		if p.m != nil && isAsking(p.effect) {
+			list[p.effect.Waiting.Approval] = p
+		}
+	}
+	return list
+}
+
+// isDecided reports whether somebody has answered one of the questions for which a run is about to rest.
+func isDecided(s *session, n int64, parked []*patterns.Waiting) (bool, error) {
+	asks := func(id string) bool {
+		return slices.ContainsFunc(parked, func(w *patterns.Waiting) bool { return w.Approval == id })
+	}
+	if !slices.ContainsFunc(parked, func(w *patterns.Waiting) bool { return w.Kind == patterns.ForApproval }) {
+		return false, nil
+	}
+	rows, err := answeredRows(s, n, asks)
+	return len(rows) > 0, err
 }
 
 // answered is a row that somebody has answered; anybody may have written it.
@@ -260,11 +284,15 @@ type answered struct {
 	signature, channel string
 }
 
-func answeredRows(s *session, n int64) (rows []answered, err error) {
+// answeredRows are a run's rows that somebody has answered, of the questions that it has asked. Other rows somebody wrote:
+// nothing takes them, so nothing may wait until they are taken.
+func answeredRows(s *session, n int64, asked func(id string) bool) (rows []answered, err error) {
 	err = s.each(func(row func(...any) error) error {
 		var a answered
 		err := row(&a.ap, &a.answer, &a.args, &a.signature, &a.channel)
-		rows = append(rows, a)
+		if asked(apOf(a.ap)) {
+			rows = append(rows, a)
+		}
 		return err
 	}, selectAnswered, n)
 	return rows, err
@@ -301,7 +329,7 @@ func (a answered) decision(w *patterns.Waiting, keys gateway.Ring, now time.Time
 		return d, answer, reason
 	}
 	d.Approved, d.Comment, d.By, d.Approval, d.Key, d.At = answer.Choice != gateway.ChooseReject, answer.Comment, answer.By, w.Approval, answer.Key, answer.At
-	d.Channel = cmp.Or(map[string]string{"cli": "cli", "page": "page"}[a.channel], "none")
+	d.Channel = channelOf(a.channel)
 	return d, answer, ""
 }
 

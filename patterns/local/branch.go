@@ -202,7 +202,7 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 // ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before
 // the pattern learns of it; another goes with the next intent.
 func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
-	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.lapse(e))
+	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.lapse(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)
 	out.At = b.at

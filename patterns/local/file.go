@@ -305,7 +305,11 @@ func (f *file) park(l *life, rest patterns.Ended) error {
 		wake = until.UnixMicro()
 	}
 	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
-		_, err := s.exec(updateParked, wake, head.Events, head.Hash, newest, string(w.Kind), w.Turn, w.Key, wake, w.Phase, summary, n)
+		decided, err := isDecided(s, n, l.parked)
+		if err != nil {
+			return err
+		}
+		_, err = s.exec(updateParked, decided, wake, head.Events, head.Hash, newest, string(w.Kind), w.Turn, w.Key, wake, w.Phase, summary, n)
 		return err
 	})
 	if err != nil {

@@ -111,11 +111,12 @@ const decided = "it was decided and goes on as soon as a server takes it"
 
 // isAnswered says that a person has answered what a run asks, and that the run did not learn of it yet.
 func (f *file) isAnswered(l *loaded) (yes bool) {
-	if !slices.ContainsFunc(l.dry.open, func(p pending) bool { return p.m != nil && isAsking(p.effect) }) {
+	waits := l.dry.questions()
+	if len(waits) == 0 {
 		return false
 	}
 	_ = f.journal.view(func(s *session) error { // it is only words
-		rows, err := answeredRows(s, l.n)
+		rows, err := answeredRows(s, l.n, waits.has)
 		yes = len(rows) > 0
 		return err
 	})

@@ -14,7 +14,6 @@ const (
 		ORDER BY a.since DESC, a.ap DESC`
 	selectAsked = "SELECT " + approvalColumns + ` FROM approvals a JOIN runs r ON r.n = a.n
 		WHERE a.since <= ? AND (a.since, a.ap) < (?, ?) ORDER BY a.since DESC, a.ap DESC`
-	selectAskedBy   = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.n = ? ORDER BY a.since DESC, a.ap DESC"
 	countOpen       = `SELECT count(*) FROM approvals a JOIN runs r ON r.n = a.n WHERE a.state = 'open' AND a.expires > ? AND r.state IN ('parked', 'running', 'ready') AND NOT r.canceled`
 	selectAnswered  = "SELECT ap, answer, args, signature, channel FROM approvals WHERE n = ? AND state = 'answered'"
 	selectGrant     = "SELECT answer, signature, coalesce(consumed, '') FROM approvals WHERE ap = ? AND n = ? AND state = 'taken'"
@@ -26,11 +25,11 @@ const (
 		AND EXISTS (SELECT 1 FROM runs WHERE runs.n = approvals.n AND runs.state IN ('parked', 'running', 'ready') AND NOT runs.canceled)`
 	updateDecided   = `UPDATE runs SET state = 'ready', epoch = epoch + 1, wake = NULL WHERE n = ? AND state = 'parked'`
 	updateHeard     = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
-	updateLapsed    = "UPDATE approvals SET state = 'lapsed' WHERE ap = ? AND n = ? AND state = 'open'"
+	updateClosed    = "UPDATE approvals SET state = ? WHERE ap = ? AND n = ? AND state = 'open'"
 	updateSpent     = "UPDATE approvals SET consumed = ? WHERE ap = ? AND n = ? AND state = 'taken' AND (consumed IS NULL OR consumed = ?)"
 	updateRefused   = "UPDATE approvals SET refused = refused + 1 WHERE ap = ? AND refused < ?"
 	updateNoted     = "UPDATE runs SET length = ?, head = ?, newest = ?, epoch = epoch + 1 WHERE n = ? AND state = 'parked' AND epoch = ?"
-	updateForgotten = "UPDATE approvals SET answer = NULL, args = NULL, shown = '{}' WHERE n = ?"
+	updateForgotten = "UPDATE approvals SET answer = NULL, args = NULL, shown = CAST('{}' AS BLOB) WHERE n = ?"
 	deleteAsked     = "DELETE FROM approvals WHERE n = ?"
 
 	selectKeys = `SELECT id, name, public, enrolled, signed_by, nonce, signature, coalesce(removed, 0), removed_by, remove_nonce, remove_signature

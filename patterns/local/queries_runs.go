@@ -13,8 +13,7 @@ const (
 	selectMark   = "SELECT principal, state, epoch, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
 
-	updateParked = `UPDATE runs SET state = CASE WHEN canceled
-		OR EXISTS (SELECT 1 FROM approvals a WHERE a.n = runs.n AND a.state = 'answered') THEN 'ready' ELSE 'parked' END, owner = NULL, wake = ?, length = ?, head = ?, newest = ?,
+	updateParked = `UPDATE runs SET state = CASE WHEN canceled OR ? THEN 'ready' ELSE 'parked' END, owner = NULL, wake = ?, length = ?, head = ?, newest = ?,
 		waiting_kind = ?, turn = ?, waits_key = ?, expires = ?, phase = ?, summary = ? WHERE n = ?`
 	updateEnded = `UPDATE runs SET state = 'ended', owner = NULL, wake = NULL, length = ?, head = ?, newest = ?, waiting_kind = NULL, turn = 0,
 		waits_key = NULL, expires = NULL, ended = ?, status = ?, stop_reason = ?, phase = ?, summary = ? WHERE n = ?`

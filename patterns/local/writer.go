@@ -147,7 +147,7 @@ func (j *journal) commit(batch []*change) {
 }
 
 func (j *journal) damn(c *change) {
-	if c.run != 0 && c.epoch > 0 {
+	if c.run != 0 && c.epoch > j.broken[c.run] { // what is late of an earlier life says nothing of this one
 		j.broken[c.run] = c.epoch
 	}
 }
@@ -245,7 +245,9 @@ func (j *journal) apply(c *change, shared bool) (own, err error) {
 			if broken == c.epoch {
 				return fmt.Errorf("%w: an earlier change of the run failed", patterns.ErrJournal), nil
 			}
-			delete(j.broken, c.run)
+			if broken < c.epoch { // the run has changed hands since
+				delete(j.broken, c.run)
+			}
 		}
 	}
 	if c.plain() {

@@ -1,0 +1,28 @@
+package local
+
+import (
+	"errors"
+	"testing"
+
+	"patterngate/patterns"
+)
+
+// What is late of an earlier life of a run does not let through what stands behind a change that this life was refused: the
+// record would have a gap.
+func TestLateChangeMendsNothing(t *testing.T) {
+	j := fresh(t)
+	begin(t, j, 7, 2)
+	events := chain(7, 1, 2, nil)
+	if err := j.do(&change{run: 7, epoch: 2, events: events[:1], chained: true, also: func(*session) error { return errNo }}); !errors.Is(err, errNo.error) {
+		t.Fatalf("the refused change was told %v", err)
+	}
+	if err := j.do(&change{run: 7, epoch: 1, events: events[:1], chained: true}); !errors.Is(err, errFenced) {
+		t.Fatalf("the change of the earlier life was told %v, want %v", err, errFenced)
+	}
+	if err := j.do(&change{run: 7, epoch: 2, events: events[1:], chained: true}); !errors.Is(err, patterns.ErrJournal) {
+		t.Errorf("what stands behind the refused change was told %v, want %v", err, patterns.ErrJournal)
+	}
+	if got := recordOf(t, j, 7); len(got) != 0 {
+		t.Errorf("the record has %d events, want none", len(got))
+	}
+}
