@@ -99,7 +99,7 @@ type Ended struct {
 	Calls        int      // of tools that were begun
 	Requests     int      // to the model, retries included
 	Began, Ended time.Time
-	Waited       time.Duration // for callers, of the time in between
+	Waited       time.Duration // for callers and people, of the time in between
 }
 
 // Fault is a fault of ours inside a run, as opposed to what a model, tool or caller did.

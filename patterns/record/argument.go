@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -51,18 +50,15 @@ func argumentsOf(input json.RawMessage) (list []Argument, left int) {
 	for i, name := range shown {
 		a := Argument{Name: name, Value: args[name]}
 		if len(name) > maxArgumentName {
-			a.Name = beginning(name, maxArgumentName) + "..."
+			a.Name = ijson.Cut(name, maxArgumentName) + "..."
 		}
 		if len(a.Value) > maxArgument {
-			a = Argument{Name: a.Name, Begin: beginning(string(a.Value), maxArgument), Bytes: len(a.Value)}
+			a = Argument{Name: a.Name, Begin: ijson.Cut(string(a.Value), maxArgument), Bytes: len(a.Value)}
 		}
 		list[i] = a
 	}
 	return list, len(names) - len(shown)
 }
-
-// beginning is the first n bytes of a longer text, without a character that they would split.
-func beginning(text string, n int) string { return strings.ToValidUTF8(text[:n], "") }
 
 // isRedacted reports whether a value stands in the record for one that was kept out of it.
 func isRedacted(value json.RawMessage) bool {

@@ -232,10 +232,10 @@ func (c *checker) knows(id string, at time.Time) string {
 // unsigned says why a decision, or act, that nobody signed does not count; empty: it does.
 func (c *checker) unsigned(at time.Time) string {
 	switch {
+	case c.evidence.Only != nil: // that it was removed says the ring, which who writes a record anew writes too
+		return "was signed by nobody, and not by the key that was given"
 	case !c.ring.Counts(at.Add(-grain)):
 		return ""
-	case c.evidence.Only != nil:
-		return "was signed by nobody, and not by the key that was given"
 	}
 	return "was signed by nobody, though an approver key was enrolled then"
 }

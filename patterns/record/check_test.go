@@ -199,6 +199,7 @@ func TestCheckTampered(t *testing.T) {
 // Against keys that are known from elsewhere nothing else counts, whatever the record or the export says of keys.
 func TestCheckPinned(t *testing.T) {
 	keys := []gateway.PublicKey{anna.PublicKey, ben.PublicKey}
+	forged := removed(approverOf("Anna", 1, signedStart.Add(-time.Hour), eve), signedStart.Add(-time.Minute), eve) // who writes a record anew writes its keys too
 	tests := map[string]struct {
 		by   *approver
 		ring []gateway.PublicKey
@@ -210,7 +211,9 @@ func TestCheckPinned(t *testing.T) {
 		"one of two":                          {ben, keys, []*approver{anna, ben}, "signatures: 2 by key " + ben.ID + " (Ben)"},
 		"another key":                         {ben, keys, []*approver{anna}, `broken: event 5: was signed by key "` + ben.ID + `", which is not the one that was given`},
 		"nobody's":                            {nil, nil, []*approver{anna}, "broken: event 5: was signed by nobody, and not by the key that was given"},
-		"this key, removed":                   {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Minute), anna)}, []*approver{ben}, "broken: event 5: was signed by key " + ben.ID + " after that had been removed"},
+		"nobody's, and the ring says that this key was removed": {nil, []gateway.PublicKey{eve.PublicKey, forged}, []*approver{anna},
+			"broken: event 5: was signed by nobody, and not by the key that was given"},
+		"this key, removed": {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Minute), anna)}, []*approver{ben}, "broken: event 5: was signed by key " + ben.ID + " after that had been removed"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
