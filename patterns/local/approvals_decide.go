@@ -131,7 +131,7 @@ func (a approvals) answer(row *asked, d patterns.Decided, q patterns.Asked) erro
 			if d.Key == "" && d.Signature == "" {
 				return refusal{patterns.ErrUnsigned}
 			}
-			return refusal{patterns.ErrForged}
+			return unheard(keys, d.Key)
 		}
 		changed, err := s.exec(updateAnswered, d.Answer.Object(), args, d.Signature, d.Channel, row.ap, q.Digest, now.UnixMicro())
 		if err == nil && changed == 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -274,21 +273,18 @@ func sureWords(sure gateway.Assurance, key string) string {
 
 // undecided says why nothing was decided.
 func undecided(what string, before patterns.Asked, err error) error {
-	refused := func(cause, try string) error {
-		return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
-	}
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
 	show := "patterngate approvals show " + before.ID
 	switch {
 	case closed != nil:
-		return refused(closedWords(closed), show)
+		return refused(what, closedWords(closed), show)
 	case bad != nil:
 		return badEdit(what, bad.Problems)
 	case errors.Is(err, patterns.ErrUnsigned):
-		return refused("only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
+		return refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
 	case errors.Is(err, patterns.ErrForged):
-		return refused(strings.TrimPrefix(err.Error(), "patterns: ")+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
+		return refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}

@@ -200,8 +200,10 @@ func (d *decision) hand(given patterns.Decided, form *decisionForm) {
 		d.again(http.StatusUnprocessableEntity, form, append([]string{"The tool does not take the changed arguments."}, unfit(bad.Problems)...)...)
 	case errors.Is(err, patterns.ErrUnsigned):
 		d.again(http.StatusUnprocessableEntity, form, unsignedWords)
+	case errors.Is(err, patterns.ErrKeyRemoved):
+		d.again(http.StatusUnprocessableEntity, form, "The key was removed: what it signs does not count any more. \"patterngate approvals keys\" lists those that count.")
 	case errors.Is(err, patterns.ErrForged):
-		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here, or was removed. \"patterngate approvals keys\" lists those that count.")
+		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here. \"patterngate approvals keys\" lists those that count.")
 	default:
 		d.fault(d.w, d.r, err)
 	}
