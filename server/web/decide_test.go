@@ -220,6 +220,30 @@ func TestSigned(t *testing.T) {
 	}
 }
 
+// The list says what a decision needs: by the question, and by the keys.
+func TestInboxSaysWhatIsNeeded(t *testing.T) {
+	for name, test := range map[string]struct {
+		least gateway.Assurance
+		keyed bool
+		tag   string
+	}{
+		"nothing":       {gateway.UserAssurance, false, ""},
+		"a key":         {gateway.SignedAssurance, false, `<span class="tag">needs a key; none is enrolled</span>`},
+		"the key":       {gateway.SignedAssurance, true, `<span class="tag">signed only</span>`},
+		"the key, also": {gateway.UserAssurance, true, `<span class="tag">signed only</span>`},
+	} {
+		s := newSite(t)
+		s.asked[0].Least = test.least
+		if test.keyed {
+			s.enroll(t)
+		}
+		page := s.get("/").Body.String()
+		if got := strings.Count(page, `<span class="tag">`); !strings.Contains(page, test.tag) || (got == 0) != (test.tag == "") {
+			t.Errorf("%s: %d tags, want %q in\n%s", name, got, test.tag, mainOf(page))
+		}
+	}
+}
+
 // Where only signed decisions count and no key is here, there is nothing to decide with.
 func TestSignedWithoutKey(t *testing.T) {
 	s := newSite(t)
