@@ -18,9 +18,6 @@ import (
 	"patterngate/server"
 )
 
-// maxComment is how long the words of who decides may be, in characters (spec/surface.md section 6).
-const maxComment = 1000
-
 // deciding is one approve or reject as it was typed.
 type deciding struct {
 	app    *app
@@ -88,8 +85,8 @@ var wholeDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // check refuses what was typed wrongly, before anything is opened.
 func (c *deciding) check() error {
 	switch n := utf8.RuneCountInString(c.comment); {
-	case n > maxComment:
-		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxComment))
+	case n > gateway.MaxComment:
+		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", gateway.MaxComment))
 	case !utf8.ValidString(c.comment):
 		return usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
 	case c.digest != "" && !wholeDigest.MatchString(c.digest):
@@ -251,7 +248,7 @@ func (a *app) told(asked patterns.Asked, on goesOn) error {
 
 // chosenText is what was decided; of an edit the arguments that were changed.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + chosenWord(asked.Given.Choice) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
+	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
 		return text
 	}
@@ -303,7 +300,7 @@ func closedWords(n *patterns.NotOpen) string {
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", chosenWord(g.Choice), clip(g.By, maxName), clockText(g.At))
+		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At))
 	}
 	return "it was decided before"
 }
