@@ -163,10 +163,12 @@ func ReadAnswer(text []byte) (Answer, error) {
 }
 
 const (
-	maxAnswer  = 16 << 10 // bytes of an answer's text, in which a character of the comment takes 6 at most
-	maxComment = 1000     // characters
-	maxBy      = 256      // bytes
+	maxAnswer = 16 << 10 // bytes of an answer's text, in which a character of the comment takes 6 at most
+	maxBy     = 256      // bytes
 )
+
+// MaxComment is how long the comment of an answer may be, in characters (spec/surface.md section 6).
+const MaxComment = 1000
 
 // wrong says what is wrong with an answer, whatever it answers; "" where nothing is.
 func (a Answer) wrong() string {
@@ -185,7 +187,7 @@ func (a Answer) wrong() string {
 		return "executes is the digest of what an approval or edit lets run"
 	case a.At.IsZero():
 		return "at is the time of the decision"
-	case !utf8.ValidString(a.Comment) || utf8.RuneCountInString(a.Comment) > maxComment:
+	case !utf8.ValidString(a.Comment) || utf8.RuneCountInString(a.Comment) > MaxComment:
 		return "comment has at most 1000 characters"
 	case a.Key != "" && (!isHex("", a.Key, 16) || a.By != "key:"+a.Key):
 		return "by is key: and the id of the key that signs"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"patterngate/catalog"
@@ -149,6 +150,8 @@ var (
 	ErrUnsigned = errors.New("patterns: only a decision signed by an approver key counts here")
 	// ErrForged is returned for a signature, key or answer that is not what it says it is.
 	ErrForged = errors.New("patterns: the signature does not hold")
+	// ErrKeyRemoved is the [ErrForged] of a key that counted once.
+	ErrKeyRemoved = fmt.Errorf("%w: its key was removed", ErrForged)
 	// ErrUsed is returned for a signed act that was done before.
 	ErrUsed = errors.New("patterns: the signed act was used before")
 )

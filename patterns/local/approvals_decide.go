@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	maxComment = 1000 // characters
-	maxBy      = 256  // bytes
+	maxBy = 256 // bytes
 	// answerWindow is how far the time of an answer may be from the time at which it is taken, as of signed acts.
 	answerWindow = 300 * time.Second
 	// maxAttempts is how many refused attempts at one question are recorded: nobody fills a record with them.
@@ -80,8 +79,8 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 		return fmt.Errorf("%w: the answer is about another call", patterns.ErrForged)
 	case !strings.HasPrefix(d.By, by), len(d.By) > maxBy, d.Key != "" && d.By != by:
 		return fmt.Errorf("%w: the answer does not say who gave it", patterns.ErrForged)
-	case !utf8.ValidString(d.Comment), utf8.RuneCountInString(d.Comment) > maxComment:
-		return fmt.Errorf("%w: a comment has at most %d characters", patterns.ErrForged, maxComment)
+	case !utf8.ValidString(d.Comment), utf8.RuneCountInString(d.Comment) > gateway.MaxComment:
+		return fmt.Errorf("%w: a comment has at most %d characters", patterns.ErrForged, gateway.MaxComment)
 	case d.At.Before(early), d.At.After(late):
 		return fmt.Errorf("%w: the answer was given at another time", patterns.ErrForged)
 	}
@@ -131,7 +130,7 @@ func (a approvals) answer(row *asked, d patterns.Decided, q patterns.Asked) erro
 			if d.Key == "" && d.Signature == "" {
 				return refusal{patterns.ErrUnsigned}
 			}
-			return refusal{patterns.ErrForged}
+			return unheard(keys, d.Key)
 		}
 		changed, err := s.exec(updateAnswered, d.Answer.Object(), args, d.Signature, d.Channel, row.ap, q.Digest, now.UnixMicro())
 		if err == nil && changed == 0 {

@@ -54,12 +54,12 @@ func TestKeysVouchForKeys(t *testing.T) {
 	gone := ben.does(gateway.ActRemove, subject(anna.KeyID()))
 	remove(anna.KeyID(), gone, nil)
 	remove(anna.KeyID(), gone, patterns.ErrNoKey)
-	remove(ben.KeyID(), anna.does(gateway.ActRemove, subject(ben.KeyID())), patterns.ErrForged)
+	remove(ben.KeyID(), anna.does(gateway.ActRemove, subject(ben.KeyID())), patterns.ErrKeyRemoved)
 
 	// An old key decides nothing any more.
 	q := waits(t, e, job)
-	if _, err := approvals.Decide(anna.decides(say(q, gateway.ChooseApprove, nil))); !errors.Is(err, patterns.ErrForged) {
-		t.Errorf("Decide by a removed key = %v", err)
+	if _, err := approvals.Decide(anna.decides(say(q, gateway.ChooseApprove, nil))); !errors.Is(err, patterns.ErrKeyRemoved) {
+		t.Errorf("Decide by a removed key = %v, want that it was removed", err)
 	}
 	got, err := approvals.Decide(ben.decides(say(q, gateway.ChooseApprove, nil)))
 	if err != nil || got.Given.Assurance != gateway.SignedAssurance {

@@ -111,9 +111,17 @@ func allowed(s *session, keys gateway.Ring, by gateway.SignedAct, want wanted, n
 	case by.Key == "" || by.Signature == "":
 		return refusal{patterns.ErrUnsigned}
 	case by.Act.Act != want.act, !ijson.Equal(by.Subject, want.subject), keys.Check(by, now) != nil:
-		return refusal{patterns.ErrForged}
+		return unheard(keys, by.Key)
 	}
 	return actOnce(s, by.Act, now)
+}
+
+// unheard is why what a key has signed does not count: [patterns.ErrForged], or [patterns.ErrKeyRemoved] where it did once.
+func unheard(keys gateway.Ring, id string) error {
+	if k, known := keys.Find(id); known && !k.Removed.IsZero() {
+		return refusal{patterns.ErrKeyRemoved}
+	}
+	return refusal{patterns.ErrForged}
 }
 
 // signed is allowed for the keys that the file has now.

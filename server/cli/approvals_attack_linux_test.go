@@ -25,16 +25,25 @@ type scene struct {
 
 func newScene(t *testing.T) scene {
 	t.Helper()
-	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
+	s := waitingScene(t)
 	engine := s.open(t)
 	defer engine.Close()
-	asked := waitingRefund(t, engine)
-	s.id, s.digest, s.run = asked.ID, asked.Digest, asked.Question.Run
 	key := keyIn(t, filepath.Dir(s.path))
 	if err := engine.Approvals().Enroll(key); err != nil {
 		t.Fatal(err)
 	}
 	s.key = key.ID
+	return s
+}
+
+// waitingScene has no key.
+func waitingScene(t *testing.T) scene {
+	t.Helper()
+	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
+	engine := s.open(t)
+	defer engine.Close()
+	asked := waitingRefund(t, engine)
+	s.id, s.digest, s.run = asked.ID, asked.Digest, asked.Question.Run
 	return s
 }
 
@@ -236,12 +245,7 @@ func TestPassphraseAtTerminal(t *testing.T) {
 // Without a digest the call is shown at the terminal and it is asked; only a yes is one.
 func TestApproveIsAskedAtTerminal(t *testing.T) {
 	t.Parallel()
-	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
-	engine := s.open(t)
-	asked := waitingRefund(t, engine)
-	engine.Close()
-	s.id, s.run = asked.ID, asked.Question.Run
-	p := newPty(t)
+	s, p := waitingScene(t), newPty(t)
 	for i, test := range []struct {
 		keys string
 		code int
@@ -271,16 +275,13 @@ func TestApproveIsAskedAtTerminal(t *testing.T) {
 // Many decide at once: one is taken, the others are told.
 func TestManyDecideAtOnce(t *testing.T) {
 	t.Parallel()
-	s := scene{path: filepath.Join(t.TempDir(), "state.db")}
-	engine := s.open(t)
-	asked := waitingRefund(t, engine)
-	engine.Close()
+	s := waitingScene(t)
 	var cmds []*exec.Cmd
 	var errs [6]bytes.Buffer
 	for i := range errs {
-		args := []string{"approvals", "reject", asked.ID}
+		args := []string{"approvals", "reject", s.id}
 		if i%2 == 0 {
-			args = []string{"approvals", "approve", asked.ID, "--digest", asked.Digest}
+			args = []string{"approvals", "approve", s.id, "--digest", s.digest}
 		}
 		cmd := s.program(t, args...)
 		cmd.Stderr = &errs[i]

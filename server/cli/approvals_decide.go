@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -18,9 +17,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/server"
 )
-
-// maxComment is how long the words of who decides may be, in characters (spec/surface.md section 6).
-const maxComment = 1000
 
 // deciding is one approve or reject as it was typed.
 type deciding struct {
@@ -89,8 +85,8 @@ var wholeDigest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // check refuses what was typed wrongly, before anything is opened.
 func (c *deciding) check() error {
 	switch n := utf8.RuneCountInString(c.comment); {
-	case n > maxComment:
-		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", maxComment))
+	case n > gateway.MaxComment:
+		return usage("--comment", fmt.Errorf("it has %d characters", n), fmt.Sprintf("at most %d characters", gateway.MaxComment))
 	case !utf8.ValidString(c.comment):
 		return usage("--comment", errors.New("it is not UTF-8"), "--comment TEXT")
 	case c.digest != "" && !wholeDigest.MatchString(c.digest):
@@ -252,7 +248,7 @@ func (a *app) told(asked patterns.Asked, on goesOn) error {
 
 // chosenText is what was decided; of an edit the arguments that were changed.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + chosenWord(asked.Given.Choice) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
+	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
 		return text
 	}
@@ -274,21 +270,18 @@ func sureWords(sure gateway.Assurance, key string) string {
 
 // undecided says why nothing was decided.
 func undecided(what string, before patterns.Asked, err error) error {
-	refused := func(cause, try string) error {
-		return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
-	}
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
 	show := "patterngate approvals show " + before.ID
 	switch {
 	case closed != nil:
-		return refused(closedWords(closed), show)
+		return refused(what, closedWords(closed), show)
 	case bad != nil:
 		return badEdit(what, bad.Problems)
 	case errors.Is(err, patterns.ErrUnsigned):
-		return refused("only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
+		return refused(what, "only a decision that an approver key signed counts here; nothing was decided", "patterngate "+what+" at a terminal, with a key of patterngate approvals keys")
 	case errors.Is(err, patterns.ErrForged):
-		return refused(strings.TrimPrefix(err.Error(), "patterns: ")+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
+		return refused(what, ownWords(err)+"; nothing was decided", "patterngate approvals keys, and the clock of this machine")
 	case errors.Is(err, patterns.ErrNoApproval):
 		return usage(what, errors.New("no such approval is recorded here"), "patterngate approvals list --all")
 	}
@@ -307,7 +300,7 @@ func closedWords(n *patterns.NotOpen) string {
 		return "its run has ended"
 	}
 	if g := asked.Given; g != nil {
-		return fmt.Sprintf("it was decided before: %s by %s at %s", chosenWord(g.Choice), clip(g.By, maxName), clockText(g.At))
+		return fmt.Sprintf("it was decided before: %s by %s at %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At))
 	}
 	return "it was decided before"
 }

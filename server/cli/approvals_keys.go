@@ -137,16 +137,13 @@ func (a *app) enrolled(d desk, file approver.File, by gateway.Signer) error {
 
 // refusedAct says why a signed act was not taken.
 func refusedAct(what string, err error) error {
-	refused := func(cause, try string) error {
-		return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
-	}
 	switch {
 	case errors.Is(err, patterns.ErrUnsigned):
-		return refused("it needs the signature of an approver key", "the same command at a terminal")
+		return refused(what, "it needs the signature of an approver key", "the same command at a terminal")
 	case errors.Is(err, patterns.ErrForged):
-		return refused("the signature does not hold", "patterngate approvals keys")
+		return refused(what, ownWords(err), "patterngate approvals keys")
 	case errors.Is(err, patterns.ErrUsed):
-		return refused("the signed act was used before", "the same command again")
+		return refused(what, ownWords(err), "the same command again")
 	case errors.Is(err, patterns.ErrNoKey):
 		return usage(what, errors.New("no such key is enrolled here"), "patterngate approvals keys")
 	}
@@ -264,7 +261,7 @@ func (a *app) removeKey(ctx context.Context, d desk, beginning, by string) error
 		return err
 	}
 	if !k.Removed.IsZero() {
-		return &commandError{code: exitRefused, what: what + " " + k.ID, cause: errors.New("it was removed at " + clockText(k.Removed)), try: "patterngate approvals keys"}
+		return refused(what+" "+k.ID, "it was removed at "+clockText(k.Removed), "patterngate approvals keys")
 	}
 	signer, err := a.openKey(ctx, signing{
 		what: what + " " + k.ID, does: "remove the key " + k.ID + " (" + clip(k.Name, maxName) + ")", call: lastKey(ring, k), ring: ring,

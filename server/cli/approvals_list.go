@@ -154,7 +154,7 @@ func standsIn(asked patterns.Asked, now time.Time) string {
 		if asked.Given.Choice == gateway.ChooseEdit {
 			return "edited"
 		}
-		return chosenWord(asked.Given.Choice)
+		return decisionWord(string(asked.Given.Choice))
 	case asked.State != patterns.AskedOpen:
 		return clip(string(asked.State), 11)
 	}

@@ -222,7 +222,7 @@ func (p *page) decided(asked patterns.Asked) {
 	if g == nil {
 		return
 	}
-	by := fmt.Sprintf("%s by %s at %s, assurance %s", chosenWord(g.Choice), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName))
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName))
 	p.line("Decided", by)
 	if g.Choice == gateway.ChooseEdit && g.Args != nil {
 		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))
@@ -254,17 +254,4 @@ func (v askedView) next() string {
 		return "\nSee what became of it with\n  patterngate runs show " + v.asked.Question.Run + "\n"
 	}
 	return "\nDecide with one of\n  " + v.approveLine() + "\n  " + v.approveLine() + " --edit NAME=VALUE\n  " + v.rejectLine() + "\n"
-}
-
-// chosenWord is a decision in a word.
-func chosenWord(c gateway.Choice) string {
-	switch c {
-	case gateway.ChooseApprove:
-		return "approved"
-	case gateway.ChooseEdit:
-		return "approved with changes"
-	case gateway.ChooseReject:
-		return "rejected"
-	}
-	return "undecided"
 }

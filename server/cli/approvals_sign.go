@@ -95,10 +95,8 @@ func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 	return key, nil
 }
 
-// refused is a refusal for want of a signature: exit code 3.
-func (s signing) refused(cause, try string) error {
-	return &commandError{code: exitRefused, what: s.what, cause: errors.New(cause), try: try}
-}
+// refused is a refusal for want of a signature.
+func (s signing) refused(cause, try string) error { return refused(s.what, cause, try) }
 
 // file is the sealed key that signs: the one that was named, else the only one whose file is here.
 func (s signing) file() (approver.File, error) {
@@ -106,7 +104,11 @@ func (s signing) file() (approver.File, error) {
 	count := s.counting()
 	switch {
 	case s.key != "" && !count[s.key]:
-		return none, usage("--key", fmt.Errorf("%s is no key that counts here", quotedName(s.key)), "patterngate approvals keys")
+		why := quotedName(s.key) + " is no key that counts here"
+		if k, known := s.ring.Find(s.key); known && !k.Removed.IsZero() {
+			why = "the key " + s.key + " was removed at " + clockText(k.Removed)
+		}
+		return none, usage("--key", errors.New(why), "patterngate approvals keys")
 	case s.key != "":
 		f, err := s.dir.Read(s.key)
 		if errors.Is(err, fs.ErrNotExist) {

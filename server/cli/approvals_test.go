@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/approver"
 	"patterngate/patterns"
 )
 
@@ -98,6 +99,7 @@ func TestApproveRefused(t *testing.T) {
 		"quicker":  {func(f *fakeDesk) { f.refuse = &patterns.NotOpen{Why: patterns.WhyDecided} }, 3, "it was decided before"},
 		"unsigned": {func(f *fakeDesk) { f.refuse = patterns.ErrUnsigned }, 3, "only a decision that an approver key signed counts here"},
 		"forged":   {func(f *fakeDesk) { f.refuse = fmt.Errorf("%w: other", patterns.ErrForged) }, 3, "the signature does not hold"},
+		"removed":  {func(f *fakeDesk) { f.refuse = patterns.ErrKeyRemoved }, 3, "the signature does not hold: its key was removed; nothing was decided"},
 		"gone":     {func(f *fakeDesk) { f.refuse = patterns.ErrNoApproval }, 2, "no such approval"},
 		"edit": {func(f *fakeDesk) {
 			f.refuse = &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}}
@@ -265,5 +267,20 @@ func TestCompleteApprovals(t *testing.T) {
 	root.SetArgs([]string{"__complete", "approvals", "show", "ap_0"})
 	if err := root.Execute(); err != nil || !strings.Contains(o.String(), askedID+"\trefunding 1200.00 USD to user 42") {
 		t.Errorf("completion: %v\n%s", err, o.String())
+	}
+}
+
+// Who names a removed key is told that it was removed, before a passphrase is asked for.
+func TestRemovedKeyIsNamed(t *testing.T) {
+	t.Parallel()
+	f := newFakeDesk(t)
+	public := keyIn(t, f.dir)
+	_, key := sealedKey()
+	gone := approver.Sign(gateway.ActRemove, gateway.RemoveSubject(public.ID), key, now())
+	public.Removed, public.Dropped = gone.At, gone
+	f.stored = []gateway.PublicKey{public}
+	code, _, errs := f.command(t, nil, "reject", askedID, "--key", public.ID)
+	if want := "the key " + public.ID + " was removed at " + clockText(gone.At); code != exitUsage || !strings.Contains(errs, want) {
+		t.Errorf("reject with a removed key = %d, %q; want %d, %q", code, errs, exitUsage, want)
 	}
 }

@@ -39,7 +39,7 @@ func reasonFlag(name, text string) error {
 func refusedBy(what string, err error, try string) error {
 	switch {
 	case errors.Is(err, patterns.ErrOver), errors.Is(err, patterns.ErrNotTaken):
-		return &commandError{code: exitRefused, what: what, cause: errors.New(strings.TrimPrefix(err.Error(), "patterns: ")), try: try}
+		return refused(what, ownWords(err), try)
 	case errors.Is(err, patterns.ErrNoRun):
 		return usage(what, errors.New("no such run is recorded here"), "patterngate runs list")
 	}
@@ -182,11 +182,19 @@ func (a *app) confirm(what, risk, question string, yes bool) error {
 	case "y", "yes":
 		return nil
 	}
-	return &commandError{code: exitRefused, what: what, cause: errors.New("not done: the answer was no")}
+	return refused(what, "not done: the answer was no", "")
 }
 
 // exitRefused is the exit code of what a person or the run's state refused.
 const exitRefused = 3
+
+// refused is a refusal by a person or by the state: exit code 3.
+func refused(what, cause, try string) error {
+	return &commandError{code: exitRefused, what: what, cause: errors.New(cause), try: try}
+}
+
+// ownWords are the words of an error of the ports, for a person.
+func ownWords(err error) string { return strings.TrimPrefix(err.Error(), "patterns: ") }
 
 // done says what was decided.
 func (a *app) done(id, what string) error {

@@ -18,16 +18,15 @@ func (a *app) serveCommand() *cobra.Command {
 			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
 			"Runs are recorded in a state file (--state, else state.db in your state directory) and outlive the program: what was\n" +
 			"interrupted goes on with the next start. Several programs may share the file. With --state :memory: nothing is kept.\n\n" +
-			"A call that the policy puts to a person waits in that file, for days if need be. The person decides on a page of this\n" +
-			"machine (--inbox), which opens with the first such call, or with patterngate approvals; nothing that a client sends\n" +
-			"can approve.\n\n" +
+			"A call that the policy puts to a person waits in that file, for days if need be. The person decides with \"patterngate\n" +
+			"approvals\", or on a page for the browser, which opens with the first such call at --inbox ADDR, on this machine only;\n" +
+			"\"patterngate inbox\" signs in to it. Several programs over one state file share it: one serves it, and another takes over\n" +
+			"when that one ends. Nothing that a client sends can approve.\n\n" +
 			"With --http it serves Streamable HTTP instead, at http://ADDR/mcp, with http://ADDR/healthz beside it. On a loopback\n" +
 			"address it takes connections of this OS user only (on Linux; elsewhere it needs tokens). On any other address it\n" +
 			"needs --token-file: a file of mode 0600 with a line \"name: token\" for each who may ask, who then sends\n" +
 			"\"Authorization: Bearer TOKEN\". What is sent is not encrypted; put a TLS proxy before it where others can listen.\n" +
-			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.\n\n" +
-			"When a call waits for a person, a page for the browser opens at --inbox ADDR, on this machine only: \"patterngate inbox\"\n" +
-			"signs in to it. Several programs over one state file share it: one serves it, and another takes over when that one ends.",
+			"Web pages may ask only from http.origins, and by other names of this server only from http.hosts.",
 		Example: "  patterngate serve\n" +
 			"  patterngate serve --http 127.0.0.1:8765\n" +
 			"  echo \"ci: $(openssl rand -hex 32)\" > tokens && chmod 600 tokens\n" +

@@ -36,10 +36,11 @@ type approvalPage struct {
 	Notice   []string      // what became of a decision that was not taken
 	Conflict bool
 
-	Done   []doneRow    // what the run has done so far
-	Others []waitingRow // other calls of the run that wait
-	Claims []block      // what a client or model wrote
-	Client string       // as it calls itself
+	Done     []doneRow    // what the run has done so far
+	MoreDone string       // how much of it is not shown
+	Others   []waitingRow // other calls of the run that wait
+	Claims   []block      // what a client or model wrote
+	Client   string       // as it calls itself
 }
 
 // decisionForm is what a person fills in.
@@ -134,13 +135,17 @@ func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, ring gat
 		return
 	}
 	story := record.Read(events).Naming(ring)
-	for _, call := range story.Receipt().Calls {
+	calls := story.Receipt().Calls
+	for _, call := range calls[:min(len(calls), maxRows)] {
 		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect)}
 		row.Status, row.Class = callWords(call)
 		if call.Approved != nil {
 			row.By = personWords(*call.Approved)
 		}
 		page.Done = append(page.Done, row)
+	}
+	if more := len(calls) - len(page.Done); more > 0 {
+		page.MoreDone = "And " + count(more, "more call") + ". They are in the export of the run."
 	}
 	if len(story.Arguments) > 0 {
 		page.Claims = append(page.Claims, recorded("What the run was asked to do", story.Arguments, maxClaim))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,8 +42,8 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := decision{Pages: p, w: w, r: r, asked: asked, typed: t}
-	if asked.State != patterns.AskedOpen {
-		d.conflict(&patterns.NotOpen{Why: asked.State.Why(), Asked: asked})
+	if asked.State != patterns.AskedOpen || t.digest != asked.Digest || t.digest != asked.Question.Digest() {
+		d.refused()
 		return
 	}
 	d.take()
@@ -81,10 +82,6 @@ type decision struct {
 
 // take makes the answer for what was shown, signs it where a key is named, and hands it in.
 func (d *decision) take() {
-	if d.typed.digest != d.asked.Digest || d.typed.digest != d.asked.Question.Digest() {
-		d.swapped()
-		return
-	}
 	ring, err := d.config.Approvals.Keys()
 	if err != nil {
 		d.fault(d.w, d.r, err)
@@ -117,8 +114,8 @@ func (d *decision) take() {
 // judge says why a form cannot be taken as it is. Nothing of it was recorded.
 func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, problems []string) []string {
 	t := d.typed
-	if n := utf8.RuneCountInString(t.comment); n > maxComment {
-		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", grouped(n), grouped(maxComment))}
+	if n := utf8.RuneCountInString(t.comment); n > gateway.MaxComment {
+		return []string{fmt.Sprintf("The comment has %s characters; at most %s are taken.", grouped(n), grouped(gateway.MaxComment))}
 	}
 	if unknown := unknownField(t.fields, form.Fields); unknown != "" {
 		return []string{"The form changes an argument that it does not offer: " + name(unknown) + "."}
@@ -144,9 +141,6 @@ func (d *decision) judge(form *decisionForm, args map[string]any, changed bool, 
 	return nil
 }
 
-// maxComment is how many characters a comment has at most (spec/surface.md section 6).
-const maxComment = 1000
-
 const unsignedWords = "Only a decision that an approver key signs counts here. Choose a key and type its passphrase."
 
 func unknownField(form url.Values, fields []field) string {
@@ -162,23 +156,15 @@ func unknownField(form url.Values, fields []field) string {
 	return ""
 }
 
-// swapped hands in a decision about another digest than the question has: it is refused and recorded there.
-func (d *decision) swapped() {
-	answer := gateway.Answer{
-		Approval: d.asked.ID, Digest: d.typed.digest, Choice: d.typed.choice, Comment: clip(d.typed.comment, maxComment),
-		By: d.config.By, At: d.now().UTC().Truncate(time.Second),
-	}
-	if answer.Choice != gateway.ChooseReject {
-		answer.Executes = d.typed.digest
-	}
-	given := patterns.Decided{Answer: answer, Channel: channel}
-	if answer.Choice == gateway.ChooseEdit {
-		given.Args = d.asked.Question.Args
-	}
-	_, err := d.config.Approvals.Decide(given)
+// refused hands in a decision about a question that is not open, or about another digest than it has: it is refused and
+// recorded there. It is no answer: what it would have run is not in it.
+func (d *decision) refused() {
+	_, err := d.config.Approvals.Decide(patterns.Decided{Channel: channel, Answer: gateway.Answer{
+		Approval: d.asked.ID, Digest: d.typed.digest, Choice: d.typed.choice, By: d.config.By, At: d.now().UTC().Truncate(time.Second),
+	}})
 	closed, ok := errors.AsType[*patterns.NotOpen](err)
 	if !ok {
-		closed = &patterns.NotOpen{Why: patterns.WhyChanged, Asked: d.asked}
+		closed = &patterns.NotOpen{Why: cmp.Or(d.asked.State.Why(), patterns.WhyChanged), Asked: d.asked}
 	}
 	d.conflict(closed)
 }
@@ -200,8 +186,10 @@ func (d *decision) hand(given patterns.Decided, form *decisionForm) {
 		d.again(http.StatusUnprocessableEntity, form, append([]string{"The tool does not take the changed arguments."}, unfit(bad.Problems)...)...)
 	case errors.Is(err, patterns.ErrUnsigned):
 		d.again(http.StatusUnprocessableEntity, form, unsignedWords)
+	case errors.Is(err, patterns.ErrKeyRemoved):
+		d.again(http.StatusUnprocessableEntity, form, "The key was removed: what it signs does not count any more. \"patterngate approvals keys\" lists those that count.")
 	case errors.Is(err, patterns.ErrForged):
-		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here, or was removed. \"patterngate approvals keys\" lists those that count.")
+		d.again(http.StatusUnprocessableEntity, form, "The signature does not count: the key is not enrolled here. \"patterngate approvals keys\" lists those that count.")
 	default:
 		d.fault(d.w, d.r, err)
 	}
@@ -231,7 +219,7 @@ func (d *decision) again(status int, form *decisionForm, why ...string) {
 		d.fault(d.w, d.r, err)
 		return
 	}
-	form.Comment = lines(d.typed.comment, maxComment)
+	form.Comment = lines(d.typed.comment, gateway.MaxComment)
 	for i := range form.Keys {
 		form.Keys[i].Chosen = form.Keys[i].ID == d.typed.keyID
 	}

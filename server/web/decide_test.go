@@ -149,7 +149,8 @@ func TestTamperedRow(t *testing.T) {
 	}
 }
 
-// Of a question that is not open any more a decision is told how it stands.
+// Of a question that is not open any more a decision is told how it stands. It is handed on, to be recorded, as what can be
+// no answer.
 func TestConflict(t *testing.T) {
 	for state, says := range map[patterns.AskedState]string{
 		patterns.AskedDecided: "Decided before", patterns.AskedExpired: "Expired:", patterns.AskedOver: "Over:",
@@ -158,8 +159,8 @@ func TestConflict(t *testing.T) {
 		s.asked[0].State = state
 		s.asked[0].Given = &patterns.Given{Answer: gateway.Answer{Choice: gateway.ChooseReject, By: "local:7"}, Assurance: gateway.UserAssurance}
 		w := s.post("/a/"+anAsked, s.answer("approve"))
-		if page := mainOf(w.Body.String()); w.Code != http.StatusConflict || !strings.Contains(page, says) || len(s.decided) > 0 {
-			t.Errorf("%s: %d, want 409 with %q\n%s", state, w.Code, says, page)
+		if page := mainOf(w.Body.String()); w.Code != http.StatusConflict || !strings.Contains(page, says) || len(s.decided) != 1 || s.decided[0].Executes != "" {
+			t.Errorf("%s: %d, handed on %+v; want 409 with %q, one\n%s", state, w.Code, s.decided, says, page)
 		}
 	}
 	s := newSite(t) // somebody else was quicker
@@ -179,6 +180,7 @@ func TestRefusedByEngine(t *testing.T) {
 	}{
 		"unsigned": {patterns.ErrUnsigned, 422, "Only a decision that an approver key signs"},
 		"forged":   {patterns.ErrForged, 422, "The signature does not count"},
+		"removed":  {patterns.ErrKeyRemoved, 422, "The key was removed"},
 		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
 		"gone":     {patterns.ErrNoApproval, 404, "no such question"},
 		"journal":  {patterns.ErrJournal, 503, "cannot be read"},
@@ -216,6 +218,30 @@ func TestSigned(t *testing.T) {
 	}
 	if page := mainOf(s.get("/a/" + anAsked).Body.String()); !strings.Contains(page, "Signed with approver key "+s.signer.id) {
 		t.Errorf("the outcome does not say that it is signed\n%s", page)
+	}
+}
+
+// The list says what a decision needs: by the question, and by the keys.
+func TestInboxSaysWhatIsNeeded(t *testing.T) {
+	for name, test := range map[string]struct {
+		least gateway.Assurance
+		keyed bool
+		tag   string
+	}{
+		"nothing":       {gateway.UserAssurance, false, ""},
+		"a key":         {gateway.SignedAssurance, false, `<span class="tag">needs a key; none is enrolled</span>`},
+		"the key":       {gateway.SignedAssurance, true, `<span class="tag">signed only</span>`},
+		"the key, also": {gateway.UserAssurance, true, `<span class="tag">signed only</span>`},
+	} {
+		s := newSite(t)
+		s.asked[0].Least = test.least
+		if test.keyed {
+			s.enroll(t)
+		}
+		page := s.get("/").Body.String()
+		if got := strings.Count(page, `<span class="tag">`); !strings.Contains(page, test.tag) || (got == 0) != (test.tag == "") {
+			t.Errorf("%s: %d tags, want %q in\n%s", name, got, test.tag, mainOf(page))
+		}
 	}
 }
 

@@ -112,7 +112,7 @@ func (s *state) Decide(d patterns.Decided) (patterns.Asked, error) {
 	case s.refuse != nil:
 		return patterns.Asked{}, s.refuse
 	case a.State != patterns.AskedOpen:
-		return *a, &patterns.NotOpen{Why: patterns.WhyDecided, Asked: *a}
+		return *a, &patterns.NotOpen{Why: a.State.Why(), Asked: *a}
 	case d.Digest != a.Digest:
 		return *a, &patterns.NotOpen{Why: patterns.WhyChanged, Asked: *a}
 	case d.Key != "":

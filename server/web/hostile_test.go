@@ -155,6 +155,21 @@ func TestMegabyte(t *testing.T) {
 	}
 }
 
+// Of a long run the page of a question shows the beginning, and says how much it does not.
+func TestLongRun(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{}`)
+	for i := range maxRows + 2 {
+		h.effect(float64(i), float64(i), fmt.Sprintf("look#%d", i), tool("look", "read", `{}`), `{"state":"ok"}`)
+	}
+	s.records[aRun] = h.events
+	page := s.get("/a/" + anAsked).Body.String()
+	if got := strings.Count(page, "<code>look</code>"); got != maxRows || !strings.Contains(page, "And 2 more calls.") {
+		t.Errorf("%d calls are shown, want %d and that there are 2 more", got, maxRows)
+	}
+}
+
 // A record of many large steps makes a page that is bounded, and says what is cut.
 func TestLargeRecord(t *testing.T) {
 	s := newSite(t)

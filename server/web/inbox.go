@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -25,7 +26,7 @@ type waitingRow struct {
 	Effect string
 	Rule   string
 	Run    string
-	Signed bool // only a signed decision counts
+	Needs  string // what a decision needs besides a person; "": nothing
 	Since  moment
 	Until  moment
 	Soon   bool // it lapses within the hour
@@ -50,10 +51,17 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	if page.Title = "Inbox"; waiting > 0 {
 		page.Title = fmt.Sprintf("Inbox: %s waiting", grouped(waiting))
 	}
+	ring, err := p.config.Approvals.Keys()
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
 	now := p.now()
+	keyed := ring.Counts(now)
 	page.Rows = make([]waitingRow, len(list.Rows))
 	for i, asked := range list.Rows {
 		page.Rows[i] = waitingRowOf(asked, now)
+		page.Rows[i].Needs = needs(asked.Least, keyed)
 	}
 	if list.Next != "" {
 		page.More = "/?" + url.Values{"cursor": {list.Next}}.Encode()
@@ -67,9 +75,20 @@ const maxPhrase = 200
 func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 	return waitingRow{
 		ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Effect: effectWord(string(a.Effect)), Rule: name(a.Rule), Run: name(a.Question.Run),
-		Signed: a.Least.AtLeast("signed"), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now),
+		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now),
 		Soon: a.Question.Expires.Sub(now) < time.Hour,
 	}
+}
+
+// needs says what a decision needs; keyed: only signed ones count here.
+func needs(least gateway.Assurance, keyed bool) string {
+	switch {
+	case keyed:
+		return "signed only"
+	case least.AtLeast(gateway.SignedAssurance):
+		return "needs a key; none is enrolled"
+	}
+	return ""
 }
 
 // now is the time that pages tell.

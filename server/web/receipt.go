@@ -35,6 +35,9 @@ func (page *receiptPage) fill(now time.Time) {
 	for _, refused := range r.Refused[:min(len(r.Refused), maxRows)] {
 		page.Turned = append(page.Turned, refusalOf(refused, now))
 	}
+	if more := len(r.Refused) - len(page.Turned); more > 0 {
+		page.MoreTurned = "And " + grouped(more) + " more. They are in the export."
+	}
 	page.Spending = append(page.Spending, took(r.Spent.Seconds)+" without waits")
 	for _, g := range gaugesOf(r.Spent.Budget) {
 		if line := g.Name + ": at most " + g.Limit; !r.Spent.Known {

@@ -210,6 +210,7 @@ type receiptPage struct {
 	Lines      []receiptCall
 	MoreCalls  string // how many are not shown
 	Turned     []receiptRefusal
+	MoreTurned string // how many of these are not shown
 	Spending   []string
 	Claims     []block
 	ClientName string

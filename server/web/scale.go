@@ -20,6 +20,7 @@ type scale struct {
 	times []float64 // seconds, rising
 	at    []float64 // where each of them stands
 	idle  []bool    // nothing was done from this time to the next
+	short bool      // a stretch of waiting is drawn shorter than it was
 }
 
 // idleShare is the most of the line that one stretch of waiting takes, as a part of all that is not waiting.
@@ -84,8 +85,8 @@ func (sc *scale) place() {
 	sc.at = make([]float64, len(sc.times))
 	for i := range len(sc.times) - 1 {
 		width := sc.times[i+1] - sc.times[i]
-		if sc.idle[i] && working > 0 {
-			width = min(width, longest)
+		if sc.idle[i] && working > 0 && width > longest {
+			width, sc.short = longest, true
 		}
 		sc.at[i+1] = sc.at[i] + width
 	}
@@ -124,7 +125,7 @@ func (sc scale) bar(from, to float64, class string) bar {
 	return bar{X: max(0, min(x, wide-width)), Width: width, Class: class}
 }
 
-// gaps are the stretches of waiting that are drawn shorter than they were.
+// gaps are the stretches of waiting, as far as they are seen.
 func (sc scale) gaps() []bar {
 	var list []bar
 	for i := range len(sc.times) - 1 {

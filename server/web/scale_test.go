@@ -34,6 +34,19 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// That waits are drawn shorter is said only where one is.
+func TestScaleIsSaid(t *testing.T) {
+	for waited, want := range map[float64]bool{0.2: false, 60: true} {
+		h := &history{t: t}
+		h.start(`{}`)
+		h.effect(0, 2, "look#1", tool("look", "read", `{}`), `{"state":"ok"}`)
+		h.effect(2, 2+waited, "human#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}}}`, `{"state":"ok"}`)
+		if got := draw(record.Read(h.events), nil); got.Short != want {
+			t.Errorf("after 2 s of work a wait of %v s is drawn as %+v of %d: short %v, want %v", waited, got.Gaps, got.Wide, got.Short, want)
+		}
+	}
+}
+
 // Parallel branches stand in groups of their own, on one scale, and what follows them stands below.
 func TestDrawBranches(t *testing.T) {
 	h := &history{t: t}

@@ -67,10 +67,7 @@ func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
 	}
 	d.branches()
 	d.phases()
-	d.Gaps = d.scale.gaps()
-	for _, row := range s.Rows {
-		d.Short = d.Short || row.Waits()
-	}
+	d.Gaps, d.Short = d.scale.gaps(), d.scale.short
 	return d.timeline
 }
 
