@@ -23,7 +23,7 @@ type outsider struct {
 
 func newOutsider(t *testing.T, path string) outsider {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)") // other engines write at the same time
 	if err != nil {
 		t.Fatal(err)
 	}

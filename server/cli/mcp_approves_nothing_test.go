@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -280,14 +281,28 @@ func overHTTP(t *testing.T, c *docsClient) mallory {
 	t.Helper()
 	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- serveHTTP(ctx, c.service.Server, HTTPConfig{Listen: address}, server.Tokens{}) }()
+	over := make(chan error, 1)
+	go func() {
+		over <- serveHTTP(ctx, c.service.Server, HTTPConfig{Listen: address}, server.Tokens{})
+		close(over)
+	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-served; err != nil {
+		if err := <-over; err != nil {
 			t.Error(err)
 		}
 	})
+	for listens := false; !listens; {
+		select {
+		case err := <-over:
+			t.Fatalf("the server ended with %v", err)
+		default:
+		}
+		if conn, err := net.Dial("tcp", address); err == nil {
+			listens = true
+			conn.Close()
+		}
+	}
 	post := func(method, name string, line string) []byte {
 		request, err := http.NewRequestWithContext(ctx, "POST", "http://"+address+"/mcp", strings.NewReader(line))
 		if err != nil {
