@@ -24,7 +24,7 @@ var (
 )
 
 // sessionCases is how many cases of one configuration share a process.
-const sessionCases = 8
+const sessionCases = 16
 
 // worked is one worked case of the contract: what the server is configured with, what the caller sends, what the
 // model replies, and what must come of it.

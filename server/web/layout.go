@@ -7,14 +7,15 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 //go:embed html/*.html
 var files embed.FS
 
 // templates are all pages. What is put into them is escaped for where it stands by html/template; no data is ever marked as
-// safe. It is not changed after it was made.
-var templates = template.Must(template.ParseFS(files, "html/*.html"))
+// safe. They are read when the first page is shown: most starts of the program show none.
+var templates = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "html/*.html")) })
 
 // frame is what is around every page.
 type frame struct {
@@ -61,7 +62,7 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, status int, lines
 // render writes a page. It is made whole before anything of it is sent.
 func render(w http.ResponseWriter, status int, name string, data any) {
 	var page bytes.Buffer
-	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&page, name, data); err != nil {
 		http.Error(w, "this page could not be made", http.StatusInternalServerError)
 		return
 	}
