@@ -18,8 +18,7 @@ func (c *Catalog) Hash() string {
 			"effect": string(t.Effect), "idempotent": t.Idempotent, "input": t.Input.hashed(), "output": t.Output.hashed(),
 		}
 	}
-	sum := sha256.Sum256(ijson.Canonical(tools))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return hashOf(tools)
 }
 
 // hashed is the schema as a value; nil where there is none, as any value fits. What a schema says was decoded before.
@@ -36,10 +35,13 @@ func (s *Schema) hashed() any {
 
 // Hash is the SHA-256, "sha256:" and hex, of the schema's canonical form. A nil Schema is hashed as {}.
 func (s *Schema) Hash() string {
-	v := s.hashed()
-	if v == nil {
-		v = map[string]any{}
+	if s == nil {
+		return hashOf(map[string]any{})
 	}
+	return s.hash()
+}
+
+func hashOf(v any) string {
 	sum := sha256.Sum256(ijson.Canonical(v))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -25,6 +25,7 @@ type Schema struct {
 	root func() *node
 	// judge is the whole truth about a value, compiled when first asked for; root().fits is the quick way to its yes.
 	judge func() (*santhosh.Schema, error)
+	hash  func() string
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
@@ -98,6 +99,7 @@ func newSchema(raw json.RawMessage, spellings map[string]string) *Schema {
 		return root
 	})
 	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compile(raw) })
+	s.hash = sync.OnceValue(func() string { return hashOf(s.hashed()) })
 	return s
 }
 

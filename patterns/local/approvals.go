@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -85,6 +88,8 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	object, _ := body["object"].(map[string]any)
 	input, _ := body["input"].(map[string]any)
 	args, _ := object["args"].(map[string]any)
+	action, _ := input["action"].(map[string]any)
+	proposed, _ := action["args"].(map[string]any)
 	expires, err := time.Parse(time.RFC3339, text(object, "expires"))
 	if err != nil || e.Kind != patterns.IntentEvent || text(object, "run") != idOf(a.n) || approvalID(idOf(a.n), e.Key) != apOf(a.ap) {
 		return patterns.Asked{}, errNotAsked
@@ -100,8 +105,8 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	var shown shownJSON
 	_ = json.Unmarshal(a.shown, &shown) // it is only words
 	asked := patterns.Asked{
-		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase, Effect: shown.Effect,
-		ArgsHash: shown.Hash, Phrase: cmp.Or(shown.Phrase, q.Tool), Rule: text(body, "rule"), Reason: text(body, "reason"),
+		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
+		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"),
 		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
 	}
@@ -111,8 +116,9 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	return asked, nil
 }
 
-// event reads the one event that asks. lost says that values of it are redacted and were dropped with the run's end.
-func (f *file) event(s *session, n, seq int64) (e patterns.Event, lost bool, err error) {
+// event reads the one event that asks, and its body as it is stored. lost says that values of it are redacted and were
+// dropped with the run's end.
+func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte, lost bool, err error) {
 	var list []patterns.Event
 	err = s.each(func(scan func(...any) error) error {
 		var e patterns.Event
@@ -121,22 +127,40 @@ func (f *file) event(s *session, n, seq int64) (e patterns.Event, lost bool, err
 		return err
 	}, selectEvent, n, seq)
 	if err != nil || len(list) == 0 {
-		return e, false, cmp.Or(err, errNotAsked)
+		return e, nil, false, cmp.Or(err, errNotAsked)
 	}
 	open, _, lost, err := f.redactor.reveal(s, n, list)
 	if err != nil {
-		return e, false, err
+		return e, nil, false, err
 	}
-	return open[0], lost, nil
+	return open[0], list[0].Body, lost, nil
+}
+
+// worded says what a question is about, as this process knows the tool that the call was judged by: what a row says of it,
+// anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
+func (e *Engine) worded(q *patterns.Asked, stored []byte) {
+	tool, ok := e.Catalog.Tool(q.Question.Tool)
+	if !ok || tool.Input.Hash() != q.Question.Schema {
+		return
+	}
+	args := q.Question.Args
+	if bytes.Contains(stored, []byte(marker)) {
+		v, _ := decodeOwn(stored)
+		body, _ := v.(map[string]any)
+		object, _ := body["object"].(map[string]any)
+		args, _ = object["args"].(map[string]any)
+	}
+	q.Effect, q.Phrase = tool.Effect, tool.Say(args)
 }
 
 // question is what a row asks, as its record has it, with what was answered.
 func (a approvals) question(s *session, row *asked, keys gateway.Ring, now time.Time) (patterns.Asked, error) {
-	e, lost, err := a.file.event(s, row.n, row.seq)
+	e, stored, lost, err := a.file.event(s, row.n, row.seq)
 	if err != nil {
 		return patterns.Asked{}, err
 	}
 	q, err := row.question(e, lost, keys, now)
+	a.file.worded(&q, stored)
 	if err == nil && q.State == patterns.AskedDecided && q.Given == nil && len(row.answer) == 0 {
 		q.Given = a.recorded(s, row.n, q.Key)
 	}
@@ -269,6 +293,9 @@ func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err 
 	}
 	if err := s.each(func(scan func(...any) error) error { return scan((*[]byte)(&q.Schema)) }, selectSchema, ap); err != nil {
 		return q, nil, err
+	}
+	if schema, err := catalog.CompileSchema(q.Schema); err != nil || schema.Hash() != q.Question.Schema {
+		q.Schema = nil // somebody wrote it
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {
 		if recorded := a.recorded(s, row.n, q.Key); recorded != nil {

@@ -256,6 +256,25 @@ func TestQuestionsHideWhatTheirRunHides(t *testing.T) {
 	noneIn(t, path, []string{"the-secret-of-anna"})
 }
 
+// The words of a question go to lists and notifications: what the configuration hides is in none of them.
+func TestWordsOfHiddenValues(t *testing.T) {
+	for place, hidden := range map[string]string{"/args/amount_usd": "1200", "/args/reason": "late"} {
+		path, job := newState(t), inbox(t, "")
+		job.Redact = []string{place}
+		e := redacting(t, path, jobs{job.Spec.Name: job}, job.Redact)
+		e.Catalog = job.Spec.Catalog
+		told := make(chan patterns.Asked, 1)
+		e.Asks = func(q patterns.Asked) { told <- q }
+		e.Go()
+		q := waits(t, e, job)
+		for where, phrase := range map[string]string{"the list": q.Phrase, "the notification": (<-told).Phrase} {
+			if phrase == "" || strings.Contains(phrase, hidden) || strings.Contains(phrase, "$redacted") {
+				t.Errorf("%s hidden: in %s it is said to be %q", place, where, phrase)
+			}
+		}
+	}
+}
+
 // Tasks that run side by side ask side by side; each goes on with its own answer.
 func TestTasksAskSideBySide(t *testing.T) {
 	path, job := newState(t), askingTasks(t)

@@ -2,10 +2,12 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -35,6 +37,52 @@ func TestAnswerToNothingAsked(t *testing.T) {
 	if got, err := e.Approvals().Decide(say(q, gateway.ChooseReject, nil)); err != nil || got.State != patterns.AskedDecided {
 		t.Errorf("Decide = %s, %v", got.State, err)
 	}
+}
+
+// What a question is about is said by the tool that its call was judged by, not by what stands in the row: who could write
+// words or a schema there would have people approve another call than they think.
+func TestWordsWrittenByOthers(t *testing.T) {
+	t.Parallel()
+	path, job := newState(t), inbox(t, "")
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	q := waits(t, e, job)
+	newOutsider(t, path).writes(`UPDATE approvals SET schema = CAST('{"type":"object"}' AS BLOB),
+		shown = CAST('{"phase":"human_approval","phrase":"refunding 1.00 USD","effect":"read","args_hash":"000000000000"}' AS BLOB)`)
+	got, err := e.Approvals().Approval(q.ID)
+	if err != nil || got.Phrase != "refunding 1200.00 USD to user 42" || got.Effect != catalog.Write || got.ArgsHash != q.ArgsHash {
+		t.Errorf("it is said to be %q, %s, %s (%v); want it as it was asked", got.Phrase, got.Effect, got.ArgsHash, err)
+	}
+	if len(got.Schema) > 0 {
+		t.Errorf("the schema is %s", got.Schema)
+	}
+	var bad *patterns.BadEdit
+	edit := say(got, gateway.ChooseEdit, object{"user_id": 42.0, "amount_usd": 800.0, "reason": "late", "to": "mallory"})
+	if _, err := e.Approvals().Decide(edit); !errors.As(err, &bad) {
+		t.Errorf("Decide(arguments that the tool does not take) = %v, want a BadEdit", err)
+	}
+	for name, c := range map[string]*catalog.Catalog{"none": nil, "another schema": otherRefunds(t)} {
+		e.Catalog = c
+		if got, err := e.Approvals().Approval(q.ID); err != nil || got.Phrase != "issue_refund" || got.Effect != "" {
+			t.Errorf("catalog %s: it is said to be %q, %s, %v; want the tool's name alone", name, got.Phrase, got.Effect, err)
+		}
+	}
+}
+
+// otherRefunds is a catalog whose issue_refund takes something else.
+func otherRefunds(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	input, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"amount_usd":{"type":"number"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.New(catalog.Tool{
+		Name: "issue_refund", Effect: catalog.Read, Input: input, Phrase: "looking at {amount_usd}",
+		Do: func(context.Context, catalog.Call) (any, error) { return nil, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // A row of other types cannot be written: it would be an error to all who list the questions of all runs.

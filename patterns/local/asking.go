@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
@@ -69,10 +69,7 @@ func apNumber(id string) (int64, bool) {
 
 // shownJSON is what a row keeps of a question besides what stands in the record.
 type shownJSON struct {
-	Phase  string         `json:"phase"`
-	Effect catalog.Effect `json:"effect"`
-	Hash   string         `json:"args_hash"`
-	Phrase string         `json:"phrase"`
+	Phase string `json:"phase"`
 }
 
 // maxSchema is how long a schema may be that is kept for who edits arguments; a longer one is left out.
@@ -82,7 +79,7 @@ const maxSchema = 64 << 10
 func (b *branch) row(w *patterns.Waiting) func(*session, Event) error {
 	n := b.record.file.n
 	ap, _ := apNumber(w.Approval)
-	text, _ := json.Marshal(shownJSON{Phase: w.Phase, Effect: w.CallEffect, Hash: w.ArgsHash, Phrase: b.record.public(w.Phrase)})
+	text, _ := json.Marshal(shownJSON{Phase: w.Phase})
 	return func(s *session, intent Event) error {
 		_, err := s.exec(insertApproval, ap, n, intent.Seq, w.Rule, w.Question.Digest(), intent.At.UnixMicro(), w.Until.UnixMicro(), text, keptSchema(w))
 		return err
@@ -100,7 +97,7 @@ func keptSchema(w *patterns.Waiting) json.RawMessage {
 func (b *branch) entered(w *patterns.Waiting, intent Event) {
 	asked := patterns.Asked{
 		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
-		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: w.Phrase, Rule: w.Rule, Reason: w.Reason, Least: w.Least,
+		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Least: w.Least,
 		Schema: keptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
 	}
 	b.record.flush(false, func(err error) {

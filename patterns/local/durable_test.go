@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -32,6 +33,7 @@ func opened(t testing.TB, path string, source patterns.Source) *local.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.Catalog = spec(t, gateway.Supervisor, 0).Catalog
 	t.Cleanup(e.Close)
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/patterns"
 )
 
@@ -39,6 +40,9 @@ type Engine struct {
 	Version string
 	// Asks is told of each question that a run puts to a person here, when it is recorded; nil: nobody. It must not wait.
 	Asks func(patterns.Asked)
+	// Catalog words the calls that people are asked about, whoever began them; nil: they are shown by their tool's name and
+	// arguments alone. Like the other settings it is not changed once the engine is used.
+	Catalog *catalog.Catalog
 
 	hands hands
 	told  func(s patterns.Snapshot, attended bool)

@@ -13,6 +13,7 @@ import (
 // is served and what a record is carried on with are made here alike.
 type declared struct {
 	hash, catalog string // of the configuration and of the catalog
+	tools         *catalog.Catalog
 	patterns      []declaredPattern
 	model         patterns.Model
 	configured    bool // the user set the model up
@@ -43,7 +44,7 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{redact: c.redacted(), hash: hash, catalog: all.Hash(), model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	for _, p := range c.Patterns {
 		if p.Enabled {
 			d.patterns = append(d.patterns, declaredPattern{newSpec(p, all), p.policyHash()})

@@ -143,6 +143,7 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 		return nil, unopened(c.State, err)
 	}
 	from.serve(d, engine)
+	engine.Catalog = d.tools
 	return engine, nil
 }
 

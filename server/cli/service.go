@@ -78,6 +78,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	s := &service{engine: state.engine, memory: c.State == memoryState}
 	if err == nil {
 		from.serve(d, state.engine)
+		state.engine.Catalog = d.tools
 		page := c.InboxURL
 		if command == "serve" {
 			s.page = s.inbox(c, a.inboxLine(c), log)
