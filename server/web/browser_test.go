@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -205,4 +206,37 @@ func TestHiddenInABrowser(t *testing.T) {
 	turn(false)
 	listens(1)
 	p.Loads("a change", func() { s.changes <- []string{aRun} })
+}
+
+// Who has followed a link gets there, whatever changes on the page that they leave: it is not shown anew in place of the other.
+func TestChangeWhileLeaving(t *testing.T) {
+	s := seen(t)
+	url, p := visited(t, s)
+	asked, let, looked := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var lists atomic.Int32
+	s.listing = func() {
+		switch lists.Add(1) {
+		case 1:
+			close(asked)
+			<-let
+		case 2:
+			close(looked)
+		}
+	}
+	p.Open(url + "/a/" + anAsked)
+	// A change is looked at at once, and then the runs are asked for, to tell of it here.
+	webtest.Eval[bool](p, `(n => { window.setTimeout = f => { if (++n === 1) { f(); fetch("/r?status=ok") } return 1 }; return true })(0)`)
+	p.Loads("the link to the runs", func() {
+		p.Click(`a[href="/r"]`)
+		<-asked
+		s.changes <- []string{aRun}
+		select {
+		case <-looked:
+		case <-time.After(5 * time.Second): // the page is loaded anew
+		}
+		close(let)
+	})
+	if got := p.Address(); got != url+"/r" {
+		t.Errorf("the page is %s", got)
+	}
 }

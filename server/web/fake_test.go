@@ -48,6 +48,7 @@ type state struct {
 	refuse             error // of Decide
 	changes            chan []string
 	marks              uint64
+	listing            func() // is called before runs are listed
 }
 
 func (s *state) ListApprovals(f patterns.ApprovalFilter) (patterns.ApprovalPage, error) {
@@ -145,6 +146,9 @@ func (s *state) Record(id string) ([]patterns.Event, int64, error) {
 }
 
 func (s *state) List(f patterns.Filter) (patterns.Page, error) {
+	if s.listing != nil {
+		s.listing()
+	}
 	var page patterns.Page
 	if f.Cursor != "" && f.Cursor != "next" {
 		return page, patterns.ErrCursor

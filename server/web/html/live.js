@@ -2,7 +2,7 @@
   "use strict";
   var body = document.body, watch = body.getAttribute("data-watch"), stale = document.getElementById("stale");
   if (!watch || !stale || !window.EventSource) return;
-  var changed = false, timer = 0, last = Date.now();
+  var changed = false, timer = 0, last = Date.now(), left = 0;
 
   // busy is true while a reload would take something away from the reader: typed text, an opened part, the place of the keyboard.
   function busy() {
@@ -20,6 +20,8 @@
   function look() {
     timer = 0;
     if (!changed || document.hidden) return;
+    // The reader has followed a link or sent a form, which a reload would undo. A download leaves the page where it is.
+    if (Date.now() - left < 10000) { timer = setTimeout(look, 1000); return; }
     if (busy()) { stale.hidden = false; return; }
     location.reload();
   }
@@ -48,6 +50,7 @@
     listen();
     look();
   });
+  addEventListener("beforeunload", function () { left = Date.now(); });
   addEventListener("pagehide", deaf);
   addEventListener("pageshow", listen);
   listen();

@@ -67,29 +67,36 @@ func (p *Page) try(method string, params, result any) error {
 // Open goes to an address and returns when it is loaded.
 func (p *Page) Open(url string) {
 	p.t.Helper()
-	p.Loads("opening "+url, func() {
+	p.loads("opening "+url, func() (loader string) {
 		p.t.Helper()
-		var went struct{ ErrorText string }
+		var went struct{ ErrorText, LoaderID string }
 		p.do("Page.navigate", object{"url": url}, &went)
 		if went.ErrorText != "" {
 			p.t.Fatalf("%s: %s", url, went.ErrorText)
 		}
+		return went.LoaderID
 	})
 }
 
 // Loads does something that leads to another page, and returns when that is loaded.
 func (p *Page) Loads(what string, do func()) {
 	p.t.Helper()
+	p.loads(what, func() string { do(); return "" })
+}
+
+// loads returns when the document is loaded that do names; where it names none, when another than there is now is.
+func (p *Page) loads(what string, do func() (loader string)) {
+	p.t.Helper()
 	var tree struct {
 		FrameTree struct{ Frame struct{ LoaderID string } }
 	}
 	p.do("Page.getFrameTree", object{}, &tree)
-	do()
+	wanted := do()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		loaded, loader := p.load()
-		if loader != "" && loader != tree.FrameTree.Frame.LoaderID {
+		if loader == wanted && wanted != "" || wanted == "" && loader != "" && loader != tree.FrameTree.Frame.LoaderID {
 			return
 		}
 		select {
