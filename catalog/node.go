@@ -28,6 +28,7 @@ type node struct {
 	example                                any
 	hasExample                             bool
 	exampleRank                            int  // of the keyword that gave the example
+	elsewhere                              bool // other keywords say too which members and elements there are
 	any                                    bool // refuses nothing
 	plain                                  bool // fits decides alone: there is no keyword that it does not know
 }
@@ -135,6 +136,8 @@ func (n *node) readJudging(m member) {
 		n.pattern = m.text()
 	case "minimum":
 		n.minimum, _ = m.decoded().(float64)
+	case "patternProperties", "prefixItems", "$ref", "$dynamicRef", "$recursiveRef":
+		n.elsewhere = true
 	}
 }
 

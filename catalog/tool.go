@@ -28,8 +28,8 @@ type Call struct {
 	Attempt int
 }
 
-// Func performs a call. It returns a decoded JSON value (package ijson) or an error; it should end when ctx does,
-// but nobody relies on that.
+// Func performs a call. It returns a decoded JSON value (package ijson), which it does not change afterwards, or an
+// error; it should end when ctx does, but nobody relies on that.
 type Func func(ctx context.Context, call Call) (any, error)
 
 // Tool is one thing that may be called, with everything a proposer, a judge and a person need to know about it.

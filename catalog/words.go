@@ -38,6 +38,41 @@ func (t Tool) ArgumentWords(hidden ...string) map[string]any {
 	return words
 }
 
+// maxReturnWords bounds how many members ReturnWords tells, and how deep they lie.
+const (
+	maxReturnWords = 64
+	maxReturnDepth = 5
+)
+
+// ReturnWords words what a tool returns in the shape of its result, as a decoded value: {"month": "string",
+// "daily_sales": [{"day": "string", "orders": "integer"}]}. Nil where its schema names no members. What lies deep, and
+// what comes after the first 64 members, is left out.
+func (t Tool) ReturnWords() any {
+	if t.Output == nil || len(t.Output.root().names) == 0 {
+		return nil
+	}
+	left := maxReturnWords
+	return t.Output.root().returnWords(&left, maxReturnDepth)
+}
+
+func (n *node) returnWords(left *int, deep int) any {
+	switch {
+	case n == nil || deep == 0:
+	case len(n.names) > 0:
+		object := map[string]any{}
+		for _, name := range n.names {
+			if *left--; *left < 0 {
+				break
+			}
+			object[name] = n.properties[name].returnWords(left, deep-1)
+		}
+		return object
+	case n.kind == "array" && n.items != nil:
+		return []any{n.items.returnWords(left, deep-1)}
+	}
+	return n.words()
+}
+
 func (t Tool) eachArgument(hidden []string, visit func(name string, required bool, n *node)) {
 	if t.Input == nil {
 		return

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,6 +39,33 @@ func TestSignature(t *testing.T) {
 				t.Errorf("ArgumentWords(%v) (-want +got):\n%s", tt.hidden, diff)
 			}
 		})
+	}
+}
+
+func TestReturnWords(t *testing.T) {
+	wide := strings.Builder{}
+	for i := range 70 {
+		fmt.Fprintf(&wide, `%s"m%02d":{}`, map[bool]string{true: ",", false: ""}[i > 0], i)
+	}
+	tests := map[string]struct {
+		output *catalog.Schema
+		want   any
+	}{
+		"no schema":    {nil, nil},
+		"no members":   {compile(t, `{"type":"object"}`), nil},
+		"alternatives": {compile(t, `{"oneOf":[{"type":"object","properties":{"a":{}}}]}`), nil},
+		"of a Go type": {schemaOf[order](t), map[string]any{"id": "integer", "month": "YYYY-MM", "total_usd": "number", "channel": "web|shop", "lines": []any{map[string]any{"sku": "string", "count": "integer"}}, "day": "date", "gift": "boolean", "tags": []any{"string"}}},
+		"lists and deep": {compile(t, `{"properties":{"a":{"type":"array"},"b":{"type":"array","items":{"properties":{"c":{"type":"object","properties":{"d":{"type":"null"}}}}}}}}`),
+			map[string]any{"a": "array", "b": []any{map[string]any{"c": map[string]any{"d": "null"}}}}},
+	}
+	for name, tt := range tests {
+		if diff := cmp.Diff(tt.want, catalog.Tool{Name: "t", Output: tt.output}.ReturnWords()); diff != "" {
+			t.Errorf("ReturnWords of %s (-want +got):\n%s", name, diff)
+		}
+	}
+	many, _ := catalog.Tool{Output: compile(t, `{"properties":{`+wide.String()+`}}`)}.ReturnWords().(map[string]any)
+	if len(many) != 64 {
+		t.Errorf("ReturnWords of 70 members: got %d, want 64", len(many))
 	}
 }
 

@@ -38,6 +38,14 @@ type Budget struct {
 	MaxDelegations   Limit
 	// Supervisor.
 	MaxSteps int
+	// Planning: of one plan, and ceilings of what a call may ask for.
+	MaxSubtasks, MinSubtasks int // MinSubtasks not of later rounds and replans
+	MaxDepth                 int
+	MaxReplans               Limit
+	MaxIterations            int
+	MaxConcurrent            int
+	MaxRetries               int
+	SubtaskTimeout           time.Duration // of one call of a catalog tool
 
 	// Loops: how often a tool, and the same call, may be admitted in a run.
 	MaxCallsPerTool Limit
@@ -53,6 +61,7 @@ func NoBudget() Budget {
 	return Budget{
 		MaxToolCalls: Unlimited, MaxLLMCalls: Unlimited, MaxTokens: Unlimited, MaxExecuteSteps: Unlimited,
 		MaxDispatches: Unlimited, MaxDelegations: Unlimited, MaxCallsPerTool: Unlimited, MaxSameCall: Unlimited,
+		MaxReplans: Unlimited,
 	}
 }
 
@@ -72,6 +81,10 @@ func DefaultBudget(kind Kind) Budget {
 		b.MaxSteps, b.MaxToolCalls, b.MaxTime = 8, 5, 30*time.Second
 		b.MaxCallsPerTool, b.MaxSameCall = 2, 1
 		b.PerTool = map[string]CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
+	case Planning:
+		b.MaxSubtasks, b.MinSubtasks, b.MaxDepth, b.MaxReplans, b.MaxIterations = 100, 1, 10, 2, 10
+		b.MaxConcurrent, b.MaxRetries, b.MaxToolCalls, b.MaxLLMCalls = 16, 5, 200, 50
+		b.MaxSameCall, b.MaxTime, b.SubtaskTimeout = 1, 10*time.Minute, time.Minute
 	default:
 		return Budget{}
 	}

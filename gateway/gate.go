@@ -9,14 +9,15 @@ import (
 	"patterngate/ijson"
 )
 
-// Family says by which words a gate refuses: a tool's, a worker's or a route's. The zero Family speaks of tools.
+// Family says by which words a gate refuses: a tool's, a worker's, a route's or an executor's. The zero Family speaks of tools.
 type Family string
 
 // The families of stop reasons at a call.
 const (
-	ToolFamily   Family = "tool"
-	WorkerFamily Family = "worker"
-	RouteFamily  Family = "route"
+	ToolFamily     Family = "tool"
+	WorkerFamily   Family = "worker"
+	RouteFamily    Family = "route"
+	ExecutorFamily Family = "executor" // of the subtasks of a plan
 )
 
 // Reason is a stop reason about one named tool: tool_denied:pay. The name is cut at what a reason may hold.
@@ -66,9 +67,11 @@ type Gate struct {
 	asked   int
 	perTool map[string]int
 	same    map[signature]int
+	earlier []Entry // of other runs; rules see them
 	ledger  []Entry
-	noted   int    // how often the ledger changed
-	policy  string // the reviewer's hash
+	noted   int      // how often the ledger changed
+	under   []Permit // calls that are under way
+	policy  string   // the reviewer's hash
 }
 
 // signature is what makes two calls the same.
@@ -91,10 +94,12 @@ type Proposal struct {
 	At      ijson.Pointer  // where Args stand in the intent, for problems
 	ToolAt  ijson.Pointer  // where the tool is named there
 	Attempt int            // from 1
+	// Again says that it is one more attempt at a call that was admitted: the same act, no repetition.
+	Again bool
 }
 
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
-// the proof that it may be made. A refused call counts against the budget too.
+// the proof that it may be made, with the arguments that the policy left. A refused call counts against the budget too.
 func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	call, stop := g.check(p)
 	if stop != nil {
@@ -105,6 +110,12 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		return Permit{call}, nil
 	}
 	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
+	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
+		p.Args = ruling.Args
+		if call, stop = g.typed(p); stop != nil {
+			return Permit{}, stop
+		}
+	}
 	call.verdict = ruling.Judgment()
 	if !ruling.covers(g, p) {
 		stop := &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
@@ -170,7 +181,7 @@ func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	if _, ok := g.config.Catalog.Tool(p.Tool); !ok {
 		return nil, g.refuse("missing", p)
 	}
-	if stop := g.loop(p.Tool, ijson.ArgsHash(p.Args)); stop != nil {
+	if stop := g.loop(p.Tool, ijson.ArgsHash(p.Args), p.Again); stop != nil {
 		return nil, stop
 	}
 	return g.typed(p)
@@ -204,7 +215,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 }
 
 // loop counts the call against the limits on repetition. A refused one is not counted.
-func (g *Gate) loop(tool, hash string) *Stop {
+func (g *Gate) loop(tool, hash string, again bool) *Stop {
 	limit, call := g.config.Budget.calls(tool), signature{tool, hash}
 	perTool, repeat := "loop_detected", "loop_detected"
 	if g.config.SplitLoops {
@@ -213,11 +224,13 @@ func (g *Gate) loop(tool, hash string) *Stop {
 	switch {
 	case !limit.MaxCalls.Allows(g.perTool[tool] + 1):
 		return &Stop{Reason: perTool}
-	case !limit.MaxSameCall.Allows(g.same[call] + 1):
+	case !again && !limit.MaxSameCall.Allows(g.same[call]+1):
 		return &Stop{Reason: repeat}
 	}
 	g.perTool[tool]++
-	g.same[call]++
+	if !again {
+		g.same[call]++
+	}
 	return nil
 }
 

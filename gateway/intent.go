@@ -19,8 +19,11 @@ type Intent struct {
 	At ijson.Pointer
 
 	value any
-	text  string // a model's reply
+	text  string // a model's reply, or a caller's text that is no JSON document
 	fault *ijson.Fault
+
+	checklist bool     // value was made of the text's items
+	done      []string // ids of the items that are ticked off
 }
 
 // ReadReply decodes the text of a model's reply. The text is not trusted to be a document at all.
@@ -46,13 +49,14 @@ func (in Intent) Value() any { return in.value }
 // marked text where it was no document, the beginning of what was longer than 16 KiB.
 func (in Intent) Raw() any {
 	text := strings.ToValidUTF8(in.text, "\uFFFD")
-	if in.Caller {
+	noDocument := in.fault != nil || in.checklist
+	if in.Caller && !noDocument {
 		text = string(ijson.Canonical(in.value))
 	}
 	if len(text) > maxRaw {
 		return map[string]any{"kind": "truncated", "bytes": float64(len(text)), "raw": ijson.Cut(text, maxRaw)}
 	}
-	if in.fault != nil {
+	if noDocument {
 		return map[string]any{"kind": "invalid", "raw": text}
 	}
 	return in.value

@@ -74,9 +74,9 @@ func (r Ruling) Judgment() Judgment {
 }
 
 // ruleOf is the rule behind a reason: the built-in policy's rules are named as their reasons, the review's own reasons
-// are no rule's.
+// and the allowlists' are no rule's.
 func ruleOf(reason string, passes int) string {
-	if passes == 0 || reason == NoRuleMatched || reason == ReviseNotConvergent {
+	if passes == 0 || reason == NoRuleMatched || reason == ReviseNotConvergent || reason == Allowlisted {
 		return ""
 	}
 	return reason

@@ -42,6 +42,29 @@ func (e Entry) OK() bool {
 // Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not.
 func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status != Failed }
 
+// Reserve has the policy see a permitted call as one that may happen, until it is noted or released: calls that are made at
+// once are judged by one another.
+func (g *Gate) Reserve(p Permit) {
+	if p.Valid() {
+		g.under = append(g.under, p)
+		g.noted++
+	}
+}
+
+// Release takes back that a call may happen: it was not made.
+func (g *Gate) Release(p Permit) {
+	g.under = slices.DeleteFunc(g.under, func(o Permit) bool { return o == p })
+}
+
+// effects are what the policy sees: the ledger, then what is under way.
+func (g *Gate) effects() []Entry {
+	list := slices.Concat(g.earlier, g.ledger)
+	for _, p := range g.under {
+		list = append(list, Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved})
+	}
+	return list
+}
+
 // Note adds what became of a permitted call to the ledger, at its place in the order of intents. A call that is there
 // under the same key and order was in doubt and is now known: its entry is replaced. Without a permit nothing was
 // called, and nothing is noted.
@@ -50,6 +73,7 @@ func (g *Gate) Note(p Permit, e Entry) {
 		return
 	}
 	e.Tool, e.Effect, e.Args, e.Hash = p.Tool(), p.Effect(), p.Args(), p.Hash()
+	g.Release(p)
 	g.noted++
 	at, there := slices.BinarySearchFunc(g.ledger, e.Order, func(a Entry, order int) int { return a.Order - order })
 	if there && e.Key != "" && g.ledger[at].Key == e.Key {
@@ -62,3 +86,7 @@ func (g *Gate) Note(p Permit, e Entry) {
 
 // Ledger lists the run's calls in the order of their intents. It must not be changed.
 func (g *Gate) Ledger() []Entry { return g.ledger }
+
+// Remember has rules see calls of earlier runs, of whose work this run goes on, before the run's own. They take no share of
+// a budget and are no repetition. It is called before anything is admitted; what it is given must not be changed.
+func (g *Gate) Remember(earlier []Entry) { g.earlier = earlier }

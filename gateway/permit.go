@@ -30,8 +30,9 @@ type judged struct {
 	hash    string
 	attempt int
 	verdict Judgment
-	// approval is the one by which a person decided about the call, see [Permit.Approval].
-	approval string
+	// approval is the one by which a person decided about the call, see [Permit.Approval]; share is of a plan, see
+	// [Permit.Share].
+	approval, share string
 }
 
 // Valid reports whether p permits anything.
@@ -79,6 +80,15 @@ func (p Permit) Approval() string {
 		return ""
 	}
 	return p.judged.approval
+}
+
+// Share is the step that the call is of a plan which was approved whole: the call spends that step's share of the approval,
+// and the approval as a whole stays. "" where the approval is of this call alone, or there is none.
+func (p Permit) Share() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.share
 }
 
 // Question is the call as a person is asked about it, but for what the engine adds: the run, the step and the expiry.

@@ -51,6 +51,7 @@ func (p Problem) Value() map[string]any {
 type Refusal struct {
 	Reason   string // the stop reason
 	Problems []Problem
+	Cycle    []string // of a plan that has one: ids, dependency before dependent, the first also last
 }
 
 func (r *Refusal) Error() string { return r.Reason }

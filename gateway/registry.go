@@ -14,23 +14,23 @@ var (
 	listRequest  = Place{RunList, []string{"request"}}
 	runsRequests = []Place{{RunStatus, []string{"request"}}, {RunWait, []string{"request"}}, {RunCancel, []string{"request"}}}
 
-	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
-	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
+	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Planning, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
+	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
 	calls      = slices.Concat(requests, at(dcRequest), runsRequests, at(listRequest))
 	naming     = slices.Concat(requests, runsRequests[1:])
 	finding    = slices.Concat(at(dcRequest), runsRequests, continuing)
-	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}}
-	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun}
-	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan}
-	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan}
-	put        = []Place{tdRun, orRun, rtRun, svAsk} // to a person; in an orchestrator it ends a task
+	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
+	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun, plBegun}
+	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan, plPlan}
+	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan, plBegun}
+	put        = []Place{tdRun, orRun, rtRun, svAsk, plRun} // to a person; in an orchestrator it ends a task, in a plan perhaps a subtask
 )
 
 func at(p ...Place) []Place { return p }
 
 // registry holds every stop reason there is (spec/surface.md section 4). A row is added with the code that can
 // return it and with the test that gets it over MCP.
-var registry = concat(
+var registry = slices.Concat(
 	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
 	rows("invalid_request:", calls, ExitRequest, NextFix,
 		"unknown_field:N", "The call has an argument N that the tool does not know."),
@@ -46,10 +46,11 @@ var registry = concat(
 		"mismatch:N", "The argument N is not what the run began with."),
 	rows("invalid_request:", requests, ExitRequest, NextFix,
 		"reused:idempotency_key", "The idempotency key was used before, with other arguments."),
-	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
+	rows("invalid_plan:", at(tdPlan, plPlan), ExitRefused, NextFixOrCall,
 		"not_object", "The plan is JSON but no object.",
 		"bad_kind", "The plan's kind is not plan.",
-		"extra_keys", "The plan has members beyond kind and steps.",
+		"extra_keys", "The plan has members that it should not have, or not of that type."),
+	rows("invalid_plan:", at(tdPlan), ExitRefused, NextFixOrCall,
 		"missing_steps", "The plan has no list of steps.",
 		"min_steps", "The plan has fewer steps than a decomposition needs.",
 		"max_steps", "The plan has more steps than allowed.",
@@ -61,7 +62,7 @@ var registry = concat(
 		"step_I_missing_title", "Step I has no title.",
 		"step_I_missing_tool", "Step I names no tool.",
 		"step_I_bad_args", "The arguments of step I are no object."),
-	rows("invalid_plan:", at(tdPlan, orPlan), ExitRefused, NextFixOrCall,
+	rows("invalid_plan:", at(tdPlan, orPlan, plPlan), ExitRefused, NextFixOrCall,
 		"non_json", "The plan is no acceptable JSON document."),
 	rows("invalid_plan:", at(orPlan), ExitRefused, NextFixOrCall,
 		"kind", "The plan's kind is not plan.",
@@ -100,7 +101,7 @@ var registry = concat(
 		"bad_arg_type:N:A", "The argument A of N is of another type or blank."),
 	rows("goal_incomplete:", deciding, ExitRequest, NextTell,
 		"T.A", "The goal does not say what the argument A of T should be, and the rules never guess."),
-	rows("", at(tdPlan, orPlan, svPlan), ExitRequest, NextTell,
+	rows("", at(tdPlan, orPlan, svPlan, plPlan), ExitRequest, NextTell,
 		"goal_unclear", "No tool's words meet the goal."),
 	rows("", at(rtPlan), ExitRequest, NextTell,
 		"route_unclear", "No route's words meet the ticket, or several do equally."),
@@ -138,21 +139,21 @@ var registry = concat(
 		"worker_reported_error:W", "The worker answered with an error.",
 		"task_timeout", "The worker did not answer in the task's time.",
 		"max_dispatches", "No dispatch was left for the task."),
-	rows("", at(tdRun, orRun, rtRun, svRun), ExitTool, NextTell,
+	rows("", at(tdRun, orRun, rtRun, svRun, plRun), ExitTool, NextTell,
 		"in_doubt:T", "The process ended during the call, and nobody said in time whether it happened."),
 	rows("", at(orRun), ExitTool, NextTell,
 		"critical_task_failed", "A task without which the report is impossible failed."),
 	rows("loop_detected", at(tdRun), ExitSpent, NextTell,
 		"", "The same call was proposed again."),
-	rows("loop_detected:", at(svRun), ExitSpent, NextTell,
+	rows("loop_detected:", at(svRun, plRun), ExitSpent, NextTell,
 		"per_tool_limit", "The tool was called too often.",
 		"signature_repeat", "The same call was proposed again."),
 	rows("max_", begun, ExitSpent, NextTell, "seconds", "The run's time is over."),
 	rows("max_", at(tdRun), ExitSpent, NextFixOrTell, "execute_steps", "The plan has more steps than may be executed."),
-	rows("max_", at(tdRun, orRun, rtRun, svRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
+	rows("max_", at(tdRun, orRun, rtRun, svRun, plRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
 	rows("max_", at(rtRun), ExitSpent, NextTell, "delegations", "The run's delegations are used up."),
 	rows("max_", at(rtPlan), ExitSpent, NextTell, "route_attempts", "Every attempt was declined."),
-	rows("max_", at(svPlan), ExitSpent, NextTell, "steps", "The run's steps are used up."),
+	rows("max_", at(svPlan, plRun), ExitSpent, NextTell, "steps", "The run's steps are used up."),
 	rows("max_", asking, ExitSpent, NextCallOrAns,
 		"llm_calls", "The run's model requests are used up.",
 		"tokens", "The run's model tokens are used up."),
@@ -171,13 +172,16 @@ var registry = concat(
 		"approval_consumed", "The approval let a call through before, and each is good for one.",
 		"approval_invalid", "The approval does not hold for exactly this call: something was changed, or who gave it does not count."),
 	rows("", put, ExitSpent, NextTell, "approval_expired", "Nobody decided in time, which means no."),
-	rows("", at(rtPlan, svPlan), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
+	rows("", at(rtPlan, svPlan, plRun), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
 	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell,
 		"journal_unavailable", "The run's record could not be written; what was not recorded was not done.",
 		"replay_mismatch", "The run's record does not fit this version's code any more; it was not carried on.",
 		"record_broken", "The run's record is damaged; it is kept as it is, and the run goes no further."),
 	rows("", begun, ExitFault, NextTell, "internal_error", "A fault of ours; its id stands in the summary."),
+	planningRows("invalid_plan:", plPlan),
+	planningRows("invalid_replan:", plReplan),
+	planningReasons,
 )
 
 // rows makes registry rows with a common beginning, places, exit code and advice, from pairs of name and meaning.
@@ -190,18 +194,13 @@ func rows(prefix string, places []Place, exit Exit, next Next, pairs ...string) 
 }
 
 // tasks makes rows of reasons that end a task of an orchestrator.
-func tasks(pairs ...string) []StopReason {
-	list := rows("", at(orRun), ExitNone, NextNone, pairs...)
+func tasks(pairs ...string) []StopReason { return partial(orRun, pairs...) }
+
+// partial makes rows of reasons that end a part of a run, never the run.
+func partial(place Place, pairs ...string) []StopReason {
+	list := rows("", at(place), ExitNone, NextNone, pairs...)
 	for i := range list {
 		list[i].Task = true
 	}
 	return list
-}
-
-func concat(lists ...[]StopReason) []StopReason {
-	var all []StopReason
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
 }

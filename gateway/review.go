@@ -40,7 +40,7 @@ type Case struct {
 	Tool    string         // "" for the final answer
 	Args    map[string]any // as they now stand
 	Answer  string         // of the final answer
-	Effects []Entry        // the run's calls so far, in order of intent
+	Effects []Entry        // the run's calls so far, in order of intent, behind those of earlier runs that it goes on from
 }
 
 // Final reports whether the case is the closing answer.
@@ -112,7 +112,7 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
-	c.Effects = g.ledger
+	c.Effects = g.effects()
 	r, asked := Ruling{Args: c.Args, policy: g.policy}, c.Args
 	for {
 		c.Args = owned(r.Args)

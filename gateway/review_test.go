@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 )
 
 // script answers one pass after the other, and records what it was asked.
@@ -186,7 +187,9 @@ func TestAdmitWithAReviewer(t *testing.T) {
 		"approve":              {[]gateway.Verdict{{Decision: gateway.Approve}}, ""},
 		"block":                {[]gateway.Verdict{{Reason: "no"}}, "policy_block:no"},
 		"nobody can be asked":  {[]gateway.Verdict{{Decision: gateway.Escalate, Reason: "ask"}}, "policy_block:ask"},
-		"a change is no yes":   {[]gateway.Verdict{revise("up", n(2)), {Decision: gateway.Approve, Reason: "fine"}}, "policy_block:up"},
+		"a change is applied":  {[]gateway.Verdict{revise("up", n(2)), {Decision: gateway.Approve, Reason: "fine"}}, ""},
+		"a change is no yes":   {[]gateway.Verdict{revise("up", n(2)), {Reason: "no"}}, "policy_block:no"},
+		"a change to ask of":   {[]gateway.Verdict{revise("up", n(2)), {Decision: gateway.Escalate, Reason: "ask"}}, "policy_block:ask"},
 		"comes to no end":      {[]gateway.Verdict{revise("up", n(1))}, "policy_block:revise_not_convergent"},
 		"no rule":              {[]gateway.Verdict{{}}, "policy_block:no_rule_matched"},
 		"something else again": {[]gateway.Verdict{{Decision: 200}}, "policy_block:no_rule_matched"},
@@ -202,6 +205,9 @@ func TestAdmitWithAReviewer(t *testing.T) {
 			}
 			if got != tt.want || permit.Valid() != (tt.want == "") {
 				t.Errorf("Admit = %q, permit %v, want %q", got, permit.Valid(), tt.want)
+			}
+			if changed := permit.Verdict().Decision == gateway.Revise; changed != (permit.Valid() && !ijson.Equal(permit.Args(), n(1))) {
+				t.Errorf("it is sent as %v, judged %+v", permit.Args(), permit.Verdict())
 			}
 		})
 	}

@@ -16,6 +16,7 @@ const (
 	Orchestrator      Kind = "orchestrator"
 	Routing           Kind = "routing"
 	Supervisor        Kind = "supervisor"
+	Planning          Kind = "planning" // four tools: decompose, execute, replan, status
 )
 
 // These are no patterns: under them the registry has the tools that list what may be called and that are about runs.
@@ -56,6 +57,7 @@ const (
 	ExitSpent   Exit = 4 // budget, time, loop, expired
 	ExitModel   Exit = 5
 	ExitTool    Exit = 6 // something was called and failed
+	ExitBusy    Exit = 7 // something else goes on; also of what runs or waits
 	ExitStopped Exit = 8 // cancelled from outside
 )
 
@@ -70,14 +72,14 @@ type Place struct {
 type StopReason struct {
 	Name    string
 	Meaning string
-	// Task says that it ends a task of an orchestrator, never the run.
+	// Task says that it ends a task of an orchestrator or a subtask of a plan, never the run.
 	Task   bool
 	Places []Place
 	Exit   Exit
 	Next   Next
 }
 
-// Level is "task" for reasons that only tasks have, else "run".
+// Level is "task" for reasons that only tasks and subtasks have, else "run".
 func (s StopReason) Level() string {
 	if s.Task {
 		return "task"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,9 @@ var (
 	OrchestratorWorkers = []string{"sales_worker", "payments_worker", "inventory_worker"}
 	Specialists         = []string{"billing_specialist", "technical_specialist", "sales_specialist"}
 	RefundTools         = []string{"get_refund_context", "issue_refund", "send_refund_email"}
+	// ReadTools are those of all four that change nothing; a plan of subtasks may use them unless it is told otherwise.
+	// The look-ups that settle a doubt are not among them.
+	ReadTools = slices.Concat(DecompositionTools, OrchestratorWorkers, Specialists, []string{"get_refund_context"})
 )
 
 // One task for each reference pattern. The orchestrator's run also takes ReportDate and Region.

@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// arguments judges the arguments of catalog tools by their schemas. What holds references is judged by what is known of the
+// results that they refer to.
+func (p *subtaskParser) arguments() {
+	p.each(func(i int, row *subtaskRow) {
+		if row.Tool == CallerExecutor || row.Tool == ModelExecutor || !p.tools[row.Tool] {
+			return
+		}
+		tool, known := p.rules.Catalog.Tool(row.Tool)
+		if !known { // said before the plan is executed
+			return
+		}
+		wrong := p.mismatches(row, tool.Input)
+		if len(wrong) == 0 {
+			return
+		}
+		reason := "bad_args:" + row.ID
+		if p.full() {
+			p.more += len(wrong)
+			return
+		}
+		for _, q := range argProblems("executor", tool, Proposal{Args: row.Args, At: p.place(i, "args")}, wrong) {
+			p.take(reason, q)
+		}
+	})
+}
+
+// full reports whether no more problems are shown.
+func (f *faults) full() bool { return len(f.list) == maxProblems }
+
+// take notes a fault that is worded already, or a number of them.
+func (f *faults) take(reason string, q Problem) {
+	if q.Reason == moreProblems {
+		n, _ := strconv.Atoi(string(q.Got))
+		f.more += n
+		return
+	}
+	if noted := f.add(reason, q.Pointer, Missing, ""); noted.listed() {
+		q.Reason = reason
+		*noted = q
+	}
+}
+
+// mismatches checks the arguments as they would be sent. In place of a reference stands a value of the type that it will
+// have; what is wrong there with anything but a known type is for the moment of the call.
+func (p *subtaskParser) mismatches(row *subtaskRow, schema *catalog.Schema) []catalog.Mismatch {
+	if !row.marked {
+		return schema.Check(row.Args)
+	}
+	open := openPlaces{typed: map[ijson.Pointer]bool{}, around: map[ijson.Pointer]bool{}}
+	args := rewrite(row.Args, "", func(at ijson.Pointer, text string) any {
+		kind := ""
+		if ref, ok := parseReference(text); ok {
+			kind = p.placeOf(ref).Type
+		}
+		open.add(at, kind != "")
+		return sample(kind)
+	})
+	return slices.DeleteFunc(schema.Check(args), open.excuse)
+}
+
+// openPlaces are the places in arguments that hold references.
+type openPlaces struct {
+	typed  map[ijson.Pointer]bool // whether the type of what comes there is known
+	around map[ijson.Pointer]bool // the containers that they stand in
+}
+
+func (o openPlaces) add(at ijson.Pointer, typed bool) {
+	o.typed[at] = typed
+	for up := parentOf(at); !o.around[up]; up = parentOf(up) {
+		o.around[up] = true
+	}
+}
+
+// excuse reports whether a mismatch says nothing about the values that will be sent.
+func (o openPlaces) excuse(m catalog.Mismatch) bool {
+	if m.Kind == catalog.MismatchValue && o.around[m.Pointer] {
+		return true
+	}
+	if typed, here := o.typed[m.Pointer]; here {
+		return m.Kind != catalog.MismatchUnknown && !(typed && m.Kind == catalog.MismatchType)
+	}
+	for up := m.Pointer; up != ""; {
+		up = parentOf(up)
+		if _, inside := o.typed[up]; inside {
+			return true
+		}
+	}
+	return false
+}
+
+// parentOf is the place that holds this one; of the whole it is the whole.
+func parentOf(p ijson.Pointer) ijson.Pointer {
+	return p[:max(strings.LastIndexByte(string(p), '/'), 0)]
+}
+
+// sample is a value of a type.
+func sample(kind string) any {
+	switch kind {
+	case "string":
+		return ""
+	case "integer", "number":
+		return 0.0
+	case "boolean":
+		return false
+	case "array":
+		return []any{}
+	case "object":
+		return map[string]any{}
+	}
+	return nil
+}
+
+// placeOf is what is known of what a reference refers to.
+func (p *subtaskParser) placeOf(ref reference) catalog.Place {
+	node, there := p.byID[ref.id]
+	if !there {
+		return catalog.Place{}
+	}
+	s, left := p.subtask(node)
+	switch {
+	case left:
+		return catalog.Place{}
+	case s.Tool == ModelExecutor:
+		return catalog.Place{Excluded: ref.pointer != "", Type: "string"}
+	}
+	return p.returned(node, s).PlaceOf(ref.pointer)
+}
+
+// subtask is that of a node, and whether it is left out.
+func (p *subtaskParser) subtask(node int32) (Subtask, bool) {
+	if n := len(p.rules.Earlier); int(node) >= n {
+		return p.rows[int(node)-n].Subtask, p.rows[int(node)-n].left
+	}
+	return p.rules.Earlier[node], false
+}
+
+// returned is the schema of a subtask's result; nil where none is known.
+func (p *subtaskParser) returned(node int32, s Subtask) *catalog.Schema {
+	if s.Tool != CallerExecutor {
+		tool, _ := p.rules.Catalog.Tool(s.Tool)
+		return tool.Output
+	}
+	if s.Expect == nil {
+		return nil
+	}
+	if schema, known := p.schemas[node]; known {
+		return schema
+	}
+	if p.schemas == nil {
+		p.schemas = map[int32]*catalog.Schema{}
+	}
+	schema, _ := compileExpect(s.Expect)
+	p.schemas[node] = schema
+	return schema
+}
+
+// references judges what the arguments refer to.
+func (p *subtaskParser) references() {
+	type found struct {
+		row  *subtaskRow
+		at   ijson.Pointer
+		text string
+	}
+	var all []found
+	reach := newReach(&p.order, func(node int32) bool { _, left := p.subtask(node); return left })
+	p.each(func(i int, row *subtaskRow) {
+		if !row.marked {
+			return
+		}
+		rewrite(row.Args, p.place(i, "args"), func(at ijson.Pointer, text string) any {
+			all = append(all, found{row, at, text})
+			ref, _ := parseReference(text)
+			if on, there := p.byID[ref.id]; there && !p.order.waitsFor(row.node, on) {
+				reach.ask(row.node, on)
+			}
+			return nil
+		})
+	})
+	reach.answer()
+	for _, f := range all {
+		if want := p.badReference(f.row, f.text, reach); want != "" {
+			p.add("bad_reference:"+f.row.ID, f.at, f.text, want)
+		}
+	}
+}
+
+// badReference says what would have been right; "" where it is.
+func (p *subtaskParser) badReference(row *subtaskRow, text string, reach *reach) string {
+	ref, ok := parseReference(text)
+	if !ok {
+		return "$results.ID or $results.ID./POINTER (RFC 6901); $$ stands for a $ at the beginning"
+	}
+	on, there := p.byID[ref.id]
+	switch {
+	case !there:
+		return "a reference to a subtask of the plan"
+	case on == row.node:
+		return "a reference to another subtask"
+	case !p.order.waitsFor(row.node, on) && !reach.may(row.node, on):
+		return "a reference to a dependency, direct or not, or a child; add " + ref.id + " to the dependencies"
+	case p.placeOf(ref).Excluded:
+		return "a place that the result of " + ref.id + " can have"
+	}
+	return ""
+}
+
+// waitsFor reports whether a subtask waits for another directly.
+func (o *waits) waitsFor(i, on int32) bool {
+	_, found := slices.BinarySearch(o.direct.of(i), on)
+	return found
+}

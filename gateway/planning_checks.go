@@ -1,0 +1,266 @@
+package gateway
+
+import (
+	"slices"
+	"strconv"
+
+	"patterngate/ijson"
+)
+
+// check makes the checks that see more than one subtask, in the order of the contract.
+func (p *subtaskParser) check() {
+	p.sameIDs()
+	p.unknownDependencies()
+	p.selfDependencies()
+	p.unknownParents()
+	p.link()
+	p.cycles()
+	p.depths()
+	p.executors()
+	p.arguments()
+	p.references()
+	p.progress()
+}
+
+// each visits the subtasks that are not left out.
+func (p *subtaskParser) each(visit func(i int, row *subtaskRow)) {
+	for i := range p.rows {
+		if !p.rows[i].left {
+			visit(i, &p.rows[i])
+		}
+	}
+}
+
+// wrong notes a fault of a member of the i-th subtask.
+func (p *subtaskParser) wrong(i int, reason, key, want string) *Problem {
+	return p.add(reason, p.place(i, key), member(p.rows[i].members, key), want)
+}
+
+// sameIDs finds ids of earlier subtasks, and those that stand twice. By the way it makes nodes of the earlier subtasks and of
+// the plan's, and knows them by id: the first of an id counts.
+func (p *subtaskParser) sameIDs() {
+	p.byID = make(map[string]int32, len(p.rules.Earlier)+len(p.rows))
+	for i, s := range p.rules.Earlier {
+		p.byID[s.ID] = int32(i)
+	}
+	used := make(map[string]bool, len(p.rules.Used))
+	for _, id := range p.rules.Used {
+		used[id] = true
+	}
+	if p.rules.Reused {
+		p.reusedIDs(used)
+	}
+	for i := range p.rows {
+		row := &p.rows[i]
+		row.node = int32(len(p.rules.Earlier) + i)
+		if !row.known {
+			continue
+		}
+		_, twice := p.byID[row.ID]
+		if !twice {
+			p.byID[row.ID] = row.node
+		}
+		if !row.left && (twice || used[row.ID]) {
+			p.duplicateID(i, used)
+			row.left = true
+		}
+	}
+}
+
+func (p *subtaskParser) reusedIDs(used map[string]bool) {
+	p.each(func(i int, row *subtaskRow) {
+		if used[row.ID] {
+			p.wrong(i, "id_reused:"+row.ID, "id", "an id that no subtask of this plan ever had")
+			row.left = true
+		}
+	})
+}
+
+// duplicateID notes an id that stands twice. Another is a sure repair only where others of this plan mean the first.
+func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
+	id := p.rows[i].ID
+	q := p.wrong(i, "duplicate_id:"+id, "id", "an id that no other has")
+	if !q.listed() || used[id] {
+		return
+	}
+	if free := p.ids.unused(id); isSubtaskID(free) && !used[free] {
+		q.Fix = &Fix{At: p.place(i, "id"), Value: free}
+	}
+}
+
+func (p *subtaskParser) unknownDependencies() {
+	var nodes []int32 // of all, in one piece of memory
+	p.each(func(i int, row *subtaskRow) {
+		from := len(nodes)
+		for k, id := range row.Dependencies {
+			if on, there := p.byID[id]; there {
+				nodes = append(nodes, on)
+				continue
+			}
+			at := p.place(i, "dependencies").Index(k)
+			q := p.add("unknown_dependency:"+row.ID+":"+ijson.Cut(id, maxNamed), at, id, "the id of another subtask of the plan")
+			if q.listed() {
+				p.meansID(q, at, id, row)
+			}
+		}
+		row.on = nodes[from:len(nodes):len(nodes)]
+	})
+}
+
+// meansID says which subtask's id was meant, if one comes near that the row does not name already.
+func (p *subtaskParser) meansID(q *Problem, at ijson.Pointer, id string, row *subtaskRow) {
+	var ids []string
+	for _, s := range p.rules.Earlier {
+		ids = append(ids, s.ID)
+	}
+	for _, other := range p.rows {
+		if other.known {
+			ids = append(ids, other.ID)
+		}
+	}
+	if near := Near(id, ids); near != row.ID && !slices.Contains(row.Dependencies, near) {
+		q.means(at, near)
+	}
+}
+
+func (p *subtaskParser) selfDependencies() {
+	p.each(func(i int, row *subtaskRow) {
+		if k := slices.Index(row.Dependencies, row.ID); k >= 0 {
+			p.add("self_dependency:"+row.ID, p.place(i, "dependencies").Index(k), row.ID, "the id of another subtask")
+		}
+	})
+}
+
+// unknownParents finds parents that are none of the plan's own subtasks: an earlier one has run, without this child.
+func (p *subtaskParser) unknownParents() {
+	p.each(func(i int, row *subtaskRow) {
+		if row.Parent == "" {
+			return
+		}
+		if node, there := p.byID[row.Parent]; there && int(node) >= len(p.rules.Earlier) {
+			return
+		}
+		q := p.wrong(i, "unknown_parent:"+row.ID+":"+ijson.Cut(row.Parent, maxNamed), "parent", "the id of another subtask of this plan")
+		if q.listed() {
+			p.meansID(q, p.place(i, "parent"), row.Parent, row)
+		}
+	})
+}
+
+// link finds who waits for whom. Subtasks that are left out wait for none.
+func (p *subtaskParser) link() {
+	nodes := len(p.rules.Earlier) + len(p.rows)
+	w := newWaiting(nodes)
+	for _, s := range p.rules.Earlier {
+		for _, id := range s.Dependencies {
+			if on, there := p.byID[id]; there && int(on) < len(p.rules.Earlier) {
+				w.wait(on)
+			}
+		}
+		w.next(p.parentNode(s.Parent, 0, len(p.rules.Earlier)))
+	}
+	for _, row := range p.rows {
+		if row.left {
+			w.next(-1)
+			continue
+		}
+		for _, on := range row.on {
+			if on != row.node {
+				w.wait(on)
+			}
+		}
+		w.next(p.parentNode(row.Parent, len(p.rules.Earlier), nodes))
+	}
+	p.order = w.order()
+}
+
+// parentNode is the node of a parent, -1 if there is none from one node on to another.
+func (p *subtaskParser) parentNode(id string, from, to int) int32 {
+	if id == "" {
+		return -1
+	}
+	if node, there := p.byID[id]; there && int(node) >= from && int(node) < to {
+		return node
+	}
+	return -1
+}
+
+func (p *subtaskParser) cycles() {
+	if _, acyclic := p.order.sorted(); acyclic {
+		return
+	}
+	cycle := p.order.cycle()
+	for _, node := range cycle {
+		p.cycle = append(p.cycle, p.idOf(node))
+	}
+	i := int(cycle[0]) - len(p.rules.Earlier)
+	key := "dependencies"
+	if row := p.rows[i]; row.Parent != "" && !slices.Contains(row.Dependencies, p.cycle[len(p.cycle)-2]) {
+		key = "parent"
+	}
+	p.wrong(i, "cycle_detected", key, "no subtask that waits for itself, as in "+listing("", p.cycle))
+}
+
+func (p *subtaskParser) idOf(node int32) string {
+	if n := len(p.rules.Earlier); int(node) >= n {
+		return p.rows[int(node)-n].ID
+	}
+	return p.rules.Earlier[node].ID
+}
+
+func (p *subtaskParser) depths() {
+	if !p.order.tree {
+		return
+	}
+	for i, row := range p.rows {
+		if !row.left && p.order.depthOf(row.node) > p.rules.MaxDepth {
+			p.wrong(i, "max_depth", "parent", "at most "+strconv.Itoa(p.rules.MaxDepth)+" levels")
+			return
+		}
+	}
+}
+
+func (p *subtaskParser) executors() {
+	p.each(func(i int, row *subtaskRow) {
+		if p.tools[row.Tool] {
+			return
+		}
+		q := p.wrong(i, "executor_not_allowed:"+ijson.Cut(row.Tool, maxNamed), "tool", "")
+		if q.listed() {
+			names := slices.Concat(p.rules.Allowed, []string{CallerExecutor})
+			if p.rules.LLM {
+				names = append(names, ModelExecutor)
+			}
+			q.Want = ijson.Cut(oneOf(names), maxWant)
+			q.means(p.place(i, "tool"), Near(row.Tool, names))
+		}
+	})
+}
+
+// progress finds a plan that only repeats what it should replace.
+func (p *subtaskParser) progress() {
+	if p.rules.Removed == nil || len(p.rules.Removed) != len(p.rows) {
+		return
+	}
+	work := func(s Subtask) string {
+		args := s.Args
+		if args == nil {
+			args = map[string]any{}
+		}
+		return string(ijson.Canonical([]any{s.Description, s.Tool, args}))
+	}
+	left := map[string]int{}
+	for _, s := range p.rules.Removed {
+		left[work(s)]++
+	}
+	for _, row := range p.rows {
+		if row.left {
+			return
+		}
+		what := work(row.Subtask)
+		if left[what]--; left[what] < 0 {
+			return
+		}
+	}
+	p.add("no_progress", p.at, Missing, "other work than what is removed")
+}

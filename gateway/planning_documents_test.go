@@ -1,0 +1,213 @@
+package gateway_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+func TestParseSubtasksAccepts(t *testing.T) {
+	args := object(t, `{"month":"2026-04"}`)
+	tests := map[string]struct {
+		rules, plan string
+		want        gateway.PlanDocument
+	}{
+		"defaults, null members, blanks at both ends": {"", `{"kind":"plan","goal":null,"subtasks":[
+			{"id":" a ","description":" Do  a . ","tool":null,"args":null,"critical":null,"parent":null,"expect":null,"notes":null},
+			{"id":"b","description":"b","dependencies":["a\u00a0"],"tool":" fetch_sales_data ","args":{"month":"2026-04"},"critical":true}]}`,
+			gateway.PlanDocument{Subtasks: []gateway.Subtask{
+				{ID: "a", Description: " Do  a . ", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}},
+				{ID: "b", Description: "b", Dependencies: []string{"a"}, Tool: "fetch_sales_data", Args: args, Critical: true}}}},
+		"a model is the default where there is one": {"llm", subtasksOf(sub("a"), sub("b", `"tool":"model","args":{"x":1}`), sub("c", `"tool":"caller","expect":{}`)),
+			gateway.PlanDocument{Subtasks: []gateway.Subtask{
+				{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "model", Args: map[string]any{}},
+				{ID: "b", Description: "Do b.", Dependencies: []string{}, Tool: "model", Args: object(t, `{"x":1}`)},
+				{ID: "c", Description: "Do c.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}, Expect: map[string]any{}}}}},
+		"a goal": {"execute", `{"kind":"plan","goal":" x ","subtasks":[` + sub("a") + `]}`, gateway.PlanDocument{Goal: " x ", Subtasks: []gateway.Subtask{
+			{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}}}}},
+		"the end": {"round", `{"kind":"plan","planning_complete":true,"subtasks":[]}`, gateway.PlanDocument{Complete: true, Subtasks: []gateway.Subtask{}}},
+		"a replan": {"replan", `{"kind":"plan","adjustment_rationale":"why","subtasks":[` + sub("n", deps("k"), sales) + `]}`, gateway.PlanDocument{Rationale: "why", Subtasks: []gateway.Subtask{
+			{ID: "n", Description: "Do n.", Dependencies: []string{"k"}, Tool: "fetch_sales_data", Args: args}}}},
+		"a tree": {"hierarchical", subtasksOf(sub("a"), sub("b", `"parent":" a "`)), gateway.PlanDocument{Subtasks: []gateway.Subtask{
+			{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}},
+			{ID: "b", Description: "Do b.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}, Parent: "a"}}}},
+	}
+	for name, tt := range tests {
+		got, refusal := gateway.ParseSubtasks(gateway.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+		if refusal != nil {
+			t.Errorf("%s: %v", name, verdict(refusal))
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+// A caller may leave the kind out, and is told where in the call something is wrong.
+func TestParseSubtasksOfACaller(t *testing.T) {
+	rules := subtaskRules(t)
+	doc, refusal := gateway.ParseSubtasks(gateway.FromCaller(decoded(t, `{"subtasks":[`+sub("a")+`]}`), "/plan"), rules)
+	if refusal != nil || !slices.Equal(doc.Filled, []gateway.Filled{{Pointer: "/plan/kind", Value: "plan"}}) {
+		t.Errorf("ParseSubtasks = %+v, %v, want the kind filled", doc, refusal)
+	}
+	for name, tt := range map[string]struct {
+		in   gateway.Intent
+		want []string
+		raw  string
+	}{
+		"an object": {gateway.FromCaller(decoded(t, `{"subtasks":[`+sub("a", deps("b"))+`]}`), "/plan"),
+			[]string{"invalid_plan:unknown_dependency:a:b", "/plan/subtasks/0/dependencies/0 unknown_dependency:a:b"}, `{"subtasks":[` + sub("a", deps("b")) + `]}`},
+		"JSON as a text": {gateway.FromText("\n "+subtasksOf(sub("a", deps("b"))), "/plan"),
+			[]string{"invalid_plan:unknown_dependency:a:b", "/plan/subtasks/0/dependencies/0 unknown_dependency:a:b"}, subtasksOf(sub("a", deps("b")))},
+		"broken JSON":  {gateway.FromText(`{"kind":"plan","subtasks":[1,]}`, "/plan"), []string{"invalid_plan:non_json", "/plan/subtasks non_json"}, `{"kind":"invalid","raw":"{\"kind\":\"plan\",\"subtasks\":[1,]}"}`},
+		"a list":       {gateway.FromText("[]", "/plan"), []string{"invalid_plan:not_object", "/plan not_object"}, "[]"},
+		"no checklist": {gateway.FromText("Do it.", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":"Do it."}`},
+		"no text":      {gateway.FromText("", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":""}`},
+		"a long item":  {gateway.FromText("- [ ] a\n- [ ] "+strings.Repeat("x", 4001), "/plan"), []string{"invalid_plan:subtask_2_bad_description", "/plan/subtasks/1/description subtask_2_bad_description"}, ""},
+	} {
+		_, refusal := gateway.ParseSubtasks(tt.in, rules)
+		if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
+			t.Errorf("%s, -want +got:\n%s", name, diff)
+		}
+		if tt.raw != "" && !ijson.Equal(tt.in.Raw(), decoded(t, tt.raw)) {
+			t.Errorf("%s: Raw = %s, want %s", name, compact(tt.in.Raw()), tt.raw)
+		}
+	}
+}
+
+func TestChecklists(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want, done string }{
+		"bullets": {"- [ ] a\n* [ ] b\n+ [ ] c", "item_1: a|item_2: b|item_3: c", ""},
+		"numbers": {"1. [ ] a\n2) [ ] b\n7. [ ] c", "item_1: a|item_2: b<item_1|item_3: c<item_2", ""},
+		"mixed":   {"- [ ] a\n1. [ ] b\n* [ ] c\n\t2. [ ] d", "item_1: a|item_2: b<item_1|item_3: c|item_4: d<item_3", ""},
+		"done":    {"- [x] a\n- [X] b\n- [ ] c", "item_1: a|item_2: b|item_3: c", "item_1 item_2"},
+		"around":  {"# To do\r\n\r\n  -   [ ]  a b \t\r\ntext\n- b\n-[ ] c\n- [] d\n- [ ]e\n- [ ]\n- [y] f\n10.[ ] g\nx. [ ] h\n> - [ ] i", "item_1: a b", ""},
+	} {
+		doc, refusal := gateway.ParseSubtasks(gateway.FromText(tt.text, "/plan"), subtaskRules(t))
+		if refusal != nil {
+			t.Errorf("%s: %v", name, verdict(refusal))
+			continue
+		}
+		var words []string
+		for _, s := range doc.Subtasks {
+			word := s.ID + ": " + s.Description
+			if len(s.Dependencies) > 0 {
+				word += "<" + strings.Join(s.Dependencies, ",")
+			}
+			words = append(words, word)
+			if s.Tool != gateway.CallerExecutor || s.Args == nil || s.Dependencies == nil {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+		if got := strings.Join(words, "|"); got != tt.want || strings.Join(doc.Done, " ") != tt.done || !doc.Checklist || doc.Filled != nil {
+			t.Errorf("%s: %s, done %v, checklist %v, filled %v; want %s, done %s", name, got, doc.Done, doc.Checklist, doc.Filled, tt.want, tt.done)
+		}
+	}
+}
+
+func TestStrategyOf(t *testing.T) {
+	for text, want := range map[string]gateway.PlanStrategy{
+		subtasksOf(sub("a"), sub("b", `"parent":"a"`)): gateway.Hierarchical, subtasksOf(sub("a", `"parent":null`)): gateway.Flat,
+		"- [ ] a": gateway.Flat, "[1]": gateway.Flat, `{"subtasks":[1]}`: gateway.Flat, "{": gateway.Flat,
+	} {
+		if got := gateway.StrategyOf(gateway.FromText(text, "/plan")); got != want {
+			t.Errorf("StrategyOf(%s) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestFitsExpect(t *testing.T) {
+	tests := map[string]struct {
+		expect, value string
+		want          []string
+	}{
+		"anything":      {`null`, `{"a":1}`, nil},
+		"fits":          {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":3,"x":1}`, nil},
+		"another type":  {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":"3"}`, []string{"/n"}},
+		"too small":     {`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":0}`, []string{"/n"}},
+		"missing":       {`{"required":["n","m"]}`, `{}`, []string{"/m", "/n"}},
+		"null":          {`{"type":"object"}`, `null`, []string{""}},
+		"by definition": {`{"$defs":{"t":{"type":"string"}},"type":"array","items":{"$ref":"#/$defs/t"}}`, `["a",1]`, []string{"/1"}},
+		"no schema":     {`{"type":"x"}`, `1`, []string{""}},
+		"far too much":  {`{"type":"string","pattern":"^(a{900}){1}$"}`, `"` + strings.Repeat("a", 60<<10) + `"`, []string{""}},
+	}
+	for name, tt := range tests {
+		var got []string
+		for _, p := range gateway.FitsExpect(decoded(t, tt.expect), decoded(t, tt.value)) {
+			got = append(got, string(p.Pointer))
+			if p.Want == "" {
+				t.Errorf("%s: %+v does not say what would have been right", name, p)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: FitsExpect(%s, %.40s), -want +got:\n%s", name, tt.expect, tt.value, diff)
+		}
+	}
+}
+
+// A schema from outside must not make judging dear, nor load anything.
+func TestExpectIsBounded(t *testing.T) {
+	doubling := []string{`"x0":{"type":"string"}`}
+	for i := 1; i < 40; i++ {
+		ref := `{"$ref":"#/$defs/x` + string(ijson.Canonical(float64(i-1))) + `"}`
+		doubling = append(doubling, `"x`+string(ijson.Canonical(float64(i)))+`":{"allOf":[`+ref+`,`+ref+`]}`)
+	}
+	for name, tt := range map[string]struct {
+		expect string
+		ok     bool
+	}{
+		"small":             {`{"type":"object"}`, true},
+		"own definitions":   {`{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://example.com/x","$defs":{"t":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/t"},"b":{"$ref":"#/$defs/t"}}}`, true},
+		"a property $ref":   {`{"properties":{"$ref":{"type":"string"},"pattern":{"type":"string"}}}`, true},
+		"a pattern":         {`{"pattern":"^[0-9]{4}-[0-9]{2}$"}`, true},
+		"a file":            {`{"$ref":"file:///etc/passwd"}`, false},
+		"another schema":    {`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, false},
+		"a circle":          {`{"properties":{"a":{"$ref":"#"}}}`, false},
+		"nothing there":     {`{"$ref":"#/$defs/x"}`, false},
+		"doubling":          {`{"$ref":"#/$defs/x39","$defs":{` + strings.Join(doubling, ",") + `}}`, false},
+		"a dynamic one":     {`{"$dynamicRef":"#x"}`, false},
+		"a base inside":     {`{"items":{"$id":"https://example.com/y"}}`, false},
+		"a pattern's count": {`{"pattern":"` + strings.Repeat("a{1000}", 10) + `"}`, false},
+		"a long pattern":    {`{"pattern":"` + strings.Repeat("a", 300) + `"}`, false},
+		"no pattern":        {`{"pattern":"("}`, false},
+		"patterns of names": {`{"patternProperties":{"a{1000}b{1000}c{1000}d{1000}":{}}}`, false},
+		"too large":         {`{"description":"` + strings.Repeat("x", 17<<10) + `"}`, false},
+		"true":              {`true`, false},
+		"a list":            {`[]`, false},
+	} {
+		_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(sub("a", `"expect":`+tt.expect))), subtaskRules(t))
+		if (refusal == nil) != tt.ok || refusal != nil && refusal.Reason != "invalid_plan:subtask_1_bad_expect" {
+			t.Errorf("%s: ParseSubtasks with expect %.80s = %v, want it taken: %v", name, tt.expect, refusal, tt.ok)
+		}
+	}
+}
+
+// However much is wrong, a result shows little of it, and says how much there was.
+func TestHostileSubtasksAreBounded(t *testing.T) {
+	for name, plan := range hostilePlans(20) {
+		rules := subtaskRules(t)
+		rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, gateway.Hierarchical
+		_, refusal := gateway.ParseSubtasks(gateway.ReadReply(plan), rules)
+		if refusal == nil || len(refusal.Problems) > 51 {
+			t.Errorf("%s: refusal %v", name, refusal)
+			continue
+		}
+		if size := len(ijson.Canonical(shown(refusal.Problems))); size > 64<<10 {
+			t.Errorf("%s: %d bytes of problems", name, size)
+		}
+	}
+}
+
+func shown(problems []gateway.Problem) any {
+	list := make([]any, len(problems))
+	for i, p := range problems {
+		list[i] = p.Value()
+	}
+	return list
+}

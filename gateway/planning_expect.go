@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"maps"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// Bounds of a schema that says what a caller's result is to be: a plan comes from outside, and so does what it is judged by.
+const (
+	maxExpect       = 16 << 10 // bytes of its canonical form
+	maxExpectWeight = 4_000    // values, and instructions of its patterns, each time that it refers to them
+	maxPattern      = 256      // bytes of a pattern
+	maxExpectWork   = 50 << 20 // weight times bytes of the value that is judged
+)
+
+// FitsExpect is what of a value does not fit what a subtask expects; the pointers start at the value, and the reasons are
+// empty. Nil: it fits, as anything does where nothing is expected. Nothing fits a schema that [ParseSubtasks] would refuse.
+func FitsExpect(expect, value any) []Problem {
+	if expect == nil {
+		return nil
+	}
+	schema, weight := compileExpect(expect)
+	switch {
+	case schema == nil:
+		return []Problem{problem("", "", value, "what the plan expects, which is no schema")}
+	case weight*len(ijson.Canonical(value)) > maxExpectWork:
+		return []Problem{problem("", "", value, "a smaller value: it is too much to judge by this schema")}
+	}
+	var problems []Problem
+	for _, w := range schema.Check(value) {
+		got, there := w.Pointer.In(value)
+		if !there {
+			got = Missing
+		}
+		problems = append(problems, problem("", w.Pointer, got, w.Want))
+	}
+	return CapProblems(problems)
+}
+
+// compileExpect takes a schema from outside, nil if it is none. Its weight bounds what judging a value by it costs.
+func compileExpect(expect any) (_ *catalog.Schema, weight int) {
+	text := ijson.Canonical(expect)
+	if len(text) > maxExpect {
+		return nil, 0
+	}
+	w := weigher{root: expect, known: map[string]int{}}
+	if weight = w.weigh(expect, true); weight > maxExpectWeight {
+		return nil, 0
+	}
+	schema, err := catalog.CompileSchema(text)
+	if err != nil {
+		return nil, 0
+	}
+	return schema, weight
+}
+
+// weigher finds how much a schema is with all that it refers to, so that definitions that refer to one another twice and
+// twice again do not make judging endless. It may refer to its own parts by pointer, but not in a circle.
+type weigher struct {
+	root  any
+	known map[string]int // by reference; one that is being weighed weighs too much
+}
+
+const tooHeavy = maxExpectWeight + 1
+
+func (w weigher) weigh(v any, isRoot bool) int {
+	sum := 1
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			sum = min(sum+w.weigh(element, false), tooHeavy)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			sum = min(sum+w.member(key, v[key], isRoot), tooHeavy)
+		}
+	}
+	return sum
+}
+
+// member weighs a member, which may be a keyword.
+func (w weigher) member(key string, v any, ofRoot bool) int {
+	text, isText := v.(string)
+	switch {
+	case isText && key == "$ref":
+		return w.reference(text)
+	case isText && (key == "$dynamicRef" || key == "$recursiveRef" || key == "$id" && !ofRoot):
+		return tooHeavy
+	case isText && key == "pattern":
+		return patternWeight(text)
+	case key == "patternProperties":
+		patterns, _ := v.(map[string]any)
+		sum := w.weigh(v, false)
+		for _, p := range slices.Sorted(maps.Keys(patterns)) {
+			sum = min(sum+patternWeight(p), tooHeavy)
+		}
+		return sum
+	}
+	return w.weigh(v, false)
+}
+
+func (w weigher) reference(ref string) int {
+	if weight, known := w.known[ref]; known {
+		return weight
+	}
+	w.known[ref] = tooHeavy
+	pointer, local := strings.CutPrefix(ref, "#")
+	target, there := ijson.Pointer(pointer).In(w.root)
+	if local && there && !strings.Contains(pointer, "%") {
+		w.known[ref] = w.weigh(target, pointer == "")
+	}
+	return w.known[ref]
+}
+
+// patternWeight is the number of instructions of a pattern, which may count far: a{1000} has a thousand.
+func patternWeight(pattern string) int {
+	if len(pattern) > maxPattern {
+		return tooHeavy
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return tooHeavy
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return tooHeavy
+	}
+	return min(len(program.Inst), tooHeavy)
+}

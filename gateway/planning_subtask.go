@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// maxDescription bounds a subtask's description, in characters.
+const maxDescription = 4000
+
+// subtaskRow is a subtask on its way through the checks.
+type subtaskRow struct {
+	Subtask
+	members map[string]any
+	known   bool    // the id is good
+	left    bool    // left out of the later checks
+	marked  bool    // the arguments hold references
+	node    int32   // in the parser's order
+	on      []int32 // nodes of the dependencies that are there
+}
+
+// subtaskParser judges the subtasks of one plan.
+type subtaskParser struct {
+	*faults
+	rules DocumentRules
+	at    ijson.Pointer // of the list
+	ids   *idSet
+	rows  []subtaskRow
+	known []string // members of a subtask
+
+	byID    map[string]int32 // nodes: first the earlier subtasks, then the plan's
+	order   waits
+	tools   map[string]bool // whether allowed
+	cycle   []string
+	schemas map[int32]*catalog.Schema // of what callers' subtasks return
+}
+
+func newSubtaskParser(f *faults, rules DocumentRules, list []any, at ijson.Pointer) *subtaskParser {
+	p := &subtaskParser{faults: f, rules: rules, at: at, ids: &idSet{rows: list}, rows: make([]subtaskRow, len(list))}
+	p.known = []string{"id", "description", "dependencies", "tool", "args", "critical", "expect"}
+	if rules.Strategy == Hierarchical {
+		p.known = append(p.known, "parent")
+	}
+	p.tools = map[string]bool{CallerExecutor: true, ModelExecutor: rules.LLM}
+	for _, name := range rules.Allowed {
+		p.tools[name] = true
+	}
+	return p
+}
+
+// subtaskObject is one subtask of the list as it was sent.
+type subtaskObject struct {
+	object
+	i int
+}
+
+func (o subtaskObject) fault(reason, key, want string) *Problem {
+	return o.wrong("subtask_"+strconv.Itoa(o.i+1)+"_"+reason, key, want)
+}
+
+// parse judges the subtask at index i by itself.
+func (p *subtaskParser) parse(i int, v any) {
+	row := &p.rows[i]
+	before := p.count()
+	o := subtaskObject{object{faults: p.faults, at: p.at.Index(i)}, i}
+	var ok bool
+	if o.members, ok = v.(map[string]any); !ok {
+		p.add("subtask_"+strconv.Itoa(i+1)+"_not_object", o.at, v, "an object {id, description, dependencies, tool, args}")
+		row.left = true
+		return
+	}
+	row.members = o.members
+	if o.hasOther(p.known) {
+		o.extraPresent("subtask_"+strconv.Itoa(i+1)+"_extra_keys", p.known)
+	}
+	row.ID, row.known = o.subtaskID(p.ids)
+	row.Description = o.description()
+	row.Dependencies = o.dependencies()
+	row.Tool = o.tool(p.rules.LLM)
+	if row.Args, ok = o.members["args"].(map[string]any); !ok {
+		row.Args = o.noArgs()
+	}
+	row.marked = marked(row.Args)
+	row.Critical = o.critical()
+	if p.rules.Strategy == Hierarchical {
+		row.Parent = o.parent()
+	}
+	row.Expect = o.expect(row.Tool)
+	row.left = p.count() > before
+}
+
+// count is how many faults there are.
+func (f *faults) count() int { return len(f.list) + f.more }
+
+func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
+	v := o.members["id"]
+	s, isText := v.(string)
+	id := ijson.Trim(s)
+	switch {
+	case isSubtaskID(id):
+		return id, true
+	case v == nil || isText && id == "":
+		o.fault("missing_id", "id", "a text that names it")
+	default:
+		p := o.fault("bad_id", "id", "1 to 64 of a-z, 0-9, _ and -, the first a letter or digit")
+		if fix := asText(o.at.Member("id"), v); fix != nil && p.listed() && isSubtaskID(fix.Value.(string)) {
+			fix.Value = ids.unused(fix.Value.(string))
+			p.Fix = fix
+		}
+	}
+	return "", false
+}
+
+func (o subtaskObject) description() string {
+	v := o.members["description"]
+	s, _ := v.(string)
+	switch {
+	case ijson.Blank(s):
+		o.fault("missing_description", "description", "a text that says what to do").Fix = asText(o.at.Member("description"), v)
+	case len(s) > maxDescription && utf8.RuneCountInString(s) > maxDescription:
+		o.fault("bad_description", "description", "at most 4,000 characters")
+	}
+	return s
+}
+
+// dependencies reads a list of different ids, which need not be there.
+func (o subtaskObject) dependencies() []string {
+	v, there := o.members["dependencies"]
+	if !there {
+		return []string{}
+	}
+	list, ok := v.([]any)
+	ids := make([]string, len(list))
+	for i, entry := range list {
+		if s, isText := entry.(string); isText {
+			ids[i] = ijson.Trim(s)
+		}
+		ok = ok && ids[i] != ""
+	}
+	if !ok || repeats(ids) {
+		o.fault("bad_dependencies", "dependencies", "a list of different ids; [] for none")
+	}
+	return ids
+}
+
+func repeats(names []string) bool {
+	if len(names) <= 8 {
+		for i, n := range names {
+			if slices.Contains(names[:i], n) {
+				return true
+			}
+		}
+		return false
+	}
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		seen[n] = true
+	}
+	return len(seen) < len(names)
+}
+
+// tool reads who is to work on it, stripped; "" if that is not said as it should be.
+func (o subtaskObject) tool(llm bool) string {
+	v := o.members["tool"]
+	s, ok := text(v)
+	switch {
+	case v == nil && llm:
+		return ModelExecutor
+	case v == nil:
+		return CallerExecutor
+	case !ok:
+		o.fault("bad_tool", "tool", "a tool's name, model or caller")
+	}
+	return s
+}
+
+func (o subtaskObject) noArgs() map[string]any {
+	if v := o.members["args"]; v != nil {
+		o.fault("bad_args", "args", "an object of arguments").Fix = asObject(o.at.Member("args"), v)
+	}
+	return map[string]any{}
+}
+
+func (o subtaskObject) critical() bool {
+	v := o.members["critical"]
+	critical, ok := v.(bool)
+	if !ok && v != nil {
+		o.fault("bad_critical", "critical", "true or false").Fix = asBool(o.at.Member("critical"), v)
+	}
+	return critical
+}
+
+func (o subtaskObject) parent() string {
+	v := o.members["parent"]
+	s, ok := text(v)
+	if !ok && v != nil {
+		o.fault("bad_parent", "parent", "the id of the subtask that joins the results of this one")
+	}
+	return s
+}
+
+// expect reads a schema, which only a caller's result is judged by.
+func (o subtaskObject) expect(tool string) any {
+	v := o.members["expect"]
+	if v == nil {
+		return nil
+	}
+	if tool != CallerExecutor && tool != "" {
+		o.fault("bad_expect", "expect", "only where the tool is caller")
+	} else if schema, _ := compileExpect(v); schema == nil {
+		o.fault("bad_expect", "expect", "a JSON schema of at most 16 KiB that refers to nothing outside itself, nor in a circle")
+	}
+	return v
+}
