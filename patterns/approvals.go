@@ -55,7 +55,9 @@ type Owner interface {
 	Record(id string) (events []Event, kept int64, err error)
 	// List is a page of runs, newest first.
 	List(Filter) (Page, error)
-	// Changed returns the ids of runs that have changed since it was asked before, [Everything] where it is not known which,
+	// Plan is a stored plan of any principal as it stands, see [Plans.Plan].
+	Plan(id string) (PlanState, error)
+	// Changed returns the ids of runs and plans that have changed since it was asked before, [Everything] where it is not known which,
 	// and what to ask with next; at the latest when ctx ends, then none. The first time it is asked with 0.
 	Changed(ctx context.Context, since uint64) (ids []string, next uint64)
 }
@@ -108,6 +110,14 @@ type Asked struct {
 	// Of one that was decided:
 	Given *Given
 	Spent bool // the call was begun
+}
+
+// Plan is the plan that the question is about whole; false: it is about one call.
+func (a Asked) Plan() (gateway.Envelope, bool) {
+	if a.Key == "" || a.Question.Step != a.Key {
+		return gateway.Envelope{}, false
+	}
+	return gateway.ReadEnvelope(a.Question)
 }
 
 // Given is an answer as it stands. What it says is a person's, and was judged when it was given, not now.

@@ -42,7 +42,8 @@ type Approval struct {
 	Question gateway.Question // the same as it would be sent, but for what the engine adds
 	Rule     string           // why the policy asks
 	Approver Approver
-	Catalog  *catalog.Catalog // where the call's tool is
+	Catalog  *catalog.Catalog  // where the call's tool is
+	Plan     *gateway.Envelope // the question is about a whole plan, not a call; nil: about a call
 }
 
 // Decision is a person's answer. The zero Decision is no.

@@ -49,6 +49,7 @@ type IntentBody struct {
 	IdempotencyKey string       `json:"idempotency_key"`
 	Verdict        *VerdictBody `json:"verdict"`
 	Grant          string       `json:"grant"` // the approval that it spends
+	Share          string       `json:"share"` // of a plan that was approved whole: the subtask whose share it spends
 
 	// Of a question to a person:
 	Object json.RawMessage `json:"object"` // the [gateway.Question] in canonical form; nil where nobody's time is taken

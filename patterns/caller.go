@@ -45,6 +45,7 @@ type Waiting struct {
 	CallEffect   catalog.Effect
 	Phrase       string          // the call in words, of judged typed values only
 	Schema       json.RawMessage // of the arguments
+	WholePlan    bool            // the question is about a plan, see [gateway.Envelope], and not a call
 	Rule, Reason string
 	Least        gateway.Assurance
 
@@ -54,8 +55,9 @@ type Waiting struct {
 	// Names may be chosen, Forbidden not any more; Left is how often something may be proposed.
 	Names, Forbidden []string
 	Left             int
-	Last             any // the newest observation, as rows show it; nil where there is none
-	Refused          int // proposals refused at this turn; SoFar has the problems of the newest
+	Last             any            // the newest observation, as rows show it; nil where there is none
+	Refused          int            // proposals refused at this turn; SoFar has the problems of the newest
+	Ready            []ReadySubtask // of planning: the work that the caller is to do; Argument is results
 	SoFar            Result
 
 	Since, Until time.Time // set by the engine; a zero Until is no limit

@@ -202,7 +202,9 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 		Kind: ForApproval, Phase: phase, Tool: a.Question.Tool, ArgsHash: ijson.ArgsHash(a.Action.Args), Question: a.Question,
 		Rule: a.Rule, Reason: a.Rule, Least: a.Approver.least(), Phrase: a.Question.Tool,
 	}
-	if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
+	if a.Plan != nil {
+		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)
+	} else if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
 		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Input.JSON()
 	} else {
 		w.CallEffect = catalog.Read // the closing answer

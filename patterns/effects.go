@@ -26,10 +26,17 @@ func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
 	return run.Do(e)
 }
 
+// ApprovePlan names the effect that puts a whole plan to a person; the question's step is the effect's own key, which no call
+// has.
+const ApprovePlan = "approve_plan"
+
 // AskPerson puts an action to a person. Where they take their time, the run waits for them meanwhile, and soFar is how it
 // then stands; [ReasonExpired] says that they did not answer in time.
 func AskPerson(run Run, e Effect, a Approval, soFar func() Result) (Decision, Outcome) {
 	e.Kind, e.Name, e.Approval = HumanEffect, "approve", &a
+	if a.Plan != nil {
+		e.Name = ApprovePlan
+	}
 	e.Input = a.input()
 	if e.Waiting = a.waiting(e.Phase, soFar); e.Waiting != nil {
 		e.Timeout = a.Approver.Expires
@@ -57,6 +64,15 @@ func Await(run Run, e Effect, w Waiting) Outcome {
 	return run.Do(e)
 }
 
+// StepPlan does something to a stored plan. Of a load the outcome's output is {plan, version}: the decoded content (see
+// [ReadPlan]) and what a commit stands on. One that failed has a plan's stop reason; of [PlanConflict] and [PlanBusy] the
+// output is {plan, version} too where a load says so.
+func StepPlan(run Run, e Effect, s PlanStep) Outcome {
+	e.Kind, e.Name, e.Plan = PlanEffect, string(s.Op), &s
+	e.Input = s.input()
+	return run.Do(e)
+}
+
 // Each runs body for every item in a branch of its own, at most limit at once, and returns the results in the
 // order of the items.
 func Each[In, Out any](run Run, name string, items []In, limit int, body func(branch Run, i int, item In) Out) []Out {
@@ -66,6 +82,10 @@ func Each[In, Out any](run Run, name string, items []In, limit int, body func(br
 }
 
 // Sleep pauses the run.
-func Sleep(run Run, d time.Duration) {
-	run.Do(Effect{Kind: TimerEffect, Name: "sleep", Input: []byte("null"), Timeout: d})
+func Sleep(run Run, d time.Duration) { Pause(run, Effect{}, d) }
+
+// Pause pauses the run with words for its progress; it is over when the run is taken back.
+func Pause(run Run, e Effect, d time.Duration) Outcome {
+	e.Kind, e.Name, e.Input, e.Timeout = TimerEffect, "sleep", []byte("null"), d
+	return run.Do(e)
 }

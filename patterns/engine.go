@@ -23,6 +23,7 @@ type Engine interface {
 	// turn one is taken. Its error may also be [ErrNoRun], [ErrNotTaken] or [ErrJournal].
 	Continue(ctx context.Context, c Continuation) (Ended, error)
 	Runs
+	Plans
 }
 
 // Job is one run to carry out.
@@ -123,6 +124,7 @@ func PatternOf(kind gateway.Kind) (Pattern, bool) {
 		gateway.Orchestrator:      Orchestrate,
 		gateway.Routing:           Route,
 		gateway.Supervisor:        Supervise,
+		gateway.Planning:          Plan,
 	}[kind]
 	return p, ok
 }

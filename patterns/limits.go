@@ -34,6 +34,14 @@ func Limits(s Spec) map[string]any {
 		limit("max_delegations", b.MaxDelegations)
 	case gateway.Supervisor:
 		count("max_steps", b.MaxSteps)
+	case gateway.Planning:
+		count("max_subtasks", b.MaxSubtasks)
+		count("max_depth", b.MaxDepth)
+		limit("max_replans", b.MaxReplans)
+		count("max_iterations", b.MaxIterations)
+		count("max_concurrent", b.MaxConcurrent)
+		count("max_retries", b.MaxRetries)
+		v["subtask_timeout_seconds"] = seconds(b.SubtaskTimeout)
 	}
 	return v
 }

@@ -169,6 +169,7 @@ func (l *log) called(e Effect, p gateway.Permit) Outcome {
 // note enters a call into the ledger; one that was not tried leaves no row.
 func (l *log) note(p gateway.Permit, out Outcome) {
 	if out.State == Canceled || out.Order == 0 {
+		l.gate.Release(p)
 		return
 	}
 	l.gate.Note(p, gateway.Entry{Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order})

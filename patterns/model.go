@@ -27,11 +27,16 @@ const (
 	AskRoute  Ask = "route"  // {"kind":"route","target","args":{"ticket"}}
 	AskAction Ask = "action" // {"kind":"tool","name","args"} or {"kind":"final","answer"}
 	AskAnswer Ask = "answer" // plain text, made from what was observed
+	// Of planning (spec/planning-reference.md section 15):
+	AskSubtasks Ask = "subtasks" // {"kind":"plan","subtasks":[{id,description,dependencies,tool,args}]}
+	AskReplan   Ask = "replan"   // the same for what remains, with adjustment_rationale
+	AskWork     Ask = "work"     // plain text: a subtask's result
 )
 
 // intent is what the answer is called: both plans are one.
 func (a Ask) intent() string {
-	if a == AskTasks {
+	switch a {
+	case AskTasks, AskSubtasks, AskReplan:
 		return string(AskPlan)
 	}
 	return string(a)
@@ -54,8 +59,8 @@ type Question struct {
 	MaxRequests int
 }
 
-// Decision reports whether the answer must be one JSON object; only [AskAnswer] wants prose.
-func (q Question) Decision() bool { return q.Ask != AskAnswer }
+// Decision reports whether the answer must be one JSON object; [AskAnswer] and [AskWork] want prose.
+func (q Question) Decision() bool { return q.Ask != AskAnswer && q.Ask != AskWork }
 
 // Answer is what a model said, with what it cost.
 type Answer struct {

@@ -5,7 +5,7 @@ import (
 	"patterngate/ijson"
 )
 
-// The phases of the four patterns (spec/patterns.md section 0). A result carries one on every stop and on nothing
+// The phases of the patterns (spec/patterns.md section 0, spec/planning-reference.md section 15). A result carries one on every stop and on nothing
 // else.
 const (
 	PhasePlan      = "plan"
@@ -18,11 +18,17 @@ const (
 	PhaseHuman     = "human_approval"
 	PhaseExecution = "execution"
 	PhaseFinalize  = "finalize"
+	PhaseReplan    = "replan"
+	PhaseStatus    = "status"
 	PhaseRequest   = "request" // the call itself was refused; no run began
 )
 
-// Success is the stop reason of a run that did what it was asked.
-const Success = "success"
+// The stop reasons of runs that did what they were asked; the others are of planning alone.
+const (
+	Success          = "success"
+	SuccessPartial   = "success_partial"   // only subtasks that are not critical are missing
+	IterationPending = "iteration_pending" // a round is done, and the planning is not complete
+)
 
 // maxAnswer is how much of a final text a result keeps, in bytes.
 const maxAnswer = 16 << 10
@@ -50,6 +56,8 @@ type Result struct {
 	Received       any      // the status it has
 	BadObservation any
 	Bad            bool // the three above are set
+
+	Planned *Planned // of planning; else nil
 
 	Human   *HumanApproval
 	Trace   []any
@@ -79,7 +87,9 @@ type Judged struct {
 }
 
 // OK reports whether the run did what it was asked.
-func (r Result) OK() bool { return r.StopReason == Success }
+func (r Result) OK() bool {
+	return r.StopReason == Success || r.StopReason == SuccessPartial || r.StopReason == IterationPending
+}
 
 // Spent is one limit in force and what was used of it; seconds have three decimals.
 type Spent struct {

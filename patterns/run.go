@@ -20,6 +20,16 @@ type Run interface {
 	// returns when all have ended. Results go to slots; which branch is faster must not matter. Of the branches of
 	// one run only one runs pattern code at a time.
 	Go(name string, n, limit int, body func(branch Run, i int))
+	// Flow runs bodies, each in a branch of its own, as next hands them out: next is asked at the start and whenever a body
+	// has ended, again and again until it gives none. Flow returns when none runs and next gave none. Of the branches of
+	// one run only one runs pattern code at a time, so bodies and next may share values; and in which order they go on is
+	// the order in which their outcomes are recorded, so that a replay hands out the same. A body's branch is keyed by its
+	// name (`name#n/`); it does not call Flow or Go itself. One that waits for somebody does not end: the others go on,
+	// then the run rests.
+	Flow(next func() (name string, body func(branch Run), ok bool))
+	// Shows says how the run as it stands is shown while it goes on or waits, for who looks at it meanwhile. soFar only
+	// reads; it is called when none of the run's own code runs.
+	Shows(soFar func() Result)
 }
 
 // EffectKind says who answers an effect.
@@ -63,6 +73,10 @@ type Effect struct {
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
 	Approval *Approval      // of a human effect
+	Plan     *PlanStep      // of a plan effect
+	// Ends is of a pause in a Flow: it is asked whenever a body has ended, and true ends the pause as if it were over. It
+	// only reads. Nil: never.
+	Ends func() bool
 	// Waiting is of a caller effect that waits; nil: Input is a proposal that was handed in. It is also of a human effect
 	// that settles a call in doubt, or that asks a person who takes their time.
 	Waiting *Waiting

@@ -99,8 +99,19 @@ func (s *scripted) perform(e Effect, once string) Outcome {
 		return Outcome{State: OK}
 	case e.Kind == CallerEffect && e.Waiting == nil:
 		return Outcome{State: OK}
+	case e.Kind == PlanEffect: // it keeps none
+		return Outcome{State: OK}
 	}
 	return Outcome{State: Failed, Reason: ReasonExpired}
+}
+
+func (s *scripted) Shows(func() Result) {}
+
+func (s *scripted) Flow(next func() (string, func(Run), bool)) {
+	for name, body, ok := next(); ok; name, body, ok = next() {
+		body(&scripted{s.world, s.key(name) + "/", map[string]int{}, s.at})
+		s.at = s.clock
+	}
 }
 
 func (s *scripted) Go(name string, n, _ int, body func(Run, int)) {

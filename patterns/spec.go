@@ -21,12 +21,30 @@ type Spec struct {
 	Prompts   Prompts
 	// Aggregate joins what an orchestrator's tasks returned.
 	Aggregate func(Inputs, []TaskRow) Aggregate
+
+	// Of planning:
+	Plans    string          // the pattern's own name, under which its plans are kept; the prefix of its tools' names
+	LLM      bool            // a language model is configured; rules are none
+	Envelope RequireApproval // which plans a person approves whole before anything of them runs
 }
+
+// RequireApproval says which plans are put to a person before anything of them runs. The zero RequireApproval is every
+// plan.
+type RequireApproval string
+
+// Which plans a person approves.
+const (
+	RequireNone  RequireApproval = "none"
+	RequirePlan  RequireApproval = "plan"  // every plan
+	RequireWrite RequireApproval = "write" // those in which a tool writes or destroys
+)
 
 // Prompts are the system prompts of a pattern's questions.
 type Prompts struct {
 	Decide string // for a plan, route or action
 	Answer string // for the final text
+	Replan string // for what remains of a plan of subtasks
+	Work   string // for the result of a subtask
 }
 
 // Inputs are a pattern's own arguments besides the goal, by name.
@@ -42,6 +60,7 @@ type Task struct {
 	Handover bool
 	// Finalize asks for a final text; without it history and aggregate are the answer.
 	Finalize bool
+	Plan     *PlanCall // of planning
 }
 
 // tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
@@ -71,6 +90,17 @@ func offered(tools []catalog.Tool) []any {
 	list := make([]any, len(tools))
 	for i, t := range tools {
 		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(requestID)}
+	}
+	return list
+}
+
+// offeredWithReturns words what they return too, for plans in which one call takes what another found.
+func offeredWithReturns(tools []catalog.Tool) []any {
+	list := offered(tools)
+	for i, t := range tools {
+		if words := t.ReturnWords(); words != nil {
+			list[i].(map[string]any)["returns"] = words
+		}
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (cfg Config) check() error {
 		add("API key: holds white space or characters beyond ASCII; want it as the server gave it out")
 	}
 	if ijson.Blank(cfg.Model) {
-		add("model: missing")
+		faults = append(faults, errBlankModel)
 	}
 	if cfg.Timeout < 0 {
 		add("time-out: got %v; want 0 or more", cfg.Timeout)
@@ -107,8 +108,8 @@ func (cfg Config) check() error {
 	if cfg.MaxRetries < 0 {
 		add("retries: got %d; want 0 or more", cfg.MaxRetries)
 	}
-	if !(cfg.Temperature >= 0 && cfg.Temperature <= 2) {
-		add("temperature: got %v; want 0 to 2", cfg.Temperature)
+	if fault := faultOfTemperature(cfg.Temperature); fault != nil {
+		faults = append(faults, fault)
 	}
 	return errors.Join(faults...)
 }
@@ -129,6 +130,33 @@ func faultOfBase(text string) string {
 		return "has a query or fragment"
 	}
 	return ""
+}
+
+// With returns a model that asks the same server over the same connections for another model's answers, or for the same
+// model's at another temperature, 0 to 2. An empty name is m's own. m does not change.
+func (m *OpenAI) With(model string, temperature float64) (*OpenAI, error) {
+	var faults []error
+	if model != "" && ijson.Blank(model) {
+		faults = append(faults, errBlankModel)
+	}
+	if fault := faultOfTemperature(temperature); fault != nil {
+		faults = append(faults, fault)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	other := *m
+	other.model, other.temperature = cmp.Or(model, m.model), number(temperature)
+	return &other, nil
+}
+
+var errBlankModel = errors.New("llm: model: missing")
+
+func faultOfTemperature(t float64) error {
+	if t >= 0 && t <= 2 {
+		return nil
+	}
+	return fmt.Errorf("llm: temperature: got %v; want 0 to 2", t) // NaN too
 }
 
 // Name returns the model's name.

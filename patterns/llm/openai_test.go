@@ -58,6 +58,7 @@ func TestAskSendsTwoMessages(t *testing.T) {
 	for ask, phase := range map[patterns.Ask]string{
 		patterns.AskPlan: llmtest.Decide, patterns.AskTasks: llmtest.Decide, patterns.AskRoute: llmtest.Decide,
 		patterns.AskAction: llmtest.Decide, patterns.AskAnswer: llmtest.Finalize,
+		patterns.AskSubtasks: llmtest.Decide, patterns.AskReplan: llmtest.Decide, patterns.AskWork: llmtest.Finalize,
 	} {
 		m, server := model(t, nil, llmtest.Content("fine"))
 		q := question(ask, payload)

@@ -17,6 +17,10 @@ func Prompts(kind gateway.Kind) patterns.Prompts {
 		return patterns.Prompts{Decide: RoutePrompt, Answer: RouteAnswerPrompt}
 	case gateway.Supervisor:
 		return patterns.Prompts{Decide: ActionPrompt, Answer: ActionAnswerPrompt}
+	case gateway.Planning:
+		return patterns.Prompts{
+			Decide: SubtasksPrompt, Answer: SubtasksAnswerPrompt, Replan: ReplanPrompt, Work: WorkPrompt,
+		}
 	}
 	return patterns.Prompts{}
 }

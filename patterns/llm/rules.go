@@ -62,8 +62,12 @@ func (r *Rules) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, 
 		text, err = r.read(q).action()
 	case patterns.AskAnswer:
 		text = composeAnswer(q.Payload)
-	default:
-		err = fmt.Errorf("rules: question %q; plan, tasks, route, action or answer", q.Ask)
+	case patterns.AskSubtasks:
+		text, err = r.readPlanned(q).subtasks()
+	case patterns.AskReplan:
+		err = mend()
+	default: // work among them: only a language model has the model executor
+		err = fmt.Errorf("rules: question %q; plan, tasks, route, action, subtasks or answer", q.Ask)
 	}
 	if err != nil {
 		return patterns.Answer{}, err
@@ -85,6 +89,8 @@ type reading struct {
 	withheld []int    // what the goal wants done and forbids as well
 	open     []bool   // which tools may be picked for this goal
 	byShape  map[string][]span
+	links    *links   // of a plan of subtasks; nil: one call's result is no other's argument
+	context  *reading // what is known besides the goal: values only; nil: nothing
 }
 
 func (r *Rules) read(q patterns.Question) *reading {

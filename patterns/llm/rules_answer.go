@@ -15,8 +15,8 @@ const (
 	maxText     = 160 // of one value
 )
 
-// composeAnswer makes the final text from the facts of a payload with a history or an aggregate: no word of it comes
-// from anywhere else.
+// composeAnswer makes the final text from the facts of a payload with a history, results of subtasks or an aggregate: no
+// word of it comes from anywhere else.
 func composeAnswer(payload map[string]any) string {
 	var parts []string
 	if aggregate, ok := payload["aggregate"].(map[string]any); ok {
@@ -24,6 +24,9 @@ func composeAnswer(payload map[string]any) string {
 	}
 	history, _ := payload["history"].([]any)
 	said := map[string]bool{}
+	if results, ok := payload["subtask_results"].(map[string]any); ok {
+		parts = resultsTold(results, said)
+	}
 	for _, row := range history {
 		if step, ok := row.(map[string]any); ok {
 			parts = append(parts, observed(calledIn(step), step["observation"], said))

@@ -41,9 +41,13 @@ func TestComposeAnswer(t *testing.T) {
 			"Health unknown, region north. Fuel: price 1.50 EUR. No data: parcels. Failed: w (task_timeout)."},
 		"cut result": {`{"history": [{"plan_step": {"tool": "show"}, "observation": {"truncated": true, "bytes": 9, "head": "{"}}]}`,
 			"Show: the result is too long to show."},
-		"no object":    {`{"history": [{"plan_step": {"tool": "show"}, "observation": "all well"}]}`, "Show: all well."},
-		"odd history":  {`{"history": [null, 7, {}, {"observation": null}]}`, "Nothing was found: no step returned any data."},
-		"hostile text": {`{"history": [{"plan_step": {"tool": "show"}, "observation": {"note": "a\u0000\u001b[31m\u202e\nb"}}]}`, "Show: note: a [31m b."},
+		"results of subtasks": {`{"goal": "g", "subtask_results": {"item_10": "posted", "item_2": {"text": "checked"}, "get_van": {"van": {"name": "Lena"}},
+			"lost": {"error": "gone"}, "none": null, "cut": {"truncated": true, "bytes": 9, "head": "{"}}}`,
+			"Cut: the result is too long to show. Van: name Lena. Item 2: text checked. Item 10: posted. Lost: error, gone."},
+		"no results of subtasks": {`{"goal": "g", "subtask_results": {}}`, "Nothing was found: no step returned any data."},
+		"no object":              {`{"history": [{"plan_step": {"tool": "show"}, "observation": "all well"}]}`, "Show: all well."},
+		"odd history":            {`{"history": [null, 7, {}, {"observation": null}]}`, "Nothing was found: no step returned any data."},
+		"hostile text":           {`{"history": [{"plan_step": {"tool": "show"}, "observation": {"note": "a\u0000\u001b[31m\u202e\nb"}}]}`, "Show: note: a [31m b."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := composeAnswer(decoded(t, c.payload)); got != c.want {

@@ -41,6 +41,7 @@ type argument struct {
 	head    []string // the same without id, number and the like: what the number belongs to
 	shape   *regexp.Regexp
 	members []member // of an enumeration of texts
+	samples []string // codes that the schema gives as examples: US
 }
 
 // toolWords is what an argument knows of its tool.
@@ -82,7 +83,31 @@ func newArgument(t catalog.Tool, p catalog.Property) argument {
 	}
 	a.shape = shape(p)
 	a.need = a.kind()
+	if a.need == needOther {
+		a.samples = samplesOf(p)
+	}
 	return a
+}
+
+// samplesOf are the codes, words of two to four capital letters, that are a property's example or stand in its description
+// behind "such as" or the like, up to the sentence's end.
+func samplesOf(p catalog.Property) []string {
+	var found []string
+	if isCode(p.Example) {
+		found = append(found, p.Example)
+	}
+	_, rest, _ := strings.Cut(p.Description, "such as ")
+	rest, _, _ = strings.Cut(rest, ".")
+	for _, w := range wordsOf(rest) {
+		if code := rest[w.start:w.end]; isCode(code) && !slices.Contains(found, code) {
+			found = append(found, code)
+		}
+	}
+	return found
+}
+
+func isCode(text string) bool {
+	return len(text) >= 2 && len(text) <= 4 && !strings.ContainsFunc(text, func(r rune) bool { return r < 'A' || r > 'Z' })
 }
 
 // named reports whether a word of the argument's name is one of the stems.

@@ -58,6 +58,7 @@ func (r *reading) inGoal(a argument, clauses []int) []candidate {
 		list = append(list, r.properNames(a)...)
 	case needOther:
 		r.addLoneID(&list, a)
+		r.addSamples(&list, a)
 	}
 	return list
 }
@@ -288,6 +289,21 @@ func (r *reading) addFlag(list *[]candidate, a argument) {
 	}
 }
 
+// addSamples takes a value that the argument's own example or description gives as one, if the goal has it letter by letter:
+// US where the description says "such as US or EU".
+func (r *reading) addSamples(list *[]candidate, a argument) {
+	if a.Type != "string" {
+		return
+	}
+	for _, sample := range a.samples {
+		for _, w := range r.goal.words {
+			if r.goal.text[w.start:w.end] == sample && !w.cited && !w.barred {
+				*list = append(*list, candidate{value: sample, why: onlyOne, at: w.start})
+			}
+		}
+	}
+}
+
 // addLoneID takes the one thing in the goal that looks like an id, for the one argument of all tools that wants an id.
 func (r *reading) addLoneID(list *[]candidate, a argument) {
 	if a.Type == "integer" || !a.isID() || r.idArguments() != 1 {
@@ -295,13 +311,22 @@ func (r *reading) addLoneID(list *[]candidate, a argument) {
 	}
 	var found []span
 	for _, c := range r.goal.values.chunks {
-		if looksLikeID(c.text) && !r.goal.values.covers(c.start) && !slices.ContainsFunc(found, func(s span) bool { return s.text == c.text }) {
+		if looksLikeID(c.text) && !r.goal.values.covers(c.start) && !r.hasForm(c.text) && !slices.ContainsFunc(found, func(s span) bool { return s.text == c.text }) {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 1 {
 		*list = append(*list, candidate{value: found[0].text, why: onlyOne, at: found[0].start})
 	}
+}
+
+// hasForm reports whether a text has the form that an argument of some tool wants: then it is that, and not just any id.
+func (r *reading) hasForm(text string) bool {
+	return slices.ContainsFunc(r.tools, func(t *studied) bool {
+		return slices.ContainsFunc(t.arguments, func(a argument) bool {
+			return a.need == needShaped && (a.shape.MatchString(text) || a.shape.MatchString(strings.ToUpper(text)))
+		})
+	})
 }
 
 func (a argument) isID() bool {

@@ -48,6 +48,7 @@ type filled struct {
 	more    []candidate    // other values of the argument named in moreOf, as good as the one taken
 	moreOf  string
 	places  []int // where in the goal the values stand
+	derived int   // how many of them only follow from fuller values
 }
 
 func (f filled) complete() bool { return len(f.missing) == 0 }
@@ -73,7 +74,13 @@ func (r *reading) fill(i int, clauses []int, more follow) filled {
 		if c := list; len(c) > 0 && c[0].at >= 0 {
 			taken[c[0].at] = a.need
 			f.places = append(f.places, c[0].at)
+			if c[0].why == derived {
+				f.derived++
+			}
 		}
+	}
+	if r.context != nil {
+		r.context.supply(&f, i)
 	}
 	r.drop(&f, r.tools[i])
 	return f

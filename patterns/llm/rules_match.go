@@ -94,7 +94,7 @@ func (r *reading) pickClause(picks []pick, c clause) []pick {
 	take := func(p pick) {
 		picks = merge(picks, p)
 		for stem := range c.left {
-			if r.value(p.tool, stem) > 0 {
+			if r.value(p.tool, stem) > 0 && !r.goesOn(p.tool, stem) {
 				delete(c.left, stem)
 			}
 		}
@@ -157,6 +157,9 @@ func (r *reading) best(c clause) []pick {
 		}
 	}
 	equal := slices.DeleteFunc(slices.Clone(all), func(p pick) bool { return p.score < top-1e-9 })
+	if r.links != nil {
+		return r.nearest(equal, all)
+	}
 	if len(equal) == 1 && !r.first[equal[0].tool].complete() && r.tools[equal[0].tool].Effect == catalog.Read {
 		for _, p := range all {
 			if p.score >= almost*top && r.first[p.tool].complete() && r.tools[p.tool].Effect == catalog.Read {

@@ -250,7 +250,13 @@ func (g *goal) capital(i int) bool {
 	r, _ := utf8.DecodeRuneInString(g.text[w.start:])
 	_, isMonth := monthNumbers[w.low]
 	return unicode.IsUpper(r) && len(w.low) > 1 && !w.cited && !isMonth && currencies[w.low] == "" &&
-		!strings.ContainsFunc(w.low, unicode.IsDigit)
+		!strings.ContainsFunc(w.low, unicode.IsDigit) && !g.beginsID(i)
+}
+
+// beginsID reports whether a word is the letters before a number: the ORD of ORD-9001.
+func (g *goal) beginsID(i int) bool {
+	gap := g.gapAfter(i)
+	return i+1 < len(g.words) && (gap == "-" || gap == "_" || gap == "#") && strings.ContainsFunc(g.words[i+1].low, unicode.IsDigit)
 }
 
 // maxProse bounds a text that is composed for an argument, in bytes.

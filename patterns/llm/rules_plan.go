@@ -57,14 +57,19 @@ func (r *reading) vaguely() (picks []pick, lacking error) {
 			top = max(top, scores[i])
 		}
 	}
+	rivals := 0
 	for i := range r.tools {
 		switch {
 		case top < enough/2 || !r.open[i] || scores[i] < almost*top:
-		case r.first[i].complete():
+		case r.ready(i):
 			picks = append(picks, pick{tool: i, score: scores[i]})
 		default:
+			rivals++
 			lacking = cmp.Or(lacking, error(r.incomplete(i, r.first[i])))
 		}
+	}
+	if rivals > 2 { // none of them is asked for
+		lacking = nil
 	}
 	return picks, lacking
 }

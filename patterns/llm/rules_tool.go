@@ -19,8 +19,31 @@ type studied struct {
 
 // shelf keeps tools that were studied, since the same ones come with every question. The zero shelf is empty.
 type shelf struct {
-	mu    sync.Mutex
-	tools map[toolKey]*studied
+	mu      sync.Mutex
+	tools   map[toolKey]*studied
+	results map[resultKey][]output
+}
+
+// resultKey is what the study of a tool's results depends on.
+type resultKey struct {
+	name   string
+	output *catalog.Schema
+}
+
+// outputs are the members of a tool's results.
+func (s *shelf) outputs(t catalog.Tool) []output {
+	key := resultKey{t.Name, t.Output}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.results[key]
+	if !ok {
+		if s.results == nil || len(s.results) >= maxShelf {
+			s.results = map[resultKey][]output{}
+		}
+		known = outputsOf(t)
+		s.results[key] = known
+	}
+	return known
 }
 
 // toolKey is what the study of a tool depends on. A schema never changes.

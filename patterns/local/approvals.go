@@ -139,6 +139,10 @@ func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte,
 // worded says what a question is about, as this process knows the tool that the call was judged by: what a row says of it,
 // anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
 func (e *Engine) worded(q *patterns.Asked, stored []byte) {
+	if plan, ok := q.Plan(); ok {
+		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.Catalog, !bytes.Contains(stored, []byte(marker)))
+		return
+	}
 	tool, ok := e.Catalog.Tool(q.Question.Tool)
 	if !ok || tool.Input.Hash() != q.Question.Schema {
 		return

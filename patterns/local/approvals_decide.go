@@ -92,6 +92,9 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 	if ijson.Equal(args, q.Question.Args) {
 		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call as it is"}}}
 	}
+	if _, whole := q.Plan(); whole {
+		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: another plan is another question, which a replan asks"}}}
+	}
 	if len(q.Schema) == 0 {
 		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
 	}

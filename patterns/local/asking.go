@@ -40,6 +40,9 @@ func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effec
 	}
 	w.Approval = approvalID(b.id, key)
 	w.Question.Run, w.Question.Step, w.Question.Expires = b.id, b.keys.peek(w.Tool), w.Until
+	if w.WholePlan {
+		w.Question.Step = key
+	}
 	if b.questions == nil {
 		b.questions = map[string]*patterns.Waiting{}
 	}
@@ -146,11 +149,12 @@ func (b *branch) ungranted(key, once string, p gateway.Permit, again bool) strin
 		if p.Verdict().Decision == gateway.Escalate && b.job.Spec.Approver.Kind == patterns.InboxApprover {
 			return gateway.ApprovalInvalid // no approver but a person answers here
 		}
-		return ""
+		return b.unshared(p)
 	}
 	w := b.questions[id]
-	again = again || b.granted[once] == id
-	if w == nil || b.engine.file == nil || !again && key != w.Question.Step {
+	again = again || b.granted[once] == grantOf(id, p.Share())
+	switch {
+	case w == nil, b.engine.file == nil, w.WholePlan != (p.Share() != ""), !w.WholePlan && !again && key != w.Question.Step:
 		return gateway.ApprovalInvalid
 	}
 	reason := gateway.ApprovalInvalid
@@ -185,7 +189,13 @@ func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once s
 	if g.Answer, fault = gateway.ReadAnswer(answer); fault != nil || g.Answer.Approval != w.Approval {
 		return gateway.ApprovalInvalid, nil
 	}
-	_, reason = g.Check(p.Question(), b.engine.now(), again)
+	sent := p.Question()
+	if w.WholePlan {
+		if sent, consumed, err = b.shareOf(s, w, p); err != nil {
+			return gateway.ApprovalInvalid, err
+		}
+	}
+	_, reason = g.Check(sent, b.engine.now(), again)
 	if reason == "" && !again && consumed != "" && consumed != once {
 		reason = gateway.ApprovalConsumed
 	}
@@ -194,14 +204,14 @@ func (b *branch) grant(s *session, w *patterns.Waiting, p gateway.Permit, once s
 
 // spend has an approval spent with what is recorded next: the intent of its call.
 func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) error {
-	id := p.Approval()
-	if id == "" || b.granted[once] == id {
+	id, grant := p.Approval(), grantOf(p.Approval(), p.Share())
+	if id == "" || b.granted[once] == grant {
 		return nil
 	}
 	if b.granted == nil {
 		b.granted = map[string]string{}
 	}
-	b.granted[once] = id
+	b.granted[once] = grant
 	w := b.questions[id]
 	ap, _ := apNumber(id)
 	return func(s *session, _ Event) error {
@@ -211,6 +221,9 @@ func (b *branch) spend(p gateway.Permit, once string) func(*session, Event) erro
 		}
 		if reason != "" {
 			return refusal{errUnspent}
+		}
+		if w.WholePlan {
+			return b.spendShare(s, ap, p.Share(), once)
 		}
 		changed, err := s.exec(updateSpent, once, ap, b.record.file.n, once)
 		if err == nil && changed == 0 {

@@ -37,6 +37,7 @@ type IntentBody struct {
 	// Verdict is how a call was judged, as decoded values; nil for other effects.
 	Verdict map[string]any
 	Grant   string // of a tool effect: the approval that it spends; "" for none
+	Share   string // and of which step, where that is of a whole plan; else ""
 	// Of a question to a person who takes their time: what is asked, in canonical form, with its digest and until when.
 	Object         json.RawMessage
 	Digest, Reason string
@@ -104,7 +105,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 	switch e.Kind {
 	case patterns.ToolEffect:
 		b.Once, b.Effect = once, string(e.Permit.Effect())
-		b.Verdict, b.Grant = e.Permit.Verdict().Value(), e.Permit.Approval()
+		b.Verdict, b.Grant, b.Share = e.Permit.Verdict().Value(), e.Permit.Approval(), e.Permit.Share()
 	case patterns.HumanEffect:
 		if e.Approval != nil {
 			b.Rule = e.Approval.Rule
@@ -194,6 +195,7 @@ func (b IntentBody) encode() []byte {
 	}
 	o.text("reason", b.Reason)
 	o.text("rule", b.Rule)
+	o.text("share", b.Share)
 	if b.Verdict != nil {
 		o.value("verdict", b.Verdict)
 	}
@@ -329,7 +331,7 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		if input, ok := obj["input"]; ok {
 			b.Input = ijson.Canonical(input)
 		}
-		b.Grant = word("grant")
+		b.Grant, b.Share = word("grant"), word("share")
 		if asked, ok := obj["object"].(map[string]any); ok {
 			until, _ := asked["expires"].(string)
 			b.Until, _ = time.Parse(time.RFC3339, until)

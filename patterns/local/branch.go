@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"runtime"
 	"time"
 
 	"patterngate/patterns"
@@ -17,6 +16,9 @@ type branch struct {
 	keys    *keys
 	at      time.Time
 	started chan struct{} // closed when the branch first gives the baton away; nil for the root
+	flow    *flow         // of which it is a body; nil: of none
+	active  bool          // then: it has the turn
+	flows   bool          // its own Flow goes on
 }
 
 var _ patterns.Run = (*branch)(nil)
@@ -27,6 +29,9 @@ func (b *branch) Now() time.Time { return b.at }
 // Do records the intent, performs the effect and records its outcome, or gives the outcome that is recorded. The baton is
 // held on entry and on return.
 func (b *branch) Do(e patterns.Effect) patterns.Outcome {
+	if b.flows {
+		panic(errNested)
+	}
 	b.alive()
 	b.stay()
 	key := b.keys.next(e.Name)
@@ -39,8 +44,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	case b.dry != nil:
 		return b.rehearse(m, key, e)
 	case m != nil && m.outcome.State != "":
-		b.at = m.outcome.At
-		return m.outcome
+		return b.recorded(m, e)
 	case m != nil:
 		return b.again(m, key, e)
 	}
@@ -121,6 +125,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	due, reason := b.limit(e, began)
 	held, known := b.engine.held(b.id, key)
 	switch {
+	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and to load twice is as to load once
 	case known: // it is known here, only the record failed
 		return b.finish(a, held)
 	case b.taken:
@@ -181,6 +186,9 @@ func (b *branch) see(e patterns.Effect, answered int) {
 // refusal says why an effect is not begun: the run was taken back, what a person approved does not let it through, its time
 // is over, or a quota is spent.
 func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
+	if e.Kind == patterns.PlanEffect { // else a plan would stay claimed
+		return ""
+	}
 	if b.recalled() {
 		return patterns.ReasonCanceled
 	}
@@ -202,14 +210,29 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 // ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before
 // the pattern learns of it; another goes with the next intent.
 func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
-	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.lapse(e, out))
+	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)
 	out.At = b.at
-	if b.engine.file != nil && changes(e) && out.State != patterns.Canceled {
+	if b.engine.file != nil && e.Kind == patterns.PlanEffect && out.State == patterns.OK && e.Plan.Op != patterns.LoadOp {
+		b.kept(e.Plan)
+	}
+	durable := b.engine.file != nil && changes(e) && out.State != patterns.Canceled
+	switch refused := out.Order == 0; {
+	case b.flow != nil && !refused && !atOnce(e):
+		b.flow.await(b, event.Seq, durable)
+	case durable:
 		b.written()
 	}
 	return out
+}
+
+// closing is what is done in the transaction of an effect's outcome; nil: nothing.
+func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
+	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
+		return b.stored(e, out)
+	}
+	return b.lapse(e, out)
 }
 
 // written waits until all that was recorded so far is on the disk.
@@ -255,6 +278,9 @@ type act struct {
 
 // perform has the effect performed once its intent is recorded and waits for its outcome, its limit or the end of the run.
 func (b *branch) perform(a act, now time.Time) patterns.Outcome {
+	if a.effect.Kind == patterns.PlanEffect {
+		return b.step(a.effect.Plan)
+	}
 	if out, ok := here(a.effect); ok {
 		return out
 	}
@@ -270,6 +296,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	scope := b.scope(a.effect)
 	ctx, cancel := b.bounded(scope, due)
 	defer cancel()
+	early := b.curtailed(a.effect, cancel)
 	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1)}
 	b.record.flush(changes(a.effect), func(err error) {
 		if err != nil {
@@ -289,7 +316,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, <-d.result)
 	}
-	b.resume(w, scope.Err() == nil) // it ends when the run is taken back, given up or left
+	b.resume(w, scope.Err() == nil && !early.done.Load()) // it ends when the run is taken back, given up or left
 	b.alive()
 	if scope.Err() != nil {
 		b.stay()
@@ -328,61 +355,6 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
-}
-
-// pause gives the baton away; the first time it lets the parent begin the next branch.
-func (b *branch) pause(w *wait) {
-	b.begun()
-	b.yield(w)
-}
-
-func (b *branch) begun() {
-	if b.started != nil {
-		close(b.started)
-		b.started = nil
-	}
-}
-
-// Go runs the branches. They begin in order, each up to its first pause, at most limit at once.
-func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
-	b.alive()
-	running, unwound := 0, false
-	for i := range n {
-		for running >= max(1, limit) {
-			b.moved.Wait()
-		}
-		running++
-		b.record.branch(1)
-		started := make(chan struct{})
-		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, started: started}
-		go func() { // it begins with the baton, which its parent holds for it
-			finished := false
-			defer func() {
-				child.begun()
-				running--
-				b.record.branch(-1)
-				unwound = unwound || !finished
-				if child.at.After(b.at) {
-					b.at = child.at
-				}
-				b.record.flush(false, nil) // nothing of it may come with a next intent for long
-				b.moved.Broadcast()
-				b.baton.Unlock()
-			}()
-			defer b.contain()
-			body(child, i)
-			finished = true
-		}()
-		<-started
-		b.begun()
-		b.baton.Lock()
-	}
-	for running > 0 {
-		b.moved.Wait()
-	}
-	if unwound {
-		runtime.Goexit()
-	}
 }
 
 // onceKey is the identity of an act in the world: of the run and the effect's place in it.

@@ -8,13 +8,18 @@
 // holds the life's baton and gives it away while an effect is performed. Branches begin in their order, and time-outs
 // come back in the order in which they fell due, so a run does not depend on the scheduler.
 //
+// The bodies of a Flow may depend on each other's results, so more must be the same on a replay: the order in which they go
+// on. Each outcome is recorded when it comes; its body goes on in the order of the record, up to its next outcome, and if it
+// ends there the code is asked for more bodies before any other goes on. In a later life recorded outcomes are given back
+// in that order, and what is new comes after them.
+//
 // A deadline returns control at once, whatever the callee does: the effect's goroutine is left behind and its late
 // result is recorded as late and never used.
 //
 // A run that waits has no life. What it waited for is appended to its record, and it is lived again from its start: first
 // dry, over what is recorded alone, to see whether code and record fit; then live, where recorded outcomes are given back
 // and the rest is performed. That is also how a run goes on that another process left behind, and how one is shown that
-// rests.
+// rests, or while it goes on where its code says how ([patterns.Run]'s Shows).
 //
 //	Engine ──▶ keeper ─┬─▶ inMemory: shelves of runs
 //	                   └─▶ file: rows and events ──▶ journal ──▶ writer: one transaction for all that waits ──▶ SQLite

@@ -46,10 +46,12 @@ type Engine struct {
 
 	hands hands
 	told  func(s patterns.Snapshot, attended bool)
-	file  *file // nil: in memory
+	file  *file            // nil: in memory
+	code  patterns.Pattern // of all kinds, in tests; nil: [patterns.PatternOf]
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
+	plans   map[int64]*planRow
 	waiters waiters
 }
 
@@ -89,7 +91,7 @@ func (e *Engine) Close() {
 
 // Start implements [patterns.Engine].
 func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
-	if _, ok := patterns.PatternOf(job.Spec.Kind); !ok {
+	if _, ok := e.codeOf(job.Spec.Kind); !ok {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
 	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
@@ -194,7 +196,7 @@ func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (pattern
 // carry lets a run live until it ends or waits, and puts it where it then belongs. Branches that cannot go on unwind, so
 // that the rest is deferred.
 func (l *life) carry() {
-	pattern, _ := patterns.PatternOf(l.job.Spec.Kind) // there was one at the start
+	pattern, _ := l.engine.codeOf(l.job.Spec.Kind) // there was one at the start
 	var result patterns.Result
 	defer close(l.done)
 	defer l.engine.waiters.announce(l.id)

@@ -81,10 +81,14 @@ func (f *file) takeOver(l *loaded) error {
 	t := l.run.record.file
 	events := t.pending
 	t.pending = nil
+	lost := false // a plan that it held
 	err := f.journal.do(&change{run: l.n, events: events, also: t.with(func(s *session) error {
 		changed, err := s.exec(updateTaken, f.owner.id, l.n, l.state, l.epoch, l.canceled)
 		if err == nil && changed == 0 {
 			err = refusal{patterns.ErrNotTaken}
+		}
+		if err == nil {
+			lost, err = f.reclaim(s, l)
 		}
 		for _, ap := range l.answered {
 			if err == nil {
@@ -102,7 +106,7 @@ func (f *file) takeOver(l *loaded) error {
 	t.sure(events)
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
-	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled
+	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled || lost
 	return nil
 }
 

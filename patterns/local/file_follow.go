@@ -41,3 +41,33 @@ func (f *file) follow(id string, progress func(patterns.Progress)) (stop func())
 		following.Wait()
 	}
 }
+
+// lookOn tells here what other processes write, in an engine that does not look at that for itself: who follows all runs
+// would not hear of it. stop returns when it has ended.
+func (f *file) lookOn() (stop func()) {
+	if f.watched.Load() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		ticks := time.NewTicker(cmp.Or(f.options.Poll, slowPoll))
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.closing:
+				return
+			case <-ticks.C:
+				if f.journal.changed() {
+					f.waiters.announceAll()
+				}
+			}
+		}
+	})
+	return func() {
+		cancel()
+		looking.Wait()
+	}
+}

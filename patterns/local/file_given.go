@@ -12,8 +12,19 @@ import (
 	"patterngate/patterns"
 )
 
-// take implements keeper.
-func (f *file) take(c patterns.Continuation) (*run, *history, error) {
+// take implements keeper. What came late of the run's last life may be recorded while this one is prepared: then it is
+// prepared anew.
+func (f *file) take(c patterns.Continuation) (r *run, h *history, err error) {
+	for range 3 {
+		r, h, err = f.takeNow(c)
+		if sqliteCode(err) != codeConstraint {
+			break
+		}
+	}
+	return r, h, err
+}
+
+func (f *file) takeNow(c patterns.Continuation) (*run, *history, error) {
 	n, ok := numberOf(c.RunID)
 	if !ok {
 		return nil, nil, patterns.ErrNoRun

@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/patterns"
@@ -74,4 +75,21 @@ func TestBegunCallIsNotAnswered(t *testing.T) {
 	shows("carried on", later)
 	close(g.open)
 	later.until(t, id, patterns.Over)
+}
+
+// Who follows all runs hears of what another process does, too where nothing here carries runs on: a page that a command serves.
+func TestChangedElsewhere(t *testing.T) {
+	run := runs["route"]
+	path := newState(t)
+	job := patterns.Job{Spec: spec(t, run.kind, 0.05), Task: run.task, Model: &steady{replies: run.replies}, Principal: "local:1"}
+	owner := opened(t, path, jobs{job.Spec.Name: job}).Operator()
+	_, since := owner.Changed(t.Context(), 0)
+	if _, err := opened(t, path, jobs{job.Spec.Name: job}).Start(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if ids, _ := owner.Changed(patient, since); len(ids) == 0 {
+		t.Error("nothing has changed, although another engine over the file has made a run")
+	}
 }

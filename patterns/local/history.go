@@ -29,6 +29,7 @@ type history struct {
 	wrote    bool              // a call that changes something was begun
 	canceled bool              // somebody wants it cancelled
 	granted  map[string]string // approvals that were spent, by the idempotency key of their call
+	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
 	end      *EndBody
 	last     time.Time // of the newest event
 }
@@ -39,13 +40,14 @@ type memory struct {
 	began   time.Time     // of the intent, as recorded
 	idle    time.Duration // of the run before the intent
 	outcome patterns.Outcome
+	seq     int // of the outcome's event
 	tries   int // how often the run was interrupted since the intent
 	visited bool
 }
 
 // remembered reads a record.
 func remembered(events []Event) *history {
-	h := &history{past: map[string]*memory{}, quotas: map[string]int{}, granted: map[string]string{}}
+	h := &history{past: map[string]*memory{}, quotas: map[string]int{}, granted: map[string]string{}, held: map[int64]bool{}}
 	var open []*memory // intents without outcome
 	leftInOrder := false
 	for _, e := range events {
@@ -110,7 +112,7 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 		h.calls++
 		h.wrote = h.wrote || body.Effect != "read"
 		if body.Grant != "" {
-			h.granted[body.Once] = body.Grant
+			h.granted[body.Once] = grantOf(body.Grant, body.Share)
 		}
 	}
 	if isWait(body.Kind, body.Name) {
@@ -122,6 +124,7 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 
 func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	o := &m.outcome
+	m.seq = e.Seq
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {
@@ -134,6 +137,7 @@ func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	if m.intent != nil && isWait(m.intent.Kind, m.intent.Name) {
 		h.waited.end(e.At)
 	}
+	h.holding(m)
 }
 
 // fits compares an effect with the intent that is recorded under its key.
@@ -150,7 +154,8 @@ func (m *memory) fits(key string, e patterns.Effect) error {
 type rehearsal struct {
 	finished bool
 	result   patterns.Result
-	open     []pending // where its branches ended, in their order
+	open     []pending              // where its branches ended, in their order
+	soFar    func() patterns.Result // what the code shows; nil: nothing
 }
 
 // pending is an effect without a recorded outcome.
@@ -187,7 +192,7 @@ func (r *run) rehearse(h *history) (*rehearsal, error) {
 
 // play is the goroutine of a rehearsal.
 func (l *life) play() {
-	pattern, known := patterns.PatternOf(l.job.Spec.Kind)
+	pattern, known := l.engine.codeOf(l.job.Spec.Kind)
 	defer close(l.done)
 	defer l.cancel()
 	l.baton.Lock()
@@ -216,8 +221,7 @@ func (b *branch) rehearse(m *memory, key string, e patterns.Effect) patterns.Out
 		b.dry.open = append(b.dry.open, pending{key, e, m})
 		runtime.Goexit()
 	}
-	b.at = m.outcome.At
-	return m.outcome
+	return b.recorded(m, e)
 }
 
 // waitingFor is what a run that rests waits for, as its rehearsal shows it; nil: for nobody.

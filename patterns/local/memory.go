@@ -60,6 +60,9 @@ func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
 	case r.state != patterns.Parked || r.rest.Waiting.Kind != patterns.ForCaller, c.Turn != 0 && c.Turn != r.rest.Waiting.Turn:
 		e.mu.Unlock()
 		return nil, nil, patterns.ErrNotTaken
+	case e.over(r):
+		e.mu.Unlock()
+		return nil, nil, patterns.ErrNotTaken
 	}
 	changed := e.unpark(r, true)
 	r.size += c.Size
@@ -74,6 +77,7 @@ func (e inMemory) take(c patterns.Continuation) (*run, *history, error) {
 func (e inMemory) given(r *run, out OutcomeBody) (*history, error) {
 	r.record.append(patterns.OutcomeEvent, r.rest.Waiting.Key, time.Now(), out)
 	h := remembered(r.record.Events())
+	h.canceled = e.lost(r, h, out.State == patterns.Canceled)
 	if _, err := r.rehearse(h); err != nil {
 		return nil, &patterns.Fault{RunID: r.id, Cause: err}
 	}
@@ -91,6 +95,11 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody, notes ...No
 	if r.state != patterns.Parked || r.rest.Waiting != w {
 		e.mu.Unlock()
 		return false
+	}
+	if out.State != patterns.Canceled && e.over(r) { // its time is over when it has its plan again
+		r.clock = time.AfterFunc(again, func() { e.goOn(r, w, out, notes...) })
+		e.mu.Unlock()
+		return true
 	}
 	changed := e.unpark(r, false)
 	e.mu.Unlock()

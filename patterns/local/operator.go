@@ -107,13 +107,21 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 
 var _ patterns.Owner = Operator{}
 
-// Changed implements [patterns.Owner].
+// Changed implements [patterns.Owner]. What other processes write is noticed, too.
 func (o Operator) Changed(ctx context.Context, since uint64) ([]string, uint64) {
+	if ctx.Err() == nil {
+		defer o.file.lookOn()()
+	}
 	return o.file.waiters.follow(ctx, since)
 }
 
 // List is a page of all principals' runs, tombstones not among them.
 func (o Operator) List(f patterns.Filter) (patterns.Page, error) { return o.file.List(f) }
+
+// Plan implements [patterns.Owner].
+func (o Operator) Plan(id string) (patterns.PlanState, error) {
+	return o.file.planOf(id, func(*planRow) bool { return true })
+}
 
 // Check reads the whole file and says what is wrong with it.
 func (o Operator) Check() error { return o.file.journal.check() }
@@ -257,7 +265,7 @@ func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error
 func (o Operator) bury(r *row, t Tombstone) error {
 	return o.file.journal.do(&change{sync: true, also: func(s *session) error {
 		_, err := s.exec(insertTombstone, t.RunID, r.pattern, r.principal, r.stopReason, r.began, r.ended, r.length, r.head)
-		for _, query := range []string{deleteEvents, deleteRedacted, deleteAsked, deleteRun} {
+		for _, query := range []string{deleteEvents, deleteRedacted, deleteShares, deleteAsked, deleteRun} {
 			if err == nil {
 				_, err = s.exec(query, r.n)
 			}

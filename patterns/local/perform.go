@@ -56,14 +56,14 @@ func (d *delivery) refuse(cause error) {
 }
 
 // hand gives the outcome to the branch that waits. One that came too late is recorded as late; one that only says that
-// its time was over is nothing new.
+// its time was over is nothing new, nor is the end of a pause.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
 	if inTime(ctx) && d.settled.CompareAndSwap(false, true) {
 		d.report(d.act.key, cause)
 		d.result <- out
 		return
 	}
-	if !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
+	if d.act.effect.Kind != patterns.TimerEffect && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		d.record.late(d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
 	}
 }

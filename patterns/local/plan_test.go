@@ -60,7 +60,7 @@ func plan(t *testing.T, j *journal, query string) (steps []string) {
 	return steps
 }
 
-var scansAll = regexp.MustCompile(`^SCAN (runs|events|\w)( |$)`) // a letter is another name of one of them
+var scansAll = regexp.MustCompile(`^SCAN (runs|events|plans|\w)( |$)`) // a letter is another name of one of them
 
 // TestNoQueryReadsAllRuns: with 100,000 ended runs in the file each such query would be felt. An index in the order of
 // which a bounded number of rows is read is no such thing.

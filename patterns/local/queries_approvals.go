@@ -27,10 +27,14 @@ const (
 	updateHeard     = "UPDATE approvals SET state = 'taken', args = NULL WHERE ap = ? AND n = ? AND state = 'answered'"
 	updateClosed    = "UPDATE approvals SET state = ? WHERE ap = ? AND n = ? AND state = 'open'"
 	updateSpent     = "UPDATE approvals SET consumed = ? WHERE ap = ? AND n = ? AND state = 'taken' AND (consumed IS NULL OR consumed = ?)"
+	updateBegun     = "UPDATE approvals SET consumed = coalesce(consumed, ?) WHERE ap = ? AND n = ? AND state = 'taken'"
 	updateRefused   = "UPDATE approvals SET refused = refused + 1 WHERE ap = ? AND refused < ?"
 	updateNoted     = "UPDATE runs SET length = ?, head = ?, newest = ?, epoch = epoch + 1 WHERE n = ? AND state = 'parked' AND epoch = ?"
 	updateForgotten = "UPDATE approvals SET answer = NULL, args = NULL, shown = CAST('{}' AS BLOB) WHERE n = ?"
 	deleteAsked     = "DELETE FROM approvals WHERE n = ?"
+	selectShare     = "SELECT once FROM plan_shares WHERE ap = ? AND share = ?"
+	insertShare     = "INSERT INTO plan_shares (ap, share, once) VALUES (?,?,?) ON CONFLICT DO UPDATE SET once = once WHERE once = excluded.once"
+	deleteShares    = "DELETE FROM plan_shares WHERE ap IN (SELECT ap FROM approvals WHERE n = ?)"
 
 	selectKeys = `SELECT id, name, public, enrolled, signed_by, nonce, signature, coalesce(removed, 0), removed_by, remove_nonce, remove_signature
 		FROM keys ORDER BY pos`

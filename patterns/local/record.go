@@ -126,6 +126,16 @@ func (r *Record) branch(more int) {
 	r.file.branches += more
 }
 
+// share notes that from now on the run's branches begin many effects at a time, or do so no more.
+func (r *Record) share(is bool) {
+	if r.file == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file.shares = is
+}
+
 // keys counts the effects of one branch by name, so that an effect's key is a path that depends on the code alone:
 // "task#2/payments_worker#1".
 type keys struct {

@@ -32,7 +32,7 @@ const (
 // ours are members of bodies that hold words of this program, or name what something is about, and are read as such.
 var ours = map[patterns.EventKind][]string{
 	patterns.StartEvent:   {"run_id", "pattern", "pattern_kind", "version", "principal", "client", "config", "policy", "catalog", "budget", "parent"},
-	patterns.IntentEvent:  {"digest", "effect", "effect_kind", "grant", "name", "rule"},
+	patterns.IntentEvent:  {"digest", "effect", "effect_kind", "grant", "name", "rule", "share"},
 	patterns.OutcomeEvent: {"assurance", "by", "channel", "signature", "state", "usage"},
 	patterns.LateEvent:    {"assurance", "by", "channel", "decision", "state", "usage"},
 	patterns.JudgedEvent:  {"phase", "decision", "rule"},
@@ -67,11 +67,22 @@ func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) 
 			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, w.below(nil, name)) })
 		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.ToolEffect):
 			return w.value(name, v, h.redactor.args)
+		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.PlanEffect) && of != nil:
+			return w.members(of, []string{"plan_id", "pattern"}, w.planned)
 		case kind == patterns.OutcomeEvent && name == "output" || kind == patterns.LateEvent && name == "output":
 			return w.output(key, v)
 		}
 		return w.value(name, v, w.below(nil, name))
 	})
+}
+
+// planned is a member of a step on a stored plan. The hash of its content has no salt: where something in it is hidden, who
+// knows the rest could try values.
+func (w *walk) planned(name string, v any) any {
+	if name == "sha256" && w.purpose == hiding && len(w.hashes) > 0 {
+		return w.replace(v)
+	}
+	return w.value(name, v, w.below(nil, name))
 }
 
 // walk is one way through a body.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,11 +32,15 @@ func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patte
 	if !ok {
 		return patterns.Result{}, fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, spec.Kind)
 	}
+	return replayCode(r, pattern, patterns.Job{Spec: spec, Task: task}, pick)
+}
+
+func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick) (patterns.Result, error) {
 	p, began := newReplay(r)
 	var result patterns.Result
 	root := &replayed{replay: p, keys: newKeys(""), at: began}
 	p.running = 1
-	p.branch(func() { result = pattern(root, spec, task) }, func(bool) {})
+	p.branch(func() { result = pattern(root, job.Spec, job.Task) }, func(bool) {})
 	p.deliver(pick)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,6 +61,7 @@ type replay struct {
 	changed *sync.Cond
 	running int // branches that neither wait for an outcome nor for their own branches
 	asked   map[string]chan patterns.Outcome
+	flowing bool // who asked goes on in the order of the record
 	fault   error
 }
 
@@ -96,11 +102,10 @@ func (p *replay) deliver(pick Pick) {
 		for p.running > 0 {
 			p.changed.Wait()
 		}
-		keys := slices.Sorted(maps.Keys(p.asked))
-		if len(keys) == 0 {
+		if len(p.asked) == 0 {
 			return
 		}
-		key := keys[pick(keys)]
+		key := p.choose(pick)
 		answer := p.asked[key]
 		delete(p.asked, key)
 		p.running++
@@ -108,11 +113,22 @@ func (p *replay) deliver(pick Pick) {
 	}
 }
 
+// choose says who goes on: bodies of a Flow as in the record, other branches as pick wants it. The lock is held.
+func (p *replay) choose(pick Pick) string {
+	if p.flowing {
+		return slices.MinFunc(slices.Collect(maps.Keys(p.asked)), func(a, b string) int { return cmp.Compare(p.past[a].seq, p.past[b].seq) })
+	}
+	keys := slices.Sorted(maps.Keys(p.asked))
+	return keys[pick(keys)]
+}
+
 // replayed is a replay's patterns.Run.
 type replayed struct {
 	*replay
-	keys *keys
-	at   time.Time
+	keys    *keys
+	at      time.Time
+	started chan struct{} // of a body of a Flow: closed when it first waits; else nil
+	body    bool          // of a Flow
 }
 
 var _ patterns.Run = (*replayed)(nil)
@@ -135,7 +151,13 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 		b.mu.Unlock()
 		runtime.Goexit()
 	}
+	if m := b.past[key]; b.body && m.ran(e) {
+		b.mu.Unlock()
+		b.at = m.outcome.At
+		return m.outcome
+	}
 	b.asked[key] = answer
+	b.begun()
 	b.running--
 	b.changed.Broadcast()
 	b.mu.Unlock()

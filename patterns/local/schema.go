@@ -17,8 +17,11 @@ var migration1 string
 //go:embed schema2.sql
 var migration2 string
 
+//go:embed schema3.sql
+var migration3 string
+
 // migrations in their order; user_version counts those that a file has.
-var migrations = [...]string{migration1, migration2}
+var migrations = [...]string{migration1, migration2, migration3}
 
 // writerPragmas are set on the writer of a file that is ours.
 var writerPragmas = [...]string{

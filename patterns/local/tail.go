@@ -20,6 +20,7 @@ type tail struct {
 	pending  []patterns.Event
 	durable  bool                   // what is pending must survive the loss of power
 	branches int                    // side branches of the run that go on
+	shares   bool                   // they begin many effects at a time, whose intents share a transaction
 	hidden   *hidden                // what is kept out of the record; nil: nothing
 	more     []func(*session) error // what is done in the transaction of what is pending
 
@@ -53,7 +54,7 @@ func (t *tail) add(e Event) {
 
 // flush queues what is pending, with what else must be true in the same transaction. help is called when the caller
 // holds no lock any more that told may want: it sees to it that all is written. What waits for the disk is left to
-// somebody else where the run has side branches, which could not go on meanwhile.
+// somebody else where the run has side branches, which could not go on meanwhile; so is what others may go along with.
 func (t *tail) flush(durable bool, also func(*session) error, told func(error)) (help func()) {
 	none := func() {}
 	if len(t.pending) == 0 && also == nil {
@@ -86,7 +87,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 	if !t.file.journal.enqueue(c) {
 		return none
 	}
-	if c.sync && t.branches > 0 {
+	if c.sync && t.branches > 0 || t.shares && t.branches > 1 {
 		return t.file.journal.stir
 	}
 	return t.file.journal.help

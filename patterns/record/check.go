@@ -158,6 +158,7 @@ type checker struct {
 	given    map[string]*answer   // by the approval's id
 	put      bool                 // a person was asked who takes their time
 	steps    map[string]bool      // the keys of the calls that they were asked about
+	whole    bool                 // they were asked about a whole plan: then what writes is approved
 	acts     acts
 }
 

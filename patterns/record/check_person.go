@@ -17,6 +17,7 @@ type question struct {
 	digest    string
 	least     gateway.Assurance
 	settles   string // the key of the call in doubt that the question is about instead
+	plan      *plan  // that the question is about instead of a call; nil: it is about one
 	unchecked bool   // it cannot be recomputed
 }
 
@@ -64,6 +65,8 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 		return reason
 	case err == nil && q.Run != c.evidence.RunID:
 		return fmt.Sprintf("asks a person about a call of another run, %.40q", q.Run)
+	case b.Name == patterns.ApprovePlan:
+		return c.askWhole(e, q)
 	}
 	c.steps[q.Step] = true
 	return ""
@@ -199,8 +202,14 @@ func (a *answer) approves(input json.RawMessage) bool {
 // called checks a call: where a person had to approve it, that they did, exactly this, and that it is the only one that
 // their approval let through.
 func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string) {
-	if b.Grant == "" {
+	switch {
+	case b.Share != "":
+		return c.sharing(e, b)
+	case b.Grant == "":
 		escalated := b.Verdict != nil && b.Verdict.Decision == gateway.Escalate.String()
+		if c.whole && b.Effect != "read" {
+			return "is a call of a plan that was put to a person whole, and spends no approval"
+		}
 		if c.put && escalated || c.steps[e.Key] {
 			return "is a call that the policy put to a person, and spends no approval"
 		}
@@ -211,6 +220,8 @@ func (c *checker) called(e patterns.Event, b patterns.IntentBody) (reason string
 	switch {
 	case a == nil:
 		return fmt.Sprintf("spends %.40q, which nobody gave in this run", b.Grant)
+	case a.to.plan != nil:
+		return fmt.Sprintf("spends %s, which is for the steps of a plan, and names none", a.Approval)
 	case a.seq != 0 && !again:
 		return fmt.Sprintf("spends %s, which event %d had spent", a.Approval, a.seq)
 	case a.to.Step != e.Key && !again:
@@ -241,6 +252,11 @@ func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again
 	case !fits:
 		return fmt.Sprintf("is not what %s approved: its arguments or policy are others", a.Approval)
 	}
+	return c.counts(e, a, sent, again)
+}
+
+// counts checks that an approval counted when a call spent it.
+func (c *checker) counts(e patterns.Event, a *answer, sent gateway.Question, again bool) string {
 	grant := gateway.Grant{Approval: a.Approval, Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: c.ring}
 	switch _, reason := grant.Check(sent, momentOf(e).Add(-grain), again); reason {
 	case "":

@@ -19,7 +19,7 @@ type Receipt struct {
 	CreatedAt  string              `json:"created_at"`
 	EndedAt    string              `json:"ended_at,omitempty"`
 	Asked      json.RawMessage     `json:"asked,omitempty"` // the arguments: a claim
-	ProposedBy []string            `json:"proposed_by"`     // caller, rules, or a model's name
+	ProposedBy []string            `json:"proposed_by"`     // caller, rules, plan (a stored one), or a model's name
 	Calls      []Call              `json:"calls"`
 	Refused    []Refused           `json:"refused,omitempty"` // proposals of which nothing was called
 	Ended      Ending              `json:"ended"`
@@ -201,7 +201,7 @@ func (s Story) approving(row Row, i int) *Row {
 		tool, effect := before.About()
 		switch {
 		case row.Grant != "":
-			if before.Approval == row.Grant && yes && tool == row.Name {
+			if before.Approval == row.Grant && yes && (tool == row.Name || row.Share != "" && before.Name == patterns.ApprovePlan) {
 				return before
 			}
 		case before.Branch() != row.Branch():
@@ -257,13 +257,16 @@ func (s Story) proposers() []string {
 		switch {
 		case r.Kind == string(patterns.CallerEffect) && r.Name != "turn":
 			add("caller")
-		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer):
+		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer) && r.Name != string(patterns.AskWork):
 			who := s.Usage.Model
 			if who == "" || who == "caller" {
 				who = "model"
 			}
 			add(who)
 		}
+	}
+	if len(list) == 0 && s.isPlanning() && slices.ContainsFunc(s.Rows, Row.isCall) {
+		add("plan")
 	}
 	return list
 }

@@ -17,14 +17,16 @@ type Step struct {
 	Events []patterns.Event `json:"-"`
 }
 
-// Step finds what a person means by a step: the key of an effect, the path of a branch, the id of a step or task of the
-// plan, or the number of a call, from 1 in the order in which they began. It is false where there is none.
+// Step finds what a person means by a step: the key of an effect, the path of a branch, the id of a step, task or
+// subtask of the plan, or the number of a call, from 1 in the order in which they began. It is false where there is none.
 func (s Story) Step(name string) (Step, bool) {
 	match := func(r Row) bool { return r.Key == name }
 	if !slices.ContainsFunc(s.Rows, match) {
 		switch key, isBranch := s.planned(name); {
 		case slices.ContainsFunc(s.Rows, inBranch(name)):
 			match = inBranch(name)
+		case s.isPlanning() && slices.ContainsFunc(s.Rows, ofSubtask(name)):
+			match = ofSubtask(name)
 		case key != "" && isBranch:
 			match = inBranch(key)
 		case key != "":

@@ -66,7 +66,8 @@ type Row struct {
 	Kind  string   `json:"kind"` // an effect's kind, or judged, late, note, unreadable
 	Key   string   `json:"key,omitempty"`
 	Name  string   `json:"name,omitempty"` // of the effect, or what a note is about
-	// Attempt counts, from 2, calls of one branch with the same arguments after one that did not end well.
+	// Attempt counts, from 2, calls of one branch, or of one subtask of a plan, with the same arguments after one that
+	// did not end well.
 	Attempt  int      `json:"attempt,omitempty"`
 	State    string   `json:"state,omitempty"` // of the outcome, or open
 	Reason   string   `json:"reason,omitempty"`
@@ -81,6 +82,7 @@ type Row struct {
 	Sure     string   `json:"assurance,omitempty"`
 	Comment  string   `json:"comment,omitempty"`
 	Grant    string   `json:"grant,omitempty"` // the approval that a call spends
+	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share it spends
 	Tokens   int      `json:"tokens,omitempty"`
 	Person            // of what is a person's
 
@@ -224,7 +226,7 @@ func (s *Story) openRow(e patterns.Event) int {
 
 // finish is done when all events are known.
 func (s *Story) finish(r *Row) {
-	if r.Waits() && r.Took != nil {
+	if r.Waits() && r.Took != nil && !s.meanwhile(*r) {
 		s.Waited += *r.Took
 	}
 	if r.State == Open && s.EndedAt == "" && r.Waits() {
@@ -243,7 +245,7 @@ func (s *Story) attempt(r Row) int {
 	n := 1
 	for i := range s.Rows {
 		before := &s.Rows[i]
-		same := before.Kind == r.Kind && before.Name == r.Name && string(before.input) == string(r.input) && before.Branch() == r.Branch()
+		same := before.Kind == r.Kind && before.Name == r.Name && string(before.input) == string(r.input) && s.sameBranch(*before, r)
 		if same && before.State != string(patterns.OK) && before.State != Open {
 			n++
 		}
@@ -256,6 +258,7 @@ func (s *Story) attempt(r Row) int {
 
 func (r *Row) intent(b patterns.IntentBody, kind string) {
 	r.Kind, r.Name, r.State, r.Effect, r.Grant, r.input = string(b.EffectKind), b.Name, Open, b.Effect, b.Grant, b.Input
+	r.Share = b.Share
 	r.Phase = b.Phase
 	if r.Phase == "" {
 		r.Phase = phaseOf(kind, b)

@@ -17,6 +17,8 @@ const settlement = "settle"
 func phaseOf(kind string, b patterns.IntentBody) string {
 	pattern := gateway.Kind(kind)
 	switch {
+	case pattern == gateway.Planning:
+		return planningPhase(b)
 	case b.EffectKind == patterns.ModelEffect && b.Name == string(patterns.AskAnswer):
 		return patterns.PhaseFinalize
 	case b.EffectKind == patterns.ModelEffect, b.EffectKind == patterns.CallerEffect:

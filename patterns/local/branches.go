@@ -1,0 +1,68 @@
+package local
+
+import (
+	"runtime"
+
+	"patterngate/patterns"
+)
+
+// pause gives the baton away; the first time it lets the parent begin the next branch.
+func (b *branch) pause(w *wait) {
+	if b.flow != nil {
+		b.flow.leave(b)
+	}
+	b.begun()
+	b.yield(w)
+}
+
+func (b *branch) begun() {
+	if b.started != nil {
+		close(b.started)
+		b.started = nil
+	}
+}
+
+// Go runs the branches. They begin in order, each up to its first pause, at most limit at once.
+func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
+	if b.flow != nil || b.flows {
+		panic(errNested)
+	}
+	b.alive()
+	running, unwound := 0, false
+	for i := range n {
+		for running >= max(1, limit) {
+			b.moved.Wait()
+		}
+		running++
+		b.record.branch(1)
+		started := make(chan struct{})
+		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, started: started}
+		go func() { // it begins with the baton, which its parent holds for it
+			finished := false
+			defer func() {
+				child.begun()
+				running--
+				b.record.branch(-1)
+				unwound = unwound || !finished
+				if child.at.After(b.at) {
+					b.at = child.at
+				}
+				b.record.flush(false, nil) // nothing of it may come with a next intent for long
+				b.moved.Broadcast()
+				b.baton.Unlock()
+			}()
+			defer b.contain()
+			body(child, i)
+			finished = true
+		}()
+		<-started
+		b.begun()
+		b.baton.Lock()
+	}
+	for running > 0 {
+		b.moved.Wait()
+	}
+	if unwound {
+		runtime.Goexit()
+	}
+}

@@ -1,0 +1,266 @@
+package local
+
+import (
+	"container/heap"
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"patterngate/patterns"
+)
+
+// flow is a Flow that goes on. Of its branches and its next, one at a time has the turn to run pattern code:
+//
+//	next ──▶ a body, up to its first outcome ──▶ next ──▶ … none ──▶ the branch with the oldest outcome ──▶ its body ends ──▶ next
+//
+// An outcome is recorded when it comes, and its branch goes on when all with older ones had their turn. A replay has
+// the same outcomes in the same order, so that it runs the same code in the same order. What is answered at once by its
+// nature (see [atOnce]) takes no turn, neither time. All of it is guarded by the baton.
+type flow struct {
+	*life
+	parent  *branch
+	running int   // bodies that have not ended
+	unwound bool  // a body waits for somebody, or cannot go on
+	busy    bool  // somebody has the turn
+	turns   turns // branches that wait for theirs
+	ended   bool  // a body has ended and left its turn to the parent
+	wake    chan struct{}
+	pauses  []*early
+}
+
+// early is a pause that may end before its time.
+type early struct {
+	ends func() bool
+	end  func()
+	done atomic.Bool
+}
+
+// curtailed lets a pause end early, if it may. It is asked in Flow branches alone, which learn of each other.
+func (b *branch) curtailed(e patterns.Effect, end func()) *early {
+	p := &early{ends: e.Ends, end: end}
+	if b.flow == nil || e.Ends == nil {
+		return p
+	}
+	b.flow.pauses = append(b.flow.pauses, p)
+	b.flow.curtail()
+	return p
+}
+
+// curtail ends the pauses that are not wanted any more.
+func (f *flow) curtail() {
+	f.pauses = slices.DeleteFunc(f.pauses, func(p *early) bool {
+		if !p.ends() {
+			return false
+		}
+		p.done.Store(true)
+		p.end()
+		return true
+	})
+}
+
+// turn is a branch that goes on when its outcome is the oldest.
+type turn struct {
+	seq     int  // of the outcome in the record
+	ready   bool // it is written, as far as it must be
+	granted chan struct{}
+}
+
+// Flow implements [patterns.Run].
+func (b *branch) Flow(next func() (string, func(patterns.Run), bool)) {
+	if b.keys.path != "" || b.flows {
+		panic(errNested)
+	}
+	b.flows = true
+	defer func() { b.flows = false }()
+	b.alive()
+	f := &flow{life: b.life, parent: b, busy: true, wake: make(chan struct{}, 1)}
+	f.record.share(true)
+	defer f.record.share(false)
+	for {
+		f.burst(next)
+		f.curtail()
+		f.busy = false
+		f.pass()
+		f.rest()
+		if !f.ended {
+			break
+		}
+		f.ended = false
+	}
+	b.alive()
+	if f.unwound {
+		runtime.Goexit()
+	}
+}
+
+// errNested is the panic of code in which a body, or what hands them out, uses another Run than the body's own, or branches
+// on: in which order that went on would not stand in the record.
+var errNested = errors.New("local: while a Flow goes on, only Do of its bodies' own branches may be called")
+
+// burst starts what next gives, each body up to its first outcome. The turn is the parent's.
+func (f *flow) burst(next func() (string, func(patterns.Run), bool)) {
+	for f.cause == nil {
+		name, body, ok := f.ask(next)
+		if !ok {
+			return
+		}
+		f.start(name, body)
+	}
+}
+
+// ask is next, whose panic ends the run like that of other pattern code, but not before its branches have unwound.
+func (f *flow) ask(next func() (string, func(patterns.Run), bool)) (name string, body func(patterns.Run), ok bool) {
+	defer f.contain()
+	return next()
+}
+
+// start begins a body and returns when it waits or has ended.
+func (f *flow) start(name string, body func(patterns.Run)) {
+	f.running++
+	f.record.branch(1)
+	started := make(chan struct{})
+	child := &branch{life: f.life, keys: newKeys(f.parent.keys.next(name) + "/"), at: f.parent.at, started: started, flow: f, active: true}
+	go func() { // it begins with the baton, which its parent holds for it
+		finished := false
+		defer func() {
+			f.end(child, finished)
+			f.baton.Unlock()
+		}()
+		defer f.contain()
+		body(child)
+		finished = true
+	}()
+	<-started
+	f.baton.Lock()
+}
+
+// end ends a branch. One that came to its end leaves its turn to the parent, which asks for more.
+func (f *flow) end(b *branch, finished bool) {
+	f.running--
+	f.record.branch(-1)
+	f.unwound = f.unwound || !finished
+	if finished && b.at.After(f.parent.at) {
+		f.parent.at = b.at
+	}
+	if finished && b.started == nil {
+		f.ended = true
+	} else {
+		f.leave(b)
+	}
+	if f.ended || f.running == 0 {
+		f.call()
+	}
+}
+
+// rest has the parent wait until a body has ended or all are gone.
+func (f *flow) rest() {
+	f.record.flush(false, nil) // nothing may come with a next intent for long
+	for f.running > 0 && !f.ended {
+		f.baton.Unlock()
+		<-f.wake
+		f.baton.Lock()
+	}
+}
+
+func (f *flow) call() {
+	select {
+	case f.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// leave gives a branch's turn away, if it has it: back to the parent that began it, or to who is next.
+func (f *flow) leave(b *branch) {
+	switch {
+	case !b.active:
+		return
+	case b.started != nil:
+		b.begun()
+	default:
+		f.busy = false
+		f.pass()
+	}
+	b.active = false
+}
+
+// pass gives the turn to the branch with the oldest outcome.
+func (f *flow) pass() {
+	if f.busy || len(f.turns) == 0 || !f.turns[0].ready {
+		return
+	}
+	f.busy = true
+	close(heap.Pop(&f.turns).(*turn).granted)
+}
+
+// await takes the place in the order of turns that belongs to an outcome, and returns when it is the branch's turn.
+// durable: not before all that was recorded so far is on the disk.
+func (f *flow) await(b *branch, seq int, durable bool) {
+	t := &turn{seq: seq, ready: !durable, granted: make(chan struct{})}
+	heap.Push(&f.turns, t)
+	f.leave(b)
+	if durable {
+		told := make(chan error, 1)
+		f.record.flush(true, func(err error) { told <- err })
+		f.baton.Unlock()
+		err := <-told
+		f.baton.Lock()
+		if err != nil {
+			f.stop(err)
+		}
+		t.ready = true
+	}
+	f.pass()
+	f.baton.Unlock()
+	<-t.granted
+	f.baton.Lock()
+	b.active = true
+	b.alive()
+}
+
+// recorded gives an effect its recorded outcome, in a Flow when it is the outcome's turn.
+func (b *branch) recorded(m *memory, e patterns.Effect) patterns.Outcome {
+	if b.flow != nil && !m.ran(e) {
+		b.flow.await(b, m.seq, false)
+	}
+	b.at = m.outcome.At
+	return m.outcome
+}
+
+// atOnce says that live an effect's outcome comes with its intent, in any engine, so that its branch runs on.
+func atOnce(e patterns.Effect) bool {
+	if e.Waiting != nil { // whether somebody may be waited for is the engine's matter
+		return false
+	}
+	switch e.Kind {
+	case patterns.TimerEffect:
+		return e.Timeout <= 0
+	case patterns.CallerEffect:
+		return true
+	case patterns.HumanEffect:
+		return e.Approval != nil
+	}
+	return false
+}
+
+// ran says that the outcome came at once, also because the effect was refused: its branch ran on and took no turn.
+func (m *memory) ran(e patterns.Effect) bool { return m.intent == nil || atOnce(e) }
+
+// turns is a heap by the outcomes' places.
+type turns []*turn
+
+func (t turns) Len() int           { return len(t) }
+func (t turns) Less(i, j int) bool { return t[i].seq < t[j].seq }
+func (t turns) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+
+// Push implements [heap.Interface].
+func (t *turns) Push(x any) { *t = append(*t, x.(*turn)) }
+
+// Pop implements [heap.Interface].
+func (t *turns) Pop() any {
+	last := len(*t) - 1
+	x := (*t)[last]
+	(*t)[last] = nil
+	*t = (*t)[:last]
+	return x
+}

@@ -1,0 +1,76 @@
+package local
+
+import (
+	"time"
+
+	"patterngate/patterns"
+)
+
+// What tests of pattern code that is no pattern do to an engine.
+
+// Runs has the engine carry out this code, whatever the kind of a job.
+func (e *Engine) Runs(code patterns.Pattern) { e.code = code }
+
+// Shown is how a run shows itself now.
+func (e *Engine) Shown(principal, runID string) (patterns.Result, bool) {
+	return e.shownOf(principal, runID)
+}
+
+// ReplayCode is Replay of code that is no pattern.
+func ReplayCode(r *Record, code patterns.Pattern, job patterns.Job) (patterns.Result, error) {
+	return replayCode(r, code, job, First)
+}
+
+// Resume carries a run on in memory whose process ended when so much was recorded.
+func (e *Engine) Resume(events []Event, job patterns.Job) (patterns.Ended, error) {
+	last := events[len(events)-1]
+	record := &Record{events: events, seq: last.Seq, at: last.At}
+	record.append(patterns.NoteEvent, "", time.Now(), NoteBody{What: noteTakeover})
+	h := remembered(record.Events())
+	r := &run{engine: e, id: h.start.RunID, job: job, record: record, began: h.began, state: patterns.Running}
+	if _, err := r.rehearse(h); err != nil {
+		return patterns.Ended{}, err
+	}
+	h = func(quotas map[string]int, phase string) *history {
+		next := remembered(record.Events())
+		next.quotas, next.phase = quotas, phase
+		return next
+	}(h.quotas, h.phase)
+	e.mu.Lock()
+	e.shelf(job.Principal).add(r)
+	e.mu.Unlock()
+	l := newLife(r, h, nil)
+	l.carry()
+	return l.rest, l.fault
+}
+
+// ReplayCodeStored is ReplayStored of code that is no pattern.
+func ReplayCodeStored(events []patterns.Event, code patterns.Pattern, job patterns.Job) (patterns.Result, error) {
+	decoded, err := decodeEvents(events)
+	if err != nil {
+		return patterns.Result{}, err
+	}
+	return replayCode(&Record{events: decoded}, code, job, First)
+}
+
+// PlansNow are the stored plans as they stand, for [Engine.PlansAgain].
+func (e *Engine) PlansNow() map[int64]planRow {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := map[int64]planRow{}
+	for n, r := range e.plans {
+		now[n] = *r
+	}
+	return now
+}
+
+// PlansAgain has the stored plans be what they were, in the hands of one run.
+func (e *Engine) PlansAgain(then map[int64]planRow, runID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	run, _ := numberOf(runID)
+	for n, r := range then {
+		r.run, r.under = run, 0
+		e.plans[n] = &r
+	}
+}

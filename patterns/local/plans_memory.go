@@ -1,0 +1,178 @@
+package local
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// How many plans of one principal are kept in memory, and how long they are together. The oldest that no run has claimed
+// make way; the newest is kept in any case.
+const (
+	maxPlans     = 1000
+	maxPlanBytes = 64 << 20
+)
+
+// plansHere are the plans of an engine in memory, in the hands of who has the engine's lock.
+type plansHere struct {
+	*Engine
+	principal string
+	ends      []int64 // runs that are to end, when the lock is given back
+}
+
+var _ planTable = (*plansHere)(nil)
+
+func (p *plansHere) row(n int64) (*planRow, error) {
+	r := p.plans[n]
+	if r == nil {
+		return nil, nil
+	}
+	copied := *r
+	return &copied, nil
+}
+
+func (p *plansHere) insert(r *planRow) error {
+	if p.plans == nil {
+		p.plans = map[int64]*planRow{}
+	}
+	r.body = slices.Clone(r.body)
+	p.plans[r.n] = r
+	p.makeWay(r)
+	return nil
+}
+
+// makeWay forgets plans for a new one.
+func (p *plansHere) makeWay(newest *planRow) {
+	var mine []*planRow
+	bytes := 0
+	for _, r := range p.plans {
+		if r.principal == newest.principal {
+			mine = append(mine, r)
+			bytes += len(r.body)
+		}
+	}
+	if len(mine) <= maxPlans && bytes <= maxPlanBytes {
+		return
+	}
+	slices.SortFunc(mine, func(a, b *planRow) int { return cmp.Or(cmp.Compare(a.changed, b.changed), cmp.Compare(a.n, b.n)) })
+	left := len(mine)
+	for _, r := range mine {
+		if left <= maxPlans && bytes <= maxPlanBytes {
+			return
+		}
+		if how, _ := p.stands(r.run); r != newest && (r.run == 0 || how == runOver) {
+			delete(p.plans, r.n)
+			left, bytes = left-1, bytes-len(r.body)
+		}
+	}
+}
+
+func (p *plansHere) hold(r *planRow) error {
+	p.plans[r.n].run, p.plans[r.n].under = r.run, r.under
+	return nil
+}
+
+func (p *plansHere) commit(r *planRow) error {
+	r.body = slices.Clone(r.body)
+	p.plans[r.n] = r
+	p.makeWay(r)
+	return nil
+}
+
+func (p *plansHere) stands(run int64) (stands, error) {
+	r := inMemory{p.Engine}.find(p.principal, idOf(run))
+	switch {
+	case r == nil || r.state == patterns.Over:
+		return runOver, nil
+	case r.state == patterns.Parked:
+		return runWaits, nil
+	}
+	return runRunning, nil
+}
+
+func (p *plansHere) end(run, _ int64) error {
+	p.ends = append(p.ends, run)
+	return nil
+}
+
+// stepInMemory performs a step.
+func (b *branch) stepInMemory(a planAct) patterns.Outcome {
+	e := b.engine
+	t := &plansHere{Engine: e, principal: a.principal}
+	if a.Op == patterns.LoadOp {
+		return b.loadInMemory(t, a)
+	}
+	e.mu.Lock()
+	reason, _ := a.change(t)
+	e.mu.Unlock()
+	if reason == "" {
+		e.waiters.announce(a.Plan)
+	}
+	for _, n := range t.ends {
+		note := patterns.Note{Channel: "engine", Reason: "its plan was changed by " + b.id}
+		_ = inMemory{e}.recall(a.principal, idOf(n), note) // one that has ended since is no matter
+	}
+	return stepped(reason)
+}
+
+func (b *branch) loadInMemory(t *plansHere, a planAct) patterns.Outcome {
+	e := b.engine
+	for {
+		seen, how, _ := e.planAt(a.n)
+		out := a.read(seen, how)
+		if out.State != patterns.OK || !a.Claim {
+			return b.weighed(out)
+		}
+		e.mu.Lock()
+		reason, changed, _ := a.claim(t, seen)
+		e.mu.Unlock()
+		switch {
+		case reason != "":
+			return b.weighed(patterns.Outcome{State: patterns.Failed, Reason: reason, Output: shownBy(reason, out.Output)})
+		case !changed:
+			return b.weighed(out)
+		}
+	}
+}
+
+// weighed counts what a load leaves in the run's record among what the run holds.
+func (b *branch) weighed(out patterns.Outcome) patterns.Outcome {
+	more := weightOf(out.Output)
+	b.engine.mu.Lock()
+	b.run.size += more
+	b.engine.mu.Unlock()
+	return out
+}
+
+// over says whether a run waits beneath another that has its plan. The lock is held.
+func (e inMemory) over(r *run) bool {
+	n, _ := numberOf(r.id)
+	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}
+	for _, p := range e.plans {
+		if p.under != n || p.principal != r.job.Principal {
+			continue
+		}
+		if _, waits, _ := keeps(t, p.n, n, false); waits {
+			return true
+		}
+	}
+	return false
+}
+
+// lost says whether a run that goes on has lost a plan that it held; of one that is cancelled it takes them back.
+func (e inMemory) lost(r *run, h *history, canceled bool) (lost bool) {
+	n, _ := numberOf(r.id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t := &plansHere{Engine: e.Engine, principal: r.job.Principal}
+	for _, plan := range h.plans() {
+		has, _, _ := keeps(t, plan, n, canceled)
+		lost = lost || !has
+	}
+	return lost
+}
+
+// nowMicro is the time as rows have it.
+func (e *Engine) nowMicro() int64 { return e.now().Truncate(time.Microsecond).UnixMicro() }

@@ -1,0 +1,118 @@
+package local
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// codeOf is the code of a kind.
+func (e *Engine) codeOf(kind gateway.Kind) (patterns.Pattern, bool) {
+	if e.code != nil {
+		return e.code, true
+	}
+	return patterns.PatternOf(kind)
+}
+
+// Shows implements [patterns.Run]. A run is shown by rehearsing its record, never by the code that lives.
+func (b *branch) Shows(soFar func() patterns.Result) {
+	if b.dry != nil {
+		b.dry.soFar = soFar
+	}
+}
+
+// shown is how a rehearsed run shows itself as far as its record goes. False: it does not, or cannot; then fault says why.
+func (d *rehearsal) shown() (r patterns.Result, ok bool, fault error) {
+	if d.soFar == nil {
+		return r, false, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r, ok, fault = patterns.Result{}, false, fmt.Errorf("pattern code panicked while it was shown: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return d.soFar(), true, nil
+}
+
+// shownOf is how a run that goes on or waits shows itself now. It is rehearsed over what is recorded of it by now: what is
+// being performed, and what a body did since its newest outcome was recorded, is not seen. False: the principal has no
+// such run, it shows nothing, or its record cannot be replayed here. It is safe while the run goes on here or elsewhere,
+// waits for the journal, so that it is not for a change or a view of it, and costs as much as reading the record and running
+// the code over it.
+func (e *Engine) shownOf(principal, runID string) (patterns.Result, bool) {
+	show := e.rehearsedInMemory
+	if e.file != nil {
+		show = e.file.rehearsed
+	}
+	d, err := show(principal, runID)
+	if err != nil {
+		return patterns.Result{}, false
+	}
+	result, ok, fault := d.shown()
+	if fault != nil && e.Fault != nil {
+		e.Fault(runID, "", fault)
+	}
+	return result, ok
+}
+
+func (e *Engine) rehearsedInMemory(principal, runID string) (*rehearsal, error) {
+	e.mu.Lock()
+	r := inMemory{e}.find(principal, runID)
+	e.mu.Unlock()
+	if r == nil {
+		return nil, patterns.ErrNoRun
+	}
+	return r.rehearse(remembered(r.record.Events()))
+}
+
+// rehearsed rehearses a run as the file knows it. What a life here has not written yet is written first.
+func (f *file) rehearsed(principal, runID string) (*rehearsal, error) {
+	n, ok := numberOf(runID)
+	if !ok {
+		return nil, patterns.ErrNoRun
+	}
+	here := f.life(runID)
+	if here != nil && here.job.Principal != principal {
+		return nil, patterns.ErrNoRun
+	}
+	if here != nil {
+		if err := here.flush(); err != nil {
+			return nil, err
+		}
+	}
+	r, stored, err := f.read(n)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || r.principal != principal {
+		return nil, patterns.ErrNoRun
+	}
+	if here == nil {
+		l, err := f.load(r, stored)
+		if err != nil {
+			return nil, err
+		}
+		return l.dry, nil
+	}
+	open, _, _, err := f.reveal(n, stored)
+	if err != nil {
+		return nil, err
+	}
+	events, err := decodeEvents(open)
+	if err != nil {
+		return nil, err
+	}
+	return here.rehearse(remembered(events))
+}
+
+// flush has what the life recorded so far written. None of its branches is between an intent and its own flush while the
+// baton is held: that one's result must be told to the branch.
+func (l *life) flush() error {
+	told := make(chan error, 1)
+	l.baton.Lock()
+	l.record.flush(false, func(err error) { told <- err })
+	l.baton.Unlock()
+	return <-told
+}

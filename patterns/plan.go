@@ -1,0 +1,249 @@
+package patterns
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// Plan makes plans of subtasks and carries them out (spec/planning-reference.md section 15): the verb of the task's
+// PlanCall says what. A plan is kept by the engine between runs:
+//
+//	decompose ──▶ document ──judged whole──▶ create | commit (next round)
+//	execute   ──▶ load and claim ─▶ subtasks, as they become ready ─▶ commit
+//	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
+func Plan(run Run, spec Spec, task Task) Result {
+	p := planning{
+		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
+	}
+	switch p.call.Verb {
+	case DecomposeVerb:
+		return p.decompose()
+	case ReplanVerb:
+		return p.replan()
+	}
+	return (&execution{planning: &p}).carryOut()
+}
+
+// planning is the log of one run of a planning tool.
+type planning struct {
+	*log
+	call    PlanCall
+	plan    *StoredPlan // nil: there is none, or it may not be shown
+	graph   *gateway.Graph
+	places  map[string]int // of its subtasks, by id
+	version int            // of the stored plan that changes stand on
+	held    bool           // the run has claimed it
+	tools   int            // calls that were made
+	made    Planned
+}
+
+// step is the effect of a step on a stored plan.
+func (p *planning) step(phase string) Effect {
+	e := p.effect(phase, "")
+	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
+	return e
+}
+
+// load reads the plan that the call names and claims it; over also from a run that waits.
+func (p *planning) load(phase string, over bool) *stop {
+	out := StepPlan(p.run, p.step(phase), PlanStep{
+		Op: LoadOp, Plan: p.call.PlanID, Pattern: p.spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
+	})
+	said, _ := out.Output.(map[string]any)
+	version, _ := said["version"].(float64)
+	p.version, p.held = int(version), out.State == OK
+	if out.State != OK && out.Reason != PlanConflict && out.Reason != PlanBusy {
+		return p.without(stopped(phase, loadReason(out)))
+	}
+	plan, err := ReadPlan(said["plan"])
+	if err != nil {
+		p.giveBack(phase)
+		return p.without(stopped(phase, PlanCorrupt))
+	}
+	p.take(plan)
+	switch out.Reason {
+	case PlanConflict:
+		return stopped(phase, PlanConflict).showing(func(r *Result) { p.seen(r); r.Planned.ShowPlan = false })
+	case PlanBusy:
+		s := stopped(phase, PlanBusy)
+		return s.showing(func(r *Result) {
+			r.Planned = &Planned{PlanID: plan.ID, Revision: plan.Revision, Resumable: p.resumable(false)}
+		})
+	}
+	return nil
+}
+
+// loadReason is the stop reason of a plan that was not loaded.
+func loadReason(out Outcome) string {
+	switch out.Reason {
+	case PlanNotFound, PlanCorrupt:
+		return out.Reason
+	}
+	if cut := cutReason(out); cut != "" {
+		return cut
+	}
+	return PlanCorrupt
+}
+
+// without is a stop for which there is no plan.
+func (p *planning) without(s *stop) *stop {
+	return s.showing(func(r *Result) { no := false; r.Planned = &Planned{Resumable: &no} })
+}
+
+// take makes a plan the run's.
+func (p *planning) take(plan StoredPlan) {
+	p.plan = &plan
+	p.graph = gateway.NewGraph(plan.gated())
+	p.places = make(map[string]int, len(plan.Subtasks))
+	for i, s := range plan.Subtasks {
+		p.places[s.ID] = i
+	}
+}
+
+// giveBack lets go of the plan without a change.
+func (p *planning) giveBack(phase string) {
+	if p.held {
+		StepPlan(p.run, p.step(phase), PlanStep{Op: ReleaseOp, Plan: p.call.PlanID, Pattern: p.spec.Plans})
+		p.held = false
+	}
+}
+
+// create stores a new plan.
+func (p *planning) create(phase string, keep bool) *stop {
+	out := StepPlan(p.run, p.step(phase), PlanStep{
+		Op: CreateOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
+	})
+	if out.State != OK {
+		p.plan = nil
+		return p.without(stopped(phase, loadReason(out)))
+	}
+	p.call.PlanID, p.version, p.held = p.plan.ID, 1, keep
+	return nil
+}
+
+// commit stores the plan as the run leaves it, unless somebody else has changed it.
+func (p *planning) commit(phase string, keep bool) *stop {
+	out := StepPlan(p.run, p.step(phase), PlanStep{
+		Op: CommitOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
+		Version: p.version, Keep: keep,
+	})
+	p.version, p.held = p.version+1, keep && out.State == OK
+	if out.State == OK {
+		return nil
+	}
+	id := p.plan.ID
+	p.plan, p.held = nil, true
+	p.giveBack(phase)
+	return stopped(phase, PlanConflict).showing(func(r *Result) {
+		yes := true
+		r.Planned = &Planned{PlanID: id, Resumable: &yes}
+	})
+}
+
+// PlanOf is the id of the one plan that a run may make: unguessable as the run's is.
+func PlanOf(run string) string {
+	sum := sha256.Sum256([]byte(run + "/plan"))
+	return "plan_" + hex.EncodeToString(sum[:8])
+}
+
+// seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.
+func (p *planning) seen(r *Result) {
+	v := p.plan.view(p.graph, nil, p.plan.Waits != "")
+	made := p.made
+	made.PlanID, made.Revision, made.View, made.ShowPlan = p.plan.ID, p.plan.Revision, &v, true
+	if !r.OK() && made.Resumable == nil {
+		made.Resumable = p.resumable(false)
+	}
+	r.Planned = &made
+}
+
+// resumable says whether a call of plan_execute would find something to do.
+func (p *planning) resumable(onlyText bool) *bool {
+	yes := onlyText || p.plan.pendingOrFailed(p.graph)
+	return &yes
+}
+
+// pendingOrFailed reports whether a subtask is pending, and not blocked, or failed.
+func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
+	for _, row := range p.rows(g, nil) {
+		if row.Status == SubtaskPending || row.Status == SubtaskFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// result is what the run came to.
+func (p *planning) result(s *stop) Result {
+	r := p.end(s)
+	b := p.spec.Budget
+	limited(r.Budget, "max_tool_calls", b.MaxToolCalls, p.tools)
+	if p.plan != nil {
+		if p.plan.Metadata.MaxReplans >= 0 {
+			r.Budget["max_replans"] = Spent{float64(p.plan.Metadata.MaxReplans), float64(p.plan.Metadata.ReplanCount)}
+		}
+		r.Budget["max_subtasks"] = Spent{float64(p.plan.Metadata.MaxSubtasks), float64(len(p.plan.Subtasks))}
+		if r.Planned == nil {
+			p.seen(&r)
+		}
+	}
+	if r.Planned == nil {
+		no := false
+		r.Planned = &Planned{Resumable: &no}
+	}
+	if r.Planned.Resumable != nil && (r.OK() || s == nil || s.phase == PhaseRequest) {
+		r.Planned.Resumable = nil
+	}
+	r.Planned.LLM, r.Planned.Goal = p.spec.LLM, p.task.Goal
+	if p.plan != nil {
+		r.Planned.Goal = p.plan.Goal
+	}
+	return r
+}
+
+// unfit is the stop of a call that does not fit the plan which it names.
+func (p *planning) unfit(problems []gateway.Problem) *stop {
+	s := stopped(PhaseRequest, "invalid_request:"+problems[0].Reason)
+	return s.showing(func(r *Result) { r.Problems = problems; r.Planned = &Planned{} })
+}
+
+// document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
+func (p *planning) document(phase string, q Question, rules func(gateway.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
+	q.Tools = p.log.tools
+	intent, s := p.propose(phase, q)
+	if s != nil {
+		return gateway.PlanDocument{}, s
+	}
+	doc, refusal := gateway.ParseSubtasks(intent, rules(intent))
+	if refusal != nil {
+		s := p.refused(phase, "raw_plan", refusal, intent.Raw())
+		return doc, s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })
+	}
+	p.filled = doc.Filled
+	p.say(fmt.Sprintf("%s: %d subtasks accepted", phase, len(doc.Subtasks)))
+	return doc, nil
+}
+
+// source says whose words a document is.
+func (p *planning) source(doc gateway.PlanDocument) string {
+	switch {
+	case doc.Checklist:
+		return "checklist"
+	case p.byCaller:
+		return "caller"
+	case p.spec.LLM:
+		return "model"
+	}
+	return "rules"
+}
+
+// clipped are results as a question shows them: the beginning of those over 2 KiB.
+func clipped(v any) any {
+	const limit, head = 2 << 10, 1 << 10
+	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
+}

@@ -1,0 +1,103 @@
+package patterns
+
+import "slices"
+
+// close stores how far the plan came and makes the result.
+func (x *execution) close(s *stop, text string) Result {
+	if x.plan == nil { // it was lost to somebody else
+		return x.result(s)
+	}
+	last := &PlanRun{RunID: x.run.ID(), Status: "ok", StopReason: Success}
+	if s != nil {
+		last.StopReason = s.reason
+		if s.phase != "" {
+			last.Status = "stopped"
+		}
+	}
+	if text != "" {
+		answered := Result{}.answered(text)
+		x.plan.Answer, x.plan.AnswerBytes, x.plan.Answered = answered.Answer, answered.AnswerBytes, true
+	}
+	x.plan.Last, x.plan.Waits = last, ""
+	x.traced()
+	plan := x.plan
+	if conflict := x.commit(PhaseExecute, false); conflict != nil {
+		return x.result(conflict)
+	}
+	x.plan = plan
+	r := x.account(s)
+	if text != "" {
+		r = r.answered(text)
+	}
+	return r
+}
+
+// traced enters this run's rows into the plan's trace.
+func (x *execution) traced() {
+	x.plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
+}
+
+// account is the result of a run that executed.
+func (x *execution) account(s *stop) Result {
+	x.made.Results = x.plan.results()
+	x.trace, x.history = []any{}, x.completedHere()
+	for _, row := range x.sortedRows() {
+		x.trace = append(x.trace, row)
+	}
+	if s != nil && s.phase != "" && x.plan.has(SubtaskFailed, SubtaskSkipped) {
+		x.made.Open = x.plan.openIDs()
+	}
+	return x.result(s)
+}
+
+// openIDs are the subtasks that a replan would remove.
+func (p StoredPlan) openIDs() []string {
+	return p.ids(SubtaskPending, SubtaskFailed, SubtaskSkipped, SubtaskInDoubt)
+}
+
+// completedHere are the history rows, in plan order.
+func (x *execution) completedHere() []any {
+	rows := []any{}
+	for _, s := range x.plan.Subtasks {
+		if x.done[s.ID] {
+			rows = append(rows, SubtaskDone{s.ID, s.Tool, max(s.Attempts, 1), shown(s.Result, s.Bytes), s.Source})
+		}
+	}
+	return rows
+}
+
+// sortedRows are the trace rows by revision, order of execution and attempt.
+func (x *execution) sortedRows() []AttemptRow {
+	rows := slices.Clone(x.rows)
+	slices.SortStableFunc(rows, func(a, b rankedRow) int {
+		if a.Revision != b.Revision {
+			return a.Revision - b.Revision
+		}
+		return a.rank - b.rank // its attempts stand in order
+	})
+	list := make([]AttemptRow, len(rows))
+	for i, r := range rows {
+		list[i] = r.AttemptRow
+	}
+	return list
+}
+
+// standing is the run as it stands, for who looks at it meanwhile.
+func (x *execution) standing() Result {
+	seen, made := *x, *x.planning
+	log, plan := *x.log, *x.plan
+	plan.Subtasks = slices.Clone(plan.Subtasks)
+	plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
+	for i := range plan.Subtasks {
+		if _, open := x.doubts[i]; open { // not settled yet
+			plan.Subtasks[i].Status = SubtaskInDoubt
+		}
+	}
+	made.log, made.plan = &log, &plan
+	log.judged = nil
+	seen.planning = &made
+	r := seen.account(nil)
+	v := plan.view(x.graph, x.busy(), x.parked)
+	r.StopReason, r.Planned.View, r.Planned.Stored = "", &v, &plan
+	return r
+}

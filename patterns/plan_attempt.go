@@ -1,0 +1,310 @@
+package patterns
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+const (
+	maxModelResult = 64 << 10 // bytes of a model's result that are kept
+	maxPause       = 30.0     // seconds before a retry, less what lengthens it
+)
+
+// attempt tries a subtask once, in its branch.
+func (x *execution) attempt(branch Run, i int) {
+	s := x.plan.Subtasks[i]
+	row := AttemptRow{Revision: x.plan.Revision, SubtaskID: s.ID, Tool: s.Tool, Attempt: x.attempts[i]}
+	if row.Attempt > 1 {
+		pause := x.pause[i]
+		row.DelaySeconds = &pause
+	}
+	args, bad := gateway.Resolve(argsOf(s), x.resultOf)
+	switch {
+	case bad != "":
+		x.leave(i)
+		x.failed(i, row, "bad_reference:"+bad)
+	case s.Tool == gateway.ModelExecutor:
+		x.ask(branch, i, row, args)
+	default:
+		row.ArgsHash = ijson.ArgsHash(args)
+		x.callTool(branch, i, row, args)
+	}
+}
+
+// resultOf is the result of a completed subtask.
+func (x *execution) resultOf(id string) (any, bool) {
+	i, there := x.places[id]
+	if !there || x.plan.Subtasks[i].Status != SubtaskCompleted {
+		return nil, false
+	}
+	return x.plan.Subtasks[i].Result, true
+}
+
+// inputs are what a subtask is given of those before it.
+func (x *execution) inputs(i int, show func(PlannedSubtask) any) map[string]any {
+	v := map[string]any{}
+	for _, before := range x.graph.Inputs(i) {
+		if s := x.plan.Subtasks[before]; s.Status == SubtaskCompleted {
+			v[s.ID] = show(s)
+		}
+	}
+	return v
+}
+
+// ask has the model work on a subtask.
+func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) {
+	s := x.plan.Subtasks[i]
+	subtask := map[string]any{"id": s.ID, "description": s.Description}
+	if len(args) > 0 {
+		subtask["args"] = boundedArgs(args, maxModelArgs)
+	}
+	q := Question{Ask: AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Payload: map[string]any{
+		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s PlannedSubtask) any { return clipped(s.Result) }),
+	}}
+	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
+		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)
+	}
+	most := max(q.MaxRequests, 0)
+	x.asking += most
+	out := AskModel(branch, x.effect(PhaseExecute, x.doing(row)), q)
+	x.asking -= most
+	x.leave(i)
+	x.asked = x.asked || out.State != Canceled
+	x.usage = x.usage.Plus(out.Usage)
+	text, _ := out.Output.(string)
+	text = ijson.Trim(text)
+	switch cut := cutReason(out); {
+	case cut != "":
+		x.interrupt(i, row, out, cut)
+	case interrupted(out):
+		x.failed(i, row, "llm_unreachable")
+	case out.State != OK:
+		x.failed(i, row, out.Reason)
+	case text == "":
+		x.failed(i, row, "llm_empty")
+	default:
+		row.OK = true
+		x.add(i, row)
+		x.complete(i, gateway.ModelExecutor, ijson.Cut(text, maxModelResult), len(text))
+	}
+}
+
+// doing words an attempt for progress.
+func (x *execution) doing(row AttemptRow) string {
+	if row.Attempt > 1 {
+		return fmt.Sprintf("%s, %s, attempt %d", row.SubtaskID, row.Tool, row.Attempt)
+	}
+	return fmt.Sprintf("%s, %s", row.SubtaskID, row.Tool)
+}
+
+// callTool makes a subtask's call, if the gate and, where the policy asks for one, a person let it through.
+func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]any) {
+	call := gateway.Proposal{
+		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
+	}
+	x.undecided++
+	permit, human, stop := x.admit(branch, i, call)
+	x.undecided--
+	if stop != nil && (stop.reason == "max_seconds" || stop.reason == "cancelled") {
+		x.cutBy(stop.reason)
+	}
+	if x.cut != "" { // also where the run came to its end while a person was asked
+		x.leave(i)
+		x.attempts[i]--
+		return
+	}
+	if row.HumanApproval = human; stop != nil {
+		x.leave(i)
+		var r Result
+		if stop.with != nil {
+			stop.with(&r)
+		}
+		row.Problems = r.Problems
+		x.failed(i, row, stop.reason)
+		return
+	}
+	row.ArgsHash = permit.Hash()
+	e := x.effect(PhaseExecute, x.doing(row))
+	e.Timeout, e.Once = x.spec.Budget.SubtaskTimeout, x.once[i]
+	x.tools++
+	x.gate.Reserve(permit)
+	out := CallTool(branch, e, permit)
+	x.leave(i)
+	if interrupted(out) && permit.Effect() != catalog.Read {
+		x.note(permit, out)
+		x.doubts[i] = doubted{made{permit, out}, e, row}
+		return
+	}
+	x.settled(i, row, permit, out)
+}
+
+// admit has a call judged.
+func (x *execution) admit(branch Run, i int, call gateway.Proposal) (gateway.Permit, *HumanApproval, *stop) {
+	permit, refusal := x.gate.Admit(call)
+	asks := x.asks(i, permit, refusal)
+	switch {
+	case asks == nil && refusal != nil:
+		return permit, nil, x.notAdmitted(PhaseExecute, call, refusal)
+	case asks == nil:
+		permit, human := x.shared(i, permit)
+		return permit, human, nil
+	}
+	if permit, human, ok := x.covered(i, call, asks); ok {
+		return permit, human, nil
+	}
+	c := consent{log: x.log, run: branch, phase: PhaseExecute, call: call}
+	permit, refusal, reason := c.obtain(*asks)
+	for _, s := range c.took {
+		x.rest(s.since, s.until)
+	}
+	switch {
+	case refusal != nil:
+		return permit, c.human, x.notAdmitted(PhaseExecute, c.call, refusal)
+	case reason != "":
+		return permit, c.human, stopped(PhaseExecute, reason)
+	}
+	return permit, c.human, nil
+}
+
+// settled takes the outcome of a call of which nothing more can be found out.
+func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, out Outcome) {
+	x.note(p, out)
+	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == Unknown && p.Effect() != catalog.Read {
+		x.plan.Subtasks[i].Once = x.once[i]
+	}
+	cut := cutReason(out)
+	mayHaveActed := out.State == Unknown && !p.Repeatable()
+	switch {
+	case cut != "":
+		x.interrupt(i, row, out, cut)
+	case mayHaveActed:
+		row.StopReason = "in_doubt:" + p.Tool()
+		if out.Reason == ReasonTimeout {
+			row.StopReason = "subtask_timeout"
+		}
+		x.add(i, row)
+		x.doubt(i, row.StopReason)
+		x.fault(i)
+	case out.Reason == ReasonTimeout:
+		x.failed(i, row, "subtask_timeout")
+	case out.State != OK:
+		reason := out.Reason // of an approval, say
+		if out.State != Canceled {
+			reason = callReason(gateway.ExecutorFamily, p, out)
+		}
+		x.failed(i, row, reason)
+	default:
+		x.observed(i, row, out)
+	}
+}
+
+// observed takes a call's observation.
+func (x *execution) observed(i int, row AttemptRow, out Outcome) {
+	v, isObject := out.Output.(map[string]any)
+	if !isObject {
+		x.failed(i, row, gateway.ExecutorFamily.Reason("bad_result", row.Tool))
+		return
+	}
+	text, reported := gateway.Reported(v)
+	if v["success"] == false || reported {
+		row.Error = text
+		x.failed(i, row, gateway.ExecutorFamily.Reason("reported_error", row.Tool))
+		return
+	}
+	row.OK = true
+	x.add(i, row)
+	x.complete(i, "tool", v, out.Bytes)
+}
+
+// interrupt leaves a subtask that the run's own end cut short.
+func (x *execution) interrupt(i int, row AttemptRow, out Outcome, cut string) {
+	x.cutBy(cut)
+	if out.State == Canceled { // it was not begun
+		x.attempts[i]--
+		if row.Tool != gateway.ModelExecutor {
+			x.tools--
+		}
+		return
+	}
+	row.StopReason = cut
+	x.add(i, row)
+	if x.plan.Subtasks[i].Attempts = x.attempts[i]; out.State == Unknown && !x.repeatable(row.Tool) {
+		x.doubt(i, cut)
+	}
+}
+
+func (x *execution) repeatable(tool string) bool {
+	t, there := x.spec.Catalog.Tool(tool)
+	return !there || t.Repeatable()
+}
+
+// doubt leaves a subtask of which nobody knows whether it acted.
+func (x *execution) doubt(i int, why string) {
+	s := &x.plan.Subtasks[i]
+	s.Status, s.StopReason, s.Attempts = SubtaskInDoubt, why, x.attempts[i]
+}
+
+// failed takes a failed attempt: another follows, or what the call wants then.
+func (x *execution) failed(i int, row AttemptRow, reason string) {
+	row.StopReason = reason
+	x.add(i, row)
+	s := &x.plan.Subtasks[i]
+	s.Attempts = max(x.attempts[i], 1)
+	if x.call.OnFailure == RetryOnFailure && transient(reason) && x.attempts[i] <= x.call.MaxRetries {
+		x.pause[i] = x.pauseBefore(s.ID, x.attempts[i])
+		x.rests[i] = true
+		x.resting = append(x.resting, i)
+		return
+	}
+	if s.StopReason = reason; x.call.OnFailure == SkipOnFailure {
+		s.Status = SubtaskSkipped
+		return
+	}
+	s.Status = SubtaskFailed
+	x.fault(i)
+}
+
+// transient says that the same attempt may succeed in a while.
+func transient(reason string) bool {
+	switch reason {
+	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
+		return true
+	}
+	return false
+}
+
+// pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
+// depends on the run and the subtask alone.
+func (x *execution) pauseBefore(id string, n int) float64 {
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.run.ID(), id, n))
+	more := float64(binary.BigEndian.Uint32(seed[:4])) / (1 << 32) / 10
+	pause := math.Min(maxPause, x.call.RetryDelay.Seconds()*math.Pow(2, float64(n-1)))
+	return math.Floor(pause*(1+more)*1000) / 1000
+}
+
+// add enters an attempt into the trace.
+func (x *execution) add(i int, row AttemptRow) { x.rows = append(x.rows, rankedRow{row, x.rank[i]}) }
+
+// settleDoubts finds out, in plan order, what became of calls that an end of the process left open.
+func (x *execution) settleDoubts() bool {
+	if len(x.doubts) == 0 {
+		return false
+	}
+	for i := range x.plan.Subtasks {
+		d, open := x.doubts[i]
+		if !open {
+			continue
+		}
+		out := x.settle(d.call, d.e, x.run.Now())
+		delete(x.doubts, i)
+		x.settled(i, d.row, d.call.permit, out)
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+package patterns
+
+import (
+	"time"
+
+	"patterngate/gateway"
+)
+
+// decompose makes a plan, or the next round of an iterative one.
+func (p *planning) decompose() Result {
+	if p.call.PlanID != "" {
+		return p.nextRound()
+	}
+	doc, stop := p.document(PhasePlan, p.wanted(), func(gateway.Intent) gateway.DocumentRules { return p.firstRules(p.call.Strategy) })
+	if stop != nil {
+		return p.result(p.refusedPlan(stop))
+	}
+	p.take(p.newPlan(doc, p.call))
+	if p.call.DryRun {
+		p.plan.ID, p.plan.Revision = "", 0
+		p.made.DryRun = true
+	} else if stop = p.create(PhasePlan, false); stop != nil {
+		return p.result(stop)
+	}
+	p.made.Count = len(p.plan.Subtasks)
+	return p.result(nil)
+}
+
+// refusedPlan is the stop of a plan that was not accepted, with its cycle.
+func (p *planning) refusedPlan(s *stop) *stop {
+	return s.showing(func(r *Result) {
+		if p.plan != nil {
+			p.seen(r)
+			r.Planned.Cycle = p.made.Cycle
+			return
+		}
+		no := false
+		r.Planned = &Planned{Cycle: p.made.Cycle, Resumable: &no}
+	})
+}
+
+// firstRules judge the document of a new plan.
+func (p *planning) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRules {
+	r := p.rules("invalid_plan", strategy)
+	r.Min, r.Max, r.MaxDepth = p.spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
+	r.TakesComplete = strategy == gateway.Iterative
+	if r.TakesComplete {
+		r.Round, r.MayEnd = roundSubtasks, true
+	}
+	return r
+}
+
+// roundSubtasks is how many subtasks a round may add.
+const roundSubtasks = 3
+
+// rules are what all documents are judged by.
+func (p *planning) rules(family string, strategy gateway.PlanStrategy) gateway.DocumentRules {
+	return gateway.DocumentRules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
+}
+
+// wanted is the question for a plan.
+func (p *planning) wanted() Question {
+	payload := map[string]any{
+		"goal": p.task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
+		"max_depth": float64(p.call.MaxDepth), "available_tools": offeredWithReturns(p.log.tools),
+	}
+	if p.call.Context != "" {
+		payload["context"] = p.call.Context
+	}
+	return Question{Ask: AskSubtasks, Prompt: p.spec.Prompts.Decide, Payload: payload}
+}
+
+// newPlan is the plan that an accepted document makes.
+func (p *planning) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
+	plan := StoredPlan{
+		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
+		Metadata: PlanMetadata{
+			CreatedAt: p.run.Now().UTC().Format(time.RFC3339), Source: p.source(doc),
+			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.spec.Budget.MaxReplans),
+		},
+	}
+	if plan.Strategy == gateway.Iterative {
+		plan.Metadata.Iteration, plan.Metadata.MaxIterations, plan.Metadata.PlanningComplete = 1, p.spec.Budget.MaxIterations, &doc.Complete
+	}
+	plan.Revisions = []PlanRevision{{Revision: 1, Kind: "decompose", Added: idsOf(doc.Subtasks), Removed: []string{}}}
+	return plan
+}
+
+func idsOf(list []gateway.Subtask) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// nextRound adds a round to an iterative plan.
+func (p *planning) nextRound() Result {
+	if stop := p.load(PhasePlan, true); stop != nil {
+		return p.result(stop)
+	}
+	stop := p.roundFits()
+	if stop == nil {
+		stop = p.addRound()
+	}
+	if stop != nil {
+		p.giveBack(PhasePlan)
+		return p.result(stop)
+	}
+	p.made.Count = len(p.plan.Subtasks)
+	return p.result(nil)
+}
+
+// roundFits says why no round can be added.
+func (p *planning) roundFits() *stop {
+	if problems := judgeRound(p.task, *p.plan); len(problems) > 0 {
+		return p.unfit(problems)
+	}
+	switch m := p.plan.Metadata; {
+	case !p.plan.unfinished():
+		return stopped(PhasePlan, "plan_complete").showing(p.withResults)
+	case m.Iteration >= m.MaxIterations:
+		return stopped(PhasePlan, "max_iterations")
+	}
+	return nil
+}
+
+func (p *planning) addRound() *stop {
+	q := p.wanted()
+	m := &p.plan.Metadata
+	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(gateway.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
+	q.Payload["completed"], q.Payload["used_ids"] = p.plan.completedRows(), values(p.plan.used())
+	doc, stop := p.document(PhasePlan, q, func(gateway.Intent) gateway.DocumentRules {
+		r := p.rules("invalid_plan", gateway.Iterative)
+		r.Max, r.MaxDepth, r.Round, r.TakesComplete, r.MayEnd = m.MaxSubtasks, m.MaxDepth, roundSubtasks, true, true
+		r.Earlier, r.Used = p.plan.gated(), p.plan.used()
+		return r
+	})
+	if stop != nil {
+		return p.refusedPlan(stop)
+	}
+	before := *p.plan
+	next := before
+	next.Subtasks = append(before.Subtasks[:len(before.Subtasks):len(before.Subtasks)], planned(doc)...)
+	next.Revision++
+	next.Metadata.Iteration++
+	next.Metadata.PlanningComplete = &doc.Complete
+	next = next.unanswered()
+	next.Revisions = append(before.Revisions[:len(before.Revisions):len(before.Revisions)], PlanRevision{
+		Revision: next.Revision, Kind: "round", Added: idsOf(doc.Subtasks), Removed: []string{},
+	})
+	p.take(next)
+	if p.call.DryRun {
+		p.giveBack(PhasePlan)
+		p.plan.ID, p.plan.Revision, p.made.DryRun = "", 0, true
+		return nil
+	}
+	return p.commit(PhasePlan, false)
+}
+
+// completedRows are the completed subtasks as questions show them.
+func (p StoredPlan) completedRows() []any {
+	rows := []any{}
+	for _, s := range p.Subtasks {
+		if s.Status == SubtaskCompleted {
+			rows = append(rows, map[string]any{"id": s.ID, "description": s.Description, "result": clipped(s.Result)})
+		}
+	}
+	return rows
+}
+
+// withResults shows the plan with what its subtasks returned, and the final text.
+func (p *planning) withResults(r *Result) {
+	p.made.Results = p.plan.results()
+	r.Answer, r.AnswerBytes = p.plan.Answer, p.plan.AnswerBytes
+	p.seen(r)
+}

@@ -1,0 +1,180 @@
+package patterns
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// Before anything of a plan runs, and again after each replan, the configuration may want a person to approve it whole (design
+// section 8). Its steps then spend their shares of that approval; what the policy asks a person about is not asked again where
+// they were shown it:
+//
+//	approved: envelope ──▶ a person ──no, silence──▶ the run stops, nothing ran
+//	                          │ yes
+//	admit: judged as any call ─┬─ approved ──────────────────────────────▶ the call, which spends its share
+//	                           ├─ a person is wanted, and was shown all of it ─▶ the same
+//	                           └─ a person is wanted ──▶ asked about this call, as in every pattern
+
+// envelopeRule is the rule by which a person is asked about a plan: the configuration's key.
+const envelopeRule = "require_approval"
+
+// envelope is a plan that a person approved as a whole.
+type envelope struct {
+	gateway.ApprovedPlan
+	human *HumanApproval
+}
+
+// approved asks a person about the whole plan where the configuration wants that.
+func (x *execution) approved() *stop {
+	x.shares = nil
+	e := x.enveloped()
+	if !x.spec.asksAbout(e) {
+		return nil
+	}
+	args := e.Value()
+	if n := len(ijson.Canonical(args)); n > gateway.MaxEnvelope {
+		return x.tooLong(n)
+	}
+	question := x.gate.Question(gateway.Proposal{Tool: x.spec.Name, Args: args})
+	question.Schema = "" // it is about no tool of the catalog
+	since := x.run.Now()
+	d, out, reason := consult(x.run, x.effect(PhaseExecute, "waiting for a person"), Approval{
+		Action: gateway.Action{Name: x.spec.Name, Args: args}, Question: question, Rule: envelopeRule, Approver: x.spec.Approver,
+		Catalog: x.spec.Catalog, Plan: &e,
+	}, x.standing)
+	x.rest(since, x.run.Now())
+	if reason != "" {
+		return stopped(PhaseExecute, reason)
+	}
+	if d.Args != nil && ijson.Equal(d.Args, args) {
+		d.Args = nil
+	}
+	human := humanApproval(d, nil, out.At)
+	if !d.Approved || d.Args != nil { // a plan is not edited: it is replanned, and asked about again
+		human.Approved = false
+		return stopped(PhaseExecute, humanRejected).showing(func(r *Result) { r.Human = human })
+	}
+	x.shares = &envelope{gateway.ApprovedPlan{Approval: d.Approval, Envelope: e}, human}
+	return nil
+}
+
+// asksAbout reports whether a person is to be asked about what is to run of a plan.
+func (s Spec) asksAbout(e gateway.Envelope) bool {
+	switch {
+	case len(e.Steps) == 0, s.Envelope == RequireNone:
+		return false
+	case s.Envelope == RequireWrite:
+		return len(e.Writing()) > 0
+	}
+	return true
+}
+
+// enveloped is what of the plan is to run.
+func (x *execution) enveloped() gateway.Envelope {
+	e := gateway.Envelope{Plan: x.plan.ID, Revision: x.plan.Revision, Goal: x.plan.Goal}
+	if newest := x.plan.Revisions[len(x.plan.Revisions)-1]; newest.Revision > 1 {
+		e.Change = &gateway.EnvelopeChange{Kind: newest.Kind, Added: newest.Added, Removed: newest.Removed}
+	}
+	rows, gated := x.plan.rows(x.graph, nil), x.plan.gated()
+	for _, i := range x.order {
+		if rows[i].Status == SubtaskPending {
+			e.Steps = append(e.Steps, gateway.NewEnvelopeStep(gated[i], x.spec.Catalog))
+		}
+	}
+	return e
+}
+
+// tooLong is the stop of a plan that nobody could read: nobody is asked, and nothing runs.
+func (x *execution) tooLong(bytes int) *stop {
+	d := Approver{}.Decide(gateway.Action{})
+	d.Comment = "too_large:plan"
+	human := humanApproval(d, nil, x.run.Now())
+	return stopped(PhaseExecute, humanRejected).showing(func(r *Result) {
+		r.Human = human
+		r.Problems = []gateway.Problem{{
+			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: gateway.Got(float64(bytes)),
+			Want: fmt.Sprintf("unfinished subtasks of at most %d bytes in all, so that a person can read what they approve", gateway.MaxEnvelope),
+		}}
+	})
+}
+
+// shared has an admitted call spend the share of its subtask, where a person approved the plan.
+func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *HumanApproval) {
+	if x.shares == nil {
+		return p, nil
+	}
+	if p.Effect() == catalog.Read {
+		return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), nil
+	}
+	return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), x.shares.human
+}
+
+// asks is why a person is to be asked about a call: the policy wants that, or they approved the plan and the call is not what
+// they were shown, because the policy changed it, say. Nil: nobody is.
+func (x *execution) asks(i int, p gateway.Permit, refusal *gateway.Stop) *gateway.Ruling {
+	switch {
+	case refusal != nil:
+		return refusal.Asks
+	case x.shares == nil, x.shares.Approval == "", x.shares.Envelope.Covers(x.plan.Subtasks[i].ID, p.Question()):
+		return nil
+	}
+	return &gateway.Ruling{Decision: gateway.Escalate, Reason: envelopeRule, Args: p.Args()}
+}
+
+// covered admits a call about which the policy asks a person who was shown it with the plan; false: they were not.
+func (x *execution) covered(i int, call gateway.Proposal, asks *gateway.Ruling) (gateway.Permit, *HumanApproval, bool) {
+	if x.shares == nil || len(asks.Revisions) > 0 {
+		return gateway.Permit{}, nil, false
+	}
+	p, ok := x.gate.AdmitShared(call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
+	return p, x.shares.human, ok
+}
+
+// SayPlan words a plan that a person is asked about: how many steps it has, and those that change something, of judged typed
+// values only. args is false where these are not to be told.
+func SayPlan(e gateway.Envelope, c *catalog.Catalog, args bool) string {
+	const most = 3
+	writing := e.Writing()
+	said := fmt.Sprintf("a plan of %d steps", len(e.Steps))
+	if len(e.Steps) == 1 {
+		said = "a plan of 1 step"
+	}
+	if e.Change != nil && e.Change.Kind == "replan" {
+		said += ", made anew"
+	}
+	if len(writing) == 0 {
+		return said + " (none writes)"
+	}
+	destroys := slices.DeleteFunc(slices.Clone(writing), func(s gateway.EnvelopeStep) bool { return s.Effect != catalog.Destructive })
+	var kinds []string
+	for _, kind := range []struct {
+		n         int
+		one, many string
+	}{{len(writing) - len(destroys), "writes", "write"}, {len(destroys), "destroys", "destroy"}} {
+		switch {
+		case kind.n == 1:
+			kinds = append(kinds, "1 "+kind.one)
+		case kind.n > 1:
+			kinds = append(kinds, fmt.Sprintf("%d %s", kind.n, kind.many))
+		}
+	}
+	var list []string
+	for _, s := range writing[:min(len(writing), most)] {
+		tool, there := c.Tool(s.Tool)
+		switch {
+		case !there || !args:
+			list = append(list, s.Tool)
+		default:
+			list = append(list, tool.Say(s.Sent()))
+		}
+	}
+	if more := len(writing) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return said + " (" + strings.Join(kinds, ", ") + ": " + strings.Join(list, "; ") + ")"
+}

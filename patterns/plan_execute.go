@@ -1,0 +1,331 @@
+package patterns
+
+import (
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// execution carries a plan out: subtasks run as soon as what they wait for is completed and a slot is free, in the order
+// of their levels, then of their places.
+//
+//	         ┌────────────── next: retries that are due, then the first ready one ◀─────────┐
+//	         ▼                                                                               │ a body ended
+//	Flow: attempt ──▶ completed | retry after a pause | failed | skipped | in doubt ─────────┘
+//	         │ nothing runs, nothing can start
+//	         ▼
+//	doubts settled ─▶ failed: stop, or one replan ─▶ the caller's work: the run waits ─▶ the end
+type execution struct {
+	*planning
+	*schedule
+	done      map[string]bool   // completed by this run
+	rows      []rankedRow       // of the trace
+	cut       string            // the run's own end came: max_seconds or cancelled
+	spent     string            // a budget that is used up, when there was work for it
+	began     int               // subtasks, without the caller's
+	asking    int               // requests that questions under way may cost
+	undecided int               // calls that a person is asked about
+	turns     int               // of the caller that have passed
+	before    []AttemptRow      // the plan's trace without this run's rows
+	kept      int               // rows that were stored before the run waited
+	refused   []gateway.Problem // of the caller's newest results, where they did not fit
+	shares    *envelope         // what a person approved as a whole; nil: nobody was asked
+}
+
+// rankedRow is a trace row with its subtask's place in the order of execution.
+type rankedRow struct {
+	AttemptRow
+	rank int
+}
+
+// carryOut executes the plan and stores how far it came.
+func (x *execution) carryOut() Result {
+	if stop := x.open(); stop != nil {
+		return x.unopened(stop)
+	}
+	x.soFar = x.standing
+	x.run.Shows(x.standing)
+	stop := x.approved()
+	if stop == nil {
+		stop = x.work()
+	}
+	if x.plan == nil { // it was lost to another
+		return x.result(stop)
+	}
+	text := ""
+	if stop == nil || stop.reason == SuccessPartial {
+		text, stop = x.finalText(stop)
+	}
+	return x.close(stop, text)
+}
+
+// open gets the plan and checks all that can be checked before anything of it runs.
+func (x *execution) open() *stop {
+	if stop := x.own(); stop != nil {
+		return stop
+	}
+	x.done = map[string]bool{}
+	if problems := judgeResults(x.call.Results, *x.plan, x.graph); len(problems) > 0 {
+		return x.unfit(problems)
+	}
+	if x.plan.completed() && !x.plan.unfinished() && (x.plan.Answered || !x.task.Finalize) {
+		return stopped(PhaseExecute, "plan_complete").showing(x.withResults)
+	}
+	if stop := x.callable(); stop != nil {
+		return stop
+	}
+	for i := range x.plan.Subtasks { // a new run has retries of its own
+		if s := &x.plan.Subtasks[i]; s.Status == SubtaskFailed {
+			s.Status, s.StopReason = SubtaskPending, "" // how often it ran in its last run is still true
+		}
+	}
+	x.before = x.plan.Trace
+	x.schedule = newSchedule(x.plan, x.graph)
+	x.total = x.calls()
+	x.gate.Remember(x.acted())
+	return nil
+}
+
+// acted are the calls of earlier runs that changed something, or may have, as rules see them: a mail about a refund may
+// go out in the run after the one that paid, and what was paid counts. What was only read then is not known now: it may be
+// long ago, and rules judge by it.
+func (x *execution) acted() []gateway.Entry {
+	var list []gateway.Entry
+	for _, s := range x.plan.Subtasks {
+		tool, there := x.spec.Catalog.Tool(s.Tool)
+		status, known := map[SubtaskStatus]gateway.EffectStatus{SubtaskCompleted: gateway.Finished, SubtaskInDoubt: gateway.InDoubt}[s.Status]
+		if !there || !known || tool.Effect == catalog.Read {
+			continue
+		}
+		if args, bad := gateway.Resolve(argsOf(s), x.resultOf); bad == "" {
+			list = append(list, gateway.Entry{Tool: s.Tool, Effect: tool.Effect, Args: args, Status: status, Observation: s.Result})
+		}
+	}
+	return list
+}
+
+// calls are how many subtasks with a catalog tool are not finished.
+func (x *execution) calls() int {
+	n := 0
+	for _, s := range x.plan.Subtasks {
+		if s.Status == SubtaskPending && s.Tool != gateway.CallerExecutor && s.Tool != gateway.ModelExecutor {
+			n++
+		}
+	}
+	return n
+}
+
+// unopened is what a run came to that carried nothing out. That its tools may not be called is kept with the plan.
+func (x *execution) unopened(s *stop) Result {
+	if x.held && strings.HasPrefix(s.reason, string(gateway.ExecutorFamily)) {
+		plan := x.plan
+		x.plan.Last = &PlanRun{RunID: x.run.ID(), Status: "stopped", StopReason: s.reason}
+		if conflict := x.commit(PhaseExecute, false); conflict != nil {
+			return x.result(conflict)
+		}
+		x.plan = plan
+		return x.account(s)
+	}
+	x.giveBack(PhaseExecute)
+	return x.result(s)
+}
+
+// own gets the plan that is to be carried out: a stored one, or the caller's, which is stored first.
+func (x *execution) own() *stop {
+	if x.call.PlanID != "" {
+		return x.load(PhaseExecute, false)
+	}
+	limits := x.call
+	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = gateway.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
+	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in gateway.Intent) gateway.DocumentRules {
+		limits.Strategy = gateway.StrategyOf(in)
+		r := x.rules("invalid_plan", limits.Strategy)
+		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
+		return r
+	})
+	if stop != nil {
+		return x.refusedPlan(stop)
+	}
+	x.task.Goal = doc.Goal
+	x.take(x.newPlan(doc, limits))
+	return x.create(PhasePlan, true)
+}
+
+// callable checks every subtask that is not finished against what may be called now: the plan may be older than the
+// configuration.
+func (x *execution) callable() *stop {
+	var problems []gateway.Problem
+	at := ijson.Pointer("/plan/subtasks")
+	for i, s := range x.plan.Subtasks {
+		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == gateway.CallerExecutor {
+			continue
+		}
+		what, place, want := x.barredFrom(s)
+		if what == "" {
+			continue
+		}
+		reason := gateway.ExecutorFamily.Reason(what, s.Tool)
+		problems = append(problems, gateway.Problem{Pointer: at.Index(i) + place, Reason: reason, Got: gateway.Got(s.Tool), Want: want})
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return stopped(PhaseExecute, problems[0].Reason).showing(func(r *Result) { r.Problems = gateway.CapProblems(problems) })
+}
+
+// barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.
+func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Pointer, want string) {
+	const toolAt = "/tool"
+	if s.Tool == gateway.ModelExecutor {
+		if !x.spec.LLM {
+			return "denied", toolAt, "a tool, or caller: no language model is configured"
+		}
+		return "", "", ""
+	}
+	tool, there := x.spec.Catalog.Tool(s.Tool)
+	switch {
+	case !slices.Contains(x.spec.Execution, s.Tool):
+		return "denied", toolAt, "a tool of the execution allowlist"
+	case !there:
+		return "missing", toolAt, "a tool that the catalog has"
+	case gateway.HasReferences(s.Args): // judged with what they refer to
+		return "", "", ""
+	}
+	if wrong := tool.Input.Check(argsOf(s)); len(wrong) > 0 {
+		return "bad_args", "/args" + wrong[0].Pointer, wrong[0].Want
+	}
+	return "", "", ""
+}
+
+func argsOf(s PlannedSubtask) map[string]any {
+	if s.Args == nil {
+		return map[string]any{}
+	}
+	return s.Args
+}
+
+// work goes on until nothing more can be done, and says how the run ends; nil is success.
+func (x *execution) work() *stop {
+	x.enter(x.call.Results)
+	for {
+		x.run.Flow(x.next)
+		x.quiet()
+		if x.settleDoubts() {
+			continue
+		}
+		if x.stopsHere() == nil && x.unresolved() {
+			continue
+		}
+		stop := x.stopsHere()
+		failed, _ := x.firstFailed()
+		switch {
+		case stop != nil && x.plansAnew(failed):
+			if stop = x.replanFailed(failed); stop != nil {
+				return stop
+			}
+		case stop != nil:
+			return stop
+		case len(x.forCaller()) > 0:
+			if stop := x.await(); stop != nil {
+				return stop
+			}
+		default:
+			return x.ended()
+		}
+	}
+}
+
+// stopsHere says why nothing more is begun although there may be work; nil: nothing stands against it.
+func (x *execution) stopsHere() *stop {
+	if x.cut != "" {
+		return stopped(PhaseExecute, x.cut)
+	}
+	if i, failed := x.firstFailed(); failed {
+		return x.failure(i)
+	}
+	if x.spent != "" {
+		return stopped(PhaseExecute, x.spent)
+	}
+	return nil
+}
+
+// plansAnew reports whether a failed subtask is a reason for another plan, rather than for a stop.
+func (x *execution) plansAnew(i int) bool {
+	return x.cut == "" && x.faults > 0 && x.call.OnFailure == ReplanOnFailure && x.spec.LLM &&
+		x.plan.Subtasks[i].Status != SubtaskInDoubt
+}
+
+// firstFailed is the first subtask in the order of execution that failed or is in doubt in this run.
+func (x *execution) firstFailed() (int, bool) {
+	for _, i := range x.order {
+		if x.faulty[i] {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// failure is the stop for a subtask that failed.
+func (x *execution) failure(i int) *stop {
+	s := x.plan.Subtasks[i]
+	reason := "subtask_failed:"
+	switch {
+	case s.Status == SubtaskInDoubt:
+		return stopped(PhaseExecute, "in_doubt:"+s.ID)
+	case x.call.OnFailure == ReplanOnFailure: // there is no model to plan anew, and that is all it says then
+	case x.attempts[i] > 1:
+		reason = "max_retries:"
+	case s.StopReason == "subtask_timeout":
+		reason = "subtask_timeout:"
+	}
+	x.made.Failed = s.ID
+	return stopped(PhaseExecute, reason+s.ID)
+}
+
+// ended says how a plan ends of which nothing is left to run.
+func (x *execution) ended() *stop {
+	rows := x.plan.rows(x.graph, nil)
+	critical := func(status SubtaskStatus) bool {
+		return slices.ContainsFunc(rows, func(r SubtaskRow) bool { return r.Critical && r.Status == status })
+	}
+	skipped, doubt, completed := x.plan.ids(SubtaskSkipped), x.plan.ids(SubtaskInDoubt), x.plan.ids(SubtaskCompleted)
+	if len(skipped) > 0 {
+		x.made.Failed = skipped[0]
+	}
+	switch {
+	case len(doubt) > 0:
+		return stopped(PhaseExecute, "in_doubt:"+doubt[0])
+	case len(completed) == len(rows) && x.plan.unfinished():
+		return stopped("", IterationPending)
+	case len(completed) == len(rows):
+		return nil
+	case critical(SubtaskSkipped):
+		return stopped(PhaseExecute, "critical_subtask_failed")
+	case critical(SubtaskBlocked):
+		return stopped(PhaseExecute, "blocked_dependencies")
+	case len(completed) == 0 && len(skipped) > 0:
+		return stopped(PhaseExecute, "subtask_failed:"+skipped[0])
+	}
+	return stopped("", SuccessPartial)
+}
+
+// finalText asks for a final text after success, if the call wants one.
+func (x *execution) finalText(s *stop) (string, *stop) {
+	if !x.task.Finalize {
+		return "", s
+	}
+	results := map[string]any{}
+	for _, row := range x.plan.Subtasks {
+		if row.Status == SubtaskCompleted {
+			results[row.ID] = clipped(row.Result)
+		}
+	}
+	text, fault := x.answer(map[string]any{"goal": x.plan.Goal, "subtask_results": results})
+	if fault != nil {
+		return "", fault.showing(func(r *Result) { x.made.Resumable = x.resumable(true) })
+	}
+	return text, s
+}

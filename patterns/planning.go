@@ -1,0 +1,265 @@
+package patterns
+
+import (
+	"time"
+
+	"patterngate/gateway"
+)
+
+// PlanVerb says which of the planning tools a run is of.
+type PlanVerb string
+
+// The verbs. Status is no run.
+const (
+	DecomposeVerb PlanVerb = "decompose"
+	ExecuteVerb   PlanVerb = "execute"
+	ReplanVerb    PlanVerb = "replan"
+	StatusVerb    PlanVerb = "status"
+)
+
+// FailureStrategy says what a failed subtask means for its run.
+type FailureStrategy string
+
+// The failure strategies.
+const (
+	AbortOnFailure  FailureStrategy = "abort"
+	SkipOnFailure   FailureStrategy = "skip"
+	RetryOnFailure  FailureStrategy = "retry"
+	ReplanOnFailure FailureStrategy = "replan"
+)
+
+// PlanCall is what one call of a planning tool asks for, judged as far as that needs no plan. Task.Goal is its goal,
+// Task.Finalize its finalize, Task.Caller its own plan (one intent) or nil.
+type PlanCall struct {
+	Verb     PlanVerb
+	PlanID   string // of decompose: the plan whose next round it is; "" none
+	Expected *int   // expected_revision; nil: any
+
+	// Of decompose:
+	Strategy              gateway.PlanStrategy
+	MaxDepth, MaxSubtasks int
+	Context               string
+	DryRun                bool
+
+	// Of execute:
+	Concurrent int // subtasks at once; 1 in sequence
+	OnFailure  FailureStrategy
+	MaxRetries int
+	RetryDelay time.Duration
+	MaxSteps   int            // 0: no bound
+	Results    map[string]any // the caller's results, decoded and of the right shape; nil: none
+
+	// Of replan:
+	Reason, Failed, Hints string
+}
+
+// SubtaskStatus is how far a subtask came.
+type SubtaskStatus string
+
+// The statuses. A stored plan has pending, completed, failed, skipped and in_doubt; in_progress and blocked follow from
+// its run and from the other subtasks.
+const (
+	SubtaskPending   SubtaskStatus = "pending"
+	SubtaskRunning   SubtaskStatus = "in_progress"
+	SubtaskCompleted SubtaskStatus = "completed"
+	SubtaskFailed    SubtaskStatus = "failed"
+	SubtaskSkipped   SubtaskStatus = "skipped"
+	SubtaskBlocked   SubtaskStatus = "blocked"
+	SubtaskInDoubt   SubtaskStatus = "in_doubt"
+)
+
+// StoredPlan is a plan as it is kept between runs, and as a run leaves it. It encodes to JSON and back, see
+// [StoredPlan.Encode] and [ReadPlan].
+type StoredPlan struct {
+	ID        string               `json:"id"`
+	Goal      string               `json:"goal"`
+	Strategy  gateway.PlanStrategy `json:"strategy"`
+	Revision  int                  `json:"revision"` // counts changes of the subtasks, from 1; never what was executed
+	Subtasks  []PlannedSubtask     `json:"subtasks"`
+	Removed   []RemovedSubtask     `json:"removed"`
+	Metadata  PlanMetadata         `json:"metadata"`
+	Revisions []PlanRevision       `json:"revisions"`
+	Trace     []AttemptRow         `json:"trace"` // of all runs, run after run; the newest 10,000
+	// Answered says that a final text was written after the newest change.
+	Answered    bool   `json:"answered,omitempty"`
+	Answer      string `json:"answer,omitempty"`
+	AnswerBytes int    `json:"answer_bytes,omitempty"`
+	// Last is the newest execution that ended; nil before.
+	Last *PlanRun `json:"last_run,omitempty"`
+	// Waits is the execution that stored the plan and then waited for its caller; "" none. Who changes the plan meanwhile
+	// ends it.
+	Waits string `json:"waits,omitempty"`
+}
+
+// PlannedSubtask is a subtask of a stored plan.
+type PlannedSubtask struct {
+	ID           string         `json:"id"`
+	Description  string         `json:"description"`
+	Dependencies []string       `json:"dependencies"`
+	Tool         string         `json:"tool"`
+	Args         map[string]any `json:"args,omitempty"`
+	Critical     bool           `json:"critical"`
+	Status       SubtaskStatus  `json:"status"`
+	Parent       string         `json:"parent,omitempty"`
+	Expect       any            `json:"expect,omitempty"`
+	Attempts     int            `json:"attempts,omitempty"` // in its newest run
+	Source       string         `json:"source,omitempty"`   // of a completed one: tool, model or caller
+	StopReason   string         `json:"stop_reason,omitempty"`
+	Result       any            `json:"result,omitempty"` // of a completed one; null is a result too
+	Bytes        int            `json:"bytes,omitempty"`  // of the whole result as compact text
+	// Once is the idempotency key of a call that may have acted: in a later run, too, it is the same act. It is not shown.
+	Once string `json:"once,omitempty"`
+}
+
+// RemovedSubtask is what a replan leaves of a subtask: its tombstone.
+type RemovedSubtask struct {
+	ID          string        `json:"id"`
+	Description string        `json:"description"`
+	Status      SubtaskStatus `json:"status"` // its last
+	StopReason  string        `json:"stop_reason,omitempty"`
+	Revision    int           `json:"revision"` // that removed it
+}
+
+// PlanMetadata is what is known of a plan besides its subtasks.
+type PlanMetadata struct {
+	CreatedAt   string `json:"created_at"` // RFC 3339, UTC, whole seconds
+	Source      string `json:"source"`     // caller, checklist, model or rules
+	MaxSubtasks int    `json:"max_subtasks"`
+	MaxDepth    int    `json:"max_depth"`
+	MaxReplans  int    `json:"max_replans"` // below 0: no limit
+	ReplanCount int    `json:"replan_count"`
+	// Of an iterative plan; else 0, 0 and nil.
+	Iteration        int   `json:"iteration,omitempty"`
+	MaxIterations    int   `json:"max_iterations,omitempty"`
+	PlanningComplete *bool `json:"planning_complete,omitempty"`
+}
+
+// PlanRevision is one change of a plan's subtasks.
+type PlanRevision struct {
+	Revision  int      `json:"revision"`
+	Kind      string   `json:"kind"` // decompose, round or replan
+	Added     []string `json:"added"`
+	Removed   []string `json:"removed"`
+	Reason    string   `json:"reason,omitempty"`
+	Rationale string   `json:"rationale,omitempty"`
+}
+
+// PlanRun is a run of a plan.
+type PlanRun struct {
+	RunID      string `json:"run_id"`
+	Status     string `json:"status"` // ok or stopped; of one that goes on running or waiting
+	StopReason string `json:"stop_reason,omitempty"`
+}
+
+// AttemptRow is a trace row: one attempt at a subtask.
+type AttemptRow struct {
+	Revision      int               `json:"revision"`
+	SubtaskID     string            `json:"subtask_id"`
+	Tool          string            `json:"tool"`
+	Attempt       int               `json:"attempt"`
+	ArgsHash      string            `json:"args_hash,omitempty"` // of catalog tools
+	OK            bool              `json:"ok"`
+	StopReason    string            `json:"stop_reason,omitempty"`
+	DelaySeconds  *float64          `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
+	Error         string            `json:"error,omitempty"`         // that the observation reported
+	Problems      []gateway.Problem `json:"problems,omitempty"`
+	HumanApproval *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
+}
+
+// SubtaskDone is a history row: what a run completed.
+type SubtaskDone struct {
+	SubtaskID string `json:"subtask_id"`
+	Tool      string `json:"tool"`
+	Attempts  int    `json:"attempts"`
+	Result    any    `json:"result"`
+	Source    string `json:"source"`
+}
+
+// ReadySubtask is work for the caller.
+type ReadySubtask struct {
+	ID          string         `json:"id"`
+	Description string         `json:"description"`
+	Inputs      map[string]any `json:"inputs"` // results of its dependencies and children
+	Args        map[string]any `json:"args,omitempty"`
+	Expect      any            `json:"expect,omitempty"`
+}
+
+// Planned is what a planning tool's result shows besides the members that all patterns have. View is nil where there is
+// no plan to show; PlanID and Revision may be known all the same.
+type Planned struct {
+	PlanID   string
+	Revision int
+	View     *PlanView
+	ShowPlan bool // plan and levels too
+
+	Count                     int // subtask_count, of decompose
+	Preserved, Added, Removed []string
+	Rationale                 string
+	Results                   map[string]any // subtask_results; nil: not shown
+	Open                      []string       // ids that a replan would remove; nil: not shown
+	Resumable                 *bool          // nil: not shown
+	Cycle                     []string
+	DryRun                    bool
+	LLM                       bool        // a language model could replan
+	Failed                    string      // the subtask that next would replan from
+	Stored                    *StoredPlan // as its run leaves it so far; nil: none. For who judges a call by it
+	Goal                      string
+}
+
+// PlanView is a plan as it stands (spec/planning-reference.md section 15, Results).
+type PlanView struct {
+	PlanID      string
+	Revision    int
+	Counts      PlanCounts
+	Progress    float64
+	ReplanCount int
+	// Ids in plan order.
+	Ready, Running, Waiting, Failed, Skipped, Blocked, InDoubt []string
+
+	Plan   ShownPlan
+	Levels [][]string
+}
+
+// PlanCounts are how many subtasks have a status.
+type PlanCounts struct {
+	Total      int `json:"total"` // without removed
+	Pending    int `json:"pending"`
+	InProgress int `json:"in_progress"`
+	Completed  int `json:"completed"`
+	Failed     int `json:"failed"`
+	Skipped    int `json:"skipped"`
+	Blocked    int `json:"blocked"`
+	InDoubt    int `json:"in_doubt"`
+	Removed    int `json:"removed"`
+}
+
+// ShownPlan is a plan as results show it.
+type ShownPlan struct {
+	ID       string               `json:"id,omitempty"`
+	Goal     string               `json:"goal"`
+	Strategy gateway.PlanStrategy `json:"strategy"`
+	Subtasks []SubtaskRow         `json:"subtasks"`
+	Removed  []RemovedSubtask     `json:"removed"`
+	Metadata PlanMetadata         `json:"metadata"`
+}
+
+// SubtaskRow is a subtask as results show it.
+type SubtaskRow struct {
+	ID           string         `json:"id"`
+	Description  string         `json:"description"`
+	Dependencies []string       `json:"dependencies"`
+	Tool         string         `json:"tool"`
+	Args         map[string]any `json:"args,omitempty"`
+	Critical     bool           `json:"critical"`
+	Status       SubtaskStatus  `json:"status"`
+	Parent       string         `json:"parent,omitempty"`
+	Depth        int            `json:"depth,omitempty"` // of hierarchical plans, from 1
+	Expect       any            `json:"expect,omitempty"`
+	Attempts     int            `json:"attempts,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	StopReason   string         `json:"stop_reason,omitempty"`
+	BlockedBy    []string       `json:"blocked_by,omitempty"`
+	Reason       string         `json:"reason,omitempty"` // of a blocked one: dependency_failed or dependency_skipped
+	// Result is set with details only, of a completed one; it may point to null.
+	Result *any `json:"result,omitempty"`
+}

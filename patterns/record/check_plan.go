@@ -1,0 +1,83 @@
+package record
+
+import (
+	"fmt"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// plan is what a person was asked about whole: each of its steps may be called once.
+type plan struct {
+	gateway.Envelope
+	spent map[string]spending // by step
+}
+
+// spending is the call that spent a share first.
+type spending struct {
+	by  string // the act, by its idempotency key
+	seq int64
+}
+
+// askWhole checks a question about a whole plan, which is in canonical form.
+func (c *checker) askWhole(e patterns.Event, q *question) string {
+	q.plan, c.whole = &plan{spent: map[string]spending{}}, true
+	of, ok := gateway.ReadEnvelope(q.Question)
+	if q.plan.Envelope = of; ok && q.Step == e.Key {
+		return ""
+	}
+	if q.unchecked = c.hidden(e); q.unchecked {
+		return ""
+	}
+	return "asks a person about what is no plan of this run"
+}
+
+// sharing checks a call that spends its step's share of an approved plan: that it is exactly this step, within the bounds that
+// were shown, and the only call that its share let through.
+func (c *checker) sharing(e patterns.Event, b patterns.IntentBody) (reason string) {
+	a := c.given[b.Grant]
+	switch {
+	case a == nil:
+		return fmt.Sprintf("spends a share of %.40q, which nobody gave in this run", b.Grant)
+	case a.to.plan == nil:
+		return fmt.Sprintf("spends a share of %s, which is for one call and no plan", a.Approval)
+	}
+	before, spent := a.to.plan.spent[b.Share]
+	again := spent && b.IdempotencyKey != "" && before.by == b.IdempotencyKey
+	if spent && !again {
+		return fmt.Sprintf("spends the share %.64q of %s, which event %d had spent", b.Share, a.Approval, before.seq)
+	}
+	if !spent {
+		a.to.plan.spent[b.Share] = spending{b.IdempotencyKey, e.Seq}
+	}
+	if a.seq == 0 {
+		a.seq = e.Seq
+		c.report.Spent++
+	}
+	return c.within(e, a, b, again)
+}
+
+// within checks that a call is the step that it says, of an approval that counted.
+func (c *checker) within(e patterns.Event, a *answer, b patterns.IntentBody, again bool) string {
+	if a.unchecked || a.to.unchecked {
+		c.unchecked(e.Seq, redactedReason)
+		return ""
+	}
+	step, _ := a.to.plan.Step(b.Share)
+	args, err := ijson.DecodeCanonical(b.Input)
+	of, isObject := args.(map[string]any)
+	whole := a.to.Question
+	if b.Verdict != nil {
+		whole.Policy = b.Verdict.Policy
+	}
+	fits := err == nil && isObject && whole.Digest() == a.Executes &&
+		a.to.plan.Covers(b.Share, gateway.Question{Tool: b.Name, Schema: step.Schema, Args: of}) // the record has no other schema
+	switch {
+	case !fits && c.hidden(e):
+		return ""
+	case !fits:
+		return fmt.Sprintf("is not the step %.64q that %s approved: its tool, arguments or policy are others", b.Share, a.Approval)
+	}
+	return c.counts(e, a, whole, again)
+}

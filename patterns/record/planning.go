@@ -1,0 +1,164 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// isPlanning reports whether the story is of a run of the planning tools.
+func (s Story) isPlanning() bool { return s.Kind == string(gateway.Planning) }
+
+// PlanID is the stored plan that a run of the planning tools is about: the one that it read or stored last, else the one
+// that its arguments name; "" where that is none.
+func (s Story) PlanID() string {
+	if !s.isPlanning() {
+		return ""
+	}
+	id := ""
+	for _, r := range s.Rows {
+		if step, ok := r.planStep(); ok && step.PlanID != "" && r.State == string(patterns.OK) {
+			id = step.PlanID
+		}
+	}
+	if id != "" {
+		return id
+	}
+	var said struct {
+		PlanID string `json:"plan_id"`
+		Parent string `json:"parent_plan_id"`
+	}
+	readKnown(s.Arguments, &said)
+	for _, id := range []string{said.PlanID, said.Parent} {
+		if isPlanID(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// Subtask is the id of the subtask at which the row's branch is an attempt; "" where it is none. The story is of a run of
+// the planning tools.
+func (r Row) Subtask() string {
+	branch := r.Branch()
+	at := strings.LastIndexByte(branch, '#')
+	if at < 0 || strings.Contains(branch, "/") || r.Kind == string(patterns.TimerEffect) {
+		return ""
+	}
+	return branch[:at]
+}
+
+// planStep is what is recorded of a step on a stored plan.
+type planStep struct {
+	PlanID   string `json:"plan_id"`
+	Claim    bool   `json:"claim"`
+	Revision int    `json:"revision"`
+	Keep     bool   `json:"keep"`
+}
+
+// planStep is the step on a stored plan that the row is about. An id that is none of ours is left out.
+func (r Row) planStep() (planStep, bool) {
+	var step planStep
+	if r.Kind != string(patterns.PlanEffect) {
+		return step, false
+	}
+	readKnown(r.input, &step)
+	if !isPlanID(step.PlanID) {
+		step.PlanID = ""
+	}
+	return step, true
+}
+
+// PlanWords tell what was done with a stored plan, as it stands in a sentence; "" for a row that is about none.
+func (r Row) PlanWords() string {
+	step, ok := r.planStep()
+	if !ok {
+		return ""
+	}
+	plan := step.PlanID
+	if plan == "" {
+		plan = "a plan"
+	}
+	switch patterns.PlanOp(r.Name) {
+	case patterns.LoadOp:
+		if step.Claim {
+			return "took " + plan + " to work on it"
+		}
+		return "read " + plan
+	case patterns.CreateOp:
+		return fmt.Sprintf("stored %s, revision %d", plan, step.Revision)
+	case patterns.CommitOp:
+		if step.Keep {
+			return fmt.Sprintf("stored how far %s is, at revision %d", plan, step.Revision)
+		}
+		return fmt.Sprintf("stored how far %s is, at revision %d, and gave it back", plan, step.Revision)
+	case patterns.ReleaseOp:
+		return "gave " + plan + " back as it was"
+	}
+	return ""
+}
+
+// AskWords are what a model was asked for, as it stands in a sentence.
+func AskWords(name string) string {
+	switch patterns.Ask(name) {
+	case patterns.AskSubtasks:
+		return "plan"
+	case patterns.AskReplan:
+		return "rest of the plan"
+	case patterns.AskWork:
+		return "result of a subtask"
+	}
+	return name
+}
+
+// planningPhase is the phase of an effect of the planning tools; "" for what may be of any.
+func planningPhase(b patterns.IntentBody) string {
+	switch b.EffectKind {
+	case patterns.ModelEffect:
+		return map[string]string{
+			string(patterns.AskSubtasks): patterns.PhasePlan, string(patterns.AskReplan): patterns.PhaseReplan,
+			string(patterns.AskWork): patterns.PhaseExecute, string(patterns.AskAnswer): patterns.PhaseFinalize,
+		}[b.Name]
+	case patterns.CallerEffect:
+		if b.Name == "turn" {
+			return patterns.PhaseExecute
+		}
+	case patterns.HumanEffect:
+		if b.Name != settlement {
+			return patterns.PhaseHuman
+		}
+		return patterns.PhaseExecute
+	case patterns.ToolEffect, patterns.TimerEffect:
+		return patterns.PhaseExecute
+	case patterns.PlanEffect:
+		if b.Name == string(patterns.CreateOp) {
+			return patterns.PhasePlan
+		}
+	}
+	return ""
+}
+
+func isPlanID(id string) bool {
+	digits, ok := strings.CutPrefix(id, "plan_")
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// ofSubtask matches what belongs to the attempts at a subtask.
+func ofSubtask(id string) func(Row) bool {
+	return func(r Row) bool { return id != "" && r.Subtask() == id }
+}
+
+// sameBranch reports whether two rows belong together: of one branch, or attempts at one subtask.
+func (s *Story) sameBranch(a, b Row) bool {
+	if s.isPlanning() && a.Subtask() != "" {
+		return a.Subtask() == b.Subtask()
+	}
+	return a.Branch() == b.Branch()
+}
+
+// meanwhile reports whether the rest of the run may have gone on while the row waited: a pause before another attempt.
+func (s *Story) meanwhile(r Row) bool {
+	return s.isPlanning() && r.Kind == string(patterns.TimerEffect)
+}
