@@ -18,6 +18,7 @@ type approvalPage struct {
 	Tool      string
 	Effect    string
 	Arguments []argument
+	Plan      *askedPlan // that is asked about whole instead of a call; nil: a call is
 	Digest    string
 	ArgsHash  string
 	Rule      string
@@ -104,7 +105,7 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		ID:    a.ID, State: string(a.State), Phrase: clip(a.Phrase, maxPhrase), Tool: visible(a.Question.Tool), Effect: effectWord(string(a.Effect)),
 		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: name(a.Rule), Why: ruleWords(a),
 		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
-		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
+		Plan: planOf(a), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
 	}
 	ring, err := p.config.Approvals.Keys()
 	if err != nil {
@@ -123,6 +124,9 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		if other.ID != a.ID && other.State == patterns.AskedOpen {
 			page.Others = append(page.Others, waitingRowOf(other, now))
 		}
+	}
+	if claim, ok := planClaim(a); ok {
+		page.Claims = append(page.Claims, claim)
 	}
 	page.soFar(p.config.Owner, a, ring)
 	return page, nil
@@ -207,6 +211,9 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 		o.Lines = []string{"The call was not made, and this question cannot be answered any more."}
 	case patterns.AskedDecided:
 		o.decided(a, now)
+		if _, whole := a.Plan(); whole {
+			o.aboutPlan(a)
+		}
 	default:
 		o.State, o.Title, o.Class = "closed", "This question is not open", "bad"
 	}
@@ -263,6 +270,20 @@ func (o *outcome) decided(a patterns.Asked, now time.Time) {
 	}
 }
 
+// aboutPlan words a decision about a whole plan.
+func (o *outcome) aboutPlan(a patterns.Asked) {
+	if a.Given == nil {
+		return
+	}
+	o.Lines = []string{"Nothing of this plan runs."}
+	if a.Given.Choice == gateway.ChooseApprove {
+		o.Lines = []string{"Each of these steps may run, once, as it stands here."}
+	}
+	if a.Spent {
+		o.Lines = append(o.Lines, "The first step was begun.")
+	}
+}
+
 // honest says what an assurance is worth.
 func honest(g patterns.Given) string {
 	switch g.Assurance {
@@ -292,6 +313,9 @@ func ruleWords(a patterns.Asked) string {
 		if row, ok := gateway.LookupStopReason(reason); ok && row.Name == reason {
 			return row.Meaning
 		}
+	}
+	if _, whole := a.Plan(); whole {
+		return "The configuration wants a person to approve such a plan before anything of it runs."
 	}
 	if a.Reason == a.Rule {
 		return "The policy wants a person for this call."

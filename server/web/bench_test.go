@@ -22,10 +22,11 @@ func BenchmarkPages(b *testing.B) {
 	}
 	h.add(600, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success"}`)
 	s.records[aRun] = h.events
+	s.plans[aPlan] = largePlan()
 	for _, page := range []struct {
 		name, path string
 		limit      time.Duration
-	}{{"inbox of 1000", "/", 50 * time.Millisecond}, {"run of 1000 events", "/r/" + aRun, 100 * time.Millisecond}, {"approval", "/a/" + anAsked, 0}} {
+	}{{"inbox of 1000", "/", 50 * time.Millisecond}, {"run of 1000 events", "/r/" + aRun, 100 * time.Millisecond}, {"approval", "/a/" + anAsked, 0}, {"plan of 100 subtasks", "/p/" + aPlan, 0}} {
 		b.Run(page.name, func(b *testing.B) {
 			for b.Loop() {
 				if w := s.get(page.path); w.Code != 200 {
@@ -37,4 +38,24 @@ func BenchmarkPages(b *testing.B) {
 			}
 		})
 	}
+}
+
+// largePlan has 100 subtasks in 10 levels, each with arguments, results and attempts.
+func largePlan() patterns.PlanState {
+	rows := make([]patterns.SubtaskRow, 100)
+	var trace []any
+	for i := range rows {
+		rows[i] = todo(fmt.Sprintf("step_%d", i), "fetch_sales_data", patterns.SubtaskCompleted)
+		rows[i].Args = map[string]any{"region": "US", "note": "some words of an argument"}
+		if i >= 10 {
+			rows[i].Dependencies = []string{rows[i-10].ID, rows[(i/10-1)*10+(i*7)%10].ID, rows[i%10].ID}
+		}
+		trace = append(trace, patterns.AttemptRow{Revision: 1, SubtaskID: rows[i].ID, Tool: rows[i].Tool, Attempt: 1, ArgsHash: "4ffe6467591e", OK: true})
+	}
+	state := work(sketch("much", rows...), patterns.Running)
+	for i := range state.Plan.Subtasks {
+		state.Plan.Subtasks[i].Result = map[string]any{"user": map[string]any{"id": 42.0, "name": "Ada"}, "paid": []any{12.5, 13.0}}
+	}
+	state.Result.Planned.Stored.Trace = attemptsOf(trace)
+	return state
 }

@@ -43,6 +43,7 @@ type state struct {
 	rows               []patterns.RunRow
 	keys               []gateway.PublicKey
 	snapshots          map[string]patterns.Snapshot
+	plans              map[string]patterns.PlanState
 	fault              error // of every call
 	decided            []patterns.Decided
 	refuse             error // of Decide
@@ -164,6 +165,16 @@ func (s *state) List(f patterns.Filter) (patterns.Page, error) {
 	return page, s.fault
 }
 
+func (s *state) Plan(id string) (patterns.PlanState, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	plan, ok := s.plans[id]
+	if !ok || s.fault != nil {
+		return patterns.PlanState{}, cmp.Or(s.fault, patterns.ErrNoPlan)
+	}
+	return plan, nil
+}
+
 func (s *state) Changed(ctx context.Context, since uint64) ([]string, uint64) {
 	if ctx.Err() != nil {
 		return nil, 7
@@ -217,7 +228,7 @@ func (k fakeKey) Sign(text []byte) string { return base64Of(ed25519.Sign(k.priva
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{state: &state{records: map[string][]patterns.Event{}, snapshots: map[string]patterns.Snapshot{}, changes: make(chan []string)}, now: began}
+	s := &site{state: &state{records: map[string][]patterns.Event{}, snapshots: map[string]patterns.Snapshot{}, plans: map[string]patterns.PlanState{}, changes: make(chan []string)}, now: began}
 	s.ask(anAsked, map[string]any{"user_id": 42.0, "amount_usd": 1200.0, "reason": "late delivery"})
 	s.pages = New(Config{
 		Approvals: s.state, Owner: s.state, Version: "1.0", By: "local:1000", Now: func() time.Time { return s.now },

@@ -22,7 +22,7 @@ type frame struct {
 	Title   string // our own words and ids; never an outsider's text
 	Section string // inbox or runs: the part that the page belongs to; "" for neither
 	CSRF    string // what forms bring along; "": nobody has signed in, and there is no navigation
-	Watch   string // the run whose changes the page is told of, or [patterns.Everything]; "": none
+	Watch   string // the ids of whose changes the page is told, parted by blanks, or [patterns.Everything]; "": none
 	From    string // from where on it is told
 	Version string
 }

@@ -29,7 +29,7 @@ func (p *Pages) mark() uint64 {
 	return next
 }
 
-// live tells a page the ids of the runs that have changed (server-sent events, HTML Living Standard section 9.2).
+// live tells a page the ids of the runs and plans that have changed (server-sent events, HTML Living Standard section 9.2).
 func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.streams <- struct{}{}:
@@ -92,7 +92,7 @@ func eventOf(ids []string, next uint64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "id: %d\n", next)
 	for _, id := range ids {
-		if !runID.MatchString(id) || len(ids) > maxIDs {
+		if !runID.MatchString(id) && !planID.MatchString(id) || len(ids) > maxIDs {
 			b.Reset() // it is not known which, or they are too many
 			fmt.Fprintf(&b, "id: %d\ndata: %s\n", next, patterns.Everything)
 			break

@@ -62,9 +62,10 @@ func TestLive(t *testing.T) {
 		want string
 	}{
 		{[]string{aRun, "run_00000000000000a2"}, "id: 42 data: " + aRun + " data: run_00000000000000a2"},
-		{[]string{"*"}, "id: 43 data: *"},
-		{[]string{aRun, "x\ndata: evil"}, "id: 44 data: *"},
-		{make([]string, maxIDs+1), "id: 45 data: *"},
+		{[]string{aPlan, aRun}, "id: 43 data: " + aPlan + " data: " + aRun},
+		{[]string{"*"}, "id: 44 data: *"},
+		{[]string{aRun, "x\ndata: evil"}, "id: 45 data: *"},
+		{make([]string, maxIDs+1), "id: 46 data: *"},
 	} {
 		s.changes <- test.ids
 		if got := event(t, lines); got != test.want {

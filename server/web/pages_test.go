@@ -28,6 +28,7 @@ func (s *site) fill(t testing.TB) {
 	h.add(1.3, patterns.JudgedEvent, "", `{"phase":"supervisor","proposal":{"name":"issue_refund","args":{}},"decision":"escalate","rule":"high_refund_requires_human"}`)
 	h.effect(1.4, 0, "human#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"issue_refund"}},"rule":"high_refund_requires_human"}`, "")
 	s.records[aRun] = h.events
+	s.plans[aPlan] = everyStatus()
 	for i, status := range []string{"waiting", "ok", "stopped", "running"} {
 		s.rows = append(s.rows, patterns.RunRow{RunID: fmt.Sprintf("run_%016x", 0xa1+i), Pattern: "refund_supervisor", Status: status, Began: began, Summary: "so far"})
 	}
@@ -136,7 +137,7 @@ var (
 	headingOf  = regexp.MustCompile(`<h([1-6])`)
 	forbidden  = regexp.MustCompile(`(?i)\s(style|on[a-z]+|srcdoc)\s*=|javascript:|<(iframe|object|embed|base|img|link)\b`)
 	sourceOf   = regexp.MustCompile(`(?s)<(style|script)>(.*?)</`)
-	everywhere = []string{"/", "/a/" + anAsked, "/a/ap_00000000000000b2", "/r", "/r/" + aRun, "/r/" + aRun + "/receipt", "/x"}
+	everywhere = []string{"/", "/a/" + anAsked, "/a/ap_00000000000000b2", "/r", "/r/" + aRun, "/r/" + aRun + "/receipt", "/p/" + aPlan, "/x"}
 )
 
 // Every page is one that the policy lets work and that everybody can read: one style and one script with the hashes of the policy,

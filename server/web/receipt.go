@@ -155,7 +155,7 @@ func judgedWords(decision, rule, text string) string {
 func proposers(list []string) string {
 	var words []string
 	for _, who := range list[:min(len(list), 8)] {
-		known := map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model"}[who]
+		known := map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model", "plan": "the stored plan"}[who]
 		words = append(words, cmp.Or(known, "the model "+name(who)))
 	}
 	return cmp.Or(strings.Join(slices.Compact(words), ", then "), "nobody: nothing was proposed")

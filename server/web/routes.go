@@ -25,6 +25,7 @@ func (p *Pages) routes() http.Handler {
 		"/r/{id}/receipt": {"GET": p.receipt},
 		"/r/{id}/export":  {"GET": p.export},
 		"/r/{id}/verify":  {"POST": p.verify},
+		"/p/{id}":         {"GET": p.plan},
 		"/live":           {"GET": p.live},
 	} {
 		mux.HandleFunc(path, p.only(methods))
@@ -64,6 +65,11 @@ func (p *Pages) fault(w http.ResponseWriter, r *http.Request, err error) {
 		p.refuse(w, r, http.StatusNotFound, "There is no such question. It may be older than the runs that are kept.")
 	case errors.Is(err, patterns.ErrNoRun):
 		p.refuse(w, r, http.StatusNotFound, "There is no such run. It may be older than the runs that are kept.")
+	case errors.Is(err, patterns.ErrNoPlan):
+		p.refuse(w, r, http.StatusNotFound, "There is no such plan.")
+	case errors.Is(err, patterns.ErrPlanCorrupt):
+		p.config.Log.ErrorContext(r.Context(), "inbox", "cause", err)
+		p.refuse(w, r, http.StatusInternalServerError, "This plan is damaged: what is stored of it cannot be read, or the run that had it ended without giving it back. Other plans are not touched by that.")
 	case errors.Is(err, patterns.ErrCursor):
 		p.refuse(w, r, http.StatusBadRequest, "The address does not name a page of this list. Begin at its first page.")
 	default:

@@ -17,6 +17,7 @@ type runPage struct {
 	ID                string
 	Known             bool // the id is one that leads to a page
 	Pattern, Kind     string
+	Plan              string // that the run is about; "": none
 	Status, Class     string
 	StopReason        string
 	Meaning           string
@@ -122,7 +123,7 @@ func (page *runPage) story(id string, events []patterns.Event, ring gateway.Ring
 		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
 	}
 	page.ID, page.Known, page.Title = id, true, "Run "+id
-	page.Pattern, page.Kind, page.Phase = name(s.Pattern), name(s.Kind), phaseWord(s.Phase)
+	page.Pattern, page.Kind, page.Phase, page.Plan = name(s.Pattern), name(s.Kind), phaseWord(s.Phase), s.PlanID()
 	page.Status, page.Class = statusWords(s.Status)
 	if row, ok := gateway.LookupStopReason(s.StopReason); ok && s.StopReason != patterns.Success {
 		page.Meaning = row.Meaning

@@ -32,6 +32,7 @@ type phase struct {
 // group are rows that follow each other in one branch.
 type group struct {
 	Name  string // of the branch; "" for the run itself
+	To    string // where the plan's page tells of the subtask; "": the branch is at none
 	Bar   bar
 	Took  string
 	Steps []step
@@ -56,7 +57,7 @@ type step struct {
 
 // draw makes the timeline of a story. Outputs are by key, as [outputsOf] has them.
 func draw(s record.Story, outputs map[string]json.RawMessage) timeline {
-	d := drawing{story: s, scale: newScale(s), outputs: outputs, room: maxSteps, at: map[string]int{}}
+	d := drawing{story: s, scale: newScale(s), outputs: outputs, plan: s.PlanID(), room: maxSteps, at: map[string]int{}}
 	d.Wide = wide
 	for i, row := range s.Rows {
 		if i == maxRows {
@@ -77,6 +78,7 @@ type drawing struct {
 	story   record.Story
 	scale   scale
 	outputs map[string]json.RawMessage
+	plan    string         // that the run is about; "": none
 	room    int            // bytes of blocks that are left
 	at      map[string]int // the group of a branch
 	alone   int            // the group of the run itself that is added to, plus one; 0: none
@@ -91,7 +93,7 @@ func (d *drawing) add(row record.Row) {
 	}
 	if !known {
 		at = len(d.Groups)
-		d.Groups = append(d.Groups, group{Name: name(branch)})
+		d.Groups = append(d.Groups, group{Name: name(branch), To: d.subtask(row)})
 		d.at[branch] = at
 	}
 	if d.alone = 0; branch == "" {
@@ -99,6 +101,14 @@ func (d *drawing) add(row record.Row) {
 	}
 	d.Groups[at].Steps = append(d.Groups[at].Steps, d.step(row))
 	d.Steps++
+}
+
+// subtask is where the subtask is told of at which a row's branch is; "": at none.
+func (d *drawing) subtask(row record.Row) string {
+	if id := row.Subtask(); d.plan != "" && plainID.MatchString(id) {
+		return "/p/" + d.plan + "#s-" + id
+	}
+	return ""
 }
 
 func (d *drawing) step(row record.Row) step {
@@ -147,6 +157,8 @@ func labelOf(row record.Row) string {
 		return "Question"
 	case record.Judged:
 		return "Proposal"
+	case string(patterns.PlanEffect):
+		return "Step"
 	}
 	return "Input"
 }
@@ -154,6 +166,9 @@ func labelOf(row record.Row) string {
 func answerLabel(row record.Row) string {
 	if row.Kind == string(patterns.ToolEffect) {
 		return "Observation"
+	}
+	if row.Kind == string(patterns.PlanEffect) {
+		return "The plan, as it was"
 	}
 	return "Answer"
 }

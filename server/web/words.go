@@ -90,13 +90,16 @@ func titleOf(row record.Row) string {
 	what := name(row.Name)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return "Asked the model for the " + what
+		return "Asked the model for the " + name(record.AskWords(row.Name))
 	case string(patterns.ToolEffect):
 		return what
 	case string(patterns.HumanEffect):
 		tool, effect := row.About()
 		if effect != "" {
 			return "Asked a person whether " + name(effect) + " happened"
+		}
+		if row.Name == patterns.ApprovePlan {
+			return "Asked a person about a whole plan"
 		}
 		return "Asked a person about " + cmp.Or(name(tool), "a call")
 	case string(patterns.CallerEffect):
@@ -106,6 +109,10 @@ func titleOf(row record.Row) string {
 		return "Took the caller's " + what
 	case string(patterns.TimerEffect):
 		return "Paused"
+	case string(patterns.PlanEffect):
+		if words := row.PlanWords(); words != "" {
+			return capital(words)
+		}
 	case record.Judged:
 		if row.RefusedAnswer() {
 			return "An attempt to decide " + name(row.Approval) + " was refused"
@@ -195,7 +202,11 @@ func facts(row record.Row) []string {
 		list = append(list, "Changed by rule "+name(changed))
 	}
 	if row.Grant != "" {
-		list = append(list, "Spends approval "+name(row.Grant))
+		spends := "Spends approval " + name(row.Grant)
+		if row.Share != "" {
+			spends += " for its step " + name(row.Share)
+		}
+		list = append(list, spends)
 	}
 	if row.Tokens > 0 {
 		list = append(list, count(row.Tokens, "token"))

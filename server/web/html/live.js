@@ -31,7 +31,7 @@
   }
   function told(event) {
     var ids = event.data.split("\n");
-    if (watch === "*" || ids.indexOf("*") >= 0 || ids.indexOf(watch) >= 0) soon();
+    if (watch === "*" || ids.indexOf("*") >= 0 || watch.split(" ").some(function (id) { return ids.indexOf(id) >= 0; })) soon();
   }
   // A browser keeps few connections to one address: a page that nobody sees holds none. Listening anew tells all since it was made.
   var source = null;

@@ -107,7 +107,7 @@ func (p *Page) Focused() Stop {
 		const style = getComputedStyle(e), box = e.getBoundingClientRect();
 		return {
 			element: e.localName + (e.id ? "#" + e.id : e.name ? "[" + e.name + "]" : ""),
-			name: (e.ariaLabel || [...(e.labels ?? [])].map(l => l.innerText).join(" ") || e.innerText || e.value || "").trim().slice(0, 100),
+			name: (e.ariaLabel || [...(e.labels ?? [])].map(l => l.innerText).join(" ") || e.innerText || e.value || e instanceof SVGElement && e.textContent || "").trim().slice(0, 100),
 			ring: e.matches(":focus-visible") && (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none"),
 			inSight: box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth,
 		} })(document.activeElement)`)

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// askedPlan is a plan that a person is asked about whole.
+type askedPlan struct {
+	ID       string
+	Revision int
+	Known    bool     // the page of the plan can be named
+	Kind     string   // of the plan's newest change; "" where there was none
+	Removed  []string // by it
+	Steps    []askedStep
+	Counts   []string
+}
+
+// askedStep is a step that would run.
+type askedStep struct {
+	ID, Tool  string
+	Effect    string
+	Who       string // who works on what is no call of a tool
+	Arguments []argument
+	Bounds    []argument // what is known of values that come from other steps, by their places
+}
+
+// planOf is the plan that a question is about; nil: it is about one call.
+func planOf(a patterns.Asked) *askedPlan {
+	e, whole := a.Plan()
+	if !whole {
+		return nil
+	}
+	page := &askedPlan{ID: name(e.Plan), Revision: e.Revision, Known: planID.MatchString(e.Plan)}
+	if e.Change != nil {
+		page.Kind = name(e.Change.Kind)
+		for _, id := range e.Change.Removed {
+			page.Removed = append(page.Removed, name(id))
+		}
+	}
+	n := map[string]int{}
+	for _, s := range e.Steps {
+		step := askedStep{ID: name(s.ID), Tool: name(s.Tool), Effect: effectWord(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
+		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
+			fits := "Another step's value; nothing is known of it."
+			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
+				fits = "Another step's value, which fits " + document(bounds)
+			}
+			step.Bounds = append(step.Bounds, argument{Name: visible(at), Value: fits})
+		}
+		page.Steps = append(page.Steps, step)
+		if n[s.Tool]++; s.Effect != "" {
+			n[s.Tool]--
+			n[string(s.Effect)]++
+		}
+	}
+	for _, kind := range []struct{ name, words string }{
+		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
+		{gateway.CallerExecutor, "%d by the client's agent"},
+	} {
+		if n[kind.name] > 0 {
+			page.Counts = append(page.Counts, fmt.Sprintf(kind.words, n[kind.name]))
+		}
+	}
+	return page
+}
+
+// workerWords say who works on a step that is no call of a tool; "" of one that is.
+func workerWords(s gateway.EnvelopeStep) string {
+	switch {
+	case s.Effect != "":
+		return ""
+	case s.Tool == gateway.ModelExecutor:
+		return "The model works on its description."
+	case s.Tool == gateway.CallerExecutor:
+		return "The client's agent does it."
+	}
+	return "No such tool is known here: it will not run."
+}
+
+// planClaim is what the maker of a plan says of it.
+func planClaim(a patterns.Asked) (block, bool) {
+	e, whole := a.Plan()
+	if !whole {
+		return block{}, false
+	}
+	steps := map[string]any{}
+	for _, s := range e.Steps {
+		steps[s.ID] = s.Claim
+	}
+	return recorded("What the plan's maker says of it", ijson.Canonical(map[string]any{"goal": e.Goal, "steps": steps}), maxClaim), true
+}

@@ -1,0 +1,189 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// planPage is one stored plan: how it stands, what it consists of, how it came about.
+type planPage struct {
+	frame
+	ID, Pattern   string
+	Principal     string
+	Status, Class string
+	Goal          string
+	Strategy      string
+	Source        string
+	Created       moment
+	Revision      int
+	Counters      []string // limits of the plan, and what was used of them
+	Done, Total   int      // subtasks
+	Progress      string
+	Counts        []statusCount
+	Holder, Last  *planRun // the run that has it now, and the newest that executed it and ended; nil: none
+	Waits         string   // what the holder waits for
+	Approval      string   // the question to a person that it waits for; "": none
+	Graph         *graph   // nil: there is too much to draw
+	Subtasks      []subtask
+	Removed       []subtask
+	MoreSubtasks  string // how many are not shown
+	MoreRemoved   string
+	Revisions     []revision
+	MoreRevisions string
+	Answer        *block
+}
+
+// statusCount is how many subtasks have a status.
+type statusCount struct {
+	look
+	Count int
+}
+
+// planRun is a run of a plan.
+type planRun struct {
+	ID              string
+	Known           bool // the id is one that leads to a page
+	Words, Class    string
+	Reason, Meaning string
+}
+
+// revision is one change of a plan.
+type revision struct {
+	Number         int
+	Kind           string
+	Added, Removed []link
+	More           string // how many ids are not shown
+	Reason         string
+	Rationale      string
+}
+
+var planID = regexp.MustCompile(`^plan_[0-9a-f]{16}$`)
+
+const (
+	maxRevisions = 100 // of a page
+	maxIDsShown  = 100 // of one list
+)
+
+func (p *Pages) plan(w http.ResponseWriter, r *http.Request) {
+	id, f := r.PathValue("id"), p.frame(r.Context(), "", "runs")
+	var state patterns.PlanState
+	err := patterns.ErrNoPlan
+	if planID.MatchString(id) {
+		f = p.watching(f, id)
+		state, err = p.config.Owner.Plan(id)
+	}
+	if err != nil {
+		p.fault(w, r, err)
+		return
+	}
+	page := planPage{frame: f, ID: id}
+	page.fill(planAsItIs(state), p.now())
+	render(w, http.StatusOK, "plan.html", page)
+}
+
+// fill enters a plan.
+func (page *planPage) fill(now *planNow, at time.Time) {
+	state, plan, view := now.state, now.plan, now.view
+	page.Title, page.Pattern, page.Principal = "Plan "+page.ID, name(state.Pattern), name(state.Principal)
+	page.Status, page.Class = standing(state, view)
+	page.Goal, page.Strategy = lines(view.Plan.Goal, maxGoal), name(string(view.Plan.Strategy))
+	page.Source, page.Created = originWords(view.Plan.Metadata.Source), parsed(view.Plan.Metadata.CreatedAt, at)
+	page.Revision, page.Counters = view.Revision, counters(view.Plan.Metadata)
+	page.Done, page.Total = view.Counts.Completed, view.Counts.Total
+	page.Progress = number(math.Round(view.Progress*10000)/100) + " %"
+	statuses := now.statuses()
+	page.count(statuses)
+	page.runs(state)
+	d := newSubtasks(now, statuses)
+	page.Subtasks, page.MoreSubtasks = d.all()
+	page.Removed, page.MoreRemoved = d.removed()
+	page.Graph = d.graph()
+	page.revise(plan.Revisions, d.links)
+	if plan.Answered {
+		answer := d.room.text("The final text of the newest run, as it was written", plan.Answer, maxAnswerShown)
+		page.Answer = &answer
+	}
+}
+
+// counters are what a plan is bounded by.
+func counters(m patterns.PlanMetadata) []string {
+	list := []string{"at most " + count(m.MaxSubtasks, "subtask")}
+	if m.MaxReplans >= 0 {
+		list = append(list, fmt.Sprintf("replanned %d of %d times", m.ReplanCount, m.MaxReplans))
+	} else {
+		list = append(list, "replanned "+count(m.ReplanCount, "time"))
+	}
+	if m.MaxIterations > 0 {
+		text := fmt.Sprintf("round %d of %d", m.Iteration, m.MaxIterations)
+		if m.PlanningComplete != nil && *m.PlanningComplete {
+			text += ", the last one"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// count enters how many subtasks have which status.
+func (page *planPage) count(statuses map[string]patterns.SubtaskStatus) {
+	numbers := map[look]int{}
+	for _, status := range statuses {
+		numbers[lookOf(status)]++
+	}
+	for _, l := range statusLooks {
+		if n := numbers[l.look]; n > 0 {
+			page.Counts = append(page.Counts, statusCount{l.look, n})
+		}
+	}
+}
+
+// runs enters who has the plan, and who executed it last.
+func (page *planPage) runs(state patterns.PlanState) {
+	if state.Holder != "" {
+		class := map[patterns.RunState]string{patterns.Running: "busy", patterns.Parked: "wait"}[state.State]
+		page.Holder = &planRun{ID: name(state.Holder), Known: runID.MatchString(state.Holder), Words: holderWords(state), Class: class}
+		if page.Holder.Known {
+			page.Watch += " " + state.Holder
+		}
+	}
+	if w := state.Waiting; w != nil {
+		page.Waits = waitingWords(string(w.Kind))
+		if approvalID.MatchString(w.Approval) {
+			page.Approval = w.Approval
+		}
+	}
+	if last := state.Plan.Last; last != nil {
+		page.Last = &planRun{ID: name(last.RunID), Known: runID.MatchString(last.RunID)}
+		page.Last.Words, page.Last.Class = statusWords(last.Status)
+		if last.StopReason != patterns.Success {
+			page.Last.Reason = clip(last.StopReason, 2*maxName)
+			if row, ok := gateway.LookupStopReason(last.StopReason); ok {
+				page.Last.Meaning = row.Meaning
+			}
+		}
+	}
+}
+
+// revise enters the revisions, the newest first.
+func (page *planPage) revise(revisions []patterns.PlanRevision, links func([]string) ([]link, string)) {
+	for i, r := range slices.Backward(revisions) {
+		if len(page.Revisions) == maxRevisions {
+			page.MoreRevisions = "And " + grouped(i+1) + " before."
+			break
+		}
+		row := revision{Number: r.Revision, Kind: revisionWord(r.Kind), Reason: clip(r.Reason, 200), Rationale: lines(r.Rationale, maxWords)}
+		added, moreAdded := links(r.Added)
+		removed, moreRemoved := links(r.Removed)
+		row.Added, row.Removed = added, removed
+		if row.More = moreAdded; row.More == "" {
+			row.More = moreRemoved
+		}
+		page.Revisions = append(page.Revisions, row)
+	}
+}

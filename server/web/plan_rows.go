@@ -1,0 +1,279 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// subtask is one subtask on a plan's page, or what a replan left of it.
+type subtask struct {
+	look
+	ID, Anchor   string
+	Headline     string // the beginning of its description
+	Description  string
+	Tool         string
+	Cause        string
+	Facts        []fact
+	Blocks       []block
+	Inputs       []input
+	MoreInputs   string // how many are not shown
+	Result       *block // nil: there is none
+	Attempts     []attempt
+	MoreAttempts string
+}
+
+// fact is something known of a subtask.
+type fact struct {
+	Name  string
+	Text  string
+	Links []link
+	More  string // how many links are not shown
+}
+
+// input is the result of a subtask that another one is given.
+type input struct {
+	Of link
+	block
+}
+
+// attempt is one try at a subtask.
+type attempt struct {
+	Number, Revision   int
+	Tool, State, Class string
+	Pause, Hash        string
+	Notes              []string
+}
+
+// How much of a plan is on its page.
+const (
+	maxSubtasks    = 1000     // and as many removed ones
+	maxGoal        = 16 << 10 // characters
+	maxDescription = 4000
+	maxInput       = 1 << 10 // bytes of one result that is an input
+	maxInputs      = 20      // of one subtask
+	maxAttempts    = 50      // of one subtask, the newest
+	maxAnswerShown = 16 << 10
+)
+
+// space is how much may still be put on a page, in bytes.
+type space struct{ left int }
+
+// take says how much of n bytes, of at most limit, there is room for.
+func (r *space) take(n, limit int) int {
+	if r.left < min(n, limit) {
+		limit = min(limit, leastCut)
+	}
+	n = min(n, limit)
+	r.left -= n
+	return n
+}
+
+// text is an outsider's text on a page.
+func (r *space) text(label, text string, limit int) block {
+	b := block{Label: label}
+	shown := ijson.Cut(text, r.take(len(text), limit))
+	if b.Text = lines(shown, limit+1); len(shown) < len(text) {
+		b.Cut = fmt.Sprintf("Cut: the first %s of %s bytes are shown.", grouped(len(shown)), grouped(len(text)))
+	}
+	return b
+}
+
+// value is an outsider's JSON on a page.
+func (r *space) value(label string, text json.RawMessage, limit int) block {
+	n := r.take(len(text), limit)
+	if n == len(text) {
+		return block{Label: label, Text: pretty(text)}
+	}
+	return block{label, broken(text[:n]), fmt.Sprintf("Cut: the first %s of %s bytes are shown.", grouped(n), grouped(len(text)))}
+}
+
+// subtasks are those of a plan while its page is made.
+type subtasks struct {
+	*planNow
+	status  map[string]patterns.SubtaskStatus
+	room    *space
+	shown   int               // rows of the plan
+	anchors map[string]string // by id, of those that are shown
+	stands  map[string]bool   // anchors that are used
+	level   map[string]int
+	tries   int // rows of attempts that are left
+}
+
+var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+func newSubtasks(now *planNow, status map[string]patterns.SubtaskStatus) *subtasks {
+	s := &subtasks{planNow: now, status: status, room: &space{maxSteps}, anchors: map[string]string{}, stands: map[string]bool{}, level: map[string]int{}, tries: maxRows}
+	s.shown = min(len(now.view.Plan.Subtasks), maxSubtasks)
+	for i, row := range now.view.Plan.Subtasks[:s.shown] {
+		s.anchor(row.ID, i)
+	}
+	for i, row := range now.view.Plan.Removed[:min(len(now.view.Plan.Removed), maxSubtasks)] {
+		s.anchor(row.ID, maxSubtasks+i)
+	}
+	for i, ids := range now.view.Levels {
+		for _, id := range ids {
+			s.level[id] = i
+		}
+	}
+	return s
+}
+
+// anchor gives the subtask of an id its place on the page; n makes it one of its own where the id is none of ours.
+func (s *subtasks) anchor(id string, n int) {
+	switch _, twice := s.anchors[id]; {
+	case twice:
+	case plainID.MatchString(id):
+		s.anchors[id] = "s-" + id
+	default:
+		s.anchors[id] = fmt.Sprintf("n%d", n)
+	}
+}
+
+// link leads to a subtask; nowhere where that is not on the page.
+func (s *subtasks) link(id string) link {
+	l := link{Text: name(id)}
+	if anchor, ok := s.anchors[id]; ok {
+		l.To = "#" + anchor
+	}
+	return l
+}
+
+// links lead to subtasks; more says how many are left out.
+func (s *subtasks) links(ids []string) (list []link, more string) {
+	for i, id := range ids {
+		if i == maxIDsShown {
+			return list, "and " + grouped(len(ids)-i) + " more"
+		}
+		list = append(list, s.link(id))
+	}
+	return list, ""
+}
+
+// all are the subtasks in the order of the plan; more says how many are left out.
+func (s *subtasks) all() (list []subtask, more string) {
+	rows := s.view.Plan.Subtasks
+	for _, row := range rows[:s.shown] {
+		list = append(list, s.subtask(row))
+	}
+	if left := len(rows) - s.shown; left > 0 {
+		more = "And " + count(left, "more subtask") + ", which this page has no room for."
+	}
+	return list, more
+}
+
+func (s *subtasks) subtask(row patterns.SubtaskRow) subtask {
+	t := subtask{look: lookOf(s.status[row.ID]), Tool: toolWords(row.Tool), Cause: causeWords(row)}
+	s.head(&t, row.ID, row.Description)
+	t.fact("Works on it", t.Tool)
+	if level, known := s.level[row.ID]; known {
+		t.fact("Level", fmt.Sprintf("%d of %d", level+1, len(s.view.Levels)))
+	}
+	if row.Critical {
+		t.fact("Critical", "yes: without it the plan has failed")
+	}
+	for _, l := range []struct {
+		name string
+		ids  []string
+	}{{"Depends on", row.Dependencies}, {"Part of", parent(row)}, {"Its parts", s.parts[row.ID]}, {"Blocked by", row.BlockedBy}} {
+		if len(l.ids) > 0 {
+			links, more := s.links(l.ids)
+			t.Facts = append(t.Facts, fact{Name: l.name, Links: links, More: more})
+		}
+	}
+	if row.Attempts > 0 {
+		t.fact("Tried", count(row.Attempts, "time")+" in its newest run")
+	}
+	if len(row.Args) > 0 {
+		t.Blocks = append(t.Blocks, s.room.value("Arguments", ijson.Canonical(row.Args), maxValue))
+	}
+	if row.Expect != nil {
+		t.Blocks = append(t.Blocks, s.room.value("Schema that the caller's result must fit", ijson.Canonical(row.Expect), maxValue))
+	}
+	s.takes(&t, row)
+	if text, of, ok := s.result(row.ID); ok {
+		result := s.room.value(sourceWords(row.Source), text, maxValue)
+		if of > 0 {
+			result.Cut = fmt.Sprintf("Cut: of %s bytes only the beginning was kept.", grouped(of))
+		}
+		t.Result = &result
+	}
+	s.tried(&t, row.ID)
+	return t
+}
+
+// head enters what every subtask has.
+func (s *subtasks) head(t *subtask, id, description string) {
+	t.ID, t.Headline = name(id), clip(description, maxPhrase)
+	if anchor := s.anchors[id]; !s.stands[anchor] {
+		s.stands[anchor], t.Anchor = true, anchor
+	}
+	t.Description = s.room.text("", description, 4*maxDescription).Text
+}
+
+func (t *subtask) fact(name, text string) { t.Facts = append(t.Facts, fact{Name: name, Text: text}) }
+
+// parent is a list of the parent, where there is one.
+func parent(row patterns.SubtaskRow) []string {
+	if row.Parent == "" {
+		return nil
+	}
+	return []string{row.Parent}
+}
+
+// takes enters the results that a subtask is given.
+func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
+	ids := s.inputs(row)
+	for i, id := range ids {
+		if i == maxInputs {
+			t.MoreInputs = "And " + count(len(ids)-i, "more input") + "."
+			return
+		}
+		if text, _, ok := s.result(id); ok {
+			t.Inputs = append(t.Inputs, input{s.link(id), s.room.value("", text, maxInput)})
+		}
+	}
+}
+
+// tried enters the attempts at a subtask, the newest first.
+func (s *subtasks) tried(t *subtask, id string) {
+	trace := s.trace[id]
+	shown := min(len(trace), maxAttempts, s.tries)
+	s.tries -= shown
+	if left := len(trace) - shown; left > 0 {
+		t.MoreAttempts = "And " + count(left, "older attempt") + "."
+	}
+	for _, a := range slices.Backward(trace[len(trace)-shown:]) {
+		row := attempt{Number: a.Attempt, Revision: a.Revision, Tool: toolWords(a.Tool), State: "done", Class: "good", Hash: name(a.ArgsHash), Notes: attemptNotes(a)}
+		if !a.OK {
+			row.State, row.Class = "failed", "bad"
+			if a.StopReason != "" {
+				row.State += " (" + clip(a.StopReason, 2*maxName) + ")"
+			}
+		}
+		if a.DelaySeconds != nil {
+			row.Pause = took(*a.DelaySeconds)
+		}
+		t.Attempts = append(t.Attempts, row)
+	}
+}
+
+// removed are the subtasks that replans took out, the newest first; more says how many are left out.
+func (s *subtasks) removed() (list []subtask, more string) {
+	rows := s.view.Plan.Removed
+	if left := len(rows) - maxSubtasks; left > 0 {
+		rows, more = rows[:maxSubtasks], "And "+grouped(left)+" more, which this page has no room for."
+	}
+	for _, row := range rows {
+		t := subtask{look: lookOf(row.Status), Cause: causeWords(patterns.SubtaskRow{StopReason: row.StopReason})}
+		s.head(&t, row.ID, row.Description)
+		t.fact("Removed by", fmt.Sprintf("revision %d", row.Revision))
+		s.tried(&t, row.ID)
+		list = append(list, t)
+	}
+	return list, more
+}
