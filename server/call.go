@@ -3,12 +3,15 @@ package server
 import (
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
 // Pattern is one pattern offered as a tool.
 type Pattern struct {
 	Spec patterns.Spec
+	// Model answers the questions of its runs; nil: that of [Config].
+	Model patterns.Model
 	// Title and Description are what a client shows to people and to its model.
 	Title, Description string
 	// Completions are offered while a person fills in an argument of the pattern's prompt, by the argument's name.
@@ -31,6 +34,9 @@ type call struct {
 	Run   *patterns.Snapshot // the run that is continued, as it stood when the call was taken; nil: a run is to begin
 	Size  int                // of the arguments in memory, in bytes
 	Shift int                // how many of Intents["actions"] were handed in before this call
+
+	Own     *gateway.Intent // of planning: the caller's own plan; nil: none
+	Results map[string]any  // of planning: what the caller made of subtasks, of the right shape; nil: nothing
 
 	Wait *time.Duration // how long the call waits for its run, as it says; nil: it does not say
 	Key  string         // its idempotency key; "" for none

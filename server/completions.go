@@ -24,8 +24,11 @@ func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.
 	return completion(nil, a.Value), nil
 }
 
-// CompleteResourceArgument offers the principal's newest runs.
+// CompleteResourceArgument offers the principal's newest runs or plans.
 func (c completer) CompleteResourceArgument(ctx context.Context, uri string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	if uri == plansTemplate && a.Name == "plan_id" {
+		return completion(c.server.planIDs(c.server.principalOf(ctx)), a.Value), nil
+	}
 	if uri != runsTemplate || a.Name != "run_id" {
 		return completion(nil, a.Value), nil
 	}

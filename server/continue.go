@@ -55,7 +55,11 @@ func (c call) empty() bool {
 // continuation is what a call without problems sends to the run that it continues.
 func (c call) continuation(principal string) patterns.Continuation {
 	given := map[string]any{}
-	maps.Copy(given, c.Intents)
+	if c.Spec.Kind == gateway.Planning {
+		given["results"] = c.Results
+	} else {
+		maps.Copy(given, c.Intents)
+	}
 	if with, ok := c.Arguments["continue_with"].(string); ok {
 		given["continue_with"] = with
 	}
@@ -93,6 +97,9 @@ func (t *tool) whole(c call, result patterns.Result) call {
 	}
 	w := t.newCall(c.Run.Arguments)
 	w.Run, w.Arguments = c.Run, maps.Clone(w.Arguments)
+	if c.Spec.Kind == gateway.Planning { // what came later are results, no part of the call
+		return w
+	}
 	name, own := c.intentName(), result.Handed
 	switch {
 	case own == nil: // all came at the start

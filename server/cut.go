@@ -24,6 +24,10 @@ func (e Envelope) present(limit int) (structured json.RawMessage, text string, e
 
 // presentIn is present with lent space, of which nothing is kept.
 func (e Envelope) presentIn(space *scratch, limit int) (structured json.RawMessage, text string, err error) {
+	e, err = e.fitted(space, limit)
+	if err != nil {
+		return nil, "", fmt.Errorf("result: %w", err)
+	}
 	v, err := newView(e, space)
 	if err != nil {
 		return nil, "", fmt.Errorf("result: %w", err)
@@ -222,12 +226,17 @@ func (v *view) cutTo(i, head int) int {
 // cutForm is the marked beginning of an observation; of one that was cut before, a beginning of the same whole.
 func (v *view) cutForm(i, head int) json.RawMessage {
 	whole, _ := v.observed(i)
+	return ijson.Canonical(cutOf(whole, head))
+}
+
+// cutOf is the marked beginning of a value; of one that was cut before, a beginning of the same whole.
+func cutOf(whole any, head int) map[string]any {
 	bytes, text, isCut := cutBefore(whole)
 	if !isCut {
 		text = string(ijson.Canonical(whole))
 		bytes = float64(len(text))
 	}
-	return ijson.Canonical(map[string]any{"truncated": true, "bytes": bytes, "head": ijson.Cut(text, head)})
+	return map[string]any{"truncated": true, "bytes": bytes, "head": ijson.Cut(text, head)}
 }
 
 // cutBefore reads the cut form of an observation that was too long already when the run saw it.

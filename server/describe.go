@@ -36,16 +36,12 @@ func newDescriber(s *Server) (*describer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	output, err := describeOutputSchema()
-	if err != nil {
-		return nil, fmt.Errorf("output schema: %w", err)
-	}
 	d := &describer{server: s, cursors: newCursors()}
 	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.ResultBytes/2) })
 	d.declared = mcp.NewToolWithRawSchema(catalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
 		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
 		"route or actions by hand.", input)
-	d.declared.Title, d.declared.RawOutputSchema = "What may be called", output
+	d.declared.Title, d.declared.RawOutputSchema = "What may be called", describeOutputSchema()
 	yes, no := true, false
 	d.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
 	return d, nil

@@ -69,8 +69,13 @@ type Envelope struct {
 	EndedAt   string   `json:"ended_at,omitempty"`
 	Step      *oneStep `json:"step,omitempty"`
 
+	planMembers // of planning
+
 	tool   string // for the headline
 	author string // whose words the answer is: model or caller
+
+	rowPlaces []int                // of Subtasks, in the plan
+	cursorAt  func(row int) string // that leads to the row at a place in the plan; nil: they are not paged
 }
 
 // effect is one call of the run, as results show it.
@@ -119,6 +124,10 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 		e.Expected, e.Received, e.BadObservation = a.Expected, &a.Received, &a.BadObservation
 	}
 	e.showRaw(a.Result)
+	e.showPlan(a.Planned)
+	if a.Planned != nil && verbOf(a.Spec) == patterns.DecomposeVerb && a.OK() {
+		e.SubtaskCount = &a.Planned.Count
+	}
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
 	return e
 }
@@ -160,7 +169,7 @@ const staysDone = "What it did stays done; find out what that was before anythin
 
 // untold is the envelope of a run that ended without an account of what it did. why holds a place for the phase.
 func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
-	phase := cmp.Or(ended.Phase, ended.Result.Phase, firstPhase(c.Spec.Kind))
+	phase := cmp.Or(ended.Phase, ended.Result.Phase, c.firstPhase())
 	summary := paragraph(fmt.Sprintf(why, phase), did)
 	return Envelope{
 		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
@@ -228,6 +237,17 @@ func effects(ledger []gateway.Entry) ([]effect, int) {
 		list = append(list, effect{e.Key, e.Tool, string(e.Effect), e.Hash, string(e.Status)})
 	}
 	return list, excess
+}
+
+// firstPhase is where a run of this call begins.
+func (c call) firstPhase() string {
+	switch verbOf(c.Spec) {
+	case patterns.ExecuteVerb:
+		return patterns.PhaseExecute
+	case patterns.ReplanVerb:
+		return patterns.PhaseReplan
+	}
+	return firstPhase(c.Spec.Kind)
 }
 
 // firstPhase is where a run of a kind begins.

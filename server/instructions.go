@@ -10,8 +10,8 @@ import (
 func instructions(tools []*tool) string {
 	var uses []string
 	for _, t := range tools {
-		if use := listingOf(t.spec.Kind).use; use != "" {
-			uses = append(uses, t.spec.Name+" "+use)
+		if use := listingOf(t.spec).use; use != "" {
+			uses = append(uses, listedAs(t.spec)+" "+use)
 		}
 	}
 	return strings.Join([]string{

@@ -44,6 +44,9 @@ type next struct {
 
 // next advises after a run. Once something was written, or may have been, nothing is offered that could do it again.
 func (a account) next() next {
+	if a.Spec.Kind == gateway.Planning {
+		return a.planNext()
+	}
 	if a.OK() {
 		return next{Action: actionAnswer}
 	}

@@ -139,6 +139,9 @@ func TestNextKeepsToTheRegistry(t *testing.T) {
 	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay")
 	for _, row := range gateway.StopReasons() {
 		for _, place := range row.Places {
+			if place.Kind == gateway.Planning { // what it advises goes by its own table: TestPlanNext
+				continue
+			}
 			for _, phase := range place.Phases {
 				for i := range 4 {
 					if row.Task || phase == patterns.PhaseRequest {

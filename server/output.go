@@ -2,109 +2,121 @@ package server
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 
-	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
 )
 
-// envelopeSchema is the output schema of every pattern tool. Root and rows are open, so that later versions may add
-// members; it has no boolean schemas and no choices, which clients drop or cannot read.
-func envelopeSchema() (json.RawMessage, error) {
-	closed, err := catalog.SchemaOf[envelopeShape]()
-	if err != nil {
-		return nil, err
-	}
-	return opened(closed.JSON()), nil
-}
+// An output schema names every member that a result of its tool may have, in the contract's order. Root and rows are open, so
+// that later versions may add members; it has no boolean schemas and no choices, which clients drop or cannot read. It is
+// short, as all tools' schemas together are part of what every client's model reads.
 
 type object = map[string]any
 
-// envelopeShape is [Envelope] as readers are told of it: the same members in the same order, rows without their
-// members where those depend on the pattern.
-type envelopeShape struct {
-	Status         string                `json:"status" jsonschema:"enum=ok,enum=stopped,enum=running,enum=waiting" jsonschema_description:"ok: report it. Else do what next says."`
-	StopReason     string                `json:"stop_reason,omitempty" jsonschema_description:"success, or why the run stopped."`
-	Phase          string                `json:"phase,omitempty" jsonschema_description:"Where it stopped."`
-	RunID          string                `json:"run_id,omitempty"`
-	Summary        string                `json:"summary,omitempty" jsonschema_description:"From the record."`
-	Next           nextShape             `json:"next,omitzero" jsonschema_description:"What to do now."`
-	WaitingFor     waitingShape          `json:"waiting_for,omitzero" jsonschema_description:"With status waiting."`
-	Current        object                `json:"current,omitempty" jsonschema_description:"With status running."`
-	Problems       []problemShape        `json:"problems,omitempty" jsonschema_description:"Every fault."`
-	Answer         string                `json:"answer,omitempty" jsonschema_description:"A claim, not checked; effects are facts."`
-	AnswerBytes    int                   `json:"answer_bytes,omitempty"`
-	Plan           []object              `json:"plan,omitempty"`
-	Route          object                `json:"route,omitempty"`
-	SelectedRoute  string                `json:"selected_route,omitempty"`
-	Action         object                `json:"action,omitempty"`
-	Aggregate      object                `json:"aggregate,omitempty"`
-	FailedCritical []object              `json:"failed_critical,omitempty"`
-	Expected       []string              `json:"expected_statuses,omitempty"`
-	Received       any                   `json:"received_status,omitempty" jsonschema_description:"As observed."`
-	BadObservation any                   `json:"bad_observation,omitempty" jsonschema_description:"As observed."`
-	Human          object                `json:"human_approval,omitempty" jsonschema_description:"A person's decision."`
-	Trace          []object              `json:"trace,omitempty" jsonschema_description:"One row an attempt."`
-	TraceOmitted   int                   `json:"trace_omitted,omitempty"`
-	History        []object              `json:"history,omitempty" jsonschema_description:"One row a step done, with its observation."`
-	HistoryOmitted int                   `json:"history_omitted,omitempty"`
-	RawPlan        any                   `json:"raw_plan,omitempty" jsonschema_description:"As it came."`
-	RawRoute       any                   `json:"raw_route,omitempty" jsonschema_description:"As it came."`
-	RawAction      any                   `json:"raw_action,omitempty" jsonschema_description:"As it came."`
-	Effects        []effectShape         `json:"effects,omitempty" jsonschema_description:"The calls made, as recorded."`
-	EffectsOmitted int                   `json:"effects_omitted,omitempty"`
-	Budget         map[string]spentShape `json:"budget,omitempty"`
-	Usage          object                `json:"usage,omitempty"`
-	Filled         []object              `json:"filled,omitempty" jsonschema_description:"What you left out."`
-	Joined         bool                  `json:"joined,omitempty" jsonschema_description:"true: an earlier equal call's run."`
-	Demo           bool                  `json:"demo,omitempty" jsonschema_description:"true: the tools are make-believe."`
+// kindMembers are the members that results of some kinds of patterns alone have.
+var kindMembers = map[gateway.Kind][]string{
+	gateway.TaskDecomposition: {"plan", "raw_plan"},
+	gateway.Orchestrator:      {"plan", "raw_plan", "aggregate", "failed_critical"},
+	gateway.Routing: {
+		"route", "selected_route", "raw_route", "expected_statuses", "received_status", "bad_observation",
+	},
+	gateway.Supervisor: {"action", "raw_action", "human_approval"},
+	gateway.Planning:   {"plan", "raw_plan"},
 }
 
-type nextShape struct {
-	Action    string   `json:"action,omitempty" jsonschema:"enum=answer_user,enum=fix_and_retry,enum=call,enum=tell_user,enum=end_turn,enum=done"`
-	Tool      string   `json:"tool,omitempty"`
-	Arguments object   `json:"arguments,omitempty"`
-	Changed   []object `json:"changed,omitempty" jsonschema_description:"Repairs that arguments hold."`
-	Fill      []string `json:"fill,omitempty" jsonschema_description:"Places in arguments that you fill."`
-	Say       string   `json:"say,omitempty" jsonschema_description:"To the person."`
-	Wait      int      `json:"wait_seconds,omitempty"`
+// aboutMembers are of the tools that are about runs alone.
+var aboutMembers = []string{"record", "pattern", "created_at", "ended_at", "step"}
+
+// outputWords describe members.
+var outputWords = map[string]string{
+	"status": "ok: report it; else do what next says.", "next": "What to do now.", "answer": "A claim; effects are facts.",
 }
 
-type waitingShape struct {
-	Kind         string   `json:"kind,omitempty"`
-	Since        string   `json:"since,omitempty"`
-	ExpiresAt    string   `json:"expires_at,omitempty"`
-	Phase        string   `json:"phase,omitempty"`
-	ApprovalID   string   `json:"approval_id,omitempty"`
-	Tool         string   `json:"tool,omitempty"`
-	Effect       string   `json:"effect,omitempty"`
-	ArgsHash     string   `json:"args_hash,omitempty"`
-	Rule         string   `json:"rule,omitempty"`
-	Reason       string   `json:"reason,omitempty"`
-	MinAssurance string   `json:"min_assurance,omitempty"`
-	Digest       string   `json:"digest,omitempty"`
-	Turn         int      `json:"turn,omitempty"`
-	Expects      object   `json:"expects,omitempty"`
-	Last         any      `json:"last_observation,omitempty" jsonschema_description:"As observed."`
-	Refused      int      `json:"refused,omitempty"`
-	Where        []string `json:"where,omitempty"`
+// envelopeSchema is the output schema of a pattern's tool.
+func envelopeSchema(spec patterns.Spec) json.RawMessage {
+	others := slices.Clone(aboutMembers)
+	for kind, names := range kindMembers {
+		if kind != spec.Kind {
+			others = append(others, names...)
+		}
+	}
+	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kindMembers[spec.Kind], name) })
+	planned := map[string]bool{}
+	for _, m := range fieldsOf(reflect.TypeFor[planMembers]()) {
+		planned[m.name] = true
+	}
+	return outputOf(reflect.TypeFor[Envelope](), func(name string) bool {
+		if planned[name] {
+			return plannedBy(verbOf(spec), name)
+		}
+		return !slices.Contains(others, name)
+	})
 }
 
-type problemShape struct {
-	Pointer    string `json:"pointer,omitempty"`
-	Reason     string `json:"reason,omitempty"`
-	Got        any    `json:"got,omitempty" jsonschema_description:"What stood there."`
-	Want       string `json:"want,omitempty"`
-	DidYouMean string `json:"did_you_mean,omitempty"`
+// outputOf is the schema of a result: those of its members that it has.
+func outputOf(result reflect.Type, has func(name string) bool) json.RawMessage {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","properties":{`)
+	begun := false
+	for _, m := range fieldsOf(result) {
+		if !has(m.name) {
+			continue
+		}
+		if begun {
+			b.WriteByte(',')
+		}
+		begun = true
+		b.WriteString(m.quoted + "{" + memberSchema(result.FieldByIndex(m.index).Type, m.name) + "}")
+	}
+	b.WriteString(`},"required":["status"]}`)
+	return json.RawMessage(b.String())
 }
 
-type effectShape struct {
-	Key      string `json:"key,omitempty"`
-	Tool     string `json:"tool,omitempty"`
-	Effect   string `json:"effect,omitempty"`
-	ArgsHash string `json:"args_hash,omitempty"`
-	Status   string `json:"status,omitempty"`
+// among is whether a name is among those of a list.
+func among(names string) func(string) bool {
+	list := strings.Fields(names)
+	return func(name string) bool { return slices.Contains(list, name) }
 }
 
-type spentShape struct {
-	Limit float64 `json:"limit,omitempty"`
-	Used  float64 `json:"used,omitempty"`
+// memberSchema are the members of a member's schema.
+func memberSchema(t reflect.Type, name string) string {
+	said := `"type":"` + schemaType(t) + `"`
+	if schemaType(t) == "" {
+		said = described("As it is.") // clients must not take a schema without members for a boolean one
+	}
+	if name == "status" {
+		said += `,"enum":["ok","stopped","running","waiting"]`
+	}
+	if words := outputWords[name]; words != "" {
+		said += "," + described(words)
+	}
+	return said
+}
+
+// schemaType is the word for what a member's values are; "" where they may be anything.
+func schemaType(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "integer"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	}
+	if t == reflect.TypeFor[waitingFor]() {
+		return "object"
+	}
+	return ""
 }

@@ -37,7 +37,7 @@ func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 
 // lightTool is a pattern that is not served, made to look at its runs. s may be nil where nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
-	takes := argumentsOf(spec.Kind)
+	takes := argumentsOf(spec)
 	takes = append(takes[:len(takes):len(takes)], argument{name: keyArgument, shape: shapeKey, most: maxKey})
 	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
 }
@@ -59,7 +59,7 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.newCall(nil), r)
-	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && s.toolOf(tool) == nil {
+	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
 		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+shownName(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
 	}
@@ -168,6 +168,9 @@ func keptPlan(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil
 	}
+	if plan, ok := exactly[patterns.ShownPlan](raw); ok {
+		return &plan
+	}
 	if steps, ok := exactly[[]gateway.Step](raw); ok {
 		return steps
 	}
@@ -193,6 +196,10 @@ func keptRow(raw json.RawMessage, trace bool) any {
 	}
 	row, ok := any(nil), false
 	switch {
+	case members["subtask_id"] != nil && trace:
+		row, ok = exactly[patterns.AttemptRow](raw)
+	case members["subtask_id"] != nil:
+		row, ok = exactly[patterns.SubtaskDone](raw)
 	case members["plan_step"] != nil:
 		row, ok = exactly[patterns.StepDone](raw)
 	case members["step_no"] != nil:

@@ -15,12 +15,14 @@ import (
 	"patterngate/patterns"
 )
 
+// outputSchema is a schema of all members that results may have.
 func outputSchema(t testing.TB) *catalog.Schema {
 	t.Helper()
-	text, err := envelopeSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return compiled(t, outputOf(reflect.TypeFor[Envelope](), func(string) bool { return true }))
+}
+
+func compiled(t testing.TB, text json.RawMessage) *catalog.Schema {
+	t.Helper()
 	s, err := catalog.CompileSchema(text)
 	if err != nil {
 		t.Fatal(err)
@@ -30,22 +32,33 @@ func outputSchema(t testing.TB) *catalog.Schema {
 
 // TestEnvelopeSchemaIsOneThatClientsTake holds the rules for published schemas (design.md section 7).
 func TestEnvelopeSchemaIsOneThatClientsTake(t *testing.T) {
-	text := outputSchema(t).JSON()
-	if most := 4 << 10; len(text) > most {
-		t.Errorf("the output schema has %d bytes, want at most %d", len(text), most)
+	for _, spec := range everySpec(t) {
+		text := envelopeSchema(spec)
+		if most := 4 << 10; len(text) > most {
+			t.Errorf("%s: the output schema has %d bytes, want at most %d", spec.Name, len(text), most)
+		}
+		v, err := ijson.Decode(compiled(t, text).JSON())
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := v.(map[string]any)
+		if root["type"] != "object" {
+			t.Errorf("%s: the root's type is %v, want object", spec.Name, root["type"])
+		}
+		if diff := cmp.Diff(any([]any{"status"}), root["required"]); diff != "" {
+			t.Errorf("%s: required (-want +got):\n%s", spec.Name, diff)
+		}
+		walkSchema(t, "", root)
 	}
-	v, err := ijson.Decode(text)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// everySpec are the specs of all tools that have an output schema of their own.
+func everySpec(t testing.TB) []patterns.Spec {
+	var specs []patterns.Spec
+	for _, p := range withPlanning(builtins(t), true) {
+		specs = append(specs, p.Spec)
 	}
-	root, _ := v.(map[string]any)
-	if root["type"] != "object" {
-		t.Errorf("the root's type is %v, want object", root["type"])
-	}
-	if diff := cmp.Diff(any([]any{"status"}), root["required"]); diff != "" {
-		t.Errorf("required (-want +got):\n%s", diff)
-	}
-	walkSchema(t, "", root)
+	return append(specs, statusSpec(specs[len(specs)-1]))
 }
 
 func walkSchema(t *testing.T, at string, schema map[string]any) {
@@ -77,21 +90,15 @@ func walkSchema(t *testing.T, at string, schema map[string]any) {
 	}
 }
 
-// TestEnvelopeSchemaNamesWhatEnvelopesHave compares the published shape with the struct that is encoded.
-func TestEnvelopeSchemaNamesWhatEnvelopesHave(t *testing.T) {
-	for name, pair := range map[string][2]reflect.Type{
-		"envelope": {reflect.TypeFor[Envelope](), reflect.TypeFor[envelopeShape]()},
-		"next":     {reflect.TypeFor[next](), reflect.TypeFor[nextShape]()},
-		"problem":  {reflect.TypeFor[gateway.Problem](), reflect.TypeFor[problemShape]()},
-		"effect":   {reflect.TypeFor[effect](), reflect.TypeFor[effectShape]()},
-		"spent":    {reflect.TypeFor[patterns.Spent](), reflect.TypeFor[spentShape]()},
-	} {
-		encoded := memberNames(pair[0])
-		if name == "envelope" { // less what the tools about runs add
-			encoded = encoded[:slices.Index(encoded, "record")]
-		}
-		if diff := cmp.Diff(encoded, memberNames(pair[1])); diff != "" {
-			t.Errorf("%s: members (-encoded +published):\n%s", name, diff)
+// TestEveryMemberIsInSomeSchema holds that no member of a result is forgotten, and that each of planning's is some tool's.
+func TestEveryMemberIsInSomeSchema(t *testing.T) {
+	named := string(runSchema()) + string(planStatusOutput())
+	for _, spec := range everySpec(t) {
+		named += string(envelopeSchema(spec))
+	}
+	for _, name := range memberNames(reflect.TypeFor[Envelope]()) {
+		if !strings.Contains(named, `"`+name+`":{`) {
+			t.Errorf("no output schema names %s", name)
 		}
 	}
 }
@@ -103,7 +110,11 @@ func TestEnvelopeOrder(t *testing.T) {
 		expected_statuses received_status bad_observation human_approval
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action
 		effects effects_omitted budget usage filled joined demo record
-		pattern created_at ended_at step`
+		pattern created_at ended_at step
+		plan_id revision subtask_count levels levels_omitted subtasks_omitted plan_status progress replan_count
+		ready running waiting failed skipped blocked in_doubt ids_omitted preserved added removed rationale
+		subtask_results results_omitted open resumable details dry_run
+		goal strategy metadata last_run last_stop_reason revisions subtasks plans next_cursor`
 	if diff := cmp.Diff(strings.Fields(want), memberNames(reflect.TypeFor[Envelope]())); diff != "" {
 		t.Errorf("members in order (-want +got):\n%s", diff)
 	}
@@ -134,6 +145,22 @@ func TestEnvelopesMeetTheSchema(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			meets(t, schema, name, structured)
+			named(t, c.Spec, name, structured)
+		}
+	}
+}
+
+// named holds that a tool's output schema names all members of a result.
+func named(t testing.TB, spec patterns.Spec, name string, structured json.RawMessage) {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(structured, &members); err != nil {
+		t.Fatal(err)
+	}
+	schema := string(envelopeSchema(spec))
+	for member := range members {
+		if !strings.Contains(schema, `"`+member+`":{`) {
+			t.Errorf("%s: the output schema of %s does not name %s", name, spec.Name, member)
 		}
 	}
 }

@@ -46,10 +46,13 @@ func promptArguments(kind gateway.Kind) []promptArgument {
 	return []promptArgument{goal}
 }
 
-// addPrompts offers a prompt for each pattern, named as its tool.
+// addPrompts offers a prompt for each pattern, named as its tool. Planning has none: its tools are an agent's, call after call.
 func (s *Server) addPrompts() {
 	s.prompts = make(map[string]*prompt, len(s.tools))
 	for _, t := range s.tools {
+		if t.spec.Kind == gateway.Planning {
+			continue
+		}
 		p := newPrompt(t)
 		s.prompts[t.spec.Name] = p
 		s.mcp.AddPrompt(p.declared(), p.handle)

@@ -25,11 +25,17 @@ type session struct {
 // open serves one pattern whose runs wait for their caller so long; below 0: not at all.
 func open(t *testing.T, spec patterns.Spec, model patterns.Model, wait time.Duration) *session {
 	t.Helper()
+	return openAll(t, []server.Pattern{{Spec: spec, Title: "Test (demo data)", Description: "Tests."}}, model, wait)
+}
+
+// openAll serves several.
+func openAll(t *testing.T, list []server.Pattern, model patterns.Model, wait time.Duration) *session {
+	t.Helper()
 	var config server.Config
 	engine := server.EngineFor(t, func() server.Config { return config })
 	engine.CallerWait = wait
 	config = server.Config{
-		Patterns: []server.Pattern{{Spec: spec, Title: "Test (demo data)", Description: "Tests."}},
+		Patterns: list,
 		Engine:   engine, Model: model, Configured: model.Name() != "rules", Log: slog.New(slog.DiscardHandler), Version: "test",
 	}
 	s, err := server.New(config)

@@ -166,7 +166,7 @@ func (c call) skeleton(tokens []string) any {
 	switch name := tokens[len(tokens)-1]; {
 	case len(tokens) == 1 && name == c.intentName():
 		return c.intentSkeleton()
-	case len(tokens) == 2 && (name == "steps" || name == "tasks"):
+	case len(tokens) == 2 && (name == "steps" || name == "tasks" || name == "subtasks"):
 		return []any{}
 	case name == "args":
 		return map[string]any{}
@@ -195,6 +195,8 @@ func (c call) intentSkeleton() any {
 		return map[string]any{"target": ""}
 	case gateway.Supervisor:
 		return []any{callSkeleton(""), finalSkeleton()}
+	case gateway.Planning:
+		return planSkeleton()
 	}
 	step := map[string]any{"id": "step_1", "title": "", "tool": "", "args": map[string]any{}}
 	return map[string]any{"steps": []any{step}}

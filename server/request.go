@@ -30,6 +30,7 @@ type argument struct {
 	required bool // unless a run is continued
 	most     int  // bytes of a text; seconds
 	words    []string
+	bounds   *bounds // of a number
 }
 
 // shape is what an argument has to be.
@@ -47,6 +48,10 @@ const (
 	shapeStep          // what names a step: a text or a whole number
 	shapeTime          // a text that is a time
 	shapePage          // how many rows
+	shapeWhole         // a whole number within bounds
+	shapeDelay         // a number of seconds from 0 on
+	shapePlan          // an object, or a text: JSON or a checklist
+	shapeResults       // what the caller made of subtasks, by their ids
 )
 
 // want words a shape.
@@ -55,16 +60,20 @@ func (s shape) want() string {
 		shapeText: "a string", shapeIntent: "an object, or a string holding its JSON",
 		shapeList: "an array, or a string holding its JSON", shapeFlag: "true or false",
 		shapeCount: "a whole number from 1 on", shapeWord: "a string", shapeSeconds: "a number of seconds",
-		shapeKey: "1 to 255 printable ASCII characters", shapeStep: "a step number, task id, attempt or effect key",
+		shapeKey: "1 to 255 printable ASCII characters", shapeStep: "a step number, task or subtask id, attempt or effect key",
 		shapeTime: "a time such as 2026-11-21T09:30:00Z", shapePage: "a whole number",
+		shapeWhole: "a whole number", shapeDelay: "a number of seconds", shapePlan: "an object, or a string: its JSON or a checklist",
+		shapeResults: "an object of {status: completed or failed, result} by subtask id",
 	}[s]
 }
 
-// argumentsOf is the table of a kind, in the order in which faults are told.
-func argumentsOf(kind gateway.Kind) []argument {
+// argumentsOf is the table of a pattern, in the order in which faults are told.
+func argumentsOf(spec patterns.Spec) []argument {
 	goal := argument{name: "goal", required: true, most: maxGoal}
 	finalize := argument{name: "finalize", shape: shapeFlag}
-	switch kind {
+	switch spec.Kind {
+	case gateway.Planning:
+		return planArguments(spec)
 	case gateway.TaskDecomposition:
 		return []argument{goal, {name: "plan", shape: shapeIntent}, finalize}
 	case gateway.Orchestrator:
@@ -129,12 +138,22 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 	for _, a := range t.takes {
 		r.read(a)
 	}
-	if arguments["run_id"] != nil {
+	switch {
+	case t.spec.Kind == gateway.Planning:
+		r.readPlanning()
+	case arguments["run_id"] != nil:
 		r.findRun(t, principal)
-	} else if turn := arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
-		r.add(classMissing, "run_id", gateway.Missing, "the run whose turn it is")
+	default:
+		r.needRun(t)
 	}
 	return r.call, gateway.CapProblems(slices.Concat(r.faults[:]...))
+}
+
+// needRun refuses a turn without the run whose turn it is.
+func (r *request) needRun(t *tool) {
+	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
+		r.add(classMissing, "run_id", gateway.Missing, "the run whose turn it is")
+	}
 }
 
 // newCall is a call with arguments that were judged before, or with none yet.
@@ -255,6 +274,14 @@ func (r *request) read(a argument) {
 		r.readTime(a, v)
 	case a.shape == shapePage:
 		r.Limit = readLimit(r)
+	case a.shape == shapeWhole:
+		r.readWhole(a, v)
+	case a.shape == shapeDelay:
+		r.readDelay(a, v)
+	case a.shape == shapePlan:
+		r.readPlan(a, v)
+	case a.shape == shapeResults:
+		r.readResults(a, v)
 	}
 }
 
@@ -274,7 +301,14 @@ func (r *request) readWord(a argument, v any) {
 	case !isText:
 		r.wrong(a, v, "string")
 	case !slices.Contains(a.words, s):
-		r.add(classLimit, a.name, v, "one of "+strings.Join(a.words, ", ")).DidYouMean = gateway.Near(s, a.words)
+		meant(r.add(classLimit, a.name, v, "one of "+strings.Join(a.words, ", ")), gateway.Near(s, a.words))
+	}
+}
+
+// meant notes the word that a problem's value nearly is, and puts it there in the repaired call; "" is none.
+func meant(p *gateway.Problem, word string) {
+	if word != "" {
+		p.DidYouMean, p.Fix = word, &gateway.Fix{At: p.Pointer, Value: word}
 	}
 }
 
@@ -317,6 +351,9 @@ func (r *request) readIntent(a argument, v any) {
 // task is what a call without problems asks for. Without a final text asked for or declined there is one, unless the
 // caller proposes and no model was set up.
 func (c call) task(configured bool) patterns.Task {
+	if c.Spec.Kind == gateway.Planning {
+		return c.planTask()
+	}
 	t := patterns.Task{Finalize: configured || !c.Proposes}
 	if asked, ok := c.Arguments["finalize"].(bool); ok {
 		t.Finalize = asked

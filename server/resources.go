@@ -10,6 +10,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"patterngate/gateway"
+	"patterngate/patterns"
 )
 
 // The resources that every client may read (spec/surface.md section 3).
@@ -45,6 +46,9 @@ func (s *Server) reasons() (json.RawMessage, error) {
 	names := map[gateway.Kind][]string{}
 	for _, name := range ownTools {
 		names[gateway.Kind(name)] = []string{name}
+	}
+	for _, plans := range s.plansOffered() {
+		names[gateway.Planning] = append(names[gateway.Planning], planTool(plans, patterns.StatusVerb))
 	}
 	for _, p := range s.config.Patterns {
 		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)
@@ -112,6 +116,7 @@ func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
 	h.AddAfterListTools(s.inOrder)
 	h.AddBeforeReadResource(s.boundURI)
 	h.AddBeforeReadResource(s.hideRuns)
+	h.AddBeforeReadResource(s.hidePlans)
 	h.AddAfterSubscribe(s.subscribe)
 	h.AddAfterUnsubscribe(s.unsubscribe)
 	h.AddBeforeSubscriptionsListen(s.listenToRuns)

@@ -18,6 +18,8 @@ func observed(row any) (any, bool) {
 		return row.Observation, true
 	case patterns.ActionDone:
 		return row.Observation, true
+	case patterns.SubtaskDone:
+		return row.Result, true
 	}
 	return nil, false
 }
@@ -36,6 +38,9 @@ func showing(row, observation any) any {
 		return row
 	case patterns.ActionDone:
 		row.Observation = observation
+		return row
+	case patterns.SubtaskDone:
+		row.Result = observation
 		return row
 	}
 	return row
@@ -67,6 +72,10 @@ func (e *Envelope) lineOf(row any) (line, bool) {
 	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
 		return line{label: ordinal("step", row.Step), name: name, args: argsOf(row.Executed)}, name != ""
+	case patterns.SubtaskDone:
+		return line{label: label(row.SubtaskID), name: row.Tool, args: e.subtaskArgs(row.SubtaskID)}, true
+	case patterns.AttemptRow:
+		return line{label(row.SubtaskID), row.Tool, e.subtaskArgs(row.SubtaskID), row.StopReason}, row.StopReason != ""
 	case patterns.ActionRow:
 		return line{ordinal("step", row.Step), row.Tool, argsOf(e.Action), row.StopReason}, row.StopReason != ""
 	}
@@ -76,6 +85,15 @@ func (e *Envelope) lineOf(row any) (line, bool) {
 func (e *Envelope) stepArgs(n int) map[string]any {
 	if steps, ok := e.Plan.([]gateway.Step); ok && n >= 1 && n <= len(steps) {
 		return steps[n-1].Args
+	}
+	return nil
+}
+
+func (e *Envelope) subtaskArgs(id string) map[string]any {
+	for _, row := range e.subtaskRows() {
+		if row.ID == id {
+			return row.Args
+		}
 	}
 	return nil
 }

@@ -38,6 +38,11 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
 		return t.look(ctx, c)
 	}
+	if t.spec.Kind == gateway.Planning {
+		if answer, err := t.face(ctx, &c); answer != nil || err != nil {
+			return answer, err
+		}
+	}
 	return t.run(ctx, c, newProgress(ctx, t.server, req.Params.Meta))
 }
 
@@ -58,6 +63,10 @@ func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (
 func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolResult, error) {
 	s, who := t.server, peerOf(ctx)
 	ended, err := t.carry(ctx, c, told, who)
+	if err != nil && t.spec.Kind == gateway.Planning && goneOn(c, err) { // the plan says whose it is now
+		c.Run = nil
+		return t.run(ctx, c, told)
+	}
 	if err != nil && ended.RunID == "" { // no run was begun, and none goes on
 		told.end("")
 		return t.notBegun(ctx, c, err)
@@ -76,6 +85,7 @@ func (t *tool) run(ctx context.Context, c call, told *progress) (*mcp.CallToolRe
 	}
 	told.end(lastWords(e, ended))
 	s.delivered(ctx, e)
+	result.IsError = e.Status == statusStopped && e.Phase == patterns.PhaseRequest
 	return result, nil
 }
 
@@ -117,7 +127,7 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 		more.Progress, more.Wait, more.Taken = tell, s.wait(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
-	job := t.job(c, s.config.Model, s.config.Configured)
+	job := t.job(c, t.answers, s.config.Configured)
 	job.Progress, job.Wait, job.Principal = tell, s.wait(c), s.principalOf(ctx)
 	job.Client, job.ClientVersion, job.Era = who.name, who.version, who.era
 	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash

@@ -258,3 +258,11 @@ func (f engineFunc) Delivered(string, string) {}
 func (f engineFunc) Events(string, string) ([]patterns.Event, error) { return nil, patterns.ErrNoRun }
 
 func (f engineFunc) Watch(func(patterns.Snapshot, bool)) {}
+
+func (f engineFunc) Plan(string, string, string) (patterns.PlanState, error) {
+	return patterns.PlanState{}, patterns.ErrNoPlan
+}
+
+func (f engineFunc) ListPlans(patterns.PlanFilter) (patterns.PlanPage, error) {
+	return patterns.PlanPage{}, nil
+}

@@ -130,11 +130,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter) (structured []byt
 		Status: statusOK, StopReason: patterns.Success, Summary: listSummary(len(rows), page.Next != "", f), Next: next{Action: actionDone},
 		tool: listTool,
 	}
-	body := struct {
-		Envelope
-		Runs       []runRow `json:"runs"`
-		NextCursor string   `json:"next_cursor,omitempty"`
-	}{e, rows, page.Next}
+	body := listResult{e, rows, page.Next}
 	if structured, err = appendJSON(nil, body); err != nil {
 		return nil, "", 0, err
 	}
@@ -147,6 +143,13 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter) (structured []byt
 		dst = append(append(dst, "\nNEXT_CURSOR "...), page.Next...)
 	}
 	return structured, string(dst), max(fits, min(1, len(rows))), nil
+}
+
+// listResult is what list_runs returns.
+type listResult struct {
+	Envelope
+	Runs       []runRow `json:"runs"`
+	NextCursor string   `json:"next_cursor,omitempty"`
 }
 
 // listSummary tells how many runs are shown.

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"patterngate/catalog"
@@ -12,7 +12,7 @@ import (
 
 type statusInput struct {
 	RunID string `json:"run_id,omitempty" jsonschema_description:"Without it: your newest waiting or just finished run."`
-	Step  string `json:"step,omitempty" jsonschema_description:"Step number, task id, attempt or effect key."`
+	Step  string `json:"step,omitempty" jsonschema_description:"Step number, task or subtask id, attempt or effect key."`
 }
 
 type waitInput struct {
@@ -61,65 +61,14 @@ func (runDeclaration) complete(schema *catalog.Schema, c Config) json.RawMessage
 	return json.RawMessage(strings.Replace(string(schema.JSON()), `"description":"$`+waitArgument+`"`, waitRemark(c), 1))
 }
 
-// runShape is a result of these tools as readers are told of it: the run's envelope, whose further members its pattern's
-// own schema names.
-type runShape struct {
-	Status     string         `json:"status" jsonschema:"enum=ok,enum=stopped,enum=running,enum=waiting"`
-	StopReason string         `json:"stop_reason,omitempty"`
-	Phase      string         `json:"phase,omitempty"`
-	RunID      string         `json:"run_id,omitempty"`
-	Summary    string         `json:"summary,omitempty"`
-	Next       aboutNextShape `json:"next,omitzero" jsonschema_description:"What to do now."`
-	WaitingFor object         `json:"waiting_for,omitempty"`
-	Current    object         `json:"current,omitempty"`
-	Problems   []object       `json:"problems,omitempty"`
-	Answer     string         `json:"answer,omitempty" jsonschema_description:"A claim, not checked."`
-	Trace      []object       `json:"trace,omitempty"`
-	History    []object       `json:"history,omitempty"`
-	Effects    []object       `json:"effects,omitempty"`
-	Budget     object         `json:"budget,omitempty"`
-	Usage      object         `json:"usage,omitempty"`
-	Demo       bool           `json:"demo,omitempty"`
-	Record     object         `json:"record,omitempty"`
-	Pattern    string         `json:"pattern,omitempty"`
-	CreatedAt  string         `json:"created_at,omitempty"`
-	EndedAt    string         `json:"ended_at,omitempty"`
-	Step       object         `json:"step,omitempty"`
+// runSchema is the output schema of the tools that show a run: its envelope, whose further members its pattern's own schema
+// names.
+func runSchema() json.RawMessage {
+	return outputOf(reflect.TypeFor[Envelope](), among(`status stop_reason phase run_id summary next waiting_for current problems answer
+		history effects record pattern created_at ended_at step`))
 }
 
-type aboutNextShape struct {
-	Action    string `json:"action,omitempty"`
-	Tool      string `json:"tool,omitempty"`
-	Arguments object `json:"arguments,omitempty"`
-	Say       string `json:"say,omitempty"`
-	Wait      int    `json:"wait_seconds,omitempty"`
-}
-
-type listShape struct {
-	Status     string         `json:"status" jsonschema:"enum=ok,enum=stopped"`
-	StopReason string         `json:"stop_reason,omitempty"`
-	Phase      string         `json:"phase,omitempty"`
-	Summary    string         `json:"summary,omitempty"`
-	Next       object         `json:"next,omitempty"`
-	Problems   []object       `json:"problems,omitempty"`
-	Runs       []listRowShape `json:"runs,omitempty"`
-	NextCursor string         `json:"next_cursor,omitempty"`
-}
-
-type listRowShape struct {
-	RunID       string `json:"run_id,omitempty"`
-	Pattern     string `json:"pattern,omitempty"`
-	Status      string `json:"status,omitempty"`
-	StopReason  string `json:"stop_reason,omitempty"`
-	Phase       string `json:"phase,omitempty"`
-	Summary     string `json:"summary,omitempty"`
-	WaitingKind string `json:"waiting_kind,omitempty"`
-	ExpiresAt   string `json:"expires_at,omitempty"`
-	CreatedAt   string `json:"created_at,omitempty"`
-	EndedAt     string `json:"ended_at,omitempty"`
-}
-
-// opened is a schema whose objects may have members that it does not name.
-func opened(schema []byte) json.RawMessage {
-	return bytes.ReplaceAll(schema, []byte(`"additionalProperties":false,`), nil)
+// listSchema is the output schema of list_runs.
+func listSchema() json.RawMessage {
+	return outputOf(reflect.TypeFor[listResult](), among("status stop_reason phase summary next problems runs next_cursor"))
 }

@@ -43,7 +43,7 @@ func (r *request) readStep(a argument, v any) {
 func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot, whole Envelope) (*mcp.CallToolResult, error) {
 	step := stepOf(r.Step, whole, run.Ended)
 	if step == nil {
-		r.add(classNotFound, "step", r.Arguments["step"], "a step number, task id, attempt or effect key of this run")
+		r.add(classNotFound, "step", r.Arguments["step"], "a step number, task or subtask id, attempt or effect key of this run")
 		c := r.call
 		c.Run = &run
 		return s.refuseAbout(ctx, c, r.faults[classNotFound])
@@ -66,6 +66,9 @@ func stepOf(name string, e Envelope, ended patterns.Ended) *oneStep {
 					observation = members["observation"]
 				}
 				delete(members, "observation")
+				if _, isSubtask := row.(patterns.SubtaskDone); isSubtask {
+					delete(members, "result")
+				}
 				return &oneStep{boundedRow(members), recorded(observation, members, e, ended)}
 			}
 		}
@@ -98,6 +101,9 @@ func membersOf(row any) map[string]any {
 
 // isNamed reports whether a row is what is named: by its number, its id, or the words of the text channel.
 func isNamed(members map[string]any, name string) bool {
+	if id, ok := members["subtask_id"].(string); ok { // all subtasks have a first attempt
+		return id == name
+	}
 	planned, _ := members["plan_step"].(map[string]any)
 	for _, id := range []any{members["task_id"], members["step_id"], planned["id"]} {
 		if text, ok := id.(string); ok && text == name {
@@ -119,13 +125,14 @@ func recorded(observation any, members map[string]any, e Envelope, ended pattern
 		return observation
 	}
 	hash, _ := members["args_hash"].(string)
+	tool, named := members["tool"].(string)
 	for _, row := range e.Trace { // a row of the history has no hash of its own
 		if other := membersOf(row); hash == "" && sameStep(members, other) {
 			hash, _ = other["args_hash"].(string)
 		}
 	}
 	for _, entry := range ledgerOf(ended) {
-		if hash != "" && entry.Hash == hash && entry.Status == gateway.Finished {
+		if hash != "" && entry.Hash == hash && (!named || entry.Tool == tool) && entry.Status == gateway.Finished {
 			observation = entry.Observation
 		}
 	}
@@ -134,6 +141,9 @@ func recorded(observation any, members map[string]any, e Envelope, ended pattern
 
 // sameStep reports whether two rows are about the same step.
 func sameStep(a, b map[string]any) bool {
+	if id, ok := a["subtask_id"].(string); ok {
+		return b["subtask_id"] == id
+	}
 	for _, member := range []string{"step_no", "step", "attempt"} {
 		if n, ok := a[member].(float64); ok && b[member] == n {
 			return true

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -43,14 +42,7 @@ type runTool struct {
 
 // newRunTools declares them.
 func newRunTools(s *Server) ([]*runTool, error) {
-	output, err := openSchema[runShape]()
-	if err != nil {
-		return nil, fmt.Errorf("output schema: %w", err)
-	}
-	listed, err := openSchema[listShape]()
-	if err != nil {
-		return nil, fmt.Errorf("output schema of %s: %w", listTool, err)
-	}
+	output := runSchema()
 	id := argument{name: "run_id", most: maxInput}
 	needed := id
 	needed.required = true
@@ -78,22 +70,13 @@ func newRunTools(s *Server) ([]*runTool, error) {
 			ReadOnlyHint: reads, DestructiveHint: opposite(reads), IdempotentHint: &yes, OpenWorldHint: &no,
 		}
 	}
-	tools[len(tools)-1].declared.RawOutputSchema = listed
+	tools[len(tools)-1].declared.RawOutputSchema = listSchema()
 	return tools, nil
 }
 
 func opposite(b *bool) *bool {
 	not := !*b
 	return &not
-}
-
-// openSchema is an output schema whose root and rows may have more members; see [envelopeSchema].
-func openSchema[T any]() (json.RawMessage, error) {
-	closed, err := catalog.SchemaOf[T]()
-	if err != nil {
-		return nil, err
-	}
-	return opened(closed.JSON()), nil
 }
 
 func (t *runTool) name() string { return t.declared.Name }

@@ -25,7 +25,7 @@ type decomposeInput struct {
 // handleInput are the arguments that are about the call and not about what it is to do.
 type handleInput struct {
 	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
-	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new one asks for another on purpose."`
+	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new key is a new run."`
 }
 
 type stepsPlan struct {
@@ -96,11 +96,11 @@ type actionInput struct {
 // inputSchema is the published schema of a pattern's arguments. It is for readers: what a call holds is judged by
 // [argumentsOf] and the gate, in the order of the contract; tests compile it and compare.
 func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
-	shape, err := inputShape(spec.Kind)
+	shape, err := inputShape(spec)
 	if err != nil {
 		return nil, err
 	}
-	text := string(shape.JSON())
+	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", planTool(spec.Plans, patterns.DecomposeVerb))
 	r := remarksOf(spec, c.Configured)
 	r[waitArgument] = waitRemark(c)
 	for name, members := range r {
@@ -121,8 +121,10 @@ func waitRemark(c Config) string {
 		described("Past it the result is running; 0 returns at once.")
 }
 
-func inputShape(kind gateway.Kind) (*catalog.Schema, error) {
-	switch kind {
+func inputShape(spec patterns.Spec) (*catalog.Schema, error) {
+	switch spec.Kind {
+	case gateway.Planning:
+		return planShape(spec)
 	case gateway.TaskDecomposition:
 		return catalog.SchemaOf[decomposeInput]()
 	case gateway.Orchestrator:
@@ -132,13 +134,16 @@ func inputShape(kind gateway.Kind) (*catalog.Schema, error) {
 	case gateway.Supervisor:
 		return catalog.SchemaOf[superviseInput]()
 	}
-	return nil, fmt.Errorf("no arguments for kind %q", kind)
+	return nil, fmt.Errorf("no arguments for kind %q", spec.Kind)
 }
 
 // remarks are members of a schema, as JSON text, by the name that stands for them.
 type remarks map[string]string
 
 func remarksOf(spec patterns.Spec, configured bool) remarks {
+	if spec.Kind == gateway.Planning {
+		return planRemarks(spec)
+	}
 	tools := toolsOf(spec)
 	finalize := "Have a final text written from the results. Default true."
 	if !configured {
@@ -207,7 +212,7 @@ func signatures(kind gateway.Kind, tools []catalog.Tool) string {
 	}
 	var list []string
 	for _, t := range tools {
-		if kind == gateway.Orchestrator {
+		if kind == gateway.Orchestrator || kind == gateway.Planning {
 			list = append(list, t.Signature(requestID))
 		} else {
 			list = append(list, t.Signature())

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,8 +63,9 @@ type Server struct {
 	tools      []*tool
 	catalog    *describer
 	runTools   []*runTool
-	shown      shown              // by run_wait
-	prompts    map[string]*prompt // by name
+	planStatus map[string]*runTool // by the planning pattern's name
+	shown      shown               // by run_wait
+	prompts    map[string]*prompt  // by name
 	levels     levels
 	scratch    sync.Pool // of *scratch, for results
 	subscribed subscriptions
@@ -96,8 +96,11 @@ func New(c Config) (*Server, error) {
 		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithHooks(s.hooked(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}})),
 	)
-	for _, t := range s.tools {
+	for i, t := range s.tools {
 		s.mcp.AddTool(t.declared, settled(t.handle))
+		if status := s.statusAfter(i); status != nil {
+			s.mcp.AddTool(status.declared, settled(status.handle))
+		}
 	}
 	s.mcp.AddTool(s.catalog.declared, settled(s.catalog.handle))
 	for _, t := range s.runTools {
@@ -105,6 +108,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.addResources()
 	s.addRuns()
+	s.addPlans()
 	s.addPrompts()
 	c.Engine.Watch(s.changed)
 	return s, nil
@@ -151,14 +155,8 @@ func (c Config) check() error {
 func (s *Server) declare() error {
 	s.tools = make([]*tool, len(s.config.Patterns))
 	faults := make([]error, len(s.tools)+3)
-	var output json.RawMessage
 	var all sync.WaitGroup
-	all.Go(func() {
-		var err error
-		if output, err = envelopeSchema(); err != nil {
-			faults[len(s.tools)] = fmt.Errorf("output schema: %w", err)
-		}
-	})
+	all.Go(func() { faults[len(s.tools)] = s.declareStatus() })
 	all.Go(func() {
 		var err error
 		if s.catalog, err = newDescriber(s); err != nil {
@@ -185,21 +183,23 @@ func (s *Server) declare() error {
 		})
 	}
 	all.Wait()
-	if err := errors.Join(faults...); err != nil {
-		return err
+	for plans, t := range s.planStatus {
+		if named[t.name()] {
+			faults = append(faults, fmt.Errorf("pattern %q: %s is how the plans of %q are shown", t.name(), t.name(), plans))
+		}
 	}
-	for _, t := range s.tools {
-		t.declared.RawOutputSchema = output
-	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // Tools are the declarations as tools/list shows them: the patterns in the order in which they were given, then
 // describe_catalog and the tools about runs.
 func (s *Server) Tools() []mcp.Tool {
-	list := make([]mcp.Tool, 0, len(s.tools)+len(ownTools))
-	for _, t := range s.tools {
+	list := make([]mcp.Tool, 0, len(s.tools)+len(s.planStatus)+len(ownTools))
+	for i, t := range s.tools {
 		list = append(list, t.declared)
+		if status := s.statusAfter(i); status != nil {
+			list = append(list, status.declared)
+		}
 	}
 	list = append(list, s.catalog.declared)
 	for _, t := range s.runTools {

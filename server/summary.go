@@ -28,6 +28,8 @@ func newAccount(c call, ended patterns.Ended) account {
 // summary tells in one paragraph what was decided, what was done and why it stopped.
 func (a account) summary() string {
 	switch {
+	case a.Spec.Kind == gateway.Planning:
+		return a.planSummary()
 	case a.OK():
 		return paragraph(a.outcome(), a.written())
 	case a.RawName != "":

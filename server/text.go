@@ -25,6 +25,8 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
 	dst = e.appendStep(dst)
+	dst = e.appendSubtasks(dst)
+	dst = e.appendPlans(dst)
 	return bytes.TrimSuffix(dst, []byte("\n"))
 }
 
@@ -32,7 +34,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 func (e *Envelope) appendHeadline(dst []byte) []byte {
 	dst = append(dst, strings.ToUpper(e.Status)...)
 	switch {
-	case e.WaitingFor != nil:
+	case e.WaitingFor != nil && e.Status == statusWaiting: // a plan's state has one too
 		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
 		dst = appendVisible(append(dst, ' '), e.StopReason)

@@ -18,9 +18,10 @@ type tool struct {
 	server   *Server
 	spec     patterns.Spec
 	takes    []argument
-	demo     bool   // a reachable tool is make-believe
-	model    string // name of who answers questions
-	policy   string // hash of the policy in force
+	demo     bool           // a reachable tool is make-believe
+	model    string         // name of who answers questions
+	answers  patterns.Model // who they are, of a pattern that is served
+	policy   string         // hash of the policy in force
 	declared mcp.Tool
 }
 
@@ -30,8 +31,10 @@ type listing struct {
 	use                string // when to use it, in the instructions
 }
 
-func listingOf(kind gateway.Kind) listing {
-	switch kind {
+func listingOf(spec patterns.Spec) listing {
+	switch spec.Kind {
+	case gateway.Planning:
+		return planListing(spec)
 	case gateway.TaskDecomposition:
 		return listing{
 			title: "Plan and carry out a goal",
@@ -83,12 +86,17 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Spec.Catalog == nil {
 		return nil, errors.New("no catalog")
 	}
+	if p.Spec.Kind == gateway.Planning {
+		if err := checkPlanning(p.Spec); err != nil {
+			return nil, err
+		}
+	}
 	input, err := inputSchema(p.Spec, s.config)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	reach := reachOf(p.Spec)
-	built := listingOf(p.Spec.Kind)
+	built := listingOf(p.Spec)
 	if p.Title == "" {
 		p.Title = built.title
 		if reach.demo {
@@ -98,9 +106,14 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Description == "" {
 		p.Description = built.description
 	}
-	t := &tool{server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec.Kind), s.handling()), demo: reach.demo, model: s.config.modelName(), policy: p.PolicyHash}
+	t := &tool{
+		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), s.handling()), demo: reach.demo, model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
+	}
+	if p.Model != nil {
+		t.model, t.answers = p.Model.Name(), p.Model
+	}
 	t.declared = mcp.NewToolWithRawSchema(p.Spec.Name, p.Description, input)
-	t.declared.Title = p.Title
+	t.declared.Title, t.declared.RawOutputSchema = p.Title, envelopeSchema(p.Spec)
 	t.declared.Annotations = reach.annotations()
 	return t, nil
 }

@@ -72,7 +72,7 @@ func golden(t *testing.T, name string, raw json.RawMessage) {
 
 // The rules of design.md section 7 for what clients are shown.
 func TestListedTools(t *testing.T) {
-	tools, whole := listTools(t, connect(t, serving(t)))
+	tools, whole := listTools(t, connect(t, serving(t, planning)))
 	var names []string
 	size := 0
 	for _, tool := range tools {
@@ -100,7 +100,7 @@ func TestListedTools(t *testing.T) {
 		}
 		size += len(tool.InputSchema) + len(tool.OutputSchema) + len(tool.Description)
 	}
-	want := []string{td, or, rt, sv, catalogTool, statusTool, waitTool, cancelTool, listTool}
+	want := []string{td, or, rt, sv, "plan_decompose", "plan_execute", "plan_replan", "plan_status", catalogTool, statusTool, waitTool, cancelTool, listTool}
 	if !slices.Equal(names, want) {
 		t.Errorf("listed are %v, want %v", names, want)
 	}

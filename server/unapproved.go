@@ -31,8 +31,11 @@ func (a account) unapproved() string {
 // putToPerson is the call at which the run stopped, at the beginning of a sentence, and what a person decided about it; nil:
 // nobody did.
 func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
-	if a.Spec.Kind == gateway.Supervisor {
+	switch a.Spec.Kind {
+	case gateway.Supervisor:
 		return a.stoppedAt(), a.Human
+	case gateway.Planning: // a call of one of its steps stops that step
+		return "The plan", a.Human
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {

@@ -72,9 +72,14 @@ func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	case patterns.ForRetry:
 		a.lacking(&e, w)
 	default:
-		a.callersTurn(&e, w)
+		if w.Argument == "results" {
+			a.callersSubtasks(&e, w)
+		} else {
+			a.callersTurn(&e, w)
+		}
 	}
 	e.showRaw(w.SoFar)
+	e.showPlan(w.SoFar.Planned)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
 	return e
 }
@@ -187,7 +192,7 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	now := s.Current
 	phase, doing := now.Phase, now.Doing
 	if phase == "" {
-		phase = firstPhase(c.Spec.Kind)
+		phase = c.firstPhase()
 	}
 	switch {
 	case doing == "" && now.Done == 0:
@@ -199,14 +204,17 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 	if now.Total > 0 {
 		answered = fmt.Sprintf("%d of %s", now.Done, count(now.Total, "call"))
 	}
-	return Envelope{
+	plan := c.planOfRun(s)
+	e := Envelope{
 		Status: statusRunning, RunID: s.RunID,
-		Summary: fmt.Sprintf("Running%s in phase %s: %s; %s answered. It goes on without you. Do not start it again.",
-			lasting(s.Began), phase, doing, answered),
+		Summary: paragraph(fmt.Sprintf("Running%s in phase %s: %s; %s answered.", lasting(s.Began), phase, doing, answered), planWords(plan),
+			"It goes on without you. Do not start it again."),
 		Next:    next{Action: actionCall, Tool: waitTool, Arguments: map[string]any{"run_id": s.RunID}},
 		Current: &current{phase, doing, now.Done, now.Total, stamp(now.Since)},
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
+	e.PlanID = plan
+	return e
 }
 
 // lasting words how long something has gone on; it is empty where that is not known.

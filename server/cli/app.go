@@ -67,7 +67,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "patterngate",
 		Short: "An MCP server whose tools are whole agent patterns behind a policy gate",
 		Long: "Patterngate is an MCP server whose tools are whole agent patterns: task decomposition, orchestrator, routing,\n" +
-			"supervisor. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
+			"supervisor, planning. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
 			"Without a command it serves MCP on standard input and output when that is no terminal.",
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,

@@ -107,7 +107,12 @@ func (v askedView) text(width int) string {
 	width = min(width, 100)
 	p := page{width: width}
 	p.b.WriteString("PROPOSED  " + folded(clip(phraseOf(v.asked), maxPhrase), width-10, "          ") + "\n\n")
-	fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
+	plan, whole := v.asked.Plan()
+	if whole {
+		p.b.WriteString(planLines(plan, width) + "\n")
+	} else {
+		fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
+	}
 	p.line("Stands", v.standing())
 	p.line("Rule", cmp.Or(clip(v.asked.Rule, maxName), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
@@ -124,6 +129,9 @@ func (v askedView) text(width int) string {
 	p.line("Digest", v.asked.Digest)
 	p.decided(v.asked)
 	p.soFar(v.run)
+	if whole {
+		p.b.WriteString(planClaims(plan, width))
+	}
 	p.b.WriteString("\nAsked, in the caller's own words (a claim, not checked):\n" + fenced("", cmp.Or(string(v.run.Asked), "{}"), width))
 	p.b.WriteString(v.next())
 	return p.b.String()
@@ -189,6 +197,9 @@ func (v askedView) standing() string {
 		return "nobody decided in time, which means no"
 	case patterns.AskedDecided:
 		if v.asked.Spent {
+			if _, whole := v.asked.Plan(); whole {
+				return "decided, and the first step was begun"
+			}
 			return "decided, and the call was begun"
 		}
 		return "decided"
@@ -253,5 +264,9 @@ func (v askedView) next() string {
 	if v.asked.State != patterns.AskedOpen {
 		return "\nSee what became of it with\n  patterngate runs show " + v.asked.Question.Run + "\n"
 	}
-	return "\nDecide with one of\n  " + v.approveLine() + "\n  " + v.approveLine() + " --edit NAME=VALUE\n  " + v.rejectLine() + "\n"
+	edit := "  " + v.approveLine() + " --edit NAME=VALUE\n"
+	if _, whole := v.asked.Plan(); whole { // another plan is another question
+		edit = ""
+	}
+	return "\nDecide with one of\n  " + v.approveLine() + "\n" + edit + "  " + v.rejectLine() + "\n"
 }

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"slices"
+	"strings"
+
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/patterns"
 )
 
-// builtinNames are the tools of the four reference patterns, in the order in which they are listed.
-var builtinNames = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund"}
+// builtinNames are the built-in patterns, in the order in which they are listed: the tools of the four reference patterns,
+// and what the names of the planning tools begin with.
+var builtinNames = []string{"run_task_decomposition", "run_orchestrator", "route_ticket", "supervised_refund", "plan"}
 
 // builtinKinds are their kinds.
 var builtinKinds = map[string]gateway.Kind{
@@ -14,9 +19,13 @@ var builtinKinds = map[string]gateway.Kind{
 	"run_orchestrator":       gateway.Orchestrator,
 	"route_ticket":           gateway.Routing,
 	"supervised_refund":      gateway.Supervisor,
+	"plan":                   gateway.Planning,
 }
 
-// builtinTools are the tools that a kind was declared with.
+// demoTools are all tools that a pattern over the demo may name.
+var demoTools = slices.Concat(demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools)
+
+// builtinTools are the tools that a kind was declared with; those of planning stand in its configuration.
 var builtinTools = map[gateway.Kind][]string{
 	gateway.TaskDecomposition: demo.DecompositionTools,
 	gateway.Orchestrator:      demo.OrchestratorWorkers,
@@ -40,3 +49,17 @@ func nameOfKind(kind gateway.Kind) string {
 	}
 	return string(kind)
 }
+
+// kindNamed is the kind of a built-in pattern, or of the pattern that a tool is one of.
+func kindNamed(name string) (kind gateway.Kind, known bool) {
+	if kind, known = builtinKinds[name]; known {
+		return kind, true
+	}
+	if pattern, verb, cut := strings.Cut(name, "_"); cut && builtinKinds[pattern] == gateway.Planning && slices.Contains(planVerbs, patterns.PlanVerb(verb)) {
+		return gateway.Planning, true
+	}
+	return "", false
+}
+
+// planVerbs are what the names of a planning pattern's tools end with.
+var planVerbs = []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb, patterns.StatusVerb}

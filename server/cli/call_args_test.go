@@ -240,3 +240,27 @@ func TestSplitWords(t *testing.T) {
 		})
 	}
 }
+
+// A plan may be a checklist where plans have ids; elsewhere it is an object.
+func TestChecklistArguments(t *testing.T) {
+	tests := map[string]struct{ schema, word, want string }{
+		"a checklist":             {`{"properties":{"plan":{"type":"object"},"plan_id":{"type":"string"}}}`, "plan=- [ ] Write it", `{"plan":"- [ ] Write it"}`},
+		"a checklist of a round":  {`{"properties":{"plan":{"type":"object"},"parent_plan_id":{"type":"string"}}}`, "plan=1. [x] Write it", `{"plan":"1. [x] Write it"}`},
+		"a plan":                  {`{"properties":{"plan":{"type":"object"},"plan_id":{"type":"string"}}}`, `plan={"kind":"plan"}`, `{"plan":{"kind":"plan"}}`},
+		"a checklist for no plan": {`{"properties":{"plan":{"type":"object"}}}`, "plan=- [ ] Write it", `fault: plan: got "- [ ] Write it"; want a JSON object such as {"key": "value"}`},
+	}
+	for name, tt := range tests {
+		c := &toolCall{app: &app{in: strings.NewReader("")}}
+		g, err := c.given(t.Context(), []string{tt.word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := g.object(json.RawMessage(tt.schema))
+		if err != nil {
+			got = json.RawMessage("fault: " + err.Error())
+		}
+		if string(got) != tt.want {
+			t.Errorf("%s: %s gives %s, want %s", name, tt.word, got, tt.want)
+		}
+	}
+}

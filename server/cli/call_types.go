@@ -46,7 +46,15 @@ func (t inputTypes) of(name string) []string {
 	property, _ := t.properties[name].(map[string]any)
 	w := typeWalk{in: t, left: maxSchemas}
 	w.visit(property)
+	if name == "plan" && t.checklists() {
+		w.add("string")
+	}
 	return w.types
+}
+
+// checklists reports whether a plan may be a checklist: where plans have ids (spec/planning-reference.md section 15, Arguments).
+func (t inputTypes) checklists() bool {
+	return t.properties["plan_id"] != nil || t.properties["parent_plan_id"] != nil
 }
 
 // maxSchemas bounds how many schemas, and references one after the other, are looked at.

@@ -24,8 +24,8 @@ const (
 // sessionTime bounds a whole session: a server that hangs is killed, not waited for.
 const sessionTime = 60 * time.Second
 
-// session is the built binary as an MCP client starts it, with pipes and an environment of its own. It makes one call
-// after the other.
+// session is the built binary as an MCP client starts it, with pipes and an environment of its own. Answers are read while
+// one is awaited; those to calls that are awaited later are put by.
 type session struct {
 	stateFile string
 	era       string
@@ -34,6 +34,13 @@ type session struct {
 	out       *bufio.Reader
 	errs      bytes.Buffer
 	last      int
+	unread    map[int]*rpcAnswer // requests that are not answered or whose answer nobody took, by their id
+}
+
+// rpcAnswer is what came to a request; without Result and Error nothing did.
+type rpcAnswer struct {
+	method        string
+	Result, Error json.RawMessage
 }
 
 // toolResult is what tools/call returns.
@@ -62,7 +69,7 @@ func startSession(t *testing.T, served serving, config []byte, modelURL string) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionTime)
 	t.Cleanup(cancel)
-	s := &session{era: served.era, process: exec.CommandContext(ctx, served.binary, "serve", "--config", file)}
+	s := &session{era: served.era, unread: map[int]*rpcAnswer{}, process: exec.CommandContext(ctx, served.binary, "serve", "--config", file)}
 	s.process.Dir = home
 	s.process.Env = []string{"HOME=" + home, "OPENAI_BASE_URL=" + modelURL, "OPENAI_API_KEY=sk-cases"}
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"} {
@@ -117,6 +124,15 @@ func clientInfo() map[string]any { return map[string]any{"name": "cases", "versi
 
 // call calls a tool. arguments go out as they are written.
 func (s *session) call(tool string, arguments json.RawMessage) (toolResult, error) {
+	id, err := s.begin(tool, arguments)
+	if err != nil {
+		return toolResult{}, err
+	}
+	return s.await(id)
+}
+
+// begin sends a call whose result is awaited by its id.
+func (s *session) begin(tool string, arguments json.RawMessage) (id int, err error) {
 	params := map[string]any{"name": tool, "arguments": arguments}
 	if s.era == stateless {
 		params["_meta"] = map[string]any{
@@ -125,20 +141,37 @@ func (s *session) call(tool string, arguments json.RawMessage) (toolResult, erro
 			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}
 	}
+	return s.send("tools/call", params)
+}
+
+// await is the result of a call that was sent.
+func (s *session) await(id int) (toolResult, error) {
 	var result toolResult
-	err := s.request("tools/call", params, &result)
-	return result, err
+	return result, s.receive(id, &result)
 }
 
 func (s *session) request(method string, params, result any) error {
-	s.last++
-	if err := s.write(map[string]any{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params}); err != nil {
+	id, err := s.send(method, params)
+	if err != nil {
 		return err
 	}
-	for {
+	return s.receive(id, result)
+}
+
+func (s *session) send(method string, params any) (id int, err error) {
+	s.last++
+	s.unread[s.last] = &rpcAnswer{method: method}
+	return s.last, s.write(map[string]any{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params})
+}
+
+// receive reads until a request is answered.
+func (s *session) receive(id int, result any) error {
+	asked := s.unread[id]
+	defer delete(s.unread, id)
+	for asked.Result == nil && asked.Error == nil {
 		line, err := s.out.ReadBytes('\n')
 		if err != nil {
-			return fmt.Errorf("%s: no answer: %w", method, err)
+			return fmt.Errorf("%s: no answer: %w", asked.method, err)
 		}
 		var answer struct {
 			ID     *int            `json:"id"`
@@ -147,18 +180,20 @@ func (s *session) request(method string, params, result any) error {
 			Error  json.RawMessage `json:"error"`
 		}
 		if err := json.Unmarshal(line, &answer); err != nil {
-			return fmt.Errorf("%s: stdout holds %.200q: %w", method, line, err)
+			return fmt.Errorf("%s: stdout holds %.200q: %w", asked.method, line, err)
 		}
 		switch {
 		case answer.ID == nil && answer.Method != "": // a notification
-		case answer.ID == nil || *answer.ID != s.last:
-			return fmt.Errorf("%s: got %.200s, want the answer to %d", method, line, s.last)
-		case answer.Error != nil:
-			return fmt.Errorf("%s: %s", method, answer.Error)
+		case answer.ID == nil || s.unread[*answer.ID] == nil || answer.Result == nil && answer.Error == nil:
+			return fmt.Errorf("%s: got %.200s, want the answer to %d", asked.method, line, id)
 		default:
-			return json.Unmarshal(answer.Result, result)
+			s.unread[*answer.ID].Result, s.unread[*answer.ID].Error = answer.Result, answer.Error
 		}
 	}
+	if asked.Error != nil {
+		return fmt.Errorf("%s: %s", asked.method, asked.Error)
+	}
+	return json.Unmarshal(asked.Result, result)
 }
 
 func (s *session) write(message any) error {

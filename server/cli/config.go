@@ -33,7 +33,7 @@ type Config struct {
 	Notify NotifyConfig
 	// Redact are pointers to values that records keep only as salted hashes.
 	Redact []string
-	// Patterns are the four built-in ones in the order in which they are listed, disabled ones too.
+	// Patterns are the built-in ones in the order in which they are listed, disabled ones too.
 	Patterns []PatternConfig
 }
 
@@ -44,7 +44,9 @@ type LLMConfig struct {
 	BaseURL    string        // absolute http or https; empty means OpenAI's
 	Timeout    time.Duration // of one request
 	MaxRetries int
-	APIKey     Secret // OPENAI_API_KEY, not set where that is empty
+	// Temperature is 0 to 2.
+	Temperature float64
+	APIKey      Secret // OPENAI_API_KEY, not set where that is empty
 }
 
 // Resolved is the provider in force: openai or rules.
@@ -58,7 +60,7 @@ func (c LLMConfig) Resolved() string {
 // OpenAI is what the model's adapter needs where Resolved is openai. It holds the key.
 func (c LLMConfig) OpenAI() llm.Config {
 	return llm.Config{
-		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries,
+		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries, Temperature: c.Temperature,
 	}
 }
 
@@ -84,16 +86,18 @@ type WaitConfig struct {
 	Join    time.Duration // a result that was never delivered, for an equal call
 }
 
-// PatternConfig declares one pattern tool.
+// PatternConfig declares one pattern: a tool, of kind planning four.
 type PatternConfig struct {
 	Name    string
 	Kind    gateway.Kind
 	Enabled bool
 	Budget  gateway.Budget
 	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
+	// Of kind planning they only narrow its tools, and nil does not.
 	Policy, Execution []string
 	Refunds           gateway.Refunds   // of supervised_refund
-	Approver          patterns.Approver // of supervised_refund
+	Approver          patterns.Approver // of supervised_refund and of kind planning
+	Planning          PlanningConfig    // of kind planning
 }
 
 // Pattern returns the pattern of that name.
@@ -187,6 +191,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
 	}
 	read.acrossInbox(&loaded.Config, in.Environ)
+	read.acrossPlanning(&loaded.Config)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err
@@ -206,11 +211,13 @@ func (c *Config) embed(known map[string][]string) error {
 	return nil
 }
 
-// known are the names without a warning: those given, else the embedded default's.
+// known are the names without a warning: those given, else the embedded default's; planning may name any tool of the demo.
 func (in ConfigSources) known(embedded Config) map[string][]string {
 	known := make(map[string][]string, len(embedded.Patterns))
 	for _, p := range embedded.Patterns {
-		known[p.Name] = p.Policy
+		if known[p.Name] = p.Policy; p.Kind == gateway.Planning {
+			known[p.Name] = demoTools
+		}
 		if names, ok := in.Known[p.Name]; ok {
 			known[p.Name] = names
 		}

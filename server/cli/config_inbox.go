@@ -132,7 +132,7 @@ func (r *configReader) acrossInbox(c *Config, environ []string) {
 		p := &c.Patterns[i]
 		path := (*keyPath)(nil).key("patterns").key(p.Name).key("approver").key("kind")
 		switch {
-		case p.Kind != gateway.Supervisor:
+		case p.Kind != gateway.Supervisor && p.Kind != gateway.Planning:
 		case p.Approver.Kind == "" && c.State == memoryState:
 			p.Approver.Kind = patterns.RejectApprover
 		case p.Approver.Kind == "":
@@ -200,7 +200,7 @@ func approverKeys(a *patterns.Approver) []configKey {
 	const least, most = 60, 30 * 86_400 // seconds
 	return []configKey{
 		wordKey("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
-			means("Who is asked about a high refund. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
+			means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
 				"Not set: inbox, with `state: " + memoryState + "` reject."),
 		usdKey("cap_usd", &a.CapUSD).means("What the simulated person approves at most."),
 		scaledKey("expires_seconds", bounds{min: least, max: most, whole: true, noun: "a whole number of seconds", seconds: true},

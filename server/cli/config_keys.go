@@ -32,7 +32,7 @@ func (k configKey) means(line string) configKey {
 	return k
 }
 
-// keys are all keys of a file (spec/config.md sections 2, 3 and 7, what comes first).
+// keys are all keys of a file (spec/config.md sections 2, 3 and 7).
 func (c *Config) keys(known map[string][]string) []configKey {
 	list := make([]configKey, 0, len(c.Patterns))
 	for i := range c.Patterns {
@@ -47,6 +47,7 @@ func (c *Config) keys(known map[string][]string) []configKey {
 			textKey("base_url", &c.LLM.BaseURL, faultOfURL).means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
 			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600).means("How long one request to the model may take."),
 			countKey("max_retries", &c.LLM.MaxRetries, 0, 10).means("How often a request is made again after 429, 5xx or a broken connection."),
+			numberKey("temperature", &c.LLM.Temperature, bounds{max: maxTemperature}).means("How freely the model words its replies; 0: as evenly as it can."),
 		}),
 		groupKey("demo", numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100}).means("Multiplies the time that the make-believe workers take; 0 is none.")),
 		groupKey("log",
@@ -75,11 +76,16 @@ func (p *PatternConfig) keys(known []string) []configKey {
 		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
 		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
 		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
+	}
+	if p.Kind == gateway.Planning {
+		return append(keys, p.Planning.keys(p, known)...)
+	}
+	keys = append(keys,
 		groupKey("allow",
 			namesKey("policy", &p.Policy, known, p.Kind).means("What a plan, route or action may name; [] is nothing. A name that does not exist is a warning."),
 			namesKey("execution", &p.Execution, known, p.Kind).means("What may be called; [] is nothing."),
 		),
-	}
+	)
 	if p.Name != "supervised_refund" {
 		return keys
 	}
@@ -124,6 +130,8 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
 		}
 	case gateway.Supervisor:
 		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount).means("Actions, the closing answer included.")}
+	case gateway.Planning:
+		own = planningBudgetKeys(b)
 	}
 	return append(own,
 		secondsKey("max_seconds", &b.MaxTime, maxBudget).means("Running time; waiting for the caller or a person does not count."),

@@ -11,7 +11,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"own pattern": {
 			"version: 1\npatterns: {order_desk: {kind: routing}}\n",
-			"pg.yaml:2:12: patterns.order_desk: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket or supervised_refund",
+			"pg.yaml:2:12: patterns.order_desk: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
 		},
 		"other kind": {
 			"version: 1\npatterns: {route_ticket: {kind: supervisor}}\n",

@@ -41,7 +41,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
 		Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
 	}
-	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools}
+	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools, nil}
 	for i, name := range builtinNames {
 		p := PatternConfig{
 			Name: name, Kind: builtinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(builtinKinds[name]),
@@ -51,6 +51,10 @@ func TestEmbeddedDefault(t *testing.T) {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
 			p.Refunds = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 			p.Approver = patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
+		}
+		if name == "plan" {
+			p.Planning = PlanningConfig{Tools: demo.ReadTools, Require: patterns.RequireNone}
+			p.Approver = want.Patterns[3].Approver
 		}
 		want.Patterns = append(want.Patterns, p)
 	}
@@ -103,6 +107,7 @@ patterns:
 	route.Budget.MaxTime, route.Budget.MaxToolCalls = 2500*time.Millisecond, 0
 	refund.Refunds.AutoLimitUSD, refund.Refunds.MaxPerRunUSD = 0, 999.995
 	refund.Approver.Kind = patterns.SimulatedApprover
+	want.Patterns[4].Approver.Kind = patterns.InboxApprover
 	if diff := sameConfig(want, got); diff != "" {
 		t.Errorf("LoadConfig (-want +got):\n%s", diff)
 	}

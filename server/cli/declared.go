@@ -20,10 +20,11 @@ type declared struct {
 	redact        []string
 }
 
-// declaredPattern is one pattern that is enabled.
+// declaredPattern is one tool of a pattern that is enabled.
 type declaredPattern struct {
 	spec   patterns.Spec
-	policy string // hash
+	policy string         // hash
+	model  patterns.Model // who answers its questions
 }
 
 // declare makes what a configuration declares, in an environment that may say where the demo's effects happen.
@@ -45,19 +46,60 @@ func declare(c Config, environ []string) (*declared, error) {
 		return nil, err
 	}
 	d := &declared{redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range c.Patterns {
-		if p.Enabled {
-			d.patterns = append(d.patterns, declaredPattern{newSpec(p, all), p.policyHash()})
+		if !p.Enabled {
+			continue
+		}
+		p.Refunds = refunds.Refunds // one policy, whoever calls the refund tools
+		if err := d.add(p, c.LLM); err != nil {
+			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// add declares a pattern.
+func (d *declared) add(p PatternConfig, c LLMConfig) error {
+	model := d.model
+	if own := c.laidOver(p.Planning); own.Model != c.Model || own.Temperature != c.Temperature {
+		var err error
+		if model, err = newModel(own); err != nil {
+			return err
+		}
+	}
+	spec := newSpec(p, d.tools)
+	specs := []patterns.Spec{spec}
+	if p.Kind == gateway.Planning {
+		spec.LLM = d.configured
+		specs = planningSpecs(spec)
+	}
+	for _, spec := range specs {
+		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(), model})
+	}
+	return nil
+}
+
+// planningSpecs are those of a planning pattern's tools that are runs: the same pattern under three names. What a run is
+// to do says its call.
+func planningSpecs(spec patterns.Spec) []patterns.Spec {
+	spec.Plans = spec.Name
+	var list []patterns.Spec
+	for _, verb := range planVerbs {
+		if verb == patterns.StatusVerb { // no run; the server adds it
+			continue
+		}
+		spec.Name = spec.Plans + "_" + string(verb)
+		list = append(list, spec)
+	}
+	return list
 }
 
 // offered are the patterns as tools.
 func (d *declared) offered() []server.Pattern {
 	var list []server.Pattern
 	for _, p := range d.patterns {
-		list = append(list, server.Pattern{Spec: p.spec, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
+		list = append(list, server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
 	}
 	return list
 }
@@ -66,7 +108,7 @@ func (d *declared) offered() []server.Pattern {
 func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
 		if p.spec.Name == b.Pattern {
-			job := server.JobOf(p.spec, d.model, d.configured, b)
+			job := server.JobOf(p.spec, p.model, d.configured, b)
 			job.Config, job.Policy, job.Catalog, job.Redact = d.hash, p.policy, d.catalog, d.redact
 			return job, nil
 		}
@@ -85,13 +127,15 @@ func newModel(c LLMConfig) (patterns.Model, error) {
 // newSpec declares a built-in pattern as it is configured.
 func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Policy: p.Policy, Execution: p.Execution, Budget: p.Budget, Prompts: llm.Prompts(p.Kind),
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Budget: p.Budget, Reviewer: p.reviewer(), Approver: p.Approver, Prompts: llm.Prompts(p.Kind),
 	}
+	s.Policy, s.Execution = p.allows()
 	switch p.Kind {
 	case gateway.Orchestrator:
 		s.Aggregate = patterns.Operations
-	case gateway.Supervisor:
-		s.Reviewer, s.Approver = p.Refunds, p.Approver
+	case gateway.Planning:
+		s.Tools, s.Envelope = p.Planning.Tools, p.Planning.Require
+		s.Prompts = instructed(s.Prompts, p.Planning.Instructions)
 	}
 	return s
 }

@@ -25,12 +25,6 @@ import (
 	"patterngate/patterns/local"
 )
 
-// The protocol's eras: with a handshake, and without.
-const (
-	eraHandshake = "2025-11-25"
-	eraStateless = mcp.ProtocolVersion20260728
-)
-
 // liveScene is a live session: the program as a server that can be killed, an MCP client of another make, and a ledger in a
 // process of its own. Only the state file and the ledger outlive the server.
 type liveScene struct {

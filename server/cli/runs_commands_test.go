@@ -193,7 +193,7 @@ func TestRunsCommands(t *testing.T) {
 		"list, words":         {"list x", 2, "", "unknown command", ""},
 		"show":                {"show 000000000000d4", 2, "", "no run 000000000000d4 is recorded here\ntry: patterngate runs list", ""},
 		"show one":            {"show run_00000000000000d4", 0, "waits for the caller", "", ""},
-		"show, ambiguous":     {"show 0000", 2, "", "8 runs begin with 0000: run_00000000000000a1,", ""},
+		"show, ambiguous":     {"show 0000", 2, "", "9 runs begin with 0000: run_00000000000000a1,", ""},
 		"show, 3 digits":      {"show 000", 2, "", `"000" is no run's id, nor 4 digits or more of its beginning`, ""},
 		"show, upper case":    {"show run_ABCDEF", 2, "", "is no run's id", ""},
 		"show, none":          {"show", 2, "", "runs show: which run?\ntry: patterngate runs list", ""},
@@ -213,7 +213,7 @@ func TestRunsCommands(t *testing.T) {
 		"verify, bad head":    {"verify 00000000000000d4 --head 6:xyz", 2, "", "is no head; want N:HASH", ""},
 		"verify, other head":  {"verify 00000000000000d4 --head 6:" + strings.Repeat("0", 64), 1, "broken: event 6: is not the one whose head was kept", "", ""},
 		"verify, longer head": {"verify 00000000000000d4 --head 9:" + strings.Repeat("0", 64), 1, "broken: event 7: missing; the kept head is of 9 events, 6 are there", "", ""},
-		"verify, all":         {"verify --all", 0, "ok: 8 runs, ", "", ""},
+		"verify, all":         {"verify --all", 0, "ok: 9 runs, ", "", ""},
 		"verify, all and one": {"verify --all x", 2, "", "--all checks every run", ""},
 		"verify, signed":      {"verify 00000000000000a1 --key " + recordKeyText, 0, signedLines, "", ""},
 		"verify, no key":      {"verify 00000000000000a1 --key abc", 2, "", `--key: "abc" is no public key`, ""},
@@ -345,7 +345,7 @@ func TestRunsBroken(t *testing.T) {
 	if code, out, _ := f.command(t, "runs", "verify", short); code != 1 || out != "broken: event 10: missing; 9 of 17 events are there\n" {
 		t.Errorf("verify of a short record = %d, %q", code, out)
 	}
-	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || !strings.Contains(out, changed+" broken: event 5: does not follow") || !strings.HasSuffix(out, "broken: 2 of 8 runs\n") {
+	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || !strings.Contains(out, changed+" broken: event 5: does not follow") || !strings.HasSuffix(out, "broken: 2 of 9 runs\n") {
 		t.Errorf("verify --all = %d, %q", code, out)
 	}
 	if code, out, errs := f.command(t, "runs", "show", short); code != 0 || !strings.Contains(out, "get_refund_context") || !strings.Contains(errs, "the record is broken: event 10") {
@@ -356,7 +356,7 @@ func TestRunsBroken(t *testing.T) {
 func TestRunsDamagedFile(t *testing.T) {
 	f := newFakeRuns(t)
 	f.damage = errors.New("page 7 is never used")
-	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || out != "broken: the state file is damaged: page 7 is never used; 0 of 8 runs are broken\n" {
+	if code, out, _ := f.command(t, "runs", "verify", "--all"); code != 1 || out != "broken: the state file is damaged: page 7 is never used; 0 of 9 runs are broken\n" {
 		t.Errorf("verify --all of a damaged file = %d, %q", code, out)
 	}
 }

@@ -170,7 +170,7 @@ func forWhom(r record.Receipt) string {
 func proposedBy(list []string) string {
 	words := make([]string, len(list))
 	for i, who := range list {
-		words[i] = map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model"}[who]
+		words[i] = map[string]string{"caller": "the caller", "rules": "the offline rules", "model": "a model", "plan": "the stored plan"}[who]
 		if words[i] == "" {
 			words[i] = "the model " + clip(who, maxName)
 		}

@@ -72,7 +72,7 @@ const allowlisted = `{"decision":"approve","reason":"allowlisted"}`
 func records(t testing.TB) map[string][]patterns.Event {
 	return map[string][]patterns.Event{
 		"refund": refundRecord(t), "report": reportRecord(t), "doubt": doubtRecord(t), "waiting": waitingRecord(t), "hostile": hostileRecord(t),
-		"empty": emptyRecord(t), "asking": askingRecord(t), "lapsed": lapsedRecord(t),
+		"empty": emptyRecord(t), "asking": askingRecord(t), "lapsed": lapsedRecord(t), "plan": planRecord(t),
 	}
 }
 

@@ -94,6 +94,7 @@ func TestTimelineTells(t *testing.T) {
 		"report":  {"task#2", "attempt 2: payments_worker: done", "answered too late", "[="},
 		"doubt":   {"taken over", "it did not happen", "2 d 07 h"},
 		"waiting": {"waits for the caller", "it waits"},
+		"plan":    {"Plan plan_9f2c31d07ab4e856", "took plan_9f2c31d07ab4e856 to work on it", "attempt 2: calculate_monthly_kpis: done", "result of a subtask", "kpis#2", "stored how far", "and gave it back"},
 		"asking":  {"no answer yet; none until 2026-11-22T09:30:00Z means no", "{\"amount_usd\":1200,\"user_id\":42}"},
 		"lapsed":  {"nobody answered in time, which means no", "not spent", "not tried (approval_expired)"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
@@ -24,6 +25,9 @@ func timelineText(s record.Story, width int) string {
 	var b strings.Builder
 	b.WriteString(folded(titleOf(s), width, "  ") + "\n")
 	b.WriteString(beganLine(s, width))
+	if id := s.PlanID(); id != "" {
+		b.WriteString("Plan " + id + "\n")
+	}
 	if len(s.Arguments) > 0 {
 		b.WriteString("Asked, in the caller's words:\n" + fenced("", string(s.Arguments), width))
 	}
@@ -123,21 +127,24 @@ func childOf(path, branch string) (child string, below bool) {
 	return strings.TrimPrefix(path+"/"+name, "/"), true
 }
 
-// family are the branches that ran side by side with one, by their ordinals: of the same name, begun before the run that
-// they belong to went on.
+// family are the branches that ran side by side with one, begun before the run that they belong to went on: of the same
+// name by their ordinals, or all attempts at a plan's subtasks as they began.
 func (t *timeline) family(path, child string, rows []record.Row) []string {
 	name, _, _ := strings.Cut(child, "#")
+	anyName := t.story.Kind == string(gateway.Planning)
 	list := []string{}
 	for _, row := range rows {
 		sibling, below := childOf(path, row.Branch())
 		if row.Branch() == path && row.Key != "" {
 			break
 		}
-		if of, _, _ := strings.Cut(sibling, "#"); below && of == name && !slices.Contains(list, sibling) {
+		if of, _, _ := strings.Cut(sibling, "#"); below && (of == name || anyName) && !slices.Contains(list, sibling) {
 			list = append(list, sibling)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	if !anyName {
+		slices.SortStableFunc(list, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	}
 	return list
 }
 

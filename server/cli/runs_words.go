@@ -15,7 +15,7 @@ func wordsOf(row record.Row) string {
 	name := clip(row.Name, maxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return again(row, "asked the model for the "+name+": "+endOf(row, "answered"))
+		return again(row, "asked the model for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered"))
 	case string(patterns.ToolEffect):
 		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
 	case string(patterns.HumanEffect):
@@ -30,6 +30,8 @@ func wordsOf(row record.Row) string {
 		return "took the caller's " + name
 	case string(patterns.TimerEffect):
 		return "paused: " + endOf(row, "over")
+	case string(patterns.PlanEffect):
+		return cmp.Or(row.PlanWords(), name) + ": " + endOf(row, "done")
 	case record.Judged:
 		if row.RefusedAnswer() {
 			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
@@ -102,6 +104,9 @@ func judgedWords(row record.Row) string {
 	}
 	if row.Grant != "" {
 		text += ", spends " + clip(row.Grant, maxName)
+		if row.Share != "" {
+			text += " for its step " + clip(row.Share, maxName)
+		}
 	}
 	return text
 }
@@ -141,9 +146,12 @@ func ruleWords(row record.Row) string {
 // personWords tell of a question to a person.
 func personWords(row record.Row) string {
 	tool, effect := row.About()
-	text := "asked a person about " + cmp.Or(clip(tool, maxName), "a call")
-	if effect != "" {
+	text, spent := "asked a person about "+cmp.Or(clip(tool, maxName), "a call"), ", spent by "
+	switch {
+	case effect != "":
 		text = "asked a person whether " + clip(effect, maxName) + " happened"
+	case row.Name == patterns.ApprovePlan:
+		text, spent = "asked a person about a whole plan", ", spent first by "
 	}
 	if row.Rule != "" {
 		text += " (" + clip(row.Rule, maxName) + ")"
@@ -171,7 +179,7 @@ func personWords(row record.Row) string {
 	}
 	switch {
 	case row.SpentBy != "":
-		text += ", spent by " + clip(row.SpentBy, maxName)
+		text += spent + clip(row.SpentBy, maxName)
 	case row.Approval != "" && row.Decision != "reject":
 		text += ", not spent"
 	}

@@ -146,12 +146,20 @@ func nodeOf(v any) *yamlNode {
 
 // policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
 func (p PatternConfig) policyHash() string {
-	policy := map[string]any{}
-	if p.Kind == gateway.Supervisor {
-		policy["builtin"] = "demo_refunds"
-		policy["params"] = map[string]any{
-			"auto_refund_limit_usd": p.Refunds.AutoLimitUSD, "max_refund_per_run_usd": p.Refunds.MaxPerRunUSD, "refund_window_days": p.Refunds.WindowDays,
-		}
+	if policy := p.reviewer(); policy != nil {
+		return gateway.PolicyHash(policy)
 	}
-	return hashOf(ijson.Canonical(policy))
+	return hashOf(ijson.Canonical(map[string]any{}))
+}
+
+// reviewer is what judges a pattern's calls: the refund policy in every pattern that reaches its tools; nil: the
+// allowlists alone.
+func (p PatternConfig) reviewer() gateway.Reviewer {
+	if p.Kind == gateway.Supervisor {
+		return p.Refunds
+	}
+	if _, execution := p.allows(); slices.ContainsFunc(execution, gateway.JudgesRefunds) {
+		return gateway.RefundsAmong{Refunds: p.Refunds}
+	}
+	return nil
 }

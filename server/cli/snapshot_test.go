@@ -105,6 +105,9 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 				return approver
 			})
 		}
+		if name == "plan" {
+			drawnPlanning(t, p, budget)
+		}
 		p["budget"] = budget
 		patterns[name] = p
 	}
@@ -114,6 +117,27 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 	}
 	text = string(ijson.Canonical(file))
 	return strings.NewReplacer(`"<`, "", `>"`, "").Replace(text), environ
+}
+
+// drawnPlanning adds to a pattern what only planning has.
+func drawnPlanning(t *rapid.T, p, budget map[string]any) {
+	flag := func(name string) bool { return rapid.Bool().Draw(t, "has "+name) }
+	if flag("narrow") {
+		p["allow"] = map[string]any{"policy": nil, "execution": []any{}}
+	}
+	if flag("tools") {
+		p["tools"] = textValues(rapid.SliceOfN(rapid.SampledFrom(append([]string{"nope"}, demoTools...)), 0, 4).Draw(t, "tools"))
+	}
+	if flag("own llm") {
+		p["llm"] = map[string]any{"model": "m", "temperature": rapid.Float64Range(0, 2).Draw(t, "temperature")}
+	}
+	if flag("words") {
+		p["instructions"] = rapid.StringMatching(`[a-z
+"é😀 ]{0,9}(\{\{/\* a \*/\}\})?`).Draw(t, "instructions")
+	}
+	p["require_approval"] = rapid.SampledFrom([]string{"none", "plan", "write"}).Draw(t, "require")
+	budget["max_replans"], budget["max_calls_per_tool"] = float64(rapid.IntRange(0, 10_000).Draw(t, "replans")), rapid.SampledFrom([]any{nil, 0.0, 7.0}).Draw(t, "per tool")
+	budget["subtask_timeout_seconds"] = rapid.Float64Range(0, 86_400).Draw(t, "seconds")
 }
 
 // exponent marks a number that a file cannot spell in digits alone.

@@ -30,12 +30,12 @@ func (a *app) stopReasonsCommand() *cobra.Command {
 			return a.stopReasons(name, pattern)
 		},
 	}
-	cmd.Flags().StringVar(&pattern, "pattern", "", "only those of this pattern")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "only those of this pattern, or of this tool of it")
 	return cmd
 }
 
 func (a *app) stopReasons(name, pattern string) error {
-	kind, known := builtinKinds[pattern]
+	kind, known := kindNamed(pattern)
 	if pattern != "" && !known {
 		return usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
 	}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// planLines are the steps of a plan that a person is asked about whole, in the order in which they would run: each with all its
+// arguments, and what is known of those that come from another step.
+func planLines(plan gateway.Envelope, width int) string {
+	var b strings.Builder
+	if c := plan.Change; c != nil {
+		fmt.Fprintf(&b, "These are new since the plan was changed (%s, revision %d); removed: %s.\n\n",
+			clip(c.Kind, maxName), plan.Revision, clip(strings.Join(c.Removed, ", "), maxPhrase))
+	}
+	for i, s := range plan.Steps {
+		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, clip(s.ID, maxName), clip(s.Tool, maxName), stepWords(s), argumentLines(s.Args, nil, width))
+		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
+			text := fmt.Sprintf("%s: another step's value, any at all", at)
+			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
+				text = fmt.Sprintf("%s: another step's value, which fits %s", at, ijson.Canonical(bounds))
+			}
+			b.WriteString(fencedTo(math.MaxInt, "  ", text, width))
+		}
+	}
+	return b.String() + "\n" + planCounts(plan) + "\n"
+}
+
+// stepWords say what a step may do, or who does it.
+func stepWords(s gateway.EnvelopeStep) string {
+	switch {
+	case s.Effect != "":
+		return effectWords(string(s.Effect))
+	case s.Tool == gateway.ModelExecutor:
+		return " (the model works on its description)"
+	case s.Tool == gateway.CallerExecutor:
+		return " (the client's agent does it)"
+	}
+	return " (no tool that is known here: it will not run)"
+}
+
+// planCounts are how many steps are of which kind.
+func planCounts(plan gateway.Envelope) string {
+	n := map[string]int{}
+	for _, s := range plan.Steps {
+		if s.Effect != "" {
+			n[string(s.Effect)]++
+		} else {
+			n[s.Tool]++
+		}
+	}
+	var list []string
+	for _, kind := range []struct{ name, words string }{
+		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
+		{gateway.CallerExecutor, "%d by the client's agent"},
+	} {
+		if n[kind.name] > 0 {
+			list = append(list, fmt.Sprintf(kind.words, n[kind.name]))
+		}
+	}
+	return "Steps: " + strings.Join(list, ", ") + ". Each may run once, as it stands here."
+}
+
+// planClaims are the words of who made the plan.
+func planClaims(plan gateway.Envelope, width int) string {
+	var lines []string
+	if plan.Goal != "" {
+		lines = append(lines, "goal: "+plan.Goal)
+	}
+	for _, s := range plan.Steps {
+		lines = append(lines, s.ID+": "+s.Claim)
+	}
+	return "\nThe plan, in the words of who made it (a claim, not checked):\n" + fenced("", strings.Join(lines, "\n"), width)
+}

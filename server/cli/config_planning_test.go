@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+)
+
+func TestLoadConfigPlanning(t *testing.T) {
+	const file = `version: 1
+llm: {temperature: 1.5}
+patterns:
+  plan:
+    budget: {max_subtasks: 20, max_depth: 4, max_replans: 0, max_iterations: 3, min_subtasks: 0, max_concurrent: 256, max_retries: 0,
+      max_tool_calls: 9, max_llm_calls: 8, max_tokens: 7, max_seconds: 0.5, subtask_timeout_seconds: 0.25, max_calls_per_tool: 6}
+    tools: [sales_worker, issue_refund]
+    allow: {execution: []}
+    require_approval: write
+    llm: {model: small, temperature: 0.5}
+    instructions: "Say {{/* why */}}{{\"{{\"}}it}} briefly."
+    approver: {kind: reject, min_assurance: signed}
+`
+	loaded, warnings, err := loadText(t, file)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("LoadConfig = %v, warnings %v", err, warnings)
+	}
+	var whole Config
+	if err := whole.embed(nil); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := whole.Pattern("plan")
+	half := 0.5
+	b := &want.Budget
+	b.MaxSubtasks, b.MaxDepth, b.MaxReplans, b.MaxIterations, b.MinSubtasks, b.MaxConcurrent, b.MaxRetries = 20, 4, 0, 3, 0, 256, 0
+	b.MaxToolCalls, b.MaxLLMCalls, b.MaxTokens, b.MaxCallsPerTool = 9, 8, 7, 6
+	b.MaxTime, b.SubtaskTimeout = time.Second/2, time.Second/4
+	want.Execution = []string{}
+	want.Planning = PlanningConfig{
+		Tools: []string{"sales_worker", "issue_refund"}, Require: patterns.RequireWrite, Model: "small", Temperature: &half,
+		Instructions: `Say {{/* why */}}{{"{{"}}it}} briefly.`,
+	}
+	want.Approver.Kind, want.Approver.Least = patterns.RejectApprover, gateway.SignedAssurance
+	got, _ := loaded.Pattern("plan")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("LoadConfig (-want +got):\n%s", diff)
+	}
+	if loaded.LLM.Temperature != 1.5 || loaded.LLM.OpenAI().Temperature != 1.5 {
+		t.Errorf("the temperature for all is %v, asked with %v; want 1.5", loaded.LLM.Temperature, loaded.LLM.OpenAI().Temperature)
+	}
+	again, _, err := loadText(t, string(loaded.YAML()))
+	if err != nil || again.Hash() != loaded.Hash() {
+		t.Errorf("config show loads as %v, hash %s, want %s:\n%s", err, again.Hash(), loaded.Hash(), loaded.YAML())
+	}
+}
+
+func TestLoadConfigRefusesPlanning(t *testing.T) {
+	plan := func(entry string) string { return "version: 1\npatterns: {plan: {" + entry + "}}\n" }
+	testFaults(t, map[string]faultCase{
+		"a pattern of one's own": {
+			"version: 1\npatterns: {errand: {kind: planning}}\n",
+			"pg.yaml:2:12: patterns.errand: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
+		},
+		"one of its tools": {
+			"version: 1\npatterns: {plan_execute: {}}\n",
+			"pg.yaml:2:12: patterns.plan_execute: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
+		},
+		"another kind":           {plan("kind: routing"), `pg.yaml:2:25: patterns.plan.kind: got "routing"; write planning or leave it out`},
+		"nothing at once":        {plan("budget: {max_concurrent: 0}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 0; write a whole number from 1 to 256"},
+		"all at once":            {plan("budget: {max_concurrent: 257}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 257; write a whole number from 1 to 256"},
+		"too many":               {plan("budget: {max_subtasks: 10001}"), "pg.yaml:2:42: patterns.plan.budget.max_subtasks: got 10001; write a whole number from 0 to 10000"},
+		"an unlimited plan":      {plan("budget: {max_replans: -1}"), "pg.yaml:2:41: patterns.plan.budget.max_replans: got -1; write a whole number from 0 to 10000"},
+		"another kind's limit":   {plan("budget: {max_steps: 1}"), "pg.yaml:2:28: patterns.plan.budget.max_steps: unknown key; write max_subtasks, max_depth, max_replans, max_iterations, min_subtasks, max_concurrent, max_retries, subtask_timeout_seconds, max_calls_per_tool, max_seconds, max_tool_calls, max_llm_calls or max_tokens"},
+		"a time as text":         {plan(`budget: {subtask_timeout_seconds: 5s}`), `pg.yaml:2:53: patterns.plan.budget.subtask_timeout_seconds: got "5s"; write a number of seconds: 5`},
+		"one tool":               {plan("tools: sales_worker"), `pg.yaml:2:26: patterns.plan.tools: got "sales_worker"; write a list: [sales_worker]`},
+		"a flag for an approval": {plan("require_approval: true"), "pg.yaml:2:37: patterns.plan.require_approval: got true; write none, plan or write"},
+		"every write":            {plan("require_approval: writes"), `pg.yaml:2:37: patterns.plan.require_approval: got "writes"; write none, plan or write; did you mean write?`},
+		"a model's server":       {plan("llm: {base_url: http://h}"), "pg.yaml:2:25: patterns.plan.llm.base_url: unknown key; write model or temperature"},
+		"a model without name":   {plan(`llm: {model: " "}`), "pg.yaml:2:32: patterns.plan.llm.model: blank; write a model's name: gpt-4.1-mini"},
+		"a hot model":            {plan("llm: {temperature: 2.1}"), "pg.yaml:2:38: patterns.plan.llm.temperature: got 2.1; write a number from 0 to 2"},
+		"a hot model for all":    {"version: 1\nllm: {temperature: -0.1}\n", "pg.yaml:2:20: llm.temperature: got -0.1; write a number from 0 to 2"},
+		"a list of instructions": {plan("instructions: [a]"), "pg.yaml:2:33: patterns.plan.instructions: got a list; write text in quotes"},
+		"an input":               {plan(`instructions: "For {{.order}}."`), "pg.yaml:2:33: patterns.plan.instructions: {{.order}}: no input order; planning has no inputs; write the text itself"},
+		"a printed input":        {plan(`instructions: '{{printf "%s" .a.b}}'`), `pg.yaml:2:33: patterns.plan.instructions: {{printf "%s" .a.b}}: no input a; planning has no inputs; write the text itself`},
+		"an input asked for":     {plan(`instructions: '{{if .a}}b{{end}}'`), "pg.yaml:2:33: patterns.plan.instructions: {{if .a}}b{{end}}: no input a; planning has no inputs; write the text itself"},
+		"an endless loop":        {plan(`instructions: '{{range 1000000000}}{{end}}'`), "pg.yaml:2:33: patterns.plan.instructions: {{range 1000000000}}{{end}}: an action, and there are no inputs to act on; write the text itself"},
+		"a huge text":            {plan(`instructions: '{{printf "%900000000d" 1}}'`), `pg.yaml:2:33: patterns.plan.instructions: {{printf "%900000000d" 1}}: an action, and there are no inputs to act on; write the text itself`},
+		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:33: patterns.plan.instructions: got define "a"; write the text itself`},
+		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:33: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
+		"too many words":         {plan(`instructions: "` + strings.Repeat("a", 8193) + `"`), "pg.yaml:2:33: patterns.plan.instructions: got 8193 bytes; write at most 8192"},
+		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: unknown key; write kind, enabled, budget, tools, allow, require_approval, llm, instructions or approver"},
+		"a person without a record": {
+			"version: 1\nstate: ':memory:'\npatterns: {plan: {approver: {kind: inbox}}}\n",
+			"pg.yaml:3:36: patterns.plan.approver.kind: inbox with state :memory:: a run that is not recorded cannot wait for a person; name a file with state or --state, or write reject or simulated",
+		},
+	})
+}
+
+// Names that no tool has, and those that narrow nothing, are said and do no harm.
+func TestPlanningToolsWarnings(t *testing.T) {
+	loaded, warnings, err := loadText(t, "version: 1\npatterns: {plan: {tools: [sales_workers, sales_worker], allow: {policy: [issue_refund, sales_worker], execution: [fetch_sale_data]}}}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range warnings {
+		got = append(got, w.String())
+	}
+	want := []string{
+		"warning: pg.yaml:2:27: patterns.plan.tools[0]: no tool sales_workers; did you mean sales_worker?",
+		"warning: pg.yaml:2:73: patterns.plan.allow.policy[0]: issue_refund is not among tools; write it in patterns.plan.tools too",
+		"warning: pg.yaml:2:115: patterns.plan.allow.execution[0]: no tool fetch_sale_data; did you mean fetch_sales_data?",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	p, _ := loaded.Pattern("plan")
+	if policy, execution := p.allows(); fmt.Sprint(policy, execution) != "[sales_worker] []" {
+		t.Errorf("allows = %q, %q; want sales_worker and nothing", policy, execution)
+	}
+}
+
+// declaredAs is what a file declares under a tool's name.
+func declaredAs(t *testing.T, file, tool string, environ ...string) declaredPattern {
+	t.Helper()
+	loaded, _, err := loadText(t, file, environ...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := declare(loaded.Config, environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range d.patterns {
+		if p.spec.Name == tool {
+			return p
+		}
+	}
+	t.Fatalf("%s declares no %s", file, tool)
+	return declaredPattern{}
+}
+
+func TestPlanningSpecs(t *testing.T) {
+	const key = keyVariable + "=k"
+	for _, verb := range []string{"decompose", "execute", "replan"} {
+		p := declaredAs(t, "version: 1\n", "plan_"+verb)
+		if s := p.spec; s.Kind != gateway.Planning || s.Plans != "plan" || s.LLM || s.Envelope != patterns.RequireNone || cmp.Diff(demo.ReadTools, s.Policy) != "" || cmp.Diff(demo.ReadTools, s.Execution) != "" {
+			t.Errorf("plan_%s is %+v; want kind planning over the tools that read, without a model and an approval", verb, s)
+		}
+	}
+	plain := declaredAs(t, "version: 1\n", "plan_execute", key)
+	if !plain.spec.LLM || plain.model.Name() != "gpt-4.1-mini" || cmp.Diff(llm.Prompts(gateway.Planning), plain.spec.Prompts) != "" {
+		t.Errorf("with a key plan_execute has LLM %v, model %s", plain.spec.LLM, plain.model.Name())
+	}
+	const file = "version: 1\npatterns: {plan: {require_approval: plan, instructions: 'Be {{\"brief\"}}.', llm: {model: own}, allow: {execution: [sales_worker]}}}\n"
+	own := declaredAs(t, file, "plan_replan", key)
+	if own.model.Name() != "own" || own.spec.Envelope != patterns.RequirePlan || fmt.Sprint(own.spec.Execution) != "[sales_worker]" || len(own.spec.Policy) != len(demo.ReadTools) {
+		t.Errorf("plan_replan asks %s, approval of %q, may call %q of %q", own.model.Name(), own.spec.Envelope, own.spec.Execution, own.spec.Policy)
+	}
+	for _, prompt := range []string{own.spec.Prompts.Decide, own.spec.Prompts.Answer, own.spec.Prompts.Replan, own.spec.Prompts.Work} {
+		if !strings.HasSuffix(prompt, "\nBe brief.\n") {
+			t.Errorf("a prompt ends with %.80q, want the instructions", prompt[max(0, len(prompt)-80):])
+		}
+	}
+	if other := declaredAs(t, file, "route_ticket", key); other.model.Name() != "gpt-4.1-mini" || strings.Contains(other.spec.Prompts.Decide, "Be brief") {
+		t.Errorf("route_ticket asks %s and was told of another pattern's words", other.model.Name())
+	}
+}
+
+// Wherever the refund tools may be called, the refund policy judges them, with the one set of figures that there is.
+func TestRefundToolsAreJudgedEverywhere(t *testing.T) {
+	const limits = "supervised_refund: {enabled: false, params: {auto_refund_limit_usd: 5}}"
+	refunds := gateway.RefundsAmong{Refunds: gateway.Refunds{AutoLimitUSD: 5, MaxPerRunUSD: 2000, WindowDays: 14}}
+	tests := map[string]struct {
+		entry, tool string
+		want        gateway.Reviewer
+	}{
+		"planning":                       {"plan: {tools: [issue_refund, sales_worker]}", "plan_execute", refunds},
+		"planning's default":             {"plan: {}", "plan_execute", refunds},
+		"planning without refunds":       {"plan: {tools: [sales_worker]}", "plan_execute", nil},
+		"refunds that are not called":    {"plan: {allow: {execution: [sales_worker]}}", "plan_execute", nil},
+		"a decomposition that pays":      {"run_task_decomposition: {allow: {policy: [issue_refund], execution: [issue_refund]}}", "run_task_decomposition", refunds},
+		"a decomposition that pays none": {"run_task_decomposition: {}", "run_task_decomposition", nil},
+	}
+	for name, tt := range tests {
+		got := declaredAs(t, "version: 1\npatterns: {"+limits+", "+tt.entry+"}\n", tt.tool)
+		if diff := cmp.Diff(tt.want, got.spec.Reviewer); diff != "" {
+			t.Errorf("%s: the reviewer (-want +got):\n%s", name, diff)
+		}
+		hash := hashOf(ijson.Canonical(map[string]any{}))
+		if tt.want != nil {
+			hash = refunds.Hash()
+		}
+		if got.policy != hash {
+			t.Errorf("%s: the policy's hash is %s, want %s", name, got.policy, hash)
+		}
+	}
+}
+
+// A snapshot of a version without planning is loaded as it was, under its own hash.
+func TestSnapshotBeforePlanning(t *testing.T) {
+	c := embedded(t)
+	c.LLM.BaseURL = "http://127.0.0.1:1"
+	value, err := ijson.Decode(c.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []ijson.Pointer{"/llm/temperature", "/patterns/plan"} {
+		var ok bool
+		if value, ok = ijson.Remove(value, at); !ok {
+			t.Fatalf("the snapshot has no %s", at)
+		}
+	}
+	old := ijson.Canonical(value)
+	s := &source{}
+	s.serve(own(t, embedded(t)), &shelf{snapshots: map[string][]byte{hashOf(old): old}, asked: map[string]int{}})
+	job, err := s.Job(patterns.Begun{Pattern: "supervised_refund", Config: hashOf(old), Arguments: map[string]any{"goal": "g"}})
+	if err != nil || job.Config != hashOf(old) || job.Model.Name() != "gpt-4.1-mini" || job.Spec.Budget.MaxSteps != 8 {
+		t.Errorf("Job = %+v, %v; want one under %s", job, err, hashOf(old))
+	}
+}

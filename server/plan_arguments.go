@@ -1,0 +1,241 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// The bounds and defaults of planning's arguments (spec/planning-reference.md section 15, Arguments).
+const (
+	maxOwnResult   = 64 << 10 // bytes of the canonical JSON of one result
+	maxPause       = 30       // seconds: no pause before another attempt is longer
+	defaultPause   = 1.0      // seconds
+	defaultDepth   = 3
+	defaultCount   = 15
+	defaultAtOnce  = 3
+	defaultRetries = 2
+)
+
+// bounds are what a number may be. Without a most there is none above.
+type bounds struct {
+	least int
+	most  int
+}
+
+// unbounded is no bound above.
+const unbounded = math.MaxInt
+
+func (b bounds) want() string {
+	if b.most == unbounded {
+		return fmt.Sprintf("a whole number from %d on", b.least)
+	}
+	return fmt.Sprintf("a whole number from %d to %d", b.least, b.most)
+}
+
+// verbOf is which of a planning pattern's tools a spec is of; "" where it is none.
+func verbOf(spec patterns.Spec) patterns.PlanVerb {
+	verb, ok := strings.CutPrefix(spec.Name, spec.Plans+"_")
+	if !ok || spec.Kind != gateway.Planning || spec.Plans == "" {
+		return ""
+	}
+	return patterns.PlanVerb(verb)
+}
+
+// planTool is the name of a planning pattern's tool.
+func planTool(plans string, verb patterns.PlanVerb) string { return plans + "_" + string(verb) }
+
+// planArguments is the table of one of planning's tools, less what all pattern tools take.
+func planArguments(spec patterns.Spec) []argument {
+	b := spec.Budget
+	id := argument{name: "plan_id", most: maxInput}
+	plan := argument{name: "plan", shape: shapePlan}
+	revision := argument{name: "expected_revision", shape: shapeWhole, bounds: &bounds{0, unbounded}}
+	whole := func(name string, least, most int) argument {
+		return argument{name: name, shape: shapeWhole, bounds: &bounds{least, most}}
+	}
+	switch verbOf(spec) {
+	case patterns.DecomposeVerb:
+		return []argument{
+			{name: "goal", required: true, most: maxGoal}, {name: "strategy", shape: shapeWord, words: strategies},
+			whole("max_depth", 1, b.MaxDepth), whole("max_subtasks", 1, b.MaxSubtasks), {name: "context", most: maxGoal},
+			plan, {name: "parent_plan_id", most: maxInput}, {name: "dry_run", shape: shapeFlag},
+		}
+	case patterns.ExecuteVerb:
+		return []argument{
+			id, plan, revision, {name: "parallel", shape: shapeFlag}, whole("max_concurrent", 1, b.MaxConcurrent),
+			{name: "on_subtask_failure", shape: shapeWord, words: failureStrategies}, whole("max_retries", 0, b.MaxRetries),
+			{name: "retry_delay_seconds", shape: shapeDelay}, whole("max_steps", 1, unbounded),
+			{name: "finalize", shape: shapeFlag}, {name: "results", shape: shapeResults},
+		}
+	case patterns.ReplanVerb:
+		id.required = true
+		return []argument{
+			id, revision, {name: "reason", most: maxGoal}, {name: "failed_subtask", most: maxInput},
+			{name: "hints", most: maxGoal}, plan,
+		}
+	}
+	return nil
+}
+
+var (
+	strategies        = []string{string(gateway.Flat), string(gateway.Hierarchical), string(gateway.Iterative)}
+	failureStrategies = []string{
+		string(patterns.AbortOnFailure), string(patterns.SkipOnFailure), string(patterns.RetryOnFailure), string(patterns.ReplanOnFailure),
+	}
+)
+
+// readWhole takes a whole number within bounds.
+func (r *request) readWhole(a argument, v any) {
+	n, isNumber := v.(float64)
+	switch {
+	case !isNumber || n != math.Trunc(n):
+		r.wrong(a, v, "integer")
+	case n < float64(a.bounds.least) || n > float64(min(a.bounds.most, ijson.MaxInteger)):
+		r.add(classLimit, a.name, v, a.bounds.want())
+	}
+}
+
+// readDelay takes a time of which there is no longest: it is bounded where it is used.
+func (r *request) readDelay(a argument, v any) {
+	n, isNumber := v.(float64)
+	switch {
+	case !isNumber:
+		r.wrong(a, v, "number")
+	case n < 0:
+		r.add(classLimit, a.name, v, "0 or more")
+	}
+}
+
+// readPlan takes a plan of subtasks. What it says is the gate's to judge, also whether a text is JSON at all: that is a fault
+// of the plan and not of the call.
+func (r *request) readPlan(a argument, v any) {
+	at := ijson.Pointer("").Member(a.name)
+	var own gateway.Intent
+	switch v := v.(type) {
+	case string:
+		own = gateway.FromText(v, at)
+		if own.Value() != nil {
+			r.Size += ijson.Weight(own.Value())
+			r.Intents[a.name], r.IntentWas[a.name] = own.Value(), true
+		}
+	case map[string]any, []any:
+		own = gateway.FromCaller(v, at)
+		r.Intents[a.name], r.IntentWas[a.name] = v, false
+	default:
+		r.add(classType, a.name, v, a.shape.want())
+		return
+	}
+	r.Proposes, r.Own = true, &own
+}
+
+// readResults takes what the caller made of subtasks: all or none. Whether the plan waits for them is said by the plan.
+func (r *request) readResults(a argument, v any) {
+	at := ijson.Pointer("").Member(a.name)
+	if text, isText := v.(string); isText {
+		var err error
+		if v, err = ijson.Decode([]byte(text)); err != nil {
+			p, c := decodingProblem(err, at, a.name)
+			p.Got = gateway.Got(text)
+			r.faults[c] = append(r.faults[c], p)
+			return
+		}
+		r.Size += ijson.Weight(v)
+		r.Intents[a.name], r.IntentWas[a.name] = v, true
+	}
+	entries, isObject := v.(map[string]any)
+	if !isObject {
+		r.add(classType, a.name, r.Arguments[a.name], a.shape.want())
+		return
+	}
+	taken := make(map[string]any, len(entries))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		if entry := r.readResult(a.name, at.Member(id), entries[id]); entry != nil {
+			taken[id] = entry
+		}
+	}
+	if len(taken) > 0 {
+		r.Results = taken
+	}
+}
+
+// readResult takes what the caller made of one subtask; nil where it is not of the right shape.
+func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]any {
+	wrong := func(at ijson.Pointer, got any, want string) map[string]any {
+		r.place(classType, name, at, got, want)
+		return nil
+	}
+	entry, isObject := v.(map[string]any)
+	if !isObject {
+		return wrong(at, v, "{status: completed or failed, result}")
+	}
+	for _, member := range slices.Sorted(maps.Keys(entry)) {
+		if member != "status" && member != "result" {
+			wrong(at.Member(member), entry[member], "status and result alone")
+			r.lastOf(classType).DidYouMean = gateway.Near(member, []string{"status", "result"})
+			return nil
+		}
+	}
+	status, there := entry["status"]
+	if !there {
+		status = gateway.Missing
+	}
+	if word, _ := status.(string); !slices.Contains(resultWords, word) {
+		wrong(at.Member("status"), status, "completed or failed")
+		meant(r.lastOf(classType), gateway.Near(word, resultWords))
+		return nil
+	}
+	if n := len(ijson.Canonical(entry["result"])); n > maxOwnResult {
+		r.place(classTooLarge, name, at.Member("result"), entry["result"], fmt.Sprintf("at most %d bytes of JSON; this has %d", maxOwnResult, n))
+		return nil
+	}
+	return map[string]any{"status": status, "result": entry["result"]}
+}
+
+var resultWords = []string{string(patterns.SubtaskCompleted), string(patterns.SubtaskFailed)}
+
+// place notes a fault of a place inside an argument.
+func (r *request) place(c class, name string, at ijson.Pointer, got any, want string) {
+	r.faults[c] = append(r.faults[c], gateway.Problem{Pointer: at, Reason: c.reason(name), Got: gateway.Got(got), Want: want})
+}
+
+// lastOf is the newest problem of a class that has one.
+func (r *request) lastOf(c class) *gateway.Problem { return &r.faults[c][len(r.faults[c])-1] }
+
+// said is a text argument; one that is blank is as good as absent, as many clients fill in all that a schema names.
+func (c call) said(name string) string {
+	text, _ := c.Arguments[name].(string)
+	if ijson.Blank(text) {
+		return ""
+	}
+	return text
+}
+
+// readPlanning judges what arguments have to do with each other.
+func (r *request) readPlanning() {
+	plan, id := r.Arguments["plan"], r.Arguments["plan_id"]
+	switch verbOf(r.Spec) {
+	case patterns.ExecuteVerb:
+		_, isText := id.(string)
+		named := r.said("plan_id") != "" || id != nil && !isText // another fault, told already
+		switch {
+		case named && plan != nil:
+			r.add(classMismatch, "plan", plan, "plan_id or plan, not both")
+		case !named && plan == nil:
+			if id == nil {
+				id = gateway.Missing
+			}
+			r.add(classMissing, "plan_id", id, "the plan to carry out, or plan: your own")
+		}
+	case patterns.ReplanVerb:
+		if plan == nil && !r.Spec.LLM {
+			r.add(classMissing, "plan", gateway.Missing, "your new subtasks for what remains; no language model is configured here")
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// face looks at the stored plan that a call names before a run is begun for it (spec/planning-reference.md section 15, Order of
+// checks on a stored plan): what does not fit the plan is refused, and a run that waits for its caller is continued instead. All
+// that a run finds out itself is left to it: that there is no such plan, another revision, another run that has it. answer is
+// nil where a run is to begin, or c.Run to go on.
+func (t *tool) face(ctx context.Context, c *call) (answer *mcp.CallToolResult, err error) {
+	task := c.planTask()
+	if task.Plan.PlanID == "" {
+		return nil, nil
+	}
+	principal := t.server.principalOf(ctx)
+	state, err := t.server.config.Engine.Plan(principal, t.spec.Plans, task.Plan.PlanID)
+	if err != nil { // the run says which way it is not there
+		return nil, nil
+	}
+	if want := task.Plan.Expected; want != nil && *want != state.Plan.Revision {
+		return nil, nil
+	}
+	switch {
+	case state.Holder == "" || state.State == patterns.Parked && task.Plan.Verb != patterns.ExecuteVerb:
+		return t.judged(ctx, *c, task, state)
+	case state.State == patterns.Parked && state.Verb == patterns.ExecuteVerb:
+		return t.parked(ctx, c, task, state)
+	}
+	return nil, nil
+}
+
+// judged refuses a call that does not fit the plan as it stands.
+func (t *tool) judged(ctx context.Context, c call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
+	if c.Key != "" { // it may ask for what an earlier call with the key did; else the run judges
+		return nil, nil
+	}
+	if problems := patterns.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+		return t.refuse(ctx, c, problems)
+	}
+	return nil, nil
+}
+
+// parked answers a plan_execute on a plan whose run waits. Results for subtasks of the caller's own go to that run; all else
+// that is sent counts for nothing but must be what the run was begun with.
+func (t *tool) parked(ctx context.Context, c *call, task patterns.Task, state patterns.PlanState) (*mcp.CallToolResult, error) {
+	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), state.Holder)
+	if !known || run.State != patterns.Parked || run.Ended.Waiting == nil { // it has gone on in this moment
+		return nil, nil
+	}
+	r := request{call: *c}
+	if r.compareRun(t.newCall(run.Arguments)); len(r.faults[classMismatch]) > 0 {
+		return t.refuse(ctx, *c, r.faults[classMismatch])
+	}
+	forCaller := kindOf(run.Ended.Waiting) == string(patterns.ForCaller)
+	if forCaller && task.Plan.Results != nil {
+		if problems := patterns.JudgePlanCall(t.spec, task, state); len(problems) > 0 {
+			return t.refuse(ctx, *c, problems)
+		}
+		c.Run = &run
+		return nil, nil
+	}
+	looking := *c
+	looking.Run = &run
+	if task.Plan.Results != nil {
+		return t.look(ctx, looking)
+	}
+	e := t.server.shownBy(run).stateOf(looking, run)
+	return t.server.show(ctx, e)
+}
+
+// ofRun are the arguments of plan_execute that are the run's own, with what they are where they are absent.
+func (c call) ofRun() map[string]any {
+	p := c.planTask()
+	own := map[string]any{
+		"parallel": p.Plan.Concurrent, "on_subtask_failure": p.Plan.OnFailure, "max_retries": p.Plan.MaxRetries,
+		"retry_delay_seconds": p.Plan.RetryDelay, "max_steps": p.Plan.MaxSteps, "finalize": p.Finalize,
+	}
+	own["parallel"] = c.Arguments["parallel"] == true
+	own["max_concurrent"] = c.whole("max_concurrent")
+	if p.Plan.MaxSteps == 0 { // there is no bound, and no number says so
+		own["max_steps"] = nil
+	}
+	return own
+}
+
+// compareRun refuses arguments that are given and not what the run was begun with.
+func (r *request) compareRun(began call) {
+	now, then := r.ofRun(), began.ofRun()
+	for _, a := range planArguments(r.Spec) {
+		was, own := then[a.name]
+		if own && r.Arguments[a.name] != nil && !reflect.DeepEqual(now[a.name], was) {
+			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", gateway.Got(shownValue(was))))
+		}
+	}
+}
+
+// shownValue is a value of a task's as a caller would write it.
+func shownValue(v any) any {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case patterns.FailureStrategy:
+		return string(v)
+	case interface{ Seconds() float64 }:
+		return v.Seconds()
+	}
+	return v
+}
+
+// goneOn reports a continuation that came second: the run does not wait for it any more.
+func goneOn(c call, cause error) bool {
+	return c.Run != nil && (errors.Is(cause, patterns.ErrNoRun) || errors.Is(cause, patterns.ErrNotTaken))
+}

@@ -1,0 +1,330 @@
+package server
+
+import (
+	"maps"
+	"slices"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// A planning result that is longer than a result may be is cut in the order of spec/planning-reference.md section 15: results
+// first, then the oldest rows of trace and history, then levels, then the last subtasks; after that whatever else grows with the
+// plan. What is left is squeezed like any other result.
+
+// maxShownResult is how much of one result is shown whole, in bytes; of longer ones the beginning is.
+const maxShownResult = 8 << 10
+
+// fitting is a planning result on its way to be shown. Its envelope is its own: nothing that others hold is changed.
+type fitting struct {
+	Envelope
+	results []ownResult
+	space   *scratch
+	limit   int
+}
+
+// ownResult is a value that a subtask returned or is given, at one place of the envelope.
+type ownResult struct {
+	value any
+	size  int // as JSON
+	head  int // 0: whole
+	set   func(any)
+}
+
+// planned reports whether a result is planning's.
+func (e *Envelope) planned() bool {
+	_, waits := e.WaitingFor.(*planWait)
+	return waits || e.PlanStatus != nil || e.planOf() != nil || e.Results != nil || e.Preserved != nil
+}
+
+// fitted is the envelope cut so that it fits, as far as cutting what grows with a plan goes.
+func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
+	if !e.planned() {
+		return e, nil
+	}
+	f := &fitting{Envelope: e, space: space, limit: limit}
+	over, err := f.over()
+	if err != nil || over <= maxShownResult-limit { // no result can be longer than that
+		return e, err
+	}
+	f.collect()
+	for i := range f.results {
+		if f.results[i].size > maxShownResult {
+			f.cutTo(&f.results[i], firstHead)
+		}
+	}
+	steps := []func(over int) bool{
+		f.cutLongest, f.shortenHeads, f.dropRuns, f.dropLevels, f.dropSubtasks, f.dropReady, f.dropResults, f.shortenRevisions, f.dropIDs,
+	}
+	if f.cursorAt != nil { // what was asked for is the rows
+		steps[4], steps[5] = f.dropReady, f.dropSubtasks
+	}
+	for len(steps) > 0 {
+		if over, err = f.over(); err != nil || over <= 0 {
+			break
+		}
+		if !steps[0](over) {
+			steps = steps[1:]
+		}
+	}
+	return f.Envelope, err
+}
+
+// over is by how many bytes the longer channel is too long.
+func (f *fitting) over() (int, error) {
+	v, err := newView(f.Envelope, f.space)
+	if err != nil {
+		return 0, err
+	}
+	structured, text, err := v.channels()
+	return v.over(structured, text, f.limit), err
+}
+
+// collect finds all results that are shown.
+func (f *fitting) collect() {
+	f.History = slices.Clone(f.History)
+	for i, row := range f.History {
+		if row, ok := row.(patterns.SubtaskDone); ok {
+			f.add(row.Result, func(v any) { row.Result = v; f.History[i] = row })
+		}
+	}
+	f.Results = maps.Clone(f.Results)
+	for _, id := range slices.Sorted(maps.Keys(f.Results)) {
+		f.add(f.Results[id], func(v any) { f.Results[id] = v })
+	}
+	f.Subtasks = slices.Clone(f.Subtasks)
+	for i, row := range f.Subtasks {
+		if row.Result != nil {
+			f.add(*row.Result, func(v any) { f.Subtasks[i].Result = &v })
+		}
+	}
+	if w, ok := f.WaitingFor.(*planWait); ok {
+		own := *w
+		own.Ready = slices.Clone(w.Ready)
+		f.WaitingFor = &own
+		f.collectReady(own.Ready)
+	}
+}
+
+func (f *fitting) collectReady(ready []patterns.ReadySubtask) {
+	for i, r := range ready {
+		ready[i].Inputs = maps.Clone(r.Inputs)
+		for _, id := range slices.Sorted(maps.Keys(r.Inputs)) {
+			f.add(r.Inputs[id], func(v any) { ready[i].Inputs[id] = v })
+		}
+		if r.Args != nil {
+			f.add(r.Args, func(v any) { ready[i].Args, _ = v.(map[string]any) })
+		}
+	}
+}
+
+func (f *fitting) add(v any, set func(any)) {
+	r := ownResult{value: v, size: len(ijson.Canonical(v)), set: set}
+	if _, _, isCut := cutBefore(v); isCut {
+		r.head = firstHead
+	}
+	f.results = append(f.results, r)
+}
+
+// cutTo shows only the beginning of a result and returns how many bytes that saves.
+func (f *fitting) cutTo(r *ownResult, head int) int {
+	short := cutOf(r.value, head)
+	n := len(ijson.Canonical(short))
+	if n >= r.size {
+		return 0
+	}
+	saved := r.size - n
+	r.set(short)
+	r.size, r.head = n, head
+	return saved
+}
+
+// cutLongest cuts results to their first heads, the longest first, until enough is saved.
+func (f *fitting) cutLongest(over int) bool {
+	order := make([]int, 0, len(f.results))
+	for i, r := range f.results {
+		if r.head == 0 && r.size > firstHead {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return f.results[b].size - f.results[a].size })
+	saved := 0
+	for _, i := range order {
+		if saved >= over {
+			break
+		}
+		n := f.cutTo(&f.results[i], firstHead)
+		saved += n
+	}
+	return saved > 0
+}
+
+// shortenHeads shows less of all results.
+func (f *fitting) shortenHeads(int) bool {
+	saved := 0
+	for i := range f.results {
+		if r := &f.results[i]; r.head != lastHead && r.size > lastHead {
+			saved += f.cutTo(r, lastHead)
+		}
+	}
+	return saved > 0
+}
+
+// dropRuns takes the oldest rows of trace and history away.
+func (f *fitting) dropRuns(over int) bool {
+	v, err := newView(f.Envelope, newScratch())
+	if err != nil || !v.dropRows(over) {
+		return false
+	}
+	f.Envelope = v.Envelope
+	return true
+}
+
+func (f *fitting) dropLevels(int) bool {
+	if len(f.Levels) == 0 {
+		return false
+	}
+	f.LevelsOmitted += len(f.Levels)
+	f.Levels = [][]string{}
+	return true
+}
+
+// dropSubtasks takes the last subtasks away. Where they are paged, the next page begins with them; one that has no room even
+// alone is left out, and the next page begins behind it.
+func (f *fitting) dropSubtasks(over int) bool {
+	rows := f.subtaskRows()
+	keep, saved := len(rows), 0
+	for keep > 0 && saved < over {
+		keep--
+		saved += sizeOf(rows[keep])
+	}
+	if keep == len(rows) {
+		return false
+	}
+	if plan := f.planOf(); plan != nil {
+		own := *plan
+		own.Subtasks = rows[:keep]
+		f.Plan = &own
+	} else {
+		f.Subtasks = rows[:keep]
+	}
+	if f.cursorAt == nil {
+		f.SubtasksOmitted += len(rows) - keep
+		return true
+	}
+	from := keep
+	if keep == 0 {
+		f.SubtasksOmitted++
+		from = 1
+	}
+	if from < len(rows) {
+		f.NextCursor = f.cursorAt(f.rowPlaces[from])
+	}
+	return true
+}
+
+// sizeOf is how long a value is as JSON.
+func sizeOf(v any) int {
+	text, _ := appendJSON(nil, v) // it was encoded before
+	return len(text) + 1
+}
+
+// dropReady takes the last of the caller's subtasks away: they are ready again when the first are done.
+func (f *fitting) dropReady(over int) bool {
+	w, _ := f.WaitingFor.(*planWait)
+	if w == nil || len(w.Ready) < 2 {
+		return false
+	}
+	keep, saved := len(w.Ready), 0
+	for keep > 1 && saved < over {
+		keep--
+		saved += sizeOf(w.Ready[keep])
+	}
+	own := *w
+	own.Omitted, own.Ready = w.Omitted+len(w.Ready)-keep, w.Ready[:keep]
+	f.WaitingFor = &own
+	f.Next = f.Next.fewer(own.Ready)
+	return true
+}
+
+// fewer is the advice to send results with the places for some subtasks alone. Other advice stays as it is.
+func (n next) fewer(ready []patterns.ReadySubtask) next {
+	if len(n.Fill) == 0 {
+		return n
+	}
+	results := map[string]any{}
+	n.Fill = []ijson.Pointer{}
+	for _, r := range ready {
+		results[r.ID] = emptyResult()
+		n.Fill = append(n.Fill, ijson.Pointer("/results").Member(r.ID))
+	}
+	n.Arguments = maps.Clone(n.Arguments)
+	if n.Arguments != nil {
+		n.Arguments["results"] = results
+	}
+	return n
+}
+
+// dropResults takes results away, by id from the last.
+func (f *fitting) dropResults(over int) bool {
+	ids, saved := slices.Sorted(maps.Keys(f.Results)), 0
+	for len(ids) > 0 && saved < over {
+		last := ids[len(ids)-1]
+		saved += sizeOf(f.Results[last]) + len(last) + 3
+		delete(f.Results, last)
+		ids = ids[:len(ids)-1]
+		f.ResultsOmitted++
+	}
+	return saved > 0
+}
+
+// Of how long a text is shown and how many changes of a plan, where the result is too long otherwise.
+const (
+	maxShownText = 256 // bytes
+	maxRevisions = 20
+)
+
+// shortenRevisions shows the newest changes of the plan in few words.
+func (f *fitting) shortenRevisions(int) bool {
+	long := len(f.Revisions) > maxRevisions || len(f.Rationale) > maxShownText || len(f.Goal) > maxShownText
+	f.Revisions = slices.Clone(f.Revisions[max(0, len(f.Revisions)-maxRevisions):])
+	for i := range f.Revisions {
+		r := &f.Revisions[i]
+		long = long || len(r.Reason) > maxShownText || len(r.Rationale) > maxShownText
+		r.Reason, r.Rationale = short(r.Reason, maxShownText), short(r.Rationale, maxShownText)
+	}
+	f.Rationale, f.Goal = short(f.Rationale, maxShownText), short(f.Goal, maxShownText)
+	if plan := f.planOf(); plan != nil && (len(plan.Goal) > maxShownText || len(plan.Removed) > 0) {
+		own := *plan
+		own.Goal, own.Removed, long = short(plan.Goal, maxShownText), []patterns.RemovedSubtask{}, true
+		f.Plan = &own
+	}
+	return long
+}
+
+// dropIDs shortens all lists of ids to half of the longest, until there is none.
+func (f *fitting) dropIDs(int) bool {
+	lists := []*[]string{
+		&f.Ready, &f.RunningIDs, &f.WaitingIDs, &f.Failed, &f.Skipped, &f.Blocked, &f.InDoubt, &f.Preserved, &f.Added, &f.Removed, &f.Open,
+	}
+	for i := range f.Revisions {
+		lists = append(lists, &f.Revisions[i].Added, &f.Revisions[i].Removed)
+	}
+	longest := 0
+	for _, list := range lists {
+		longest = max(longest, len(*list))
+	}
+	if longest == 0 {
+		return false
+	}
+	for _, list := range lists {
+		if n := len(*list) - longest/2; n > 0 {
+			*list = (*list)[:longest/2]
+			f.IDsOmitted += n
+		}
+	}
+	return true
+}
+
+// emptyResult is the form of what the caller sends for a subtask; its blanks are refused.
+func emptyResult() any { return map[string]any{"status": "", "result": ""} }

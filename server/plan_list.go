@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/patterns"
+)
+
+// listPlans answers plan_status without a plan.
+func (s *Server) listPlans(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
+	f := patterns.PlanFilter{Principal: s.principalOf(ctx), Pattern: r.Spec.Plans, Limit: r.Limit, Cursor: r.said("cursor")}
+	for {
+		page, err := s.config.Engine.ListPlans(f)
+		if errors.Is(err, patterns.ErrCursor) {
+			r.add(classLimit, "cursor", f.Cursor, "the next_cursor of a call without plan_id; without one the list begins anew")
+			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+		}
+		if err != nil {
+			return nil, err
+		}
+		e := plansEnvelope(r.Tool, page, f.Cursor != "")
+		e.Demo = reachOf(r.Spec).demo
+		fits, err := e.plansFit(s.config.ResultBytes)
+		if err != nil {
+			return nil, err
+		}
+		if fits < len(page.Plans) && fits > 0 { // the cursor has to lead to what is not shown
+			f.Limit = fits
+			continue
+		}
+		return s.show(ctx, e)
+	}
+}
+
+// plansEnvelope presents a page of plans.
+func plansEnvelope(tool string, page patterns.PlanPage, later bool) Envelope {
+	e := Envelope{
+		Status: statusOK, StopReason: patterns.Success, Summary: plansSummary(len(page.Plans), page.Next != "", later),
+		Next: next{Action: actionDone}, tool: tool,
+	}
+	e.Plans, e.NextCursor = []planRow{}, page.Next
+	for _, state := range page.Plans {
+		e.Plans = append(e.Plans, newPlanRow(state))
+	}
+	return e
+}
+
+func newPlanRow(state patterns.PlanState) planRow {
+	view := viewOf(state)
+	row := planRow{
+		PlanID: state.Plan.ID, Goal: atMost(state.Plan.Goal, maxRowSummary), Strategy: state.Plan.Strategy, Revision: state.Plan.Revision,
+		Progress: fourDigits(view.Progress), PlanStatus: view.Counts,
+	}
+	if last := state.Plan.Last; last != nil {
+		row.LastStopReason = short(last.StopReason, maxRowSummary)
+	}
+	return row
+}
+
+// plansFit says how many of the listed plans both channels have room for, at least one.
+func (e *Envelope) plansFit(most int) (int, error) {
+	room := most - pageFrame - len(e.NextCursor)
+	size, fits := 0, 0
+	for _, row := range e.Plans {
+		members, err := appendJSON(nil, row)
+		if err != nil {
+			return 0, err
+		}
+		if size += max(len(members)+1, len(row.line())); size > room {
+			break
+		}
+		fits++
+	}
+	return max(fits, min(1, len(e.Plans))), nil
+}
+
+// plansSummary tells how many plans are shown.
+func plansSummary(n int, more, later bool) string {
+	switch {
+	case n == 0 && later:
+		return "There are no more plans."
+	case n == 0:
+		return "You have no plan here yet."
+	case more:
+		return count(n, "plan") + ", newest first. Call again with cursor for older ones."
+	case later:
+		return count(n, "plan") + ", newest first; these are the oldest."
+	}
+	return count(n, "plan") + ", newest first."
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"maps"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// busyPause is after how long it is worth asking again for a plan that another run has, in seconds.
+const busyPause = 5
+
+// planNext advises after a run of a planning tool. Carrying on with a plan repeats nothing: what is completed stays so, and
+// what may have acted is in doubt and is not done again.
+func (a account) planNext() next {
+	switch {
+	case a.OK():
+		return a.planWent()
+	case strings.HasPrefix(a.StopReason, "invalid_request:"):
+		return a.call.fixed(a.repaired(a.Problems))
+	}
+	family, _, _ := strings.Cut(a.StopReason, ":")
+	switch family {
+	case "plan_complete":
+		return next{Action: actionAnswer}
+	case patterns.PlanNotFound:
+		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{},
+			Say: "No such plan of yours is known. Look for it among your plans."}
+	case patterns.PlanBusy:
+		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}, Wait: busyPause}
+	case patterns.PlanConflict:
+		return a.withRevision()
+	case "invalid_plan", "invalid_replan":
+		if a.ByCall {
+			return a.fix()
+		}
+		return a.ownSubtasks()
+	case "subtask_failed", "subtask_timeout", "max_retries", "critical_subtask_failed", "blocked_dependencies":
+		return a.replanNext(a.planned().LLM)
+	case "executor_denied", "executor_missing", "executor_bad_args":
+		n := a.replanNext(a.planned().LLM)
+		n.Arguments["reason"] = a.StopReason
+		if len(n.Fill) > 0 {
+			n.Say = "Send your own subtasks for what remains; problems say which of the old ones cannot run here."
+		}
+		return n
+	case "max_seconds", "max_tool_calls", "max_llm_calls", "max_tokens", "max_steps", "cancelled", "caller_expired":
+		return a.resumeNext()
+	case "llm_timeout", "llm_unreachable", "llm_empty", "llm_error":
+		if a.Phase == patterns.PhaseFinalize {
+			return next{Action: actionAnswer}
+		}
+		return a.ownSubtasks()
+	}
+	return next{Action: actionTell, Say: a.say()}
+}
+
+// planWent advises after a run that did what it was asked.
+func (a account) planWent() next {
+	p := a.planned()
+	switch verb := verbOf(a.Spec); {
+	case p.DryRun:
+		return next{Action: actionDone}
+	case verb == patterns.DecomposeVerb:
+		args := map[string]any{"plan_id": p.PlanID, "expected_revision": float64(p.Revision)}
+		return next{Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: args}
+	case verb == patterns.ReplanVerb:
+		return a.resume()
+	case a.StopReason == patterns.IterationPending:
+		args := map[string]any{"goal": p.Goal, "parent_plan_id": p.PlanID}
+		n := next{Action: actionCall, Tool: a.planTool(patterns.DecomposeVerb), Arguments: showable(args)}
+		if !p.LLM {
+			args["plan"] = a.intentSkeleton()
+			n.Arguments, n.Fill = showable(args), []ijson.Pointer{"/plan"}
+		}
+		return n
+	}
+	return next{Action: actionAnswer}
+}
+
+// resumeNext advises after a run that was cut short: a plan that is there is carried on, one that is not yet may be sent.
+func (a account) resumeNext() next {
+	switch p := a.planned(); {
+	case p.PlanID == "" || a.planID() == "", verbOf(a.Spec) == patterns.DecomposeVerb:
+		if a.StopReason == "cancelled" {
+			return next{Action: actionTell, Say: a.say()}
+		}
+		return a.ownSubtasks()
+	case verbOf(a.Spec) == patterns.ReplanVerb || a.Phase == patterns.PhaseReplan:
+		if a.StopReason != "cancelled" {
+			return a.ownSubtasks()
+		}
+	}
+	return a.resume()
+}
+
+// resume is the advice to carry on with the plan.
+func (a account) resume() next {
+	return next{Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb), Arguments: map[string]any{"plan_id": a.planID()}}
+}
+
+// ownSubtasks is the advice to send subtasks of the reader's own in place of those that a model did not bring about: with the
+// same call, or where a run could not replan by itself with a replan.
+func (a account) ownSubtasks() next {
+	if verbOf(a.Spec) == patterns.ExecuteVerb && a.planID() != "" {
+		return a.replanNext(false)
+	}
+	return a.ownIntent(a.intentSkeleton())
+}
+
+// replanNext is the advice to replace what is not completed, by a model or by the reader's own subtasks.
+func (a account) replanNext(byModel bool) next {
+	p := a.planned()
+	args := map[string]any{"plan_id": a.planID(), "expected_revision": float64(p.Revision)}
+	if p.Failed != "" {
+		args["failed_subtask"] = p.Failed
+	}
+	n := next{Action: actionCall, Tool: a.planTool(patterns.ReplanVerb), Arguments: args}
+	if !byModel {
+		args["plan"] = a.intentSkeleton()
+		n.Fill, n.Say = []ijson.Pointer{"/plan"}, "Send your own subtasks for what remains."
+	}
+	return n
+}
+
+// withRevision is the same call for the plan as it stands by now.
+func (a account) withRevision() next {
+	if a.planned().Revision == 0 || a.call.namedPlan() == "" { // it went to another run meanwhile
+		return next{Action: actionCall, Tool: a.planTool(patterns.StatusVerb), Arguments: map[string]any{"plan_id": a.planID()}}
+	}
+	args := maps.Clone(a.Arguments)
+	if args == nil {
+		args = map[string]any{}
+	}
+	row := change{Pointer: "/expected_revision", To: gateway.Got(float64(a.planned().Revision))}
+	if was, given := args["expected_revision"]; given {
+		row.From = gateway.Got(was)
+	}
+	args["expected_revision"] = float64(a.planned().Revision)
+	return next{Action: actionCall, Tool: a.Tool, Arguments: showable(args), Changed: []change{row},
+		Say: "The plan has changed. See whether the call still fits it."}
+}
+
+// planned is what the run's result says of its plan; without one an empty Planned.
+func (a account) planned() patterns.Planned {
+	if a.Planned == nil {
+		return patterns.Planned{}
+	}
+	return *a.Planned
+}
+
+// planID is the plan of the run, as far as it is known.
+func (a account) planID() string {
+	if id := a.planned().PlanID; id != "" {
+		return id
+	}
+	return a.call.namedPlan()
+}
+
+// namedPlan is the plan that a call names.
+func (c call) namedPlan() string {
+	if id := c.said("plan_id"); id != "" {
+		return id
+	}
+	return c.said("parent_plan_id")
+}
+
+// planOfRun is the plan that a run works on, as far as it is known: the one that it was begun with or, once it carries it out,
+// that which it stored first.
+func (c call) planOfRun(s patterns.Snapshot) string {
+	begun := call{Arguments: s.Arguments}
+	if s.Arguments == nil {
+		begun = c
+	}
+	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || s.Current.Phase != patterns.PhaseExecute {
+		return id
+	}
+	return patterns.PlanOf(s.RunID)
+}
+
+// planWords names the plan of a run; nothing where there is none.
+func planWords(plan string) string {
+	if plan == "" {
+		return ""
+	}
+	return "Its plan is " + shownName(plan) + "."
+}
+
+func (a account) planTool(verb patterns.PlanVerb) string { return planTool(a.Spec.Plans, verb) }

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/patterns"
+)
+
+// A plan is a resource of its principal: patterngate://plans/{plan_id} is a page about it as it stands, Markdown with a drawing
+// of its subtasks. Other principals' plans are not there.
+const (
+	plansURI      = "patterngate://plans/"
+	plansTemplate = plansURI + "{plan_id}"
+	markdownType  = "text/markdown"
+)
+
+// How much a plan's page shows.
+const (
+	maxDrawn     = 200  // subtasks in the drawing
+	maxDrawnTo   = 1000 // arrows in it
+	maxTabled    = 1000 // rows of the table
+	maxAfter     = 20   // dependencies in a row
+	maxCell      = 160  // characters of a text in the table
+	maxNodeLabel = 60   // characters in the drawing
+)
+
+// errNoPlan is the answer where a plan went in the very moment in which it was read.
+var errNoPlan = errors.New("the plan is not known any more")
+
+// addPlans offers the plans, where there is a pattern that makes some.
+func (s *Server) addPlans() {
+	if len(s.planStatus) == 0 {
+		return
+	}
+	t := mcp.NewResourceTemplate(plansTemplate, "plan",
+		mcp.WithTemplateDescription("One of your plans as it stands: a table of its subtasks and a Mermaid drawing."),
+		mcp.WithTemplateMIMEType(markdownType))
+	t.Title = "A plan"
+	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		state, err := s.config.Engine.Plan(s.principalOf(ctx), "", strings.TrimPrefix(req.Params.URI, plansURI))
+		switch {
+		case errors.Is(err, patterns.ErrNoPlan), errors.Is(err, patterns.ErrPlanCorrupt):
+			return nil, errNoPlan
+		case err != nil:
+			return nil, s.fault(ctx, err)
+		}
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: markdownType, Text: planPage(state)}}, nil
+	})
+}
+
+// hidePlans moves a URI of a plan that the principal does not have to where there is no template; see [Server.hideRuns].
+func (s *Server) hidePlans(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
+	id, isPlan := strings.CutPrefix(req.Params.URI, plansURI)
+	if !isPlan {
+		return
+	}
+	if _, err := s.config.Engine.Plan(s.principalOf(ctx), "", id); errors.Is(err, patterns.ErrNoPlan) || errors.Is(err, patterns.ErrPlanCorrupt) {
+		req.Params.URI = plansURI + "//" + id // no template has so many parts
+	}
+}
+
+// planIDs are the principal's newest plans.
+func (s *Server) planIDs(principal string) []string {
+	page, err := s.config.Engine.ListPlans(patterns.PlanFilter{Principal: principal, Limit: maxCompletions})
+	if err != nil {
+		return nil
+	}
+	ids := make([]string, len(page.Plans))
+	for i, state := range page.Plans {
+		ids[i] = state.Plan.ID
+	}
+	return ids
+}
+
+// planPage is a plan as a page.
+func planPage(state patterns.PlanState) string {
+	view := viewOf(state)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Plan %s\n\nGoal: %s\n\n", markdownName(state.Plan.ID), markdownText(state.Plan.Goal, maxSummary))
+	fmt.Fprintf(&b, "Strategy %s, revision %d. %s %s\n\n", state.Plan.Strategy, view.Revision, planStands(view), holderWords(state))
+	drawPlan(&b, view)
+	b.WriteString("\n| subtask | status | tool | after | what it is for |\n|---|---|---|---|---|\n")
+	rows := view.Plan.Subtasks
+	for _, row := range rows[:min(len(rows), maxTabled)] {
+		after := make([]string, min(len(row.Dependencies), maxAfter))
+		for i, id := range row.Dependencies[:len(after)] {
+			after[i] = markdownName(id)
+		}
+		status := string(row.Status)
+		if row.StopReason != "" {
+			status += " " + markdownName(row.StopReason)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", markdownName(row.ID), status, markdownName(row.Tool),
+			strings.Join(after, ", "), markdownText(row.Description, maxCell))
+	}
+	if more := len(rows) - maxTabled; more > 0 {
+		fmt.Fprintf(&b, "\n%d more.\n", more)
+	}
+	return b.String()
+}
+
+// drawPlan draws the subtasks as a Mermaid flowchart: an arrow leads from what must come first. Nodes have names of ours, and
+// labels hold nothing that Mermaid, Markdown or HTML could take for more than text.
+func drawPlan(b *bytes.Buffer, view patterns.PlanView) {
+	rows := view.Plan.Subtasks
+	if len(rows) > maxDrawn {
+		fmt.Fprintf(b, "The drawing shows the first %d of %d subtasks.\n\n", maxDrawn, len(rows))
+		rows = rows[:maxDrawn]
+	}
+	place := make(map[string]int, len(rows))
+	b.WriteString("```mermaid\nflowchart TD\n")
+	for i, row := range rows {
+		place[row.ID] = i
+		fmt.Fprintf(b, "  n%d[\"%s<br/>%s<br/>%s\"]:::%s\n", i, mermaidText(row.ID), mermaidText(row.Tool), mermaidText(row.Description), classOf(row, view))
+	}
+	drawn := 0
+	arrow := func(from, to int) {
+		if drawn++; drawn <= maxDrawnTo {
+			fmt.Fprintf(b, "  n%d --> n%d\n", from, to)
+		}
+	}
+	for i, row := range rows {
+		for _, id := range row.Dependencies {
+			if from, ok := place[id]; ok {
+				arrow(from, i)
+			}
+		}
+		if parent, ok := place[row.Parent]; ok && row.Parent != "" { // a parent runs after its children
+			arrow(i, parent)
+		}
+	}
+	b.WriteString(drawnClasses + "```\n")
+	if more := drawn - maxDrawnTo; more > 0 {
+		fmt.Fprintf(b, "\n%d arrows more are not drawn.\n", more)
+	}
+}
+
+// drawnClasses are the colours of the statuses.
+const drawnClasses = `  classDef pending fill:#f4f4f5,stroke:#71717a,color:#18181b
+  classDef waiting fill:#ede9fe,stroke:#7c3aed,color:#18181b
+  classDef in_progress fill:#dbeafe,stroke:#2563eb,color:#18181b
+  classDef completed fill:#dcfce7,stroke:#16a34a,color:#18181b
+  classDef failed fill:#fee2e2,stroke:#dc2626,color:#18181b
+  classDef skipped fill:#fef9c3,stroke:#ca8a04,color:#18181b
+  classDef blocked fill:#ffedd5,stroke:#ea580c,color:#18181b
+  classDef in_doubt fill:#fce7f3,stroke:#db2777,color:#18181b
+`
+
+// classOf is the class by which a subtask is drawn.
+func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {
+	if slices.Contains(view.Waiting, row.ID) {
+		return "waiting"
+	}
+	return string(row.Status)
+}
+
+// mermaidText is a text for a quoted label: letters, digits and blanks as they are, all else as Mermaid's numbered entities.
+func mermaidText(text string) string {
+	return escaped(atMost(Visible(text), maxNodeLabel), " ,_", "#%d;")
+}
+
+// markdownText is a text for a line or a table's cell of Markdown, not at the beginning of a line, in which nothing is markup.
+func markdownText(text string, most int) string {
+	return escaped(atMost(Visible(text), most), " ,.-?", "&#%d;")
+}
+
+// markdownName is a name, as code where it is plainly one.
+func markdownName(name string) string {
+	rest := strings.TrimLeftFunc(name, func(r rune) bool { return plain(r) || r == ':' })
+	if name != "" && rest == "" && len(name) <= maxCell {
+		return "`" + name + "`"
+	}
+	return markdownText(name, maxCell)
+}
+
+// escaped is a text in which only letters, digits and the characters of safe stand for themselves.
+func escaped(text, safe, entity string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r > 0x7f, strings.ContainsRune(safe, r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, entity, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"fmt"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// The inputs of planning's tools, for readers; see schema.go.
+
+type planDecomposeInput struct {
+	Goal     string           `json:"goal" jsonschema_description:"$goal"`
+	Strategy string           `json:"strategy,omitempty" jsonschema:"enum=flat,enum=hierarchical,enum=iterative,default=flat"`
+	Depth    int              `json:"max_depth,omitempty" jsonschema_description:"$max_depth"`
+	Count    int              `json:"max_subtasks,omitempty" jsonschema_description:"$max_subtasks"`
+	Context  string           `json:"context,omitempty" jsonschema_description:"$context"`
+	Plan     *subtaskDocument `json:"plan,omitempty" jsonschema_description:"$intent"`
+	Parent   string           `json:"parent_plan_id,omitempty" jsonschema_description:"The iterative plan whose next round it is."`
+	DryRun   bool             `json:"dry_run,omitempty" jsonschema_description:"Store nothing."`
+	handleInput
+}
+
+type subtaskDocument struct {
+	Kind     string         `json:"kind,omitempty" jsonschema:"enum=plan"`
+	Subtasks []subtaskInput `json:"subtasks"`
+	Complete bool           `json:"planning_complete,omitempty" jsonschema_description:"Iterative: the last round."`
+}
+
+type subtaskInput struct {
+	ID           string         `json:"id" jsonschema_description:"a-z, 0-9, _ and -."`
+	Description  string         `json:"description"`
+	Dependencies []string       `json:"dependencies,omitempty" jsonschema_description:"Ids that come first."`
+	Tool         string         `json:"tool,omitempty" jsonschema_description:"$tool"`
+	Args         map[string]any `json:"args,omitempty" jsonschema_description:"A value $results.ID or $results.ID./member stands for what a dependency returned."`
+	Critical     bool           `json:"critical,omitempty"`
+	Parent       string         `json:"parent,omitempty" jsonschema_description:"Hierarchical."`
+	Expect       map[string]any `json:"expect,omitempty" jsonschema_description:"Tool caller: a JSON schema of the result."`
+}
+
+type planExecuteInput struct {
+	PlanID     string         `json:"plan_id,omitempty"`
+	Plan       map[string]any `json:"plan,omitempty" jsonschema_description:"In place of plan_id: your own, stored first; as in $decompose."`
+	Revision   int            `json:"expected_revision,omitempty" jsonschema:"minimum=0" jsonschema_description:"Refuse if the plan has another."`
+	Parallel   bool           `json:"parallel,omitempty"`
+	Concurrent int            `json:"max_concurrent,omitempty" jsonschema_description:"$max_concurrent"`
+	OnFailure  string         `json:"on_subtask_failure,omitempty" jsonschema:"enum=abort,enum=skip,enum=retry,enum=replan,default=abort"`
+	Retries    int            `json:"max_retries,omitempty" jsonschema_description:"$max_retries"`
+	Delay      float64        `json:"retry_delay_seconds,omitempty" jsonschema:"minimum=0,default=1"`
+	Steps      int            `json:"max_steps,omitempty" jsonschema:"minimum=1" jsonschema_description:"Stop after so many subtasks."`
+	Finalize   bool           `json:"finalize,omitempty" jsonschema_description:"Have an answer written at the end."`
+	Results    map[string]any `json:"results,omitempty" jsonschema_description:"Of your own subtasks, by id: {status: completed or failed, result}."`
+	handleInput
+}
+
+type planReplanInput struct {
+	PlanID   string         `json:"plan_id"`
+	Revision int            `json:"expected_revision,omitempty" jsonschema:"minimum=0" jsonschema_description:"Refuse if the plan has another."`
+	Reason   string         `json:"reason,omitempty"`
+	Failed   string         `json:"failed_subtask,omitempty"`
+	Hints    string         `json:"hints,omitempty"`
+	Plan     map[string]any `json:"plan,omitempty" jsonschema_description:"$own"`
+	handleInput
+}
+
+type planStatusInput struct {
+	PlanID    string `json:"plan_id,omitempty" jsonschema_description:"Without it: a list of your plans."`
+	Completed bool   `json:"include_completed,omitempty" jsonschema:"default=true"`
+	Details   bool   `json:"include_details,omitempty" jsonschema_description:"The subtasks, with results."`
+	Trace     bool   `json:"include_trace,omitempty"`
+	Cursor    string `json:"cursor,omitempty" jsonschema_description:"The last answer's next_cursor."`
+	Limit     int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20"`
+}
+
+// planShape is the shape of what one of planning's tools takes.
+func planShape(spec patterns.Spec) (*catalog.Schema, error) {
+	switch verbOf(spec) {
+	case patterns.DecomposeVerb:
+		return catalog.SchemaOf[planDecomposeInput]()
+	case patterns.ExecuteVerb:
+		return catalog.SchemaOf[planExecuteInput]()
+	case patterns.ReplanVerb:
+		return catalog.SchemaOf[planReplanInput]()
+	case patterns.StatusVerb:
+		return catalog.SchemaOf[planStatusInput]()
+	}
+	return nil, fmt.Errorf("no arguments for a planning tool %q: want the pattern's name and _decompose, _execute or _replan", spec.Name)
+}
+
+// planRemarks are the remarks of planning's schemas.
+func planRemarks(spec patterns.Spec) remarks {
+	b, tools := spec.Budget, toolsOf(spec)
+	most := func(name string, least, ceiling int) string {
+		usual := call{Spec: spec}.whole(name)
+		return fmt.Sprintf(`"minimum":%d,"maximum":%d,"default":%d`, least, ceiling, usual)
+	}
+	who := "One of those listed, or caller: you do it yourself (default)."
+	own := "Your new subtasks for what remains, as in "
+	if spec.LLM {
+		who = "One of those listed, model (default), or caller: you do it yourself."
+		own = "Your own new subtasks for what remains, as in "
+	}
+	decompose := planTool(spec.Plans, patterns.DecomposeVerb)
+	return remarks{
+		"goal":         bounded("What is wanted, with every id, date and amount that matters.", maxGoal),
+		"context":      described("Facts to plan with."),
+		"max_depth":    most("max_depth", 1, b.MaxDepth),
+		"max_subtasks": most("max_subtasks", 1, b.MaxSubtasks), "max_concurrent": most("max_concurrent", 1, b.MaxConcurrent),
+		"max_retries": most("max_retries", 0, b.MaxRetries),
+		"tool":        described(who), "own": described(own + decompose + "."),
+		"intent": described("Your own plan, or a string: a Markdown checklist. Tools: " + signatures(spec.Kind, tools) +
+			". Example: " + jsonText(examplePlan(tools))),
+	}
+}
+
+// exampleSubtask is a subtask without what it does not need.
+type exampleSubtask struct {
+	ID           string         `json:"id"`
+	Description  string         `json:"description"`
+	Dependencies []string       `json:"dependencies,omitempty"`
+	Tool         string         `json:"tool"`
+	Args         map[string]any `json:"args,omitempty"`
+}
+
+type examplePlanDocument struct {
+	Kind     string           `json:"kind"`
+	Subtasks []exampleSubtask `json:"subtasks"`
+}
+
+// examplePlan is a whole plan: a tool looks something up, then the caller works with it.
+func examplePlan(tools []catalog.Tool) examplePlanDocument {
+	plan := examplePlanDocument{Kind: "plan"}
+	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: gateway.CallerExecutor}
+	if len(tools) > 0 {
+		t := exampleTool(tools)
+		look := exampleSubtask{ID: "look", Description: titled(t), Tool: t.Name, Args: t.Input.Example()}
+		plan.Subtasks = append(plan.Subtasks, look)
+		write.Dependencies, write.Args = []string{look.ID}, map[string]any{"facts": "$results." + look.ID}
+	}
+	plan.Subtasks = append(plan.Subtasks, write)
+	return plan
+}
+
+// exampleTool is the first tool that only reads, else the first.
+func exampleTool(tools []catalog.Tool) catalog.Tool {
+	for _, t := range tools {
+		if t.Effect == catalog.Read {
+			return t
+		}
+	}
+	return tools[0]
+}

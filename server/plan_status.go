@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// planStatusOutput is the output schema of the tool that shows plans.
+func planStatusOutput() json.RawMessage {
+	shows := among("status stop_reason phase summary next waiting_for problems trace trace_omitted budget demo")
+	return outputOf(reflect.TypeFor[Envelope](), func(name string) bool { return shows(name) || plannedBy(patterns.StatusVerb, name) })
+}
+
+// answerPlanStatus answers plan_status.
+func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToolResult, error) {
+	id := r.said("plan_id")
+	if id == "" {
+		return s.listPlans(ctx, r)
+	}
+	state, err := s.config.Engine.Plan(s.principalOf(ctx), r.Spec.Plans, id)
+	switch {
+	case errors.Is(err, patterns.ErrNoPlan):
+		return s.show(ctx, r.noPlan())
+	case errors.Is(err, patterns.ErrPlanCorrupt):
+		return s.show(ctx, r.corruptPlan(id))
+	case err != nil:
+		return nil, err
+	}
+	e := s.planState(r.Spec.Name, state)
+	e.Demo = reachOf(r.Spec).demo
+	if r.Arguments["include_trace"] == true {
+		e.Trace = traceOf(state)
+	}
+	if r.Arguments["include_details"] == true {
+		if !s.pageRows(ctx, r, &e, state) {
+			return s.refuseAbout(ctx, r.call, r.faults[classLimit])
+		}
+	}
+	return s.show(ctx, e)
+}
+
+// noPlan is the answer about a plan that the principal does not have.
+func (r *request) noPlan() Envelope {
+	said := "No such plan of yours is known. Nothing was done."
+	return Envelope{
+		Status: statusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
+		Next: next{Action: actionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: "Look for it among your plans."},
+	}
+}
+
+// corruptPlan is the answer about a plan of which only the id can be told.
+func (r *request) corruptPlan(id string) Envelope {
+	said := paragraph("The plan " + shownName(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
+	e := Envelope{
+		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
+		Next: next{Action: actionTell, Say: said},
+	}
+	e.PlanID = ijson.Cut(id, maxInput)
+	return e
+}
+
+// viewOf is a plan as it stands, also while a run works on it.
+func viewOf(state patterns.PlanState) patterns.PlanView {
+	if r := state.Result; r != nil && r.Planned != nil && r.Planned.View != nil {
+		return *r.Planned.View
+	}
+	return state.Plan.View(nil)
+}
+
+// storedOf is a plan as the run that works on it has it by now, else as it is kept.
+func storedOf(state patterns.PlanState) patterns.StoredPlan {
+	if r := state.Result; r != nil && r.Planned != nil && r.Planned.Stored != nil {
+		return *r.Planned.Stored
+	}
+	return state.Plan
+}
+
+// planState presents a plan as it stands to who asks by the tool of that name.
+func (s *Server) planState(tool string, state patterns.PlanState) Envelope {
+	view := viewOf(state)
+	e := Envelope{
+		Status: statusOK, StopReason: patterns.Success, Summary: paragraph(planStands(view), holderWords(state)),
+		Next: next{Action: actionDone}, tool: tool,
+	}
+	e.showView(view)
+	p := storedOf(state)
+	metadata := p.Metadata
+	if r := state.Result; r != nil {
+		e.Budget = r.Budget
+	}
+	metadata.ReplanCount = view.ReplanCount
+	e.Goal, e.Strategy, e.Metadata = p.Goal, p.Strategy, &metadata
+	e.Revisions = listed(p.Revisions)
+	if p.Last != nil {
+		last := *p.Last
+		e.LastRun, e.LastStopReason = &last, last.StopReason
+	}
+	if state.Holder != "" && state.Verb == patterns.ExecuteVerb && state.State != patterns.Over {
+		e.LastRun = &patterns.PlanRun{RunID: state.Holder, Status: string(state.State)}
+		if state.State == patterns.Running {
+			e.LastRun.Status = statusRunning
+		}
+	}
+	if state.State == patterns.Parked && state.Waiting != nil {
+		e.WaitingFor = s.waitingOf(state)
+	}
+	return e
+}
+
+// holderWords tells what a run does with the plan now.
+func holderWords(state patterns.PlanState) string {
+	switch {
+	case state.Holder == "":
+		return ""
+	case state.State == patterns.Running:
+		return "The run " + state.Holder + " works on it."
+	case state.State == patterns.Parked && state.Waiting != nil:
+		return fmt.Sprintf("The run %s is %s.", state.Holder, waitWords(kindOf(state.Waiting)))
+	}
+	return ""
+}
+
+// waitingOf is what the run of a plan waits for, as its own result says it.
+func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
+	t := lightTool(s, state.Spec, "")
+	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
+	return waitingEnvelope(t.newCall(nil), ended, s.inbox()).WaitingFor
+}
+
+// traceOf is the trace of all runs of a plan, of the one that works on it too.
+func traceOf(state patterns.PlanState) []any {
+	stored := storedOf(state).Trace
+	rows := make([]any, 0, len(stored))
+	for _, row := range stored {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// pageRows puts in the subtasks of one page, each completed one with its result. It is false for a cursor that is not of this
+// list; that is noted.
+func (s *Server) pageRows(ctx context.Context, r *request, e *Envelope, state patterns.PlanState) bool {
+	bound := rowsOf(s.principalOf(ctx), e.PlanID, e.Revision, r.Arguments["include_completed"] == false)
+	from := 0
+	if cursor := r.said("cursor"); cursor != "" {
+		var ok bool
+		if from, ok = readPlanCursor(cursor, bound); !ok {
+			r.add(classLimit, "cursor", cursor, "the next_cursor of a call with the same arguments for the plan as it is; without one the rows begin anew")
+			return false
+		}
+	}
+	view := viewOf(state)
+	rows := storedOf(state).Details(view)
+	e.Subtasks = []patterns.SubtaskRow{}
+	for i := min(from, len(rows)); i < len(rows); i++ {
+		if rows[i].Status == patterns.SubtaskCompleted && r.Arguments["include_completed"] == false {
+			continue
+		}
+		if len(e.Subtasks) == r.Limit {
+			e.NextCursor = planCursor(i, bound)
+			break
+		}
+		e.Subtasks, e.rowPlaces = append(e.Subtasks, rows[i]), append(e.rowPlaces, i)
+	}
+	e.cursorAt = func(row int) string { return planCursor(row, bound) }
+	return true
+}
+
+// rowsOf names what a cursor is for, so that it is good for nothing else.
+func rowsOf(principal, plan string, revision int, open bool) string {
+	sum := sha256.Sum256(ijson.Canonical(map[string]any{
+		"principal": principal, "plan": plan, "revision": float64(revision), "open": open,
+	}))
+	return hex.EncodeToString(sum[:8])
+}
+
+// planCursor names the row at which the next page begins.
+func planCursor(row int, bound string) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", row, bound))
+}
+
+// readPlanCursor is the row of a cursor; false for what was not made for this list.
+func readPlanCursor(cursor, bound string) (row int, ok bool) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return 0, false
+	}
+	var was string
+	if n, err := fmt.Sscanf(string(text), "%d %s", &row, &was); n != 2 || err != nil || row < 0 {
+		return 0, false
+	}
+	return row, was == bound && planCursor(row, bound) == cursor
+}

@@ -1,0 +1,171 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// planSummary tells in one paragraph how a planning run ended and how its plan stands.
+func (a account) planSummary() string {
+	p := a.planned()
+	switch {
+	case a.OK():
+		return paragraph(a.planOutcome(p), a.planWritten())
+	case a.RawName != "":
+		return paragraph(a.refusal(), a.unchanged(), a.standing(), a.planWritten())
+	}
+	return paragraph(a.standing(), a.why(), a.planWritten())
+}
+
+// planOutcome tells how a planning run came to its good end.
+func (a account) planOutcome(p patterns.Planned) string {
+	switch verb := verbOf(a.Spec); {
+	case p.View == nil:
+		return fmt.Sprintf("Carried out in %s.", a.time())
+	case p.DryRun:
+		return fmt.Sprintf("Plan of %s by %s judged and found good; a dry run, nothing is stored.", count(p.View.Counts.Total, "subtask"), a.proposer())
+	case verb == patterns.DecomposeVerb:
+		return fmt.Sprintf("Plan of %s by %s accepted and stored as %s, revision %d. %s", count(p.View.Counts.Total, "subtask"),
+			a.proposer(), shownName(p.PlanID), p.Revision, whatIsReady(*p.View))
+	case verb == patterns.ReplanVerb:
+		return fmt.Sprintf("Plan %s now has revision %d: %s kept, %d added by %s, %d removed. %s", shownName(p.PlanID), p.Revision,
+			count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed), whatIsReady(*p.View))
+	}
+	more := ""
+	switch a.StopReason {
+	case patterns.IterationPending:
+		more = " The round is done; the plan wants its next."
+	case patterns.SuccessPartial:
+		more = " What is missing is not critical."
+	}
+	return planStands(*p.View) + more + " It took " + a.time() + "."
+}
+
+// unchanged tells what became of a plan that was refused.
+func (a account) unchanged() string {
+	if a.planned().View == nil {
+		return "Nothing is stored."
+	}
+	return "The plan is as it was."
+}
+
+// standing tells how the plan stands; nothing where none is shown.
+func (a account) standing() string {
+	if v := a.planned().View; v != nil {
+		return planStands(*v)
+	}
+	return ""
+}
+
+// planWritten tells what a run changed in the world; of subtasks that called no tool there is nothing to tell.
+func (a account) planWritten() string {
+	switch {
+	case verbOf(a.Spec) != patterns.ExecuteVerb:
+		return ""
+	case len(a.Ledger) > 0:
+		return a.written()
+	case strings.HasPrefix(a.StopReason, "executor_") && len(a.Trace) == 0:
+		return "Nothing ran."
+	}
+	return ""
+}
+
+// whatIsReady tells which subtasks could begin.
+func whatIsReady(v patterns.PlanView) string {
+	switch len(v.Ready) {
+	case 0:
+		return "None is ready."
+	case 1:
+		return "1 is ready."
+	}
+	return fmt.Sprintf("%d are ready.", len(v.Ready))
+}
+
+// planStands counts a plan's subtasks in a sentence: "3 of 5 subtasks are completed, 1 failed, 1 is blocked."
+func planStands(v patterns.PlanView) string {
+	c := v.Counts
+	said := []string{fmt.Sprintf("%d of %s %s completed", c.Completed, count(c.Total, "subtask"), areOf(c.Completed, c.Total))}
+	for _, part := range []struct {
+		n     int
+		words string
+	}{
+		{c.InProgress, "under way"}, {len(v.Waiting), "waiting for you"}, {c.Failed, "failed"}, {c.Skipped, "skipped"},
+		{c.Blocked, "blocked"}, {c.InDoubt, "in doubt"}, {c.Pending - len(v.Waiting), "pending"},
+	} {
+		switch {
+		case part.n <= 0:
+		case part.words == "failed":
+			said = append(said, fmt.Sprintf("%d failed", part.n))
+		default:
+			said = append(said, fmt.Sprintf("%d %s %s", part.n, isAre(part.n), part.words))
+		}
+	}
+	return strings.Join(said, ", ") + "."
+}
+
+// areOf is the verb of "n of so many".
+func areOf(n, all int) string {
+	if all == 1 {
+		return "is"
+	}
+	return isAre(n)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// planWait is of a run that waits for its caller to do subtasks.
+type planWait struct {
+	waitingHead
+	Ready   []patterns.ReadySubtask `json:"ready"`
+	Omitted int                     `json:"ready_omitted,omitempty"`
+}
+
+// newPlanWait says which subtasks the caller is to do.
+func newPlanWait(w *patterns.Waiting) *planWait {
+	ready := slices.Clone(w.Ready)
+	for i := range ready {
+		if ready[i].Inputs == nil {
+			ready[i].Inputs = map[string]any{}
+		}
+	}
+	return &planWait{waitingHead: headOf(w), Ready: listed(ready)}
+}
+
+// callersSubtasks says what the caller is to do, and how to send what came of it.
+func (a account) callersSubtasks(e *Envelope, w *patterns.Waiting) {
+	e.WaitingFor = newPlanWait(w)
+	asked := fmt.Sprintf("%s yours to do: see waiting_for.ready, then send results.", subtasksAre(len(w.Ready)))
+	lapse := ""
+	if !w.Until.IsZero() {
+		lapse = "Lapses " + stamp(w.Until) + "."
+	}
+	e.Summary = paragraph(a.standing(), asked, a.writtenSoFar(), lapse)
+	results, fill := map[string]any{}, []ijson.Pointer{}
+	for _, r := range w.Ready {
+		results[r.ID] = emptyResult()
+		fill = append(fill, ijson.Pointer("/results").Member(r.ID))
+	}
+	e.Next = next{
+		Action: actionCall, Tool: a.planTool(patterns.ExecuteVerb),
+		Arguments: showable(map[string]any{"plan_id": a.planID(), "results": results}), Fill: fill,
+		Say: "Do these subtasks. For each send status completed or failed, and its result.",
+	}
+}
+
+func subtasksAre(n int) string { return count(n, "subtask") + " " + isAre(n) }
+
+// planSkeleton is the form of a plan of subtasks; its blanks do not pass the gate.
+func planSkeleton() any {
+	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": gateway.CallerExecutor, "args": map[string]any{}}
+	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"math"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// planTask is what a call of a planning tool without problems asks for.
+func (c call) planTask() patterns.Task {
+	verb := verbOf(c.Spec)
+	p := &patterns.PlanCall{Verb: verb, PlanID: c.said("plan_id"), Expected: c.expected()}
+	t := patterns.Task{Plan: p}
+	if c.Own != nil {
+		t.Caller = []gateway.Intent{*c.Own}
+	}
+	switch verb {
+	case patterns.DecomposeVerb:
+		t.Goal, _ = c.Arguments["goal"].(string)
+		p.PlanID, p.Context = c.said("parent_plan_id"), c.said("context")
+		p.Strategy = c.strategy()
+		p.MaxDepth, p.MaxSubtasks = c.whole("max_depth"), c.whole("max_subtasks")
+		p.DryRun, _ = c.Arguments["dry_run"].(bool)
+	case patterns.ExecuteVerb:
+		t.Finalize, _ = c.Arguments["finalize"].(bool)
+		if p.Concurrent = 1; c.Arguments["parallel"] == true {
+			p.Concurrent = c.whole("max_concurrent")
+		}
+		p.OnFailure = patterns.FailureStrategy(c.word("on_subtask_failure"))
+		p.MaxRetries, p.MaxSteps = c.whole("max_retries"), c.whole("max_steps")
+		p.RetryDelay = time.Duration(math.Round(c.pause() * float64(time.Second)))
+		p.Results = c.Results
+	case patterns.ReplanVerb:
+		p.Reason, p.Failed, p.Hints = c.said("reason"), c.said("failed_subtask"), c.said("hints")
+	}
+	return t
+}
+
+// expected is the revision that the plan must have; nil: any.
+func (c call) expected() *int {
+	n, given := c.Arguments["expected_revision"].(float64)
+	if !given {
+		return nil
+	}
+	revision := int(n)
+	return &revision
+}
+
+// strategy is the one asked for; the next round of a plan is iterative as the plan is.
+func (c call) strategy() gateway.PlanStrategy {
+	switch word, _ := c.Arguments["strategy"].(string); {
+	case word != "":
+		return gateway.PlanStrategy(word)
+	case c.said("parent_plan_id") != "":
+		return gateway.Iterative
+	}
+	return gateway.Flat
+}
+
+// whole is a whole number as given, or its default, which is never above the ceiling.
+func (c call) whole(name string) int {
+	if n, given := c.Arguments[name].(float64); given {
+		return int(n)
+	}
+	b := c.Spec.Budget
+	switch name {
+	case "max_depth":
+		return min(defaultDepth, b.MaxDepth)
+	case "max_subtasks":
+		return min(defaultCount, b.MaxSubtasks)
+	case "max_concurrent":
+		return min(defaultAtOnce, b.MaxConcurrent)
+	case "max_retries":
+		return min(defaultRetries, b.MaxRetries)
+	}
+	return 0
+}
+
+func (c call) word(name string) string {
+	if word, _ := c.Arguments[name].(string); word != "" {
+		return word
+	}
+	return failureStrategies[0]
+}
+
+// pause is the pause before a second attempt, in seconds; longer ones than any that is made count as the longest.
+func (c call) pause() float64 {
+	if n, given := c.Arguments["retry_delay_seconds"].(float64); given {
+		return min(n, maxPause)
+	}
+	return defaultPause
+}

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// withPlanning adds the three tools of a planning pattern that begin runs, over the tools of the first pattern.
+func withPlanning(list []Pattern, llm bool) []Pattern {
+	first := list[0].Spec
+	for _, verb := range []patterns.PlanVerb{patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb} {
+		list = append(list, Pattern{Spec: patterns.Spec{
+			Name: planTool("plan", verb), Kind: gateway.Planning, Plans: "plan", LLM: llm, Envelope: patterns.RequireNone,
+			Catalog: first.Catalog, Tools: planningTools, Policy: planningTools, Execution: planningTools,
+			Budget: gateway.DefaultBudget(gateway.Planning),
+		}})
+	}
+	return list
+}
+
+// planningTools are the demo's tools that only read.
+var planningTools = demo.ReadTools
+
+// planning serves a planning pattern too, without a language model.
+func planning(c *Config) { c.Patterns = withPlanning(c.Patterns, false) }

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// appendSubtasks writes the subtasks that a result shows, a line each: id, status, tool, what it depends on, and what it is for
+// as a JSON string; of those that are not completed also the arguments, of those that are what they returned, unless the
+// observations tell it.
+func (e *Envelope) appendSubtasks(dst []byte) []byte {
+	rows := e.subtaskRows()
+	if len(rows) == 0 {
+		return dst
+	}
+	dst = append(dst, "SUBTASKS (status | tool | after | what it is for)\n"...)
+	told := map[string]bool{}
+	for _, row := range e.History {
+		if row, ok := row.(patterns.SubtaskDone); ok {
+			told[row.SubtaskID] = true
+		}
+	}
+	for _, row := range rows {
+		if result := e.Results[row.ID]; result != nil && row.Result == nil && !told[row.ID] {
+			row.Result = &result
+		}
+		dst = appendSubtask(dst, row)
+	}
+	return dst
+}
+
+func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
+	dst = append(append(dst, label(row.ID)...), ' ')
+	dst = append(dst, row.Status...)
+	if row.StopReason != "" {
+		dst = appendVisible(append(dst, ' '), row.StopReason)
+	}
+	dst = append(append(dst, " | "...), label(row.Tool)...)
+	dst = append(dst, " | "...)
+	for i, id := range row.Dependencies {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, label(id)...)
+	}
+	if len(row.Dependencies) == 0 {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, " | "...)
+	at := len(dst)
+	dst = ijson.Append(dst, row.Description)
+	if len(row.Args) > 0 && row.Status != patterns.SubtaskCompleted {
+		dst = ijson.Append(append(dst, ' '), row.Args)
+	}
+	if row.Result != nil {
+		dst, _ = appendJSON(append(dst, " -> "...), *row.Result) // the same value is in structuredContent, where a fault is reported
+	}
+	return append(revealed(dst, at), '\n')
+}
+
+// appendPlans writes the plans of a list.
+func (e *Envelope) appendPlans(dst []byte) []byte {
+	if len(e.Plans) > 0 {
+		dst = append(dst, "PLANS (progress | strategy | revision | goal)\n"...)
+		for _, row := range e.Plans {
+			dst = append(dst, row.line()...)
+		}
+	}
+	if e.NextCursor != "" {
+		dst = append(append(append(dst, "NEXT_CURSOR "...), e.NextCursor...), '\n')
+	}
+	return dst
+}
+
+// line is the plan in the text channel.
+func (r planRow) line() string {
+	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
+	if r.LastStopReason != "" {
+		stands += ", " + Visible(r.LastStopReason)
+	}
+	goal := Visible(string(ijson.Canonical(r.Goal)))
+	return strings.Join([]string{r.PlanID, stands, string(r.Strategy), fmt.Sprint(r.Revision), goal}, " | ") + "\n"
+}

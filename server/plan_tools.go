@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// A planning pattern has four tools. Three of them begin runs, each a [Pattern] of its own with the same Spec but for its name;
+// the fourth, plan_status, is no run and is offered wherever one of the three is.
+
+// planListing are the words by which one of planning's tools is listed.
+func planListing(spec patterns.Spec) listing {
+	execute := planTool(spec.Plans, patterns.ExecuteVerb)
+	switch verbOf(spec) {
+	case patterns.DecomposeVerb:
+		return listing{
+			title: "Take a goal apart into a plan",
+			description: "Takes a goal apart into subtasks with dependencies, checks the whole plan and stores it; nothing runs yet. Use " +
+				"it for long work, also where you do steps yourself. Send your own `plan` (example in its schema, or a Markdown checklist) " +
+				"or leave it out, then call " + execute + ".",
+			use: "for long plans you work through",
+		}
+	case patterns.ExecuteVerb:
+		return listing{
+			title: "Carry out a plan",
+			description: "Carries out a stored plan: each subtask as soon as what it needs is done. Subtasks of tool `caller` are yours: " +
+				"when the result is `waiting`, do them and call again with `results`. After a stop, calling it again resumes what is left.",
+		}
+	case patterns.ReplanVerb:
+		return listing{
+			title: "Plan again what remains",
+			description: "Replaces what is not completed of a plan by new subtasks; what is completed keeps its results. Use it after a " +
+				"failed subtask or when the goal has changed. Send your own `plan` of what remains or leave it to the server's model.",
+		}
+	case patterns.StatusVerb:
+		return listing{
+			title: "State of a plan",
+			description: "Shows a plan as it stands, also while it runs: counts, progress, what is ready, waits or failed. Without " +
+				"plan_id it lists your plans. Use it to find your way back into long work.",
+		}
+	}
+	return listing{}
+}
+
+// statusSpec is the spec of the tool that shows a pattern's plans.
+func statusSpec(spec patterns.Spec) patterns.Spec {
+	spec.Name = planTool(spec.Plans, patterns.StatusVerb)
+	return spec
+}
+
+// checkPlanning tells what a planning pattern lacks to be served.
+func checkPlanning(spec patterns.Spec) error {
+	switch verbOf(spec) {
+	case patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb:
+		return nil
+	}
+	return fmt.Errorf("a planning tool of %q is named %s, %s or %s", spec.Plans, planTool(spec.Plans, patterns.DecomposeVerb),
+		planTool(spec.Plans, patterns.ExecuteVerb), planTool(spec.Plans, patterns.ReplanVerb))
+}
+
+// declareStatus makes the tools that show plans, one for each planning pattern.
+func (s *Server) declareStatus() error {
+	s.planStatus = map[string]*runTool{}
+	for _, p := range s.config.Patterns {
+		if p.Spec.Kind != gateway.Planning || s.planStatus[p.Spec.Plans] != nil {
+			continue
+		}
+		t, err := newPlanStatus(s, statusSpec(p.Spec))
+		if err != nil {
+			return fmt.Errorf("%s: %w", planTool(p.Spec.Plans, patterns.StatusVerb), err)
+		}
+		s.planStatus[p.Spec.Plans] = t
+	}
+	return nil
+}
+
+func newPlanStatus(s *Server, spec patterns.Spec) (*runTool, error) {
+	input, err := inputSchema(spec, s.config)
+	if err != nil {
+		return nil, err
+	}
+	t := &runTool{server: s, takes: planStatusArguments()}
+	t.answer = func(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.CallToolResult, error) {
+		r.Spec = spec
+		return s.answerPlanStatus(ctx, r)
+	}
+	words := planListing(spec)
+	t.declared = mcp.NewToolWithRawSchema(spec.Name, words.description, input)
+	t.declared.Title = words.title
+	if reachOf(spec).demo {
+		t.declared.Title += demoMark
+	}
+	t.declared.RawOutputSchema = planStatusOutput()
+	yes, no := true, false
+	t.declared.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no}
+	return t, nil
+}
+
+// planStatusArguments is the table of plan_status, in the order in which faults are told.
+func planStatusArguments() []argument {
+	return []argument{
+		{name: "plan_id", most: maxInput}, {name: "include_completed", shape: shapeFlag}, {name: "include_details", shape: shapeFlag},
+		{name: "include_trace", shape: shapeFlag}, {name: "cursor", most: 4 << 10}, {name: "limit", shape: shapePage},
+	}
+}
+
+// statusAfter is the tool that shows plans where the i-th pattern is the last of its planning pattern; else nil.
+func (s *Server) statusAfter(i int) *runTool {
+	spec := s.tools[i].spec
+	if spec.Kind != gateway.Planning {
+		return nil
+	}
+	for _, later := range s.tools[i+1:] {
+		if later.spec.Kind == gateway.Planning && later.spec.Plans == spec.Plans {
+			return nil
+		}
+	}
+	return s.planStatus[spec.Plans]
+}
+
+// plansOffered are the names of the planning patterns that are served.
+func (s *Server) plansOffered() []string {
+	var names []string
+	for i, t := range s.tools {
+		if s.statusAfter(i) != nil {
+			names = append(names, t.spec.Plans)
+		}
+	}
+	return names
+}
+
+// offers reports whether a tool is served here.
+func (s *Server) offers(name string) bool {
+	for _, t := range s.planStatus {
+		if t.name() == name {
+			return true
+		}
+	}
+	return s.toolOf(name) != nil
+}
+
+// listedAs is how the instructions name a pattern: a planning pattern's tools are one.
+func listedAs(spec patterns.Spec) string {
+	if spec.Kind == gateway.Planning {
+		return spec.Plans + "_*"
+	}
+	return spec.Name
+}
