@@ -41,7 +41,7 @@ func (e Era) toolCall(tool, arguments string) []byte {
 }
 
 // hopArguments make describe_catalog answer with about 5 KB of structured content.
-const hopArguments = `{"limit":9}`
+const hopArguments = `{"limit":7}`
 
 // crowded is how many calls are under way at once.
 const crowded = 64

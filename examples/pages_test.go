@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md"} {
+	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", filepath.FromSlash(name))
@@ -129,7 +129,7 @@ func (p *shell) command(line string) *exec.Cmd {
 }
 
 var (
-	pageRun    = regexp.MustCompile(`(run|ap)_[0-9a-f]{16}`)
+	pageRun    = regexp.MustCompile(`(run|ap|plan)_[0-9a-f]{16}`)
 	pageDigest = regexp.MustCompile(`(?:--digest |Digest +)(sha256:[0-9a-f]{64})`)
 )
 
@@ -174,7 +174,7 @@ func (p *shell) unnamed(command string) string {
 // masked is a text without what differs from one time to the next.
 func masked(text string) string {
 	for _, m := range []struct{ what, by string }{
-		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`\b[0-9]+\.[0-9]+\b`, "N"},
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\dZ)?`, "TIME"}, {`\d\d:\d\d:\d\d\.\d{3}`, "TIME"}, {`(under )?\b[0-9]+\.[0-9]+\b`, "N"},
 		{`, [0-9]+ events`, ", N events"}, {`sha256:[0-9a-f]{64}|\b[0-9a-f]{64}\b`, "HASH"}, {`\b[A-Z2-7]{12,26}(\.\.\.)?`, "PROCESS"}, {`\[[= ]+\]`, "BAR"}, {` +`, " "},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.by)

@@ -272,8 +272,13 @@ func readsResources(t *testing.T, s *session, _ script) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(templates.ResourceTemplates) != 2 || templates.ResourceTemplates[0].URITemplate != "patterngate://runs/{run_id}" {
-		t.Errorf("templates are %+v, want the runs'", templates.ResourceTemplates)
+	var shapes []string
+	for _, r := range templates.ResourceTemplates {
+		shapes = append(shapes, r.URITemplate)
+	}
+	slices.Sort(shapes)
+	if want := []string{"patterngate://plans/{plan_id}", "patterngate://runs/{run_id}", "patterngate://runs/{run_id}/trace"}; !slices.Equal(shapes, want) {
+		t.Errorf("templates are %q, want %q", shapes, want)
 	}
 	var catalog struct {
 		Tools []struct{ Name string }
