@@ -282,14 +282,19 @@ func TestApprovedPlanExpires(t *testing.T) {
 	wait := `{"id":"wait","description":"Wait.","tool":"caller","dependencies":[]}`
 	pay := subtaskText("pay", "issue_refund", object{"user_id": 42.0, "amount_usd": 1200.0, "reason": "late"}, "look", "wait")
 	job := errand(t, patterns.RequireWrite, lookStep, wait, pay)
-	e := opened(t, newState(t), jobs{job.Spec.Name: job})
+	path := newState(t)
+	e := opened(t, path, jobs{job.Spec.Name: job})
 	e.CallerWait = 2 * time.Hour
 	e.Go()
 	q := waits(t, e, job)
 	approve(t, e, q)
 	parksFor(t, e, q.Question.Run, func(w *patterns.Waiting) bool { return w.Kind == patterns.ForCaller })
-	e.Ahead(61 * time.Minute)
-	r := send(t, e, q.Question.Run, object{"results": object{"wait": object{"status": "completed"}}}).Result
+	e.Close()
+	later := opened(t, path, jobs{job.Spec.Name: job})
+	later.CallerWait = 2 * time.Hour
+	later.Ahead(61 * time.Minute)
+	later.Go()
+	r := send(t, later, q.Question.Run, object{"results": object{"wait": object{"status": "completed"}}}).Result
 	if r.StopReason != "subtask_failed:pay" || reasonOf(r, "pay") != gateway.ApprovalExpired || refunded(r) != 0 {
 		t.Errorf("ended %s, pay %q, %v paid", r.StopReason, reasonOf(r, "pay"), refunded(r))
 	}

@@ -121,9 +121,10 @@ func TestPlanningCase22(t *testing.T) {
 			t.Errorf("attempt %d came after %v s, want %v and up to 10 %% more", i+1, v, want)
 		}
 	}
-	order := []string{next(t, told), next(t, told), next(t, told)}
-	if got := strings.Join(order, ", "); got != "work a, work b, work c" {
-		t.Errorf("asked first: %s; want a, and b and c while it waits", got)
+	// c comes while a waits or, where b took longer than that, after a's next attempt: it is of the second level.
+	order := []string{next(t, told), next(t, told)}
+	if got := strings.Join(order, ", "); got != "work a, work b" {
+		t.Errorf("asked first: %s; want a, and b while it waits", got)
 	}
 	permanent := s.decomposed(subtask("p", ""))
 	s.call("execute", "plan_id", permanent, "on_subtask_failure", "retry", "max_retries", 3).is("subtask_failed:p", "p:failed").ran("1:p:1!")
@@ -160,7 +161,7 @@ func TestPlanningCase24(t *testing.T) {
 	t.Parallel()
 	m := newPlanModel(t)
 	m.does("b", llmtest.Silence(), "done")
-	s := planServer(t, `"budget":{"max_seconds":0.3}`, m)
+	s := planServer(t, `"budget":{"max_seconds":1.5}`, m)
 	id := s.decomposed(chain("a", "b", "c")...)
 	s.call("execute", "plan_id", id).is("max_seconds", "a:completed b:pending c:pending").ran("1:a:1 1:b:1!").
 		wants("/resumable", "true", "/subtask_results", `{"a":"by a"}`, "/next/tool", `"plan_execute"`)
