@@ -82,8 +82,11 @@ func (x *execution) sortedRows() []AttemptRow {
 	return list
 }
 
-// standing is the run as it stands, for who looks at it meanwhile.
+// standing is the run as it stands, for who looks at it meanwhile. One that has lost its plan has nothing to show of it.
 func (x *execution) standing() Result {
+	if x.plan == nil {
+		return Result{}
+	}
 	seen, made := *x, *x.planning
 	log, plan := *x.log, *x.plan
 	plan.Subtasks = slices.Clone(plan.Subtasks)

@@ -151,12 +151,11 @@ func (x *execution) replanFailed(i int) *stop {
 	if stop := x.rework(s.ID, s.StopReason); stop != nil {
 		return stop
 	}
+	x.schedule, x.made, x.spent = newSchedule(x.plan, x.graph), Planned{}, "" // what the budgets forbid now shows at what is new
 	x.traced()
 	if stop := x.commit(PhaseReplan, true); stop != nil {
 		return stop
 	}
-	x.made = Planned{}
-	x.schedule = newSchedule(x.plan, x.graph)
 	if stop := x.callable(); stop != nil {
 		return stop
 	}

@@ -25,6 +25,7 @@ type world struct {
 	parked  *Waiting
 	quotas  map[string]int
 	order   int
+	shows   func() Result // how the run shows itself; it is asked at each effect, as an engine may be then
 }
 
 // scripted is a branch of a scripted run.
@@ -50,6 +51,9 @@ func (s *scripted) key(name string) string {
 func (s *scripted) Do(e Effect) Outcome {
 	key := s.key(e.Name)
 	s.effects, s.keys = append(s.effects, e), append(s.keys, key)
+	if s.shows != nil {
+		s.shows()
+	}
 	if key == s.parks {
 		s.parked = e.Waiting
 		runtime.Goexit()
@@ -105,7 +109,7 @@ func (s *scripted) perform(e Effect, once string) Outcome {
 	return Outcome{State: Failed, Reason: ReasonExpired}
 }
 
-func (s *scripted) Shows(func() Result) {}
+func (s *scripted) Shows(soFar func() Result) { s.shows = soFar }
 
 func (s *scripted) Flow(next func() (string, func(Run), bool)) {
 	for name, body, ok := next(); ok; name, body, ok = next() {

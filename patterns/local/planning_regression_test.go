@@ -228,3 +228,27 @@ func TestPlanRemembersWhatWasDone(t *testing.T) {
 		t.Errorf("after 49 USD, 12 more of at most 60: %s %s, %v paid", got.Status, got.StopReason, refunded(r))
 	}
 }
+
+// A budget that kept the rest of a plan from starting stands against nothing that is planned anew and does not need it.
+func TestReplanIsMeasuredAnew(t *testing.T) {
+	t.Parallel()
+	for reason, limit := range map[string]func(*patterns.Spec, *patterns.PlanCall){
+		"max_tool_calls": func(s *patterns.Spec, _ *patterns.PlanCall) { s.Budget.MaxToolCalls = 1 },
+		"max_steps":      func(_ *patterns.Spec, c *patterns.PlanCall) { c.MaxSteps = 1 },
+	} {
+		e := &local.Engine{}
+		defer e.Close()
+		s := strangeSpec(t)
+		made := s
+		made.Name = "plan_decompose"
+		stored := planned(t, e, made, decomposing(t, planText(subtaskText("a", "fails", nil), subtaskText("b", "says_fine", nil))), nil).Result
+		task := executing(stored.Planned.PlanID, func(c *patterns.PlanCall) {
+			c.OnFailure, c.Concurrent = patterns.ReplanOnFailure, 2
+			limit(&s, c)
+		})
+		ended := planned(t, e, s, task, &script{replies: []string{planText(subtaskText("c", "caller", nil))}})
+		if w := ended.Waiting; w == nil || len(w.Ready) != 1 || w.Ready[0].ID != "c" {
+			t.Errorf("%s: with nothing but work for the caller left the run ended with %q: %s", reason, ended.Result.StopReason, asJSON(t, ended.Result.Trace))
+		}
+	}
+}
