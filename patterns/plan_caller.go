@@ -134,6 +134,9 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gate
 		i, there := p.at(id)
 		if !there {
 			wrong(at, "not_found", id, "the id of a subtask that is waited for")
+			if !slices.Contains(p.used(), id) { // one that was removed is no slip
+				list[len(list)-1].DidYouMean = gateway.Near(id, p.callersReady(g))
+			}
 			continue
 		}
 		s := p.Subtasks[i]
@@ -153,6 +156,18 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gate
 		}
 	}
 	return gateway.CapProblems(list)
+}
+
+// callersReady are the caller's subtasks for which a result would be taken.
+func (p StoredPlan) callersReady(g *gateway.Graph) []string {
+	var ids []string
+	for i, s := range p.Subtasks {
+		open := s.Status == SubtaskPending || s.Status == SubtaskFailed
+		if s.Tool == gateway.CallerExecutor && open && p.allDone(g.Before(i)) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // JudgePlanCall judges a call by the stored plan that it names: what of it does not fit (spec/planning-reference.md section

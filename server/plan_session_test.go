@@ -122,6 +122,38 @@ func TestPlanThatWaits(t *testing.T) {
 	want(t, again, "/stop_reason", `"plan_complete"`, "/next/action", `"answer_user"`, "/subtask_results/a", "3")
 }
 
+// What is sent for a subtask that takes no result cannot be mended where it stands: the reader fills the results anew, and one
+// that only does what next says gets on. A misspelt id is put right.
+func TestResultsForNoSubtask(t *testing.T) {
+	done := map[string]any{"status": "completed", "result": 3}
+	own := func(id string, after ...any) any {
+		return map[string]any{"id": id, "description": "Do it.", "tool": "caller", "dependencies": append([]any{}, after...)}
+	}
+	for name, x := range map[string]struct {
+		results       map[string]any
+		reason        string
+		offered, fill string
+	}{
+		"unknown":        {map[string]any{"ghost": done}, "not_found", `{}`, `["/results"]`},
+		"beside another": {map[string]any{"ghost": done, "review": done}, "not_found", `{"review":{"result":3,"status":"completed"}}`, `["/results"]`},
+		"not ready":      {map[string]any{"send": done}, "mismatch", `{}`, `["/results"]`},
+		"misspelt":       {map[string]any{"reviw": done}, "not_found", `{"review":{"result":3,"status":"completed"}}`, `[]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, serving(t, planning))
+			first, _, _ := c.planned("plan_execute", map[string]any{"plan": map[string]any{"subtasks": []any{own("review"), own("send", "review")}}})
+			got, text, _ := c.planned("plan_execute", map[string]any{"plan_id": first["plan_id"], "results": x.results})
+			want(t, got, "/stop_reason", `"invalid_request:`+x.reason+`:results"`, "/next/action", `"fix_and_retry"`,
+				"/next/arguments/results", x.offered, "/next/fill", x.fill)
+			next := nextSaid(text)
+			again, _, _ := c.planned(next["tool"].(string), next["arguments"])
+			if again["status"] != "waiting" {
+				t.Errorf("what next said came to %v, want another wait", again["stop_reason"])
+			}
+		})
+	}
+}
+
 // Whatever stands in a plan, nothing of it is taken for ours in a text, a page or a drawing.
 func TestHostilePlan(t *testing.T) {
 	c := connect(t, serving(t, planning))

@@ -45,12 +45,26 @@ func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair
 		if _, is := p.Pointer.In(r.arguments); is && !was {
 			continue // a member under a misspelt name stands there now
 		}
-		also = append(also, p.Pointer)
+		also = append(also, r.fillable(p))
 	}
 	for _, at := range also {
 		r.leave(c, at)
 	}
 	return r
+}
+
+// fillable is the place that the reader fills for a problem: its own. A result for what takes none is mended by nothing that
+// stands there, so that it goes, and the results are filled as a whole.
+func (r *repair) fillable(p gateway.Problem) ijson.Pointer {
+	const results = "results"
+	tokens := p.Pointer.Tokens()
+	of := p.Reason == classNotFound.reason(results) || p.Reason == classMismatch.reason(results)
+	if !of || len(tokens) != 2 {
+		return p.Pointer
+	}
+	root, _ := gateway.Fix{At: p.Pointer, Remove: true}.Apply(r.arguments)
+	r.arguments, _ = root.(map[string]any)
+	return parent(p.Pointer)
 }
 
 // opened is the caller's call as sent, with the intents that came as texts put as values where a place inside them is
