@@ -4,9 +4,6 @@ import "slices"
 
 // close stores how far the plan came and makes the result.
 func (x *execution) close(s *stop, text string) Result {
-	if x.plan == nil { // it was lost to somebody else
-		return x.result(s)
-	}
 	last := &PlanRun{RunID: x.run.ID(), Status: "ok", StopReason: Success}
 	if s != nil {
 		last.StopReason = s.reason
@@ -20,11 +17,9 @@ func (x *execution) close(s *stop, text string) Result {
 	}
 	x.plan.Last, x.plan.Waits = last, ""
 	x.traced()
-	plan := x.plan
 	if conflict := x.commit(PhaseExecute, false); conflict != nil {
 		return x.result(conflict)
 	}
-	x.plan = plan
 	r := x.account(s)
 	if text != "" {
 		r = r.answered(text)

@@ -121,12 +121,10 @@ func (x *execution) calls() int {
 // unopened is what a run came to that carried nothing out. That its tools may not be called is kept with the plan.
 func (x *execution) unopened(s *stop) Result {
 	if x.held && strings.HasPrefix(s.reason, string(gateway.ExecutorFamily)) {
-		plan := x.plan
 		x.plan.Last = &PlanRun{RunID: x.run.ID(), Status: "stopped", StopReason: s.reason}
 		if conflict := x.commit(PhaseExecute, false); conflict != nil {
 			return x.result(conflict)
 		}
-		x.plan = plan
 		return x.account(s)
 	}
 	x.giveBack(PhaseExecute)
