@@ -84,6 +84,10 @@ func TestApprovalsShowAPlan(t *testing.T) {
 		t.Errorf("offered is\n%s", claims)
 	}
 	harmless(t, "stdout", out)
+	const want = "approve " + askedID + " --edit: another plan is another question, which a replan asks\ntry: without --edit, to approve the plan as it is\n"
+	if code, _, errs := f.command(t, nil, "approve", askedID, "--edit", "revision=3"); code != 2 || !strings.HasSuffix(errs, want) || len(f.decided) > 0 {
+		t.Errorf("an edit of a plan = %d, %q, decided %v; want 2 and %q", code, errs, f.decided, want)
+	}
 
 	call := askedPlan(askedID)
 	call.Question.Step = "plan_execute#1" // a call of a tool of that name, with these arguments
