@@ -113,6 +113,28 @@ func AskWords(name string) string {
 	return name
 }
 
+// StepCounts are how many steps of a plan are of which kind, as they stand in a list. A step that cannot run is of none.
+func StepCounts(plan gateway.Envelope) []string {
+	n := map[string]int{}
+	for _, s := range plan.Steps {
+		if s.Effect != "" {
+			n[string(s.Effect)]++
+		} else {
+			n[s.Tool]++
+		}
+	}
+	var list []string
+	for _, kind := range []struct{ name, words string }{
+		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
+		{gateway.CallerExecutor, "%d by the client's agent"},
+	} {
+		if n[kind.name] > 0 {
+			list = append(list, fmt.Sprintf(kind.words, n[kind.name]))
+		}
+	}
+	return list
+}
+
 // planningPhase is the phase of an effect of the planning tools; "" for what may be of any.
 func planningPhase(b patterns.IntentBody) string {
 	switch b.EffectKind {

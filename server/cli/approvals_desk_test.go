@@ -174,11 +174,11 @@ func (f *fakeDesk) Record(id string) ([]patterns.Event, int64, error) {
 
 func (f *fakeDesk) List(patterns.Filter) (patterns.Page, error) { return patterns.Page{}, nil }
 
-// Changed waits for a question that comes.
 func (f *fakeDesk) Plan(id string) (patterns.PlanState, error) {
 	return patterns.PlanState{}, patterns.ErrNoPlan
 }
 
+// Changed waits for a question that comes.
 func (f *fakeDesk) Changed(ctx context.Context, since uint64) ([]string, uint64) {
 	if f.more == nil {
 		<-ctx.Done()

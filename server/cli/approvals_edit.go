@@ -21,6 +21,9 @@ func editOf(what string, asked patterns.Asked, words []string) (gateway.Choice, 
 	if len(words) == 0 {
 		return gateway.ChooseApprove, nil, nil
 	}
+	if _, whole := asked.Plan(); whole {
+		return "", nil, usage(what+" --edit", errors.New("another plan is another question, which a replan asks"), "without --edit, to approve the plan as it is")
+	}
 	args := maps.Clone(asked.Question.Args)
 	if args == nil {
 		args = map[string]any{}

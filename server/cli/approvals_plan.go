@@ -9,18 +9,26 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns/record"
 )
+
+// maxStepName is how long the id and the tool of a step may be: neither is cut, or two steps could look the same.
+const maxStepName = 64
 
 // planLines are the steps of a plan that a person is asked about whole, in the order in which they would run: each with all its
 // arguments, and what is known of those that come from another step.
 func planLines(plan gateway.Envelope, width int) string {
 	var b strings.Builder
 	if c := plan.Change; c != nil {
-		fmt.Fprintf(&b, "These are new since the plan was changed (%s, revision %d); removed: %s.\n\n",
-			clip(c.Kind, maxName), plan.Revision, clip(strings.Join(c.Removed, ", "), maxPhrase))
+		ids := make([]string, len(c.Removed))
+		for i, id := range c.Removed {
+			ids[i] = clip(id, maxStepName)
+		}
+		text := fmt.Sprintf("These are new since the plan was changed (%s, revision %d); removed: %s.", clip(c.Kind, maxName), plan.Revision, strings.Join(ids, ", "))
+		b.WriteString(folded(text, width, "") + "\n\n")
 	}
 	for i, s := range plan.Steps {
-		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, clip(s.ID, maxName), clip(s.Tool, maxName), stepWords(s), argumentLines(s.Args, nil, width))
+		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, clip(s.ID, maxStepName), clip(s.Tool, maxStepName), stepWords(s), argumentLines(s.Args, nil, width))
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			text := fmt.Sprintf("%s: another step's value, any at all", at)
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
@@ -29,7 +37,7 @@ func planLines(plan gateway.Envelope, width int) string {
 			b.WriteString(fencedTo(math.MaxInt, "  ", text, width))
 		}
 	}
-	return b.String() + "\n" + planCounts(plan) + "\n"
+	return b.String() + "\nSteps: " + strings.Join(record.StepCounts(plan), ", ") + ". Each may run once, as it stands here.\n"
 }
 
 // stepWords say what a step may do, or who does it.
@@ -43,28 +51,6 @@ func stepWords(s gateway.EnvelopeStep) string {
 		return " (the client's agent does it)"
 	}
 	return " (no tool that is known here: it will not run)"
-}
-
-// planCounts are how many steps are of which kind.
-func planCounts(plan gateway.Envelope) string {
-	n := map[string]int{}
-	for _, s := range plan.Steps {
-		if s.Effect != "" {
-			n[string(s.Effect)]++
-		} else {
-			n[s.Tool]++
-		}
-	}
-	var list []string
-	for _, kind := range []struct{ name, words string }{
-		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
-		{gateway.CallerExecutor, "%d by the client's agent"},
-	} {
-		if n[kind.name] > 0 {
-			list = append(list, fmt.Sprintf(kind.words, n[kind.name]))
-		}
-	}
-	return "Steps: " + strings.Join(list, ", ") + ". Each may run once, as it stands here."
 }
 
 // planClaims are the words of who made the plan.

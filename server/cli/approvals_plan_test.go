@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,31 @@ func askedPlan(id string) patterns.Asked {
 	return a
 }
 
+// Long ids and tools stand whole, and so does all that a replan removed: what is approved is told apart.
+func TestApprovalsShowAPlanWhole(t *testing.T) {
+	f := newFakeDesk(t)
+	a := askedPlan(askedID)
+	e, _ := a.Plan()
+	long := strings.Repeat("x", maxStepName-1)
+	e.Steps = []gateway.EnvelopeStep{{ID: long + "1", Tool: long + "3", Effect: catalog.Read}, {ID: long + "2", Tool: long + "4", Effect: catalog.Destructive}}
+	e.Change.Removed = nil
+	for i := range 60 {
+		e.Change.Removed = append(e.Change.Removed, fmt.Sprint("removed_", i))
+	}
+	a.Question.Args = e.Value()
+	a.Digest = a.Question.Digest()
+	f.asked = []patterns.Asked{a}
+	code, out, errs := f.command(t, nil, "show", "03f2")
+	if code != 0 {
+		t.Fatalf("show = %d: %s", code, errs)
+	}
+	for _, want := range []string{"1. " + long + "1: " + long + "3 (only reads)", "2. " + long + "2: " + long + "4 (destroys)", "removed_0,", "removed_59."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("show does not hold %q:\n%s", want, out)
+		}
+	}
+}
+
 // A plan is shown step by step, with all that each may do; what its maker says of it stands apart, as a claim.
 func TestApprovalsShowAPlan(t *testing.T) {
 	f := newFakeDesk(t)
@@ -58,6 +84,10 @@ func TestApprovalsShowAPlan(t *testing.T) {
 		t.Errorf("offered is\n%s", claims)
 	}
 	harmless(t, "stdout", out)
+	const want = "approve " + askedID + " --edit: another plan is another question, which a replan asks\ntry: without --edit, to approve the plan as it is\n"
+	if code, _, errs := f.command(t, nil, "approve", askedID, "--edit", "revision=3"); code != 2 || !strings.HasSuffix(errs, want) || len(f.decided) > 0 {
+		t.Errorf("an edit of a plan = %d, %q, decided %v; want 2 and %q", code, errs, f.decided, want)
+	}
 
 	call := askedPlan(askedID)
 	call.Question.Step = "plan_execute#1" // a call of a tool of that name, with these arguments

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -109,14 +108,8 @@ func TestPlanJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := newPlanJudge()
 			j.answer("", decode(t, planJudged).(map[string]any), changed(t, decode(t, planJudged), tt.at, tt.to).(map[string]any))
-			if tt.fault == "none" {
-				if len(j.faults) > 0 {
-					t.Errorf("%s = %s: got faults %q, want none", tt.at, tt.to, j.faults)
-				}
-				return
-			}
-			if !slices.ContainsFunc(j.faults, func(f string) bool { return faultAt(f, tt.fault) }) {
-				t.Errorf("%s = %s: got faults %q, want one at %s", tt.at, tt.to, j.faults, tt.fault)
+			if !complains(j.faults, tt.fault) {
+				t.Errorf("%s = %s: got faults %q, want %s", tt.at, tt.to, j.faults, tt.fault)
 			}
 		})
 	}
@@ -154,11 +147,7 @@ func TestPlanJudgeHoldsTogether(t *testing.T) {
 			rounded(done, len(rows)), tt.rows, tt.lists, len(rows), counts["pending"], done, counts["failed"])).(map[string]any)
 		j := newPlanJudge()
 		j.answer("", got, got)
-		ok := len(j.faults) == 0
-		if tt.fault != "none" {
-			ok = slices.ContainsFunc(j.faults, func(f string) bool { return faultAt(f, tt.fault) })
-		}
-		if !ok {
+		if !complains(j.faults, tt.fault) {
 			t.Errorf("%s: got faults %q, want %s", name, j.faults, tt.fault)
 		}
 	}
@@ -217,11 +206,7 @@ func TestPlanJudgeOfRequests(t *testing.T) {
 		body := ijson.Canonical(map[string]any{"messages": []any{map[string]any{"role": "user", "content": string(ijson.Canonical(user))}}})
 		j := newPlanJudge()
 		w.judgeRequests(j, []llmtest.Request{{Body: body}})
-		ok := len(j.faults) == 0
-		if tt.fault != "none" {
-			ok = len(j.faults) == 1 && faultAt(j.faults[0], tt.fault)
-		}
-		if !ok {
+		if !complains(j.faults, tt.fault) || len(j.faults) > 1 {
 			t.Errorf("%s: got faults %q, want %s", name, j.faults, tt.fault)
 		}
 	}
@@ -234,7 +219,7 @@ func TestPlanJudgeOfRequests(t *testing.T) {
 		"the other phase": {[]llmtest.Request{{Body: []byte(`{"response_format":{"type":"json_object"},"messages":[{"role":"user","content":"{}"}]}`)}}, "/requests/0/phase"},
 	} {
 		j := newPlanJudge()
-		if w.judgeRequests(j, tt.got); !slices.ContainsFunc(j.faults, func(f string) bool { return faultAt(f, tt.fault) }) {
+		if w.judgeRequests(j, tt.got); !complains(j.faults, tt.fault) {
 			t.Errorf("%s: got faults %q, want %s", name, j.faults, tt.fault)
 		}
 	}

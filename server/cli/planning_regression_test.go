@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"patterngate/patterns/llm/llmtest"
 )
@@ -141,7 +142,7 @@ func TestPlanningCase07(t *testing.T) {
 // until asks for a plan's status until a place holds this; each look is the next event.
 func (c *planClient) until(plan, pointer, want string) planAnswer {
 	c.t.Helper()
-	for range 5000 {
+	for end := time.Now().Add(planPatience); time.Now().Before(end); {
 		if a := c.call("status", "plan_id", plan); a.at(pointer) == want {
 			return a
 		}

@@ -1,13 +1,13 @@
 package web
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/record"
 )
 
 // askedPlan is a plan that a person is asked about whole.
@@ -36,14 +36,13 @@ func planOf(a patterns.Asked) *askedPlan {
 	if !whole {
 		return nil
 	}
-	page := &askedPlan{ID: name(e.Plan), Revision: e.Revision, Known: planID.MatchString(e.Plan)}
+	page := &askedPlan{ID: name(e.Plan), Revision: e.Revision, Known: planID.MatchString(e.Plan), Counts: record.StepCounts(e)}
 	if e.Change != nil {
 		page.Kind = name(e.Change.Kind)
 		for _, id := range e.Change.Removed {
 			page.Removed = append(page.Removed, name(id))
 		}
 	}
-	n := map[string]int{}
 	for _, s := range e.Steps {
 		step := askedStep{ID: name(s.ID), Tool: name(s.Tool), Effect: effectWord(string(s.Effect)), Who: workerWords(s), Arguments: argumentsOf(s.Args, nil)}
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
@@ -54,18 +53,6 @@ func planOf(a patterns.Asked) *askedPlan {
 			step.Bounds = append(step.Bounds, argument{Name: visible(at), Value: fits})
 		}
 		page.Steps = append(page.Steps, step)
-		if n[s.Tool]++; s.Effect != "" {
-			n[s.Tool]--
-			n[string(s.Effect)]++
-		}
-	}
-	for _, kind := range []struct{ name, words string }{
-		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
-		{gateway.CallerExecutor, "%d by the client's agent"},
-	} {
-		if n[kind.name] > 0 {
-			page.Counts = append(page.Counts, fmt.Sprintf(kind.words, n[kind.name]))
-		}
 	}
 	return page
 }

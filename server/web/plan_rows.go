@@ -55,9 +55,11 @@ const (
 	maxGoal        = 16 << 10 // characters
 	maxDescription = 4000
 	maxInput       = 1 << 10 // bytes of one result that is an input
-	maxInputs      = 20      // of one subtask
+	maxInputs      = 20      // of one subtask, while there is room
 	maxAttempts    = 50      // of one subtask, the newest
 	maxAnswerShown = 16 << 10
+	maxLinks       = 10_000 // in lists of subtasks
+	leastLinks     = 3      // of one list where these are used up
 )
 
 // space is how much may still be put on a page, in bytes.
@@ -102,12 +104,13 @@ type subtasks struct {
 	stands  map[string]bool   // anchors that are used
 	level   map[string]int
 	tries   int // rows of attempts that are left
+	names   int // links to subtasks that are left
 }
 
 var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 func newSubtasks(now *planNow, status map[string]patterns.SubtaskStatus) *subtasks {
-	s := &subtasks{planNow: now, status: status, room: &space{maxSteps}, anchors: map[string]string{}, stands: map[string]bool{}, level: map[string]int{}, tries: maxRows}
+	s := &subtasks{planNow: now, status: status, room: &space{maxSteps}, anchors: map[string]string{}, stands: map[string]bool{}, level: map[string]int{}, tries: maxRows, names: maxLinks}
 	s.shown = min(len(now.view.Plan.Subtasks), maxSubtasks)
 	for i, row := range now.view.Plan.Subtasks[:s.shown] {
 		s.anchor(row.ID, i)
@@ -145,8 +148,10 @@ func (s *subtasks) link(id string) link {
 
 // links lead to subtasks; more says how many are left out.
 func (s *subtasks) links(ids []string) (list []link, more string) {
+	most := min(maxIDsShown, max(s.names, leastLinks))
+	s.names -= min(len(ids), most)
 	for i, id := range ids {
-		if i == maxIDsShown {
+		if i == most {
 			return list, "and " + grouped(len(ids)-i) + " more"
 		}
 		list = append(list, s.link(id))
@@ -229,7 +234,7 @@ func parent(row patterns.SubtaskRow) []string {
 func (s *subtasks) takes(t *subtask, row patterns.SubtaskRow) {
 	ids := s.inputs(row)
 	for i, id := range ids {
-		if i == maxInputs {
+		if i == maxInputs || s.room.left <= 0 {
 			t.MoreInputs = "And " + count(len(ids)-i, "more input") + "."
 			return
 		}

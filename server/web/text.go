@@ -14,16 +14,17 @@ import (
 
 // How much of an outsider's text stands on a page, where it is not the call itself.
 const (
-	maxName  = 64       // characters of a name
-	maxWords = 1000     // characters of a comment or reason
-	maxClaim = 64 << 10 // bytes of what a client asked for
-	maxValue = 8 << 10  // bytes of a step's arguments or observation
-	maxSteps = 1 << 20  // bytes of all of these on one page
-	leastCut = 256      // bytes of one where these are used up
-	maxRows  = 2000     // rows of a timeline
-	maxPage  = 1000     // rows of the inbox
-	maxForm  = 64 << 10 // bytes of a form
-	maxTyped = 40 << 10 // bytes of a form that its fields for changed arguments may take
+	maxName   = 64       // characters of a name
+	maxWords  = 1000     // characters of a comment or reason
+	maxClaim  = 64 << 10 // bytes of what a client asked for
+	maxValue  = 8 << 10  // bytes of a step's arguments or observation
+	maxSteps  = 1 << 20  // bytes of all of these on one page
+	leastCut  = 256      // bytes of one where these are used up
+	maxIndent = 6        // times as long that JSON becomes with line ends and blanks
+	maxRows   = 2000     // rows of a timeline
+	maxPage   = 1000     // rows of the inbox
+	maxForm   = 64 << 10 // bytes of a form
+	maxTyped  = 40 << 10 // bytes of a form that its fields for changed arguments may take
 )
 
 // visible is text with every character that does not show by itself spelled as JSON spells it: what [patterngate/server.Visible]
@@ -89,15 +90,16 @@ func lines(text string, n int) string {
 	return string(shown)
 }
 
-// document is a decoded value as JSON for people: indented, every line end in a text shown where it is, everything that does
-// not show by itself spelled. It is whole.
+// document is a decoded value as JSON for people: indented as [pretty] does it, every line end in a text shown where it is,
+// everything that does not show by itself spelled. It is whole.
 func document(v any) string { return pretty(ijson.Canonical(v)) }
 
-// pretty is JSON text as [document] shows it; what is no JSON is shown as it stands.
+// pretty is JSON text as [document] shows it; what is no JSON is shown as it stands, and what is nested so deeply that it would be
+// blanks for the most part is not indented.
 func pretty(text []byte) string {
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		var b bytes.Buffer
-		if json.Indent(&b, text, "", "  ") == nil {
+		if json.Indent(&b, text, "", "  ") == nil && b.Len() <= maxIndent*len(text)+leastCut {
 			text = b.Bytes()
 		}
 	}
