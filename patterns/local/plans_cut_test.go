@@ -2,8 +2,11 @@ package local_test
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/local"
 )
 
 // A run that waits with all that it did stored gives its plan back also where it is ended without its code; one that is in the
@@ -53,5 +56,32 @@ func TestPlanOfARunEndedWithoutItsCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		later.expect("load", "load ok v1 new; release ok")
+	})
+}
+
+// However often a run is to make way that waits beneath another, one clock looks whether it may.
+func TestOneClockBeneathAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &local.Engine{CallerWait: time.Hour}
+		defer e.Close()
+		codes := map[string]func(*planner){
+			"create": func(p *planner) { p.create("new", false) },
+			"work":   func(p *planner) { p.load(false); p.wait(); p.release() },
+			"back":   func(p *planner) { p.load(true); p.rest(); p.release() },
+		}
+		e.Runs(performing(codes))
+		s := shelf{port{e, &begun{}}, t, codes}
+		s.expect("create", "create ok")
+		worker, _ := s.run("work")
+		other := s.resting("back")
+		first := e.Expire(worker)
+		e.Expire(worker)
+		if first.Stop() {
+			t.Error("two clocks look at the run")
+		}
+		s.stop(other)
+		if got := s.ended(worker); got != "load ok v1 new; waited failed expired; release ok" {
+			t.Errorf("the waiting run: %s", got)
+		}
 	})
 }
