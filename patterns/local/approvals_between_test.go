@@ -31,6 +31,25 @@ func newOutsider(t *testing.T, path string) outsider {
 	return outsider{t, db}
 }
 
+// approvedBefore is the question of a run that was approved, with a key where that is said, when the process that put it went.
+func approvedBefore(t *testing.T, path string, job patterns.Job, by signer, signed bool) patterns.Asked {
+	t.Helper()
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	q := waits(t, e, job)
+	d := say(q, gateway.ChooseApprove, nil)
+	if signed {
+		if err := e.Approvals().Enroll(by.enrolled(by)); err != nil {
+			t.Fatal(err)
+		}
+		d = by.decides(d)
+	}
+	if _, err := e.Approvals().Decide(d); err != nil {
+		t.Fatal(err)
+	}
+	e.Close()
+	return q
+}
+
 // writes changes the file. It may be called from any goroutine.
 func (o outsider) writes(statement string, args ...any) {
 	if _, err := o.db.Exec(statement, args...); err != nil {
@@ -190,19 +209,7 @@ func TestApprovalsThatChangeBeforeTheirCall(t *testing.T) {
 			t.Run(name+"/"+moment, func(t *testing.T) {
 				t.Parallel()
 				path, job := newState(t), inbox(t, "")
-				e := opened(t, path, jobs{job.Spec.Name: job})
-				q := waits(t, e, job)
-				d := say(q, gateway.ChooseApprove, nil)
-				if tt.signed {
-					if err := e.Approvals().Enroll(anna.enrolled(anna)); err != nil {
-						t.Fatal(err)
-					}
-					d = anna.decides(d)
-				}
-				if _, err := e.Approvals().Decide(d); err != nil {
-					t.Fatal(err)
-				}
-				e.Close()
+				q := approvedBefore(t, path, job, anna, tt.signed)
 				desk, file := opened(t, path, nil), newOutsider(t, path)
 				var once sync.Once
 				change := func() {

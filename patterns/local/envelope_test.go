@@ -240,19 +240,7 @@ func TestSharesThatChangeBeforeTheirCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path, job := newState(t), errand(t, patterns.RequirePlan)
-			e := opened(t, path, jobs{job.Spec.Name: job})
-			q := waits(t, e, job)
-			d := say(q, gateway.ChooseApprove, nil)
-			if tt.signed {
-				if err := e.Approvals().Enroll(anna.enrolled(anna)); err != nil {
-					t.Fatal(err)
-				}
-				d = anna.decides(d)
-			}
-			if _, err := e.Approvals().Decide(d); err != nil {
-				t.Fatal(err)
-			}
-			e.Close()
+			q := approvedBefore(t, path, job, anna, tt.signed)
 			desk, file := opened(t, path, nil), newOutsider(t, path)
 			next := opened(t, path, jobs{job.Spec.Name: job})
 			var once sync.Once

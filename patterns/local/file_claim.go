@@ -202,6 +202,9 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 			_, err = s.exec(updateEnded, last.Seq, last.Hash, last.At, last.At, end.Status, reason, phase, summary, l.n)
 		}
 		if err == nil {
+			err = f.giveBack(s, l)
+		}
+		if err == nil {
 			err = t.forget(s)
 		}
 		return err

@@ -97,6 +97,7 @@ func (e inMemory) goOn(r *run, w *patterns.Waiting, out OutcomeBody, notes ...No
 		return false
 	}
 	if out.State != patterns.Canceled && e.over(r) { // its time is over when it has its plan again
+		r.clock.Stop() // it may be another than the clock that ends it: one looks again, however many do
 		r.clock = time.AfterFunc(again, func() { e.goOn(r, w, out, notes...) })
 		e.mu.Unlock()
 		return true

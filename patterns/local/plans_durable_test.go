@@ -374,6 +374,7 @@ func TestPlansInMemoryMakeWay(t *testing.T) {
 	content := make([]byte, 8<<20) // is no plan, which nobody judges before it is loaded
 	s := shelved(t, openers["memory"], map[string]func(*planner){
 		"keep": func(p *planner) { p.create("mine", true); p.wait() },
+		"dies": func(p *planner) { p.load(true) },
 		"many": func(p *planner) {
 			for i := range 9 {
 				p.step(patterns.PlanStep{Op: patterns.CreateOp, Plan: planAt(i), Content: content, Revision: 1})
@@ -381,6 +382,7 @@ func TestPlansInMemoryMakeWay(t *testing.T) {
 		},
 	})
 	s.run("keep")
+	s.run("dies") // over it, and is no more
 	s.run("many")
 	for id, want := range map[string]error{
 		planAt(0): patterns.ErrNoPlan, planAt(1): patterns.ErrNoPlan, planAt(2): patterns.ErrPlanCorrupt, planAt(8): patterns.ErrPlanCorrupt, aPlan: nil,

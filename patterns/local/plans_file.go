@@ -227,3 +227,25 @@ func (f *file) reclaim(s *session, l *loaded) (lost bool, err error) {
 	}
 	return lost, nil
 }
+
+// giveBack gives back the plans of a run that is ended without its code, where all that it did is stored with them. What one did
+// that was in the middle of its work stands in its record alone: its plan stays claimed.
+func (f *file) giveBack(s *session, l *loaded) error {
+	if waitsAs(patterns.WaitingKind(l.waitingKind), l.waitsKey) != runWaits {
+		return nil
+	}
+	t := plansIn{f, s}
+	for _, n := range l.history.plans() {
+		r, err := t.row(n)
+		if err == nil && r != nil {
+			_, err = holder(t, r)
+		}
+		if err == nil {
+			err = planAct{run: l.n}.release(t, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

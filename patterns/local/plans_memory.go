@@ -62,7 +62,8 @@ func (p *plansHere) makeWay(newest *planRow) {
 		if left <= maxPlans && bytes <= maxPlanBytes {
 			return
 		}
-		if how, _ := p.stands(r.run); r != newest && (r.run == 0 || how == runOver) {
+		seen := *r // of one whose holder is no more the run beneath has it
+		if how, _ := holder(p, &seen); r != newest && how == runOver {
 			delete(p.plans, r.n)
 			left, bytes = left-1, bytes-len(r.body)
 		}
