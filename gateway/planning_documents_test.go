@@ -127,15 +127,17 @@ func TestFitsExpect(t *testing.T) {
 		expect, value string
 		want          []string
 	}{
-		"anything":      {`null`, `{"a":1}`, nil},
-		"fits":          {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":3,"x":1}`, nil},
-		"another type":  {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":"3"}`, []string{"/n"}},
-		"too small":     {`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":0}`, []string{"/n"}},
-		"missing":       {`{"required":["n","m"]}`, `{}`, []string{"/m", "/n"}},
-		"null":          {`{"type":"object"}`, `null`, []string{""}},
-		"by definition": {`{"$defs":{"t":{"type":"string"}},"type":"array","items":{"$ref":"#/$defs/t"}}`, `["a",1]`, []string{"/1"}},
-		"no schema":     {`{"type":"x"}`, `1`, []string{""}},
-		"far too much":  {`{"type":"string","pattern":"^(a{900}){1}$"}`, `"` + strings.Repeat("a", 60<<10) + `"`, []string{""}},
+		"anything":        {`null`, `{"a":1}`, nil},
+		"fits":            {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":3,"x":1}`, nil},
+		"another type":    {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":"3"}`, []string{"/n"}},
+		"too small":       {`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":0}`, []string{"/n"}},
+		"missing":         {`{"required":["n","m"]}`, `{}`, []string{"/m", "/n"}},
+		"null":            {`{"type":"object"}`, `null`, []string{""}},
+		"by definition":   {`{"$defs":{"t":{"type":"string"}},"type":"array","items":{"$ref":"#/$defs/t"}}`, `["a",1]`, []string{"/1"}},
+		"no schema":       {`{"type":"x"}`, `1`, []string{""}},
+		"far too much":    {`{"type":"string","pattern":"^(a{900}){1}$"}`, `"` + strings.Repeat("a", 60<<10) + `"`, []string{""}},
+		"too many checks": {`{"items":{"allOf":[` + strings.Repeat("false,", 1299) + `false]}}`, "[" + strings.Repeat("1,", 8999) + "1]", []string{""}},
+		"a large one":     {`{"items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}`, "[" + strings.Repeat(`{"n":1},`, 8000) + `{"n":"1"}]`, []string{"/8000/n"}},
 	}
 	for name, tt := range tests {
 		var got []string
