@@ -213,3 +213,43 @@ func shown(problems []gateway.Problem) any {
 	}
 	return list
 }
+
+// A call may want fewer subtasks than a plan must have: then both are said, the least first.
+func TestParseSubtasksCounts(t *testing.T) {
+	for n, want := range map[int][]string{
+		1: {"invalid_plan:min_subtasks", "/subtasks min_subtasks"},
+		2: nil,
+		3: {"invalid_plan:max_subtasks", "/subtasks max_subtasks"},
+	} {
+		rules := subtaskRules(t)
+		rules.Min, rules.Max = 2, 2
+		if diff := cmp.Diff(want, parsed(rules, n)); diff != "" {
+			t.Errorf("%d of 2, -want +got:\n%s", n, diff)
+		}
+	}
+	rules := subtaskRules(t)
+	rules.Min, rules.Max = 5, 3
+	if diff := cmp.Diff([]string{"invalid_plan:min_subtasks", "/subtasks min_subtasks", "/subtasks max_subtasks"}, parsed(rules, 4)); diff != "" {
+		t.Errorf("4 of at least 5 and at most 3, -want +got:\n%s", diff)
+	}
+}
+
+// parsed is the verdict on a plan of n subtasks.
+func parsed(rules gateway.DocumentRules, n int) []string {
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = sub("s" + string(rune('a'+i)))
+	}
+	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(rows...)), rules)
+	return verdict(refusal)
+}
+
+// A tool of the catalog that is called as an executor is does not stand for it.
+func TestParseSubtasksKnowsExecutors(t *testing.T) {
+	rules := subtaskRules(t)
+	rules.Allowed = []string{"model", "caller"}
+	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
+	if refusal == nil || refusal.Reason != "invalid_plan:executor_not_allowed:model" {
+		t.Errorf("ParseSubtasks = %v, want it refused: no model is configured", refusal)
+	}
+}
