@@ -112,7 +112,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
 		p.Args = ruling.Args
-		if call, stop = g.typed(p); stop != nil {
+		if call, stop = g.changed(p, call.hash); stop != nil {
 			return Permit{}, stop
 		}
 	}
@@ -181,10 +181,19 @@ func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	if _, ok := g.config.Catalog.Tool(p.Tool); !ok {
 		return nil, g.refuse("missing", p)
 	}
-	if stop := g.loop(p.Tool, ijson.ArgsHash(p.Args), p.Again); stop != nil {
+	if stop := g.loop(p); stop != nil {
 		return nil, stop
 	}
 	return g.typed(p)
+}
+
+// changed checks a call whose arguments the policy changed. Another that was sent with these is the same call.
+func (g *Gate) changed(p Proposal, proposed string) (*judged, *Stop) {
+	call, stop := g.typed(p)
+	if stop == nil && call.hash != proposed {
+		stop = g.repeats(p)
+	}
+	return call, stop
 }
 
 // typed checks a call's arguments and takes them over.
@@ -215,23 +224,35 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 }
 
 // loop counts the call against the limits on repetition. A refused one is not counted.
-func (g *Gate) loop(tool, hash string, again bool) *Stop {
-	limit, call := g.config.Budget.calls(tool), signature{tool, hash}
-	perTool, repeat := "loop_detected", "loop_detected"
-	if g.config.SplitLoops {
-		perTool, repeat = "loop_detected:per_tool_limit", "loop_detected:signature_repeat"
+func (g *Gate) loop(p Proposal) *Stop {
+	if !g.config.Budget.calls(p.Tool).MaxCalls.Allows(g.perTool[p.Tool] + 1) {
+		return g.loops("per_tool_limit")
 	}
-	switch {
-	case !limit.MaxCalls.Allows(g.perTool[tool] + 1):
-		return &Stop{Reason: perTool}
-	case !again && !limit.MaxSameCall.Allows(g.same[call]+1):
-		return &Stop{Reason: repeat}
+	if stop := g.repeats(p); stop != nil {
+		return stop
 	}
-	g.perTool[tool]++
-	if !again {
-		g.same[call]++
-	}
+	g.perTool[p.Tool]++
 	return nil
+}
+
+// repeats counts the call against the limit of the same calls.
+func (g *Gate) repeats(p Proposal) *Stop {
+	call := signature{p.Tool, ijson.ArgsHash(p.Args)}
+	switch {
+	case p.Again:
+		return nil
+	case !g.config.Budget.calls(p.Tool).MaxSameCall.Allows(g.same[call] + 1):
+		return g.loops("signature_repeat")
+	}
+	g.same[call]++
+	return nil
+}
+
+func (g *Gate) loops(how string) *Stop {
+	if !g.config.SplitLoops {
+		return &Stop{Reason: "loop_detected"}
+	}
+	return &Stop{Reason: "loop_detected:" + how}
 }
 
 // owned is a copy of arguments that shares nothing with them, so that what was judged stays what it was.

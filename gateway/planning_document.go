@@ -118,7 +118,8 @@ func (o object) subtasks(rules DocumentRules, complete bool) ([]any, bool) {
 		most = min(most, rules.Round)
 	}
 	least := max(rules.Min, 1)
-	switch n := len(list); {
+	n := len(list)
+	switch {
 	case !isList:
 		o.wrong("missing_subtasks", "subtasks", fmt.Sprintf("a list of %d to %d subtasks", least, max(most, 0)))
 		return nil, false
@@ -127,13 +128,13 @@ func (o object) subtasks(rules DocumentRules, complete bool) ([]any, bool) {
 	case n == 0:
 		o.wrong("empty", "subtasks", fmt.Sprintf("%d to %d subtasks", least, max(most, 0)))
 		return nil, false
-	case n > most:
-		o.wrong("max_subtasks", "subtasks", fmt.Sprintf("at most %d subtasks, not %d", max(most, 0), n))
-		return nil, false
 	case n < rules.Min:
 		o.wrong("min_subtasks", "subtasks", fmt.Sprintf("at least %d subtasks, not %d", rules.Min, n))
 	}
-	return list, true
+	if n > most {
+		o.wrong("max_subtasks", "subtasks", fmt.Sprintf("at most %d subtasks, not %d", max(most, 0), n))
+	}
+	return list, n <= most
 }
 
 // isSubtaskID reports whether a text is ^[a-z0-9][a-z0-9_-]{0,63}$.

@@ -127,15 +127,17 @@ func TestFitsExpect(t *testing.T) {
 		expect, value string
 		want          []string
 	}{
-		"anything":      {`null`, `{"a":1}`, nil},
-		"fits":          {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":3,"x":1}`, nil},
-		"another type":  {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":"3"}`, []string{"/n"}},
-		"too small":     {`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":0}`, []string{"/n"}},
-		"missing":       {`{"required":["n","m"]}`, `{}`, []string{"/m", "/n"}},
-		"null":          {`{"type":"object"}`, `null`, []string{""}},
-		"by definition": {`{"$defs":{"t":{"type":"string"}},"type":"array","items":{"$ref":"#/$defs/t"}}`, `["a",1]`, []string{"/1"}},
-		"no schema":     {`{"type":"x"}`, `1`, []string{""}},
-		"far too much":  {`{"type":"string","pattern":"^(a{900}){1}$"}`, `"` + strings.Repeat("a", 60<<10) + `"`, []string{""}},
+		"anything":        {`null`, `{"a":1}`, nil},
+		"fits":            {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":3,"x":1}`, nil},
+		"another type":    {`{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":"3"}`, []string{"/n"}},
+		"too small":       {`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`, `{"n":0}`, []string{"/n"}},
+		"missing":         {`{"required":["n","m"]}`, `{}`, []string{"/m", "/n"}},
+		"null":            {`{"type":"object"}`, `null`, []string{""}},
+		"by definition":   {`{"$defs":{"t":{"type":"string"}},"type":"array","items":{"$ref":"#/$defs/t"}}`, `["a",1]`, []string{"/1"}},
+		"no schema":       {`{"type":"x"}`, `1`, []string{""}},
+		"far too much":    {`{"type":"string","pattern":"^(a{900}){1}$"}`, `"` + strings.Repeat("a", 60<<10) + `"`, []string{""}},
+		"too many checks": {`{"items":{"allOf":[` + strings.Repeat("false,", 1299) + `false]}}`, "[" + strings.Repeat("1,", 8999) + "1]", []string{""}},
+		"a large one":     {`{"items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}`, "[" + strings.Repeat(`{"n":1},`, 8000) + `{"n":"1"}]`, []string{"/8000/n"}},
 	}
 	for name, tt := range tests {
 		var got []string
@@ -210,4 +212,44 @@ func shown(problems []gateway.Problem) any {
 		list[i] = p.Value()
 	}
 	return list
+}
+
+// A call may want fewer subtasks than a plan must have: then both are said, the least first.
+func TestParseSubtasksCounts(t *testing.T) {
+	for n, want := range map[int][]string{
+		1: {"invalid_plan:min_subtasks", "/subtasks min_subtasks"},
+		2: nil,
+		3: {"invalid_plan:max_subtasks", "/subtasks max_subtasks"},
+	} {
+		rules := subtaskRules(t)
+		rules.Min, rules.Max = 2, 2
+		if diff := cmp.Diff(want, parsed(rules, n)); diff != "" {
+			t.Errorf("%d of 2, -want +got:\n%s", n, diff)
+		}
+	}
+	rules := subtaskRules(t)
+	rules.Min, rules.Max = 5, 3
+	if diff := cmp.Diff([]string{"invalid_plan:min_subtasks", "/subtasks min_subtasks", "/subtasks max_subtasks"}, parsed(rules, 4)); diff != "" {
+		t.Errorf("4 of at least 5 and at most 3, -want +got:\n%s", diff)
+	}
+}
+
+// parsed is the verdict on a plan of n subtasks.
+func parsed(rules gateway.DocumentRules, n int) []string {
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = sub("s" + string(rune('a'+i)))
+	}
+	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(rows...)), rules)
+	return verdict(refusal)
+}
+
+// A tool of the catalog that is called as an executor is does not stand for it.
+func TestParseSubtasksKnowsExecutors(t *testing.T) {
+	rules := subtaskRules(t)
+	rules.Allowed = []string{"model", "caller"}
+	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
+	if refusal == nil || refusal.Reason != "invalid_plan:executor_not_allowed:model" {
+		t.Errorf("ParseSubtasks = %v, want it refused: no model is configured", refusal)
+	}
 }

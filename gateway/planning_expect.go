@@ -15,7 +15,8 @@ const (
 	maxExpect       = 16 << 10 // bytes of its canonical form
 	maxExpectWeight = 4_000    // values, and instructions of its patterns, each time that it refers to them
 	maxPattern      = 256      // bytes of a pattern
-	maxExpectWork   = 50 << 20 // weight times bytes of the value that is judged
+	maxExpectWork   = 50 << 20 // weight times bytes of the value that is judged: patterns read them
+	maxExpectChecks = 1 << 19  // weight times values in it: each may be checked, and be wrong, as often
 )
 
 // FitsExpect is what of a value does not fit what a subtask expects; the pointers start at the value, and the reasons are
@@ -28,7 +29,7 @@ func FitsExpect(expect, value any) []Problem {
 	switch {
 	case schema == nil:
 		return []Problem{problem("", "", value, "what the plan expects, which is no schema")}
-	case weight*len(ijson.Canonical(value)) > maxExpectWork:
+	case weight*len(ijson.Canonical(value)) > maxExpectWork || weight*valuesIn(value) > maxExpectChecks:
 		return []Problem{problem("", "", value, "a smaller value: it is too much to judge by this schema")}
 	}
 	var problems []Problem
@@ -40,6 +41,22 @@ func FitsExpect(expect, value any) []Problem {
 		problems = append(problems, problem("", w.Pointer, got, w.Want))
 	}
 	return CapProblems(problems)
+}
+
+// valuesIn counts a value with all in it.
+func valuesIn(v any) int {
+	sum := 1
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			sum += valuesIn(element)
+		}
+	case map[string]any:
+		for member := range maps.Values(v) { // in any order: the sum is the same
+			sum += valuesIn(member)
+		}
+	}
+	return sum
 }
 
 // compileExpect takes a schema from outside, nil if it is none. Its weight bounds what judging a value by it costs.

@@ -45,10 +45,11 @@ func newSubtaskParser(f *faults, rules DocumentRules, list []any, at ijson.Point
 	if rules.Strategy == Hierarchical {
 		p.known = append(p.known, "parent")
 	}
-	p.tools = map[string]bool{CallerExecutor: true, ModelExecutor: rules.LLM}
+	p.tools = map[string]bool{}
 	for _, name := range rules.Allowed {
 		p.tools[name] = true
 	}
+	p.tools[CallerExecutor], p.tools[ModelExecutor] = true, rules.LLM // whatever the catalog has
 	return p
 }
 

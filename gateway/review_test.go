@@ -213,6 +213,40 @@ func TestAdmitWithAReviewer(t *testing.T) {
 	}
 }
 
+// What the policy made the same is the same call, however it was proposed; one more attempt at it is no repetition.
+func TestWhatIsSentMayNotRepeat(t *testing.T) {
+	config := limits(99, 99, 1)
+	config.Catalog = tools(t, nil, "look")
+	config.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		if c.Args["n"] != 5.0 {
+			return gateway.Verdict{Decision: gateway.Revise, Reason: "five", Args: n(5)}
+		}
+		return gateway.Verdict{Decision: gateway.Approve}
+	})
+	for name, tt := range map[string]struct {
+		second gateway.Proposal
+		want   string
+	}{
+		"as it was sent":   {gateway.Proposal{Tool: "look", Args: n(5)}, "loop_detected"},
+		"changed to that":  {gateway.Proposal{Tool: "look", Args: n(8)}, "loop_detected"},
+		"as was proposed":  {gateway.Proposal{Tool: "look", Args: n(7)}, "loop_detected"},
+		"one more attempt": {gateway.Proposal{Tool: "look", Args: n(7), Again: true}, ""},
+	} {
+		gate := gateway.NewGate(config)
+		if _, stop := gate.Admit(gateway.Proposal{Tool: "look", Args: n(7)}); stop != nil {
+			t.Fatalf("%s: the first is refused: %s", name, stop.Reason)
+		}
+		permit, stop := gate.Admit(tt.second)
+		got := ""
+		if stop != nil {
+			got = stop.Reason
+		}
+		if got != tt.want || permit.Valid() != (tt.want == "") {
+			t.Errorf("%s: Admit = %q, permit %v, want %q", name, got, permit.Valid(), tt.want)
+		}
+	}
+}
+
 func TestReviewSeesTheLedger(t *testing.T) {
 	var seen []int
 	config := limits(99, 99, 99)

@@ -130,6 +130,14 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 		x.failed(i, row, stop.reason)
 		return
 	}
+	if before, _ := x.sent(i); x.once[i] != "" && permit.Effect() != catalog.Read && !ijson.Equal(permit.Args(), before) {
+		x.leave(i)
+		x.lost(i, row, "subtask_timeout") // with other arguments it would be another act, and the first may have happened
+		return
+	}
+	if x.plan.Subtasks[i].Sent = nil; !ijson.Equal(permit.Args(), args) {
+		x.plan.Subtasks[i].Sent = permit.Args()
+	}
 	row.ArgsHash = permit.Hash()
 	e := x.effect(PhaseExecute, x.doing(row))
 	e.Timeout, e.Once = x.spec.Budget.SubtaskTimeout, x.once[i]
@@ -143,6 +151,16 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 		return
 	}
 	x.settled(i, row, permit, out)
+}
+
+// sent are the arguments of a subtask's newest call; false where nothing could have been sent.
+func (x *execution) sent(i int) (map[string]any, bool) {
+	s := x.plan.Subtasks[i]
+	if s.Sent != nil {
+		return s.Sent, true
+	}
+	args, bad := gateway.Resolve(argsOf(s), x.resultOf)
+	return args, bad == ""
 }
 
 // admit has a call judged.
@@ -253,22 +271,34 @@ func (x *execution) doubt(i int, why string) {
 
 // failed takes a failed attempt: another follows, or what the call wants then.
 func (x *execution) failed(i int, row AttemptRow, reason string) {
-	row.StopReason = reason
-	x.add(i, row)
-	s := &x.plan.Subtasks[i]
-	s.Attempts = max(x.attempts[i], 1)
 	if x.call.OnFailure == RetryOnFailure && transient(reason) && x.attempts[i] <= x.call.MaxRetries {
+		s := x.tried(i, row, reason)
 		x.pause[i] = x.pauseBefore(s.ID, x.attempts[i])
 		x.rests[i] = true
 		x.resting = append(x.resting, i)
 		return
 	}
+	x.lost(i, row, reason)
+}
+
+// lost ends a subtask that failed for good.
+func (x *execution) lost(i int, row AttemptRow, reason string) {
+	s := x.tried(i, row, reason)
 	if s.StopReason = reason; x.call.OnFailure == SkipOnFailure {
 		s.Status = SubtaskSkipped
 		return
 	}
 	s.Status = SubtaskFailed
 	x.fault(i)
+}
+
+// tried enters an attempt that failed.
+func (x *execution) tried(i int, row AttemptRow, reason string) *PlannedSubtask {
+	row.StopReason = reason
+	x.add(i, row)
+	s := &x.plan.Subtasks[i]
+	s.Attempts = max(x.attempts[i], 1)
+	return s
 }
 
 // transient says that the same attempt may succeed in a while.

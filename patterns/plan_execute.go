@@ -94,13 +94,13 @@ func (x *execution) open() *stop {
 // long ago, and rules judge by it.
 func (x *execution) acted() []gateway.Entry {
 	var list []gateway.Entry
-	for _, s := range x.plan.Subtasks {
+	for i, s := range x.plan.Subtasks {
 		tool, there := x.spec.Catalog.Tool(s.Tool)
 		status, known := map[SubtaskStatus]gateway.EffectStatus{SubtaskCompleted: gateway.Finished, SubtaskInDoubt: gateway.InDoubt}[s.Status]
 		if !there || !known || tool.Effect == catalog.Read {
 			continue
 		}
-		if args, bad := gateway.Resolve(argsOf(s), x.resultOf); bad == "" {
+		if args, ok := x.sent(i); ok {
 			list = append(list, gateway.Entry{Tool: s.Tool, Effect: tool.Effect, Args: args, Status: status, Observation: s.Result})
 		}
 	}

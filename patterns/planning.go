@@ -109,6 +109,8 @@ type PlannedSubtask struct {
 	Bytes        int            `json:"bytes,omitempty"`  // of the whole result as compact text
 	// Once is the idempotency key of a call that may have acted: in a later run, too, it is the same act. It is not shown.
 	Once string `json:"once,omitempty"`
+	// Sent are the arguments of the newest call where the policy or a person left others than the plan's. It is not shown.
+	Sent map[string]any `json:"sent,omitempty"`
 }
 
 // RemovedSubtask is what a replan leaves of a subtask: its tombstone.

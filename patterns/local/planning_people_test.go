@@ -226,3 +226,60 @@ func TestPolicySeesWhatIsUnderWay(t *testing.T) {
 		})
 	}
 }
+
+// capped changes payments to what is left of 10, and shows each judgment's effects to see.
+func capped(see func([]gateway.Entry)) gateway.Reviewer {
+	return gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		see(c.Effects)
+		left := 10.0
+		for _, e := range c.Effects {
+			if n, _ := e.Args["n"].(float64); e.Counts() {
+				left -= n
+			}
+		}
+		if n, _ := c.Args["n"].(float64); n > left {
+			return gateway.Verdict{Decision: gateway.Revise, Reason: "capped", Args: object{"n": left}}
+		}
+		return gateway.Verdict{Decision: gateway.Approve, Reason: "small"}
+	})
+}
+
+// One more attempt at a call that may have acted is the same act: with other arguments it is not made.
+func TestRetryWithOtherArguments(t *testing.T) {
+	var sent []float64
+	act := func(ctx context.Context, c catalog.Call) (any, error) {
+		n, _ := c.Args["n"].(float64)
+		sent = append(sent, n)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	job := paying(t, act, planText(pay("a", 9)), func(c *patterns.PlanCall, b *gateway.Budget) {
+		b.SubtaskTimeout, c.OnFailure, c.MaxRetries, c.RetryDelay = 50*time.Millisecond, patterns.RetryOnFailure, 2, 0
+	})
+	job.Spec.Reviewer = capped(func([]gateway.Entry) {})
+	e := &local.Engine{}
+	defer e.Close()
+	r := start(t, e, job).Result
+	if len(sent) != 1 || r.StopReason != "max_retries:a" || r.Planned.View.Plan.Subtasks[0].StopReason != "subtask_timeout" {
+		t.Errorf("sent %v, %s; want 9 alone and max_retries:a", sent, asJSON(t, r))
+	}
+}
+
+// What an earlier run sent is what its policy left, not what the plan had.
+func TestPlanRemembersWhatWasSent(t *testing.T) {
+	act := func(context.Context, catalog.Call) (any, error) { return object{}, nil }
+	job := paying(t, act, planText(pay("a", 12), pay("b", 1, "a")), func(c *patterns.PlanCall, _ *gateway.Budget) { c.MaxSteps = 1 })
+	var effects []gateway.Entry
+	job.Spec.Reviewer = capped(func(list []gateway.Entry) { effects = list })
+	e := &local.Engine{}
+	defer e.Close()
+	r := start(t, e, job).Result
+	if r.StopReason != "max_steps" {
+		t.Fatalf("the first run: %s", asJSON(t, r))
+	}
+	job.Task = executing(r.Planned.PlanID, nil)
+	start(t, e, job)
+	if len(effects) != 1 || effects[0].Args["n"] != 10.0 {
+		t.Errorf("the later run sees %+v, want one payment of 10", effects)
+	}
+}
