@@ -47,6 +47,17 @@ func TestRowsOfAPlanThatWaits(t *testing.T) {
 	}
 }
 
+// One observation of a run that waits for much leaves no more room to the rest than any result has.
+func TestStepOfAPlanThatWaits(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(30, strings.Repeat("d", 3900))})
+	done := map[string]any{"s00": map[string]any{"status": "completed", "result": "seven"}}
+	c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": done})
+	step, text, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+	fits(t, step, text)
+	want(t, step, "/status", `"waiting"`, "/step/observation", `"seven"`)
+}
+
 // A plan's changes may be longer than a result may be, and still every subtask stands on some page.
 func TestRowsOfAPlanOftenChanged(t *testing.T) {
 	c := connect(t, serving(t, planning))

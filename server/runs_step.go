@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -51,8 +52,13 @@ func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot
 	e := Envelope{
 		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
-		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Step: step, tool: whole.tool,
+		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, tool: whole.tool,
 	}
+	e, err := e.fitted(newScratch(), s.config.ResultBytes) // the room beyond that is the observation's
+	if err != nil {
+		return nil, fmt.Errorf("presenting: %w", err)
+	}
+	e.Step = step
 	return s.showIn(ctx, e, maxStepResult)
 }
 
