@@ -58,6 +58,19 @@ func TestStepOfAPlanThatWaits(t *testing.T) {
 	want(t, step, "/status", `"waiting"`, "/step/observation", `"seven"`)
 }
 
+// What the caller made of a subtask is shown in full by its id, also when the run has ended.
+func TestOwnResultInFull(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	long := strings.Repeat("0123456789", 2000)
+	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(2, "Do it.")})
+	for _, done := range []string{"s00", "s01"} {
+		results := map[string]any{done: map[string]any{"status": "completed", "result": long}}
+		c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": results})
+		step, _, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+		want(t, step, "/step/row/subtask_id", `"s00"`, "/step/observation", mustJSON(long))
+	}
+}
+
 // A plan's changes may be longer than a result may be, and still every subtask stands on some page.
 func TestRowsOfAPlanOftenChanged(t *testing.T) {
 	c := connect(t, serving(t, planning))
