@@ -68,9 +68,6 @@ func (x *execution) open() *stop {
 		return stop
 	}
 	x.done = map[string]bool{}
-	if problems := judgeResults(x.call.Results, *x.plan, x.graph); len(problems) > 0 {
-		return x.unfit(problems)
-	}
 	if x.plan.completed() && !x.plan.unfinished() && (x.plan.Answered || !x.task.Finalize) {
 		return stopped(PhaseExecute, "plan_complete").showing(x.withResults)
 	}
@@ -131,10 +128,14 @@ func (x *execution) unopened(s *stop) Result {
 	return x.result(s)
 }
 
-// own gets the plan that is to be carried out: a stored one, or the caller's, which is stored first.
+// own gets the plan that is to be carried out: a stored one, or the caller's, which is stored first, unless the results that
+// come with it do not fit it.
 func (x *execution) own() *stop {
 	if x.call.PlanID != "" {
-		return x.load(PhaseExecute, false)
+		if stop := x.load(PhaseExecute, false); stop != nil {
+			return stop
+		}
+		return x.misfit()
 	}
 	limits := x.call
 	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = gateway.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
@@ -149,7 +150,18 @@ func (x *execution) own() *stop {
 	}
 	x.task.Goal = doc.Goal
 	x.take(x.newPlan(doc, limits))
+	if stop := x.misfit(); stop != nil {
+		return stop
+	}
 	return x.create(PhasePlan, true)
+}
+
+// misfit is the stop of results that do not fit the plan; nil: they do.
+func (x *execution) misfit() *stop {
+	if problems := judgeResults(x.call.Results, *x.plan, x.graph); len(problems) > 0 {
+		return x.unfit(problems)
+	}
+	return nil
 }
 
 // callable checks every subtask that is not finished against what may be called now: the plan may be older than the

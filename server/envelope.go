@@ -182,7 +182,7 @@ func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
-		Summary: fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault")),
+		Summary: refusedWords(problems),
 		Next:    c.fixed(c.repaired(problems)), Problems: problems, Trace: []any{}, History: []any{}, tool: c.Tool,
 	}
 	if c.Run != nil {
@@ -194,6 +194,11 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
 	}
 	return e
+}
+
+// refusedWords tell that a request was refused.
+func refusedWords(problems []gateway.Problem) string {
+	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault"))
 }
 
 // speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model is asked.

@@ -57,7 +57,9 @@ func (e Envelope) fitted(space *scratch, limit int) (Envelope, error) {
 		f.cutLongest, f.shortenHeads, f.dropRuns, f.dropLevels, f.dropSubtasks, f.dropReady, f.dropResults, f.shortenRevisions, f.dropIDs,
 	}
 	if f.cursorAt != nil { // what was asked for is the rows
-		steps[4], steps[5] = f.dropReady, f.dropSubtasks
+		steps = []func(over int) bool{
+			f.cutLongest, f.shortenHeads, f.dropRuns, f.dropReady, f.dropLater, f.shortenRevisions, f.dropIDs, f.dropSubtasks,
+		}
 	}
 	for len(steps) > 0 {
 		if over, err = f.over(); err != nil || over <= 0 {
@@ -189,12 +191,27 @@ func (f *fitting) dropLevels(int) bool {
 	return true
 }
 
+// dropLater leaves the last subtasks of a page to the next one, but not the first ones, up to half of the result: where there is
+// no room for these, other things are too long.
+func (f *fitting) dropLater(over int) bool {
+	rows := f.subtaskRows()
+	least, size := 0, 0
+	for least < len(rows) && (least == 0 || size+sizeOf(rows[least]) <= f.limit/2) {
+		size += sizeOf(rows[least])
+		least++
+	}
+	return f.keepSubtasks(least, over)
+}
+
 // dropSubtasks takes the last subtasks away. Where they are paged, the next page begins with them; one that has no room even
 // alone is left out, and the next page begins behind it.
-func (f *fitting) dropSubtasks(over int) bool {
+func (f *fitting) dropSubtasks(over int) bool { return f.keepSubtasks(0, over) }
+
+// keepSubtasks takes the last subtasks away, until enough is saved or the least that is kept is left.
+func (f *fitting) keepSubtasks(least, over int) bool {
 	rows := f.subtaskRows()
 	keep, saved := len(rows), 0
-	for keep > 0 && saved < over {
+	for keep > least && saved < over {
 		keep--
 		saved += sizeOf(rows[keep])
 	}

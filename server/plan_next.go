@@ -174,7 +174,8 @@ func (c call) planOfRun(s patterns.Snapshot) string {
 	if s.Arguments == nil {
 		begun = c
 	}
-	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || s.Current.Phase != patterns.PhaseExecute {
+	phase := s.Current.Phase
+	if id := begun.namedPlan(); id != "" || verbOf(c.Spec) != patterns.ExecuteVerb || phase == "" || phase == patterns.PhasePlan {
 		return id
 	}
 	return patterns.PlanOf(s.RunID)

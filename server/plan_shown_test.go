@@ -47,6 +47,64 @@ func TestRowsOfAPlanThatWaits(t *testing.T) {
 	}
 }
 
+// One observation of a run that waits for much leaves no more room to the rest than any result has.
+func TestStepOfAPlanThatWaits(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(30, strings.Repeat("d", 3900))})
+	done := map[string]any{"s00": map[string]any{"status": "completed", "result": "seven"}}
+	c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": done})
+	step, text, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+	fits(t, step, text)
+	want(t, step, "/status", `"waiting"`, "/step/observation", `"seven"`)
+}
+
+// What the caller made of a subtask is shown in full by its id, also when the run has ended.
+func TestOwnResultInFull(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	long := strings.Repeat("0123456789", 2000)
+	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(2, "Do it.")})
+	for _, done := range []string{"s00", "s01"} {
+		results := map[string]any{done: map[string]any{"status": "completed", "result": long}}
+		c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": results})
+		step, _, _ := c.planned(statusTool, map[string]any{"run_id": waiting["run_id"], "step": "s00"})
+		want(t, step, "/step/row/subtask_id", `"s00"`, "/step/observation", mustJSON(long))
+	}
+}
+
+// A plan's changes may be longer than a result may be, and still every subtask stands on some page.
+func TestRowsOfAPlanOftenChanged(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	many := func(name string) map[string]any {
+		plan := callers(100, name)
+		for i, s := range plan["subtasks"].([]any) {
+			s.(map[string]any)["id"] = fmt.Sprintf("%s%02d%s", name, i, strings.Repeat("x", 60))
+		}
+		return plan
+	}
+	made, _, _ := c.planned("plan_decompose", map[string]any{"goal": "g", "max_subtasks": 100, "plan": many("a")})
+	for _, name := range []string{"b", "c"} {
+		changed, _, _ := c.planned("plan_replan", map[string]any{"plan_id": made["plan_id"], "plan": many(name)})
+		want(t, changed, "/stop_reason", `"success"`)
+	}
+	seen := map[any]bool{}
+	for arguments := map[string]any{"plan_id": made["plan_id"], "include_details": true, "limit": 100}; ; {
+		page, text, _ := c.planned("plan_status", arguments)
+		fits(t, page, text)
+		want(t, page, "/subtasks_omitted", "null")
+		for _, row := range page["subtasks"].([]any) {
+			seen[row.(map[string]any)["id"]] = true
+		}
+		cursor, more := page["next_cursor"]
+		if !more {
+			break
+		}
+		arguments["cursor"] = cursor
+	}
+	if len(seen) != 100 {
+		t.Errorf("the pages hold %d subtasks, want 100", len(seen))
+	}
+}
+
 // A subtask that is too long for any page is left out, and no other is with it.
 func TestRowTooLongForAPage(t *testing.T) {
 	c := connect(t, serving(t, planning))
@@ -112,6 +170,23 @@ func TestTickedOff(t *testing.T) {
 	ticked(round, 1)
 }
 
+// Results that do not fit the plan they come with are refused before it is stored: who sends both anew has one plan.
+func TestResultsBesideAPlan(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	both := map[string]any{"plan": "- [ ] one", "results": map[string]any{"item_9": map[string]any{"status": "completed"}}}
+	refused, text, isError := c.planned("plan_execute", both)
+	want(t, refused, "/stop_reason", `"invalid_request:not_found:results"`, "/phase", `"request"`, "/problems/0/pointer", `"/results/item_9"`,
+		"/plan_id", "null", "/summary", `"The call was refused for 1 fault. Nothing ran."`)
+	if !isError {
+		t.Errorf("the refusal is no error:\n%s", text)
+	}
+	stored, _, _ := c.planned("plan_status", map[string]any{})
+	want(t, stored, "/plans", "[]")
+	both["results"] = map[string]any{"item_1": map[string]any{"status": "completed"}}
+	done, _, _ := c.planned("plan_execute", both)
+	want(t, done, "/stop_reason", `"success"`)
+}
+
 // A run that goes on names its plan, also the one that it stored itself.
 func TestRunningNamesItsPlan(t *testing.T) {
 	const run = "run_0123456789abcdef"
@@ -119,7 +194,10 @@ func TestRunningNamesItsPlan(t *testing.T) {
 	for name, c := range map[string]struct{ args, phase, want string }{
 		"named":             {`{"plan_id":"` + given + `"}`, patterns.PhaseExecute, given},
 		"stored first":      {`{"plan":"- [ ] one"}`, patterns.PhaseExecute, own},
+		"planned anew":      {`{"plan":"- [ ] one"}`, patterns.PhaseReplan, own},
+		"summed up":         {`{"plan":"- [ ] one"}`, patterns.PhaseFinalize, own},
 		"not yet looked at": {`{"plan":"- [ ] one"}`, patterns.PhasePlan, ""},
+		"not yet begun":     {`{"plan":"- [ ] one"}`, "", ""},
 	} {
 		taken, problems := planTools(t, false)["plan_execute"].take([]byte(c.args), "local:1")
 		if len(problems) > 0 {

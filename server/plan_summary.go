@@ -16,6 +16,8 @@ func (a account) planSummary() string {
 	switch {
 	case a.OK():
 		return paragraph(a.planOutcome(p), a.planWritten())
+	case a.Phase == patterns.PhaseRequest:
+		return refusedWords(a.Problems)
 	case a.RawName != "":
 		return paragraph(a.refusal(), a.unchanged(), a.standing(), a.planWritten())
 	}

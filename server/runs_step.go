@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -48,12 +49,37 @@ func (s *Server) showStep(ctx context.Context, r *request, run patterns.Snapshot
 		c.Run = &run
 		return s.refuseAbout(ctx, c, r.faults[classNotFound])
 	}
+	s.inFull(ctx, step, whole.PlanID)
 	e := Envelope{
 		Status: whole.Status, StopReason: whole.StopReason, Phase: whole.Phase, RunID: whole.RunID, Summary: whole.Summary, Next: whole.Next,
 		WaitingFor: whole.WaitingFor, Current: whole.Current, Demo: whole.Demo, Record: whole.Record,
-		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, Step: step, tool: whole.tool,
+		Pattern: whole.Pattern, CreatedAt: whole.CreatedAt, EndedAt: whole.EndedAt, tool: whole.tool,
 	}
+	e, err := e.fitted(newScratch(), s.config.ResultBytes) // the room beyond that is the observation's
+	if err != nil {
+		return nil, fmt.Errorf("presenting: %w", err)
+	}
+	e.Step = step
 	return s.showIn(ctx, e, maxStepResult)
+}
+
+// inFull puts in all that a subtask returned where its row shows the beginning and no call that is at hand has the rest, as with
+// the caller's own: its plan keeps it.
+func (s *Server) inFull(ctx context.Context, step *oneStep, plan string) {
+	row, _ := step.Row.(map[string]any)
+	id, _ := row["subtask_id"].(string)
+	if _, _, isCut := cutBefore(step.Observation); !isCut || id == "" {
+		return
+	}
+	state, err := s.config.Engine.Plan(s.principalOf(ctx), "", plan)
+	if err != nil {
+		return
+	}
+	for _, subtask := range storedOf(state).Subtasks {
+		if subtask.ID == id && subtask.Status == patterns.SubtaskCompleted {
+			step.Observation = subtask.Result
+		}
+	}
 }
 
 // stepOf finds what is named: a row of the history, else of the trace, else a call by its key.
