@@ -138,6 +138,7 @@ func (s sent) carriedOut(t testing.TB) (call, patterns.Ended) {
 	ended.RunID = "run_5d0c9a1e77b2f340"
 	ended.Began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	ended.Ended = ended.Began.Add(12 * time.Millisecond)
+	ended.Waited = 0 // as the other times it is what the machine takes
 	for name, spent := range ended.Result.Budget {
 		if name == "max_seconds" || name == "task_timeout_seconds" {
 			ended.Result.Budget[name] = patterns.Spent{Limit: spent.Limit, Used: 0.012}
