@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 )
 
 // Effect says what a call of a tool can change. It is declared here, in our catalog, and never believed from
@@ -45,12 +46,58 @@ type Tool struct {
 	Effect     Effect
 	Idempotent bool // the same Key twice acts once; always true of a read
 	Demo       bool // make-believe: results say so
-	Input      *Schema
-	Output     *Schema // nil: any JSON value
-	Do         Func
+	// Input is what is shown and what proposed arguments must fit: of an upstream's tool its schema less what is fixed, the
+	// narrower bounds laid over. Also are schemas that the whole arguments, the fixed ones among them, must fit besides.
+	Input  *Schema
+	Also   []*Schema
+	Output *Schema // nil: any JSON value
+	Do     Func
 	// Reconcile finds out whether a call happened whose outcome was lost; nil: only a person can say.
 	Reconcile *Reconcile
+
+	// Of tools that a configuration declares (spec/config.md section 4); all may be zero.
+
+	// Server is where the tool is: a configured server's name, or "http".
+	Server string
+	// Fixed are arguments that the configuration sets. Proposing one is an unknown argument; rules, digest, effects and
+	// inbox see them, trace, history and args_hash do not. One that is a secret stands here as *** and is put in by Do.
+	Fixed map[string]any
+	// Defaults are put in for absent arguments before a call is judged.
+	Defaults map[string]any
+	// Timeout bounds one attempt of a call; 0: the pattern's deadline alone.
+	Timeout time.Duration
+	// MaxResult is how many bytes of an observation are kept for record, model and reader; 0: 65536, the most.
+	MaxResult int
+	Retry     Retry
+	// Once makes the business key of a call from its whole arguments: the same key acts once over all runs. nil: none.
+	Once func(args map[string]any) (string, error)
+	// Ready says whether it can be called now; nil: always. It only looks.
+	Ready func() Readiness
 }
+
+// Retry says how often a call is made again, and after which pauses: Delay, doubled each time up to MaxDelay. The zero
+// Retry makes no call again.
+type Retry struct {
+	Max             int
+	Delay, MaxDelay time.Duration
+}
+
+// Readiness is whether a tool can be called (spec/surface.md section 2, describe_catalog).
+type Readiness struct {
+	State State
+	// Why is one line for people: "no line in patterngate.lock; run patterngate catalog accept orders/read_file". "" when ready.
+	Why string
+}
+
+// State is a tool's state. The zero State is ready.
+type State string
+
+// The states of a tool.
+const (
+	Ready       State = ""
+	Held        State = "held"        // what the server declares was not accepted, or changed since
+	Unavailable State = "unavailable" // the server does not answer, lacks the tool, or a secret is missing
+)
 
 // Repeatable reports whether a call whose outcome is unknown may simply be made again.
 func (t Tool) Repeatable() bool { return t.Effect == Read || t.Idempotent }
