@@ -10,11 +10,11 @@ type FaultKind int
 
 // The kinds of a [Fault].
 const (
-	Declined    FaultKind = iota // the tool answered that it did not do it: it certainly did nothing
-	NotSent                      // nothing reached the tool: it is held, its server cannot be reached, a secret is missing
-	TimedOut                     // it was sent, and no answer came in time: nobody knows whether it acted
-	NoAnswer                     // it was sent, and the answer was lost or says nothing (5xx): nobody knows
-	Unreadable                   // it answered what is no result: too long, another content type, cut, no JSON. It may have acted
+	Declined   FaultKind = iota // the tool answered that it did not do it: it certainly did nothing
+	NotSent                     // nothing reached the tool: it is held, its server cannot be reached, a secret is missing
+	TimedOut                    // it was sent, and no answer came in time: nobody knows whether it acted
+	NoAnswer                    // it was sent, and the answer was lost or says nothing (5xx): nobody knows
+	Unreadable                  // it answered what is no result: too long, another content type, cut, no JSON. It may have acted
 )
 
 // String returns declined, not_sent, timed_out, no_answer or unreadable.

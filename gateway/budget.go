@@ -85,6 +85,8 @@ func DefaultBudget(kind Kind) Budget {
 		b.MaxSubtasks, b.MinSubtasks, b.MaxDepth, b.MaxReplans, b.MaxIterations = 100, 1, 10, 2, 10
 		b.MaxConcurrent, b.MaxRetries, b.MaxToolCalls, b.MaxLLMCalls = 16, 5, 200, 50
 		b.MaxSameCall, b.MaxTime, b.SubtaskTimeout = 1, 10*time.Minute, time.Minute
+	case Call:
+		b.MaxTime = time.Minute
 	default:
 		return Budget{}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
@@ -33,6 +34,7 @@ type judged struct {
 	// approval is the one by which a person decided about the call, see [Permit.Approval]; share is of a plan, see
 	// [Permit.Share].
 	approval, share string
+	once            string
 }
 
 // Valid reports whether p permits anything.
@@ -116,7 +118,12 @@ const (
 	DoneError     DoneState = "error"      // the tool reported a fault
 	DonePanic     DoneState = "panic"      // the tool broke: whether it acted, nobody knows
 	DoneBadResult DoneState = "bad_result" // it acted, and answered what its schema does not allow
-	DoneRefused   DoneState = "refused"    // nothing was called
+	// DoneUnavailable: nothing was sent. DoneTimeout: no answer came in time. DoneLost: it was sent, and the answer was lost
+	// or cannot be read, so that nobody knows whether it acted.
+	DoneUnavailable DoneState = "unavailable"
+	DoneTimeout     DoneState = "timeout"
+	DoneLost        DoneState = "lost"
+	DoneRefused     DoneState = "refused" // nothing was called
 )
 
 // Done is what became of a performed call.
@@ -125,6 +132,33 @@ type Done struct {
 	Value any   // the observation, bounded; nil unless State is ok, or bad_result and JSON at all
 	Bytes int   // of the whole observation's compact text
 	Cause error // for the log only
+	// Again says that the same call may succeed a moment later, After how long the tool asked to wait; see [catalog.Fault].
+	Again bool
+	After time.Duration
+}
+
+// Timeout bounds one attempt of the call; 0: the pattern's deadline alone does.
+func (p Permit) Timeout() time.Duration {
+	if p.judged == nil {
+		return 0
+	}
+	return p.judged.tool.Timeout
+}
+
+// Retry says how often the call is made again.
+func (p Permit) Retry() catalog.Retry {
+	if p.judged == nil {
+		return catalog.Retry{}
+	}
+	return p.judged.tool.Retry
+}
+
+// Once is the business key of the call, under which it acts once over all runs; "" where the tool has none.
+func (p Permit) Once() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.once
 }
 
 // Perform makes the call. It contains the tool's panics, checks the whole result against the output schema and

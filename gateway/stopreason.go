@@ -17,6 +17,7 @@ const (
 	Routing           Kind = "routing"
 	Supervisor        Kind = "supervisor"
 	Planning          Kind = "planning" // four tools: decompose, execute, replan, status
+	Call              Kind = "call"     // one call of one tool, without an intent
 )
 
 // These are no patterns: under them the registry has the tools that list what may be called and that are about runs.

@@ -20,6 +20,7 @@ const (
 	PhaseFinalize  = "finalize"
 	PhaseReplan    = "replan"
 	PhaseStatus    = "status"
+	PhaseCall      = "call"
 	PhaseRequest   = "request" // the call itself was refused; no run began
 )
 
@@ -58,6 +59,8 @@ type Result struct {
 	Bad            bool // the three above are set
 
 	Planned *Planned // of planning; else nil
+
+	Observation any // of kind call; set where the call gave one
 
 	Human   *HumanApproval
 	Trace   []any

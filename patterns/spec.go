@@ -19,6 +19,8 @@ type Spec struct {
 	Reviewer  gateway.Reviewer // nil: the allowlists alone decide
 	Approver  Approver
 	Prompts   Prompts
+	// Tool is what a pattern of kind call calls.
+	Tool string
 	// Aggregate joins what an orchestrator's tasks returned.
 	Aggregate func(Inputs, []TaskRow) Aggregate
 
@@ -60,7 +62,8 @@ type Task struct {
 	Handover bool
 	// Finalize asks for a final text; without it history and aggregate are the answer.
 	Finalize bool
-	Plan     *PlanCall // of planning
+	Plan     *PlanCall      // of planning
+	Args     map[string]any // of kind call: the tool's arguments
 }
 
 // tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the
