@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"patterngate/catalog"
+)
+
+// secrets are those that a configuration refers to, each read once and never shown. It is safe for concurrent use.
+type secrets struct {
+	environ []string
+	mask    *catalog.Mask // learns each text, so that it shows as *** wherever it turns up
+}
+
+// of is the secret behind a reference; nil for none.
+func (s *secrets) of(ref SecretRef) catalog.Secret {
+	if !ref.Set() {
+		return nil
+	}
+	return catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Add)
+}
+
+// masked is a log in which no secret shows.
+func (s *secrets) masked(h slog.Handler) slog.Handler { return maskedLog{h, s.mask} }
+
+// maskedLog masks what is logged.
+type maskedLog struct {
+	slog.Handler
+	mask *catalog.Mask
+}
+
+// Handle implements [slog.Handler].
+func (m maskedLog) Handle(ctx context.Context, r slog.Record) error {
+	masked := slog.NewRecord(r.Time, r.Level, m.mask.Text(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		masked.AddAttrs(m.attr(a))
+		return true
+	})
+	return m.Handler.Handle(ctx, masked)
+}
+
+// WithAttrs implements [slog.Handler].
+func (m maskedLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	masked := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		masked[i] = m.attr(a)
+	}
+	return maskedLog{m.Handler.WithAttrs(masked), m.mask}
+}
+
+// WithGroup implements [slog.Handler].
+func (m maskedLog) WithGroup(name string) slog.Handler {
+	return maskedLog{m.Handler.WithGroup(name), m.mask}
+}
+
+func (m maskedLog) attr(a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(m.mask.Text(v))
+	case error:
+		a.Value = slog.StringValue(m.mask.Text(v.Error()))
+	}
+	return a
+}

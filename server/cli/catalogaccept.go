@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog/pins"
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+	"patterngate/server"
+)
+
+// acceptTimeout is how long all servers together may take to say what they declare.
+const acceptTimeout = 2 * time.Minute
+
+func (a *app) catalogAcceptCommand() *cobra.Command {
+	yes, key := false, ""
+	cmd := &cobra.Command{
+		Use:   "accept [SERVER[/TOOL]]...",
+		Short: "Show what servers declare of their tools, and accept it",
+		Long: "Starts the servers that the file names, compares what they declare of the tools that it names with the lock\n" +
+			"(catalog.pin, patterngate.lock beside the file), shows each difference and asks whether it is accepted. Until then such a\n" +
+			"tool is held: it is not called, and no model reads its description. Where an approver key is enrolled each acceptance is\n" +
+			"signed. A running server takes the lock with \"patterngate reload\".",
+		Example: "  patterngate catalog accept\n  patterngate catalog accept orders/read_text_file",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			loaded, err := a.load()
+			if err != nil {
+				return err
+			}
+			return a.catalogAccept(cmd.Context(), loaded, names, yes, key)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "accept without asking")
+	keyFlag(cmd, &key)
+	return cmd
+}
+
+// acceptance is one tool whose declaration is new or changed.
+type acceptance struct {
+	server   string
+	declared pins.Definition
+	was      *pins.Definition
+}
+
+func (c acceptance) name() string { return c.server + "/" + c.declared.Name }
+
+// acceptedRow is what became of a tool, as --json shows it.
+type acceptedRow struct {
+	Tool    string        `json:"tool"`
+	State   string        `json:"state"` // same, new, changed, missing, unreachable
+	SHA256  string        `json:"sha256,omitempty"`
+	Changes []pins.Change `json:"changes,omitempty"`
+	Why     string        `json:"why,omitempty"`
+}
+
+func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []string, yes bool, key string) error {
+	const what = "catalog accept"
+	wanted, err := wantedTools(loaded.Catalog, names)
+	if err != nil {
+		return usage(what, err, "patterngate catalog list")
+	}
+	lock, err := pins.Read(loaded.Catalog.Pin)
+	if err != nil {
+		return fault(what, err)
+	}
+	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
+	defer cancel()
+	defer loaded.pool.close()
+	rows, open := a.compared(asking, loaded, wanted, lock)
+	if err := a.showCompared(rows, open); err != nil {
+		return err
+	}
+	if len(open) == 0 {
+		return unreachable(what, rows)
+	}
+	question := fmt.Sprintf("Accept %s?", counted(len(open), "tool", "tools"))
+	if err := a.confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
+		return err
+	}
+	if err := a.acceptAll(ctx, lock, open, key); err != nil {
+		return err
+	}
+	if err := lock.Write(loaded.Catalog.Pin); err != nil {
+		return fault(what, err)
+	}
+	if !a.json {
+		err = a.print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", server.Visible(loaded.Catalog.Pin)))
+	}
+	if err != nil {
+		return err
+	}
+	return unreachable(what, rows)
+}
+
+// unreachable is the exit code where a tool could not be compared.
+func unreachable(what string, rows []acceptedRow) error {
+	for _, r := range rows {
+		if r.State == "unreachable" || r.State == "missing" {
+			return fault(what, fmt.Errorf("%s: %s", r.Tool, r.Why))
+		}
+	}
+	return nil
+}
+
+// wantedTools are the tools that are named, by server: all that the file names where nothing is.
+func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
+	all := map[string][]string{}
+	for _, s := range c.Servers {
+		for _, t := range s.Tools {
+			if s.Enabled && t.Enabled && !slices.Contains(all[s.Name], t.Upstream) {
+				all[s.Name] = append(all[s.Name], t.Upstream)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, errNoServers
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	wanted := map[string][]string{}
+	for _, name := range names {
+		at, tool, one := strings.Cut(name, "/")
+		tools, ok := all[at]
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("no server %s in the file", quotedName(at))
+		case one && !slices.Contains(tools, tool):
+			return nil, fmt.Errorf("the file names no tool %s of server %s", quotedName(tool), at)
+		case one:
+			wanted[at] = append(wanted[at], tool)
+		default:
+			wanted[at] = tools
+		}
+	}
+	return wanted, nil
+}
+
+// compared asks each server what it declares and says how that differs from the lock.
+func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[string][]string, lock *pins.Lock) (rows []acceptedRow, open []acceptance) {
+	for _, s := range loaded.Catalog.Servers {
+		tools := wanted[s.Name]
+		if len(tools) == 0 {
+			continue
+		}
+		declared, err := loaded.own.servers[s.Name].Tools(ctx)
+		for _, name := range tools {
+			row, accept := comparedTool(s.Name, name, declared, err, lock)
+			if rows = append(rows, row); accept != nil {
+				open = append(open, *accept)
+			}
+		}
+	}
+	return rows, open
+}
+
+func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock) (acceptedRow, *acceptance) {
+	row := acceptedRow{Tool: at + "/" + name}
+	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Name == name })
+	switch {
+	case err != nil:
+		row.State, row.Why = "unreachable", err.Error()
+		return row, nil
+	case found < 0:
+		row.State, row.Why = "missing", "the server has no such tool"
+		return row, nil
+	}
+	now := pinned(declared[found])
+	row.SHA256 = now.Hash()
+	was, known := lock.Tool(at, name)
+	switch {
+	case !known:
+		row.State, row.Changes = "new", pins.Compare(pins.Definition{}, now)
+		return row, &acceptance{server: at, declared: now}
+	case was.Hash() != now.Hash():
+		row.State, row.Changes = "changed", pins.Compare(was, now)
+		return row, &acceptance{server: at, declared: now, was: &was}
+	}
+	row.State = "same"
+	return row, nil
+}
+
+func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
+	if a.json {
+		return a.printShown(rows)
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s %s", a.paint(bold, r.Tool), r.State)
+		if r.Why != "" {
+			b.WriteString(": " + server.Visible(r.Why))
+		}
+		b.WriteByte('\n')
+		for _, c := range r.Changes {
+			b.WriteString(changeText(c))
+		}
+	}
+	if len(open) == 0 {
+		b.WriteString("nothing to accept\n")
+	}
+	return a.print(b.String())
+}
+
+// changeText shows one difference; what servers wrote is shown with its control characters visible.
+func changeText(c pins.Change) string {
+	var b strings.Builder
+	if c.Was != "" {
+		fmt.Fprintf(&b, "  - %s %s\n", c.Pointer, server.Visible(c.Was))
+	}
+	if c.Is != "" {
+		fmt.Fprintf(&b, "  + %s %s\n", c.Pointer, server.Visible(c.Is))
+	}
+	return b.String()
+}
+
+// acceptAll enters what was accepted, each signed where a key counts.
+func (a *app) acceptAll(ctx context.Context, lock *pins.Lock, open []acceptance, key string) error {
+	const what = "catalog accept"
+	holder, done, err := a.keyHolder()
+	if err != nil {
+		return wrapped(what, err)
+	}
+	defer done()
+	signers, err := a.signer(ctx, holder, signing{what: what, does: fmt.Sprintf("accept %s", counted(len(open), "tool", "tools")), key: key})
+	if err != nil {
+		return err
+	}
+	defer signers.close()
+	for _, c := range open {
+		subject := map[string]any{"name": c.name(), "sha256": c.declared.Hash()}
+		by := byOwner("")
+		entry := pins.Acceptance{At: now(), By: by.By, Assurance: string(gateway.UserAssurance)}
+		if act, signed := signers.sign(gateway.ActAccept, subject); signed {
+			entry.Assurance, entry.Key, entry.Nonce, entry.At = string(gateway.SignedAssurance), act.Key, act.Nonce, act.At
+			entry.Signature = act.Signature
+			entry.By = "key:" + act.Key
+		}
+		lock.Accept(c.server, c.declared, entry)
+	}
+	return nil
+}
+
+// readLock reads the lock of a configuration; one that is not there is empty.
+func readLock(path string) (*pins.Lock, error) {
+	if path == "" {
+		return &pins.Lock{}, nil
+	}
+	if _, err := os.Stat(path); err != nil && !os.IsNotExist(err) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return pins.Read(path)
+}

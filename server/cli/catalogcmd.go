@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog"
+)
+
+func (a *app) catalogCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "catalog",
+		Short: "Show what may be called, try it, accept what servers declare",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.catalogListCommand(), a.catalogTestCommand(), a.catalogAcceptCommand())
+	return cmd
+}
+
+// catalogRow is a tool as --json shows it.
+type catalogRow struct {
+	Name       string   `json:"name"`
+	Server     string   `json:"server"`
+	Effect     string   `json:"effect"`
+	Idempotent bool     `json:"idempotent"`
+	State      string   `json:"state"`
+	Why        string   `json:"why,omitempty"`
+	Patterns   []string `json:"patterns"`
+}
+
+func (a *app) catalogListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the tools behind the gate with effect and state",
+		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, and which patterns\n" +
+			"use it. No server is started: held is what has no line in the lock; what a running server says otherwise shows at the\n" +
+			"call, and \"patterngate catalog accept\" compares.",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			loaded, err := a.load()
+			if err != nil {
+				return err
+			}
+			d, err := declare(loaded.Config, a.environ)
+			if err != nil {
+				return fault("catalog list", err)
+			}
+			return a.printCatalog(d.catalogRows())
+		},
+	}
+}
+
+// catalogRows are all tools, each with who uses it.
+func (d *declared) catalogRows() []catalogRow {
+	rows := make([]catalogRow, 0, len(d.tools.Names()))
+	for _, name := range d.tools.Names() {
+		t, _ := d.tools.Tool(name)
+		row := catalogRow{
+			Name: name, Server: cmp.Or(t.Server, "demo"), Effect: string(t.Effect), Idempotent: t.Idempotent, State: "ready", Patterns: []string{},
+		}
+		if t.Ready != nil {
+			if r := t.Ready(); r.State != catalog.Ready {
+				row.State, row.Why = string(r.State), r.Why
+			}
+		}
+		for _, p := range d.patterns {
+			if slices.Contains(p.spec.Execution, name) {
+				row.Patterns = append(row.Patterns, p.spec.Name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (a *app) printCatalog(rows []catalogRow) error {
+	if a.json {
+		return a.printShown(rows)
+	}
+	table := [][]string{{"TOOL", "SERVER", "EFFECT", "STATE", "PATTERNS"}}
+	var why strings.Builder
+	for _, r := range rows {
+		effect := r.Effect
+		if r.Idempotent && effect != string(catalog.Read) {
+			effect += ", idempotent"
+		}
+		used := strings.Join(r.Patterns, " ")
+		table = append(table, []string{r.Name, r.Server, effect, r.State, cmp.Or(used, "-")})
+		if r.Why != "" {
+			fmt.Fprintf(&why, "%s: %s\n", r.Name, r.Why)
+		}
+	}
+	return a.print(columns(table) + why.String())
+}
+
+// columns lays rows out in columns.
+func columns(rows [][]string) string {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], len([]rune(cell)))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", wide[i]-len([]rune(cell))+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+func (a *app) catalogTestCommand() *cobra.Command {
+	args := ""
+	cmd := &cobra.Command{
+		Use:   "test TOOL",
+		Short: "Make one call of a tool that only reads",
+		Long: "Calls one tool of effect read through the gate, as a pattern of kind call would: recorded, bounded, without a model.\n" +
+			"What writes or destroys is not tried: it belongs into a pattern.",
+		Example: "  patterngate catalog test read_order --args '{\"path\":\"/srv/orders/A-1001.json\"}'",
+		Args:    one("catalog test", "tool", "patterngate catalog list"),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			loaded, err := a.load()
+			if err != nil {
+				return err
+			}
+			return a.catalogTest(cmd, loaded.Config, names[0], args)
+		},
+	}
+	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: JSON, @FILE, or - for standard input")
+	return cmd
+}
+
+// catalogTest exposes the tool for this one call.
+func (a *app) catalogTest(cmd *cobra.Command, c Config, name, args string) error {
+	d, err := declare(c, a.environ)
+	if err != nil {
+		return fault("catalog test", err)
+	}
+	tool, ok := d.tools.Tool(name)
+	switch {
+	case !ok:
+		return usage("catalog test", fmt.Errorf("no tool %s", quotedName(name)), "patterngate catalog list")
+	case tool.Effect != catalog.Read:
+		return refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read are tried", "patterngate call with a pattern that uses it")
+	case tool.Server == "":
+		return refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
+	}
+	served := name
+	if !slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }) {
+		c = c.exposing(name)
+	} else {
+		for _, p := range c.Patterns {
+			if p.Enabled && p.Tool == name {
+				served = p.Name
+			}
+		}
+	}
+	call := &toolCall{app: a, name: served, here: &c}
+	return call.runWith(cmd.Context(), args)
+}
+
+// errNoServers says that there is nothing to accept.
+var errNoServers = errors.New("the file declares no servers")

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/server"
+)
+
+func (a *app) killSwitchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "kill-switch",
+		Short: "Stop calls at once, of everything, one tool or one pattern",
+		Long: "A kill switch that is on stops runs before their next call, in every process over the state file, with the stop reason\n" +
+			"kill_switch; no new run begins. It outlives the programs. What was sent cannot be recalled. Where an approver key is\n" +
+			"enrolled, only its signature turns a switch off.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.killSwitchTurn(true), a.killSwitchTurn(false), a.killSwitchStatus())
+	return cmd
+}
+
+func (a *app) killSwitchTurn(on bool) *cobra.Command {
+	var tool, pattern, reason, key string
+	word := map[bool]string{true: "on", false: "off"}[on]
+	cmd := &cobra.Command{
+		Use:   word,
+		Short: map[bool]string{true: "Stop calls", false: "Let calls be made again"}[on],
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			what := "kill-switch " + word
+			if tool != "" && pattern != "" {
+				return usage(what, errors.New("a tool and a pattern"), "one of --tool and --pattern, or none for everything")
+			}
+			if err := reasonFlag("--reason", reason); err != nil {
+				return err
+			}
+			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: now()}
+			return a.withRuns(what, func(runs operator) error {
+				var act gateway.SignedAct
+				if !on {
+					var err error
+					signed := signing{what: what, does: "let calls be made again of " + switched(s), key: key}
+					if act, err = a.act(cmd.Context(), runs, gateway.ActKillSwitchOff, s.Subject(), signed); err != nil {
+						return err
+					}
+				}
+				by := byOwner(reason)
+				s.By, s.Channel = by.By, by.Channel
+				if err := runs.KillSwitch(on, s, act); err != nil {
+					return refusedBy(what, err, "patterngate kill-switch status")
+				}
+				return a.printSwitches(runs)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&tool, "tool", "", "only calls of this tool")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "only runs of this pattern")
+	if on {
+		cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+	} else {
+		keyFlag(cmd, &key)
+	}
+	return cmd
+}
+
+func (a *app) killSwitchStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say what is stopped",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return a.withRuns("kill-switch status", a.printSwitches)
+		},
+	}
+}
+
+// switched names what a switch stops.
+func switched(s patterns.Switch) string {
+	switch {
+	case s.Tool != "":
+		return "tool " + quotedName(s.Tool)
+	case s.Pattern != "":
+		return "pattern " + quotedName(s.Pattern)
+	}
+	return "everything"
+}
+
+// switchRow is a switch as --json shows it.
+type switchRow struct {
+	Tool    string `json:"tool,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	By      string `json:"by"`
+	Channel string `json:"channel"`
+	At      string `json:"at"`
+}
+
+func (a *app) printSwitches(runs operator) error {
+	list, err := runs.KillSwitches()
+	if err != nil {
+		return fault("kill-switch status", err)
+	}
+	rows := make([]switchRow, len(list))
+	var b strings.Builder
+	for i, s := range list {
+		rows[i] = switchRow{s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.At.UTC().Format(time.RFC3339)}
+		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, server.Visible(s.By))
+		if s.Reason != "" {
+			b.WriteString(": " + server.Visible(s.Reason))
+		}
+		b.WriteByte('\n')
+	}
+	if a.json {
+		return a.printShown(rows)
+	}
+	if len(list) == 0 {
+		b.WriteString("off: calls are made\n")
+	}
+	return a.print(b.String())
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// loosens says in which ways a configuration permits more than the one before it (spec/config.md section 8), a line each in
+// the order of their places. What it cannot rank counts as looser.
+func loosens(from, to map[string]any) []string {
+	w := &looseness{}
+	w.compare(nil, from, to)
+	return w.found
+}
+
+// looseness walks two configurations side by side.
+type looseness struct{ found []string }
+
+func (w *looseness) add(path []string, format string, args ...any) {
+	w.found = append(w.found, strings.Join(path, ".")+": "+fmt.Sprintf(format, args...))
+}
+
+// compare goes down as long as a place is made of others.
+func (w *looseness) compare(path []string, was, is any) {
+	if ijson.Equal(was, is) {
+		return
+	}
+	rule := ruleOfPlace(path)
+	if rule != nil {
+		rule(w, path, was, is)
+		return
+	}
+	before, _ := was.(map[string]any)
+	after, _ := is.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
+		w.compare(append(slices.Clone(path), name), before[name], after[name])
+	}
+}
+
+func union(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+// looseRule says what a change at a place means.
+type looseRule func(w *looseness, path []string, was, is any)
+
+// placeRules are the places whose change may loosen; * is any name. A place without a rule is gone into.
+var placeRules = []struct {
+	place string
+	rule  looseRule
+}{
+	{"patterns.*", patternAdded},
+	{"patterns.*.enabled", switchedOn},
+	{"patterns.*.budget.*", raised},
+	{"patterns.*.budget.per_tool", changed},
+	{"patterns.*.allow.*", namedMore},
+	{"patterns.*.tools", namedMore},
+	{"patterns.*.tool", changed},
+	{"patterns.*.kind", changed},
+	{"patterns.*.params", changed},
+	{"patterns.*.policy", changed},
+	{"patterns.*.llm", changed},
+	{"patterns.*.require_approval", weaker("plan", "write", "none")},
+	{"patterns.*.approver.kind", weaker("reject", "inbox", "simulated")},
+	{"patterns.*.approver.cap_usd", raised},
+	{"patterns.*.approver.expires_seconds", raised},
+	{"patterns.*.approver.min_assurance", weaker("signed", "user")},
+	{"policies.*", changed},
+	{"llm.provider", changed},
+	{"llm.base_url", changed},
+	{"llm.api_key", changed},
+	{"llm.models", changed},
+	{"demo.enabled", changed},
+	{"redact", gone},
+	{"http.origins", namedMore},
+	{"http.hosts", namedMore},
+	{"catalog.allow_networks", namedMore},
+	{"catalog.expose", namedMore},
+	{"catalog.servers.*", serverAdded},
+	{"catalog.servers.*.enabled", switchedOn},
+	{"catalog.servers.*.stdio", changed},
+	{"catalog.servers.*.http", changed},
+	{"catalog.servers.*.tools.*", toolAdded},
+	{"catalog.http.*", toolAdded},
+}
+
+// toolRules are those of a tool's members.
+var toolRules = map[string]looseRule{
+	"effect": weaker("destructive", "write", "read"), "idempotent": changed, "fix": changed, "bound": changed, "once": changed,
+	"reconcile": changed, "request": changed, "input": changed, "output": changed, "output_schema": changed, "redact": gone,
+	"rate": changed, "retry": changed, "enabled": switchedOn, "policy": changed, "as": changed,
+}
+
+// ruleOfPlace is the rule of a place; nil where there is none.
+func ruleOfPlace(path []string) looseRule {
+	for _, r := range placeRules {
+		if matches(strings.Split(r.place, "."), path) {
+			return r.rule
+		}
+	}
+	if n := len(path); n > 1 && (matches([]string{"catalog", "http", "*", "*"}, path) || matches([]string{"catalog", "servers", "*", "tools", "*", "*"}, path)) {
+		return toolRules[path[n-1]]
+	}
+	return nil
+}
+
+func matches(place, path []string) bool {
+	if len(place) != len(path) {
+		return false
+	}
+	for i, part := range place {
+		if part != "*" && part != path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func changed(w *looseness, path []string, _, _ any) { w.add(path, "changed") }
+
+// switchedOn is looser where something is enabled that was not; absent is on.
+func switchedOn(w *looseness, path []string, was, is any) {
+	if was == false && is != false {
+		w.add(path, "switched on")
+	}
+}
+
+// raised is looser where a limit is higher, or none any more.
+func raised(w *looseness, path []string, was, is any) {
+	before, had := was.(float64)
+	after, has := is.(float64)
+	switch {
+	case had && !has:
+		w.add(path, "no limit any more; it was %s", numberText(before))
+	case had && has && after > before:
+		w.add(path, "raised from %s to %s", numberText(before), numberText(after))
+	}
+}
+
+// namedMore is looser where a list names more; no list is everything.
+func namedMore(w *looseness, path []string, was, is any) {
+	before, limited := was.([]any)
+	after, limits := is.([]any)
+	if limited && !limits {
+		w.add(path, "no list any more")
+		return
+	}
+	if !limited {
+		if len(path) > 0 && path[0] == "patterns" && path[len(path)-1] != "tools" {
+			return // it was everything
+		}
+	}
+	for _, v := range after {
+		if !slices.ContainsFunc(before, func(b any) bool { return ijson.Equal(b, v) }) {
+			w.add(path, "%s added", ijson.Canonical(v))
+		}
+	}
+}
+
+// gone is looser where a list names less.
+func gone(w *looseness, path []string, was, is any) {
+	before, _ := was.([]any)
+	after, _ := is.([]any)
+	for _, v := range before {
+		if !slices.ContainsFunc(after, func(a any) bool { return ijson.Equal(a, v) }) {
+			w.add(path, "%s gone", ijson.Canonical(v))
+		}
+	}
+}
+
+// weaker ranks words from the strictest to the loosest; another word is looser than all.
+func weaker(words ...string) looseRule {
+	rank := func(v any) int {
+		text, _ := v.(string)
+		if at := slices.Index(words, text); at >= 0 {
+			return at
+		}
+		if v == nil {
+			return 0
+		}
+		return len(words)
+	}
+	return func(w *looseness, path []string, was, is any) {
+		if rank(is) > rank(was) {
+			w.add(path, "weakened from %s to %s", ijson.Canonical(was), ijson.Canonical(is))
+		}
+	}
+}
+
+// serverAdded and toolAdded go into what was there before.
+func serverAdded(w *looseness, path []string, was, is any) { w.entry(path, was, is, "server") }
+func patternAdded(w *looseness, path []string, was, is any) { w.entry(path, was, is, "pattern") }
+func toolAdded(w *looseness, path []string, was, is any)   { w.entry(path, was, is, "tool") }
+
+func (w *looseness) entry(path []string, was, is any, what string) {
+	before, had := was.(map[string]any)
+	after, has := is.(map[string]any)
+	switch {
+	case !has || after["enabled"] == false:
+	case !had || before["enabled"] == false:
+		w.add(path, "%s added", what)
+	default:
+		for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
+			w.compare(append(slices.Clone(path), name), before[name], after[name])
+		}
+	}
+}

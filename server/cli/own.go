@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/catalog/httptool"
+	"patterngate/catalog/pins"
+	"patterngate/catalog/resilience"
+	"patterngate/catalog/upstream"
+	"patterngate/gateway/policy"
+	"patterngate/ijson"
+)
+
+// ownTools are the tools that a configuration declares, ready to be called. Nothing is started or dialled before the first
+// call of a tool; making them costs the schemas alone.
+//
+//	CatalogConfig ─┬─ lock ──▶ schemas, held or not ─┐
+//	               ├─ CEL ───▶ once, reconcile ──────┼─▶ []catalog.Tool
+//	               └─ server ▶ upstream / httptool ──┘   Do: held? ─▶ breaker, rate ─▶ call ─▶ masked observation
+type ownTools struct {
+	tools   []catalog.Tool
+	servers map[string]*upstream.Server // by the configured name; enabled ones
+	held    []heldTool
+	secrets *secrets
+}
+
+// heldTool is a tool that is not called until a person accepts what its server declares.
+type heldTool struct{ server, upstream, name, why string }
+
+// ownFault is a fault or warning about a place in the configuration that only shows when tools are made of it.
+type ownFault struct {
+	path   []string // keys from the top
+	offset int      // of the very character in the text there; below 0: the value itself
+	Fault
+	warning bool
+}
+
+// ownMaker makes the tools of a configuration.
+type ownMaker struct {
+	config  *Config
+	lock    *pins.Lock
+	pool    *serverPool
+	client  *httptool.Client
+	secrets *secrets
+	log     *slog.Logger
+	who     upstream.Identity
+	out     ownTools
+	faults  []ownFault
+	at      []string // where it is
+}
+
+// makeOwn makes the tools that a configuration declares. What is wrong with it comes with its place; tools that could not
+// be made are left out.
+func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string, log *slog.Logger) (*ownTools, []ownFault) {
+	if !c.Catalog.Declared {
+		return &ownTools{secrets: pool.secrets(environ)}, nil
+	}
+	m := &ownMaker{
+		config: c, lock: lock, pool: pool, secrets: pool.secrets(environ), log: cmp.Or(log, slog.New(slog.DiscardHandler)),
+		client: pool.client(c.Catalog.AllowNetworks), who: upstream.Identity{Name: "patterngate", Version: version().Version},
+	}
+	m.out.secrets, m.out.servers = m.secrets, map[string]*upstream.Server{}
+	for i := range c.Catalog.HTTP {
+		if t := &c.Catalog.HTTP[i]; t.Enabled {
+			m.within(func() { m.httpTool(t) }, "catalog", "http", t.Name)
+		}
+	}
+	for i := range c.Catalog.Servers {
+		if s := &c.Catalog.Servers[i]; s.Enabled {
+			m.within(func() { m.server(s) }, "catalog", "servers", s.Name)
+		}
+	}
+	m.reconciles()
+	return &m.out, m.faults
+}
+
+func (m *ownMaker) within(do func(), path ...string) {
+	before := m.at
+	m.at = path
+	do()
+	m.at = before
+}
+
+// fault notes what is wrong below the present place.
+func (m *ownMaker) fault(f Fault, path ...string) {
+	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
+}
+
+// expression notes what is wrong with an expression, at the very character.
+func (m *ownMaker) expression(f policy.Fault, path ...string) {
+	m.faults = append(m.faults, ownFault{
+		path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning,
+		Fault: Fault{Reason: f.Reason, Want: f.Want, DidYouMean: f.DidYouMean},
+	})
+}
+
+// schema notes what is wrong with a schema that stands in the file.
+func (m *ownMaker) schema(faults []catalog.SchemaFault, path ...string) (wrong bool) {
+	for _, f := range faults {
+		place := append(slices.Clone(path), f.Pointer.Tokens()...)
+		m.faults = append(m.faults, ownFault{
+			path: slices.Concat(m.at, place), offset: -1, warning: f.Warning,
+			Fault: Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean},
+		})
+		wrong = wrong || !f.Warning
+	}
+	return wrong
+}
+
+// common is what all tools have.
+func common(t *ToolConfig, server string) catalog.Tool {
+	return catalog.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, Phrase: t.Phrase, Effect: t.Effect, Idempotent: t.Idempotent,
+		Server: server, MaxResult: t.MaxResult, Retry: t.Retry,
+	}
+}
+
+// masked hands on what a call gave with no secret in it.
+func (m *ownMaker) masked(do catalog.Func) catalog.Func {
+	mask := m.secrets.mask
+	return func(ctx context.Context, call catalog.Call) (any, error) {
+		observation, err := do(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		return mask.Value(observation), nil
+	}
+}
+
+// once adds the business key.
+func (m *ownMaker) once(t *catalog.Tool, c *ToolConfig, whole *catalog.Schema) {
+	if c.Once == "" {
+		return
+	}
+	key, faults := policy.Once(c.Once, c.Name, whole)
+	for _, f := range faults {
+		m.expression(f, "once")
+	}
+	t.Once = key
+}
+
+// add takes a tool that was made.
+func (m *ownMaker) add(t catalog.Tool) { m.out.tools = append(m.out.tools, t) }
+
+// reconciles joins each tool with the one that is asked about its lost calls. That comes last: both must be there.
+func (m *ownMaker) reconciles() {
+	for i := range m.config.Catalog.HTTP {
+		t := &m.config.Catalog.HTTP[i]
+		m.within(func() { m.reconcile(&t.ToolConfig) }, "catalog", "http", t.Name)
+	}
+	for i := range m.config.Catalog.Servers {
+		s := &m.config.Catalog.Servers[i]
+		for j := range s.Tools {
+			t := &s.Tools[j]
+			m.within(func() { m.reconcile(&t.ToolConfig) }, "catalog", "servers", s.Name, "tools", t.Upstream)
+		}
+	}
+}
+
+func (m *ownMaker) reconcile(c *ToolConfig) {
+	at := slices.IndexFunc(m.out.tools, func(t catalog.Tool) bool { return t.Name == c.Name })
+	if c.Reconcile == nil || at < 0 {
+		return
+	}
+	r := c.Reconcile
+	by := slices.IndexFunc(m.out.tools, func(t catalog.Tool) bool { return t.Name == r.Tool })
+	if by < 0 {
+		m.fault(Fault{Reason: "no tool " + r.Tool, Want: "name a tool of this catalog with effect read"}, "reconcile", "tool")
+		return
+	}
+	asked, tool := m.out.tools[by], &m.out.tools[at]
+	if asked.Effect != catalog.Read {
+		m.fault(Fault{Reason: r.Tool + " has effect " + string(asked.Effect), Want: "name a tool with effect read"}, "reconcile", "tool")
+		return
+	}
+	look, faults := policy.Reconcile(policy.ReconcileSource{
+		Tool: c.Name, Input: whole(*tool), By: r.Tool, ByInput: asked.Input, Observation: asked.Output,
+		Args: named(r.Args), Happened: r.Happened, Output: named(r.Output),
+	})
+	wrong := false
+	for _, f := range faults {
+		m.expression(f, append([]string{"reconcile"}, strings.Split(f.Member, ".")...)...)
+		wrong = wrong || !f.Warning
+	}
+	if wrong {
+		return
+	}
+	happened := look.Happened
+	if asked.Server == httpServer {
+		happened = func(d catalog.Doubt, observation any) (bool, bool) {
+			if absent(observation) { // "there is none": it did not happen
+				return false, true
+			}
+			return look.Happened(d, observation)
+		}
+	}
+	tool.Reconcile = &catalog.Reconcile{Tool: r.Tool, Args: look.Args, Happened: happened, Output: look.Output, Settle: r.Settle}
+}
+
+// whole is the schema of a tool's arguments as they are sent, for the types of expressions; nil where it is not known.
+func whole(t catalog.Tool) *catalog.Schema {
+	if len(t.Also) > 0 {
+		return t.Also[0]
+	}
+	return t.Input
+}
+
+func named(list []NamedExpression) []policy.Named {
+	if list == nil {
+		return nil
+	}
+	out := make([]policy.Named, len(list))
+	for i, e := range list {
+		out[i] = policy.Named{Name: e.Name, Text: e.Text}
+	}
+	return out
+}
+
+// absent reports whether an observation is that of an absent code (spec/config.md section 4).
+func absent(observation any) bool {
+	o, _ := observation.(map[string]any)
+	_, coded := o["status"].(float64)
+	return len(o) == 2 && o["error"] == "not_found" && coded
+}
+
+// openInput is the schema of a tool whose own is not known.
+var openInput = json.RawMessage(`{"type":"object"}`)
+
+// httpServer is where http tools are.
+const httpServer = "http"
+
+// errHeld is why a tool is not called that nobody accepted.
+var errHeld = errors.New("held")
+
+func heldFault(why string) error {
+	return &catalog.Fault{Kind: catalog.NotSent, Cause: fmt.Errorf("%w: %s", errHeld, why)}
+}
+
+// guarded is how often and how much at once a tool may be called.
+func guarded(g *resilience.Guard, r RateConfig, do catalog.Func) catalog.Func {
+	return g.Wrap(do, resilience.Rate{Calls: r.Calls, Burst: r.Burst, Per: r.Per})
+}
+
+// shownText is a server's own word, as far as it is shown.
+func shownText(text string, most int) string { return ijson.Cut(text, most) }

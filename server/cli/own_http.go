@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"patterngate/catalog"
+	"patterngate/catalog/httptool"
+	"patterngate/catalog/resilience"
+	"patterngate/gateway/policy"
+)
+
+// httpTool makes a tool that is an HTTP request.
+func (m *ownMaker) httpTool(c *HTTPToolConfig) {
+	t := common(&c.ToolConfig, httpServer)
+	t.Timeout = c.Request.Timeout
+	input, defaults, faults := catalog.CompileArguments(orEmpty(c.Input))
+	wrong := m.schema(faults, "input")
+	if len(c.OutputSchema) > 0 {
+		output, _, faults := catalog.CompileArguments(c.OutputSchema)
+		wrong = m.schema(faults, "output_schema") || wrong
+		t.Output = output
+	}
+	if wrong {
+		return
+	}
+	t.Input, t.Defaults = input, defaults
+	m.once(&t, &c.ToolConfig, input)
+	request, ok := m.request(c, input)
+	if !ok {
+		return
+	}
+	guard := resilience.New(resilience.Config{Failures: 5, Open: defaultBreakerOpen})
+	t.Do = m.masked(guarded(guard, c.Rate, request.Do))
+	t.Extra = request.Check
+	m.add(t)
+}
+
+// request makes the request of a tool.
+func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.Tool, bool) {
+	roots, err := rootsOf(c.Request.CAFile)
+	if err != nil {
+		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
+		return nil, false
+	}
+	types := map[string]string{}
+	for _, p := range input.Properties() {
+		types[p.Name] = p.Type
+	}
+	config := httptool.Config{
+		Name: c.Name, Method: c.Request.Method, URL: c.Request.URL, Form: c.Request.Form, IdempotencyHeader: c.Request.IdempotencyHeader,
+		Success: c.Request.Success, Absent: c.Request.Absent, Redirects: c.Request.Redirects, Roots: roots, Timeout: c.Request.Timeout,
+		Effect: c.Effect, Repeatable: c.Idempotent || c.Effect == catalog.Read, Client: m.client,
+		Arguments: func(name string) (string, bool) { typ, ok := types[name]; return typ, ok },
+		Body:      httptool.Body{Args: c.Request.Body.Args, Mapping: c.Request.Body.Mapping},
+	}
+	for _, q := range c.Request.Query {
+		config.Query = append(config.Query, httptool.Template{Name: q.Name, Text: q.Text})
+	}
+	for _, h := range c.Request.Headers {
+		config.Headers = append(config.Headers, httptool.Header{Name: h.Name, Text: h.Text, Prefix: h.Prefix, Secret: m.secrets.of(h.Secret)})
+	}
+	if c.Output != nil {
+		output, faults := policy.Output(named(c.Output), c.Name, input)
+		wrong := false
+		for _, f := range faults {
+			m.expression(f, "output", f.Member)
+			wrong = wrong || !f.Warning
+		}
+		if wrong {
+			return nil, false
+		}
+		config.Output = func(args map[string]any, r httptool.Response) (any, error) {
+			return output(args, r.Status, r.Headers, r.Body)
+		}
+	}
+	tool, faults := httptool.New(config)
+	for _, f := range faults {
+		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, pathOf(f.Path)...)
+	}
+	return tool, len(faults) == 0
+}
+
+func orEmpty(text []byte) []byte {
+	if len(text) == 0 {
+		return []byte("{}")
+	}
+	return text
+}
+
+// rootsOf are the certificates of a file; nil for no file: the system's.
+func rootsOf(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", errors.Unwrap(err))
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New("there is no certificate in it")
+	}
+	return pool, nil
+}

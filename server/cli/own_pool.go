@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+
+	"patterngate/catalog"
+	"patterngate/catalog/httptool"
+	"patterngate/catalog/upstream"
+	"patterngate/ijson"
+)
+
+// serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
+// restarts only what changed. It is safe for concurrent use.
+type serverPool struct {
+	mu      sync.Mutex
+	servers map[string]*upstream.Server // by what they are made of
+	clients map[string]*httptool.Client // by allow_networks
+	known   map[string]*secrets         // by nothing but the environment; one
+	closed  bool
+}
+
+func newServerPool() *serverPool {
+	return &serverPool{servers: map[string]*upstream.Server{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}}
+}
+
+// secrets are those of this process.
+func (p *serverPool) secrets(environ []string) *secrets {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.known[""]
+	if !ok {
+		s = &secrets{environ: environ, mask: &catalog.Mask{}}
+		p.known[""] = s
+	}
+	return s
+}
+
+// client makes HTTP requests to allowed addresses.
+func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := fmt.Sprint(allow)
+	c, ok := p.clients[key]
+	if !ok {
+		c = httptool.NewClient(httptool.ClientConfig{Allow: allow})
+		p.clients[key] = c
+	}
+	return c
+}
+
+// server is the server that a configuration says.
+func (p *serverPool) server(m *ownMaker, s *ServerConfig) (*upstream.Server, error) {
+	config, err := m.serverConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := serverKey(s, m.config.Catalog.AllowNetworks)
+	if running, ok := p.servers[key]; ok {
+		return running, nil
+	}
+	running := upstream.NewServer(config)
+	p.servers[key] = running
+	return running, nil
+}
+
+// retire ends the servers that are not among those in use. One that an older run still needs is started again by its call.
+func (p *serverPool) retire(inUse map[string]*upstream.Server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.servers {
+		if !slices.Contains(mapValues(inUse), s) {
+			s.Forget()
+		}
+	}
+}
+
+// close ends all servers.
+func (p *serverPool) close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	servers := mapValues(p.servers)
+	p.mu.Unlock()
+	var all sync.WaitGroup
+	for _, s := range servers {
+		all.Go(func() { s.Close() })
+	}
+	all.Wait()
+}
+
+func mapValues[K comparable, V any](m map[K]V) []V {
+	list := make([]V, 0, len(m))
+	for _, v := range m {
+		list = append(list, v)
+	}
+	return list
+}
+
+// serverKey is what makes two servers the same: all that they are started and spoken to with. Secrets count by their
+// references.
+func serverKey(s *ServerConfig, allow []netip.Prefix) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\x00%v\x00%v\x00%v", s.Name, s.Timeout, s.StartTimeout, allow)
+	if s.Stdio != nil {
+		fmt.Fprintf(&b, "\x00%q %q %q %+v %+v", s.Stdio.Command, s.Stdio.Path, s.Stdio.Dir, s.Stdio.Args, s.Stdio.Env)
+	}
+	if s.HTTP != nil {
+		fmt.Fprintf(&b, "\x00%q %q %+v", s.HTTP.URL, s.HTTP.CAFile, s.HTTP.Headers)
+	}
+	return ijson.Cut(b.String(), 1<<20)
+}
+
+// serverConfig is a server as package upstream takes it.
+func (m *ownMaker) serverConfig(s *ServerConfig) (upstream.ServerConfig, error) {
+	c := upstream.ServerConfig{Name: s.Name, StartTimeout: s.StartTimeout, Timeout: s.Timeout, Who: m.who, Log: m.log}
+	if s.Stdio != nil {
+		p := &upstream.ProgramConfig{Command: orElse(s.Stdio.Path, s.Stdio.Command), Dir: s.Stdio.Dir}
+		for _, a := range s.Stdio.Args {
+			p.Args = append(p.Args, upstream.Argument{Text: a.Text, Secret: m.secrets.of(a.Secret)})
+		}
+		for _, e := range s.Stdio.Env {
+			text := e.Text
+			if e.Pass {
+				if text = lookup(m.secrets.environ, e.Name); text == "" {
+					continue
+				}
+			}
+			p.Env = append(p.Env, upstream.Variable{Name: e.Name, Text: text, Secret: m.secrets.of(e.Secret)})
+		}
+		c.Program = p
+		return c, nil
+	}
+	roots, err := rootsOf(s.HTTP.CAFile)
+	if err != nil {
+		return c, err
+	}
+	e := &upstream.EndpointConfig{URL: s.HTTP.URL, Roots: roots, Judge: m.client.Judge}
+	for _, h := range s.HTTP.Headers {
+		e.Headers = append(e.Headers, upstream.Header{Name: h.Name, Text: h.Text, Prefix: h.Prefix, Secret: m.secrets.of(h.Secret)})
+	}
+	c.Endpoint = e
+	return c, nil
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"patterngate/catalog"
+	"patterngate/catalog/pins"
+	"patterngate/catalog/resilience"
+	"patterngate/catalog/upstream"
+)
+
+// server makes the tools of one MCP server.
+func (m *ownMaker) server(s *ServerConfig) {
+	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
+	running, err := m.pool.server(m, s)
+	if err != nil {
+		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
+		return
+	}
+	m.out.servers[s.Name] = running
+	for i := range s.Tools {
+		if t := &s.Tools[i]; t.Enabled {
+			m.within(func() { m.serverTool(s, t, running, guard) }, "catalog", "servers", s.Name, "tools", t.Upstream)
+		}
+	}
+}
+
+// serverTool makes one tool of a server from its line in the lock; without one it is held.
+func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard) {
+	t := common(&c.ToolConfig, s.Name)
+	t.Timeout = c.Timeout
+	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
+	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
+	if ok {
+		behind.pinned = &pinned
+		t.Title, t.Description = orElse(t.Title, pinned.Title), orElse(t.Description, pinned.Description)
+	} else {
+		behind.held = fmt.Sprintf("no line in the lock; run patterngate catalog accept %s/%s", s.Name, c.Upstream)
+		m.out.held = append(m.out.held, heldTool{s.Name, c.Upstream, c.Name, behind.held})
+	}
+	if !m.serverSchemas(&t, s, c, pinned, ok, behind) {
+		return
+	}
+	m.once(&t, &c.ToolConfig, whole(t))
+	t.Ready = behind.ready
+	t.Do = m.masked(behind.outside(guarded(guard, c.Rate, behind.call)))
+	m.add(t)
+}
+
+// serverSchemas are what a proposer sees and what a call must fit.
+func (m *ownMaker) serverSchemas(t *catalog.Tool, s *ServerConfig, c *ServerToolConfig, pinned pins.Definition, known bool, behind *behindServer) bool {
+	raw := openInput
+	if known && len(pinned.Input) > 0 {
+		raw = pinned.Input
+	}
+	theirs, err := catalog.CompileSchema(raw)
+	if err != nil {
+		m.fault(Fault{Reason: fmt.Sprintf("the input schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+		return false
+	}
+	if known && len(pinned.Output) > 0 {
+		if t.Output, err = catalog.CompileSchema(pinned.Output); err != nil {
+			m.fault(Fault{Reason: fmt.Sprintf("the output schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+			return false
+		}
+	}
+	shown := theirs
+	if len(c.Bound) > 0 {
+		bounds, faults := catalog.CompileBounds(c.Bound)
+		if m.schema(faults, "bound") {
+			return false
+		}
+		if known {
+			if shown, faults = theirs.Bounded(bounds); m.schema(faults, "bound") {
+				return false
+			}
+		}
+	}
+	if !m.fixed(t, c, theirs, known, behind) {
+		return false
+	}
+	t.Input = shown.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
+	t.Also = []*catalog.Schema{theirs.Without(slices.Collect(maps.Keys(behind.secrets))...)}
+	return true
+}
+
+// fixed are the arguments that the configuration sets; a secret one is put in when the call is sent.
+func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.Schema, known bool, behind *behindServer) bool {
+	if len(c.Fix) == 0 {
+		return true
+	}
+	t.Fixed = map[string]any{}
+	plain := map[string]any{}
+	for _, f := range c.Fix {
+		if f.Secret.Set() {
+			t.Fixed[f.Name] = "***"
+			behind.secrets[f.Name] = m.secrets.of(f.Secret)
+			continue
+		}
+		t.Fixed[f.Name], plain[f.Name] = f.Value, f.Value
+	}
+	if !known {
+		return true
+	}
+	names := propertyNames(theirs)
+	fine := true
+	for _, f := range c.Fix {
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			fine = false
+			m.fault(Fault{
+				Reason: c.Upstream + " has no argument " + f.Name, Want: "one of " + oneOfNames(names), DidYouMean: nearest(f.Name, names),
+			}, "fix", f.Name)
+		}
+	}
+	for _, w := range theirs.Check(plain) {
+		if tokens := w.Pointer.Tokens(); w.Kind != catalog.MismatchMissing && w.Kind != catalog.MismatchUnknown && len(tokens) > 0 {
+			fine = false
+			m.fault(Fault{Reason: "does not fit the tool's schema", Want: w.Want}, append([]string{"fix"}, tokens...)...)
+		}
+	}
+	return fine
+}
+
+func propertyNames(s *catalog.Schema) []string {
+	var names []string
+	for _, p := range s.Properties() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// behindServer is a tool of an MCP server behind the gate. It is safe for concurrent use.
+type behindServer struct {
+	server             *upstream.Server
+	at, upstream, name string           // the server, the tool's name there and here
+	pinned             *pins.Definition // nil: nobody accepted it
+	held               string           // why it is held whatever the server says; "": it is not
+	secrets            map[string]catalog.Secret
+	guard              *resilience.Guard
+	log                *slog.Logger
+	judged             atomic.Pointer[judgedDefinition]
+}
+
+// judgedDefinition is what a server declared when it was last compared with the lock.
+type judgedDefinition struct {
+	upstream.Definition
+	same bool
+}
+
+// outside refuses what is held before anything counts it or is started for it.
+func (b *behindServer) outside(do catalog.Func) catalog.Func {
+	return func(ctx context.Context, call catalog.Call) (any, error) {
+		if b.held != "" {
+			b.log.Warn("tool held", "name", b.name, "server", b.at)
+			return nil, heldFault(b.held)
+		}
+		observation, err := do(ctx, call)
+		if drift, ok := err.(*driftError); ok {
+			b.log.Warn("tool held", "name", b.name, "server", b.at)
+			return nil, heldFault(drift.why)
+		}
+		if fault, ok := err.(*catalog.Fault); ok && fault.Kind == catalog.NotSent {
+			b.log.Warn("tool unavailable", "name", b.name, "server", b.at, "cause", fault.Cause)
+		}
+		return observation, err
+	}
+}
+
+// driftError says that a server declares a tool otherwise than a person accepted it.
+type driftError struct{ why string }
+
+func (d *driftError) Error() string { return d.why }
+
+// call makes one call, if what the server declares is what was accepted.
+func (b *behindServer) call(ctx context.Context, call catalog.Call) (any, error) {
+	if err := b.server.Ensure(ctx); err != nil {
+		return nil, err
+	}
+	declared, known := b.server.Present(b.upstream)
+	if !known {
+		return nil, &catalog.Fault{Kind: catalog.NotSent, Cause: fmt.Errorf("server %s has no tool %s", b.at, b.upstream)}
+	}
+	if !b.accepted(declared) {
+		return nil, &driftError{b.drifted()}
+	}
+	return b.server.Call(ctx, b.upstream, call.Args, b.secrets)
+}
+
+func (b *behindServer) drifted() string {
+	return fmt.Sprintf("the server declares it otherwise than it was accepted; run patterngate catalog accept %s/%s", b.at, b.upstream)
+}
+
+// accepted compares a declaration with the lock. One that was compared before costs a look.
+func (b *behindServer) accepted(d upstream.Definition) bool {
+	if last := b.judged.Load(); last != nil && sameDefinition(last.Definition, d) {
+		return last.same
+	}
+	same := pinned(d).Hash() == b.pinned.Hash()
+	b.judged.Store(&judgedDefinition{d, same})
+	return same
+}
+
+func sameDefinition(a, b upstream.Definition) bool {
+	return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description &&
+		string(a.Input) == string(b.Input) && string(a.Output) == string(b.Output)
+}
+
+// pinned is a declaration as the lock holds it.
+func pinned(d upstream.Definition) pins.Definition {
+	return pins.Definition{Name: d.Name, Title: d.Title, Description: d.Description, Input: d.Input, Output: d.Output}
+}
+
+// ready says how the tool stands, without starting anything.
+func (b *behindServer) ready() catalog.Readiness {
+	if b.held != "" {
+		return catalog.Readiness{State: catalog.Held, Why: b.held}
+	}
+	if declared, known := b.server.Present(b.upstream); known {
+		if declared.Name == "" {
+			return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s has no tool %s", b.at, b.upstream)}
+		}
+		if !b.accepted(declared) {
+			return catalog.Readiness{State: catalog.Held, Why: b.drifted()}
+		}
+	}
+	if open, _ := b.guard.Open(); open {
+		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at)}
+	}
+	if running, why := b.server.Status(); !running && why != nil {
+		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s does not answer", b.at)}
+	}
+	return catalog.Readiness{}
+}

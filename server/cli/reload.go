@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// reloader puts a changed configuration in force in a program that serves, whole or not at all. Runs that go on keep the one
+// that they were begun under. It is safe for concurrent use.
+//
+//	SIGHUP, patterngate reload ──▶ file ──▶ faults? keep the old one
+//	                                 └──▶ looser, and a key is enrolled? signed, or keep the old one
+//	                                        └──▶ tools swapped, clients told, event recorded
+type reloader struct {
+	app     *app
+	service *service
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	loaded LoadedConfig
+	seen   []fileSeen // of the files that were read
+	told   string     // what of them was announced
+}
+
+// errUnsignedReload says that a change which permits more needs the signature of an approver key.
+var errUnsignedReload = errors.New("it permits more than before, and an approver key is enrolled: run patterngate reload at a terminal and sign")
+
+// reload loads the file again. The answer says what became of it; the log does too.
+func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answer := local.ReloadAnswer{From: r.loaded.Hash()}
+	loaded, err := r.app.reloaded(r.loaded, r.service.pool)
+	if err == nil {
+		answer.To = loaded.Hash()
+		answer.Loosens = loosens(r.loaded.compared(), loaded.compared())
+		err = r.permitted(request, answer)
+	}
+	if err == nil {
+		err = r.service.replace(loaded, r.log)
+	}
+	if err != nil {
+		answer.Text = ownReason(err)
+		r.log.Error("reload refused, the configuration stays as it was", "cause", err)
+		return answer
+	}
+	answer.OK = true
+	answer.Waiting = waitsForRestart(r.loaded.Config, loaded.Config)
+	r.loaded, r.seen, r.told = loaded, loaded.files(), ""
+	r.log.Info("reload", "from", answer.From, "to", answer.To, "loosens", strings.Join(answer.Loosens, "; "))
+	if len(answer.Waiting) > 0 {
+		r.log.Warn("these wait for a restart", "keys", strings.Join(answer.Waiting, ", "))
+	}
+	return answer
+}
+
+// permitted holds that what permits more is signed where an approver key counts.
+func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAnswer) error {
+	if len(answer.Loosens) == 0 {
+		return nil
+	}
+	ring, err := r.service.engine.Approvals().Keys()
+	if err != nil {
+		return err
+	}
+	if !ring.Counts(now()) {
+		return nil
+	}
+	if !request.Signed() {
+		return errUnsignedReload
+	}
+	if err := ring.Vouches(request.Act, gateway.ActReload, local.ReloadSubject(request.Path, answer.To), now()); err != nil {
+		return fmt.Errorf("the signature does not count: %w", err)
+	}
+	return nil
+}
+
+// ownReason is an error in one line, without what only the log is to hold.
+func ownReason(err error) string {
+	if faults, ok := errors.AsType[*ConfigError](err); ok && len(faults.Faults) > 0 {
+		text := faults.Faults[0].String()
+		if more := len(faults.Faults) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		return text
+	}
+	return err.Error()
+}
+
+// waitsForRestart are the keys that a reload does not apply.
+func waitsForRestart(from, to Config) []string {
+	var keys []string
+	for name, differs := range map[string]bool{
+		"http": fmt.Sprint(from.HTTP) != fmt.Sprint(to.HTTP), "inbox": from.Inbox != to.Inbox, "log": from.Log != to.Log, "state": from.State != to.State,
+	} {
+		if differs {
+			keys = append(keys, name)
+		}
+	}
+	return sorted(keys)
+}
+
+// fileSeen is how a file stood when it was read.
+type fileSeen struct {
+	path string
+	size int64
+	at   time.Time
+}
+
+func seenFile(path string) fileSeen {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileSeen{path: path}
+	}
+	return fileSeen{path, info.Size(), info.ModTime()}
+}
+
+// files are those that a configuration was read from.
+func (l LoadedConfig) files() []fileSeen {
+	var list []fileSeen
+	for _, path := range []string{l.Path, l.Catalog.Pin} {
+		if path != "" {
+			list = append(list, seenFile(path))
+		}
+	}
+	return list
+}
+
+// announceEvery is how often it is looked whether a file was changed.
+const announceEvery = 2 * time.Second
+
+// watch announces files that were changed and not loaded: an agent that can write files must not switch the policy off.
+func (r *reloader) watch(ctx context.Context) {
+	tick := time.NewTicker(announceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			r.announce()
+		}
+	}
+}
+
+func (r *reloader) announce() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, was := range r.seen {
+		is := seenFile(was.path)
+		if is == was || r.told == fmt.Sprint(is) {
+			continue
+		}
+		r.told = fmt.Sprint(is)
+		r.log.Warn("config changed on disk, not loaded", "path", was.path, "try", "patterngate reload")
+	}
+}
+
+// listen reloads at each signal until ctx ends.
+func (r *reloader) listen(ctx context.Context, hangups <-chan os.Signal) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+			request := local.ReloadRequest{Path: r.path(), By: patterns.Note{By: "local", Channel: "signal"}, At: now()}
+			r.service.engine.Reloaded(request, r.reload(request))
+		}
+	}
+}
+
+func (r *reloader) path() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.loaded.Path
+}
+
+// reloaded loads the configuration again from where it came.
+func (a *app) reloaded(was LoadedConfig, pool *serverPool) (LoadedConfig, error) {
+	if was.Path == "" {
+		if _, err := os.Stat(was.Path); errors.Is(err, fs.ErrNotExist) && was.Path != "" {
+			return LoadedConfig{}, err
+		}
+	}
+	loaded, warnings, err := LoadConfig(a.sources(pool))
+	for _, w := range warnings {
+		fmt.Fprintln(a.err, server.Visible(w.String()))
+	}
+	return loaded, err
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// reloadTimeout is how long the programs that serve may take to answer.
+const reloadTimeout = 20 * time.Second
+
+func (a *app) reloadCommand() *cobra.Command {
+	key := ""
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Have the programs that serve load the changed configuration",
+		Long: "Reads the configuration; one with faults is refused here and changes nothing. Then every program that serves from the same\n" +
+			"state file and the same configuration file puts it in force, whole or not at all. Runs that go on keep the one they were\n" +
+			"begun under. http, inbox, state and log wait for a restart. What the change permits more is listed, and where an approver\n" +
+			"key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
+			"the same, without a signature.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },
+	}
+	keyFlag(cmd, &key)
+	return cmd
+}
+
+func (a *app) reload(ctx context.Context, key string) error {
+	const what = "reload"
+	loaded, err := a.load()
+	if err != nil {
+		return err
+	}
+	if loaded.Path == "" {
+		return usage(what, errors.New("there is no configuration file"), "patterngate init")
+	}
+	return a.withRuns(what, func(runs operator) error {
+		request := local.ReloadRequest{Path: loaded.Path, To: loaded.Hash(), By: byOwner(""), At: now()}
+		signed := signing{what: what, does: "load " + quotedName(loaded.Path) + " as it is, " + loaded.Hash(), key: key}
+		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
+			return err
+		}
+		asking, cancel := context.WithTimeout(ctx, reloadTimeout)
+		defer cancel()
+		answers, err := runs.Reload(asking, request)
+		switch {
+		case errors.Is(err, local.ErrNobodyServes):
+			return refused(what, "no program serves from this state file; the next one that starts reads the file", "patterngate serve")
+		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			err = fault(what, errors.New("not every program that serves has answered"))
+		case err != nil:
+			return refusedAct(what, err)
+		}
+		return errors.Join(a.printReloads(answers), err)
+	})
+}
+
+// reloadRow is what became of a reload in one program, as --json shows it.
+type reloadRow struct {
+	OK      bool     `json:"ok"`
+	From    string   `json:"from,omitempty"`
+	To      string   `json:"to,omitempty"`
+	Loosens []string `json:"loosens,omitempty"`
+	Waiting []string `json:"waits_for_restart,omitempty"`
+	Why     string   `json:"why,omitempty"`
+}
+
+func (a *app) printReloads(answers []local.ReloadAnswer) error {
+	rows := []reloadRow{}
+	var b strings.Builder
+	failed := ""
+	for _, answer := range answers {
+		row := reloadRow{answer.OK, answer.From, answer.To, answer.Loosens, answer.Waiting, answer.Text}
+		if answer.Other {
+			row.Why = "it runs another configuration file"
+		}
+		rows = append(rows, row)
+		switch {
+		case answer.Other:
+			b.WriteString("left alone: a program with another configuration file\n")
+		case answer.OK:
+			fmt.Fprintf(&b, "reloaded: %s to %s\n", answer.From, answer.To)
+			for _, line := range answer.Loosens {
+				b.WriteString("  looser: " + server.Visible(line) + "\n")
+			}
+			for _, name := range answer.Waiting {
+				b.WriteString("  waits for a restart: " + name + "\n")
+			}
+		default:
+			failed = answer.Text
+			b.WriteString("refused, the old configuration stays: " + server.Visible(answer.Text) + "\n")
+		}
+	}
+	var err error
+	if a.json {
+		err = a.printShown(rows)
+	} else {
+		err = a.print(b.String())
+	}
+	if err == nil && failed != "" {
+		return refused("reload", failed, "")
+	}
+	return err
+}
