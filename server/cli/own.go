@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,12 +58,12 @@ type ownMaker struct {
 
 // makeOwn makes the tools that a configuration declares. What is wrong with it comes with its place; tools that could not
 // be made are left out.
-func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string, log *slog.Logger) (*ownTools, []ownFault) {
+func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string) (*ownTools, []ownFault) {
 	if !c.Catalog.Declared {
 		return &ownTools{secrets: pool.secrets(environ)}, nil
 	}
 	m := &ownMaker{
-		config: c, lock: lock, pool: pool, secrets: pool.secrets(environ), log: cmp.Or(log, slog.New(slog.DiscardHandler)),
+		config: c, lock: lock, pool: pool, secrets: pool.secrets(environ), log: pool.log.logger(),
 		client: pool.client(c.Catalog.AllowNetworks), who: upstream.Identity{Name: "patterngate", Version: version().Version},
 	}
 	m.out.secrets, m.out.servers = m.secrets, map[string]*upstream.Server{}

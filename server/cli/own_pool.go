@@ -20,11 +20,11 @@ type serverPool struct {
 	servers map[string]*upstream.Server // by what they are made of
 	clients map[string]*httptool.Client // by allow_networks
 	known   map[string]*secrets         // by nothing but the environment; one
-	closed  bool
+	log     lateLog
 }
 
 func newServerPool() *serverPool {
-	return &serverPool{servers: map[string]*upstream.Server{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}}
+	return &serverPool{servers: map[string]*upstream.Server{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, log: newLateLog()}
 }
 
 // secrets are those of this process.

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+)
+
+// lateLog is a log that is there before it is known where it goes: tools are made while the configuration is read, which
+// says how it is logged. Until then nothing is. It is safe for concurrent use.
+type lateLog struct{ to *atomic.Pointer[slog.Logger] }
+
+func newLateLog() lateLog { return lateLog{&atomic.Pointer[slog.Logger]{}} }
+
+func (l lateLog) logger() *slog.Logger { return slog.New(l) }
+
+// Enabled implements [slog.Handler].
+func (l lateLog) Enabled(ctx context.Context, level slog.Level) bool {
+	to := l.to.Load()
+	return to != nil && to.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (l lateLog) Handle(ctx context.Context, r slog.Record) error {
+	if to := l.to.Load(); to != nil {
+		return to.Handler().Handle(ctx, r)
+	}
+	return nil
+}
+
+// WithAttrs implements [slog.Handler]; what is logged here names all it has to say in each line.
+func (l lateLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+// WithGroup implements [slog.Handler].
+func (l lateLog) WithGroup(string) slog.Handler { return l }
