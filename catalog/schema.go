@@ -26,6 +26,9 @@ type Schema struct {
 	// judge is the whole truth about a value, compiled when first asked for; root().fits is the quick way to its yes.
 	judge func() (*santhosh.Schema, error)
 	hash  func() string
+	// Of schemas that nobody here wrote: judging one is counted, and done by one goroutine at a time.
+	tally   *tally
+	judging sync.Mutex
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
@@ -175,7 +178,11 @@ func (s *Schema) Without(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
 	}
-	return newSchema(withoutProperties(s.raw, names), s.spellings)
+	less := newSchema(withoutProperties(s.raw, names), s.spellings)
+	if s.tally != nil {
+		less.fromUpstream()
+	}
+	return less
 }
 
 // withoutProperties writes a root schema again without some properties, keeping the order of all members.
