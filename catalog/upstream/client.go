@@ -137,7 +137,7 @@ func open(ctx context.Context, wire transport.Interface, by carrier, how opening
 func (c *Client) hello(ctx context.Context, options ...client.ClientOption) error {
 	c.mcp = client.NewClient(c.wire, options...)
 	c.mcp.OnNotification(c.notified)
-	if err := c.mcp.Start(context.WithoutCancel(ctx)); err != nil {
+	if err := c.mcp.Start(context.Background()); err != nil {
 		return err
 	}
 	var hello mcp.InitializeRequest
@@ -176,4 +176,12 @@ func (c *Client) Close() error {
 func (c *Client) abort() error {
 	go func() { _ = c.wire.Close() }() // an HTTP session is ended if its server still answers
 	return c.by.abort()
+}
+
+// lost is closed when the session is over. That of HTTP never is: it is found out by a call.
+func (c *Client) lost() <-chan struct{} {
+	if wire, ok := c.wire.(*pipes); ok {
+		return wire.done
+	}
+	return nil
 }

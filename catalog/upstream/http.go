@@ -176,9 +176,6 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // send sends a request as it is but for the headers.
 func (g *guard) send(r *http.Request, t *trace) (*http.Response, error) {
 	t.begin()
-	if r.Header.Get(transport.HeaderKeySessionID) != "" {
-		t.inSession()
-	}
 	headers, err := g.headers(r.Context())
 	if err != nil {
 		return nil, err

@@ -9,14 +9,13 @@ import (
 
 // trace is what became of one request on its way, as far as its carrier knows. It is safe for concurrent use.
 type trace struct {
-	mu      sync.Mutex
-	sent    bool          // the server may have read it whole
-	status  int           // of the HTTP answer; 0: none
-	stream  bool          // the answer is a stream of events
-	session bool          // it was sent in an HTTP session
-	after   time.Duration // Retry-After, if asked says so
-	asked   bool
-	fault   error // what was wrong with the answer
+	mu     sync.Mutex
+	sent   bool          // the server may have read it whole
+	status int           // of the HTTP answer; 0: none
+	stream bool          // the answer is a stream of events
+	after  time.Duration // Retry-After, if asked says so
+	asked  bool
+	fault  error // what was wrong with the answer
 }
 
 type traceKey struct{}
@@ -64,26 +63,19 @@ func (t *trace) found(fault error) {
 	t.fault = fault
 }
 
-// inSession notes that the request names an HTTP session.
-func (t *trace) inSession() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.session = true
-}
-
 // read returns what is known so far.
 func (t *trace) read() traced {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return traced{t.sent, t.status, t.stream, t.session, t.after, t.asked, t.fault}
+	return traced{t.sent, t.status, t.stream, t.after, t.asked, t.fault}
 }
 
 // traced is a trace at one moment; see [trace] for its members.
 type traced struct {
-	sent            bool
-	status          int
-	stream, session bool
-	after           time.Duration
-	asked           bool
-	fault           error
+	sent   bool
+	status int
+	stream bool
+	after  time.Duration
+	asked  bool
+	fault  error
 }
