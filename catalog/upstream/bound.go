@@ -50,21 +50,9 @@ func (b *boundedLines) Read(p []byte) (int, error) {
 // fault says why reading ended before the input did; nil where it did not.
 func (b *boundedLines) fault() error {
 	if b.long.Load() {
-		return fmt.Errorf("the server sent a message of more than %d bytes", b.most)
+		return tooLong(b.most)
 	}
 	return nil
-}
-
-// quietly reads lines for a client that would log an error of reading: every end is the end of the input.
-type quietly struct{ *boundedLines }
-
-// Read implements [io.Reader].
-func (q quietly) Read(p []byte) (int, error) {
-	n, err := q.boundedLines.Read(p)
-	if err != nil {
-		err = io.EOF
-	}
-	return n, err
 }
 
 // boundedBody passes an HTTP body on, bounded by line and as a whole. note is told what was wrong with it.
@@ -86,7 +74,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.lines.Read(p)
 	fault := b.lines.fault()
 	if fault == nil && b.whole.N <= 0 {
-		fault = fmt.Errorf("the server's answer is longer than %d bytes", maxAnswer)
+		fault = unreadableError{fmt.Errorf("the server's answer is longer than %d bytes", maxAnswer)}
 	}
 	if fault != nil {
 		b.note(fault)

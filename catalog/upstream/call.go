@@ -83,7 +83,7 @@ func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage,
 		defer c.progress.end(token)
 	}
 	raw, err := c.request(ctx, mcp.MethodToolsCall, params)
-	if raw == nil {
+	if raw == nil || err != nil && ctx.Err() == nil {
 		return Result{}, err
 	}
 	result, unread := readResult(raw)
@@ -96,6 +96,11 @@ func (c *Client) CallRaw(ctx context.Context, tool string, args json.RawMessage,
 // request makes one request and returns its result as it was sent. After the end of ctx it may return a result and the
 // error of ctx.
 func (c *Client) request(ctx context.Context, method mcp.MCPMethod, params map[string]any) (json.RawMessage, error) {
+	return c.ask(ctx, &trace{}, method, params)
+}
+
+// ask is request, noting in t what becomes of it.
+func (c *Client) ask(ctx context.Context, t *trace, method mcp.MCPMethod, params map[string]any) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -103,50 +108,46 @@ func (c *Client) request(ctx context.Context, method mcp.MCPMethod, params map[s
 	if err != nil {
 		return nil, err
 	}
-	type answer struct {
-		response *transport.JSONRPCResponse
-		err      error
-	}
-	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	sending, giveUp := context.WithCancel(withTrace(context.WithoutCancel(ctx), t))
 	defer giveUp()
-	answers := make(chan answer, 1)
-	go func() { // a server that does not read holds up the write, whatever becomes of ctx
-		response, err := c.wire.SendRequest(sending, r)
-		answers <- answer{response, err}
-	}()
-	select {
-	case a := <-answers:
-		return c.taken(ctx, a.response, a.err)
-	case <-ctx.Done():
+	// The end of its HTTP request is how a call without a handshake is cancelled; elsewhere the server is told.
+	tell := !c.overHTTP() || !c.modern()
+	stop := context.AfterFunc(ctx, func() {
+		if tell && !c.how.prompt && t.read().sent {
+			go c.cancel(r.ID)
+			time.AfterFunc(cancelGrace, giveUp)
+			return
+		}
+		giveUp()
+	})
+	defer stop()
+	response, err := c.wire.SendRequest(sending, r)
+	raw, err := c.taken(ctx, t, response, err)
+	if ctx.Err() == nil {
+		return raw, err
 	}
-	if c.overHTTP() && c.modern() {
-		giveUp() // the end of its HTTP request is how such a call is cancelled
-	} else {
+	if tell && c.how.prompt && response == nil && t.read().sent {
 		go c.cancel(r.ID)
 	}
-	timer := time.NewTimer(cancelGrace)
-	defer timer.Stop()
-	select {
-	case a := <-answers:
-		raw, _ := c.taken(ctx, a.response, a.err)
-		return raw, ctx.Err()
-	case <-timer.C:
-		return nil, ctx.Err()
-	}
+	return raw, ctx.Err()
 }
 
 // taken is a response as a result or an error.
-func (c *Client) taken(ctx context.Context, response *transport.JSONRPCResponse, err error) (json.RawMessage, error) {
+func (c *Client) taken(ctx context.Context, t *trace, response *transport.JSONRPCResponse, err error) (json.RawMessage, error) {
 	switch {
 	case err != nil:
-		return nil, c.explain(ctx, err)
+		return nil, c.explain(ctx, t, err)
+	case response == nil:
+		return nil, errNoResult
 	case response.Error != nil:
 		return nil, &RPCError{response.Error.Code, ijson.Cut(response.Error.Message, maxWords)}
 	case response.Result == nil, string(response.Result) == "null":
-		return nil, errors.New("the server answered neither by a result nor by an error")
+		return nil, errNoResult
 	}
 	return response.Result, nil
 }
+
+var errNoResult = unreadableError{errors.New("the server answered neither by a result nor by an error")}
 
 // maxWords is how much of a server's message is kept, in bytes.
 const maxWords = 2000
@@ -157,7 +158,7 @@ func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transp
 	if c.modern() {
 		meta := map[string]any{
 			mcp.MetaKeyProtocolVersion: version, mcp.MetaKeyClientCapabilities: struct{}{},
-			mcp.MetaKeyClientInfo: mcp.Implementation{Name: c.who.Name, Version: c.who.Version},
+			mcp.MetaKeyClientInfo: mcp.Implementation{Name: c.how.who.Name, Version: c.how.who.Version},
 		}
 		if own, ok := params["_meta"].(map[string]any); ok {
 			maps.Copy(meta, own)
@@ -218,21 +219,30 @@ func randomPrefix() string {
 }
 
 // explain says what a transport's error does not: which bound was passed, how the child ended, what HTTP answered.
-func (c *Client) explain(ctx context.Context, err error) error {
+func (c *Client) explain(ctx context.Context, t *trace, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if why := c.by.why(); why != nil {
+	if why := t.read().fault; why != nil {
 		return why
+	}
+	if errors.Is(err, errEnded) {
+		if why := c.by.why(); why != nil {
+			return &endedError{why}
+		}
+		return &endedError{errEnded}
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok { // its own text repeats the URL
 		return failed.Err
-	}
-	if errors.Is(err, transport.ErrTransportClosed) {
-		return errors.New("the server closed the session")
 	}
 	if failed, ok := errors.AsType[*transport.Error](err); ok {
 		return failed.Err
 	}
 	return err
 }
+
+// endedError says that the session ended, and how.
+type endedError struct{ why error }
+
+func (e *endedError) Error() string { return e.why.Error() }
+func (e *endedError) Unwrap() error { return e.why }

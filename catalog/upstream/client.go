@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +34,7 @@ type Client struct {
 	mcp  *client.Client
 	wire transport.Interface
 	by   carrier
-	who  Identity
+	how  opening
 
 	progress listeners
 	requests atomic.Int64
@@ -47,11 +46,13 @@ type Client struct {
 
 // carrier is what a session stands on.
 type carrier interface {
-	// why says what became of the session, where a transport's error does not: a fault that the carrier found, how a
-	// child ended, an HTTP status. It is nil where there is nothing to say.
+	// why says what became of the session, where a transport's error does not, such as how a child ended. It is nil where
+	// there is nothing to say.
 	why() error
 	// close frees what the carrier holds. Nothing is sent any more.
 	close() error
+	// abort is close for a server that is not asked to end.
+	abort() error
 }
 
 // Start starts the program and opens a session by the initialize handshake, or without one where the server has none
@@ -61,7 +62,7 @@ func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Command, err)
 	}
-	c, err := open(ctx, newIO(child.lines, child.stdin), child, who, handshakeFirst)
+	c, err := open(ctx, child.wire(), child, opening{who: who, order: handshakeFirst})
 	if err != nil {
 		return nil, fmt.Errorf("handshake with %s: %w", p.Command, err)
 	}
@@ -71,29 +72,19 @@ func Start(ctx context.Context, p Program, who Identity) (*Client, error) {
 // Over opens a session with a server that reads what is written to out and writes its answers to in, such as one in this
 // process. Close closes both.
 func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, who Identity) (*Client, error) {
-	p := &pipes{in: in, lines: newBoundedLines(in, maxMessage)}
-	c, err := open(ctx, newIO(p.lines, out), p, who, handshakeFirst)
+	c, err := open(ctx, newPipes(in, out), foreign{in}, opening{who: who, order: handshakeFirst})
 	if err != nil {
 		return nil, fmt.Errorf("handshake: %w", err)
 	}
 	return c, nil
 }
 
-// newIO is a transport over a pair of pipes. It logs nothing: what goes wrong is returned.
-func newIO(in *boundedLines, out io.WriteCloser) *transport.Stdio {
-	wire := transport.NewIO(quietly{in}, out, nil)
-	transport.WithCommandLogger(slog.New(slog.DiscardHandler))(wire)
-	return wire
-}
+// foreign carries a session with a server that somebody else runs.
+type foreign struct{ in io.Closer }
 
-// pipes carry a session with a server that somebody else runs.
-type pipes struct {
-	in    io.Closer
-	lines *boundedLines
-}
-
-func (p *pipes) why() error   { return p.lines.fault() }
-func (p *pipes) close() error { return p.in.Close() }
+func (f foreign) why() error   { return nil }
+func (f foreign) close() error { return f.in.Close() }
+func (f foreign) abort() error { return f.in.Close() }
 
 // eras is which protocol era is tried first.
 type eras int
@@ -106,19 +97,37 @@ const (
 	statelessFirst
 )
 
+// opening is how a session is opened. Its zero value is that of a caller who waits for one call.
+type opening struct {
+	who   Identity
+	order eras
+	// probe bounds the question whether a server needs no handshake; 0: as long as mcp-go takes it.
+	probe time.Duration
+	// prompt: at the end of its context a call returns at once, not after a moment for the server's last word, and a
+	// session that cannot be opened is cut off.
+	prompt bool
+	// notified hears of each notification's method, from the goroutine that reads; nil: nobody.
+	notified func(method string)
+}
+
 // open starts a transport and finds the era that the server speaks. What was opened is closed where that fails.
-func open(ctx context.Context, wire transport.Interface, by carrier, who Identity, order eras) (*Client, error) {
-	c := &Client{wire: wire, by: by, who: who, prefix: randomPrefix(), known: map[string]mcp.Tool{}}
+func open(ctx context.Context, wire transport.Interface, by carrier, how opening) (*Client, error) {
+	c := &Client{wire: wire, by: by, how: how, prefix: randomPrefix(), known: map[string]mcp.Tool{}}
+	t := &trace{}
+	ctx = withTrace(ctx, t)
 	var err error
-	if order == handshakeFirst {
+	if how.order == handshakeFirst {
 		//lint:ignore SA1019 over pipes the handshake is what every server understands; see handshakeFirst
 		err = c.hello(ctx, client.WithLegacyProtocolOnly())
 	}
-	if _, transported := errors.AsType[*transport.Error](err); order == statelessFirst || err != nil && !transported {
-		err = c.hello(ctx) // the first of this order, or the server has no handshake any more
+	if _, transported := errors.AsType[*transport.Error](err); how.order == statelessFirst || err != nil && !transported {
+		err = c.hello(ctx, client.WithDiscoverTimeout(how.probe)) // the first of this order, or the server has no handshake any more
 	}
 	if err != nil {
-		err = c.explain(ctx, err)
+		err = c.explain(ctx, t, err)
+		if how.prompt {
+			return nil, errors.Join(err, c.abort())
+		}
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -128,22 +137,16 @@ func open(ctx context.Context, wire transport.Interface, by carrier, who Identit
 func (c *Client) hello(ctx context.Context, options ...client.ClientOption) error {
 	c.mcp = client.NewClient(c.wire, options...)
 	c.mcp.OnNotification(c.notified)
-	if err := c.mcp.Start(context.WithoutCancel(ctx)); err != nil {
+	if err := c.mcp.Start(context.Background()); err != nil {
 		return err
 	}
 	var hello mcp.InitializeRequest
-	hello.Params.ClientInfo = mcp.Implementation{Name: c.who.Name, Version: c.who.Version}
-	answered := make(chan error, 1)
-	go func() { // a server that does not read holds up the write, whatever becomes of ctx
-		_, err := c.mcp.Initialize(ctx, hello)
-		answered <- err
-	}()
-	select {
-	case err := <-answered:
-		return err
-	case <-ctx.Done():
+	hello.Params.ClientInfo = mcp.Implementation{Name: c.how.who.Name, Version: c.how.who.Version}
+	_, err := c.mcp.Initialize(ctx, hello)
+	if ctx.Err() != nil {
 		return transport.NewError(ctx.Err())
 	}
+	return err
 }
 
 // modern reports the era without a handshake.
@@ -167,4 +170,18 @@ func (c *Client) Close() error {
 	case <-timer.C: // a session that the server does not end ends by itself
 	}
 	return errors.Join(err, c.by.close())
+}
+
+// abort ends the session without asking the server.
+func (c *Client) abort() error {
+	go func() { _ = c.wire.Close() }() // an HTTP session is ended if its server still answers
+	return c.by.abort()
+}
+
+// lost is closed when the session is over. That of HTTP never is: it is found out by a call.
+func (c *Client) lost() <-chan struct{} {
+	if wire, ok := c.wire.(*pipes); ok {
+		return wire.done
+	}
+	return nil
 }

@@ -29,6 +29,9 @@ const (
 // TestMain is also the server that the tests start.
 func TestMain(m *testing.M) {
 	switch {
+	case os.Getenv(asHostile) != "":
+		serveHostile(os.Getenv(asHostile))
+		return
 	case os.Getenv(asParent) != "":
 		serveAsParent()
 		return

@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
@@ -66,18 +70,24 @@ func Dial(ctx context.Context, e Endpoint, who Identity) (*Client, error) {
 	if !ok {
 		return nil, errors.New("upstream: the default HTTP transport was replaced")
 	}
-	g := &guard{to: e, base: base.Clone()}
-	wire, err := transport.NewStreamableHTTP(e.url,
-		transport.WithHTTPBasicClient(&http.Client{Transport: g, CheckRedirect: sameOrigin}),
-		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
+	g := &guard{url: e.url, base: base.Clone(), headers: e.bearer}
+	wire, err := g.wire()
 	if err != nil {
 		return nil, err
 	}
-	c, err := open(ctx, wire, g, who, statelessFirst)
+	c, err := open(ctx, wire, g, opening{who: who, order: statelessFirst})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.url, err)
 	}
 	return c, nil
+}
+
+// bearer is the header that holds the token.
+func (e Endpoint) bearer(context.Context) (http.Header, error) {
+	if e.token == nil {
+		return nil, nil
+	}
+	return http.Header{"Authorization": {"Bearer " + e.token()}}, nil
 }
 
 // maxRedirects is how often a request may be sent on.
@@ -120,46 +130,74 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// guard is what every HTTP request of a session goes through: it adds the token, bounds the answer, and keeps what the
-// client would not tell. It is safe for concurrent use.
+// guard is what every HTTP request of a session goes through: it adds the headers, bounds the answer, and notes in the
+// request's trace what the client would not tell. It is safe for concurrent use.
 type guard struct {
-	to   Endpoint
-	base *http.Transport
+	url     string
+	base    *http.Transport
+	headers func(context.Context) (http.Header, error)
+	// forget has headers read their secrets again and reports whether there are any; nil: there are none.
+	forget func() bool
+}
 
-	mu   sync.Mutex
-	last error // of the newest answer; nil if it was a good one
+// wire is a transport over the guard. It logs nothing: what goes wrong is returned.
+func (g *guard) wire(more ...transport.StreamableHTTPCOption) (*transport.StreamableHTTP, error) {
+	return transport.NewStreamableHTTP(g.url, append(more,
+		transport.WithHTTPBasicClient(&http.Client{Transport: g, CheckRedirect: sameOrigin}),
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))...)
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if u, err := url.Parse(g.to.url); err != nil || origin(u) != origin(r.URL) {
+	if u, err := url.Parse(g.url); err != nil || origin(u) != origin(r.URL) {
 		return nil, errors.New("upstream: a request to another origin")
 	}
-	if g.to.token != nil {
+	t := traceOf(r.Context())
+	answer, err := g.send(r, t)
+	if err == nil && answer.StatusCode == http.StatusUnauthorized && r.GetBody != nil && g.forget != nil && g.forget() {
+		_ = answer.Body.Close()
 		r = r.Clone(r.Context())
-		r.Header.Set("Authorization", "Bearer "+g.to.token())
+		if r.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+		answer, err = g.send(r, t) // perhaps the secret was replaced
 	}
-	g.note(nil)
-	answer, err := g.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
+	t.answered(answer)
 	if answer.StatusCode >= http.StatusBadRequest {
-		return g.refused(answer)
+		return g.refused(answer, t)
 	}
-	answer.Body = newBoundedBody(answer.Body, g.note)
+	answer.Body = newBoundedBody(answer.Body, t.found)
 	return answer, nil
 }
 
+// send sends a request as it is but for the headers.
+func (g *guard) send(r *http.Request, t *trace) (*http.Response, error) {
+	t.begin()
+	headers, err := g.headers(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	watched := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GetConn:      func(string) { t.begin() },
+		WroteHeaders: t.wrote,
+	})
+	r = r.Clone(watched)
+	maps.Copy(r.Header, headers)
+	return g.base.RoundTrip(r)
+}
+
 // refused reads the beginning of a refusal, which is all that counts.
-func (g *guard) refused(answer *http.Response) (*http.Response, error) {
+func (g *guard) refused(answer *http.Response, t *trace) (*http.Response, error) {
 	const most = 64 << 10
 	body, err := io.ReadAll(io.LimitReader(answer.Body, most))
 	err = errors.Join(err, answer.Body.Close())
 	if err != nil {
 		return nil, err
 	}
-	g.note(&StatusError{answer.StatusCode, wordsOf(body)})
+	t.found(&StatusError{answer.StatusCode, wordsOf(body)})
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
 }
@@ -182,19 +220,31 @@ func wordsOf(body []byte) string {
 	return ijson.Cut(strings.ToValidUTF8(line, "�"), most)
 }
 
-func (g *guard) note(err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.last = err
-}
-
-func (g *guard) why() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.last
-}
+func (g *guard) why() error { return nil }
 
 func (g *guard) close() error {
 	g.base.CloseIdleConnections()
 	return nil
+}
+
+func (g *guard) abort() error { return g.close() }
+
+// isStream reports whether an answer is a stream of events.
+func isStream(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == "text/event-stream"
+}
+
+// maxRetryAfter bounds what a server may ask for.
+const maxRetryAfter = time.Hour
+
+// retryAfter reads how long a server asks to wait (RFC 9110 section 10.2.3), and whether it does.
+func retryAfter(text string) (time.Duration, bool) {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter), true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(time.Until(at), 0), maxRetryAfter), true
+	}
+	return 0, false
 }

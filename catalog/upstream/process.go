@@ -15,6 +15,9 @@ const (
 	termGrace = 2 * time.Second
 )
 
+// lastWords is how long the output of a child that has ended is still read.
+const lastWords = time.Second
+
 // Program is an MCP server that is started as a child and spoken to over its standard input and output.
 type Program struct {
 	Command string // path of the executable, or its name in PATH
@@ -30,7 +33,6 @@ type child struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
-	lines  *boundedLines
 	ended  chan struct{} // closed when it has, with state set
 	state  error
 }
@@ -55,19 +57,34 @@ func start(p Program) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, stdin.Close(), stdout.Close())
 	}
-	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, lines: newBoundedLines(stdout, maxMessage), ended: make(chan struct{})}
+	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, ended: make(chan struct{})}
 	go func() {
 		c.state = cmd.Wait()
+		kill(cmd.Process) // what it left behind would hold its pipes open
 		close(c.ended)
 	}()
 	return c, nil
 }
 
-// why is a fault of what it wrote, else how it ended.
+// wire is a transport over the child's pipes. It ends when they do, and soon after the child did, whoever else may hold
+// them.
+func (c *child) wire() *pipes {
+	p := newPipes(c.stdout, c.stdin)
+	go func() {
+		<-c.ended
+		timer := time.NewTimer(lastWords)
+		defer timer.Stop()
+		select {
+		case <-p.done:
+		case <-timer.C:
+			p.fail(errEnded)
+		}
+	}()
+	return p
+}
+
+// why is how the child ended.
 func (c *child) why() error {
-	if err := c.lines.fault(); err != nil {
-		return err
-	}
 	if !c.within(termGrace) { // its output is over, so it is about to end
 		return nil
 	}
@@ -80,13 +97,26 @@ func (c *child) why() error {
 // close waits for the child, whose input is closed; it is told to end, then killed. Nothing it started is left behind.
 func (c *child) close() error {
 	defer c.stdout.Close()
-	ended := c.within(endGrace)
-	if !ended {
-		terminate(c.cmd.Process)
-		ended = c.within(termGrace)
+	if c.within(endGrace) {
+		return nil
 	}
-	kill(c.cmd.Process) // or what it left behind
-	if !ended && !c.within(termGrace) {
+	terminate(c.cmd.Process)
+	if c.within(termGrace) {
+		return nil
+	}
+	return c.abort()
+}
+
+// abort ends the child and what it started, without asking.
+func (c *child) abort() error {
+	defer c.stdout.Close()
+	select {
+	case <-c.ended: // its number may be another's by now
+		return nil
+	default:
+	}
+	kill(c.cmd.Process)
+	if !c.within(termGrace) {
 		return errors.New("the server does not end")
 	}
 	return nil

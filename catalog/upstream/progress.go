@@ -48,6 +48,9 @@ func (l *listeners) of(token string) func(string) {
 // notified hands a line of progress to the call that asked for it. Where the server says no more than how far it is, the
 // line says that.
 func (c *Client) notified(n mcp.JSONRPCNotification) {
+	if c.how.notified != nil {
+		c.how.notified(n.Method)
+	}
 	if n.Method != "notifications/progress" {
 		return
 	}

@@ -1,10 +1,12 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -21,24 +23,90 @@ type Tool struct {
 	Input                    json.RawMessage // its input schema as it was sent
 }
 
+// Definition is a tool as a server declares it: the members name, title, description, inputSchema and outputSchema, each
+// exactly as it was sent, nil where it was not. Nothing of it was checked but for JSON's grammar and the name, a text.
+type Definition struct{ Name, Title, Description, Input, Output json.RawMessage }
+
+// Tool is the name as a text; "" of the zero Definition.
+func (d Definition) Tool() string {
+	var name string
+	if d.Name != nil {
+		_ = json.Unmarshal(d.Name, &name) // a Definition has a name that is a text
+	}
+	return name
+}
+
+// same reports whether two definitions are the same to the byte.
+func (d Definition) same(other Definition) bool {
+	return bytes.Equal(d.Name, other.Name) && bytes.Equal(d.Title, other.Title) && bytes.Equal(d.Description, other.Description) &&
+		bytes.Equal(d.Input, other.Input) && bytes.Equal(d.Output, other.Output)
+}
+
 // Tools lists the server's tools, all pages of them. What has no name, and over HTTP what may not be called there (its
 // schema mirrors arguments into headers against the rules), is left out.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
+	err := c.declared(ctx, func(raw json.RawMessage) {
+		var t struct {
+			Name        string          `json:"name"`
+			Title       string          `json:"title"`
+			Description string          `json:"description"`
+			Input       json.RawMessage `json:"inputSchema"`
+		}
+		if json.Unmarshal(raw, &t) == nil && t.Name != "" && c.remember(t.Name, raw) {
+			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tools, nil
+}
+
+// Definitions lists the server's tools as [Client.Tools] does, whole, in its order. A name that is declared twice may mean
+// either, and is left out.
+func (c *Client) Definitions(ctx context.Context) ([]Definition, error) {
+	var all []Definition
+	times := map[string]int{}
+	err := c.declared(ctx, func(raw json.RawMessage) {
+		var members map[string]json.RawMessage // unlike a struct it tells "Name" from "name"
+		if json.Unmarshal(raw, &members) != nil {
+			return
+		}
+		d := Definition{members["name"], members["title"], members["description"], members["inputSchema"], members["outputSchema"]}
+		if name := d.Tool(); name != "" && c.remember(name, raw) {
+			times[name]++
+			all = append(all, d)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(d Definition) bool { return times[d.Tool()] > 1 }), nil
+}
+
+// declared hands on each tool of all pages.
+func (c *Client) declared(ctx context.Context, each func(json.RawMessage)) error {
 	cursors := map[string]bool{}
+	tools, size := 0, 0
 	for params := (map[string]any{}); ; {
 		page, next, err := c.toolsPage(ctx, params)
 		if err != nil {
-			return nil, fmt.Errorf("tools/list: %w", err)
+			return fmt.Errorf("tools/list: %w", err)
 		}
-		tools = append(tools, page...)
-		switch {
+		for _, raw := range page {
+			size += len(raw)
+			each(raw)
+		}
+		switch tools += len(page); {
+		case tools > maxTools || size > maxAnswer:
+			return unreadableError{fmt.Errorf("tools/list: more than %d tools or %d bytes", maxTools, maxAnswer)}
 		case next == "":
-			return tools, nil
+			return nil
 		case cursors[next]:
-			return nil, errors.New("tools/list: the server gives the same page again and again")
-		case len(cursors) >= maxPages || len(tools) > maxTools:
-			return nil, fmt.Errorf("tools/list: more than %d pages or %d tools", maxPages, maxTools)
+			return unreadableError{errors.New("tools/list: the server gives the same page again and again")}
+		case len(cursors) >= maxPages:
+			return unreadableError{fmt.Errorf("tools/list: more than %d pages", maxPages)}
 		}
 		cursors[next] = true
 		params = map[string]any{"cursor": next}
@@ -46,7 +114,7 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 }
 
 // toolsPage fetches one page and says where the next one is.
-func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]Tool, string, error) {
+func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]json.RawMessage, string, error) {
 	raw, err := c.request(ctx, mcp.MethodToolsList, params)
 	if err != nil {
 		return nil, "", err
@@ -56,21 +124,9 @@ func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]Tool, 
 		Next  string            `json:"nextCursor"`
 	}
 	if err := json.Unmarshal(raw, &page); err != nil {
-		return nil, "", err
+		return nil, "", unreadableError{err}
 	}
-	var tools []Tool
-	for _, declared := range page.Tools {
-		var t struct {
-			Name        string          `json:"name"`
-			Title       string          `json:"title"`
-			Description string          `json:"description"`
-			Input       json.RawMessage `json:"inputSchema"`
-		}
-		if json.Unmarshal(declared, &t) == nil && t.Name != "" && c.remember(t.Name, declared) {
-			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input})
-		}
-	}
-	return tools, page.Next, nil
+	return page.Tools, page.Next, nil
 }
 
 // remember keeps what a tool mirrors into headers and reports whether it may be called.

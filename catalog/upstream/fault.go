@@ -1,0 +1,73 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"patterngate/catalog"
+)
+
+// notSent is a fault of a call that did not reach the server.
+func notSent(cause error) *catalog.Fault {
+	return &catalog.Fault{Kind: catalog.NotSent, Again: mayPass(cause), Cause: cause}
+}
+
+// mayPass reports whether what kept a call from being sent may be over in a moment: nobody listened, or the server ended.
+func mayPass(cause error) bool {
+	_, ended := errors.AsType[*endedError](cause)
+	return ended || errors.Is(cause, errStuck) || errors.Is(cause, syscall.ECONNREFUSED)
+}
+
+// faultOf says what is known about a call that gave err, and whose way t traced. ctx is the call's.
+func faultOf(ctx context.Context, t traced, err error) *catalog.Fault {
+	kind, again, after := kindOf(ctx, t, err)
+	return &catalog.Fault{Kind: kind, Again: again, After: after, Cause: err}
+}
+
+func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, again bool, after time.Duration) {
+	switch {
+	case t.status == http.StatusTooManyRequests, t.status == http.StatusServiceUnavailable && t.asked:
+		return catalog.Declined, true, t.after
+	case t.status >= http.StatusInternalServerError, t.status == http.StatusRequestTimeout:
+		return catalog.NoAnswer, true, t.after
+	case t.status >= http.StatusBadRequest:
+		return catalog.Declined, false, 0
+	case t.status >= http.StatusMultipleChoices: // a redirect that is not followed
+		return catalog.NoAnswer, false, 0
+	}
+	_, refused := errors.AsType[*RPCError](err)
+	_, unreadable := errors.AsType[unreadableError](err)
+	switch {
+	case refused, errors.Is(err, ErrInputWanted):
+		return catalog.Declined, false, 0
+	case !t.sent:
+		return catalog.NotSent, mayPass(err) || unreadable, 0 // what was unreadable was another call's, and ended the session
+	case ctx.Err() != nil:
+		return catalog.TimedOut, true, 0
+	case unreadable, t.status != 0 && !t.stream: // it did answer
+		return catalog.Unreadable, false, 0
+	}
+	return catalog.NoAnswer, true, 0
+}
+
+// forgotten reports whether a request failed because the server has forgotten the HTTP session. It did nothing then.
+func (c *Client) forgotten(err error) bool {
+	if err == nil || !c.overHTTP() || c.modern() {
+		return false
+	}
+	if errors.Is(err, transport.ErrSessionTerminated) { // an earlier request found out
+		return true
+	}
+	answer, ok := errors.AsType[*StatusError](err)
+	if !ok {
+		return false
+	}
+	return answer.Status == http.StatusNotFound ||
+		answer.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(answer.Message), "session") // of some servers
+}

@@ -1,0 +1,166 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"patterngate/catalog"
+)
+
+// The bounds of connections to an HTTP server.
+const (
+	maxHead      = 64 << 10 // bytes of an answer's head
+	maxIdle      = 16       // connections
+	idleLife     = 90 * time.Second
+	longestProbe = 5 * time.Second // for whether a server needs no handshake
+)
+
+// launch starts the program or reaches the endpoint, and makes the handshake.
+func (s *Server) launch(ctx context.Context, notified func(method string)) (*Client, error) {
+	how := opening{who: s.config.Who, prompt: true, notified: notified, probe: min(longestProbe, s.config.StartTimeout/4)}
+	switch {
+	case s.config.Program != nil:
+		return s.launchProgram(ctx, *s.config.Program, how)
+	case s.config.Endpoint != nil:
+		how.order = statelessFirst
+		return s.launchEndpoint(ctx, *s.config.Endpoint, how)
+	}
+	return nil, errors.New("upstream: neither a program nor an endpoint")
+}
+
+// launchProgram starts a child.
+func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening) (*Client, error) {
+	run := Program{Command: p.Command, Dir: p.Dir}
+	for i, a := range p.Args {
+		text, err := s.text(ctx, a.Text, a.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		run.Args = append(run.Args, text)
+	}
+	for _, v := range p.Env {
+		text, err := s.text(ctx, v.Text, v.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
+		}
+		run.Env = append(run.Env, v.Name+"="+text)
+	}
+	heard, err := s.listenTo(ctx, &run)
+	if err != nil {
+		return nil, err
+	}
+	child, err := start(run)
+	if heard != nil {
+		_ = heard.Close() // the child has its own
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.Command, err)
+	}
+	wire := child.wire()
+	wire.onEnd = func() { // a child whose pipes are over is of no more use
+		if !child.within(stuckGrace) {
+			kill(child.cmd.Process)
+		}
+	}
+	return open(ctx, wire, child, how)
+}
+
+// listenTo has what a child writes to standard error logged, where anybody wants that. It returns the file to be closed
+// when the child has it.
+func (s *Server) listenTo(ctx context.Context, p *Program) (*os.File, error) {
+	if !s.config.Log.Enabled(ctx, slog.LevelDebug) {
+		return nil, nil
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.Stderr = out
+	go logLines(in, s.config.Log.With("server", s.config.Name), s.veil.hide)
+	return out, nil
+}
+
+// text is a text of the config, or the secret that stands in its place.
+func (s *Server) text(ctx context.Context, text string, secret catalog.Secret) (string, error) {
+	if secret == nil {
+		return text, nil
+	}
+	return s.veil.reveal(ctx, secret)
+}
+
+// launchEndpoint reaches a server over HTTP.
+func (s *Server) launchEndpoint(ctx context.Context, e EndpointConfig, how opening) (*Client, error) {
+	u, err := url.Parse(e.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("the URL is none of a server") // and is not repeated: who knows what stands in it
+	}
+	g := &guard{url: u.String(), base: dialer(e), headers: func(ctx context.Context) (http.Header, error) { return s.headers(ctx, e) }}
+	g.forget = func() bool {
+		secrets := s.config.secrets()
+		for _, secret := range secrets {
+			secret.Forget()
+		}
+		return len(secrets) > 0
+	}
+	wire, err := g.wire(transport.WithContinuousListening())
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, either{wire}, g, how)
+}
+
+// either hides that a transport was told to listen, which only servers with a handshake allow: it listens where the
+// server turns out to be one.
+type either struct{ transport.HTTPConnection }
+
+// headers are those of the config, their secrets revealed.
+func (s *Server) headers(ctx context.Context, e EndpointConfig) (http.Header, error) {
+	headers := http.Header{}
+	for _, h := range e.Headers {
+		text, err := s.text(ctx, h.Text, h.Secret)
+		if err != nil {
+			return nil, fmt.Errorf("header %s: %w", h.Name, err)
+		}
+		if h.Secret != nil {
+			text = h.Prefix + text
+		}
+		headers.Set(h.Name, text)
+	}
+	return headers, nil
+}
+
+// dialer makes connections as an endpoint wants them, and by nothing of the environment.
+func dialer(e EndpointConfig) *http.Transport {
+	d := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	d.Control = func(_, address string, _ syscall.RawConn) error { return judged(address, e.Judge) }
+	return &http.Transport{
+		DialContext: d.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+		TLSClientConfig:     &tls.Config{RootCAs: e.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
+		MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: idleLife, MaxResponseHeaderBytes: maxHead,
+	}
+}
+
+// judged judges the address that is about to be dialled. What cannot be read is refused.
+func judged(address string, judge func(netip.Addr) error) error {
+	if judge == nil {
+		return nil
+	}
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	return judge(to.Addr().Unmap().WithZone(""))
+}

@@ -1,0 +1,90 @@
+package upstream
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// The bounds of what a note says in a server's words, in bytes.
+const (
+	maxMIME = 100
+	maxURI  = 500
+)
+
+// failedSilently stands for the text of an error that has none.
+const failedSilently = "the tool says that it failed, and nothing more"
+
+// Observation is a tool's answer as one decoded JSON value (spec/config.md section 4): {"error": text} where the tool says
+// that it failed; else its structured content, {"value": ...} around one that is no object; else its only text, if that is
+// a JSON object; else {"text": ...}. Content that is no text stands there as a note, never in its bytes. Structured content
+// that [ijson.Decode] refuses is an error.
+func (r Result) Observation() (any, error) {
+	if r.IsError {
+		text := r.prose()
+		if ijson.Blank(text) {
+			text = failedSilently
+		}
+		return map[string]any{"error": text}, nil
+	}
+	if r.Structured != nil {
+		v, err := ijson.DecodeLimit(r.Structured, maxMessage)
+		if err != nil {
+			return nil, unreadableError{fmt.Errorf("structured content: %w", err)}
+		}
+		if _, object := v.(map[string]any); !object {
+			v = map[string]any{"value": v}
+		}
+		return v, nil
+	}
+	if len(r.Content) == 1 && r.Content[0].Type == "text" {
+		if object, ok := objectIn(r.Content[0].Text); ok {
+			return object, nil
+		}
+	}
+	return map[string]any{"text": r.prose()}, nil
+}
+
+// objectIn reads a text that is a JSON object.
+func objectIn(text string) (map[string]any, bool) {
+	if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") {
+		return nil, false
+	}
+	v, err := ijson.DecodeLimit([]byte(text), maxMessage)
+	object, ok := v.(map[string]any)
+	return object, err == nil && ok
+}
+
+// prose is all content as text, a line feed between the blocks.
+func (r Result) prose() string {
+	var texts []string
+	for _, b := range r.Content {
+		texts = append(texts, b.prose())
+	}
+	return strings.Join(texts, "\n")
+}
+
+// prose is a text, or a note of what stands there instead.
+func (b Block) prose() string {
+	switch {
+	case b.Type == "text", b.Type == "resource" && b.Data == 0:
+		return b.Text
+	case b.Type == "resource_link":
+		return fmt.Sprintf("[a link to %q]", ijson.Cut(b.URI, maxURI))
+	case b.Type == "image", b.Type == "audio", b.Type == "resource":
+		return fmt.Sprintf("[%s, %s, %d bytes]", b.Type, kindOfData(b.MIME), b.Data/4*3)
+	}
+	return "[content of an unknown kind]"
+}
+
+var mimeType = regexp.MustCompile(`^[\w.+-]+/[\w.+-]+$`)
+
+// kindOfData is a MIME type that may be shown.
+func kindOfData(mime string) string {
+	if len(mime) > maxMIME || !mimeType.MatchString(mime) {
+		return "of an unknown type"
+	}
+	return mime
+}

@@ -1,0 +1,366 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// stuckGrace is how long a write may go on after whoever wanted it gave up. A server that has not read it by then reads
+// nothing any more, and all others wait behind it.
+const stuckGrace = 250 * time.Millisecond
+
+// maxReplies is how many answers to questions of the server wait to be written; more questions get none.
+const maxReplies = 16
+
+var (
+	errEnded = errors.New("the server closed the session")
+	errStuck = errors.New("the server does not read what it is sent")
+)
+
+// pipes is a transport over a pair of pipes. Beyond mcp-go's own it ends a write with its context, knows of each
+// request whether it was written, keeps no more than its open requests, and goes on after a message that is too long.
+//
+//	SendRequest ─▶ frames ─▶ writer ─▶ out        in ─▶ reader ─▶ waiting ─▶ SendRequest
+//
+// It is safe for concurrent use.
+type pipes struct {
+	in      *lines
+	out     io.WriteCloser
+	frames  chan *frame
+	replies chan *frame
+	done    chan struct{} // closed by fail
+	begun   sync.Once
+	present atomic.Pointer[frame] // the one that is being written
+
+	mu      sync.Mutex
+	why     error // set when done is closed
+	waiting map[string]chan answer
+	tell    func(mcp.JSONRPCNotification)
+	onEnd   func() // called once after the end, from a goroutine of its own; nil: nobody
+}
+
+// frame is one line on its way to the server.
+type frame struct {
+	text    []byte
+	trace   *trace
+	written chan struct{} // closed after the attempt to write it
+}
+
+// answer is what a request gets: a response or an error.
+type answer struct {
+	response *transport.JSONRPCResponse
+	err      error
+}
+
+var _ transport.Interface = (*pipes)(nil)
+
+func newPipes(in io.Reader, out io.WriteCloser) *pipes {
+	return &pipes{
+		in: newLines(in, maxMessage), out: out, frames: make(chan *frame), replies: make(chan *frame, maxReplies),
+		done: make(chan struct{}), waiting: map[string]chan answer{},
+	}
+}
+
+// Start begins to read and write; more calls do nothing.
+func (p *pipes) Start(context.Context) error {
+	p.begun.Do(func() {
+		go p.write()
+		go p.read()
+	})
+	return nil
+}
+
+// SendRequest sends a request and waits for its response, the end of ctx or of the session.
+func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	key, got := r.ID.String(), make(chan answer, 1)
+	if err := p.await(key, got); err != nil {
+		return nil, err
+	}
+	defer p.forget(key)
+	f := &frame{append(text, '\n'), traceOf(ctx), make(chan struct{})}
+	if err := p.hand(ctx, f); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-got:
+		return a.response, a.err
+	case <-ctx.Done():
+		p.unstick(f)
+		err = ctx.Err()
+	case <-p.done:
+		p.settle(f)
+		err = p.ended()
+	}
+	select {
+	case a := <-got: // it came at the last moment
+		return a.response, a.err
+	default:
+		return nil, err
+	}
+}
+
+// SendNotification sends a notification; it returns when that is written.
+func (p *pipes) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	f := &frame{append(text, '\n'), &trace{}, make(chan struct{})}
+	if err := p.hand(ctx, f); err != nil {
+		return err
+	}
+	select {
+	case <-f.written:
+		return nil
+	case <-ctx.Done():
+		p.unstick(f)
+		return ctx.Err()
+	case <-p.done:
+		return p.ended()
+	}
+}
+
+// SetNotificationHandler has f told of notifications, from the goroutine that reads: it must not wait for anything.
+func (p *pipes) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tell = f
+}
+
+// GetSessionId is empty: pipes have no sessions.
+func (p *pipes) GetSessionId() string { return "" }
+
+// Close ends the session.
+func (p *pipes) Close() error {
+	p.fail(errEnded)
+	return nil
+}
+
+// await has the response with that key come to got.
+func (p *pipes) await(key string, got chan answer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return p.why
+	}
+	p.waiting[key] = got
+	return nil
+}
+
+func (p *pipes) forget(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, key)
+}
+
+// hand gives a frame to the writer.
+func (p *pipes) hand(ctx context.Context, f *frame) error {
+	select {
+	case p.frames <- f:
+		return nil
+	case <-p.done:
+		return p.ended()
+	case <-ctx.Done():
+		if before := p.present.Load(); before != nil {
+			p.unstick(before)
+		}
+		return ctx.Err()
+	}
+}
+
+// unstick waits a moment for a frame to be written, then ends the session that does not take it.
+func (p *pipes) unstick(f *frame) {
+	select {
+	case <-f.written:
+		return
+	default:
+	}
+	timer := time.NewTimer(stuckGrace)
+	defer timer.Stop()
+	select {
+	case <-f.written:
+	case <-timer.C:
+		p.fail(errStuck)
+		p.settle(f)
+	}
+}
+
+// settle waits until it is known whether a frame was written. The session is over, so that is a moment.
+func (p *pipes) settle(f *frame) {
+	timer := time.NewTimer(stuckGrace)
+	defer timer.Stop()
+	select {
+	case <-f.written:
+	case <-timer.C: // a pipe whose write outlives its end: nobody knows
+		f.trace.wrote()
+	}
+}
+
+// write writes frames one after the other.
+func (p *pipes) write() {
+	for {
+		var f *frame
+		select {
+		case <-p.done:
+			return
+		case f = <-p.frames:
+		case f = <-p.replies:
+		}
+		p.present.Store(f)
+		n, err := p.out.Write(f.text)
+		if n >= len(f.text)-1 { // without its last brace it is no request
+			f.trace.wrote()
+		}
+		p.present.Store(nil)
+		close(f.written)
+		if err != nil {
+			p.fail(errEnded)
+			return
+		}
+	}
+}
+
+// read takes messages until the input ends.
+func (p *pipes) read() {
+	for {
+		line, err := p.in.next()
+		switch {
+		case err == nil:
+			p.take(line)
+			continue
+		case errors.Is(err, errLong):
+			err = p.long()
+		default: // whatever ended the input
+			err = errEnded
+		}
+		if err != nil {
+			p.fail(err)
+			return
+		}
+	}
+}
+
+// long fails the call whose answer is too long and reads past it. Where it cannot be told which call that is, or the
+// message has no end, its error ends the session.
+func (p *pipes) long() error {
+	id, ok := idOf(p.in.head)
+	if !ok || !p.deliver(id, answer{err: tooLong(maxMessage)}) {
+		return tooLong(maxMessage)
+	}
+	if err := p.in.skip(); err != nil {
+		if _, endless := errors.AsType[unreadableError](err); endless {
+			return err
+		}
+		return errEnded
+	}
+	return nil
+}
+
+// message is one message of the server. Its error's data may be anything and stays as it was sent.
+type message struct {
+	ID     mcp.RequestId   `json:"id"`
+	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	} `json:"error"`
+}
+
+// take takes one line. What is no message, or an answer to no open request, is nothing.
+func (p *pipes) take(line []byte) {
+	var m message
+	if json.Unmarshal(line, &m) != nil {
+		return
+	}
+	switch {
+	case m.Method != "" && m.ID.IsNil():
+		p.notify(line)
+	case m.Method != "":
+		p.reply(m)
+	default:
+		r := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: m.ID, Result: m.Result}
+		if m.Error != nil {
+			r.Error = &mcp.JSONRPCErrorDetails{Code: m.Error.Code, Message: m.Error.Message, Data: m.Error.Data}
+		}
+		p.deliver(m.ID, answer{response: r})
+	}
+}
+
+// notify tells of a notification.
+func (p *pipes) notify(line []byte) {
+	p.mu.Lock()
+	tell := p.tell
+	p.mu.Unlock()
+	var n mcp.JSONRPCNotification
+	if tell != nil && json.Unmarshal(line, &n) == nil {
+		tell(n)
+	}
+}
+
+// reply answers a question of the server: it may ask whether this client is there, nothing else. A server that does not
+// read the answers gets no more of them.
+func (p *pipes) reply(m message) {
+	response := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.ID}
+	if m.Method == string(mcp.MethodPing) {
+		response["result"] = struct{}{}
+	} else {
+		response["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "this client answers no requests"}
+	}
+	text, err := json.Marshal(response)
+	if err != nil {
+		return
+	}
+	select {
+	case p.replies <- &frame{append(text, '\n'), &trace{}, make(chan struct{})}:
+	default:
+	}
+}
+
+// deliver hands an answer to its request and reports whether there is one.
+func (p *pipes) deliver(id mcp.RequestId, a answer) bool {
+	key := id.String()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	got, ok := p.waiting[key]
+	if ok {
+		delete(p.waiting, key)
+		got <- a // it has room for one, and gets one
+	}
+	return ok
+}
+
+// fail ends the session; the first reason stands.
+func (p *pipes) fail(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return
+	}
+	p.why = why
+	close(p.done)
+	_ = p.out.Close() // also ends a write that goes on
+	if p.onEnd != nil {
+		go p.onEnd()
+	}
+}
+
+// ended is why the session is over; nil while it is not.
+func (p *pipes) ended() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why
+}

@@ -1,0 +1,208 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// The pauses before a server that failed is started again, the second twice as long as the first and so on; one that ran
+// for soundAfter begins anew.
+const (
+	firstBackoff   = 200 * time.Millisecond
+	longestBackoff = 30 * time.Second
+	soundAfter     = 30 * time.Second
+)
+
+// errShut says that a server was closed by us.
+var errShut = errors.New("upstream: the server is closed")
+
+// Server keeps one configured server: it is started by the first call, started again after it ended, and asked for its
+// tools when they change.
+//
+//	Ensure ─▶ running, its tools listed      Present ─▶ what it declares      Call ─▶ an observation or a *catalog.Fault
+//
+// A start is shared by all who wait for it and does not end with them. It is safe for concurrent use.
+type Server struct {
+	config ServerConfig
+	veil   veil
+
+	running atomic.Pointer[session]
+
+	mu       sync.Mutex
+	starting *attempt // nil: none
+	failures int      // in a row
+	retry    time.Time
+	why      error    // of the last failure; nil: none, or it runs
+	last     *listing // of the last session, to find out what a new one declares otherwise
+	shut     bool
+	life     context.Context
+	end      context.CancelFunc
+	work     sync.WaitGroup // starts and retirements
+}
+
+// attempt is one start.
+type attempt struct {
+	done chan struct{}
+	err  error // set when done is closed
+}
+
+// NewServer makes a server of a config that was checked. It starts nothing.
+func NewServer(config ServerConfig) *Server {
+	s := &Server{config: config.settled()}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Ensure starts the server unless it runs, and lists its tools unless they are known. Its error is a *[catalog.Fault] of
+// kind NotSent. It costs next to nothing where all that is done.
+func (s *Server) Ensure(ctx context.Context) error {
+	if running := s.running.Load(); running != nil && running.fresh() != nil {
+		return nil
+	}
+	if _, _, err := s.ready(ctx); err != nil {
+		return s.fault(notSent(err))
+	}
+	return nil
+}
+
+// Tools returns what the server declares, in its order; the caller does not change it. See [Server.Ensure].
+func (s *Server) Tools(ctx context.Context) ([]Definition, error) {
+	_, l, err := s.ready(ctx)
+	if err != nil {
+		return nil, s.fault(notSent(err))
+	}
+	return l.all, nil
+}
+
+// Present returns what the running session declares a tool to be, the zero Definition where it lacks the tool. known is
+// false while no session runs. It only looks.
+func (s *Server) Present(tool string) (d Definition, known bool) {
+	running := s.running.Load()
+	if running == nil {
+		return Definition{}, false
+	}
+	l := running.list.Load()
+	return l.named[tool], l.err == nil
+}
+
+// Status reports whether a session runs, and why the last one did not start or ended.
+func (s *Server) Status() (running bool, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running.Load() != nil, s.why
+}
+
+// Call calls a tool by its name at the server, with secrets laid over the arguments just before they are sent. It returns
+// a decoded value, see [Result.Observation]; an error is a *[catalog.Fault], whose texts hold no secret. Where an answer
+// came at the moment at which ctx ended, the answer counts.
+func (s *Server) Call(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
+	for repeated := false; ; repeated = true {
+		result, forgotten, fault := s.attempt(ctx, tool, args, secrets)
+		switch {
+		case fault == nil:
+			return s.observation(result)
+		case forgotten && !repeated:
+			continue // it was not even looked at; there will be a new session
+		}
+		return nil, s.fault(fault)
+	}
+}
+
+func (s *Server) observation(result Result) (any, error) {
+	v, err := result.Observation()
+	if err != nil {
+		return nil, s.fault(&catalog.Fault{Kind: catalog.Unreadable, Cause: err})
+	}
+	return v, nil
+}
+
+// attempt makes one attempt of a call. forgotten says that the server did not know the session any more.
+func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (_ Result, forgotten bool, _ *catalog.Fault) {
+	running, fault := s.enter(ctx, tool)
+	if fault != nil {
+		return Result{}, false, fault
+	}
+	defer running.leave()
+	text, err := s.arguments(ctx, args, secrets)
+	if err != nil {
+		return Result{}, false, notSent(err)
+	}
+	result, t, err := running.call(ctx, tool, text)
+	if err == nil {
+		return result, false, nil
+	}
+	forgotten = running.client.forgotten(err)
+	switch {
+	case forgotten:
+		s.replace(running, nil)
+	case running.client.overHTTP() && t.status == 0 && ctx.Err() == nil: // perhaps another process answers next time
+		running.changed()
+	}
+	return Result{}, forgotten, faultOf(ctx, t, err)
+}
+
+// enter begins a call in the running session, if that declares the tool as it is admitted.
+func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fault) {
+	for {
+		running, l, err := s.ready(ctx)
+		if err != nil {
+			return nil, notSent(err)
+		}
+		d, ok := l.named[tool]
+		if !ok {
+			return nil, notSent(fmt.Errorf("the server has no tool %q", tool))
+		}
+		if s.config.Admit != nil {
+			if err := s.config.Admit(d); err != nil {
+				return nil, &catalog.Fault{Kind: catalog.NotSent, Cause: err}
+			}
+		}
+		if running.enter() {
+			return running, nil
+		}
+		s.replace(running, nil) // it was retired just now
+	}
+}
+
+// arguments are the whole arguments as they are sent.
+func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map[string]catalog.Secret) (json.RawMessage, error) {
+	if len(secrets) > 0 {
+		if args = maps.Clone(args); args == nil {
+			args = map[string]any{}
+		}
+		for _, name := range slices.Sorted(maps.Keys(secrets)) {
+			text, err := s.veil.reveal(ctx, secrets[name])
+			if err != nil {
+				return nil, fmt.Errorf("argument %s: %w", name, err)
+			}
+			args[name] = text
+		}
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	text, err := ijson.AppendChecked(nil, args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	return text, nil
+}
+
+// fault hides secrets in a fault's text, and with it whatever it wraps.
+func (s *Server) fault(f *catalog.Fault) *catalog.Fault {
+	said := f.Cause.Error()
+	if hidden := s.veil.hide(said); hidden != said {
+		f.Cause = errors.New(hidden)
+	}
+	return f
+}

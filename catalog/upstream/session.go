@@ -1,0 +1,242 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	listPause    = 100 * time.Millisecond // between two lists of tools, however often the server says that they changed
+	firstReopen  = time.Second            // pause before a stream of notifications is opened again; it doubles
+	longestPause = 30 * time.Second
+)
+
+// session is one running server: a client, and what the server declares. It is safe for concurrent use.
+type session struct {
+	client *Client
+	begun  time.Time
+	life   context.Context // over when the session is
+	end    context.CancelFunc
+
+	changes atomic.Int64  // how often the server said that its tools are others
+	relist  chan struct{} // holds one wish to list them again
+	list    atomic.Pointer[listing]
+
+	mu      sync.Mutex
+	calls   int
+	retired bool
+	idle    chan struct{} // closed when it is retired and no call goes on
+}
+
+// listing is what a server declared at one moment.
+type listing struct {
+	at    int64 // how many changes had come before it was asked for
+	err   error // why it cannot be told
+	all   []Definition
+	named map[string]Definition
+	next  chan struct{} // closed when another takes its place
+}
+
+func newListing(at int64, all []Definition, err error) *listing {
+	l := &listing{at: at, err: err, all: all, named: make(map[string]Definition, len(all)), next: make(chan struct{})}
+	for _, d := range all {
+		l.named[d.Tool()] = d
+	}
+	return l
+}
+
+// same reports whether two listings declare the same tools, in whatever order.
+func (l *listing) same(other *listing) bool {
+	if len(l.named) != len(other.named) {
+		return false
+	}
+	for name, d := range l.named {
+		if there, ok := other.named[name]; !ok || !d.same(there) {
+			return false
+		}
+	}
+	return true
+}
+
+func newSession() *session {
+	life, end := context.WithCancel(context.Background())
+	return &session{begun: time.Now(), life: life, end: end, relist: make(chan struct{}, 1), idle: make(chan struct{})}
+}
+
+// notified hears of a notification, in the goroutine that reads. That may wait for nothing.
+func (s *session) notified(method string) {
+	switch method {
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationSubscriptionsAcknowledged: // changes before that were not told
+		s.changed()
+	}
+}
+
+// changed has the tools listed again.
+func (s *session) changed() {
+	s.changes.Add(1)
+	s.wish()
+}
+
+func (s *session) wish() {
+	select {
+	case s.relist <- struct{}{}:
+	default:
+	}
+}
+
+// fresh is the listing, if no change came since it was asked for.
+func (s *session) fresh() *listing {
+	if l := s.list.Load(); l != nil && l.err == nil && l.at == s.changes.Load() {
+		return l
+	}
+	return nil
+}
+
+// listed returns a listing that is no older than the call.
+func (s *session) listed(ctx context.Context) (*listing, error) {
+	wanted := s.changes.Load()
+	for failed := false; ; {
+		l := s.list.Load()
+		switch {
+		case l.err == nil && l.at >= wanted:
+			return l, nil
+		case l.err != nil && failed:
+			return nil, l.err
+		}
+		s.wish()
+		select {
+		case <-l.next:
+			failed = true // if it is one, it failed for us
+		case <-s.life.Done():
+			return nil, &endedError{errEnded}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// keep lists the tools whenever that is wished for, until the session ends. told hears of tools that are others.
+func (s *session) keep(timeout time.Duration, told func()) {
+	known := s.list.Load()
+	for {
+		select {
+		case <-s.life.Done():
+			return
+		case <-s.relist:
+		}
+		l := s.ask(timeout)
+		if s.life.Err() != nil {
+			return
+		}
+		before := s.list.Swap(l)
+		close(before.next)
+		if l.err == nil && !l.same(known) {
+			told()
+		}
+		if l.err == nil {
+			known = l
+		}
+		if !pause(s.life, listPause) {
+			return
+		}
+	}
+}
+
+// ask lists the tools now.
+func (s *session) ask(timeout time.Duration) *listing {
+	ctx, end := context.WithTimeout(s.life, timeout)
+	defer end()
+	at := s.changes.Load()
+	all, err := s.client.Definitions(ctx)
+	if err != nil {
+		all = s.list.Load().all // for who compares
+	}
+	return newListing(at, all, err)
+}
+
+// listen keeps a stream of notifications open, on which a server without a handshake tells of changes; the others tell
+// unasked. It returns when the session ends, or the server does not know such streams.
+func (s *session) listen() {
+	for delay := firstReopen; s.client.modern(); delay = min(2*delay, longestPause) {
+		t := &trace{}
+		err := s.client.mcp.Listen(withTrace(s.life, t), mcp.SubscriptionFilter{ToolsListChanged: true})
+		_, transported := errors.AsType[*transport.Error](err)
+		unknown := err != nil && !transported || t.read().status >= 400 && t.read().status < 500
+		if s.life.Err() != nil || unknown || !pause(s.life, delay) {
+			return
+		}
+		s.changed() // who knows what was not told meanwhile
+	}
+}
+
+// pause waits and reports whether ctx still goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// enter begins a call; it reports false where the session takes none any more.
+func (s *session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired {
+		return false
+	}
+	s.calls++
+	return true
+}
+
+// leave ends a call.
+func (s *session) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls--; s.calls == 0 && s.retired {
+		close(s.idle)
+	}
+}
+
+// retire takes no more calls and, within patience and ctx, waits for those that go on. Then the session is closed.
+func (s *session) retire(ctx context.Context, patience time.Duration) error {
+	s.mu.Lock()
+	if !s.retired {
+		s.retired = true
+		if s.calls == 0 {
+			close(s.idle)
+		}
+	}
+	s.mu.Unlock()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-s.idle:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	s.end()
+	return s.client.Close()
+}
+
+// call makes one call. Where a result came it counts, even if ctx ended at that moment.
+func (s *session) call(ctx context.Context, tool string, args json.RawMessage) (Result, traced, error) {
+	t := &trace{}
+	raw, err := s.client.ask(ctx, t, mcp.MethodToolsCall, map[string]any{"name": tool, "arguments": args})
+	if raw == nil {
+		return Result{}, t.read(), err
+	}
+	result, err := readResult(slices.Clip(raw))
+	return result, t.read(), err
+}

@@ -1,0 +1,71 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"patterngate/ijson"
+)
+
+// The bounds of what is logged of a child's standard error, in bytes.
+const (
+	maxStderrLine = 500
+	maxStderr     = 64 << 10 // in stderrWindow
+	stderrWindow  = time.Minute
+)
+
+// logLines logs lines at debug until the input ends, and closes it. It reads everything, as a child whose standard error
+// is full stands still, but logs only the beginning of long lines, and no more than maxStderr bytes in stderrWindow.
+func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
+	defer in.Close()
+	lines := newLines(in, lineBuffer)
+	var begun time.Time
+	for logged := 0; ; {
+		line, err := lines.next()
+		if err != nil && lines.head != nil {
+			line, lines.head = lines.head, nil
+			err = lines.skip()
+		}
+		if err != nil {
+			return
+		}
+		if time.Since(begun) > stderrWindow {
+			begun, logged = time.Now(), 0
+		}
+		text := visible(ijson.Cut(hide(strings.ToValidUTF8(string(line), "�")), maxStderrLine))
+		if logged < maxStderr {
+			logged += len(text)
+			log.DebugContext(context.Background(), "the server says", "line", text)
+			if logged >= maxStderr {
+				log.DebugContext(context.Background(), "the server says more than is logged")
+			}
+		}
+	}
+}
+
+// visible writes control characters so that they are seen and do nothing.
+func visible(text string) string {
+	clean := func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}
+	if !strings.ContainsFunc(text, clean) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if clean(r) {
+			out.WriteString(escaped(r))
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func escaped(r rune) string {
+	const digits = "0123456789abcdef"
+	return `\u` + string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
+}

@@ -1,0 +1,235 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ready returns a running session and what it declares, starting one where none runs.
+func (s *Server) ready(ctx context.Context) (*session, *listing, error) {
+	for repeated := false; ; repeated = true {
+		running, err := s.acquire(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if l := running.fresh(); l != nil {
+			return running, l, nil
+		}
+		l, err := running.listed(ctx)
+		if !repeated && (running.client.forgotten(err) || err != nil && running.life.Err() != nil) { // or it was replaced just now
+			s.replace(running, nil)
+			continue
+		}
+		return running, l, err
+	}
+}
+
+// acquire returns a running session. It waits for a start, and before that as long as the server is to be left alone, but
+// not if ctx ends sooner anyway.
+func (s *Server) acquire(ctx context.Context) (*session, error) {
+	for {
+		if running := s.running.Load(); running != nil {
+			return running, nil
+		}
+		wait, a, err := s.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case a == nil:
+			if err := s.sitOut(ctx, wait); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		select {
+		case <-a.done:
+			if a.err != nil {
+				return nil, a.err
+			}
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the server has not started yet: %w", ctx.Err())
+		}
+	}
+}
+
+// next joins a start, begins one, or says how long to wait before that.
+func (s *Server) next() (wait time.Duration, a *attempt, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch wait = time.Until(s.retry); {
+	case s.shut:
+		return 0, nil, errShut
+	case s.starting != nil:
+		return 0, s.starting, nil
+	case s.running.Load() != nil:
+		return 0, nil, nil
+	case wait > 0:
+		return wait, nil, nil
+	}
+	a = &attempt{done: make(chan struct{})}
+	s.starting = a
+	s.work.Go(func() { s.start(a) })
+	return 0, a, nil
+}
+
+// sitOut waits out a pause. Where ctx ends sooner, there is no use in waiting: the last failure is the answer.
+func (s *Server) sitOut(ctx context.Context, wait time.Duration) error {
+	if until, bounded := ctx.Deadline(); bounded && time.Until(until) < wait || !pause(ctx, wait) {
+		_, why := s.Status()
+		if why == nil {
+			why = errEnded
+		}
+		return fmt.Errorf("not started again yet: %w", why)
+	}
+	return nil
+}
+
+// start makes one start and tells all who wait for it.
+func (s *Server) start(a *attempt) {
+	begun := time.Now()
+	running, err := s.open()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer close(a.done)
+	s.starting = nil
+	if err == nil && s.shut {
+		err = errShut
+		s.work.Go(func() { _ = running.retire(s.life, 0) })
+	}
+	if a.err = err; err != nil {
+		s.failed(err)
+		return
+	}
+	s.why = nil
+	s.running.Store(running)
+	s.config.Log.Info("the server runs", "server", s.config.Name, "after", time.Since(begun).Round(time.Millisecond))
+	known, now := s.last, running.list.Load()
+	s.last = now
+	if known != nil && !now.same(known) {
+		go s.tell()
+	}
+	s.work.Go(func() { s.watch(running) })
+	go running.keep(s.config.StartTimeout, s.tell)
+	go running.listen()
+}
+
+// tell says that the tools are others than before.
+func (s *Server) tell() {
+	s.config.Log.Info("the server's tools are others than before", "server", s.config.Name)
+	if s.config.Changed != nil {
+		s.config.Changed(s.config.Name)
+	}
+}
+
+// open opens a session and lists its tools within the time for that.
+func (s *Server) open() (*session, error) {
+	ctx, end := context.WithTimeoutCause(s.life, s.config.StartTimeout,
+		fmt.Errorf("the server did not answer within %v", s.config.StartTimeout))
+	defer end()
+	running := newSession()
+	client, err := s.launch(ctx, running.notified)
+	if err != nil {
+		running.end()
+		return nil, told(ctx, err)
+	}
+	running.client = client
+	at := running.changes.Load()
+	all, err := client.Definitions(ctx)
+	if err != nil {
+		running.end()
+		_ = client.abort()
+		return nil, told(ctx, err)
+	}
+	running.list.Store(newListing(at, all, nil))
+	return running, nil
+}
+
+// told puts what a context's end means for what it caused.
+func told(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return errShut
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// watch waits for the end of a session and replaces it.
+func (s *Server) watch(running *session) {
+	select {
+	case <-running.client.lost():
+		why := error(errEnded)
+		if ended := running.client.by.why(); ended != nil {
+			why = ended
+		}
+		if wire, ok := running.client.wire.(*pipes); ok && !errors.Is(wire.ended(), errEnded) {
+			why = wire.ended()
+		}
+		s.replace(running, &endedError{why})
+	case <-running.life.Done():
+	}
+}
+
+// replace has calls go to a new session; the old one is closed when those that go on in it have ended. why is what went
+// wrong with it; nil: nothing.
+func (s *Server) replace(old *session, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.running.CompareAndSwap(old, nil) {
+		return
+	}
+	s.last = old.list.Load()
+	if why != nil {
+		if time.Since(old.begun) > soundAfter {
+			s.failures = 0
+		}
+		s.failed(why)
+	}
+	s.work.Go(func() { _ = old.retire(s.life, s.config.Timeout) })
+}
+
+// failed notes a failure and how long the server is left alone. mu is held.
+func (s *Server) failed(why error) {
+	s.why = errors.New(s.veil.hide(why.Error()))
+	if mayPass(why) {
+		s.why = &endedError{s.why}
+	}
+	delay := longestBackoff
+	if s.failures < 10 {
+		delay = min(firstBackoff<<s.failures, longestBackoff)
+	}
+	s.failures++
+	s.retry = time.Now().Add(delay)
+	s.config.Log.Warn("the server does not run", "server", s.config.Name, "why", s.why, "left_alone", delay)
+}
+
+// Forget has secrets read again and the next call go to a new session. Calls that go on are not disturbed.
+func (s *Server) Forget() {
+	for _, secret := range s.config.secrets() {
+		secret.Forget()
+	}
+	if running := s.running.Load(); running != nil {
+		s.replace(running, nil)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures, s.retry = 0, time.Time{}
+}
+
+// Close ends the session and whatever it started; calls that go on fail. It returns when nothing is left.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	running := s.running.Load()
+	s.shut = true
+	s.mu.Unlock()
+	s.end()
+	var err error
+	if running != nil && s.running.CompareAndSwap(running, nil) {
+		err = running.retire(s.life, 0)
+	}
+	s.work.Wait()
+	return err
+}

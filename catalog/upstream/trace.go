@@ -1,0 +1,81 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// trace is what became of one request on its way, as far as its carrier knows. It is safe for concurrent use.
+type trace struct {
+	mu     sync.Mutex
+	sent   bool          // the server may have read it whole
+	status int           // of the HTTP answer; 0: none
+	stream bool          // the answer is a stream of events
+	after  time.Duration // Retry-After, if asked says so
+	asked  bool
+	fault  error // what was wrong with the answer
+}
+
+type traceKey struct{}
+
+// withTrace has whoever carries a request note in t what becomes of it.
+func withTrace(ctx context.Context, t *trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// traceOf is the trace of a request's context; one that nobody reads where it has none.
+func traceOf(ctx context.Context) *trace {
+	if t, ok := ctx.Value(traceKey{}).(*trace); ok {
+		return t
+	}
+	return &trace{}
+}
+
+// begin notes an attempt over a new connection. What an earlier one noted is void: nothing of it was sent, or it was
+// answered by a redirect.
+func (t *trace) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent, t.status, t.stream, t.after, t.asked, t.fault = false, 0, false, 0, false, nil
+}
+
+// wrote notes that the server may have read the request whole.
+func (t *trace) wrote() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent = true
+}
+
+// answered notes the head of an HTTP answer.
+func (t *trace) answered(answer *http.Response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.status, t.stream = answer.StatusCode, isStream(answer.Header)
+	t.after, t.asked = retryAfter(answer.Header.Get("Retry-After"))
+}
+
+// found notes a fault of the answer.
+func (t *trace) found(fault error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fault = fault
+}
+
+// read returns what is known so far.
+func (t *trace) read() traced {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return traced{t.sent, t.status, t.stream, t.after, t.asked, t.fault}
+}
+
+// traced is a trace at one moment; see [trace] for its members.
+type traced struct {
+	sent   bool
+	status int
+	stream bool
+	after  time.Duration
+	asked  bool
+	fault  error
+}
