@@ -154,14 +154,16 @@ const (
 
 // judge reads an outcome. A refusal and an answer that cannot be read are answers.
 func judge(ctx context.Context, err error) verdict {
-	fault, ok := errors.AsType[*catalog.Fault](err)
+	fault, known := errors.AsType[*catalog.Fault](err)
 	switch {
-	case !ok && err != nil && errors.Is(ctx.Err(), context.Canceled):
-		return unknown
-	case !ok || fault.Kind == catalog.Declined && !isLocal(err) || fault.Kind == catalog.Unreadable:
+	case err == nil:
 		return answered
 	case isLocal(err), errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return unknown
+	case !known && errors.Is(err, context.DeadlineExceeded):
+		return failed
+	case !known, fault.Kind == catalog.Declined, fault.Kind == catalog.Unreadable:
+		return answered
 	}
 	return failed
 }

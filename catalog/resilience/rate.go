@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
-
-	"patterngate/catalog"
 )
 
 // Rate is how often a tool may be called: Calls in each Per, Burst of them at once (0: Calls). The zero Rate does not limit.
