@@ -106,7 +106,7 @@ func (r *reading) segment(path, text string) template {
 	for _, p := range t {
 		r.encoded(path, p.literal, "/?#")
 	}
-	if len(t.arguments()) == 0 && text != "" && isDots(text) {
+	if plain, err := url.PathUnescape(text); err == nil && (plain == "." || plain == "..") {
 		r.fault(Fault{Path: path, Reason: "a path segment " + text, Want: "write the path that is meant"})
 	}
 	return t
