@@ -28,6 +28,8 @@ var floors = map[string]floor{
 	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
 	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
 	"catalog/upstream":    {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
+	"catalog/httptool":    {"catalog ijson", "", "tools that are HTTP requests: what they send, whom they may dial, what a lost reply means"},
+	"catalog/resilience":  {"catalog", "github.com/failsafe-go/failsafe-go", "when a server is left alone, how often and how many at once it is called: the one home of circuit breakers"},
 
 	"gateway":          {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
 	"gateway/approver": {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},

@@ -1,0 +1,152 @@
+package httptool
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// address is a URL with places for arguments, taken apart before any is put in: scheme, host, the number of path segments
+// and the query names are fixed.
+type address struct {
+	scheme, host string     // host with its port, as it is written
+	segments     []template // literals percent-encoded; the path is a / before each
+	query        []member
+}
+
+// member is one query member. Its name is percent-encoded.
+type member struct {
+	name  string
+	value template
+	bare  bool // without a =
+	raw   bool // its literals are percent-encoded already: it stands in the URL
+}
+
+// maxURL bounds what arguments may make of a URL, in bytes.
+const maxURL = 64 << 10
+
+// build puts arguments in. Mismatches say which arguments are refused.
+func (a *address) build(args map[string]any) (*url.URL, []catalog.Mismatch) {
+	var bad []catalog.Mismatch
+	refuse := func(name, want string) {
+		bad = append(bad, catalog.Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: catalog.MismatchValue, Want: want})
+	}
+	path := a.path(args, refuse)
+	query := a.queryText(args, refuse)
+	if len(bad) == 0 && len(path)+len(query) > maxURL {
+		bad = append(bad, catalog.Mismatch{Kind: catalog.MismatchValue, Want: "at most " + strconv.Itoa(maxURL) + " bytes in the URL"})
+	}
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	plainPath, err := url.PathUnescape(path)
+	if err != nil { // literals were checked, values are encoded here
+		return nil, []catalog.Mismatch{{Kind: catalog.MismatchValue, Want: "a path that can be decoded"}}
+	}
+	return &url.URL{Scheme: a.scheme, Host: a.host, Path: plainPath, RawPath: path, RawQuery: query}, nil
+}
+
+// path is the encoded path. A segment that becomes empty, . or .. would be another place than the one written down.
+func (a *address) path(args map[string]any, refuse func(name, want string)) string {
+	var b strings.Builder
+	for _, segment := range a.segments {
+		b.WriteByte('/')
+		text, got, name := segment.fill(args, encode)
+		switch {
+		case got == absent:
+			refuse(name, "a value: it stands in the URL's path")
+		case got == unusual:
+			refuse(name, "a text, number or boolean: it stands in the URL's path")
+		case len(segment.arguments()) > 0 && isDots(text):
+			refuse(segment.arguments()[0], "a text that makes no empty, . or .. path segment")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// isDots reports whether an encoded segment is empty, . or .., however that is spelled.
+func isDots(segment string) bool {
+	text, err := url.PathUnescape(segment)
+	return err != nil || text == "" || text == "." || text == ".."
+}
+
+// queryText is the encoded query, in the order of the configuration.
+func (a *address) queryText(args map[string]any, refuse func(name, want string)) string {
+	var b strings.Builder
+	add := func(m member, value string) {
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(m.name)
+		if !m.bare {
+			b.WriteString("=" + value)
+		}
+	}
+	for _, m := range a.query {
+		values, name := m.values(args)
+		if name != "" {
+			refuse(name, m.want())
+		}
+		for _, v := range values {
+			add(m, v)
+		}
+	}
+	return b.String()
+}
+
+// want words what a query member's argument may be.
+func (m member) want() string {
+	if _, alone := m.value.alone(); alone && !m.raw {
+		return "a text, number or boolean, or a list of these: it stands in the URL's query"
+	}
+	return "a text, number or boolean: it stands in the URL's query"
+}
+
+// values are the encoded values of a member: none where an argument is absent, several where it is a list. refused is an
+// argument that cannot stand there.
+func (m member) values(args map[string]any) (values []string, refused string) {
+	if name, alone := m.value.alone(); alone && !m.raw {
+		if list, ok := args[name].([]any); ok {
+			return listed(name, list)
+		}
+	}
+	literal := encode
+	if m.raw {
+		literal = plain
+	}
+	var b strings.Builder
+	for _, p := range m.value {
+		if p.argument == "" {
+			b.WriteString(literal(p.literal))
+			continue
+		}
+		text, got, name := template{p}.fill(args, encode)
+		switch got {
+		case absent:
+			return nil, ""
+		case unusual:
+			return nil, name
+		}
+		b.WriteString(text)
+	}
+	return []string{b.String()}, ""
+}
+
+// listed encodes the elements of a list. Nulls are no values.
+func listed(name string, list []any) (values []string, refused string) {
+	for _, element := range list {
+		text, ok := scalar(element)
+		switch {
+		case element == nil:
+		case !ok:
+			return nil, name
+		default:
+			values = append(values, encode(text))
+		}
+	}
+	return values, ""
+}

@@ -1,0 +1,152 @@
+package httptool
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// varies is the rule that faults of a URL's fixed parts name.
+const varies = "only path segments and query values may vary"
+
+// parseURL takes a URL apart. The address is nil where there is a fault.
+func (r *reading) parseURL(text string) *address {
+	before := len(r.faults)
+	const path = "request.url"
+	scheme, rest, ok := strings.Cut(text, "://")
+	if name := firstName(scheme); ok && name != "" {
+		r.fault(Fault{Path: path, Reason: "{" + name + "} stands in the scheme", Want: varies})
+		return nil
+	}
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme != "http" && scheme != "https" {
+		r.fault(Fault{Path: path, Got: quoted(text), Reason: "no absolute URL", Want: "write https://HOST/PATH"})
+		return nil
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	a := &address{scheme: scheme, host: rest[:end]}
+	if !r.authority(path, scheme, a.host) {
+		return nil
+	}
+	rest, fragment, hasFragment := strings.Cut(rest[end:], "#")
+	if hasFragment {
+		r.fault(Fault{Path: path, Reason: "#" + fragment + " is never sent", Want: "leave it out"})
+	}
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	for segment := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
+		a.segments = append(a.segments, r.segment(path, segment))
+	}
+	if hasQuery && query != "" {
+		for text := range strings.SplitSeq(query, "&") {
+			a.query = append(a.query, r.urlMember(path, text))
+		}
+	}
+	if len(r.faults) > before {
+		return nil
+	}
+	return a
+}
+
+// authority judges user, host and port, and reports whether they are well formed.
+func (r *reading) authority(path, scheme, authority string) bool {
+	user, host, hasUser := strings.Cut(authority, "@")
+	if !hasUser {
+		user, host = "", authority
+	}
+	for _, part := range [][2]string{{"user part", user}, {"host", host}} {
+		if name := firstName(part[1]); name != "" {
+			r.fault(Fault{Path: path, Reason: "{" + name + "} stands in the " + part[0], Want: varies})
+			return false
+		}
+	}
+	if hasUser {
+		r.fault(Fault{Path: path, Reason: "a user part", Want: `write a header: Authorization: {secret: "env:NAME", prefix: "Bearer "}`})
+		return false
+	}
+	u, err := url.Parse(scheme + "://" + host + "/")
+	if err != nil || u.Hostname() == "" || u.Host != host || strings.HasSuffix(host, ":") || !isPort(u.Port()) {
+		r.fault(Fault{Path: path, Got: quoted(host), Reason: "no host", Want: "write a host's name or address, and a port from 1 to 65535 if it needs one"})
+		return false
+	}
+	return true
+}
+
+// isPort reports whether a port is a number from 1 to 65535, or absent.
+func isPort(port string) bool {
+	n := 0
+	for _, c := range port {
+		if n = n*10 + int(c-'0'); n > 65535 {
+			return false
+		}
+	}
+	return port == "" || n > 0
+}
+
+// firstName is what stands in the first braces of a text that may have none; "" where there are none.
+func firstName(text string) string {
+	_, after, ok := strings.Cut(text, "{")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(after, "}")
+	return cmp.Or(name, "...")
+}
+
+// segment reads one path segment.
+func (r *reading) segment(path, text string) template {
+	t := r.template(path, text)
+	for _, name := range t.arguments() {
+		r.used[name] = true
+		r.argument(path, name, place{words: "the URL's path"})
+	}
+	for _, p := range t {
+		r.encoded(path, p.literal, "/?#")
+	}
+	if plain, err := url.PathUnescape(text); err == nil && (plain == "." || plain == "..") {
+		r.fault(Fault{Path: path, Reason: "a path segment " + text, Want: "write the path that is meant"})
+	}
+	return t
+}
+
+// urlMember reads one name=value of a URL's query.
+func (r *reading) urlMember(path, text string) member {
+	name, value, full := strings.Cut(text, "=")
+	if argument := firstName(name); argument != "" {
+		r.fault(Fault{Path: path, Reason: "{" + argument + "} stands in a query name", Want: varies})
+		return member{}
+	}
+	r.encoded(path, name, "#&")
+	m := member{name: name, value: r.template(path, value), bare: !full, raw: true}
+	for _, argument := range m.value.arguments() {
+		r.used[argument] = true
+		r.argument(path, argument, place{words: "the URL's query; a list stands in query"})
+	}
+	for _, p := range m.value {
+		r.encoded(path, p.literal, "#&")
+	}
+	return m
+}
+
+// encoded faults a literal of a URL that holds what must be percent-encoded.
+func (r *reading) encoded(path, literal, but string) {
+	for i := 0; i < len(literal); i++ {
+		c := literal[i]
+		switch {
+		case c == '%' && i+2 < len(literal) && isHex(literal[i+1]) && isHex(literal[i+2]):
+			i += 2
+		case isUnreserved(rune(c)) || strings.IndexByte("!$&'()*+,;=:@/?", c) >= 0 && strings.IndexByte(but, c) < 0:
+		default:
+			_, size := utf8.DecodeRuneInString(literal[i:])
+			r.fault(Fault{Path: path, Reason: quoted(literal[i:i+size]) + " cannot stand in a URL", Want: "write " + encode(literal[i:i+size])})
+			return
+		}
+	}
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}

@@ -1,0 +1,173 @@
+package httptool
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// payload makes what a request carries. The zero payload carries nothing.
+type payload struct {
+	all     bool            // all arguments but those in used
+	used    map[string]bool // arguments that stand in URL or query
+	mapping map[string]any  // a decoded object with a [template] for each text; nil: none
+	form    bool
+}
+
+// body reads what the request carries.
+func (r *reading) body() payload {
+	b := r.config.Body
+	read := payload{all: b.Args, used: r.used, form: r.config.Form}
+	if !b.Args && b.Mapping == nil {
+		return read
+	}
+	if r.config.Method == http.MethodGet || r.config.Method == http.MethodHead {
+		r.fault(Fault{Path: "request.body", Reason: "a " + r.config.Method + " request carries nothing", Want: "write body: none"})
+	}
+	if b.Args && b.Mapping != nil {
+		r.fault(Fault{Path: "request.body", Reason: "args and a mapping", Want: "keep one"})
+	}
+	if b.Mapping == nil {
+		return read
+	}
+	decoded, err := ijson.Of(b.Mapping)
+	if err != nil {
+		r.fault(Fault{Path: "request.body", Reason: "no JSON: " + err.Error(), Want: "write what JSON can hold"})
+	}
+	mapping, _ := decoded.(map[string]any)
+	read.mapping = map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(mapping)) {
+		read.mapping[name] = r.mapped("request.body."+name, mapping[name], 1)
+	}
+	return read
+}
+
+// formMember is what a member of a form may be.
+const formMember = "a form's member is a text, number, boolean or a list of these"
+
+// mapped reads one value of a mapping, depth below the body.
+func (r *reading) mapped(path string, v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		t := r.template(path, v)
+		_, alone := t.alone()
+		for _, name := range t.arguments() {
+			r.argument(path, name, place{words: "a text", whole: alone && !r.config.Form, list: alone && depth == 1})
+		}
+		return t
+	case map[string]any:
+		if r.config.Form {
+			r.fault(Fault{Path: path, Reason: "an object", Want: formMember})
+		}
+		read := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			read[name] = r.mapped(path+"."+name, v[name], depth+1)
+		}
+		return read
+	case []any:
+		if r.config.Form && depth > 1 {
+			r.fault(Fault{Path: path, Reason: "a list in a list", Want: formMember})
+		}
+		read := make([]any, len(v))
+		for i, element := range v {
+			read[i] = r.mapped(path+"["+strconv.Itoa(i)+"]", element, depth+1)
+		}
+		return read
+	}
+	return v
+}
+
+// make puts arguments in: the text and its content type, both empty where the request carries nothing. Mismatches say
+// which arguments cannot be carried.
+func (p payload) make(args map[string]any) (text []byte, contentType string, bad []catalog.Mismatch) {
+	refuse := func(name, want string) {
+		bad = append(bad, catalog.Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: catalog.MismatchValue, Want: want})
+	}
+	var object map[string]any
+	switch {
+	case p.mapping != nil:
+		object, _ = laid(p.mapping, args, refuse).(map[string]any)
+	case p.all:
+		object = maps.Clone(args)
+		maps.DeleteFunc(object, func(name string, _ any) bool { return p.used[name] })
+		if object == nil {
+			object = map[string]any{}
+		}
+	default:
+		return nil, "", nil
+	}
+	if p.form {
+		text, contentType = []byte(formOf(object, refuse)), "application/x-www-form-urlencoded"
+	} else if len(bad) == 0 {
+		text, contentType = ijson.Canonical(object), "application/json"
+	}
+	return text, contentType, bad
+}
+
+// leftOut stands for a value that has an absent argument.
+type leftOut struct{}
+
+// laid puts arguments into a value of a mapping. Members and elements with an absent argument are left out.
+func laid(v any, args map[string]any, refuse func(name, want string)) any {
+	switch v := v.(type) {
+	case template:
+		if name, alone := v.alone(); alone {
+			if whole, ok := args[name]; ok {
+				return whole
+			}
+			return leftOut{}
+		}
+		text, got, name := v.fill(args, plain)
+		switch got {
+		case absent:
+			return leftOut{}
+		case unusual:
+			refuse(name, "a text, number or boolean: it stands in a text")
+		}
+		return text
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, member := range v {
+			if value := laid(member, args, refuse); value != (leftOut{}) {
+				object[name] = value
+			}
+		}
+		return object
+	case []any:
+		list := make([]any, 0, len(v))
+		for _, element := range v {
+			if value := laid(element, args, refuse); value != (leftOut{}) {
+				list = append(list, value)
+			}
+		}
+		return list
+	}
+	return v
+}
+
+// formOf writes an object as a form, by name; a list repeats its name, null is left out.
+func formOf(object map[string]any, refuse func(name, want string)) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		values, isList := object[name].([]any)
+		if !isList {
+			values = []any{object[name]}
+		}
+		texts, refused := listed(name, values)
+		if refused != "" {
+			refuse(name, "a text, number or boolean, or a list of these: it stands in a form")
+		}
+		for _, text := range texts {
+			if b.Len() > 0 {
+				b.WriteByte('&')
+			}
+			b.WriteString(encode(name) + "=" + text)
+		}
+	}
+	return b.String()
+}

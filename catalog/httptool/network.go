@@ -1,0 +1,133 @@
+package httptool
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// AddressError says that an address is not dialled. It is found before anything is sent.
+type AddressError struct {
+	Addr  netip.Addr
+	Class string // what kind of address it is: loopback, private ...
+}
+
+// Error names the address and what would allow it.
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("%s is %s; name its network in catalog.allow_networks", e.Addr, e.Class)
+}
+
+// Local reports that the fault lies here, not with the server: no circuit breaker counts it.
+func (e *AddressError) Local() bool { return true }
+
+// network is a part of the address space that is not dialled unless it is named.
+type network struct {
+	prefix netip.Prefix
+	class  string
+}
+
+// closed are the networks that are not the public internet. Of two that hold an address the first names it.
+var closed = []network{
+	{netip.MustParsePrefix("169.254.169.254/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("169.254.170.2/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("100.100.100.200/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("192.0.0.192/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("fd00:ec2::/32"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), "a cloud's metadata service"},
+	{netip.MustParsePrefix("0.0.0.0/8"), "an unspecified address"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "a loopback address"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "a private address"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "a private address"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "a private address"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "an address shared behind a carrier"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "a link-local address"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "a reserved address"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "a reserved address"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
+	{netip.MustParsePrefix("::/128"), "an unspecified address"},
+	{netip.MustParsePrefix("::1/128"), "a loopback address"},
+	{netip.MustParsePrefix("fc00::/7"), "a private address"},
+	{netip.MustParsePrefix("fe80::/10"), "a link-local address"},
+	{netip.MustParsePrefix("fec0::/10"), "a private address"},
+	{netip.MustParsePrefix("ff00::/8"), "a multicast address"},
+	{netip.MustParsePrefix("64:ff9b:1::/48"), "a private address"}, // translated by rules of its network
+}
+
+// carriers are IPv6 networks that hold an IPv4 address, and the byte at which it begins. Teredo writes it inverted.
+var carriers = []struct {
+	prefix   netip.Prefix
+	at       int
+	inverted bool
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12, false},    // NAT64
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12, false}, // IPv4-translated
+	{netip.MustParsePrefix("2002::/16"), 2, false},        // 6to4
+	{netip.MustParsePrefix("2001::/32"), 12, true},        // Teredo
+	{netip.MustParsePrefix("::/96"), 12, false},           // IPv4-compatible; :: and ::1 are judged before
+}
+
+// Judge returns an *[AddressError] for an address that is not dialled: loopback, private, shared, link-local, metadata,
+// multicast, unspecified and reserved ones, unless [ClientConfig.Allow] names it. An IPv4 address in an IPv6 one is judged
+// as IPv4. The zero Addr is refused.
+func (c *Client) Judge(addr netip.Addr) error {
+	if !addr.IsValid() {
+		return &AddressError{addr, "no address"}
+	}
+	addr = addr.Unmap().WithZone("")
+	if c.allows(addr) {
+		return nil
+	}
+	if class := classOf(addr); class != "" {
+		return &AddressError{addr, class}
+	}
+	inner, ok := carried(addr)
+	if !ok || c.allows(inner) {
+		return nil
+	}
+	if class := classOf(inner); class != "" {
+		return &AddressError{addr, class}
+	}
+	return nil
+}
+
+// allows reports whether the owner names the address.
+func (c *Client) allows(addr netip.Addr) bool {
+	for _, p := range c.allow {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// classOf words the closed network that holds an address; "" is none.
+func classOf(addr netip.Addr) string {
+	for _, n := range closed {
+		if n.prefix.Contains(addr) {
+			return n.class
+		}
+	}
+	return ""
+}
+
+// carried is the IPv4 address within an IPv6 one.
+func carried(addr netip.Addr) (netip.Addr, bool) {
+	if !addr.Is6() {
+		return netip.Addr{}, false
+	}
+	bytes := addr.As16()
+	for _, c := range carriers {
+		if !c.prefix.Contains(addr) {
+			continue
+		}
+		inner := [4]byte(bytes[c.at : c.at+4])
+		if c.inverted {
+			for i := range inner {
+				inner[i] = ^inner[i]
+			}
+		}
+		return netip.AddrFrom4(inner), true
+	}
+	return netip.Addr{}, false
+}

@@ -1,0 +1,165 @@
+package httptool
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/catalog"
+)
+
+// reading collects the faults of a configuration while it is read.
+type reading struct {
+	config Config
+	used   map[string]bool // arguments that stand in URL or query
+	faults []Fault
+}
+
+func (r *reading) fault(f Fault) { r.faults = append(r.faults, f) }
+
+// quoted shows what stands in a configuration, cut.
+func quoted(text string) string {
+	const longest = 80
+	if len(text) > longest {
+		text = text[:longest] + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// template parses a template; one with a fault is empty.
+func (r *reading) template(path, text string) template {
+	t, err := parseTemplate(text)
+	if err != nil {
+		r.fault(Fault{Path: path, Reason: err.Error(), Want: "write {name} for an argument, {{ and }} for braces"})
+	}
+	return t
+}
+
+// place is where an argument stands, and which types may.
+type place struct {
+	words       string
+	list, whole bool // a list may; anything may
+}
+
+// argument judges an argument's place: there must be such an argument, of a type that can stand there.
+func (r *reading) argument(path, name string, at place) {
+	kind, ok := "", false
+	if r.config.Arguments != nil {
+		kind, ok = r.config.Arguments(name)
+	}
+	if !ok {
+		f := Fault{Path: path, Reason: "no argument " + name, Want: "name one of input"}
+		if r.config.Near != nil {
+			f.DidYouMean = r.config.Near(name)
+		}
+		r.fault(f)
+		return
+	}
+	if !at.whole && (kind == "object" || kind == "null" || kind == "array" && !at.list) {
+		r.fault(Fault{Path: path, Reason: "{" + name + "} is of type " + kind, Want: "only a text, number or boolean can stand in " + at.words})
+	}
+}
+
+// method judges the method.
+func (r *reading) method() {
+	known := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	if slices.Contains(known, r.config.Method) {
+		return
+	}
+	f := Fault{Path: "request.method", Reason: "missing", Want: "write " + strings.Join(known, ", ")}
+	if r.config.Method != "" {
+		f.Reason, f.Got = "unknown method", quoted(r.config.Method)
+	}
+	if upper := strings.ToUpper(r.config.Method); slices.Contains(known, upper) {
+		f.DidYouMean = upper
+	}
+	r.fault(f)
+}
+
+// query reads the query members that stand apart from the URL.
+func (r *reading) query() []member {
+	var members []member
+	for _, q := range r.config.Query {
+		path := "request.query." + q.Name
+		if q.Name == "" {
+			r.fault(Fault{Path: path, Reason: "a query member without a name", Want: "write its name"})
+		}
+		m := member{name: encode(q.Name), value: r.template(path, q.Text)}
+		_, alone := m.value.alone()
+		for _, name := range m.value.arguments() {
+			r.used[name] = true
+			r.argument(path, name, place{words: "a query value beside other text", list: alone})
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+// setHere are headers that the program or the connection sets: Host, Content-Length and the hop-by-hop ones (RFC 9110,
+// 7.6.1).
+var setHere = []string{
+	"Host", "Content-Length", "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Proxy-Authenticate",
+}
+
+// header is one header of every request.
+type header struct {
+	name, text, prefix string
+	secret             catalog.Secret
+}
+
+// headers reads the headers and the idempotency header's name.
+func (r *reading) headers() []header {
+	var headers []header
+	seen := map[string]bool{}
+	for _, h := range r.config.Headers {
+		path := "request.headers." + h.Name
+		name := r.headerName(path, h.Name, seen)
+		read := header{name: name, prefix: h.Prefix, secret: h.Secret}
+		text := h.Prefix
+		if h.Secret == nil {
+			t := r.template(path, h.Text)
+			if names := t.arguments(); len(names) > 0 {
+				r.fault(Fault{Path: path, Reason: "{" + names[0] + "} stands in a header", Want: "headers take no arguments; write {{ for a brace"})
+			}
+			text, _, _ = t.fill(nil, plain)
+			read.text = text
+		}
+		if !isFieldValue(text) {
+			r.fault(Fault{Path: path, Reason: "a control character", Want: "write one line of text"})
+		}
+		headers = append(headers, read)
+	}
+	if name := r.config.IdempotencyHeader; name != "" {
+		r.headerName("request.idempotency_header", name, seen)
+	}
+	return headers
+}
+
+// headerName judges a name and returns it in canonical form.
+func (r *reading) headerName(path, name string, seen map[string]bool) string {
+	canonical := http.CanonicalHeaderKey(name)
+	switch {
+	case !isToken(name):
+		r.fault(Fault{Path: path, Reason: "no header name " + quoted(name), Want: "letters, digits and -"})
+	case slices.Contains(setHere, canonical):
+		r.fault(Fault{Path: path, Reason: name + " is set by the connection", Want: "leave it out"})
+	case seen[canonical]:
+		r.fault(Fault{Path: path, Reason: "repeated header " + canonical, Want: "write it once"})
+	}
+	seen[canonical] = true
+	return canonical
+}
+
+// isToken reports whether a text is a token (RFC 9110, 5.6.2).
+func isToken(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	}) < 0
+}
+
+// isFieldValue reports whether a text may be a header's value.
+func isFieldValue(text string) bool {
+	return strings.IndexFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) < 0
+}

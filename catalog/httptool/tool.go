@@ -1,0 +1,126 @@
+package httptool
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"patterngate/catalog"
+)
+
+// Tool is a tool that is a request. Only [New] makes one. It is safe for concurrent use.
+type Tool struct {
+	name       string
+	method     string
+	address    *address
+	headers    []header
+	payload    payload
+	keyHeader  string
+	success    codes
+	missing    codes // "there is none"
+	redirects  int
+	timeout    time.Duration
+	read       bool
+	repeatable bool
+	output     func(args map[string]any, response Response) (any, error)
+	transport  http.RoundTripper
+}
+
+// New makes a tool, or says everything that is wrong with its configuration; then the Tool is nil. It connects to nothing
+// and reads no secret.
+func New(config Config) (*Tool, []Fault) {
+	r := &reading{config: config, used: map[string]bool{}}
+	r.method()
+	t := &Tool{
+		name: config.Name, method: config.Method, redirects: config.Redirects, timeout: config.Timeout,
+		output: config.Output,
+		read:   config.Effect == catalog.Read, repeatable: config.Repeatable || config.Effect == catalog.Read,
+	}
+	t.address = r.parseURL(config.URL)
+	query := r.query()
+	t.headers = r.headers()
+	t.payload = r.body()
+	t.readReplies(r)
+	if config.Client == nil {
+		r.fault(Fault{Path: "request", Reason: "no client", Want: "a client to connect with"})
+	}
+	if len(r.faults) > 0 {
+		return nil, r.faults
+	}
+	t.address.query = append(t.address.query, query...)
+	t.keyHeader = config.IdempotencyHeader
+	t.transport = config.Client.transport(config.Roots, !t.repeatable)
+	return t, nil
+}
+
+// readReplies reads what is said about replies.
+func (t *Tool) readReplies(r *reading) {
+	success, missing := r.config.Success, r.config.Absent
+	if success == nil {
+		success = []string{"2xx"}
+	}
+	if len(success) == 0 {
+		r.fault(Fault{Path: "request.success", Reason: "no code is a success", Want: `write "2xx"`})
+	}
+	if missing == nil && t.read {
+		missing = []string{"404", "410"}
+	}
+	if len(missing) > 0 && !t.read {
+		r.fault(Fault{Path: "request.absent", Reason: "only a tool of effect read can find that there is none", Want: "leave it out"})
+	}
+	t.success = r.codes("request.success", success, true)
+	t.missing = r.codes("request.absent", missing, false)
+	for _, text := range r.config.Absent {
+		if code, err := parseCode(text); err == nil && t.success.exact[code] {
+			r.fault(Fault{Path: "request.absent", Reason: text + " is in success too", Want: "write it in one of them"})
+		}
+	}
+	if t.redirects < 0 || t.redirects > maxRedirects {
+		r.fault(Fault{Path: "request.redirects", Reason: "out of range", Want: "write a number from 0 to 5"})
+	}
+	if t.redirects > 0 && t.method != http.MethodGet && t.method != http.MethodHead {
+		r.fault(Fault{Path: "request.redirects", Reason: "a " + t.method + " request is not redirected", Want: "leave it out"})
+	}
+	if t.timeout < 0 {
+		r.fault(Fault{Path: "request.timeout_seconds", Reason: "out of range", Want: "write a number of seconds: 30"})
+	}
+}
+
+// maxRedirects is the most redirects a tool may follow.
+const maxRedirects = 5
+
+// Check says which arguments cannot be put into the request, although they fit their schema: a path segment that becomes
+// empty, . or .., an object where only a text can stand. Nil means that it can be sent. It sends nothing.
+func (t *Tool) Check(args map[string]any) []catalog.Mismatch {
+	_, bad := t.address.build(args)
+	_, _, unfit := t.payload.make(args)
+	return append(bad, unfit...)
+}
+
+// Do performs a call; it is a [catalog.Func]. Every error is a *[catalog.Fault].
+func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
+	if t.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.timeout)
+		defer cancel()
+	}
+	v, err := t.attempt(ctx, call)
+	// a 401 did nothing: a secret that was replaced meanwhile is read anew, once
+	if status, ok := errors.AsType[*StatusError](err); ok && status.Code == http.StatusUnauthorized && t.forget() {
+		v, err = t.attempt(ctx, call)
+	}
+	return v, err
+}
+
+// forget has secrets read anew, and reports whether there are any.
+func (t *Tool) forget() bool {
+	any := false
+	for _, h := range t.headers {
+		if h.secret != nil {
+			h.secret.Forget()
+			any = true
+		}
+	}
+	return any
+}
