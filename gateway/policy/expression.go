@@ -3,10 +3,12 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/interpreter"
 )
@@ -23,6 +25,7 @@ var (
 type Expression struct {
 	variables []Variable // those that it reads
 	want      Type
+	root      ast.Expr
 	program   func() (cel.Program, error)
 }
 
@@ -33,7 +36,7 @@ func newExpression(env *environment, checked *ast.AST, variables []Variable, wan
 	for _, r := range checked.ReferenceMap() {
 		read[r.Name] = true
 	}
-	e := &Expression{want: want}
+	e := &Expression{want: want, root: checked.Expr()}
 	for _, v := range variables {
 		if read[v.Name] || read["."+v.Name] {
 			e.variables = append(e.variables, v)
@@ -97,6 +100,28 @@ func (e *Expression) eval(values map[string]any) (v any, there bool, err error) 
 		return nil, false, err
 	}
 	return v, true, nil
+}
+
+// reads reports whether the value depends on a variable.
+func (e *Expression) reads(variable string) bool {
+	return slices.ContainsFunc(e.variables, func(v Variable) bool { return v.Name == variable })
+}
+
+// names reports whether a member of that name is read somewhere.
+func (e *Expression) names(member string) bool { return namesMember(e.root, member) }
+
+func namesMember(e ast.Expr, member string) bool {
+	if _, field, ok := selected(e); ok && field == member {
+		return true
+	}
+	if e.Kind() == ast.CallKind {
+		for _, arg := range e.AsCall().Args() {
+			if v, ok := literalOf(arg); ok && v.Value() == any(member) && e.AsCall().FunctionName() != operators.Equals {
+				return true // result["error"], "error" in result
+			}
+		}
+	}
+	return slices.ContainsFunc(children(e), func(child ast.Expr) bool { return namesMember(child, member) })
 }
 
 func evalError(err error) error {

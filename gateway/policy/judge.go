@@ -21,6 +21,7 @@ func (w *wording) judge(want Type) []Fault {
 	if f, bad := misfit(w.ast.GetType(root.ID()), want, w.text(root)); bad {
 		faults = append(faults, w.at(first(root), f))
 	}
+	faults = append(faults, w.outsideValues(root, root, want)...)
 	faults = append(faults, w.literals(root, w.types)...)
 	w.reads(root, w.types, nil)
 	return append(faults, w.warnings...)
@@ -58,6 +59,8 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 		faults = w.literalsOfCall(e, known)
 	case ast.ComprehensionKind:
 		inner = w.within(e.AsComprehension(), known)
+	case ast.StructKind:
+		faults = append(faults, w.at(e, Fault{Reason: "no messages here", Want: `{"name": value}`}))
 	}
 	for _, child := range children(e) {
 		faults = append(faults, w.literals(child, inner)...)

@@ -78,7 +78,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 			case whole != nil && item == types.DoubleKind:
 				fraction = args[1]
 			case fraction != nil && item == types.IntKind:
-				return Fault{Reason: "a double is never in a list of ints", Want: "int(" + shorten(w.text(fraction)) + ")"}, true
+				return Fault{Reason: shorten(w.text(fraction)) + " is double and never in a list of int", Want: w.listOfDoubles(fraction, args[1])}, true
 			}
 		}
 	}
@@ -97,6 +97,16 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 		f.Want = asDouble(w.text(whole)) + " or int(" + shorten(w.text(fraction)) + ")"
 	}
 	return f, true
+}
+
+// listOfDoubles is how a double is looked for in a list of ints.
+func (w *wording) listOfDoubles(fraction, list ast.Expr) string {
+	if list.Kind() == ast.ListKind && list.AsList().Size() > 0 {
+		if item := list.AsList().Elements()[0]; item.Kind() == ast.LiteralKind {
+			return asDouble(w.text(item))
+		}
+	}
+	return "int(" + shorten(w.text(fraction)) + ")"
 }
 
 // firstOf is the first expression whose type is of a kind.

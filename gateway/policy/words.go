@@ -3,6 +3,7 @@ package policy
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
@@ -38,10 +39,25 @@ func (w *wording) atMember(e ast.Expr, name string, f Fault) Fault {
 	if at < 0 || strings.Trim(text[f.Offset:f.Offset+at], ".?` \t\n") != "" {
 		return f
 	}
-	f.Offset += at
-	before := text[:f.Offset]
+	return moved(f, text, f.Offset+at)
+}
+
+// atFunction is a fault at the name of a function that a call names before its parenthesis.
+func (w *wording) atFunction(e ast.Expr, name string, f Fault) Fault {
+	f = w.at(e, f)
+	text := w.source.Content()
+	if before := strings.TrimRight(text[:f.Offset], " \t\n"); strings.HasSuffix(before, name) {
+		return moved(f, text, len(before)-len(name))
+	}
+	return f
+}
+
+// moved is a fault at another place of the text.
+func moved(f Fault, text string, offset int) Fault {
+	before := text[:offset]
+	f.Offset = offset
 	f.Line = 1 + strings.Count(before, "\n")
-	f.Column = 1 + len([]rune(before[strings.LastIndex(before, "\n")+1:]))
+	f.Column = 1 + utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
 	return f
 }
 
@@ -104,7 +120,7 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atMember(e, name, Fault{Reason: "no function " + name, DidYouMean: gateway.Near(name, w.scope.functionNames())})
+		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: gateway.Near(name, w.scope.functionNames())})
 	}
 	name, _, _ = strings.Cut(name, ".")
 	f := unknown("no variable", name, w.names)
