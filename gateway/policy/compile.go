@@ -5,7 +5,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/checker"
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
@@ -92,11 +91,11 @@ func (s *Scope) Compile(text string, want Type) (e *Expression, faults []Fault) 
 	if len(text) > MaxText && utf8.RuneCountInString(text) > MaxText {
 		return nil, []Fault{placed(Fault{Reason: fmt.Sprintf("more than %d characters", MaxText)}, source, 1, 0)}
 	}
-	parsed, issues := m.cel.Parse(text)
-	if issues.Err() != nil {
-		return nil, syntaxFaults(source, issues)
+	parsed, wrong := m.parser.Parse(source)
+	if len(wrong.GetErrors()) > 0 {
+		return nil, syntaxFaults(source, wrong)
 	}
-	w := &wording{scope: m, source: source, ast: parsed.NativeRep(), names: s.names(), types: s.types()}
+	w := &wording{scope: m, source: source, ast: parsed, names: s.names(), types: s.types()}
 	if deep(w.ast.Expr(), maxNesting) {
 		return nil, []Fault{placed(Fault{Reason: "nested too deep"}, source, 1, 0)}
 	}
@@ -163,14 +162,11 @@ func children(e ast.Expr) []ast.Expr {
 }
 
 // syntaxFaults words what the parser says.
-func syntaxFaults(source common.Source, issues *cel.Issues) []Fault {
+func syntaxFaults(source common.Source, wrong *common.Errors) []Fault {
 	var faults []Fault
-	for _, e := range issues.Errors() {
+	for _, e := range wrong.GetErrors() {
 		f := Fault{Reason: syntaxWords(e.Message)}
 		faults = append(faults, placed(f, source, e.Location.Line(), e.Location.Column()))
-	}
-	if len(faults) == 0 {
-		faults = []Fault{placed(Fault{Reason: syntaxWords(issues.Err().Error())}, source, 1, 0)}
 	}
 	return faults
 }

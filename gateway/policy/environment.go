@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/containers"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/ext"
+	"cel.dev/cel-go/parser"
 )
 
 // Limits of an expression.
@@ -23,6 +24,7 @@ const (
 // up, which is why it is done when the first expression is compiled.
 type environment struct {
 	cel      *cel.Env
+	parser   *parser.Parser
 	checker  *checker.Env // the functions, checked once
 	standard func() *provider
 }
@@ -31,9 +33,8 @@ var shared = sync.OnceValues(newEnvironment)
 
 func newEnvironment() (*environment, error) {
 	options := []cel.EnvOption{
-		cel.StdLib(), cel.OptionalTypes(), cel.EnableIdentifierEscapeSyntax(),
+		cel.StdLib(), cel.OptionalTypes(),
 		ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(maxRange)), ext.Math(), ext.Sets(), ext.Bindings(), ext.Network(), ext.TwoVarComprehensions(),
-		cel.ParserExpressionSizeLimit(MaxText), cel.ParserRecursionLimit(maxDepth), cel.ParserErrorRecoveryLimit(3),
 		cel.CostModel(
 			cost.Overload(sumInts, cost.EvalCost(cost.Length(cost.Arg(0)))),
 			cost.Overload(sumDoubles, cost.EvalCost(cost.Length(cost.Arg(0)))),
@@ -59,7 +60,20 @@ func newEnvironment() (*environment, error) {
 	if err := check.AddIdents(env.Variables()...); err != nil {
 		return nil, err
 	}
-	return &environment{cel: env, checker: check, standard: func() *provider { return newProvider(env.CELTypeProvider()) }}, nil
+	read, err := newParser(env)
+	if err != nil {
+		return nil, err
+	}
+	return &environment{cel: env, parser: read, checker: check, standard: func() *provider { return newProvider(env.CELTypeProvider()) }}, nil
+}
+
+// newParser takes the library's parser that is written by hand: the generated one takes as long as all the rest. Members
+// whose names are no words are read as args.`order-id`.
+func newParser(env *cel.Env) (*parser.Parser, error) {
+	return parser.NewParser(
+		parser.EnablePrattParser(true), parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true),
+		parser.Macros(env.Macros()...), parser.PopulateMacroCalls(true),
+		parser.ExpressionSizeCodePointLimit(MaxText), parser.MaxRecursionDepth(maxDepth), parser.ErrorReportingLimit(3))
 }
 
 // functionNames are the names of functions and macros that one can write.

@@ -66,7 +66,10 @@ func unknown(what, got string, names []string) Fault {
 	case len(names) > 0:
 		listed = strings.Join(names, ", ")
 	}
-	return Fault{Reason: what + " " + got + " (" + listed + ")", DidYouMean: gateway.Near(got, names)}
+	if got != "" {
+		what += " " + got
+	}
+	return Fault{Reason: what + " (" + listed + ")", DidYouMean: gateway.Near(got, names)}
 }
 
 // failing reports whether any of the faults is more than a warning.

@@ -21,7 +21,9 @@ func (w *wording) judge(want Type) []Fault {
 	if f, bad := misfit(w.ast.GetType(root.ID()), want, w.text(root)); bad {
 		faults = append(faults, w.at(first(root), f))
 	}
-	faults = append(faults, w.outsideValues(root, root, want)...)
+	if f, bad := noValue(root, want, " is none of the values"); bad {
+		faults = append(faults, w.at(root, f))
+	}
 	faults = append(faults, w.literals(root, w.types)...)
 	w.reads(root, w.types, nil)
 	return append(faults, w.warnings...)
@@ -34,6 +36,11 @@ func first(e ast.Expr) ast.Expr {
 		case ast.SelectKind:
 			e = e.AsSelect().Operand()
 			continue
+		case ast.ComprehensionKind:
+			if over := e.AsComprehension().IterRange(); over.Kind() != ast.ListKind {
+				e = over
+				continue
+			}
 		case ast.CallKind:
 			call := e.AsCall()
 			_, isOperator := operators.FindReverseBinaryOperator(call.FunctionName())
@@ -60,13 +67,15 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	case ast.ComprehensionKind:
 		inner = w.within(e.AsComprehension(), known)
 	case ast.StructKind:
-		faults = append(faults, w.at(e, Fault{Reason: "no messages here", Want: `{"name": value}`}))
+		faults = append(faults, w.at(e, noMessages()))
 	}
 	for _, child := range children(e) {
 		faults = append(faults, w.literals(child, inner)...)
 	}
 	return faults
 }
+
+func noMessages() Fault { return Fault{Reason: "no messages here", Want: `{"name": value}`} }
 
 func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	call := e.AsCall()
@@ -156,27 +165,37 @@ func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 }
 
 func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
+	f, bad := noValue(literal, t, "")
+	if !bad {
+		return nil
+	}
+	f.Reason = shorten(w.text(other)) + " is never " + f.Reason
+	return []Fault{w.at(literal, f)}
+}
+
+// noValue is the fault of a literal that is none of a type's values; the reason begins with the literal.
+func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 	v, ok := literalOf(literal)
 	if !ok || t.values == nil {
-		return nil
+		return Fault{}, false
 	}
 	got, err := give(v)
 	if err != nil || got == nil {
-		return nil
+		return Fault{}, false
 	}
 	var texts, names []string
 	for _, value := range t.values {
 		if ijson.Equal(value, got) {
-			return nil
+			return Fault{}, false
 		}
 		texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShown))
 		if name, isText := value.(string); isText {
 			names = append(names, name)
 		}
 	}
-	f := unknown(shorten(w.text(other))+" is never", ijson.Cut(string(ijson.Canonical(got)), maxShown), texts)
+	f := unknown(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
 	if name, isText := got.(string); isText {
 		f.DidYouMean = gateway.Near(name, names)
 	}
-	return []Fault{w.at(literal, f)}
+	return f, true
 }

@@ -127,3 +127,12 @@ type Variable struct {
 	Name string
 	Type Type
 }
+
+// Member is the type of an object's member; false where it has none of that name, or is no object.
+func (t Type) Member(name string) (Type, bool) {
+	if t.kind != objectKind {
+		return Dyn(), false
+	}
+	f, ok := t.object.field(name)
+	return f.Type, ok
+}

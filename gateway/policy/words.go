@@ -31,15 +31,33 @@ func (w *wording) at(e ast.Expr, f Fault) Fault {
 	return placed(f, w.source, location.Line(), location.Column())
 }
 
-// atMember is a fault at the name of a member that an expression selects, which stands behind the dot.
+// atMember is a fault at the name of a member that an expression selects, which stands behind a dot after the operand.
 func (w *wording) atMember(e ast.Expr, name string, f Fault) Fault {
 	f = w.at(e, f)
-	text := w.source.Content()
-	at := strings.Index(text[f.Offset:], name)
-	if at < 0 || strings.Trim(text[f.Offset:f.Offset+at], ".?` \t\n") != "" {
-		return f
+	from := f.Offset
+	if operand, _, ok := selected(e); ok {
+		from = w.at(operand, Fault{}).Offset
 	}
-	return moved(f, text, f.Offset+at)
+	text := w.source.Content()
+	for at := from; at < len(text); {
+		next := strings.Index(text[at:], name)
+		if next < 0 {
+			break
+		}
+		at += next
+		before := strings.TrimRight(text[from:at], "?` \t\r\n")
+		if strings.HasSuffix(before, ".") && !isWord(text[at+len(name):]) {
+			return moved(f, text, at)
+		}
+		at += len(name)
+	}
+	return f
+}
+
+// isWord reports that a text goes on with a letter, so that what stands before is only part of a name.
+func isWord(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // atFunction is a fault at the name of a function that a call names before its parenthesis.
@@ -121,6 +139,9 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
 		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: gateway.Near(name, w.scope.functionNames())})
+	}
+	if e.Kind() == ast.StructKind {
+		return w.at(e, noMessages())
 	}
 	name, _, _ = strings.Cut(name, ".")
 	f := unknown("no variable", name, w.names)
