@@ -66,8 +66,8 @@ func TestFaults(t *testing.T) {
 		"message":             {`google.protobuf.Int64Value{value: 1} == 1`, []string{`27: no messages here; write {"name": value}`}},
 		"not a bool":          {`args.amount_cents + 1`, []string{"1: int, and bool is wanted"}},
 		"an optional":         {`args.?note`, []string{"1: string, and bool is wanted"}},
-		"not written whole":   {`args.amount_cents >`, []string{"20: not an expression: mismatched input the end expecting expression"}},
-		"empty":               {``, []string{"1: not an expression: mismatched input the end expecting expression"}},
+		"not written whole":   {`args.amount_cents >`, []string{"20: not an expression: it ends too early"}},
+		"empty":               {``, []string{"1: not an expression: it ends too early"}},
 		"two at once":         {`args.x == 1 && args.y == 2`, []string{"6: refund_charge has no argument x " + refundArgs, "21: refund_charge has no argument y " + refundArgs}},
 	}
 	for name, tt := range tests {

@@ -233,7 +233,6 @@ var (
 	objectName  = regexp.MustCompile(`object:[0-9]+`)
 	wrapperName = regexp.MustCompile(`wrapper\(([a-z]+)\)`)
 	container   = regexp.MustCompile(` \(in container '[^']*'\)`)
-	expecting   = regexp.MustCompile(` expecting \{[^}]*\}.*`)
 )
 
 // plainWords takes our own names out of a text of the checker.
@@ -244,8 +243,10 @@ func plainWords(text string) string {
 
 // syntaxWords shortens a text of the parser.
 func syntaxWords(text string) string {
-	text = strings.TrimPrefix(expecting.ReplaceAllString(text, ""), "Syntax error: ")
-	text = strings.ReplaceAll(text, "'<EOF>'", "the end")
+	text = strings.TrimPrefix(text, "Syntax error: ")
+	if strings.Contains(text, "'<EOF>'") {
+		text = "it ends too early"
+	}
 	return "not an expression: " + text
 }
 
