@@ -33,6 +33,7 @@ var floors = map[string]floor{
 
 	"gateway":          {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
 	"gateway/approver": {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
+	"gateway/policy":   {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
 
 	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},

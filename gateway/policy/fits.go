@@ -1,0 +1,90 @@
+package policy
+
+import "cel.dev/cel-go/common/types"
+
+// misfit is what is wrong with an expression whose value has another type than is wanted.
+func misfit(got *types.Type, want Type, text string) (Fault, bool) {
+	inner := got
+	if isOptional(got) && len(got.Parameters()) == 1 {
+		inner = got.Parameters()[0]
+	}
+	name := celWords(inner)
+	switch fits := celFits(inner, want); {
+	case fits:
+		return Fault{}, false
+	case want.kind == doubleKind && inner.Kind() == types.IntKind:
+		return Fault{Reason: "an int, and a double is wanted", Want: asDouble(text)}, true
+	case want.kind == intKind && inner.Kind() == types.DoubleKind:
+		return Fault{Reason: "a double, and an int is wanted", Want: "int(" + shorten(text) + ")"}, true
+	case want.kind == dynKind:
+		return Fault{Reason: name + " has no form in JSON", Want: "string(" + shorten(text) + ")"}, true
+	case want.kind == stringKind && (inner.Kind() == types.IntKind || inner.Kind() == types.DoubleKind || inner.Kind() == types.BytesKind):
+		return Fault{Reason: name + ", and string is wanted", Want: "string(" + shorten(text) + ")"}, true
+	}
+	return Fault{Reason: name + ", and " + want.String() + " is wanted"}, true
+}
+
+// celFits reports whether a value of a type may be what is wanted; where it is not known before, Eval judges it.
+func celFits(got *types.Type, want Type) bool {
+	switch got.Kind() {
+	case types.DynKind, types.AnyKind, types.TypeParamKind, types.ErrorKind:
+		return true
+	case types.BytesKind, types.TypeKind, types.OpaqueKind:
+		return false
+	case types.NullTypeKind:
+		return want.kind == dynKind || want.null
+	}
+	if want.kind == dynKind {
+		return celHasForm(got)
+	}
+	if len(got.Parameters()) == 0 && got.IsAssignableType(types.NullType) && got.Kind() != types.StructKind && !want.null {
+		return got.Kind() == celKind(want) // null in it is an error of the evaluation
+	}
+	if got.Kind() == types.ListKind && want.kind == listKind {
+		return celFits(got.Parameters()[0], *want.item)
+	}
+	if got.Kind() == types.MapKind && want.kind == mapKind {
+		return celFits(got.Parameters()[1], *want.item)
+	}
+	if got.Kind() == types.MapKind && want.kind == objectKind || got.Kind() == types.StructKind && want.kind == mapKind {
+		return true
+	}
+	return got.Kind() == celKind(want)
+}
+
+// celHasForm reports whether JSON can say a value of the type.
+func celHasForm(t *types.Type) bool {
+	switch t.Kind() {
+	case types.BytesKind, types.TypeKind, types.OpaqueKind:
+		return false
+	case types.ListKind:
+		return celHasForm(t.Parameters()[0])
+	case types.MapKind:
+		return celHasForm(t.Parameters()[1])
+	}
+	return true
+}
+
+func celKind(t Type) types.Kind {
+	switch t.kind {
+	case intKind:
+		return types.IntKind
+	case doubleKind:
+		return types.DoubleKind
+	case stringKind:
+		return types.StringKind
+	case boolKind:
+		return types.BoolKind
+	case timestampKind:
+		return types.TimestampKind
+	case nullKind:
+		return types.NullTypeKind
+	case listKind:
+		return types.ListKind
+	case mapKind:
+		return types.MapKind
+	case objectKind:
+		return types.StructKind
+	}
+	return types.DynKind
+}

@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"patterngate/catalog"
+)
+
+// Named is one of several texts.
+type Named struct{ Name, Text string }
+
+// ErrKey is a business key that is none: a key is a word of at most 128 characters.
+var ErrKey = errors.New("a key is 1 to 128 letters, digits or . _ ~ : -")
+
+var key = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
+
+// Once makes the business key of a tool's calls from their arguments (spec/config.md section 4, once). The function is nil
+// where a fault is more than a warning; its errors are [ErrKey] and those of [Expression.Eval].
+func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (string, error), []Fault) {
+	const member = "once"
+	e, faults := NewScope(Variable{"args", FromSchema(input, tool)}).Compile(text, String())
+	if e == nil {
+		return nil, of(member, faults)
+	}
+	if !e.reads("args") {
+		faults = append(faults, Fault{Line: 1, Column: 1, Reason: "reads no argument, so that only one call is ever made", Warning: true})
+	}
+	return func(args map[string]any) (string, error) {
+		v, err := e.Eval(map[string]any{"args": args})
+		if err != nil {
+			return "", err
+		}
+		made, _ := v.(string)
+		if !key.MatchString(made) {
+			return "", fmt.Errorf("%w: it has %d bytes", ErrKey, len(made))
+		}
+		return made, nil
+	}, of(member, faults)
+}

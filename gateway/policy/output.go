@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"patterngate/catalog"
+)
+
+// Output makes an http tool's observation from a response (spec/config.md section 4, output): one member of it by each
+// text, which reads args and response {status int, headers map(string), body dyn}. A text that is an optional without a
+// value leaves its member out. The function is nil where a fault is more than a warning; its errors are those of
+// [Expression.Eval].
+func Output(members []Named, tool string, input *catalog.Schema) (func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error), []Fault) {
+	scope := NewScope(
+		Variable{"args", FromSchema(input, tool)},
+		Variable{"response", Object(Field{Name: "status", Type: Int()}, Field{Name: "headers", Type: Map(String())}, Field{Name: "body"})})
+	all, faults := compileMembers(scope, members, "output.", nil)
+	if failing(faults) {
+		return nil, faults
+	}
+	return func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error) {
+		named := make(map[string]any, len(headers))
+		for name, text := range headers {
+			named[name] = text
+		}
+		return all.eval(map[string]any{
+			"args":     orEmpty(args),
+			"response": map[string]any{"status": int64(status), "headers": named, "body": body},
+		})
+	}, faults
+}
+
+// orEmpty makes arguments an object where there are none.
+func orEmpty(args map[string]any) map[string]any {
+	if args == nil {
+		return map[string]any{}
+	}
+	return args
+}
+
+// memberExpressions are the members of an object that is computed.
+type memberExpressions []memberExpression
+
+type memberExpression struct {
+	name string
+	*Expression
+}
+
+// compileMembers compiles texts; the member of each fault is its name behind a prefix. What is wanted of each type says,
+// nil: anything.
+func compileMembers(scope *Scope, members []Named, prefix string, wanted func(name string) (Type, []Fault)) (memberExpressions, []Fault) {
+	var all memberExpressions
+	var faults []Fault
+	for _, m := range members {
+		want := Dyn()
+		if wanted != nil {
+			var wrong []Fault
+			want, wrong = wanted(m.Name)
+			faults = append(faults, of(prefix+m.Name, wrong)...)
+		}
+		e, found := scope.Compile(m.Text, want)
+		faults = append(faults, of(prefix+m.Name, found)...)
+		all = append(all, memberExpression{m.Name, e})
+	}
+	return all, faults
+}
+
+// eval computes all members from the same values. The first error ends it.
+func (all memberExpressions) eval(values map[string]any) (map[string]any, error) {
+	out := make(map[string]any, len(all))
+	for _, m := range all {
+		v, there, err := m.Expression.eval(values)
+		if err != nil {
+			return nil, &MemberError{Member: m.name, Cause: err}
+		}
+		if there {
+			out[m.name] = v
+		}
+	}
+	return out, nil
+}
+
+// MemberError says which of several texts had no value.
+type MemberError struct {
+	Member string
+	Cause  error
+}
+
+// Error words member and cause.
+func (e *MemberError) Error() string { return e.Member + ": " + e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *MemberError) Unwrap() error { return e.Cause }

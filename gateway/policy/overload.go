@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+)
+
+// overload words that a function or operator does not take what it is given.
+func (w *wording) overload(e ast.Expr) Fault {
+	call := e.AsCall()
+	args := call.Args()
+	if call.IsMemberFunction() {
+		args = append([]ast.Expr{call.Target()}, args...)
+	}
+	if f, ok := w.mixed(call.FunctionName(), args); ok {
+		return f
+	}
+	given := make([]string, len(args))
+	for i, arg := range args {
+		given[i] = celWords(w.ast.GetType(arg.ID()))
+	}
+	name, isOperator := operators.FindReverse(call.FunctionName())
+	if !isOperator || name == "" {
+		return w.function(call.FunctionName(), args, given)
+	}
+	if len(given) == 2 {
+		return Fault{Reason: name + " does not go with " + given[0] + " and " + given[1]}
+	}
+	return Fault{Reason: name + " does not go with " + strings.Join(given, ", ")}
+}
+
+// function words the same of a function, with what it takes.
+func (w *wording) function(name string, args []ast.Expr, given []string) Fault {
+	f := Fault{Reason: symbol(name) + " does not take (" + strings.Join(given, ", ") + ")"}
+	declared := w.scope.cel.Functions()[name]
+	if declared == nil {
+		return f
+	}
+	var forms []string
+	for _, o := range declared.OverloadDecls() {
+		var takes []string
+		for i, t := range o.ArgTypes() {
+			takes = append(takes, celWords(t))
+			if f.Want == "" && len(o.ArgTypes()) == len(args) && t.Kind() == types.DoubleKind && given[i] == "int" {
+				f.Want = asDouble(w.text(args[i]))
+			}
+		}
+		forms = append(forms, "("+strings.Join(takes, ", ")+")")
+	}
+	const most = 3
+	if len(forms) <= most {
+		f.Reason += ", only " + strings.Join(forms, " or ")
+	}
+	return f
+}
+
+// symbol is how an operator is written, such as a[b].
+func symbol(name string) string {
+	switch name {
+	case operators.Index, operators.OptIndex:
+		return "[]"
+	case operators.Conditional:
+		return "? :"
+	}
+	return name
+}
+
+// mixed words that an int met a double, and how to make one of the other.
+func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
+	whole, fraction := w.firstOf(args, types.IntKind), w.firstOf(args, types.DoubleKind)
+	if function == operators.In && len(args) == 2 {
+		if list := w.ast.GetType(args[1].ID()); list.Kind() == types.ListKind {
+			switch item := list.Parameters()[0].Kind(); {
+			case whole != nil && item == types.DoubleKind:
+				fraction = args[1]
+			case fraction != nil && item == types.IntKind:
+				return Fault{Reason: shorten(w.text(fraction)) + " is double and never in a list of int", Want: w.listOfDoubles(fraction, args[1])}, true
+			}
+		}
+	}
+	if whole == nil || fraction == nil || function == operators.Index {
+		return Fault{}, false
+	}
+	f := Fault{Reason: shorten(w.text(whole)) + " is int and " + shorten(w.text(fraction)) + " is double, which never mix"}
+	switch v, literal := literalOf(fraction); {
+	case whole.Kind() == ast.LiteralKind:
+		f.Want = asDouble(w.text(whole))
+	case literal && v == types.Double(int64(v.(types.Double))):
+		f.Want = strconv.FormatInt(int64(v.(types.Double)), 10)
+	case literal:
+		f.Want = asDouble(w.text(whole))
+	default:
+		f.Want = asDouble(w.text(whole)) + " or int(" + shorten(w.text(fraction)) + ")"
+	}
+	return f, true
+}
+
+// listOfDoubles is how a double is looked for in a list of ints.
+func (w *wording) listOfDoubles(fraction, list ast.Expr) string {
+	if list.Kind() == ast.ListKind && list.AsList().Size() > 0 {
+		if item := list.AsList().Elements()[0]; item.Kind() == ast.LiteralKind {
+			return asDouble(w.text(item))
+		}
+	}
+	return "int(" + shorten(w.text(fraction)) + ")"
+}
+
+// firstOf is the first expression whose type is of a kind.
+func (w *wording) firstOf(args []ast.Expr, k types.Kind) ast.Expr {
+	for _, arg := range args {
+		if t := w.ast.GetType(arg.ID()); t != nil && t.Kind() == k {
+			return arg
+		}
+	}
+	return nil
+}
+
+// asDouble is how an expression of type int is written as a double: 1000.0, double(args.cents).
+func asDouble(text string) string {
+	if text != "" && strings.Trim(text, "-0123456789") == "" {
+		return text + ".0"
+	}
+	return "double(" + shorten(text) + ")"
+}

@@ -1,0 +1,221 @@
+package policy
+
+import (
+	"maps"
+	"strings"
+
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+)
+
+// typeOf is the schema's type of an expression, as far as it can be followed: with values, where the checker knows only
+// their type.
+func (w *wording) typeOf(e ast.Expr, known map[string]Type) Type {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if t, ok := known[strings.TrimPrefix(e.AsIdent(), ".")]; ok {
+			return t
+		}
+	case ast.SelectKind:
+		if !e.AsSelect().IsTestOnly() {
+			return w.memberType(e, e.AsSelect().Operand(), e.AsSelect().FieldName(), known)
+		}
+	case ast.CallKind:
+		return w.typeOfCall(e, known)
+	}
+	return w.ofChecker(w.ast.GetType(e.ID()))
+}
+
+func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
+	call := e.AsCall()
+	switch call.FunctionName() {
+	case operators.Index, operators.OptIndex:
+		if t := w.typeOf(call.Args()[0], known); t.item != nil {
+			return *t.item
+		}
+	case operators.OptSelect:
+		if operand, field, ok := selected(e); ok {
+			return w.memberType(e, operand, field, known)
+		}
+	case "orValue", "value":
+		if call.IsMemberFunction() {
+			return w.typeOf(call.Target(), known)
+		}
+	}
+	return w.ofChecker(w.ast.GetType(e.ID()))
+}
+
+func (w *wording) memberType(e, operand ast.Expr, field string, known map[string]Type) Type {
+	switch t := w.typeOf(operand, known); t.kind {
+	case objectKind:
+		if f, ok := t.object.field(field); ok {
+			return f.Type
+		}
+	case mapKind:
+		return *t.item
+	}
+	return w.ofChecker(w.ast.GetType(e.ID()))
+}
+
+// ofChecker is the type that the checker found, without values.
+func (w *wording) ofChecker(t *types.Type) Type {
+	if t == nil {
+		return Dyn()
+	}
+	if isOptional(t) && len(t.Parameters()) == 1 {
+		t = t.Parameters()[0]
+	}
+	switch t.Kind() {
+	case types.StructKind:
+		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
+			return Type{kind: objectKind, object: o}
+		}
+	case types.ListKind:
+		return List(w.ofChecker(t.Parameters()[0]))
+	case types.MapKind:
+		return Map(w.ofChecker(t.Parameters()[1]))
+	}
+	return Dyn()
+}
+
+// within is what is known inside a macro: its variables too.
+func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[string]Type {
+	inner := maps.Clone(known)
+	if inner == nil {
+		inner = map[string]Type{}
+	}
+	inner[c.AccuVar()] = w.typeOf(c.AccuInit(), known)
+	over := w.typeOf(c.IterRange(), known)
+	item := Dyn()
+	if over.item != nil {
+		item = *over.item
+	}
+	switch {
+	case c.HasIterVar2():
+		inner[c.IterVar()], inner[c.IterVar2()] = Dyn(), item
+	case over.kind == mapKind:
+		inner[c.IterVar()] = String()
+	default:
+		inner[c.IterVar()] = item
+	}
+	return inner
+}
+
+// reads warns of members that may be absent where nothing before says that they are there. present are the members, as
+// they are written, of which that is known.
+func (w *wording) reads(e ast.Expr, known map[string]Type, present []string) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		w.readMember(e, known, present)
+	case ast.CallKind:
+		if w.readGuarded(e.AsCall(), known, present) {
+			return
+		}
+	case ast.ComprehensionKind:
+		known = w.within(e.AsComprehension(), known)
+	}
+	for _, child := range children(e) {
+		w.reads(child, known, present)
+	}
+}
+
+// readGuarded walks what holds a guard: in has(x) && y nobody asks for y without x, whichever stands first.
+func (w *wording) readGuarded(call ast.CallExpr, known map[string]Type, present []string) bool {
+	args := call.Args()
+	switch call.FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr:
+		truth := call.FunctionName() == operators.LogicalAnd
+		for i, arg := range args {
+			guarded := present
+			for j, other := range args {
+				if i != j {
+					guarded = append(guarded[:len(guarded):len(guarded)], w.tells(other, truth)...)
+				}
+			}
+			w.reads(arg, known, guarded)
+		}
+		return true
+	case operators.Conditional:
+		w.reads(args[0], known, present)
+		w.reads(args[1], known, append(present[:len(present):len(present)], w.tells(args[0], true)...))
+		w.reads(args[2], known, append(present[:len(present):len(present)], w.tells(args[0], false)...))
+		return true
+	}
+	return false
+}
+
+// tells lists the members that are there if an expression is true, or false.
+func (w *wording) tells(e ast.Expr, truth bool) []string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if !e.AsSelect().IsTestOnly() || !truth {
+			return nil
+		}
+		var there []string
+		for e.Kind() == ast.SelectKind { // a member is there only if what holds it is
+			there = append(there, w.written(e))
+			e = e.AsSelect().Operand()
+		}
+		return there
+	case ast.CallKind:
+		call := e.AsCall()
+		switch name := call.FunctionName(); {
+		case name == operators.LogicalNot:
+			return w.tells(call.Args()[0], !truth)
+		case name == operators.LogicalAnd && truth, name == operators.LogicalOr && !truth:
+			var there []string
+			for _, arg := range call.Args() {
+				there = append(there, w.tells(arg, truth)...)
+			}
+			return there
+		}
+	}
+	return nil
+}
+
+// written is a selection as one could write it; has(a.b) is a.b too.
+func (w *wording) written(e ast.Expr) string {
+	operand := w.text(e.AsSelect().Operand())
+	if operand == "" {
+		return ""
+	}
+	return operand + "." + e.AsSelect().FieldName()
+}
+
+func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string) {
+	s := e.AsSelect()
+	if s.IsTestOnly() {
+		return
+	}
+	if t := w.ast.GetType(s.Operand().ID()); t == nil || isOptional(t) {
+		return
+	}
+	t := w.typeOf(s.Operand(), known)
+	if t.kind != objectKind {
+		return
+	}
+	f, ok := t.object.field(s.FieldName())
+	if !ok || !f.Optional {
+		return
+	}
+	name := w.written(e)
+	for _, there := range present {
+		if name == there {
+			return
+		}
+	}
+	if name == "" {
+		return
+	}
+	want := "has(" + name + ") &&"
+	if instead := absent(f.Type); instead != "" {
+		want += " before it, or " + strings.TrimSuffix(name, f.Name) + "?" + f.Name + ".orValue(" + instead + ")"
+	}
+	w.warnings = append(w.warnings, w.atMember(e, f.Name, Fault{Reason: name + " may be absent", Want: want, Warning: true}))
+}
+
+// absent is a literal of a type that could stand for an absent member.
+func absent(t Type) string {
+	return map[kind]string{stringKind: `""`, intKind: "0", doubleKind: "0.0", boolKind: "false", listKind: "[]", mapKind: "{}"}[t.kind]
+}

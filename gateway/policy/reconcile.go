@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"patterngate/catalog"
+)
+
+// ReconcileSource is how a doubt about a tool's call is to be settled, as it is written (spec/config.md section 6).
+type ReconcileSource struct {
+	Tool  string // whose calls may be in doubt
+	Input *catalog.Schema
+	// By is the tool that is asked. Observation is what it returns and ByInput what it takes; nil: not known yet.
+	By                   string
+	Observation, ByInput *catalog.Schema
+	Args                 []Named
+	Happened             string
+	Output               []Named // nil: the observation is the call's result
+}
+
+// Look asks about calls in doubt. Its functions are safe for concurrent use and never panic.
+type Look struct {
+	// Args makes the arguments of the look-up; one that is an optional without a value is left out.
+	Args func(catalog.Doubt) (map[string]any, error)
+	// Happened reads the look-up's observation. It is not known where the expression has no value, and where the observation
+	// is an error that the expression does not read; the "there is none" of an http tool means that it did not happen.
+	Happened func(catalog.Doubt, any) (happened, known bool)
+	// Output makes the call's own result from the observation; nil: it is the observation.
+	Output func(catalog.Doubt, any) (any, error)
+}
+
+// Reconcile compiles how to ask about calls in doubt. Its texts read effect {key, run_id, tool, args, at}, those of
+// happened and output also result. The Look is zero where a fault is more than a warning.
+func Reconcile(in ReconcileSource) (Look, []Fault) {
+	effect := Variable{"effect", Object(
+		Field{Name: "key", Type: String()}, Field{Name: "run_id", Type: String()}, Field{Name: "tool", Type: String()},
+		Field{Name: "args", Type: FromSchema(in.Input, in.Tool)}, Field{Name: "at", Type: Timestamp()})}
+	asking, reading := NewScope(effect), NewScope(effect, Variable{"result", ResultOf(in.Observation, in.By)})
+
+	args, faults := askedArgs(asking, in)
+	happened, found := reading.Compile(in.Happened, Bool())
+	if happened != nil && !happened.reads("result") {
+		found = append(found, Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that " + in.By + " need not be asked", Warning: true})
+	}
+	faults = append(faults, of("reconcile.happened", found)...)
+	output, found := compileMembers(reading, in.Output, "reconcile.output.", nil)
+	faults = append(faults, found...)
+	if failing(faults) {
+		return Look{}, faults
+	}
+	look := Look{
+		Args:     func(d catalog.Doubt) (map[string]any, error) { return args.eval(seen(d, nil)) },
+		Happened: happenedBy(happened),
+	}
+	if in.Output != nil {
+		look.Output = func(d catalog.Doubt, observation any) (any, error) {
+			made, err := output.eval(seen(d, observation))
+			if err != nil {
+				return nil, err // and not a nil map
+			}
+			return made, nil
+		}
+	}
+	return look, faults
+}
+
+// askedArgs compiles the look-up's arguments and holds them to what it takes.
+func askedArgs(scope *Scope, in ReconcileSource) (memberExpressions, []Fault) {
+	takes := FromSchema(in.ByInput, in.By)
+	args, faults := compileMembers(scope, in.Args, "reconcile.args.", func(name string) (Type, []Fault) {
+		switch takes.kind {
+		case objectKind:
+			f, ok := takes.object.field(name)
+			if !ok {
+				wrong := unknown(in.By+" has no argument", name, takes.object.names())
+				wrong.Line, wrong.Column = 1, 1
+				return Dyn(), []Fault{wrong}
+			}
+			return f.Type, nil
+		case mapKind:
+			return *takes.item, nil
+		}
+		return Dyn(), nil
+	})
+	if takes.kind != objectKind {
+		return args, faults
+	}
+	for _, f := range takes.object.fields {
+		if !f.Optional && !named(in.Args, f.Name) {
+			faults = append(faults, Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
+		}
+	}
+	return args, faults
+}
+
+func named(members []Named, name string) bool {
+	for _, m := range members {
+		if m.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// seen are the values that the expressions read.
+func seen(d catalog.Doubt, observation any) map[string]any {
+	return map[string]any{
+		"effect": map[string]any{"key": d.Key, "run_id": d.RunID, "tool": d.Tool, "args": orEmpty(d.Args), "at": d.At},
+		"result": observation,
+	}
+}
+
+func happenedBy(e *Expression) func(catalog.Doubt, any) (bool, bool) {
+	readsError := e.names("error")
+	return func(d catalog.Doubt, observation any) (happened, known bool) {
+		o, _ := observation.(map[string]any)
+		switch {
+		case isAbsent(o):
+			return false, true
+		case o["error"] != nil && !readsError:
+			return false, false
+		}
+		v, err := e.Eval(seen(d, observation))
+		happened, known = v.(bool)
+		return happened, known && err == nil
+	}
+}
+
+// isAbsent reports the observation of an http tool whose answer says that there is none (spec/config.md section 4, absent).
+func isAbsent(o map[string]any) bool {
+	_, isCode := o["status"].(float64)
+	return len(o) == 2 && isCode && o["error"] == "not_found"
+}

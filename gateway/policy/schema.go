@@ -1,0 +1,243 @@
+package policy
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// FromSchema is the type of a tool's arguments by their schema (spec/config.md section 5.2, types from schemas). A nil
+// schema, which is one that is not known yet, is dyn.
+func FromSchema(s *catalog.Schema, tool string) Type {
+	return fromSchema(s, tool, "argument")
+}
+
+// ResultOf is the same for what a tool returns.
+func ResultOf(s *catalog.Schema, tool string) Type {
+	return fromSchema(s, tool, "member")
+}
+
+func fromSchema(s *catalog.Schema, tool, noun string) Type {
+	if s == nil {
+		return Dyn()
+	}
+	root, err := ijson.Decode(s.JSON())
+	if err != nil {
+		return Dyn()
+	}
+	r := &schemaReader{root: root, known: map[string]*Type{}}
+	t := r.read(root)
+	members, _ := root.(map[string]any)
+	if noun == "argument" && t.kind == dynKind && members["properties"] != nil && members["type"] == nil && !r.open(members) {
+		t = r.object(members) // arguments are an object even where the schema does not say so
+	}
+	if t.kind != objectKind {
+		return t
+	}
+	o := &object{tool: tool, noun: noun}
+	for _, p := range s.Properties() { // in the order of their declaration
+		if f, ok := t.object.field(p.Name); ok {
+			o.fields = append(o.fields, f)
+		}
+	}
+	if len(o.fields) != len(t.object.fields) { // they stand behind a reference
+		o.fields = t.object.fields
+	}
+	t.object = o
+	return t
+}
+
+// schemaReader makes types of a schema's parts. A reference is read once, so that a schema cannot grow without bounds.
+type schemaReader struct {
+	root  any
+	known map[string]*Type // by reference; nil: being read
+}
+
+// read is the type of the values that fit a schema; what it cannot tell for sure is dyn.
+func (r *schemaReader) read(schema any) Type {
+	s, ok := schema.(map[string]any)
+	if !ok || r.open(s) {
+		return Dyn()
+	}
+	if ref, ok := s["$ref"].(string); ok {
+		return r.follow(ref, s)
+	}
+	if values, ok := enumOf(s); ok {
+		return typeOfValues(values, s["type"])
+	}
+	name, null, ok := typeName(s["type"])
+	if !ok {
+		return Dyn()
+	}
+	t := r.named(name, s)
+	t.null = null && t.kind != dynKind
+	return t
+}
+
+// open reports that a schema says in other ways too what fits it.
+func (r *schemaReader) open(s map[string]any) bool {
+	return slices.ContainsFunc([]string{"anyOf", "oneOf", "allOf", "if", "$dynamicRef", "$recursiveRef"}, func(k string) bool { return s[k] != nil })
+}
+
+// follow reads what a reference within the schema leads to. One that leads back into itself, or elsewhere, is dyn.
+func (r *schemaReader) follow(ref string, s map[string]any) Type {
+	if s["type"] != nil || s["properties"] != nil || s["enum"] != nil || s["const"] != nil {
+		return Dyn() // both count
+	}
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok || path != "" && path[0] != '/' {
+		return Dyn()
+	}
+	if t, seen := r.known[ref]; seen {
+		if t == nil {
+			return Dyn()
+		}
+		return *t
+	}
+	target, ok := reach(r.root, ijson.Pointer(path).Tokens())
+	if !ok {
+		return Dyn()
+	}
+	r.known[ref] = nil
+	t := r.read(target)
+	r.known[ref] = &t
+	return t
+}
+
+// reach finds a schema within a schema.
+func reach(v any, tokens []string) (any, bool) {
+	for _, token := range tokens {
+		o, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = o[token]; !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// typeName reads the keyword type: one name, alone or beside null.
+func typeName(v any) (name string, null, ok bool) {
+	if name, ok = v.(string); ok {
+		return name, name == "null", true
+	}
+	list, _ := v.([]any)
+	for _, item := range list {
+		switch text, _ := item.(string); {
+		case text == "null":
+			null = true
+		case name == "":
+			name = text
+		default:
+			return "", false, false
+		}
+	}
+	if name == "" && null {
+		name = "null"
+	}
+	return name, null, name != ""
+}
+
+func (r *schemaReader) named(name string, s map[string]any) Type {
+	switch name {
+	case "integer":
+		return Int()
+	case "number":
+		return Double()
+	case "string":
+		return String()
+	case "boolean":
+		return Bool()
+	case "null":
+		return Type{kind: nullKind, null: true}
+	case "array":
+		if s["prefixItems"] != nil {
+			return List(Dyn())
+		}
+		return List(r.read(s["items"]))
+	case "object":
+		return r.object(s)
+	}
+	return Dyn()
+}
+
+func (r *schemaReader) object(s map[string]any) Type {
+	properties, ok := s["properties"].(map[string]any)
+	switch values := s["additionalProperties"]; {
+	case ok && s["patternProperties"] == nil:
+	case ok || s["patternProperties"] != nil || values == nil || values == true:
+		return Map(Dyn())
+	case values == false:
+	default:
+		return Map(r.read(values))
+	}
+	required, _ := s["required"].([]any)
+	t := Object()
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		optional := !slices.Contains(required, any(name))
+		t.object.fields = append(t.object.fields, Field{Name: name, Type: r.read(properties[name]), Optional: optional})
+	}
+	return t
+}
+
+// enumOf reads enum and const.
+func enumOf(s map[string]any) ([]any, bool) {
+	if v, ok := s["const"]; ok {
+		return []any{v}, true
+	}
+	values, ok := s["enum"].([]any)
+	return values, ok && len(values) > 0
+}
+
+// typeOfValues is the type of values that are all there is. Whole numbers are int unless the schema calls them numbers.
+func typeOfValues(values []any, named any) Type {
+	var t Type
+	null := false
+	for _, v := range values {
+		if v == nil {
+			null = true
+			continue
+		}
+		one := Type{kind: kindOf(v)}
+		switch {
+		case one.kind == dynKind:
+			return Dyn()
+		case t.values == nil:
+			t.kind = one.kind
+		case t.kind == intKind && one.kind == doubleKind, t.kind == doubleKind && one.kind == intKind:
+			t.kind = doubleKind
+		case t.kind != one.kind:
+			return Dyn()
+		}
+		t.values = append(t.values, v)
+	}
+	if t.values == nil {
+		return Type{kind: nullKind, null: true}
+	}
+	if name, _, _ := typeName(named); t.kind == intKind && name == "number" {
+		t.kind = doubleKind
+	}
+	t.null = null
+	return t
+}
+
+func kindOf(v any) kind {
+	switch v := v.(type) {
+	case string:
+		return stringKind
+	case bool:
+		return boolKind
+	case float64:
+		if v == math.Trunc(v) {
+			return intKind
+		}
+		return doubleKind
+	}
+	return dynKind
+}

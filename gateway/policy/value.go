@@ -1,0 +1,267 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+
+	"patterngate/ijson"
+)
+
+// take makes of a decoded value what an expression may read under the type: whole numbers become int64 where they are
+// integers. The value itself is not changed.
+func (t Type) take(v any, at string) (any, error) {
+	if v == nil {
+		if t.null || t.kind == dynKind {
+			return nil, nil
+		}
+		return nil, t.refuse(at)
+	}
+	switch t.kind {
+	case dynKind:
+		return v, nil
+	case listKind:
+		return t.takeList(v, at)
+	case mapKind, objectKind:
+		return t.takeMembers(v, at)
+	case timestampKind:
+		return t.takeTime(v, at)
+	}
+	switch v := v.(type) {
+	case string:
+		if t.kind == stringKind {
+			return v, nil
+		}
+	case bool:
+		if t.kind == boolKind {
+			return v, nil
+		}
+	case float64:
+		return t.takeNumber(v, at)
+	case int64:
+		return t.takeWhole(v, at)
+	case int:
+		return t.takeWhole(int64(v), at)
+	}
+	return nil, t.refuse(at)
+}
+
+func (t Type) refuse(at string) error { return fmt.Errorf("%w: %s is to be %s", ErrInput, at, t) }
+
+func (t Type) takeNumber(v float64, at string) (any, error) {
+	switch t.kind {
+	case doubleKind:
+		return v, nil
+	case intKind:
+		if n, ok := ijson.Integer(v); ok {
+			return n, nil
+		}
+	}
+	return nil, t.refuse(at)
+}
+
+func (t Type) takeWhole(v int64, at string) (any, error) {
+	switch {
+	case t.kind == intKind:
+		return v, nil
+	case t.kind == doubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
+		return float64(v), nil
+	}
+	return nil, t.refuse(at)
+}
+
+func (t Type) takeTime(v any, at string) (any, error) {
+	switch v := v.(type) {
+	case time.Time:
+		return v, nil
+	case string:
+		if read, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return read, nil
+		}
+	}
+	return nil, t.refuse(at)
+}
+
+func (t Type) takeList(v any, at string) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, t.refuse(at)
+	}
+	if t.item.kind == dynKind {
+		return list, nil
+	}
+	taken := make([]any, len(list))
+	for i, item := range list {
+		var err error
+		if taken[i], err = t.item.take(item, at); err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// takeMembers takes a map's or an object's members. Members that the type does not know stay as they are: nothing can
+// name them.
+func (t Type) takeMembers(v any, at string) (any, error) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		if texts, isTexts := v.(map[string]string); isTexts && t.kind == mapKind && t.item.kind == stringKind {
+			return texts, nil
+		}
+		return nil, t.refuse(at)
+	}
+	if t.kind == mapKind && t.item.kind == dynKind {
+		return members, nil
+	}
+	taken := make(map[string]any, len(members))
+	for name, member := range members {
+		memberType := Dyn()
+		if t.kind == mapKind {
+			memberType = *t.item
+		} else if f, known := t.object.field(name); known {
+			memberType = f.Type
+		}
+		var err error
+		if taken[name], err = memberType.take(member, name); err != nil {
+			return nil, fmt.Errorf("%w, in %s", err, at)
+		}
+	}
+	return taken, nil
+}
+
+// accepts reports whether a decoded result is of the type, as far as it is deep: an expression whose type is known was
+// judged when it was compiled.
+func (t Type) accepts(v any) bool {
+	if v == nil {
+		return t.null || t.kind == dynKind
+	}
+	switch v := v.(type) {
+	case bool:
+		return t.kind == boolKind || t.kind == dynKind
+	case float64:
+		return t.kind == doubleKind || t.kind == dynKind || t.kind == intKind && v == math.Trunc(v)
+	case string:
+		return t.kind == stringKind || t.kind == timestampKind || t.kind == dynKind
+	case []any:
+		return t.kind == listKind || t.kind == dynKind
+	case map[string]any:
+		return t.kind == mapKind || t.kind == objectKind || t.kind == dynKind
+	}
+	return false
+}
+
+// Limits of a result. An expression can name one value many times over, so its result is counted as it will be written.
+const (
+	maxValues = 200_000
+	maxBytes  = 8 << 20
+)
+
+// giver writes a result as a decoded value.
+type giver struct{ values, bytes int }
+
+// give makes a decoded value of what an expression computed.
+func give(v ref.Val) (any, error) {
+	g := &giver{values: maxValues, bytes: maxBytes}
+	return g.give(v, ijson.MaxDepth)
+}
+
+func (g *giver) give(v ref.Val, depth int) (any, error) {
+	if g.values--; g.values < 0 || depth < 0 {
+		return nil, fmt.Errorf("%w: too large", ErrValue)
+	}
+	switch v := v.(type) {
+	case types.Null:
+		return nil, nil
+	case types.Bool:
+		return bool(v), nil
+	case types.Int:
+		return whole(int64(v))
+	case types.Uint:
+		if v > ijson.MaxInteger {
+			return nil, fmt.Errorf("%w: an integer out of range", ErrValue)
+		}
+		return float64(v), nil
+	case types.Double:
+		return fraction(float64(v))
+	case types.String:
+		return g.text(string(v))
+	case types.Timestamp:
+		return g.text(v.Time.Format(time.RFC3339Nano))
+	case types.Duration:
+		return g.text(strconv.FormatFloat(v.Duration.Seconds(), 'f', -1, 64) + "s")
+	case traits.Mapper:
+		return g.members(v, depth)
+	case traits.Lister:
+		return g.list(v, depth)
+	}
+	return nil, fmt.Errorf("%w: %s has no form in JSON", ErrValue, v.Type().TypeName())
+}
+
+func whole(n int64) (any, error) {
+	if n > ijson.MaxInteger || n < -ijson.MaxInteger {
+		return nil, fmt.Errorf("%w: an integer out of range", ErrValue)
+	}
+	return float64(n), nil
+}
+
+// fraction refuses what JSON has no spelling for, and whole numbers that no reader could take for integers.
+func fraction(f float64) (any, error) {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return nil, fmt.Errorf("%w: not a finite number", ErrValue)
+	case f == math.Trunc(f) && math.Abs(f) > ijson.MaxInteger:
+		return nil, fmt.Errorf("%w: a whole number out of range", ErrValue)
+	}
+	if f == 0 {
+		return 0.0, nil // minus zero reads back as zero
+	}
+	return f, nil
+}
+
+func (g *giver) text(s string) (any, error) {
+	if g.bytes -= len(s); g.bytes < 0 {
+		return nil, fmt.Errorf("%w: too large", ErrValue)
+	}
+	if !utf8.ValidString(s) {
+		return nil, fmt.Errorf("%w: not UTF-8", ErrValue)
+	}
+	return s, nil
+}
+
+func (g *giver) list(l traits.Lister, depth int) (any, error) {
+	out := []any{}
+	for it := l.Iterator(); it.HasNext() == types.True; {
+		item, err := g.give(it.Next(), depth-1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+func (g *giver) members(m traits.Mapper, depth int) (any, error) {
+	out := map[string]any{}
+	for it := m.Iterator(); it.HasNext() == types.True; {
+		key := it.Next()
+		name, ok := key.(types.String)
+		if !ok {
+			return nil, fmt.Errorf("%w: a member's name is no text", ErrValue)
+		}
+		if _, err := g.text(string(name)); err != nil {
+			return nil, err
+		}
+		value, err := g.give(m.Get(key), depth-1)
+		if err != nil {
+			return nil, err
+		}
+		out[string(name)] = value
+	}
+	return out, nil
+}
