@@ -180,16 +180,6 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 	return call.judge(v)
 }
 
-// happened asks the declaration and contains its panic, which tells nothing.
-func (c *judged) happened(observation any) (happened, known bool) {
-	defer func() {
-		if recover() != nil {
-			happened, known = false, false
-		}
-	}()
-	return c.tool.Reconcile.Happened(copied(observation))
-}
-
 // judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
 func (c *judged) judge(v any) Done {
 	text, err := ijson.AppendChecked(nil, v)

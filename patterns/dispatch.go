@@ -144,7 +144,7 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		}
 		if try.refusal != nil && try.refusal.Asks != nil {
 			if reason := o.asked(branch, i, &end); reason != "" {
-				if reason == "max_seconds" || reason == "cancelled" {
+				if isCut(reason) {
 					end.cut = reason
 				}
 				return end.failed(try.n, reason)

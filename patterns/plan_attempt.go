@@ -112,7 +112,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	x.undecided++
 	permit, human, stop := x.admit(branch, i, call)
 	x.undecided--
-	if stop != nil && (stop.reason == "max_seconds" || stop.reason == "cancelled") {
+	if stop != nil && isCut(stop.reason) {
 		x.cutBy(stop.reason)
 	}
 	if x.cut != "" { // also where the run came to its end while a person was asked
