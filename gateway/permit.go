@@ -175,9 +175,28 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 	}()
 	v, err := call.tool.Do(ctx, catalog.Call{Args: owned(call.args), Key: key, Attempt: call.attempt})
 	if err != nil {
-		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", call.tool.Name, err)}
+		return faulted(fmt.Errorf("%s: %w", call.tool.Name, err))
 	}
 	return call.judge(v)
+}
+
+// faulted is what became of a call that gave an error.
+func faulted(err error) Done {
+	done := Done{State: DoneError, Cause: err}
+	var fault *catalog.Fault
+	if !errors.As(err, &fault) {
+		return done
+	}
+	done.Again, done.After = fault.Again, fault.After
+	switch fault.Kind {
+	case catalog.NotSent:
+		done.State = DoneUnavailable
+	case catalog.TimedOut:
+		done.State = DoneTimeout
+	case catalog.NoAnswer, catalog.Unreadable:
+		done.State = DoneLost
+	}
+	return done
 }
 
 // judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.

@@ -71,7 +71,7 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 		if !more || !e.inTime(run, pause) || !l.gate.Again() {
 			return out, n
 		}
-		rested := paused(run, e, pause)
+		rested := paused(run, e, p, pause)
 		if rested != "" {
 			return out.endedBy(rested), n
 		}
@@ -91,11 +91,11 @@ func (e Effect) inTime(run Run, pause time.Duration) bool {
 }
 
 // paused pauses a call's branch before its next attempt. The reason says what ended the run meanwhile.
-func paused(run Run, e Effect, d time.Duration) string {
+func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	out := Pause(run, Effect{Phase: e.Phase, Doing: e.Permit.Tool(), Deadline: e.Deadline}, d)
+	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
 	return cutReason(out)
 }
 

@@ -198,7 +198,7 @@ func cutReason(out Outcome) string {
 	return ""
 }
 
-// isCut reports whether a stop reason is that of the run's own end.
-func isCut(reason string) bool {
+// endsRun reports whether a stop reason is that of the run's own end.
+func endsRun(reason string) bool {
 	return reason == "max_seconds" || reason == "cancelled" || reason == ReasonKillSwitch
 }

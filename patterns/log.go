@@ -165,6 +165,14 @@ func (l *log) called(e Effect, p gateway.Permit) (_ Outcome, attempts int) {
 	return out, attempts
 }
 
+// shownAttempts is how often a call was made, where a row says so.
+func shownAttempts(n int) int {
+	if n < 2 {
+		return 0
+	}
+	return n
+}
+
 // note enters a call into the ledger; one that was not tried leaves no row.
 func (l *log) note(p gateway.Permit, out Outcome) {
 	if out.State == Canceled || out.Order == 0 {

@@ -16,6 +16,7 @@ type RouteRow struct {
 	OK               bool   `json:"ok"`
 	Status           any    `json:"observation_status,omitempty"`
 	Domain           any    `json:"domain,omitempty"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
@@ -142,7 +143,8 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
 		route.Args = permit.Args()
 	}
-	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
+	out, attempts := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
+	row.Attempts = shownAttempts(attempts)
 	if out.State != OK && out.Reason != ReasonBadResult {
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}

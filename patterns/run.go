@@ -114,7 +114,7 @@ const (
 	ReasonToolError   = "error"       // the tool failed
 	ReasonToolPanic   = "panic"       // the tool broke
 	ReasonBadResult   = "bad_result"
-	ReasonRefused     = "refused" // there was no permit
+	ReasonRefused     = "refused"      // there was no permit
 	ReasonUnavailable = "unavailable"  // nothing was sent: the tool cannot be reached
 	ReasonBrokenReply = "broken_reply" // it was sent, and the answer was lost or cannot be read: State is Unknown
 	ReasonKillSwitch  = "kill_switch"  // a switch forbids it, see [Switches]
