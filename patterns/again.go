@@ -30,12 +30,14 @@ func leavesDoubt(p gateway.Permit, out Outcome) bool {
 	return false
 }
 
-// pauseBefore is how long the run waits before the attempt after the n-th; false: there is none.
-func pauseBefore(p gateway.Permit, out Outcome, n int) (time.Duration, bool) {
+// pauseBefore is how long the run waits before the attempt after the n-th; false: there is none. least is how often what may
+// be repeated is repeated in any case where nobody knows whether it acted: the same act once more is how such a tool is asked
+// what became of it.
+func pauseBefore(p gateway.Permit, out Outcome, n, least int) (time.Duration, bool) {
 	r := p.Retry()
 	most := r.Max
 	if p.Repeatable() && leavesDoubt(p, out) && !interrupted(out) {
-		most = max(most, 1) // the same act once more is how such a tool is asked what became of it
+		most = max(most, least)
 	}
 	transient := out.Again || out.Reason == ReasonTimeout || p.Repeatable() && leavesDoubt(p, out)
 	switch {
@@ -45,6 +47,19 @@ func pauseBefore(p gateway.Permit, out Outcome, n int) (time.Duration, bool) {
 		return 0, false
 	}
 	return max(delay(r, n), out.After), true
+}
+
+// leastTries is least of [pauseBefore] in patterns that have retries of their own: these decide about what took too long.
+func leastTries(out Outcome) int {
+	if out.Reason == ReasonTimeout {
+		return 0
+	}
+	return 1
+}
+
+// ownRetries reports whether a pattern's own retries alone decide about a call: it may be repeated, and took too long.
+func ownRetries(p gateway.Permit, out Outcome) bool {
+	return p.Repeatable() && out.Reason == ReasonTimeout
 }
 
 // delay is the pause after the n-th attempt: twice as long each time.
@@ -67,7 +82,7 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 	out := CallTool(run, e, p)
 	first := out
 	for n = 1; ; n++ {
-		pause, more := pauseBefore(p, out, n)
+		pause, more := pauseBefore(p, out, n, 1)
 		if !more || !e.inTime(run, pause) || !l.gate.Again() {
 			return out, n
 		}

@@ -215,7 +215,7 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 // after ends a task by the outcome of its newest attempt, or makes ready for another.
 func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bool) {
 	n, permit := end.try.n, end.try.permit
-	pause, byTool := pauseBefore(permit, out, n)
+	pause, byTool := pauseBefore(permit, out, n, leastTries(out))
 	switch more := o.retries(permit, out, n); {
 	case !more && !byTool && out.Reason == ReasonTimeout:
 		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
@@ -262,9 +262,9 @@ func (o *orchestration) isOpen(try attempt, out Outcome) bool {
 	if interrupted(out) || isLate(try.permit, out) {
 		return true
 	}
-	pause, byTool := pauseBefore(try.permit, out, try.n)
+	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
 	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(o.run, pause)
-	return leavesDoubt(try.permit, out) && !again
+	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
 }
 
 // sameAct gives further attempts at a call that changes something the first one's name: they are one act.

@@ -145,7 +145,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	x.gate.Reserve(permit)
 	out := CallTool(branch, e, permit)
 	x.leave(i)
-	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again || isLate(permit, out) {
+	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.note(permit, out)
 		x.doubts[i] = doubted{made{permit, out}, e, row}
@@ -163,7 +163,7 @@ func (x *execution) repeats(i int, p gateway.Permit, out Outcome) (pause float64
 	case out.Reason == ReasonTimeout && p.Repeatable() && x.call.OnFailure == RetryOnFailure && n <= x.call.MaxRetries:
 		return x.pauseBefore(x.plan.Subtasks[i].ID, n), true
 	}
-	d, more := pauseBefore(p, out, n)
+	d, more := pauseBefore(p, out, n, leastTries(out))
 	return d.Seconds(), more && x.spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
 }
 
