@@ -113,7 +113,7 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 	if budget.MaxTokens.Named() && l.usage.InputTokens+l.usage.OutputTokens >= int(budget.MaxTokens) {
 		return "", stopped(phase, "max_tokens")
 	}
-	q.MaxRequests = -1
+	q.MaxRequests, q.RulesMayWrite = -1, l.spec.RulesMayWrite
 	if budget.MaxLLMCalls.Named() {
 		q.MaxRequests = int(budget.MaxLLMCalls) - l.usage.Requests
 	}
