@@ -65,6 +65,7 @@ type CallBudget struct {
 type Gate struct {
 	config  Config
 	asked   int
+	again   int // further attempts at calls that were admitted
 	perTool map[string]int
 	same    map[signature]int
 	earlier []Entry // of other runs; rules see them
@@ -208,7 +209,7 @@ func (p Proposal) free(tool catalog.Tool) map[string]any {
 // check judges all but policy, so that what it returns is no permit yet.
 func (g *Gate) check(p Proposal) (*judged, *Stop) {
 	for _, b := range g.config.Calls {
-		if !b.Limit.Allows(g.asked + 1) {
+		if !b.Limit.Allows(g.asked + g.further(b) + 1) {
 			return nil, &Stop{Reason: b.Reason}
 		}
 	}

@@ -104,8 +104,8 @@ func ledgered(t *testing.T, change func(*catalog.Reconcile)) *catalog.Catalog {
 	}
 	do := func(_ context.Context, c catalog.Call) (any, error) { return c.Args, nil }
 	r := &catalog.Reconcile{Tool: "paid", Settle: time.Minute,
-		Args:     map[string]any{"key": catalog.EffectKey, "to": catalog.ArgOf + "to", "limit": 1.0},
-		Happened: func(v any) (bool, bool) { return v.(bool), true },
+		Args:     catalog.ArgsFrom(map[string]any{"key": catalog.EffectKey, "to": catalog.ArgOf + "to", "limit": 1.0}),
+		Happened: func(_ catalog.Doubt, v any) (bool, bool) { return v.(bool), true },
 	}
 	if change != nil {
 		change(r)
@@ -133,8 +133,8 @@ func TestReconcile(t *testing.T) {
 		t.Fatal(stop)
 	}
 	for range 3 {
-		p, ok := gate.Reconcile(pay, "run_1/pay#1")
-		if !ok || p.Tool() != "paid" || p.Effect() != catalog.Read || p.Verdict().Reason != gateway.Reconciling || p.Verdict().Decision != gateway.Approve {
+		p, ok := gate.Reconcile(pay, catalog.Doubt{Key: "run_1/pay#1", Args: pay.Args()})
+		if !ok || !p.LooksUp() || pay.LooksUp() || p.Tool() != "paid" || p.Effect() != catalog.Read || p.Verdict().Reason != gateway.Reconciling || p.Verdict().Decision != gateway.Approve {
 			t.Fatalf("Reconcile = %v, %s, %+v", ok, p.Tool(), p.Verdict())
 		}
 		if got := string(ijson.Canonical(p.Args())); got != `{"key":"run_1/pay#1","limit":1,"to":"Anna"}` {
@@ -144,10 +144,10 @@ func TestReconcile(t *testing.T) {
 	if gate.Asked() != 1 {
 		t.Errorf("%d calls count, want 1", gate.Asked())
 	}
-	if happened, known := pay.Happened(true); !happened || !known || pay.Settle() != time.Minute {
+	if happened, known := pay.Happened(catalog.Doubt{}, true); !happened || !known || pay.Settle() != time.Minute {
 		t.Errorf("Happened(true) = %v, %v", happened, known)
 	}
-	if happened, known := pay.Happened("no bool"); happened || known {
+	if happened, known := pay.Happened(catalog.Doubt{}, "no bool"); happened || known {
 		t.Errorf("words that break tell %v, %v, want nothing", happened, known)
 	}
 	if done := pay.Judge("text"); done.State != gateway.DoneBadResult {
@@ -164,7 +164,7 @@ func TestNothingToReconcileBy(t *testing.T) {
 	if stop != nil {
 		t.Fatal(stop)
 	}
-	other := ledgered(t, func(r *catalog.Reconcile) { r.Args = map[string]any{"to": catalog.ArgOf + "to"} }) // the key is missing
+	other := ledgered(t, func(r *catalog.Reconcile) { r.Args = catalog.ArgsFrom(map[string]any{"to": catalog.ArgOf + "to"}) }) // the key is missing
 	odd := gateway.NewGate(gateway.Config{Catalog: other, Execution: []string{"pay"}, Budget: gateway.NoBudget()})
 	pay, stop := odd.Admit(gateway.Proposal{Tool: "pay", Args: map[string]any{"to": "Anna"}})
 	if stop != nil {
@@ -172,16 +172,16 @@ func TestNothingToReconcileBy(t *testing.T) {
 	}
 	elsewhere := gateway.NewGate(gateway.Config{Catalog: demoCatalog(t)})
 	for name, try := range map[string]func() (gateway.Permit, bool){
-		"no permit":                     func() (gateway.Permit, bool) { return gate.Reconcile(gateway.Permit{}, "k") },
-		"nothing declared":              func() (gateway.Permit, bool) { return gate.Reconcile(refund, "k") },
-		"arguments that it cannot take": func() (gateway.Permit, bool) { return odd.Reconcile(pay, "k") },
-		"a tool that is not there":      func() (gateway.Permit, bool) { return elsewhere.Reconcile(pay, "k") },
+		"no permit":                     func() (gateway.Permit, bool) { return gate.Reconcile(gateway.Permit{}, catalog.Doubt{}) },
+		"nothing declared":              func() (gateway.Permit, bool) { return gate.Reconcile(refund, catalog.Doubt{}) },
+		"arguments that it cannot take": func() (gateway.Permit, bool) { return odd.Reconcile(pay, catalog.Doubt{}) },
+		"a tool that is not there":      func() (gateway.Permit, bool) { return elsewhere.Reconcile(pay, catalog.Doubt{Key: "k"}) },
 	} {
 		if p, ok := try(); ok || p.Valid() {
 			t.Errorf("%s: permitted %s", name, p.Tool())
 		}
 	}
-	if happened, known := (gateway.Permit{}).Happened(true); happened || known || (gateway.Permit{}).Judge(nil).State != gateway.DoneRefused || refund.Settle() != 0 {
+	if happened, known := (gateway.Permit{}).Happened(catalog.Doubt{}, true); happened || known || (gateway.Permit{}).Judge(nil).State != gateway.DoneRefused || refund.Settle() != 0 {
 		t.Error("the zero permit knows something")
 	}
 }

@@ -97,16 +97,6 @@ func (c *judged) ended(err error) Done {
 	return done
 }
 
-// happened asks the declaration and contains its panic, which tells nothing.
-func (c *judged) happened(observation any) (happened, known bool) {
-	defer func() {
-		if recover() != nil {
-			happened, known = false, false
-		}
-	}()
-	return c.tool.Reconcile.Happened(copied(observation))
-}
-
 // judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
 func (c *judged) judge(v any) Done {
 	text, err := ijson.AppendChecked(nil, v)

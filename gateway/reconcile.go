@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"fmt"
+	"maps"
 	"time"
 
 	"patterngate/catalog"
@@ -10,35 +12,94 @@ import (
 // Reconciling is the reason of a look-up that a tool's own declaration allows.
 const Reconciling = "reconcile"
 
-// Reconcile permits the look-up by which the tool of a call in doubt says whether the call happened; key is the call's
-// idempotency key. The declaration is its allowlist: no budget, loop or policy counts it, as it only reads. False where
-// none is declared, or it does not fit: then a person is to be asked.
-func (g *Gate) Reconcile(p Permit, key string) (Permit, bool) {
-	if p.judged == nil || p.judged.tool.Reconcile == nil {
+// Reconcile permits the look-up by which the tool of a call in doubt says whether the call happened. The declaration is its
+// allowlist: no budget, loop or policy counts it, as it only reads. False where none is declared, or what it asks does not
+// fit: then a person is to be asked.
+func (g *Gate) Reconcile(p Permit, d catalog.Doubt) (Permit, bool) {
+	if !p.Reconciles() {
 		return Permit{}, false
 	}
 	r := p.judged.tool.Reconcile
 	tool, ok := g.config.Catalog.Tool(r.Tool)
-	args := owned(r.ArgsFor(p.judged.args, key))
-	if !ok || tool.Effect != catalog.Read || len(tool.Input.Check(args)) > 0 {
+	asked, err := lookUpArgs(r, d)
+	if !ok || err != nil || tool.Effect != catalog.Read {
 		return Permit{}, false
 	}
+	args := owned(tool.Defaults)
+	maps.Copy(args, owned(asked))
+	if len(tool.Input.Check(args)) > 0 {
+		return Permit{}, false
+	}
+	hash := ijson.ArgsHash(args)
+	maps.Copy(args, owned(tool.Fixed))
+	for _, also := range tool.Also {
+		if len(also.Check(args)) > 0 {
+			return Permit{}, false
+		}
+	}
 	return Permit{&judged{
-		tool: tool, args: args, hash: ijson.ArgsHash(args), attempt: 1, verdict: Judgment{Decision: Approve, Reason: Reconciling},
+		tool: tool, args: args, hash: hash, attempt: 1, verdict: Judgment{Decision: Approve, Reason: Reconciling},
 	}}, true
 }
 
-// Happened reads from the look-up's observation whether the call happened, and whether that can be told.
-func (p Permit) Happened(observation any) (happened, known bool) {
-	if p.judged == nil || p.judged.tool.Reconcile == nil {
-		return false, false
-	}
-	return p.judged.happened(observation)
+// LooksUp reports whether the call is a look-up that [Gate.Reconcile] permitted.
+func (p Permit) LooksUp() bool {
+	return p.judged != nil && p.judged.verdict.Reason == Reconciling && p.judged.verdict.Rule == ""
 }
 
-// Settle is how long after its begin the call may still arrive.
+// Reconciles reports whether the tool declares how a call in doubt is looked up.
+func (p Permit) Reconciles() bool { return p.judged != nil && p.judged.tool.Reconcile != nil }
+
+// lookUpArgs asks the declaration and contains its panic.
+func lookUpArgs(r *catalog.Reconcile, d catalog.Doubt) (args map[string]any, err error) {
+	defer contained(&err)
+	return r.Args(d)
+}
+
+// contained makes an error of a panic.
+func contained(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("gateway: a declaration panicked: %v", r)
+	}
+}
+
+// Happened reads from the look-up's observation whether the call happened, and whether that can be told. A declaration that
+// panics tells nothing.
+func (p Permit) Happened(d catalog.Doubt, observation any) (happened, known bool) {
+	if !p.Reconciles() {
+		return false, false
+	}
+	defer func() {
+		if recover() != nil {
+			happened, known = false, false
+		}
+	}()
+	return p.judged.tool.Reconcile.Happened(d, copied(observation))
+}
+
+// Output is what the call itself would have returned, by the look-up's observation; false where that cannot be told.
+func (p Permit) Output(d catalog.Doubt, observation any) (any, bool) {
+	if !p.Reconciles() {
+		return nil, false
+	}
+	if p.judged.tool.Reconcile.Output == nil {
+		return observation, true
+	}
+	v, err := p.judged.output(d, observation)
+	return v, err == nil
+}
+
+func (c *judged) output(d catalog.Doubt, observation any) (v any, err error) {
+	defer contained(&err)
+	return c.tool.Reconcile.Output(d, copied(observation))
+}
+
+// OwnOutput reports whether the declaration makes an output of its own of the look-up's observation.
+func (p Permit) OwnOutput() bool { return p.Reconciles() && p.judged.tool.Reconcile.Output != nil }
+
+// Settle is how long after it was sent the call may still arrive.
 func (p Permit) Settle() time.Duration {
-	if p.judged == nil || p.judged.tool.Reconcile == nil {
+	if !p.Reconciles() {
 		return 0
 	}
 	return p.judged.tool.Reconcile.Settle

@@ -24,6 +24,8 @@ type RouteRules struct {
 	Allowed   []string // the policy allowlist
 	Forbidden []string // targets that declined in this run
 	Ticket    string   // what a caller's route is given where it names no ticket
+	// Takes says whether a target has an argument ticket: only then it is required, or filled in; nil: all have.
+	Takes func(target string) bool
 }
 
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
@@ -36,7 +38,14 @@ func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 	doc.extra("extra_keys", "kind", "target", "args")
 	route := Route{Filled: filled}
 	route.Target, _ = doc.name("target", nameReasons{"missing_target", "route_not_allowed"}, rules.Allowed)
-	if args, ok := doc.args("bad_args", "an object {ticket}"); ok {
+	wants := rules.Takes == nil || !slices.Contains(rules.Allowed, route.Target) || rules.Takes(route.Target)
+	what := "an object {ticket}"
+	if !wants {
+		what = "an object of arguments"
+	}
+	if args, ok := doc.args("bad_args", what); ok && !wants {
+		route.Args = maps.Clone(args)
+	} else if ok {
 		route.ticket(object{faults: f, members: args, at: in.At.Member("args")}, in.Caller, rules.Ticket)
 	}
 	if slices.Contains(rules.Forbidden, route.Target) {

@@ -1,5 +1,10 @@
 package patterns
 
+import (
+	"encoding/json"
+	"slices"
+)
+
 // Aggregate is what an orchestrator's tasks came to, taken together (spec/patterns.md sections 0 and 3).
 type Aggregate struct {
 	ReportDate string            `json:"report_date"`
@@ -11,6 +16,38 @@ type Aggregate struct {
 	Failed     []FailedTask      `json:"failed_tasks"`
 	Sources    map[string]string `json:"sources"` // domain: the task whose result was used
 	Missing    []string          `json:"missing"` // domains without facts
+
+	// Fields is of an aggregate that is not the demo's, which shows fields, missing and health alone; nil: it is the demo's.
+	Fields map[string]any `json:"fields,omitempty"`
+}
+
+// generic reports whether the aggregate is not the demo's.
+func (a Aggregate) generic() bool { return a.Fields != nil }
+
+// MarshalJSON writes the members of the one shape or the other.
+func (a Aggregate) MarshalJSON() ([]byte, error) {
+	if !a.generic() {
+		type demo Aggregate
+		return json.Marshal(demo(a))
+	}
+	return json.Marshal(struct {
+		Fields  map[string]any `json:"fields"`
+		Missing []string       `json:"missing"`
+		Health  string         `json:"health"`
+	}{a.Fields, append([]string{}, a.Missing...), a.Health})
+}
+
+// Joined is the aggregate of workers of which nothing says how they belong together (spec/config.md section 7, aggregate):
+// no field, and green unless a worker came to no result, which is then missing.
+func Joined(_ Inputs, ended []TaskRow) Aggregate {
+	a := Aggregate{Fields: map[string]any{}, Missing: []string{}, Health: "green"}
+	for _, row := range ended {
+		done := slices.ContainsFunc(ended, func(o TaskRow) bool { return o.Worker == row.Worker && o.Done() })
+		if !done && !slices.Contains(a.Missing, row.Worker) {
+			a.Missing, a.Health = append(a.Missing, row.Worker), "unknown"
+		}
+	}
+	return a
 }
 
 // FailedTask is a task that came to no result.
@@ -23,6 +60,9 @@ type FailedTask struct {
 
 // payload is the aggregate as decoded values, for the final question.
 func (a Aggregate) payload() map[string]any {
+	if a.generic() {
+		return map[string]any{"fields": a.Fields, "missing": values(a.Missing), "health": a.Health}
+	}
 	failed, sources := []any{}, map[string]any{}
 	for _, f := range a.Failed {
 		failed = append(failed, map[string]any{"task_id": f.TaskID, "worker": f.Worker, "critical": f.Critical, "stop_reason": f.StopReason})

@@ -192,6 +192,13 @@ func cutReason(out Outcome) string {
 		return "max_seconds"
 	case out.Reason == ReasonCanceled:
 		return "cancelled"
+	case out.Reason == ReasonKillSwitch:
+		return ReasonKillSwitch
 	}
 	return ""
+}
+
+// endsRun reports whether a stop reason is that of the run's own end.
+func endsRun(reason string) bool {
+	return reason == "max_seconds" || reason == "cancelled" || reason == ReasonKillSwitch
 }

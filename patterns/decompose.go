@@ -14,6 +14,7 @@ type StepRow struct {
 	Tool             string `json:"tool"`
 	ArgsHash         string `json:"args_hash"`
 	OK               bool   `json:"ok"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
@@ -105,7 +106,8 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
 		step.Args = permit.Proposed()
 	}
-	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
+	out, attempts := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
+	row.Attempts = shownAttempts(attempts)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began
 		return stopped(PhaseExecute, cut)
 	}

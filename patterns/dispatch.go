@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -17,6 +18,9 @@ type attempt struct {
 	spent   bool    // refused by a budget, before anything runs
 	effect  Effect  // that it is made with
 	judged  *Judged // of a refusal
+
+	pause time.Duration // before it, as its tool declares
+	last  *Outcome      // of the attempt before, where its tool has this one follow; nil: the task's own retries do
 }
 
 // ending is how a task's branch ended.
@@ -144,7 +148,7 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		}
 		if try.refusal != nil && try.refusal.Asks != nil {
 			if reason := o.asked(branch, i, &end); reason != "" {
-				if reason == "max_seconds" || reason == "cancelled" {
+				if endsRun(reason) {
 					end.cut = reason
 				}
 				return end.failed(try.n, reason)
@@ -155,9 +159,13 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 			end.problems = try.refusal.Problems
 			return end.failed(try.n, try.refusal.Reason)
 		}
-		out := CallTool(branch, try.effect, try.permit)
+		if cut := paused(branch, try.effect, try.permit, try.pause); cut != "" {
+			end.cut = cut
+			return end.failed(try.n-1, cut)
+		}
+		out := end.sameAct(CallTool(branch, try.effect, try.permit))
 		end.calls = append(end.calls, made{try.permit, out})
-		if interrupted(out) {
+		if o.isOpen(try, out) {
 			end.open = true
 			return end
 		}
@@ -207,23 +215,66 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 // after ends a task by the outcome of its newest attempt, or makes ready for another.
 func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bool) {
 	n, permit := end.try.n, end.try.permit
-	if out.Reason != ReasonTimeout {
-		return end.with(n, permit, out), false
-	}
-	if n > o.spec.Budget.MaxRetriesPerTask || !permit.Repeatable() {
-		end.row.InDoubt = !permit.Repeatable()
+	pause, byTool := pauseBefore(permit, out, n, leastTries(out))
+	switch more := o.retries(permit, out, n); {
+	case !more && !byTool && out.Reason == ReasonTimeout:
+		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
+	case !more && !byTool, !more && !end.try.effect.inTime(o.run, pause):
+		return end.with(n, permit, out), false
+	case more && n > permit.Retry().Max: // the task's own
+		pause, byTool = 0, false
 	}
 	next := o.admit(i, n+1)
+	if next.pause = pause; byTool {
+		next.last = &out
+	}
 	if next.judged != nil {
 		end.judged = append(end.judged, *next.judged)
 	}
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
-	next.effect.Doing = fmt.Sprintf("%s timed out, attempt %d", permit.Tool(), n+1)
+	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
+	next.effect.Of = end.calls[0].out.Key
 	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true
+}
+
+// whyAgain words why a call is made again.
+func whyAgain(out Outcome) string {
+	switch out.Reason {
+	case ReasonTimeout:
+		return "timed out"
+	case ReasonUnavailable:
+		return "cannot be reached"
+	}
+	return "failed"
+}
+
+// retries reports whether the task's own retries have another attempt follow.
+func (o *orchestration) retries(p gateway.Permit, out Outcome, n int) bool {
+	return out.Reason == ReasonTimeout && p.Repeatable() && n <= o.spec.Budget.MaxRetriesPerTask
+}
+
+// isOpen reports whether a call is to be settled: it may have acted, and is not made again.
+func (o *orchestration) isOpen(try attempt, out Outcome) bool {
+	if interrupted(out) || isLate(try.permit, out) {
+		return true
+	}
+	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(o.run, pause)
+	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
+}
+
+// sameAct gives further attempts at a call that changes something the first one's name: they are one act.
+func (e ending) sameAct(out Outcome) Outcome {
+	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == Canceled {
+		return out
+	}
+	first := e.calls[0].out
+	out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
+	return out
 }
 
 // retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.
@@ -255,9 +306,9 @@ func (o *orchestration) settleAll(ends []ending) {
 	for i := range ends {
 		for end := &ends[i]; end.open; {
 			newest := &end.calls[len(end.calls)-1]
-			newest.out = o.settle(*newest, end.try.effect, o.run.Now())
-			end.open = false
-			next, more := o.after(i, *end, newest.out)
+			known, out := o.found(*newest, end.try.effect, o.run.Now())
+			newest.out, end.open = known, false
+			next, more := o.after(i, *end, out)
 			if more {
 				next = o.attempts(o.run, i, next)
 			}
@@ -302,10 +353,17 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 			n--
 		}
 		return e.failed(n, e.cut)
+	case out.Reason == ReasonOnceReused:
+		e.taken = n - 1
+		return e.failed(n, callReason(gateway.WorkerFamily, p, out))
+	case out.State == Canceled && e.try.last != nil: // no room is left for what the tool asked
+		e.taken, out = n-1, *e.try.last
+		e.row.InDoubt = mayHaveActed(p, out)
+		return e.failed(n-1, callReason(gateway.WorkerFamily, p, out))
 	case out.State == Canceled: // a quota: the attempt was refused, and counts, though it took no dispatch
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}
-	e.row.InDoubt = interrupted(out)
+	e.row.InDoubt = interrupted(out) || out.Reason == ReasonBrokenReply && mayHaveActed(p, out)
 	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
 }

@@ -19,10 +19,17 @@ func AskModel(run Run, e Effect, q Question) Outcome {
 	return run.Do(e)
 }
 
-// CallTool makes a permitted call. The outcome's output is the observation.
+// CallTool makes a permitted call. The outcome's output is the observation. The tool's own time-out and its business key
+// count where it declares them.
 func CallTool(run Run, e Effect, p gateway.Permit) Outcome {
 	e.Kind, e.Name, e.Permit = ToolEffect, p.Tool(), p
 	e.Input = ijson.Canonical(p.Args())
+	if limit := p.Timeout(); limit > 0 && (e.Timeout == 0 || limit < e.Timeout) {
+		e.Timeout = limit
+	}
+	if once := p.Once(); once != "" {
+		e.Once = once
+	}
 	return run.Do(e)
 }
 

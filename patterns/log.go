@@ -113,7 +113,7 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 	if budget.MaxTokens.Named() && l.usage.InputTokens+l.usage.OutputTokens >= int(budget.MaxTokens) {
 		return "", stopped(phase, "max_tokens")
 	}
-	q.MaxRequests = -1
+	q.MaxRequests, q.RulesMayWrite = -1, l.spec.RulesMayWrite
 	if budget.MaxLLMCalls.Named() {
 		q.MaxRequests = int(budget.MaxLLMCalls) - l.usage.Requests
 	}
@@ -155,15 +155,22 @@ func (l *log) answer(payload map[string]any) (string, *stop) {
 	return ijson.Trim(text), s
 }
 
-// called makes a permitted call and notes it in the ledger.
-func (l *log) called(e Effect, p gateway.Permit) Outcome {
+// called makes a permitted call, again where its tool declares so, finds out what became of it and notes it in the ledger.
+// The outcome is known under the first attempt's key.
+func (l *log) called(e Effect, p gateway.Permit) (_ Outcome, attempts int) {
 	since := l.run.Now()
-	out := CallTool(l.run, e, p)
-	if interrupted(out) {
-		out = l.settle(made{p, out}, e, since)
+	out, attempts := l.attempts(l.run, e, p)
+	known, out := l.found(made{p, out}, e, since)
+	l.note(p, known)
+	return out, attempts
+}
+
+// shownAttempts is how often a call was made, where a row says so.
+func shownAttempts(n int) int {
+	if n < 2 {
+		return 0
 	}
-	l.note(p, out)
-	return out
+	return n
 }
 
 // note enters a call into the ledger; one that was not tried leaves no row.
@@ -223,7 +230,7 @@ func (l *log) spent() map[string]Spent {
 	spent := map[string]Spent{
 		"max_seconds": {seconds(b.MaxTime), seconds(l.run.Now().Sub(l.start) - l.waited)},
 	}
-	limited(spent, "max_tool_calls", b.MaxToolCalls, l.gate.Asked())
+	limited(spent, "max_tool_calls", b.MaxToolCalls, l.gate.Tried())
 	limited(spent, "max_llm_calls", b.MaxLLMCalls, l.usage.Requests)
 	limited(spent, "max_tokens", b.MaxTokens, l.usage.InputTokens+l.usage.OutputTokens)
 	return spent
@@ -254,8 +261,16 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 		return cutReason(out)
 	case gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return out.Reason
-	case ReasonInterrupted:
+	case ReasonKillSwitch:
+		return ReasonKillSwitch
+	case ReasonOnceReused:
+		return blockedBy + ReasonOnceReused
+	case ReasonInterrupted, ReasonBrokenReply:
 		return "in_doubt:" + p.Tool()
+	case ReasonUnavailable:
+		return family.Reason("unavailable", p.Tool())
+	case ReasonTimeout:
+		return timeoutReason(family, p, out)
 	case ReasonBadResult:
 		if family == gateway.RouteFamily {
 			return "route_bad_observation"
@@ -263,6 +278,24 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 		return family.Reason("bad_result", p.Tool())
 	}
 	return family.Reason("error", p.Tool())
+}
+
+// blockedBy begins the reason of a call that is refused as by a policy.
+const blockedBy = "policy_block:"
+
+// timeoutReason is the stop reason of a call that took too long. One that may have acted is in doubt, but in families that
+// have a word of their own for that.
+func timeoutReason(family gateway.Family, p gateway.Permit, out Outcome) string {
+	switch family {
+	case gateway.WorkerFamily:
+		return "task_timeout"
+	case gateway.ExecutorFamily:
+		return "subtask_timeout"
+	}
+	if mayHaveActed(p, out) {
+		return "in_doubt:" + p.Tool()
+	}
+	return family.Reason("timeout", p.Tool())
 }
 
 // status is an observation's member status; nil where it has none.

@@ -55,6 +55,8 @@ type Question struct {
 	Tools []catalog.Tool
 	// Hidden are arguments that the pattern sets itself (request_id); no proposal needs to hold them.
 	Hidden []string
+	// RulesMayWrite is of the Spec: without it rules propose of real tools only those that read.
+	RulesMayWrite bool
 	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
 	MaxRequests int
 }

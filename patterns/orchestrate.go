@@ -54,12 +54,16 @@ func Orchestrate(run Run, spec Spec, task Task) Result {
 	if o.failed = o.failedCritical(); len(o.failed) > 0 {
 		return o.result(stopped(PhaseDispatch, "critical_task_failed"))
 	}
-	aggregate := spec.Aggregate(task.Inputs, o.ended)
+	join := spec.Aggregate
+	if join == nil {
+		join = Joined
+	}
+	aggregate := join(task.Inputs, o.ended)
 	o.aggregate = &aggregate
 	if !task.Finalize {
 		return o.result(nil)
 	}
-	text, stop := o.answer(map[string]any{"goal": task.Goal, "aggregate": aggregate.payload()})
+	text, stop := o.answer(o.answerPayload(aggregate))
 	if stop != nil {
 		return o.result(stop)
 	}
@@ -117,6 +121,27 @@ func (o *orchestration) onlyValues(worker string) map[string]any {
 		}
 	}
 	return fill
+}
+
+// answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks
+// returned; then they are shown themselves.
+func (o *orchestration) answerPayload(a Aggregate) map[string]any {
+	payload := map[string]any{"goal": o.task.Goal, "aggregate": a.payload()}
+	if !a.generic() {
+		return payload
+	}
+	rows := make([]any, len(o.ended))
+	for i, t := range o.ended {
+		row := map[string]any{"task_id": t.TaskID, "worker": t.Worker, "status": t.Status}
+		if t.Done() {
+			row["observation"] = clipped(t.Observation)
+		} else {
+			row["stop_reason"] = t.StopReason
+		}
+		rows[i] = row
+	}
+	payload["tasks"] = rows
+	return payload
 }
 
 // collect enters how a task ended into the log.

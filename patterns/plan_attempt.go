@@ -112,7 +112,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	x.undecided++
 	permit, human, stop := x.admit(branch, i, call)
 	x.undecided--
-	if stop != nil && (stop.reason == "max_seconds" || stop.reason == "cancelled") {
+	if stop != nil && endsRun(stop.reason) {
 		x.cutBy(stop.reason)
 	}
 	if x.cut != "" { // also where the run came to its end while a person was asked
@@ -145,12 +145,26 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	x.gate.Reserve(permit)
 	out := CallTool(branch, e, permit)
 	x.leave(i)
-	if interrupted(out) && permit.Effect() != catalog.Read {
+	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
+		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.note(permit, out)
 		x.doubts[i] = doubted{made{permit, out}, e, row}
 		return
 	}
-	x.settled(i, row, permit, out)
+	x.settled(i, row, permit, out, out)
+}
+
+// repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
+func (x *execution) repeats(i int, p gateway.Permit, out Outcome) (pause float64, ok bool) {
+	n := x.attempts[i]
+	switch {
+	case out.State == OK, out.State == Canceled, cutReason(out) != "", interrupted(out):
+		return 0, false
+	case out.Reason == ReasonTimeout && p.Repeatable() && x.call.OnFailure == RetryOnFailure && n <= x.call.MaxRetries:
+		return x.pauseBefore(x.plan.Subtasks[i].ID, n), true
+	}
+	d, more := pauseBefore(p, out, n, leastTries(out))
+	return d.Seconds(), more && x.spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
 }
 
 // sent are the arguments of a subtask's newest call; false where nothing could have been sent.
@@ -191,18 +205,24 @@ func (x *execution) admit(branch Run, i int, call gateway.Proposal) (gateway.Per
 	return permit, c.human, nil
 }
 
-// settled takes the outcome of a call of which nothing more can be found out.
-func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, out Outcome) {
-	x.note(p, out)
+// settled takes the outcome of a call of which nothing more can be found out; known is what there is to know of one that the
+// run's end cut.
+func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out Outcome) {
+	x.note(p, known)
 	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == Unknown && p.Effect() != catalog.Read {
 		x.plan.Subtasks[i].Once = x.once[i]
 	}
 	cut := cutReason(out)
-	mayHaveActed := out.State == Unknown && !p.Repeatable()
+	pause, again := x.repeats(i, p, out)
 	switch {
+	case cut != "" && known.State == OK: // it was looked up
+		x.cutBy(cut)
+		x.observed(i, row, known)
 	case cut != "":
-		x.interrupt(i, row, out, cut)
-	case mayHaveActed:
+		x.interrupt(i, row, known, cut)
+	case again:
+		x.restBefore(i, row, callReason(gateway.ExecutorFamily, p, out), pause)
+	case mayHaveActed(p, out) && (!p.Repeatable() || leavesDoubt(p, out) && out.Reason != ReasonTimeout):
 		row.StopReason = "in_doubt:" + p.Tool()
 		if out.Reason == ReasonTimeout {
 			row.StopReason = "subtask_timeout"
@@ -214,7 +234,7 @@ func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, out Outcome
 		x.failed(i, row, "subtask_timeout")
 	case out.State != OK:
 		reason := out.Reason // of an approval, say
-		if out.State != Canceled {
+		if out.State != Canceled || reason == ReasonOnceReused {
 			reason = callReason(gateway.ExecutorFamily, p, out)
 		}
 		x.failed(i, row, reason)
@@ -272,13 +292,18 @@ func (x *execution) doubt(i int, why string) {
 // failed takes a failed attempt: another follows, or what the call wants then.
 func (x *execution) failed(i int, row AttemptRow, reason string) {
 	if x.call.OnFailure == RetryOnFailure && transient(reason) && x.attempts[i] <= x.call.MaxRetries {
-		s := x.tried(i, row, reason)
-		x.pause[i] = x.pauseBefore(s.ID, x.attempts[i])
-		x.rests[i] = true
-		x.resting = append(x.resting, i)
+		x.restBefore(i, row, reason, x.pauseBefore(x.plan.Subtasks[i].ID, x.attempts[i]))
 		return
 	}
 	x.lost(i, row, reason)
+}
+
+// restBefore enters an attempt that failed, and after which another follows.
+func (x *execution) restBefore(i int, row AttemptRow, reason string, pause float64) {
+	x.tried(i, row, reason)
+	x.pause[i] = pause
+	x.rests[i] = true
+	x.resting = append(x.resting, i)
 }
 
 // lost ends a subtask that failed for good.
@@ -332,9 +357,9 @@ func (x *execution) settleDoubts() bool {
 		if !open {
 			continue
 		}
-		out := x.settle(d.call, d.e, x.run.Now())
+		known, out := x.found(d.call, d.e, x.run.Now())
 		delete(x.doubts, i)
-		x.settled(i, d.row, d.call.permit, out)
+		x.settled(i, d.row, d.call.permit, known, out)
 	}
 	return true
 }

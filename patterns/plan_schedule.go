@@ -226,7 +226,7 @@ func (x *execution) fault(i int) {
 }
 
 func (x *execution) cutBy(reason string) {
-	if x.cut == "" || reason == "cancelled" {
+	if x.cut == "" || reason == "cancelled" || reason == ReasonKillSwitch {
 		x.cut = reason
 	}
 }

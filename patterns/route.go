@@ -16,6 +16,7 @@ type RouteRow struct {
 	OK               bool   `json:"ok"`
 	Status           any    `json:"observation_status,omitempty"`
 	Domain           any    `json:"domain,omitempty"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
 	ObservationError string `json:"observation_error,omitempty"`
 	StopReason       string `json:"stop_reason,omitempty"`
 
@@ -89,12 +90,24 @@ func (r *routing) choose() (gateway.Route, *stop) {
 // read judges a route.
 func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
-		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal,
+		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal, Takes: r.takesTicket,
 	})
 	if refusal != nil {
 		return gateway.Route{}, r.refused(PhaseRoute, "raw_route", refusal, intent.Raw())
 	}
 	return route, nil
+}
+
+// takesTicket reports whether a target has an argument ticket. Of one that the catalog lacks the call says so.
+func (r *routing) takesTicket(target string) bool {
+	tool, ok := r.spec.Catalog.Tool(target)
+	return !ok || takes(tool, "ticket")
+}
+
+// isOwn reports whether a target is a tool of its user's own: it says nothing of a status, or something else by it.
+func (r *routing) isOwn(target string) bool {
+	tool, ok := r.spec.Catalog.Tool(target)
+	return ok && !tool.Demo
 }
 
 // asking asks the caller for another route.
@@ -142,7 +155,8 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
 		route.Args = permit.Proposed()
 	}
-	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
+	out, attempts := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
+	row.Attempts = shownAttempts(attempts)
 	if out.State != OK && out.Reason != ReasonBadResult {
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}
@@ -162,10 +176,10 @@ func (r *routing) answeredBy(route gateway.Route, row RouteRow, out Outcome) (de
 	row.ObservationError, _ = gateway.Reported(out.Output)
 	r.trace = append(r.trace, row)
 	if out.State == OK {
-		switch row.Status {
-		case "needs_reroute":
+		switch {
+		case row.Status == "needs_reroute":
 			return true, nil
-		case "done":
+		case row.Status == "done", r.isOwn(route.Target):
 			return false, nil
 		}
 	}

@@ -27,6 +27,9 @@ type Run interface {
 	// name (`name#n/`); it does not call Flow or Go itself. One that waits for somebody does not end: the others go on,
 	// then the run rests.
 	Flow(next func() (name string, body func(branch Run), ok bool))
+	// Settled says what was found out about a call whose own outcome said that nobody knows: for who asks by its business
+	// key. It is not recorded and costs nothing.
+	Settled(e Effect, out Outcome)
 	// Shows says how the run as it stands is shown while it goes on or waits, for who looks at it meanwhile. soFar only
 	// reads; it is called when none of the run's own code runs.
 	Shows(soFar func() Result)
@@ -69,6 +72,8 @@ type Effect struct {
 	Quotas []Quota
 	// Once is the act's identity in the world, its idempotency key; empty means that the engine makes one.
 	Once string
+	// Of is the key of the effect of which a call is one more attempt at the same act; empty: it is an act of its own.
+	Of string
 
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
@@ -101,7 +106,7 @@ const (
 
 // Reasons an engine gives; others are stop reasons or quota names.
 const (
-	ReasonTimeout     = "timeout"     // Effect.Timeout has passed
+	ReasonTimeout     = "timeout"     // Effect.Timeout has passed, or the tool said that its own did
 	ReasonDeadline    = "deadline"    // Effect.Deadline has passed
 	ReasonCanceled    = "cancelled"   // the run was taken back
 	ReasonExpired     = "expired"     // nobody answered in time
@@ -109,7 +114,11 @@ const (
 	ReasonToolError   = "error"       // the tool failed
 	ReasonToolPanic   = "panic"       // the tool broke
 	ReasonBadResult   = "bad_result"
-	ReasonRefused     = "refused" // there was no permit
+	ReasonRefused     = "refused"      // there was no permit
+	ReasonUnavailable = "unavailable"  // nothing was sent: the tool cannot be reached
+	ReasonBrokenReply = "broken_reply" // it was sent, and the answer was lost or cannot be read: State is Unknown
+	ReasonKillSwitch  = "kill_switch"  // a switch forbids it, see [Switches]
+	ReasonOnceReused  = "once_reused"  // the act's business key was used by another one
 	// A call that a person decided about may also be refused as approval_expired, approval_consumed or approval_invalid
 	// (package gateway); so may their answer.
 )
@@ -121,6 +130,11 @@ type Outcome struct {
 	Reason string
 	Bytes  int   // of the observation's whole compact text
 	Usage  Usage // of a model effect
+	// Again says of a call that it may succeed a moment later, After how long the tool asked to wait.
+	Again bool
+	After time.Duration
+	// Duplicate says that nothing was sent: the outcome is that of an earlier call with the same business key.
+	Duplicate bool
 
 	Key   string    // the effect's path in the run
 	Once  string    // the idempotency key that was used

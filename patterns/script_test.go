@@ -24,6 +24,7 @@ type world struct {
 	keys    []string
 	parked  *Waiting
 	quotas  map[string]int
+	settled []Outcome // that the pattern told, of calls with a business key
 	order   int
 	shows   func() Result // how the run shows itself; it is asked at each effect, as an engine may be then
 }
@@ -109,7 +110,8 @@ func (s *scripted) perform(e Effect, once string) Outcome {
 	return Outcome{State: Failed, Reason: ReasonExpired}
 }
 
-func (s *scripted) Shows(soFar func() Result) { s.shows = soFar }
+func (s *scripted) Settled(e Effect, out Outcome) { s.settled = append(s.settled, out) }
+func (s *scripted) Shows(soFar func() Result)     { s.shows = soFar }
 
 func (s *scripted) Flow(next func() (string, func(Run), bool)) {
 	for name, body, ok := next(); ok; name, body, ok = next() {

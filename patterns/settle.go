@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"time"
 
 	"patterngate/catalog"
@@ -8,14 +9,15 @@ import (
 	"patterngate/ijson"
 )
 
-// A call whose process ended before the outcome was recorded is in doubt: it may have happened. The engine repeats what
-// may be repeated; the rest is settled here, as recorded effects, in the same way on every engine (spec/surface.md
-// section 1, waiting_for settlement):
+// A call whose process ended before the outcome was recorded, whose time was over, or whose answer was lost is in doubt: it
+// may have happened. What may be repeated is repeated; the rest is settled here, as recorded effects, in the same way on
+// every engine (spec/surface.md section 1, waiting_for settlement; spec/config.md section 6):
 //
-//	interrupted ──▶ the tool's look-up ──happened──▶ its observation is the call's
-//	                  │        └─did not, and can arrive no more──▶ the call again, as the same act
-//	                  ▼ nobody can tell
-//	                a person ──happened | did not | 7 days of silence──▶ as above, or in_doubt
+//	in doubt ──▶ the tool's look-up ──happened──▶ what it says is the call's
+//	               │    ▲   └─did not, and can arrive no more──▶ the call again, as the same act
+//	               │    └── not yet, or unclear: after 1, 2, 4, ... 30 s, unclear five times at most
+//	               ▼ nobody can tell
+//	             a person ──happened | did not | 7 days of silence──▶ as above, or in_doubt
 
 // settleTime is how long a person has to say whether a call in doubt happened.
 const settleTime = 7 * 24 * time.Hour
@@ -23,15 +25,19 @@ const settleTime = 7 * 24 * time.Hour
 // maxTries is how often one act is tried; what ends the process each time ends there.
 const maxTries = 8
 
-// maxLookUps is how often one try is looked up: now, and when it could arrive no more; once more for a clock that is
-// a little late.
-const maxLookUps = 3
+// Of look-ups: how often one may tell nothing, the longest pause before the next, and the time that one has where nothing
+// else bounds it.
+const (
+	maxUnclear     = 5
+	maxLookUpPause = 30 * time.Second
+	lookUpTime     = time.Minute
+)
 
 // interrupted reports whether an effect's process ended before its outcome was known.
 func interrupted(out Outcome) bool { return out.State == Unknown && out.Reason == ReasonInterrupted }
 
 // doubt is a call that may have happened, on its way to being settled. All of it takes place in a branch of its own, so
-// that the keys of what comes later are those of a run without a crash.
+// that the keys of what comes later are those of a run without a doubt.
 type doubt struct {
 	*log
 	run    Run
@@ -41,21 +47,73 @@ type doubt struct {
 	soFar  func() Result
 }
 
-// settle finds out what became of an interrupted call, or makes it again. Its outcome is known under the first try's key.
-// One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
-func (l *log) settle(c made, e Effect, since time.Time) Outcome {
+// found finds out what became of a call. known is what there is to know of it; out is its outcome, by which the run goes on
+// or ends. They differ where the run's own end cut the call: then it is only looked up.
+func (l *log) found(c made, e Effect, since time.Time) (known, out Outcome) {
 	p, out := c.permit, c.out
-	if p.Effect() == catalog.Read { // it was tried again and again; nothing is in doubt
+	switch {
+	case interrupted(out) && p.Effect() == catalog.Read: // it was tried again and again; nothing is in doubt
 		out.State, out.Reason = Failed, ReasonToolError
-		return out
+		return out, out
+	case leavesDoubt(p, out):
+		if !interrupted(out) { // the call's own time counts
+			since = l.run.Now()
+		}
+		out = l.settle(c, e, since)
+		return out, out
+	case isLate(p, out):
+		return l.lookedUp(c, e), out
 	}
-	l.note(p, out)
-	d := doubt{log: l, permit: p, call: e, first: out, soFar: l.soFar}
+	return out, out
+}
+
+// isLate reports whether the run's time was over during a call that may have acted, and that can be looked up.
+func isLate(p gateway.Permit, out Outcome) bool {
+	return mayHaveActed(p, out) && out.Reason == ReasonDeadline && p.Reconciles()
+}
+
+// settle finds out what became of a call in doubt, or makes it again. Its outcome is known under the first try's key.
+// One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
+func (l *log) settle(c made, e Effect, since time.Time) (out Outcome) {
+	l.note(c.permit, c.out)
+	l.inDoubt(c, e, func(d doubt) { out = d.settle(c.out, since) })
+	l.settled(c.permit, out)
+	return out
+}
+
+// lookedUp is what the tool's look-up says of a call that the run's end cut.
+func (l *log) lookedUp(c made, e Effect) (out Outcome) {
+	since := l.run.Now()
+	l.note(c.permit, c.out)
+	l.inDoubt(c, e, func(d doubt) {
+		switch found := d.lookUp(c.out); {
+		case !found.known:
+			out = c.out
+		case found.happened:
+			out = d.outcome(found.out)
+		default:
+			out = d.outcome(Outcome{State: Failed, Reason: ReasonDeadline, Began: c.out.Began, At: c.out.At})
+		}
+		d.rest(since, d.run.Now())
+	})
+	l.settled(c.permit, out)
+	return out
+}
+
+// inDoubt settles in a branch of its own.
+func (l *log) inDoubt(c made, e Effect, settle func(doubt)) {
+	d := doubt{log: l, permit: c.permit, call: e, first: c.out, soFar: l.soFar}
 	l.run.Go("doubt", 1, 1, func(branch Run, _ int) {
 		d.run = branch
-		out = d.settle(out, since)
+		settle(d)
 	})
-	return out
+}
+
+// settled tells who asks by the call's business key what became of it.
+func (l *log) settled(p gateway.Permit, out Outcome) {
+	if p.Once() != "" && out.State != Unknown {
+		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
+	}
 }
 
 // finding is what was found out about a try. The zero finding is that nobody can tell.
@@ -67,11 +125,11 @@ type finding struct {
 // settle goes on until a try is known to have happened, may not be repeated, or is not to be settled.
 func (d *doubt) settle(out Outcome, since time.Time) Outcome {
 	try := 1
-	if d.permit.Repeatable() { // the engine did that
+	if d.permit.Repeatable() { // that was done
 		try = maxTries
 	}
 	for ; ; try++ {
-		found := d.lookUp(out, since)
+		found := d.lookUp(out)
 		if !found.known {
 			found = d.askPerson(out)
 		}
@@ -81,12 +139,24 @@ func (d *doubt) settle(out Outcome, since time.Time) Outcome {
 		case !found.known || found.happened:
 			return d.outcome(found.out)
 		case try >= maxTries:
-			return d.outcome(Outcome{State: Failed, Reason: ReasonToolError, Began: out.Began, At: out.At})
+			return d.outcome(didNothing(out))
 		}
-		if out = d.again(); !interrupted(out) {
+		if out = d.again(); !leavesDoubt(d.permit, out) {
 			return d.outcome(out)
 		}
+		if !interrupted(out) {
+			since = d.run.Now()
+		}
 	}
+}
+
+// didNothing is the outcome of a call that certainly did nothing, and is not made again.
+func didNothing(out Outcome) Outcome {
+	reason := ReasonToolError
+	if out.Reason == ReasonTimeout {
+		reason = ReasonTimeout
+	}
+	return Outcome{State: Failed, Reason: reason, Began: out.Began, At: out.At}
 }
 
 // outcome is the call's outcome under the name of its first try.
@@ -101,53 +171,87 @@ func (d *doubt) outcome(out Outcome) Outcome {
 // again makes the call once more: the same act, which has taken its share of every budget.
 func (d *doubt) again() Outcome {
 	e := d.effect(d.call.Phase, d.call.Doing)
-	e.Timeout, e.Once = d.call.Timeout, d.first.Once
+	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
 	return CallTool(d.run, e, d.permit)
 }
 
-// lookUp asks the tool that knows. That the call did not happen is believed only of an observation made when the call
-// could arrive no more.
-func (d *doubt) lookUp(of Outcome, since time.Time) finding {
-	p, ok := d.gate.Reconcile(d.permit, d.first.Once)
+// lookUp asks the tool that knows, again and again while what it says is not final: that the call did not happen is believed
+// only of an observation made when the call could arrive no more.
+func (d *doubt) lookUp(of Outcome) finding {
+	about := catalog.Doubt{Key: d.first.Once, RunID: d.run.ID(), Tool: d.permit.Tool(), Args: d.permit.Args(), At: of.Began}
+	p, ok := d.gate.Reconcile(d.permit, about)
 	if !ok {
 		return finding{}
 	}
 	final := of.Began.Add(d.permit.Settle() - of.Down) // the world's time goes on when ours does not
-	for range maxLookUps {
-		e := d.effect(d.call.Phase, "asking "+p.Tool())
-		e.Timeout = d.call.Timeout
-		e.Deadline = e.Deadline.Add(d.run.Now().Sub(since)) // the time since does not count
-		seen := CallTool(d.run, e, p)
-		if seen.State != OK {
+	pause := time.Second
+	for unclear := 0; ; pause = min(2*pause, maxLookUpPause) {
+		seen := d.ask(p)
+		if seen.State == Canceled {
 			return finding{}
 		}
-		happened, known := d.permit.Happened(seen.Output)
-		switch {
-		case !known:
-			return finding{}
-		case happened:
-			return finding{true, true, d.result(seen)}
-		case !seen.Began.Before(final):
-			return finding{known: true}
+		wait := pause
+		switch found := d.judge(about, seen); {
+		case found.happened, found.known && !seen.Began.Before(final):
+			return found
+		case found.known:
+			wait = min(pause, final.Sub(d.run.Now()))
+		default:
+			if unclear++; unclear == maxUnclear {
+				return finding{}
+			}
 		}
-		e = d.effect(d.call.Phase, "")
-		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = TimerEffect, "sleep", []byte("null"), final.Sub(d.run.Now()), time.Time{}
-		final = final.Add(-seen.Down - d.run.Do(e).Down)
+		e := d.effect(d.call.Phase, "")
+		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = TimerEffect, "sleep", []byte("null"), wait, time.Time{}
+		slept := d.run.Do(e)
+		if slept.State != OK {
+			return finding{}
+		}
+		final = final.Add(-seen.Down - slept.Down)
 	}
-	return finding{}
+}
+
+// ask makes one look-up. The run's end does not cut it: what may have been done is found out even then.
+func (d *doubt) ask(p gateway.Permit) Outcome {
+	e := d.effect(d.call.Phase, "asking "+p.Tool())
+	e.Timeout, e.Deadline = cmp.Or(d.call.Timeout, lookUpTime), time.Time{}
+	return CallTool(d.run, e, p)
+}
+
+// judge reads what a look-up observed.
+func (d *doubt) judge(about catalog.Doubt, seen Outcome) finding {
+	if seen.State != OK {
+		return finding{}
+	}
+	happened, known := d.permit.Happened(about, seen.Output)
+	if !known || !happened {
+		return finding{known: known}
+	}
+	said, ok := d.permit.Output(about, seen.Output)
+	if !ok {
+		return finding{}
+	}
+	if d.permit.OwnOutput() {
+		seen.Output, seen.Bytes = said, 0
+	}
+	return finding{true, true, d.result(seen)}
 }
 
 // askPerson has a person say whether the call happened.
 func (d *doubt) askPerson(of Outcome) finding {
 	e := d.effect(d.call.Phase, "waiting for a person")
 	e.Deadline = time.Time{} // what may have been done is settled even when the run's time is over
-	answer := settlement(d.run, e, d.waiting())
+	answer := settlement(d.run, e, d.waiting(of))
 	said, _ := answer.Output.(map[string]any)
 	happened, clear := said["happened"].(bool)
 	if answer.State != OK || !clear {
 		still := of
-		if answer.Reason == ReasonCanceled {
+		switch answer.Reason {
+		case ReasonCanceled:
 			still.Reason = ReasonCanceled
+		case ReasonRefused: // nobody can be asked here
+		default:
+			still.Reason = ReasonInterrupted
 		}
 		return finding{out: still}
 	}
@@ -184,13 +288,21 @@ func isCut(observation any) bool {
 }
 
 // waiting is what the run waits for meanwhile.
-func (d *doubt) waiting() Waiting {
+func (d *doubt) waiting(of Outcome) Waiting {
 	w := Waiting{
 		Kind: ForSettlement, Phase: d.call.Phase, Effect: d.first.Key, Tool: d.permit.Tool(), ArgsHash: d.permit.Hash(),
-		Cause: "crash", SoFar: d.soFar(),
+		Cause: causeOf(of), SoFar: d.soFar(),
 	}
 	w.SoFar.StopReason, w.SoFar.Phase = "", ""
 	return w
+}
+
+// causeOf says why nobody knows what became of a call: crash, timeout or broken_reply.
+func causeOf(out Outcome) string {
+	if out.Reason == ReasonInterrupted {
+		return "crash"
+	}
+	return out.Reason
 }
 
 // settlement asks a person about a call in doubt. The outcome's output is {happened, result?, by, channel, comment?};

@@ -3,6 +3,7 @@ package patterns
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -57,8 +58,8 @@ func (p *till) tools(t *testing.T) []catalog.Tool {
 func reconciled(settle time.Duration) func(*catalog.Tool) {
 	return func(pay *catalog.Tool) {
 		pay.Reconcile = &catalog.Reconcile{
-			Tool: "paid", Args: map[string]any{"key": catalog.EffectKey, "to": catalog.ArgOf + "to"}, Settle: settle,
-			Happened: func(observation any) (happened, known bool) {
+			Tool: "paid", Args: catalog.ArgsFrom(map[string]any{"key": catalog.EffectKey, "to": catalog.ArgOf + "to"}), Settle: settle,
+			Happened: func(_ catalog.Doubt, observation any) (happened, known bool) {
 				seen, _ := observation.(map[string]any)
 				_, found := seen["id"]
 				_, none := seen["none"]
@@ -119,6 +120,16 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 	}
 	didNot := answered(map[string]any{"happened": false, "by": "local:1", "channel": "cli"})
 	silence := Outcome{State: Failed, Reason: ReasonExpired}
+	five := slices.Clip([]string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2", "doubt#1/sleep#2", "doubt#1/paid#3", "doubt#1/sleep#3", "doubt#1/paid#4", "doubt#1/sleep#4", "doubt#1/paid#5"})
+	unclear := func(seen, said Outcome) map[string]Outcome {
+		script := map[string]Outcome{"doubt#1/settle#1": said}
+		for _, key := range five {
+			if strings.Contains(key, "paid") {
+				script[key] = seen
+			}
+		}
+		return script
+	}
 	tests := map[string]struct {
 		change   func(*catalog.Tool)
 		arrived  bool // the payment reached the till before the process ended
@@ -155,19 +166,33 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/paid#1"}},
 		"looked up: it did not": {change: reconciled(time.Minute), noPerson: true, // ten minutes went by
 			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/pay#1"}},
-		"looked up: not yet, and never": {change: reconciled(time.Hour), noPerson: true,
-			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2", "doubt#1/pay#1"}},
+		"looked up: not yet, and never": {change: reconciled(10*time.Minute + 10*time.Second), noPerson: true, // after 1, 2 and 4 s
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2", "doubt#1/sleep#2", "doubt#1/paid#3", "doubt#1/sleep#3", "doubt#1/paid#4", "doubt#1/pay#1"}},
 		"looked up: not yet, but then": {change: reconciled(time.Hour), later: true, noPerson: true,
 			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2"}},
-		"looked up: nobody can tell": {change: reconciled(time.Minute), script: map[string]Outcome{"doubt#1/paid#1": answered(map[string]any{}), "doubt#1/settle#1": didNot},
-			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
-		"the look-up fails": {change: reconciled(time.Minute), script: map[string]Outcome{"doubt#1/paid#1": {State: Failed, Reason: ReasonToolError}, "doubt#1/settle#1": didNot},
-			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
+		"looked up: nobody can tell": {change: reconciled(time.Minute), script: unclear(answered(map[string]any{}), didNot),
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: append(five, "doubt#1/settle#1", "doubt#1/pay#1")},
+		"the look-up fails": {change: reconciled(time.Minute), script: unclear(Outcome{State: Failed, Reason: ReasonToolError}, didNot),
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: append(five, "doubt#1/settle#1", "doubt#1/pay#1")},
+		"the look-up fails once": {change: reconciled(time.Minute), script: map[string]Outcome{"doubt#1/paid#1": {State: Failed, Reason: ReasonToolError}}, noPerson: true,
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/sleep#1", "doubt#1/paid#2", "doubt#1/pay#1"}},
+		"looked up: what it returned cannot be told": {change: func(pay *catalog.Tool) {
+			reconciled(time.Minute)(pay)
+			pay.Reconcile.Output = func(catalog.Doubt, any) (any, error) { return nil, errors.New("no such member") }
+		}, arrived: true, script: map[string]Outcome{"doubt#1/settle#1": did(map[string]any{"result": map[string]any{"id": "receipt of Anna"}})},
+			reason: Success, same: true, pays: 1, status: gateway.Finished, keys: append(five, "doubt#1/settle#1")},
+		"looked up: it returned something of its own": {change: func(pay *catalog.Tool) {
+			reconciled(time.Minute)(pay)
+			pay.Reconcile.Output = func(d catalog.Doubt, _ any) (any, error) {
+				return map[string]any{"id": d.Tool + " " + d.Key + " " + d.RunID + " " + d.Args["to"].(string) + " " + d.At.Format(time.TimeOnly)}, nil
+			}
+		}, arrived: true, noPerson: true, output: `{"id":"pay once pay#1 run_0123456789abcdef Anna 09:00:02"}`,
+			reason: Success, pays: 1, status: gateway.Finished, keys: []string{"doubt#1/paid#1"}},
 		"the look-up's words break it": {change: func(pay *catalog.Tool) {
 			reconciled(time.Minute)(pay)
-			pay.Reconcile.Happened = func(any) (bool, bool) { panic("no such member") }
+			pay.Reconcile.Happened = func(catalog.Doubt, any) (bool, bool) { panic("no such member") }
 		}, script: map[string]Outcome{"doubt#1/settle#1": didNot},
-			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: []string{"doubt#1/paid#1", "doubt#1/settle#1", "doubt#1/pay#1"}},
+			reason: Success, same: true, pays: 2, status: gateway.Finished, keys: append(five, "doubt#1/settle#1", "doubt#1/pay#1")},
 		"repeated by the engine too often": {change: func(pay *catalog.Tool) { pay.Idempotent = true }, script: map[string]Outcome{"doubt#1/settle#1": didNot},
 			reason: "tool_error:pay", pays: 0, status: gateway.Failed, keys: []string{"doubt#1/settle#1"}},
 	}

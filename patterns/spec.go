@@ -21,7 +21,9 @@ type Spec struct {
 	Prompts   Prompts
 	// Tool is what a pattern of kind call calls.
 	Tool string
-	// Aggregate joins what an orchestrator's tasks returned.
+	// RulesMayWrite lets rules propose real tools that write: the configuration names them itself (llm: {provider: rules}).
+	RulesMayWrite bool
+	// Aggregate joins what an orchestrator's tasks returned; nil: [Joined].
 	Aggregate func(Inputs, []TaskRow) Aggregate
 
 	// Of planning:

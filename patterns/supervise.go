@@ -20,6 +20,7 @@ type ActionRow struct {
 	HumanApproval    *HumanApproval `json:"human_approval,omitempty"` // of a refusal
 	Reason           string         `json:"reason,omitempty"`         // of a block
 	Need             []string       `json:"need,omitempty"`           // what must come first
+	Attempts         int            `json:"attempts,omitempty"`       // where the call was made again
 	ObservationError string         `json:"observation_error,omitempty"`
 	StopReason       string         `json:"stop_reason,omitempty"`
 }
@@ -262,7 +263,11 @@ func (s *supervision) execute(a *act) *stop {
 	if refusal != nil {
 		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
-	out := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	out, attempts := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	row.Attempts = shownAttempts(attempts)
+	if out.Reason == ReasonOnceReused {
+		return s.reused(a)
+	}
 	if reason := spentReason(out); reason != "" {
 		return s.refusedBy(a, reason)
 	}
@@ -311,6 +316,12 @@ func (s *supervision) blocked(a *act) *stop {
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
 	row.Reason, row.Need = a.final.Reason, a.final.Need
 	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need = a.final.Need }})
+}
+
+// reused ends the run at a call whose business key was used by another one; nothing of it was sent.
+func (s *supervision) reused(a *act) *stop {
+	a.final = gateway.Ruling{Reason: ReasonOnceReused}
+	return s.blocked(a)
 }
 
 // refusedBy ends the run at an action that the person did not want, or did not decide about in a way that counts; it is

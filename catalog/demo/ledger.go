@@ -25,7 +25,7 @@ func (c Config) told(t catalog.Tool) catalog.Tool {
 		t.Idempotent = !c.Plain
 	}
 	if by := lookUps[t.Name]; by != "" && c.Look != nil {
-		t.Reconcile = &catalog.Reconcile{Tool: by, Args: map[string]any{"key": catalog.EffectKey}, Happened: happened}
+		t.Reconcile = &catalog.Reconcile{Tool: by, Args: catalog.ArgsFrom(map[string]any{"key": catalog.EffectKey}), Happened: happened}
 	}
 	if c.Ledger == nil || isLookUp(t.Name) {
 		return t
@@ -94,7 +94,7 @@ func found[Out any](ctx context.Context, cfg Config, key string, none Out) (Out,
 }
 
 // happened reads what a look-up observed.
-func happened(observation any) (did, known bool) {
+func happened(_ catalog.Doubt, observation any) (did, known bool) {
 	answer, ok := observation.(map[string]any)
 	return ok && answer["status"] == "ok", ok && (answer["status"] == "ok" || answer["error"] == notFound)
 }

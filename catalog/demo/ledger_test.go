@@ -111,8 +111,13 @@ func TestLookUps(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				got, err := look.Do(t.Context(), catalog.Call{Args: tool.Reconcile.ArgsFor(args, "k"), Key: "other"})
-				happened, known := tool.Reconcile.Happened(got)
+				doubt := catalog.Doubt{Key: "k", Tool: name, Args: args}
+				asked, err := tool.Reconcile.Args(doubt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := look.Do(t.Context(), catalog.Call{Args: asked, Key: "other"})
+				happened, known := tool.Reconcile.Happened(doubt, got)
 				if err != nil || happened != done || !known || len(tool.Output.Check(got)) > 0 {
 					t.Errorf("done %v: the look-up finds %v, %v: happened %v, known %v", done, got, err, happened, known)
 				}
@@ -125,7 +130,7 @@ func TestLookUps(t *testing.T) {
 			}
 		})
 	}
-	if happened, known := toolOf(t, cfg, "issue_refund").Reconcile.Happened("?"); happened || known {
+	if happened, known := toolOf(t, cfg, "issue_refund").Reconcile.Happened(catalog.Doubt{}, "?"); happened || known {
 		t.Error("an observation that is no answer tells something")
 	}
 	if toolOf(t, demo.Config{}, "issue_refund").Reconcile != nil {

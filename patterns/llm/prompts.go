@@ -25,6 +25,20 @@ func Prompts(kind gateway.Kind) patterns.Prompts {
 	return patterns.Prompts{}
 }
 
+// OwnPrompts are [Prompts] for a pattern whose tools are its user's own: they speak of none of the demo's matters.
+func OwnPrompts(kind gateway.Kind) patterns.Prompts {
+	p := Prompts(kind)
+	switch kind {
+	case gateway.TaskDecomposition:
+		p.Decide, p.Answer = OwnPlanPrompt, OwnPlanAnswerPrompt
+	case gateway.Orchestrator:
+		p.Answer = OwnTasksAnswerPrompt
+	case gateway.Routing:
+		p.Decide, p.Answer = OwnRoutePrompt, OwnRouteAnswerPrompt
+	}
+	return p
+}
+
 // What every decision and every final text is told.
 const (
 	decisionRules = `

@@ -9,6 +9,26 @@ import (
 	"patterngate/patterns/llm"
 )
 
+// What is said of a user's own tools has none of the demo's matters.
+func TestOwnPromptsAreOfNoDemo(t *testing.T) {
+	for _, kind := range []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, gateway.Routing, gateway.Supervisor, gateway.Planning} {
+		own, demo := llm.OwnPrompts(kind), llm.Prompts(kind)
+		for what, text := range map[string]string{"decide": own.Decide, "answer": own.Answer, "replan": own.Replan, "work": own.Work} {
+			for _, word := range []string{"sales", "refund", "payment", "inventory", "region", "specialist", "customer"} {
+				if strings.Contains(strings.ToLower(text), word) {
+					t.Errorf("%s, %s: speaks of %q", kind, what, word)
+				}
+			}
+		}
+		if (own.Decide == "") != (demo.Decide == "") || (own.Answer == "") != (demo.Answer == "") || own.Replan != demo.Replan || own.Work != demo.Work {
+			t.Errorf("%s: not the same prompts as for the demo", kind)
+		}
+	}
+	if got := llm.OwnPrompts("unheard of"); got != (patterns.Prompts{}) {
+		t.Errorf("prompts of an unknown kind: %v", got)
+	}
+}
+
 func TestPromptsSayWhatEachReplyNeeds(t *testing.T) {
 	tests := map[gateway.Kind]struct{ decide, answer []string }{
 		gateway.TaskDecomposition: {

@@ -29,7 +29,8 @@ import (
 type Rules struct {
 	// WriteTools lets the rules propose every tool that writes or destroys. By default they propose such a tool only
 	// if it is make-believe (catalog.Tool.Demo): that words overlap is little reason to change something real. It is
-	// set where a pattern's configuration names the rules itself (llm: {provider: rules}), and before the first use.
+	// set where a configuration names the rules itself (llm: {provider: rules}), and before the first use; a question may
+	// let them do so too.
 	WriteTools bool
 
 	shelf shelf
@@ -78,6 +79,7 @@ func (r *Rules) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, 
 // reading is one question as read.
 type reading struct {
 	rules    *Rules
+	mayWrite bool // real tools that write may be proposed
 	payload  map[string]any
 	goal     *goal
 	tools    []*studied
@@ -96,7 +98,7 @@ type reading struct {
 func (r *Rules) read(q patterns.Question) *reading {
 	text, _ := q.Payload["goal"].(string)
 	x := &reading{
-		rules: r, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, byShape: map[string][]span{},
+		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, byShape: map[string][]span{},
 		follow: follow{inputs: inputs(q.Payload)},
 	}
 	for _, t := range q.Tools {
@@ -140,7 +142,7 @@ func (r *reading) try() {
 // may reports whether tool i may be proposed at all by these rules.
 func (r *reading) may(i int) bool {
 	t := r.tools[i]
-	return t.Effect == catalog.Read || t.Demo || r.rules.WriteTools
+	return t.Effect == catalog.Read || t.Demo || r.mayWrite
 }
 
 // call is one proposed call.

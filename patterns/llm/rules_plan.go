@@ -250,7 +250,9 @@ func (r *reading) route() (string, error) {
 	if !f.complete() {
 		return "", r.incomplete(best[0], f)
 	}
-	f.args["ticket"] = ijson.Words(ticket)
+	if r.tools[best[0]].takesTicket() {
+		f.args["ticket"] = ijson.Words(ticket)
+	}
 	return answerJSON(map[string]any{"kind": "route", "target": r.tools[best[0]].Name, "args": f.args}), nil
 }
 

@@ -183,3 +183,8 @@ func (s *studied) sendsText() bool {
 	}
 	return named && sends
 }
+
+// takesTicket reports whether a target has an argument ticket.
+func (s *studied) takesTicket() bool {
+	return slices.ContainsFunc(s.Input.Properties(), func(p catalog.Property) bool { return p.Name == "ticket" })
+}

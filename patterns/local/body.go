@@ -51,6 +51,8 @@ type OutcomeBody struct {
 	Reason string
 	Bytes  int // of the whole output, where it was cut
 	Usage  patterns.Usage
+	Again  bool // of a call: it may succeed a moment later, after that time
+	After  time.Duration
 	// Human is set where a person, or who stands for one, decided. Decision is what they signed or would have, in canonical
 	// form, and Signature theirs.
 	Human     bool
@@ -119,8 +121,31 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 
 func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
-		State: out.State, Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Human: e.Kind == patterns.HumanEffect,
+		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Human: e.Kind == patterns.HumanEffect,
+		Again: out.Again, After: out.After,
 	}
+}
+
+// duplicate is the recorded state of a call that was not sent, because its act was done before.
+const duplicate patterns.State = "duplicate"
+
+// stateOf is an outcome's state as it is recorded.
+func stateOf(out patterns.Outcome) patterns.State {
+	if out.Duplicate && out.State == patterns.OK {
+		return duplicate
+	}
+	return out.State
+}
+
+// learned is what an outcome says, as pattern code is told.
+func (b OutcomeBody) learned() patterns.Outcome {
+	out := patterns.Outcome{
+		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Again: b.Again, After: b.After,
+	}
+	if b.State == duplicate {
+		out.State, out.Duplicate = patterns.OK, true
+	}
+	return out
 }
 
 // encodeBody is a body in canonical form: members by name, as RFC 8785 wants it.
@@ -204,6 +229,12 @@ func (b IntentBody) encode() []byte {
 
 func (b OutcomeBody) encode() []byte {
 	o := object{dst: make([]byte, 0, 512)}
+	if b.After > 0 {
+		o.value("after_seconds", b.After.Seconds())
+	}
+	if b.Again {
+		o.value("again", true)
+	}
 	var human map[string]any
 	if b.Human {
 		human, _ = b.Output.(map[string]any)
@@ -354,6 +385,10 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 func decodeOutcome(obj map[string]any) OutcomeBody {
 	word := func(v any) string { s, _ := v.(string); return s }
 	b := OutcomeBody{State: patterns.State(word(obj["state"])), Reason: word(obj["reason"]), Output: obj["output"]}
+	b.Again, _ = obj["again"].(bool)
+	if after, ok := obj["after_seconds"].(float64); ok {
+		b.After = time.Duration(after * float64(time.Second))
+	}
 	if b.Output != nil {
 		b.Bytes = len(ijson.Canonical(b.Output))
 		if cut, ok := b.Output.(map[string]any); ok && cut["truncated"] == true && len(cut) == 3 {

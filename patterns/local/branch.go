@@ -105,8 +105,8 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 		return 0, false
 	case e.Waiting.Kind == patterns.ForCaller:
 		return b.engine.callerWait()
-	case e.Waiting.Kind == patterns.ForApproval:
-		return e.Timeout, b.engine.file != nil
+	case e.Waiting.Kind == patterns.ForApproval, e.Waiting.Kind == patterns.ForSettlement:
+		return e.Timeout, b.engine.file != nil // in memory nobody could answer
 	}
 	return e.Timeout, true
 }

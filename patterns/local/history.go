@@ -125,7 +125,9 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	o := &m.outcome
 	m.seq = e.Seq
-	o.State, o.Output, o.Reason, o.Bytes, o.Usage = body.State, body.Output, body.Reason, body.Bytes, body.Usage
+	said := body.learned()
+	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
+	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {
 		o.Down = 0

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
@@ -22,6 +23,8 @@ func here(e patterns.Effect) (patterns.Outcome, bool) {
 		return patterns.Outcome{State: patterns.OK}, true
 	case e.Kind == patterns.CallerEffect: // this engine does not wait
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired}, true
+	case e.Kind == patterns.HumanEffect && e.Waiting != nil && e.Waiting.Kind == patterns.ForSettlement: // nor can anybody tell it
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
 	case e.Kind == patterns.HumanEffect && e.Approval != nil:
 		return patterns.Outcome{State: patterns.OK, Output: e.Approval.Approver.Decide(e.Approval.Action).Value()}, true
 	}
@@ -98,7 +101,7 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 		return ask(ctx, model, *e.Question)
 	case patterns.ToolEffect:
 		done := e.Permit.Perform(ctx, once)
-		return called(done), done.Cause
+		return called(e.Permit.Effect(), done), done.Cause
 	}
 	<-ctx.Done() // a timer
 	return patterns.Outcome{State: patterns.OK}, nil
@@ -124,8 +127,22 @@ func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patter
 	return out, fault.Cause
 }
 
-// called is the outcome of a performed call.
-func called(done gateway.Done) patterns.Outcome {
+// called is the outcome of a performed call. Of one that only reads nothing is in doubt.
+func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
+	out := outcomeOfCall(done)
+	if out.Again, out.After = done.Again, done.After; effect == catalog.Read && done.State != gateway.DonePanic && out.State == patterns.Unknown {
+		out.State = patterns.Failed
+		if out.Reason == patterns.ReasonBrokenReply {
+			out.Reason = patterns.ReasonToolError
+			if fault, ok := errors.AsType[*catalog.Fault](done.Cause); ok && fault.Kind == catalog.Unreadable {
+				out.Reason = patterns.ReasonBadResult
+			}
+		}
+	}
+	return out
+}
+
+func outcomeOfCall(done gateway.Done) patterns.Outcome {
 	switch done.State {
 	case gateway.DoneOK:
 		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: done.Bytes}
@@ -133,6 +150,12 @@ func called(done gateway.Done) patterns.Outcome {
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: done.Bytes}
 	case gateway.DonePanic:
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
+	case gateway.DoneUnavailable:
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
+	case gateway.DoneTimeout:
+		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonTimeout}
+	case gateway.DoneLost:
+		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonBrokenReply}
 	case gateway.DoneError:
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonToolError}
 	}

@@ -133,6 +133,9 @@ type replayed struct {
 
 var _ patterns.Run = (*replayed)(nil)
 
+// Settled implements [patterns.Run]: nobody asks here.
+func (b *replayed) Settled(patterns.Effect, patterns.Outcome) {}
+
 func (b *replayed) ID() string     { return b.id }
 func (b *replayed) Now() time.Time { return b.at }
 

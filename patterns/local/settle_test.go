@@ -47,7 +47,7 @@ func (c *cashier) spec(t *testing.T, reconcile bool) patterns.Spec {
 			return map[string]any{"id": "paid"}, nil
 		}}
 	if reconcile {
-		pay.Reconcile = &catalog.Reconcile{Tool: "paid", Args: map[string]any{"key": catalog.EffectKey}, Happened: func(v any) (bool, bool) {
+		pay.Reconcile = &catalog.Reconcile{Tool: "paid", Args: catalog.ArgsFrom(map[string]any{"key": catalog.EffectKey}), Happened: func(_ catalog.Doubt, v any) (bool, bool) {
 			seen, _ := v.(map[string]any)
 			return seen["id"] != nil, true
 		}}

@@ -200,7 +200,7 @@ func (e *Engine) held(run, key string) (patterns.Outcome, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b, ok := e.file.outcomes[run][key]
-	return patterns.Outcome{State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage}, ok
+	return b.learned(), ok
 }
 
 // rest submits the end of a life: what is pending and the row's change, and waits for it.

@@ -1,0 +1,121 @@
+package patterns
+
+import (
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// What a tool declares about repeating its calls is done here (spec/config.md section 4, retry):
+//
+//	call ──refused connection────────────────────▶ a pause ──▶ the call again, for every tool
+//	  ├──429, 503, 5xx, time-out, lost answer──────▶ a pause ──▶ again, where it may be repeated
+//	  └──anything else, or no attempt, time or budget is left: the outcome is the newest attempt's
+//
+// Each attempt is an effect of its own and a tool call of the budget; the pauses are recorded.
+
+// mayHaveActed reports whether a call changes something and nobody knows whether it did.
+func mayHaveActed(p gateway.Permit, out Outcome) bool {
+	return out.State == Unknown && p.Effect() != catalog.Read
+}
+
+// leavesDoubt reports whether such a call is to be found out about: its process ended, its time was over, or its answer was
+// lost.
+func leavesDoubt(p gateway.Permit, out Outcome) bool {
+	switch out.Reason {
+	case ReasonInterrupted, ReasonTimeout, ReasonBrokenReply:
+		return mayHaveActed(p, out)
+	}
+	return false
+}
+
+// pauseBefore is how long the run waits before the attempt after the n-th; false: there is none. least is how often what may
+// be repeated is repeated in any case where nobody knows whether it acted: the same act once more is how such a tool is asked
+// what became of it.
+func pauseBefore(p gateway.Permit, out Outcome, n, least int) (time.Duration, bool) {
+	r := p.Retry()
+	most := r.Max
+	if p.Repeatable() && leavesDoubt(p, out) && !interrupted(out) {
+		most = max(most, least)
+	}
+	transient := out.Again || out.Reason == ReasonTimeout || p.Repeatable() && leavesDoubt(p, out)
+	switch {
+	case n > most, out.State == OK, out.State == Canceled, cutReason(out) != "", interrupted(out), !transient:
+		return 0, false
+	case !p.Repeatable() && out.Reason != ReasonUnavailable:
+		return 0, false
+	}
+	return max(delay(r, n), out.After), true
+}
+
+// leastTries is least of [pauseBefore] in patterns that have retries of their own: these decide about what took too long.
+func leastTries(out Outcome) int {
+	if out.Reason == ReasonTimeout {
+		return 0
+	}
+	return 1
+}
+
+// ownRetries reports whether a pattern's own retries alone decide about a call: it may be repeated, and took too long.
+func ownRetries(p gateway.Permit, out Outcome) bool {
+	return p.Repeatable() && out.Reason == ReasonTimeout
+}
+
+// delay is the pause after the n-th attempt: twice as long each time.
+func delay(r catalog.Retry, n int) time.Duration {
+	d := r.Delay
+	for range n - 1 {
+		if d *= 2; r.MaxDelay > 0 && d >= r.MaxDelay {
+			break
+		}
+	}
+	if r.MaxDelay > 0 {
+		d = min(d, r.MaxDelay)
+	}
+	return d
+}
+
+// attempts makes a call, and again while its tool declares so. The outcome is the newest attempt's under the first's name;
+// n says how many there were.
+func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
+	out := CallTool(run, e, p)
+	first := out
+	for n = 1; ; n++ {
+		pause, more := pauseBefore(p, out, n, 1)
+		if !more || !e.inTime(run, pause) || !l.gate.Again() {
+			return out, n
+		}
+		rested := paused(run, e, p, pause)
+		if rested != "" {
+			return out.endedBy(rested), n
+		}
+		e.Said, e.Judged, e.Once, e.Of = nil, nil, first.Once, first.Key
+		next := CallTool(run, e, p)
+		if next.State == Canceled { // it was not made: what is known is of the one before
+			return out.endedBy(next.Reason), n
+		}
+		next.Key, next.Once, next.Order = first.Key, first.Once, first.Order
+		out = next
+	}
+}
+
+// inTime reports whether an attempt after that pause begins before the effect's deadline.
+func (e Effect) inTime(run Run, pause time.Duration) bool {
+	return e.Deadline.IsZero() || run.Now().Add(pause).Before(e.Deadline)
+}
+
+// paused pauses a call's branch before its next attempt. The reason says what ended the run meanwhile.
+func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
+	return cutReason(out)
+}
+
+// endedBy is the outcome where the attempt after it was not made. What may have happened stays unknown.
+func (o Outcome) endedBy(reason string) Outcome {
+	o.Reason, o.Again = reason, false
+	return o
+}

@@ -1,0 +1,70 @@
+package patterns
+
+import (
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// CallRow is the trace row of a single call.
+type CallRow struct {
+	Tool             string `json:"tool"`
+	ArgsHash         string `json:"args_hash"`
+	OK               bool   `json:"ok"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	ObservationError string `json:"observation_error,omitempty"`
+	StopReason       string `json:"stop_reason,omitempty"`
+
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+}
+
+// Call makes the one call that its caller wants, of the tool that its Spec names, through the same gate as any other (spec/
+// config.md section 7, kind call): allowlist, arguments, policy, people, budgets, record. There is no intent and no model.
+func Call(run Run, spec Spec, task Task) Result {
+	c := single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})}
+	c.total = 1
+	c.soFar = func() Result { return c.result(nil) }
+	return c.result(c.make())
+}
+
+// single is the log of one single call.
+type single struct {
+	*log
+	observation any
+}
+
+// make admits the call, makes it and keeps what it returned: one trace row whatever happens.
+func (c *single) make() *stop {
+	args := c.task.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	row := CallRow{Tool: c.spec.Tool, ArgsHash: ijson.ArgsHash(args)}
+	failed := func(s *stop) *stop {
+		row.StopReason = s.reason
+		c.trace = append(c.trace, row)
+		return s
+	}
+	permit, human, refused := c.admitted(PhaseCall, gateway.Proposal{Tool: c.spec.Tool, Args: args, Attempt: 1})
+	if row.HumanApproval = human; refused != nil {
+		return failed(refused)
+	}
+	row.ArgsHash = permit.Hash()
+	out, attempts := c.called(c.effect(PhaseCall, "calling "+c.spec.Tool), permit)
+	row.Attempts = shownAttempts(attempts)
+	if out.State != OK {
+		return failed(stopped(PhaseCall, callReason(gateway.ToolFamily, permit, out)))
+	}
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	c.trace = append(c.trace, row)
+	c.observation = shown(out.Output, out.Bytes)
+	return nil
+}
+
+func (c *single) result(s *stop) Result {
+	r := c.end(s)
+	r.Observation = c.observation
+	return r
+}
