@@ -59,7 +59,9 @@ func (h *hostile) say(format string, args ...any) {
 	fmt.Fprintf(os.Stdout, format+"\n", args...)
 }
 
-func (h *hostile) result(r request, result string) { h.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result) }
+func (h *hostile) result(r request, result string) {
+	h.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)
+}
 
 func (h *hostile) text(r request, text string) {
 	encoded, _ := json.Marshal(text)

@@ -57,6 +57,11 @@ func (s *Server) launchProgram(ctx context.Context, p ProgramConfig, how opening
 		}
 		run.Env = append(run.Env, v.Name+"="+text)
 	}
+	if p.Dir != "" {
+		if _, err := os.Stat(p.Dir); err != nil { // else the program seems to be missing
+			return nil, err
+		}
+	}
 	heard, err := s.listenTo(ctx, &run)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func NewServer(config ServerConfig) *Server {
 // Ensure starts the server unless it runs, and lists its tools unless they are known. Its error is a *[catalog.Fault] of
 // kind NotSent. It costs next to nothing where all that is done.
 func (s *Server) Ensure(ctx context.Context) error {
-	if running := s.running.Load(); running != nil && running.fresh() != nil {
+	if running := s.running.Load(); running != nil && !running.over() && running.fresh() != nil {
 		return nil
 	}
 	if _, _, err := s.ready(ctx); err != nil {
@@ -88,7 +88,7 @@ func (s *Server) Tools(ctx context.Context) ([]Definition, error) {
 // false while no session runs. It only looks.
 func (s *Server) Present(tool string) (d Definition, known bool) {
 	running := s.running.Load()
-	if running == nil {
+	if running == nil || running.over() {
 		return Definition{}, false
 	}
 	l := running.list.Load()

@@ -30,6 +30,8 @@ type session struct {
 	relist  chan struct{} // holds one wish to list them again
 	list    atomic.Pointer[listing]
 
+	replaced chan struct{} // closed when calls go to another one
+
 	mu      sync.Mutex
 	calls   int
 	retired bool
@@ -68,7 +70,7 @@ func (l *listing) same(other *listing) bool {
 
 func newSession() *session {
 	life, end := context.WithCancel(context.Background())
-	return &session{begun: time.Now(), life: life, end: end, relist: make(chan struct{}, 1), idle: make(chan struct{})}
+	return &session{begun: time.Now(), life: life, end: end, relist: make(chan struct{}, 1), idle: make(chan struct{}), replaced: make(chan struct{})}
 }
 
 // notified hears of a notification, in the goroutine that reads. That may wait for nothing.
@@ -89,6 +91,16 @@ func (s *session) wish() {
 	select {
 	case s.relist <- struct{}{}:
 	default:
+	}
+}
+
+// over reports whether the server ended.
+func (s *session) over() bool {
+	select {
+	case <-s.client.lost():
+		return true
+	default:
+		return false
 	}
 }
 

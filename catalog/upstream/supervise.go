@@ -31,7 +31,14 @@ func (s *Server) ready(ctx context.Context) (*session, *listing, error) {
 func (s *Server) acquire(ctx context.Context) (*session, error) {
 	for {
 		if running := s.running.Load(); running != nil {
-			return running, nil
+			if !running.over() {
+				return running, nil
+			}
+			select { // until it is known how it ended
+			case <-running.replaced:
+			case <-ctx.Done():
+				return nil, &endedError{errEnded}
+			}
 		}
 		wait, a, err := s.next()
 		switch {
@@ -181,6 +188,7 @@ func (s *Server) replace(old *session, why error) {
 	if !s.running.CompareAndSwap(old, nil) {
 		return
 	}
+	close(old.replaced)
 	s.last = old.list.Load()
 	if why != nil {
 		if time.Since(old.begun) > soundAfter {
@@ -228,6 +236,7 @@ func (s *Server) Close() error {
 	s.end()
 	var err error
 	if running != nil && s.running.CompareAndSwap(running, nil) {
+		close(running.replaced)
 		err = running.retire(s.life, 0)
 	}
 	s.work.Wait()
