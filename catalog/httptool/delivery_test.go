@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -166,11 +167,19 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// Proxies of the environment see nothing.
+// TestMain names a proxy that nobody listens at, for all tests: net/http reads the environment once a process.
+func TestMain(m *testing.M) {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		_ = os.Setenv(name, "http://127.0.0.1:1")
+		_ = os.Setenv(strings.ToLower(name), "http://127.0.0.1:1")
+	}
+	_ = os.Unsetenv("NO_PROXY")
+	_ = os.Unsetenv("no_proxy")
+	os.Exit(m.Run())
+}
+
+// Proxies of the environment are not asked, for names that are no loopback's either.
 func TestNoProxy(t *testing.T) {
-	proxy := replies(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
-	t.Setenv("HTTP_PROXY", proxy)
-	t.Setenv("http_proxy", proxy)
 	client, _ := elsewhere("127.0.0.1/32", "127.0.0.1")
 	base, requests := recorder(t)
 	tool := build(t, httptool.Config{URL: strings.Replace(base, "127.0.0.1", "pay.example", 1), Client: client})

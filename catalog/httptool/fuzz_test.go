@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -79,6 +80,60 @@ func FuzzURL(f *testing.F) {
 		query, err := url.ParseQuery(sent.RawQuery)
 		if err != nil || len(query) != 3 || query.Get("q") != first || query.Get("k") != "1" || !slices.Equal(query["z"], []string{second, "<" + first + ">"}) {
 			t.Errorf("%q, %q make the query %s: %v, %v", first, second, sent.RawQuery, query, err)
+		}
+	})
+}
+
+// A URL that is accepted has the host that net/url reads in it, and what is built of it is sent to just that one.
+func FuzzParseURL(f *testing.F) {
+	for _, seed := range []string{
+		"https://a.example/x/{a}?q={a}", "http://[::1]:80/", "HTTP://A.example", "https://a.example\\@b.example/", "https://a@b/", "https://a.example:80:80/",
+		"https://a.example?x#y", "https://{a}/", "//a.example/", "https://a.example/%2e%2e/", "https://a%2eexample/", "https://a.example/{{a}}", "https://a.example//b//?&&a=&b",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := &reading{used: map[string]bool{}, config: Config{Arguments: func(string) (string, bool) { return "", true }}}
+		a := r.parseURL(text)
+		if (a == nil) != (len(r.faults) > 0) {
+			t.Fatalf("%q: %+v, %+v", text, a, r.faults)
+		}
+		if a == nil {
+			return
+		}
+		args := map[string]any{}
+		for name := range r.used {
+			args[name] = "https://evil.example/../\\@evil.example?#"
+		}
+		u, bad := a.build(args)
+		if bad != nil {
+			t.Fatalf("%q: %v", text, bad)
+		}
+		sent, err := url.Parse(u.Scheme + "://" + u.Host + u.RequestURI())
+		if err != nil || sent.Host != a.host || sent.Scheme != a.scheme || sent.User != nil || sent.Hostname() == "" {
+			t.Errorf("%q is sent to %v, %v; want %s", text, sent, err, a.host)
+		}
+		if rest := text[len(a.scheme)+len("://"):]; !strings.HasPrefix(rest, a.host) || len(rest) > len(a.host) && !strings.ContainsRune("/?", rune(rest[len(a.host)])) {
+			t.Errorf("%q has the host %s", text, a.host)
+		}
+	})
+}
+
+// What a server may ask us to wait is bounded, whatever it writes.
+func FuzzRetryAfter(f *testing.F) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "0": 0, "7": 7 * time.Second, "-1": 0, "x": 0, "1.5": 0, "99999": time.Hour, "18446744073709551615": time.Hour,
+		"Sun, 22 Nov 2026 12:01:00 GMT": time.Minute, "Sun, 22 Nov 2026 11:00:00 GMT": 0, "Sun, 22 Nov 2099 11:00:00 GMT": time.Hour,
+	} {
+		f.Add(text)
+		if got := retryAfter(text, now); got != want {
+			f.Errorf("retryAfter(%q) = %v, want %v", text, got, want)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if d := retryAfter(text, now); d < 0 || d > time.Hour {
+			t.Errorf("retryAfter(%q) = %v", text, d)
 		}
 	})
 }

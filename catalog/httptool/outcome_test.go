@@ -135,6 +135,19 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// The length that a HEAD is answered is that of what does not come.
+func TestHead(t *testing.T) {
+	url := replies(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100000000")
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "image/png")
+	})
+	tool := build(t, httptool.Config{Method: "HEAD", URL: url})
+	if v, err := tool.Do(t.Context(), catalog.Call{}); err != nil || !cmp.Equal(v, any(map[string]any{})) {
+		t.Errorf("Do = %v, %v; want {}", v, err)
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	type outcome struct {
 		kind  catalog.FaultKind
@@ -184,6 +197,7 @@ func TestNotSent(t *testing.T) {
 	}{
 		"refused":         {httptool.Config{URL: refusing}, true},
 		"address":         {httptool.Config{URL: plain, Client: unknown}, false},
+		"IPv6 address":    {httptool.Config{URL: "http://[::1]:1/"}, false},
 		"no such name":    {httptool.Config{URL: "http://no-such-host.invalid/"}, false},
 		"certificate":     {httptool.Config{URL: secure.URL}, false},
 		"no secret":       {httptool.Config{URL: plain, Headers: []httptool.Header{{Name: "Authorization", Secret: &secret{}}}}, false},

@@ -48,6 +48,9 @@ func (t *Tool) judge(ctx context.Context, call catalog.Call, response *http.Resp
 
 // readBody reads a body whole and decompresses it. Every step is bounded.
 func readBody(response *http.Response) ([]byte, error) {
+	if response.Request.Method == http.MethodHead { // its length is that of a body which does not come
+		return nil, nil
+	}
 	if response.ContentLength > maxBody {
 		return nil, errTooLong
 	}

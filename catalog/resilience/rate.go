@@ -49,8 +49,11 @@ func (l limiter) wait(ctx context.Context) error {
 		patience = max(time.Until(deadline), 0)
 	}
 	wait := l.permits.TryReservePermit(patience)
-	if wait < 0 {
+	switch {
+	case wait < 0:
 		return turnedAway(ctx, ErrRate)
+	case wait == 0:
+		return nil
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
