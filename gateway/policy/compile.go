@@ -38,7 +38,7 @@ func (s *Scope) make() (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{environment: env, provider: env.standard()}
+	m := &made{environment: env, provider: newProvider(env.cel.CELTypeProvider())}
 	m.check, err = checker.NewEnv(containers.DefaultContainer, m.provider, checker.ValidatedDeclarations(env.checker))
 	if err != nil {
 		return nil, err

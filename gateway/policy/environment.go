@@ -23,10 +23,9 @@ const (
 // environment is what all expressions share: the functions, and how texts are read. It takes about a millisecond to set
 // up, which is why it is done when the first expression is compiled.
 type environment struct {
-	cel      *cel.Env
-	parser   *parser.Parser
-	checker  *checker.Env // the functions, checked once
-	standard func() *provider
+	cel     *cel.Env
+	parser  *parser.Parser
+	checker *checker.Env // the functions, checked once
 }
 
 var shared = sync.OnceValues(newEnvironment)
@@ -64,7 +63,7 @@ func newEnvironment() (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &environment{cel: env, parser: read, checker: check, standard: func() *provider { return newProvider(env.CELTypeProvider()) }}, nil
+	return &environment{cel: env, parser: read, checker: check}, nil
 }
 
 // newParser takes the library's parser that is written by hand: the generated one takes as long as all the rest. Members

@@ -199,22 +199,22 @@ func TestReconcileFaults(t *testing.T) {
 // TestOutput holds what an http tool's observation is made of.
 func TestOutput(t *testing.T) {
 	input := compiled(t, refundSchema)
-	make, faults := policy.Output([]policy.Named{
+	observe, faults := policy.Output([]policy.Named{
 		{Name: "state", Text: "response.body.data.state"}, {Name: "code", Text: "response.status"}, {Name: "order", Text: "args.order_id"},
 		{Name: "etag", Text: `response.headers[?"Etag"]`}, {Name: "count", Text: "size(response.body.data.items)"},
 		{Name: "first", Text: "response.body.data.items[?0]"},
 	}, "refund_charge", input)
-	if make == nil {
+	if observe == nil {
 		t.Fatal(faults)
 	}
 	args := refundValues()["args"].(map[string]any)
 	body := map[string]any{"data": map[string]any{"state": "paid", "items": []any{}}}
-	got, err := make(args, 201, map[string]string{"Etag": "x"}, body)
+	got, err := observe(args, 201, map[string]string{"Etag": "x"}, body)
 	if want := (map[string]any{"state": "paid", "code": 201.0, "order": "A-1001", "etag": "x", "count": 0.0}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("observation %v, %v, want %v", got, err, want)
 	}
 	for name, body := range map[string]any{"no body": nil, "a text": "paid", "a list": []any{}, "another body": map[string]any{"data": 1.0}} {
-		got, err := make(args, 200, nil, body)
+		got, err := observe(args, 200, nil, body)
 		member, _ := errors.AsType[*policy.MemberError](err)
 		if got != nil || member == nil || member.Member != "state" || !errors.Is(err, policy.ErrEval) {
 			t.Errorf("%s: %v, %v", name, got, err)

@@ -103,3 +103,37 @@ func TestUnknownSchema(t *testing.T) {
 		t.Errorf("arguments without a type are %s, want object", got)
 	}
 }
+
+// TestValues holds that enum and const are known by their values, and that null is one where the schema says so.
+func TestValues(t *testing.T) {
+	s := compiled(t, `{"type": "object", "required": ["level", "rate", "mode", "note"], "properties": {
+		"level": {"type": "integer", "enum": [1, 2]}, "rate": {"type": "number", "enum": [1, 2.5]}, "mode": {"const": "fast"}, "note": {"type": ["string", "null"]}}}`)
+	args := policy.Variable{Name: "args", Type: policy.FromSchema(s, "t")}
+	values := map[string]any{"args": map[string]any{"level": 1.0, "rate": 1.0, "mode": "fast", "note": nil}}
+	for text, want := range map[string]string{
+		`args.level == 1`:                      "true",
+		`args.level == 3`:                      "args.level is never 3 (1, 2)",
+		`args.level in [1, 4]`:                 "args.level is never 4 (1, 2)",
+		`args.level > 4`:                       "false",
+		`args.rate == 1.0`:                     "true",
+		`args.rate == 3.0`:                     "args.rate is never 3 (1, 2.5)",
+		`args.mode == "fast"`:                  "true",
+		`args.mode == "slow"`:                  `args.mode is never "slow" ("fast")`,
+		`has(args.note)`:                       "true",
+		`args.note == null`:                    "true",
+		`args.note == ""`:                      "false",
+		`args.note != null && args.note != ""`: "false",
+		`args.level == null`:                   "== does not go with int and null",
+	} {
+		e, faults := policy.Compile(text, policy.Bool(), args)
+		got := ""
+		if e == nil {
+			got = faults[0].String()
+		} else if v, err := e.Eval(values); err == nil {
+			got = fmt.Sprint(v)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s (%v)", text, got, want, faults)
+		}
+	}
+}
