@@ -50,6 +50,8 @@ const (
 	ActRemove = "keys.remove"      // subject: id
 	ActSettle = "runs.settle"      // subject: run, effect, happened, and result (hash of its text) where one is given
 	ActSeize  = "runs.seize"       // subject: run
+	// ActSwitchOff takes a kill switch off; subject: tool or pattern, or neither.
+	ActSwitchOff = "kill-switch.off"
 )
 
 // Ring is the approver keys of a state file: those that are vouched for. The zero Ring holds none.

@@ -1,6 +1,11 @@
 package patterns
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"patterngate/gateway"
+)
 
 // Switch is a kill switch that is on: it stops calls of one tool, runs of one pattern, or everything. The zero Switch stops
 // everything.
@@ -10,3 +15,33 @@ type Switch struct {
 	By, Channel, Assurance string
 	At                     time.Time
 }
+
+// Subject is what is signed to take the switch off.
+func (s Switch) Subject() map[string]any {
+	v := map[string]any{}
+	if s.Tool != "" {
+		v["tool"] = s.Tool
+	}
+	if s.Pattern != "" {
+		v["pattern"] = s.Pattern
+	}
+	return v
+}
+
+// Switches are the kill switches of a state. One that is on stops every call, question to a model and beginning of a run's
+// work that it is about, from the next one on and in every process over the state file; the run ends with the stop reason
+// kill_switch in the phase where it stood. What is under way is not cut. It is safe for concurrent use.
+type Switches interface {
+	// KillSwitches lists those that are on, oldest first.
+	KillSwitches() ([]Switch, error)
+	// KillSwitch sets a switch, in place of one about the same, or takes it off by its Tool and Pattern. Setting one needs
+	// nothing. Taking it off needs act, which is [gateway.ActSwitchOff] about [Switch.Subject], where an approver key is
+	// enrolled; then its error is as for other signed acts. It may also be [ErrSwitch], [ErrNoSwitch] or the journal's.
+	KillSwitch(on bool, s Switch, act gateway.SignedAct) error
+}
+
+// ErrSwitch is returned for a switch about a tool and a pattern at once.
+var ErrSwitch = errors.New("patterns: a switch is about a tool, a pattern or everything")
+
+// ErrNoSwitch is returned where none is on that could be taken off.
+var ErrNoSwitch = errors.New("patterns: no such switch is on")

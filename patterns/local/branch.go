@@ -62,8 +62,12 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	if a.once == "" && e.Kind == patterns.ToolEffect {
 		a.once = onceKey(b.id, key)
 	}
+	done, isDone := b.duplicated(key, e)
+	if !b.takesHere(key, e, isDone) { // another call of this process was quicker
+		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
+	}
 	b.order++
-	intent := b.record.appendAlso(patterns.IntentEvent, key, now, intentOf(e, a.once), b.along(e, a.once))
+	intent := b.record.appendUnless(b.unlessStopped(e), key, now, intentOf(e, a.once), b.along(key, e, a.once, isDone))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
@@ -82,20 +86,38 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		}
 		b.park(key, e, intent.At, wait)
 	}
+	if isDone {
+		return b.finish(a, done)
+	}
 	return b.finish(a, b.perform(a, now))
 }
 
 // along is what is done in the transaction of an effect's intent; nil: nothing.
-func (b *branch) along(e patterns.Effect, once string) func(*session, Event) error {
+func (b *branch) along(key string, e patterns.Effect, once string, isDone bool) func(*session, Event) error {
 	switch {
 	case b.engine.file == nil:
 		return nil
 	case isAsking(e):
 		return b.row(e.Waiting)
 	case e.Kind == patterns.ToolEffect:
-		return b.spend(e.Permit, once)
+		return b.also(b.spend(e.Permit, once), b.takes(key, e, isDone))
 	}
 	return nil
+}
+
+// also spends an approval and takes a business key; nil: neither is there.
+func (b *branch) also(spend func(*session, Event) error, takes func(actTable) error) func(*session, Event) error {
+	if takes == nil {
+		return spend
+	}
+	return func(s *session, e Event) error {
+		if spend != nil {
+			if err := spend(s, e); err != nil {
+				return err
+			}
+		}
+		return takes(actsIn{s})
+	}
 }
 
 // patience is how long an effect waits for somebody; false: it does not.
@@ -124,12 +146,17 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	wait, waits := b.patience(e)
 	due, reason := b.limit(e, began)
 	held, known := b.engine.held(b.id, key)
+	first, isDone := b.duplicated(key, e)
 	switch {
+	case isDone:
+		return b.finish(a, first)
 	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and to load twice is as to load once
 	case known: // it is known here, only the record failed
 		return b.finish(a, held)
 	case b.taken:
 		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
+	case b.unsent(key, e):
+		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonOnceReused})
 	case waits && now.Before(lapses(e, m.began, wait)):
 		b.park(key, e, m.began, wait)
 	case waits:
@@ -140,6 +167,8 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
 	case !due.IsZero() && !now.Before(due):
 		return b.finish(a, cutOutcome(e, reason))
+	case b.isStopped(e):
+		return b.finish(a, stoppedOutcome(e))
 	}
 	return b.finish(a, b.perform(a, began))
 }
@@ -186,6 +215,9 @@ func (b *branch) see(e patterns.Effect, answered int) {
 // refusal says why an effect is not begun: the run was taken back, what a person approved does not let it through, its time
 // is over, or a quota is spent.
 func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
+	if b.isStopped(e) {
+		return patterns.ReasonKillSwitch
+	}
 	if e.Kind == patterns.PlanEffect { // else a plan would stay claimed
 		return ""
 	}
@@ -195,6 +227,9 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	if e.Kind == patterns.ToolEffect {
 		if reason := b.ungranted(key, cmp.Or(e.Once, onceKey(b.id, key)), e.Permit, false); reason != "" {
 			return reason
+		}
+		if b.isReused(key, e) {
+			return patterns.ReasonOnceReused
 		}
 	}
 	spent := b.take(e.Quotas)
@@ -210,6 +245,9 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 // ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before
 // the pattern learns of it; another goes with the next intent.
 func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
+	if out.Order > 0 {
+		b.Settled(e, out)
+	}
 	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)
@@ -217,7 +255,8 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 	if b.engine.file != nil && e.Kind == patterns.PlanEffect && out.State == patterns.OK && e.Plan.Op != patterns.LoadOp {
 		b.kept(e.Plan)
 	}
-	durable := b.engine.file != nil && changes(e) && out.State != patterns.Canceled
+	_, isBusiness := b.businessOf(out.Key, e)
+	durable := b.engine.file != nil && (changes(e) || isBusiness) && out.State != patterns.Canceled
 	switch refused := out.Order == 0; {
 	case b.flow != nil && !refused && !atOnce(e):
 		b.flow.await(b, event.Seq, durable)
@@ -355,6 +394,15 @@ func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
 		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
 	}
 	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
+}
+
+// stoppedOutcome is that of an effect that was begun in an earlier life, and is not done again because of a kill switch.
+func stoppedOutcome(e patterns.Effect) patterns.Outcome {
+	out := cutOutcome(e, patterns.ReasonKillSwitch)
+	if e.Kind == patterns.ModelEffect {
+		out.Usage = patterns.Usage{}
+	}
+	return out
 }
 
 // onceKey is the identity of an act in the world: of the run and the effect's place in it.

@@ -52,7 +52,10 @@ type Engine struct {
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
 	plans   map[int64]*planRow
-	waiters waiters
+	// In memory: kill switches that are on, and what was done under business keys.
+	switches []patterns.Switch
+	acts     map[actKey]*firstAct
+	waiters  waiters
 }
 
 var _ patterns.Engine = (*Engine)(nil)

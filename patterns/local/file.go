@@ -69,6 +69,7 @@ type file struct {
 	leaving   bool                              // runs that nobody waits for begin nothing more here
 	closed    bool
 
+	stopping   atomic.Bool // a kill switch may be on
 	recall     atomic.Bool // a run is to be cancelled that did not live here when it was looked for
 	configured atomic.Bool // the configuration is stored
 }
@@ -90,6 +91,7 @@ func Open(o Options) (*Engine, error) {
 	if f.journal, err = openJournal(o.Path, o.Hook); err != nil {
 		return nil, err
 	}
+	f.stopping.Store(true)
 	f.journal.stale.Store(!f.redactor.none()) // a process may have died before it tidied
 	if f.owner, err = newOwner(o.Path); err != nil {
 		f.journal.close()

@@ -1,6 +1,249 @@
 package local
 
-import "patterngate/patterns"
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+
+	"patterngate/patterns"
+)
+
+// A call with a business key acts once over all runs of the state (spec/config.md section 4, once):
+//
+//	intent ─ one transaction with ─▶ the key is this act's          ──▶ sent ──▶ done: its outcome is kept for the next
+//	   │                                                                     └─▶ certainly failed: the key is free again
+//	   ├─ it is another act's, with the same arguments, and done ──▶ that one's outcome; nothing is sent
+//	   └─ with other arguments, or nobody knows yet             ──▶ once_reused; nothing is sent
+
+// firstAct is the act that has a business key; nil: none has.
+type firstAct struct {
+	args   []byte
+	run    int64
+	effect string // key of the call in its run
+	body   []byte // its outcome as the record has it; nil: in flight, or in doubt
+}
+
+// standing is how a business key stands for a call.
+type standing int
+
+const (
+	keyFree  standing = iota // nobody has it
+	keyMine                  // this act has it
+	keyDone                  // another has it, did the same, and its outcome is known
+	keyTaken                 // another has it
+)
+
+// business is a call with a business key.
+type business struct {
+	tool, once string
+	args       [32]byte
+	run        int64
+	key, of    string // of the effect, and of the one of which it is a further attempt
+}
+
+// businessOf is the call of an effect; false: it has no business key.
+func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
+	if e.Kind != patterns.ToolEffect || e.Permit.Once() == "" {
+		return business{}, false
+	}
+	n, _ := numberOf(b.id)
+	return business{e.Permit.Tool(), e.Permit.Once(), sha256.Sum256(e.Input), n, key, cmp.Or(e.Of, key)}, true
+}
+
+func (c business) stands(f *firstAct) standing {
+	switch {
+	case f == nil:
+		return keyFree
+	case f.run == c.run && (f.effect == c.key || f.effect == c.of):
+		return keyMine
+	case f.body != nil && bytes.Equal(f.args, c.args[:]):
+		return keyDone
+	}
+	return keyTaken
+}
+
+// actTable is where business keys are kept, seen at one time.
+type actTable interface {
+	first(c business) (*firstAct, error)
+	take(c business) error
+	// keep notes the outcome of the act that has the key; free gives the key back.
+	keep(c business, body []byte) error
+	free(c business) error
+}
+
+// acted sees the state's table; f reads it only.
+func (b *branch) acted(f func(actTable) error) error {
+	if file := b.engine.file; file != nil {
+		return file.journal.view(func(s *session) error { return f(actsIn{s}) })
+	}
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	return f(b.engine)
+}
+
+// standsFor is how a call's key stands now, and who has it.
+func (b *branch) standsFor(c business) (at standing, f *firstAct) {
+	err := b.acted(func(t actTable) (err error) {
+		f, err = t.first(c)
+		return err
+	})
+	if err != nil {
+		b.unwind(err)
+	}
+	return c.stands(f), f
+}
+
+// isReused reports whether a call's business key is another act's whose outcome it may not have, and says why for the log.
+func (b *branch) isReused(key string, e patterns.Effect) bool {
+	c, ok := b.businessOf(key, e)
+	if !ok {
+		return false
+	}
+	at, f := b.standsFor(c)
+	if at != keyTaken {
+		return false
+	}
+	why := "with other arguments"
+	if bytes.Equal(f.args, c.args[:]) {
+		why = "and nobody knows yet what became of it"
+	}
+	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.effect, idOf(f.run), why))
+	return true
+}
+
+// duplicated is the outcome of a call whose act was done before; false: it is to be sent.
+func (b *branch) duplicated(key string, e patterns.Effect) (patterns.Outcome, bool) {
+	c, ok := b.businessOf(key, e)
+	if !ok {
+		return patterns.Outcome{}, false
+	}
+	at, f := b.standsFor(c)
+	if at != keyDone {
+		return patterns.Outcome{}, false
+	}
+	v, err := decodeOwn(f.body)
+	obj, _ := v.(map[string]any)
+	if err != nil || obj == nil { // somebody wrote it
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Duplicate: true}, true
+	}
+	out := decodeOutcome(obj).learned()
+	out.Duplicate, out.Again, out.After = true, false, 0
+	return out, true
+}
+
+// unsent reports whether a call that was begun was certainly not sent: its key is another act's.
+func (b *branch) unsent(key string, e patterns.Effect) bool {
+	c, ok := b.businessOf(key, e)
+	if !ok {
+		return false
+	}
+	at, _ := b.standsFor(c)
+	return at == keyTaken
+}
+
+// takes has a call's business key taken with its intent; nil: it has none. In a state file that is done in the transaction
+// of the intent, and refused where the key has come to stand otherwise.
+func (b *branch) takes(key string, e patterns.Effect, duplicate bool) func(actTable) error {
+	c, ok := b.businessOf(key, e)
+	if !ok {
+		return nil
+	}
+	return func(t actTable) error {
+		f, err := t.first(c)
+		if err != nil {
+			return err
+		}
+		switch at := c.stands(f); {
+		case at == keyFree && !duplicate:
+			return t.take(c)
+		case at == keyMine && !duplicate, at == keyDone && duplicate:
+			return nil
+		}
+		return refusal{errUnspent}
+	}
+}
+
+// takesHere takes a call's business key in memory; false: another call has it by now. In a state file its intent does.
+func (b *branch) takesHere(key string, e patterns.Effect, duplicate bool) bool {
+	takes := b.takes(key, e, duplicate)
+	return takes == nil || b.engine.file != nil || b.acted(takes) == nil
+}
+
+// concludes notes what became of the act that has the business key; nil: nothing is to be noted.
+func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome) func(t actTable, body []byte) error {
+	c, ok := b.businessOf(key, e)
+	switch {
+	case !ok, out.Duplicate, out.State == patterns.Unknown:
+		return nil
+	case out.State == patterns.Canceled, out.State == patterns.Failed && out.Reason != patterns.ReasonBadResult: // it did nothing
+		return func(t actTable, _ []byte) error { return t.free(c) }
+	}
+	return func(t actTable, body []byte) error { return t.keep(c, body) }
+}
 
 // Settled implements [patterns.Run].
-func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {}
+func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {
+	does := b.concludes(out.Key, e, out)
+	if does == nil || b.dry != nil {
+		return
+	}
+	if b.engine.file == nil {
+		_ = b.acted(func(t actTable) error { return does(t, encodeBody(outcomeOf(e, out))) })
+		return
+	}
+	b.record.also(outcomeOf(e, out), func(s *session, body []byte) error { return does(actsIn{s}, body) })
+}
+
+// actsIn are the business keys of a state file.
+type actsIn struct{ *session }
+
+func (t actsIn) first(c business) (f *firstAct, err error) {
+	err = t.each(func(row func(...any) error) error {
+		f = &firstAct{}
+		return row(&f.args, &f.run, &f.effect, &f.body)
+	}, selectActed, c.tool, c.once)
+	return f, err
+}
+
+func (t actsIn) take(c business) error {
+	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.key)
+	return err
+}
+
+func (t actsIn) keep(c business, body []byte) error {
+	_, err := t.exec(updateActed, body, c.tool, c.once, c.run, c.key, c.of)
+	return err
+}
+
+func (t actsIn) free(c business) error {
+	_, err := t.exec(deleteActed, c.tool, c.once, c.run, c.key, c.of)
+	return err
+}
+
+// actKey names an act in memory.
+type actKey struct{ tool, once string }
+
+func (e *Engine) first(c business) (*firstAct, error) { return e.acts[actKey{c.tool, c.once}], nil }
+
+func (e *Engine) take(c business) error {
+	if e.acts == nil {
+		e.acts = map[actKey]*firstAct{}
+	}
+	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, effect: c.key}
+	return nil
+}
+
+func (e *Engine) keep(c business, body []byte) error {
+	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine {
+		f.body = body
+	}
+	return nil
+}
+
+func (e *Engine) free(c business) error {
+	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && f.body == nil {
+		delete(e.acts, actKey{c.tool, c.once})
+	}
+	return nil
+}

@@ -13,6 +13,12 @@ const (
 	insertFenced3 = insertFenced2 + " UNION ALL " + fenced
 	fenced        = "SELECT n,?,?,?,?,?,? FROM runs WHERE n = ? AND epoch = ?"
 
+	// The guarded ones insert nothing either where any kill switch is on: who is refused then looks whether it is meant.
+	insertGuarded1 = "INSERT INTO events(n, seq, at, kind, key, body, hash) " + guarded
+	insertGuarded2 = insertGuarded1 + " UNION ALL " + guarded
+	insertGuarded3 = insertGuarded2 + " UNION ALL " + guarded
+	guarded        = fenced + " AND NOT EXISTS (SELECT 1 FROM switches)"
+
 	selectEpoch = "SELECT epoch FROM runs WHERE n = ?"
 
 	// What is known of time: the newest event of each unfinished run. One that rests has it in its row.

@@ -89,6 +89,24 @@ func (r *Record) appendAlso(kind patterns.EventKind, key string, at time.Time, b
 	return e
 }
 
+// appendUnless is appendAlso for an intent that a kill switch may forbid; nil: none may.
+func (r *Record) appendUnless(stops func(*session) error, key string, at time.Time, body any, do func(*session, Event) error) Event {
+	r.mu.Lock()
+	if stops != nil {
+		r.file.stops = append(r.file.stops, stops)
+	}
+	r.mu.Unlock()
+	return r.appendAlso(patterns.IntentEvent, key, at, body, do)
+}
+
+// also has something done with the next flush that takes a body in its stored form, which is not appended.
+func (r *Record) also(body OutcomeBody, do func(s *session, stored []byte) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stored := r.file.seal(Event{Kind: patterns.OutcomeEvent, Body: body}).Body
+	r.file.more = append(r.file.more, func(s *session) error { return do(s, stored) })
+}
+
 // flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive the
 // loss of power.
 func (r *Record) flush(durable bool, told func(error)) {

@@ -20,8 +20,11 @@ var migration2 string
 //go:embed schema3.sql
 var migration3 string
 
+//go:embed schema4.sql
+var migration4 string
+
 // migrations in their order; user_version counts those that a file has.
-var migrations = [...]string{migration1, migration2, migration3}
+var migrations = [...]string{migration1, migration2, migration3, migration4}
 
 // writerPragmas are set on the writer of a file that is ours.
 var writerPragmas = [...]string{

@@ -23,6 +23,7 @@ type tail struct {
 	shares   bool                   // they begin many effects at a time, whose intents share a transaction
 	hidden   *hidden                // what is kept out of the record; nil: nothing
 	more     []func(*session) error // what is done in the transaction of what is pending
+	stops    []func(*session) error // what forbids it
 
 	// begin enters the run with its first flush; then nil. begun is closed when that was told: refused is why there is no
 	// run, if there is none.
@@ -72,6 +73,7 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		also, told = t.beginning(also, told)
 	}
 	c := &change{run: t.n, epoch: t.epoch, events: events, chained: true, sync: durable || t.durable, also: t.with(also)}
+	c.stops, t.stops = inOrder(t.stops), nil
 	c.done = func(err error) {
 		if err == nil {
 			t.sure(events)
@@ -91,6 +93,21 @@ func (t *tail) flush(durable bool, also func(*session) error, told func(error)) 
 		return t.file.journal.stir
 	}
 	return t.file.journal.help
+}
+
+// inOrder does one after the other; nil: there is none.
+func inOrder(list []func(*session) error) func(*session) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return func(s *session) error {
+		for _, do := range list {
+			if err := do(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // withMore adds what is to be done with the pending events.

@@ -24,6 +24,9 @@ type change struct {
 	events  []patterns.Event
 	chained bool
 	sync    bool // must survive power loss
+	// stops refuses the change where a kill switch forbids it; nil: none may. looks: one is on, and it is looked which.
+	stops func(*session) error
+	looks bool
 	// also runs before the events are inserted; nil: nothing. A [refusal] concerns this change alone, any other error is
 	// the file's and fails all that share the transaction. It must not wait for anything.
 	also func(*session) error
@@ -162,7 +165,11 @@ func (j *journal) transact(batch []*change) (refused []error, err error) {
 	}
 	j.refused = j.refused[:0]
 	if len(batch) == 1 && batch[0].plain() {
-		return j.statement(batch[0])
+		refused, err := j.statement(batch[0])
+		if err != nil || !batch[0].mayBeStopped(refused[0]) {
+			return refused, err
+		}
+		j.refused = j.refused[:0]
 	}
 	if _, err := j.writer.exec("BEGIN IMMEDIATE"); err != nil {
 		return nil, err
@@ -191,7 +198,13 @@ func (j *journal) transact(batch []*change) (refused []error, err error) {
 
 // plain says that one statement does the change: it takes itself back where it is refused.
 func (c *change) plain() bool {
-	return c.also == nil && len(c.events) > 0 && len(c.events) <= len(inserts)
+	return c.also == nil && len(c.events) > 0 && len(c.events) <= len(inserts) && !c.looks && (c.stops == nil || c.epoch > 0)
+}
+
+// mayBeStopped reports whether a plain change was refused because of a kill switch, perhaps: it is then done the long way.
+func (c *change) mayBeStopped(refused error) bool {
+	c.looks = c.stops != nil && errors.Is(refused, errFenced)
+	return c.looks
 }
 
 // statement is a transaction of one plain change, which needs no more than its statement.
@@ -251,7 +264,10 @@ func (j *journal) apply(c *change, shared bool) (own, err error) {
 		}
 	}
 	if c.plain() {
-		return j.alone(c, j.append(c, c.epoch > 0))
+		own, err := j.alone(c, j.append(c, c.epoch > 0))
+		if err != nil || !shared || !c.mayBeStopped(own) {
+			return own, err
+		}
 	}
 	if c.epoch > 0 {
 		holds, err := j.holds(c)
@@ -300,8 +316,11 @@ func (j *journal) both(c *change) (err error) {
 			err = fmt.Errorf("%w: a change panicked: %v\n%s", patterns.ErrJournal, r, debug.Stack())
 		}
 	}()
-	if c.also != nil {
-		if err := c.also(j.writer); err != nil {
+	for _, do := range []func(*session) error{c.stops, c.also} {
+		if do == nil {
+			continue
+		}
+		if err := do(j.writer); err != nil {
 			return err
 		}
 	}
@@ -315,8 +334,8 @@ func (j *journal) holds(c *change) (bool, error) {
 	return epoch == c.epoch, err
 }
 
-// inserts are the statements for so many events at once, plain and fenced.
-var inserts = [...][2]string{{insert1, insertFenced1}, {insert2, insertFenced2}, {insert3, insertFenced3}}
+// inserts are the statements for so many events at once, plain, fenced and guarded.
+var inserts = [...][3]string{{insert1, insertFenced1, insertGuarded1}, {insert2, insertFenced2, insertGuarded2}, {insert3, insertFenced3, insertGuarded3}}
 
 // append inserts the events, as many in one statement as there are statements for.
 func (j *journal) append(c *change, fenced bool) error {
@@ -332,7 +351,10 @@ func (j *journal) append(c *change, fenced bool) error {
 	for rest := c.events; len(rest) > 0; {
 		n := min(len(rest), len(inserts))
 		query := inserts[n-1][0]
-		if fenced {
+		switch {
+		case fenced && c.stops != nil:
+			query = inserts[n-1][2]
+		case fenced:
 			query = inserts[n-1][1]
 		}
 		changed, err := j.writer.exec(query, j.columns(c, rest[:n], fenced)...)

@@ -1,0 +1,13 @@
+package local
+
+// The statements of kill switches and business keys. They are read by the same test as those of queries.go.
+const (
+	selectSwitches = "SELECT tool, pattern, reason, by, channel, assurance, at FROM switches ORDER BY at, tool, pattern"
+	insertSwitch   = "INSERT INTO switches (tool, pattern, reason, by, channel, assurance, at) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET reason = excluded.reason, by = excluded.by, channel = excluded.channel, assurance = excluded.assurance, at = excluded.at"
+	deleteSwitch   = "DELETE FROM switches WHERE tool = ? AND pattern = ?"
+
+	selectActed = "SELECT args, n, effect, body FROM acted WHERE tool = ? AND once = ?"
+	insertActed = "INSERT INTO acted (tool, once, args, n, effect) VALUES (?,?,?,?,?)"
+	updateActed = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND effect IN (?, ?)"
+	deleteActed = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND effect IN (?, ?) AND body IS NULL"
+)

@@ -1,0 +1,22 @@
+-- Migration 4: kill switches, and what was done under business keys. The tables are strict as those of migration 2 are.
+
+CREATE TABLE switches (
+	tool      TEXT NOT NULL,    -- whose calls it stops, or
+	pattern   TEXT NOT NULL,    -- whose runs; both empty: everything
+	reason    TEXT NOT NULL,
+	by        TEXT NOT NULL,
+	channel   TEXT NOT NULL,
+	assurance TEXT NOT NULL,
+	at        INTEGER NOT NULL, -- microseconds since 1970
+	PRIMARY KEY (tool, pattern)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE acted (                   -- the first act under each business key; nothing prunes it
+	tool   TEXT NOT NULL,
+	once   TEXT NOT NULL,          -- the key
+	args   BLOB NOT NULL,          -- SHA-256 of the whole arguments
+	n      INTEGER NOT NULL,       -- the run that has it
+	effect TEXT NOT NULL,          -- the key of the call in that run
+	body   BLOB,                   -- the outcome as the record has it; NULL: in flight or in doubt
+	PRIMARY KEY (tool, once)
+) STRICT;
