@@ -125,6 +125,7 @@ func PatternOf(kind gateway.Kind) (Pattern, bool) {
 		gateway.Routing:           Route,
 		gateway.Supervisor:        Supervise,
 		gateway.Planning:          Plan,
+		gateway.Call:              Call,
 	}[kind]
 	return p, ok
 }

@@ -35,6 +35,8 @@ func listingOf(spec patterns.Spec) listing {
 	switch spec.Kind {
 	case gateway.Planning:
 		return planListing(spec)
+	case gateway.Call:
+		return singleListing(spec)
 	case gateway.TaskDecomposition:
 		return listing{
 			title: "Plan and carry out a goal",
@@ -86,8 +88,13 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Spec.Catalog == nil {
 		return nil, errors.New("no catalog")
 	}
-	if p.Spec.Kind == gateway.Planning {
+	switch p.Spec.Kind {
+	case gateway.Planning:
 		if err := checkPlanning(p.Spec); err != nil {
+			return nil, err
+		}
+	case gateway.Call:
+		if err := checkSingle(p.Spec); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +114,8 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{
-		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), s.handling()), demo: reach.demo, model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
+		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), ofCall(p.Spec, s.handling())), demo: reach.demo,
+		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
 	}
 	if p.Model != nil {
 		t.model, t.answers = p.Model.Name(), p.Model
