@@ -24,16 +24,16 @@ const jsonType = "application/json"
 func (s *Server) addResources() {
 	s.addResource(catalogURI, "catalog", "What may be called",
 		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.",
-		func() (json.RawMessage, error) { return s.newest().catalog.whole() })
+		func(ctx context.Context) (json.RawMessage, error) { return s.newest().catalog.whole(ctx) })
 	s.addResource(reasonsURI, "stop-reasons", "Stop reasons",
 		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.",
-		func() (json.RawMessage, error) { return s.newest().reasons() })
+		func(context.Context) (json.RawMessage, error) { return s.newest().reasons() })
 }
 
-func (s *Server) addResource(uri, name, title, description string, text func() (json.RawMessage, error)) {
+func (s *Server) addResource(uri, name, title, description string, text func(context.Context) (json.RawMessage, error)) {
 	r := mcp.NewResource(uri, name, mcp.WithResourceTitle(title), mcp.WithResourceDescription(description), mcp.WithMIMEType(jsonType))
 	s.mcp.AddResource(r, func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		body, err := text()
+		body, err := text(ctx)
 		if err != nil {
 			return nil, s.fault(ctx, err)
 		}

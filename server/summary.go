@@ -106,6 +106,9 @@ func (a account) refusal() string {
 // why tells why a run stopped, in the registry's words.
 func (a account) why() string {
 	reason := shownReason(a.StopReason)
+	if why := a.ownToolStop(); why != "" {
+		return why
+	}
 	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")

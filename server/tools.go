@@ -54,6 +54,14 @@ func listingOf(spec patterns.Spec) listing {
 			use: "for independent parts at once",
 		}
 	case gateway.Routing:
+		if !reachOf(spec).demo {
+			return listing{
+				title: "Route a ticket to a specialist",
+				description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
+					"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
+				use: "for one expert",
+			}
+		}
 		return listing{
 			title: "Route a ticket to a specialist",
 			description: "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
@@ -62,6 +70,15 @@ func listingOf(spec patterns.Spec) listing {
 			use: "for one expert",
 		}
 	case gateway.Supervisor:
+		if !reachOf(spec).demo {
+			return listing{
+				title: "Act under supervision",
+				description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
+					"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
+					"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
+				use: "when something is changed",
+			}
+		}
 		return listing{
 			title: "Refund under supervision",
 			description: "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
