@@ -172,6 +172,14 @@ func (g *Gate) Question(p Proposal) Question {
 	return q
 }
 
+// Proposed are arguments as a person was shown and perhaps changed them, less those that the configuration sets. One of these
+// that they changed stays, and no ruling lets that through.
+func (g *Gate) Proposed(tool string, args map[string]any) map[string]any {
+	t, _ := g.config.Catalog.Tool(tool) // without one nothing is set
+	rest, _ := t.Proposed(args)
+	return rest
+}
+
 // filled is a proposal with the defaults of its tool: what is judged, hashed and sent.
 func (g *Gate) filled(p Proposal) Proposal {
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
