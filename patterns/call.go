@@ -2,28 +2,68 @@ package patterns
 
 import (
 	"patterngate/gateway"
+	"patterngate/ijson"
 )
 
-// Call makes one gated call of one tool, without an intent and without a model (spec/surface.md section 2, kind call).
+// CallRow is the trace row of a single call.
+type CallRow struct {
+	Tool             string `json:"tool"`
+	ArgsHash         string `json:"args_hash"`
+	OK               bool   `json:"ok"`
+	Attempts         int    `json:"attempts,omitempty"` // where the call was made again
+	ObservationError string `json:"observation_error,omitempty"`
+	StopReason       string `json:"stop_reason,omitempty"`
+
+	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+}
+
+// Call makes the one call that its caller wants, of the tool that its Spec names, through the same gate as any other (spec/
+// config.md section 7, kind call). There is no intent and no model.
 func Call(run Run, spec Spec, task Task) Result {
-	l := begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+	c := single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
-	}})
-	l.byCaller = true
-	l.soFar = func() Result { return l.end(nil) }
-	permit, human, refused := l.admitted(PhaseCall, gateway.Proposal{Tool: spec.Tool, Args: task.Args, Attempt: 1})
-	if refused != nil {
-		result := l.end(refused)
-		result.Human = human
-		return result
+	}})}
+	c.total = 1
+	c.soFar = func() Result { return c.result(nil) }
+	return c.result(c.make())
+}
+
+// single is the log of one single call.
+type single struct {
+	*log
+	observation any
+}
+
+// make admits the call, makes it and keeps what it returned: one trace row whatever happens.
+func (c *single) make() *stop {
+	args := c.task.Args
+	if args == nil {
+		args = map[string]any{}
 	}
-	out := l.called(l.effect(PhaseCall, spec.Tool), permit)
+	row := CallRow{Tool: c.spec.Tool, ArgsHash: ijson.ArgsHash(args)}
+	failed := func(s *stop) *stop {
+		row.StopReason = s.reason
+		c.trace = append(c.trace, row)
+		return s
+	}
+	permit, human, refused := c.admitted(PhaseCall, gateway.Proposal{Tool: c.spec.Tool, Args: args, Attempt: 1})
+	if row.HumanApproval = human; refused != nil {
+		return failed(refused)
+	}
+	row.ArgsHash = permit.Hash()
+	out := c.called(c.effect(PhaseCall, c.spec.Tool), permit)
 	if out.State != OK {
-		result := l.end(stopped(PhaseCall, callReason(gateway.ToolFamily, permit, out)))
-		result.Human = human
-		return result
+		return failed(stopped(PhaseCall, callReason(gateway.ToolFamily, permit, out)))
 	}
-	result := l.end(nil)
-	result.Observation, result.Human = out.Output, human
-	return result
+	row.OK = true
+	row.ObservationError, _ = gateway.Reported(out.Output)
+	c.trace = append(c.trace, row)
+	c.observation = shown(out.Output, out.Bytes)
+	return nil
+}
+
+func (c *single) result(s *stop) Result {
+	r := c.end(s)
+	r.Observation = c.observation
+	return r
 }

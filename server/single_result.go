@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // How the result of a call of one tool is shown: the observation stands in a member of its own, and what only plans, models and
@@ -56,6 +57,19 @@ func (a account) returned(e *Envelope) {
 		observation := shownObservation(a.Observation)
 		e.Observation = &observation
 	}
+	if a.Spec.Kind == gateway.Call && e.Human == nil {
+		e.Human = a.singleRow().HumanApproval
+	}
+}
+
+// singleRow is what the run says of its one call; zero where none was begun.
+func (a account) singleRow() patterns.CallRow {
+	for _, row := range a.Trace {
+		if row, ok := row.(patterns.CallRow); ok {
+			return row
+		}
+	}
+	return patterns.CallRow{}
 }
 
 // singleOutcome tells how a call of one tool came to its end.
@@ -70,16 +84,10 @@ func (a account) singleOutcome() string {
 
 // attempts tells how often the tool was called, if more than once.
 func (a account) attempts() string {
-	n := 0
-	for _, e := range a.Ledger {
-		if e.Tool == a.Spec.Tool {
-			n++
-		}
+	if row := a.singleRow(); row.Attempts > 1 {
+		return fmt.Sprintf(", in attempt %d", row.Attempts)
 	}
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(", in attempt %d", n)
+	return ""
 }
 
 // longResult tells where the whole of a long result is.
