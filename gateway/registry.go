@@ -18,7 +18,8 @@ var (
 	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Planning, nil}, {Call, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
 	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest, clRequest}
 	calls      = slices.Concat(requests, at(dcRequest), runsRequests, at(listRequest))
-	naming     = slices.Concat(requests, runsRequests[1:])
+	knowing    = slices.DeleteFunc(slices.Clone(calls), ofOneTool) // of one tool the gate knows the arguments
+	naming     = slices.DeleteFunc(slices.Concat(requests, runsRequests[1:]), ofOneTool)
 	finding    = slices.Concat(at(dcRequest), runsRequests, continuing)
 	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun, plBegun, clRun}
@@ -30,11 +31,14 @@ var (
 
 func at(p ...Place) []Place { return p }
 
+// ofOneTool is the place of requests whose arguments are one tool's, and so the gate's to judge.
+func ofOneTool(p Place) bool { return p.Kind == Call }
+
 // registry holds every stop reason there is (spec/surface.md section 4). A row is added with the code that can
 // return it and with the test that gets it over MCP.
 var registry = slices.Concat(
 	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
-	rows("invalid_request:", calls, ExitRequest, NextFix,
+	rows("invalid_request:", knowing, ExitRequest, NextFix,
 		"unknown_field:N", "The call has an argument N that the tool does not know."),
 	rows("invalid_request:", naming, ExitRequest, NextFix,
 		"missing:N", "The argument N is required, and absent or blank."),

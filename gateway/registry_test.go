@@ -48,8 +48,9 @@ const (
 // did not approve end tasks.
 const stopReasons = `
 TD , OR , RT , SV , PL , C , DC , RS , RL |0|answer_user|success
-TD request, OR request, RT request, SV request, PL request, C request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
-TD request, OR request, RT request, SV request, PL request, C request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
+TD request, OR request, RT request, SV request, PL request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
+TD request, OR request, RT request, SV request, PL request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:unknown_field:gaol
+TD request, OR request, RT request, SV request, PL request, C request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
 RT request, SV request, PL request, DC request, RS request, RW request, RC request|2|call or tell_user|invalid_request:not_found:names
 RT request, SV request, PL request|2|fix_and_retry|invalid_request:mismatch:goal
 TD request, OR request, RT request, SV request, PL request, C request|2|fix_and_retry|invalid_request:reused:idempotency_key

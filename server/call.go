@@ -40,4 +40,6 @@ type call struct {
 
 	Wait *time.Duration // how long the call waits for its run, as it says; nil: it does not say
 	Key  string         // its idempotency key; "" for none
+
+	Off *patterns.Switch // the kill switch that stopped the run; nil: none, or it is not known
 }

@@ -14,10 +14,10 @@ const maxCompletions = 100
 type completer struct{ server *Server }
 
 // CompletePromptArgument offers the pattern's own values that begin as the argument does, whatever the case. An unknown
-// prompt or argument has none.
+// prompt or argument has none, nor has a pattern that reaches nothing make-believe: the values are the demo's.
 func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	for _, p := range c.server.config.Patterns {
-		if p.Spec.Name == name {
+	for _, p := range c.server.newest().config.Patterns {
+		if p.Spec.Name == name && reachOf(p.Spec).demo {
 			return completion(p.Completions[a.Name], a.Value), nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"patterngate/ijson"
 )
@@ -70,7 +71,7 @@ func (s *scratch) ordinary() bool {
 // view is an envelope on its way to be shown. Its observations are encoded once, for both channels.
 type view struct {
 	Envelope
-	observations []observation // of History, row by row; BadObservation's is the last
+	observations []observation // of History, row by row; then BadObservation's, and the one of kind call
 	squeezed     int           // how often the rest was squeezed
 	raw          int           // bytes of the raw values
 	space        *scratch
@@ -88,7 +89,7 @@ func (o observation) long() bool {
 }
 
 func newView(e Envelope, lent *scratch) (*view, error) {
-	v := &view{Envelope: e, observations: make([]observation, len(e.History)+1), space: lent}
+	v := &view{Envelope: e, observations: make([]observation, len(e.History)+2), space: lent}
 	space := lent.observations[:0]
 	for i := range v.observations {
 		o, ok := v.observed(i)
@@ -119,15 +120,19 @@ func newView(e Envelope, lent *scratch) (*view, error) {
 	return v, nil
 }
 
-// observed is the i-th row's observation, or after the last row the bad one.
+// observed is the i-th row's observation, or after the last row the bad one, then the one of kind call.
 func (v *view) observed(i int) (any, bool) {
 	if i < len(v.History) {
 		return observed(v.History[i])
 	}
-	if v.BadObservation == nil {
+	alone := v.BadObservation
+	if i > len(v.History) {
+		alone = v.Observation
+	}
+	if alone == nil {
 		return nil, false
 	}
-	return *v.BadObservation, true
+	return *alone, true
 }
 
 // channels are structuredContent and text as they now stand. They lie in the lent space, until channels are made anew.
@@ -146,6 +151,10 @@ func (v *view) channels() (structured, text []byte, err error) {
 		var bad any = v.observations[len(v.History)].text
 		e.BadObservation = &bad
 	}
+	if e.Observation != nil {
+		var returned any = v.observations[len(v.History)+1].text
+		e.Observation = &returned
+	}
 	structured, err = appendJSON(v.space.structured[:0], e)
 	text = v.Envelope.text(v.space.text[:0], v.observations)
 	v.space.structured, v.space.text = structured, text
@@ -163,10 +172,11 @@ func (v *view) withoutRows(limit int) (int, error) {
 	bare.space = newScratch() // the channels of v are still wanted
 	bare.History, bare.Trace = []any{}, []any{}
 	bare.HistoryOmitted, bare.TraceOmitted = len(v.History), len(v.Trace)
-	bad := len(v.History)
-	bare.observations = []observation{v.observations[bad]}
-	if bare.observations[0].long() {
-		bare.cutTo(0, lastHead)
+	bare.observations = slices.Clone(v.observations[len(v.History):])
+	for i, o := range bare.observations {
+		if o.long() {
+			bare.cutTo(i, lastHead)
+		}
 	}
 	structured, text, err := bare.channels()
 	return bare.over(structured, text, limit), err

@@ -19,17 +19,19 @@ import (
 // (spec/surface.md section 2). It runs nothing, and nothing is recorded of it.
 const catalogTool = "describe_catalog"
 
-// describer is [catalogTool] as it is served. All but the pages it keeps is made once. It is safe for concurrent use.
+// describer is [catalogTool] as it is served. All but the pages it keeps, and whether tools can be called by now, is made once.
+// It is safe for concurrent use.
 type describer struct {
 	server    *Server
-	directory func() *directory // made when first asked for: a start does not pay for it
+	directory func() *directory               // made when first asked for: a start does not pay for it
+	still     func() (json.RawMessage, error) // the whole of a catalog that does not change, made when first read
 	declared  mcp.Tool
 	cursors   cursors
 	pages     pages
 }
 
 func newDescriber(s *Server) (*describer, error) {
-	if err := checkNames(s.config.Patterns); err != nil {
+	if err := checkNames(s.config.Patterns, s.config.Catalog); err != nil {
 		return nil, err
 	}
 	input, err := describeInputSchema(s.config.Patterns)
@@ -37,7 +39,8 @@ func newDescriber(s *Server) (*describer, error) {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
 	d := &describer{server: s, cursors: newCursors()}
-	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.ResultBytes/2) })
+	d.directory = sync.OnceValue(func() *directory { return newDirectory(s.config.Patterns, s.config.Catalog, s.config.ResultBytes/2) })
+	d.still = sync.OnceValues(func() (json.RawMessage, error) { return d.wholeNow("") })
 	d.declared = mcp.NewToolWithRawSchema(catalogTool, "Lists the tools behind the gate: what each does, its arguments, whether it "+
 		"reads, writes or destroys, which patterns may use it and whether a person may be asked. Use it before you write a plan, "+
 		"route or actions by hand.", input)
@@ -55,7 +58,8 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 		}
 	}()
 	asked := question{d.server.principalOf(ctx), string(req.Params.RawArguments), d.server.readsStructured(ctx)}
-	if shown := d.pages.get(asked); shown != nil {
+	off := d.server.switchedOff(ctx)
+	if shown := d.pages.get(asked); shown != nil && off == "" {
 		return shown, nil
 	}
 	s, c, problems := d.take(req.Params.RawArguments, asked.principal)
@@ -65,12 +69,15 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 	if ctx.Err() != nil {
 		return nil, errCanceled
 	}
-	structured, text, err := d.page(s, d.server.config.ResultBytes)
+	structured, text, err := d.page(s, off, d.server.config.ResultBytes)
 	if err != nil {
 		return nil, d.server.fault(ctx, err)
 	}
 	if asked.structured {
 		text = firstLines(text)
+	}
+	if d.directory().lives || off != "" { // it may be otherwise the next time
+		return &mcp.CallToolResult{RawStructuredContent: structured, Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
 	}
 	return d.pages.keep(asked, structured, text), nil
 }
@@ -98,7 +105,7 @@ func (d *describer) refuse(ctx context.Context, c call, problems []gateway.Probl
 // errReservedName is why a pattern cannot have the name of a tool that every server has.
 var errReservedName = errors.New("the name is taken by a tool of the server's own")
 
-// pages are answers that were given, kept until they are too many: what a catalog holds never changes, and encoding it
+// pages are answers that were given, kept until they are too many: what most catalogs hold never changes, and encoding it
 // is most of what an answer costs. The zero pages are empty. They are safe for concurrent use.
 type pages struct {
 	mu    sync.RWMutex

@@ -22,7 +22,7 @@ var catalogCalls = map[string]string{
 // raw JSON, which mcp-go encodes the quickest.
 func echoOf(b testing.TB, s *Server) *mcpserver.MCPServer {
 	b.Helper()
-	structured, text, err := s.catalog.page(search{pattern: -1, limit: 9}, defaultResultBytes)
+	structured, text, err := s.catalog.page(search{pattern: -1, limit: 9}, "", defaultResultBytes)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func BenchmarkDescribe(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			asked, _, _ := s.catalog.take(json.RawMessage(`{"limit":9}`), "local:0")
-			if _, _, err := s.catalog.page(asked, defaultResultBytes); err != nil {
+			if _, _, err := s.catalog.page(asked, "", defaultResultBytes); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -60,7 +60,7 @@ func TestDescribeFits(t *testing.T) {
 		cursor := ""
 		for range len(want) {
 			r := asking(t, s, "p", `{"limit":100,"cursor":"`+cursor+`"}`)
-			structured, text, err := s.catalog.page(search{pattern: -1, from: len(walked), limit: 100}, most)
+			structured, text, err := s.catalog.page(search{pattern: -1, from: len(walked), limit: 100}, "", most)
 			if err != nil || len(structured) > most || len(text) > most {
 				t.Fatalf("at %d: channels of %d and %d bytes, want at most %d; %v", len(walked), len(structured), len(text), most, err)
 			}
@@ -73,7 +73,7 @@ func TestDescribeFits(t *testing.T) {
 		if diff := cmp.Diff(want, walked); diff != "" {
 			t.Errorf("%d bytes: the pages together (-want +got):\n%s", most, diff)
 		}
-		whole, err := s.catalog.whole()
+		whole, err := s.catalog.whole(t.Context())
 		if err != nil || len(whole) > maxResource || !json.Valid(whole) {
 			t.Errorf("the resource has %d bytes, want at most %d; %v", len(whole), maxResource, err)
 		}
@@ -217,7 +217,7 @@ func FuzzDescribe(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		structured, text, err := s.catalog.page(asked, defaultResultBytes)
+		structured, text, err := s.catalog.page(asked, "", defaultResultBytes)
 		if err != nil || !json.Valid(structured) || max(len(structured), len(text)) > defaultResultBytes {
 			t.Fatalf("page of %q: %d and %d bytes, %v", raw, len(structured), len(text), err)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,12 +22,13 @@ type part struct {
 
 func (p part) shown() []int { return p.found[p.from:p.to] }
 
-// page presents what a search found, in both channels, each of at most most bytes unless one tool alone takes more.
-func (d *describer) page(s search, most int) (structured json.RawMessage, text string, err error) {
+// page presents what a search found, in both channels, each of at most most bytes unless one tool alone takes more. off says
+// what is switched off by now.
+func (d *describer) page(s search, off string, most int) (structured json.RawMessage, text string, err error) {
 	listed := d.directory()
 	p := listed.part(s, most)
 	e := Envelope{
-		Status: statusOK, StopReason: "success", Summary: listed.summary(p), Next: next{Action: actionDone}, Demo: listed.demo,
+		Status: statusOK, StopReason: "success", Summary: withRoom(listed.summary(p), off), Next: next{Action: actionDone}, Demo: listed.demo,
 		tool: catalogTool,
 	}
 	cursor := ""
@@ -61,7 +63,7 @@ func (d *directory) part(s search, most int) part {
 	}
 	for p.to < len(p.found) && p.to-p.from < s.limit {
 		e, users := d.tools[p.found[p.to]], len(p.users)
-		row, line = row+len(e.row)+1, line+len(e.line)
+		row, line = row+e.rowSize()+1, line+e.lineSize()
 		for _, i := range e.patterns {
 			use(i)
 		}
@@ -83,7 +85,13 @@ func (d *directory) summary(p part) string {
 	}
 	said := count(total, "tool") + " found."
 	if p.pattern < 0 && !p.filtered() {
-		said = fmt.Sprintf("%s may be called, by %s.", count(total, "tool"), count(len(d.patterns), "pattern"))
+		said = fmt.Sprintf("%s may be called, by %s.", count(total-d.unused, "tool"), count(len(d.patterns), "pattern"))
+		if d.unused > 0 {
+			said += fmt.Sprintf(" %d more are behind the gate, for no pattern.", d.unused)
+		}
+	}
+	if n := d.notReady(p); n > 0 {
+		said += fmt.Sprintf(" %s shown cannot be called now; state and why say more.", count(n, "tool"))
 	}
 	if p.met < len(p.words) {
 		said += fmt.Sprintf(" None meets all %d words of the query; shown is what meets %d.", len(p.words), p.met)
@@ -98,6 +106,17 @@ func (d *directory) summary(p part) string {
 		said += " Call again with cursor for more."
 	}
 	return said
+}
+
+// notReady is how many of the tools shown cannot be called by now.
+func (d *directory) notReady(p part) int {
+	n := 0
+	for _, i := range p.shown() {
+		if state, _ := d.tools[i].state(); state != stateReady {
+			n++
+		}
+	}
+	return n
 }
 
 // nothing tells why no tool was found.
@@ -120,7 +139,7 @@ func (d *directory) appendRows(envelope []byte, p part, cursor string) []byte {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, d.tools[i].row...)
+		dst = d.tools[i].appendRow(dst)
 	}
 	dst = append(dst, `],"patterns":[`...)
 	for n, i := range p.users {
@@ -141,7 +160,7 @@ func (d *directory) appendLines(dst []byte, p part, cursor string) []byte {
 	if len(p.shown()) > 0 {
 		dst = append(dst, "\nTOOLS (arguments | effect | whether a person is asked | patterns that may use it | what it does)\n"...)
 		for _, i := range p.shown() {
-			dst = append(dst, d.tools[i].line...)
+			dst = d.tools[i].appendLine(dst)
 		}
 		dst = bytes.TrimSuffix(dst, []byte("\n"))
 	}
@@ -163,7 +182,15 @@ const maxResource = 1 << 20
 
 // whole is the answer to a call without arguments, as if pages had hardly an end. It has no cursor, which would be
 // somebody's.
-func (d *describer) whole() (json.RawMessage, error) {
-	structured, _, err := d.page(search{pattern: -1, limit: len(d.directory().tools)}, maxResource)
+func (d *describer) whole(ctx context.Context) (json.RawMessage, error) {
+	off := d.server.switchedOff(ctx)
+	if d.directory().lives || off != "" {
+		return d.wholeNow(off)
+	}
+	return d.still()
+}
+
+func (d *describer) wholeNow(off string) (json.RawMessage, error) {
+	structured, _, err := d.page(search{pattern: -1, limit: len(d.directory().tools)}, off, maxResource)
 	return structured, err
 }

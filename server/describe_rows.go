@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,16 +18,20 @@ type directory struct {
 	tools    []entry         // by name
 	patterns []offeredAs     // in the order in which they are served
 	place    map[string]bool // the names in tools
+	unused   int             // of the tools, no pattern may use
 	demo     bool            // one of them is make-believe
+	lives    bool            // whether one of them can be called changes
 }
 
 // entry is one tool behind the gate, as describe_catalog shows it in both channels.
 type entry struct {
 	name     string
-	patterns []int    // that may use it, by their place in the directory
-	words    []string // of its name and description, by which it is found
-	row      json.RawMessage
-	line     []byte // with its line's end
+	patterns []int           // that may use it, by their place in the directory
+	words    []string        // of its name and description, by which it is found
+	row      json.RawMessage // without its end, which is its state
+	line     []byte          // up to where its state stands
+	rest     []byte          // of the line, with its end
+	ready    func() catalog.Readiness
 }
 
 // offeredAs is one pattern, likewise.
@@ -44,9 +49,10 @@ type toolRow struct {
 	Effect      string          `json:"effect"`
 	Idempotent  bool            `json:"idempotent"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	Server      string          `json:"server,omitempty"` // where it is; "" of the demo's
 	Patterns    []string        `json:"patterns"`
 	Person      string          `json:"person"`
-	State       string          `json:"state"`
+	// Two more come last and are not kept: state, and why where that is not ready.
 }
 
 // patternRow is a pattern there.
@@ -57,25 +63,34 @@ type patternRow struct {
 	Approver string             `json:"approver,omitempty"` // of one that asks people
 }
 
-// stateReady is the one state that a tool can have while all of them are our own.
+// stateReady is the state of a tool that can be called.
 const stateReady = "ready"
 
-// newDirectory lists the tools that a pattern may both name and call. No row is longer than most bytes.
-func newDirectory(offered []Pattern, most int) *directory {
+// newDirectory lists the tools that a pattern may both name and call, and all that there are besides. No row is longer than
+// most bytes.
+func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory {
 	d := &directory{place: map[string]bool{}}
 	tools, users := usable(offered)
+	for _, name := range all.Names() {
+		if t, _ := all.Tool(name); users[name] == nil {
+			tools = append(tools, t)
+			d.unused++
+		}
+	}
+	slices.SortFunc(tools, func(a, b catalog.Tool) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range offered {
 		d.patterns = append(d.patterns, newOfferedAs(p.Spec))
 	}
 	for _, t := range tools {
 		d.place[t.Name] = true
 		d.demo = d.demo || t.Demo
+		d.lives = d.lives || t.Ready != nil
 		d.tools = append(d.tools, newEntry(t, offered, users[t.Name], most))
 	}
 	return d
 }
 
-// usable are the tools that a pattern may both name and call, by name, and by which patterns.
+// usable are the tools that a pattern may both name and call, and by which patterns.
 func usable(offered []Pattern) (tools []catalog.Tool, users map[string][]int) {
 	users = map[string][]int{}
 	for i, p := range offered {
@@ -89,13 +104,16 @@ func usable(offered []Pattern) (tools []catalog.Tool, users map[string][]int) {
 			users[t.Name] = append(users[t.Name], i)
 		}
 	}
-	slices.SortFunc(tools, func(a, b catalog.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, users
 }
 
-// checkNames reports names by which two patterns mean different tools: one of them would hide the other.
-func checkNames(offered []Pattern) error {
+// checkNames reports names by which two patterns, or a pattern and the whole catalog, mean different tools: one of them would
+// hide the other.
+func checkNames(offered []Pattern, all *catalog.Catalog) error {
 	named := map[string]catalog.Tool{}
+	for _, name := range all.Names() {
+		named[name], _ = all.Tool(name)
+	}
 	for _, p := range offered {
 		for _, t := range toolsOf(p.Spec) {
 			if other, there := named[t.Name]; there && !sameTool(other, t) {
@@ -114,12 +132,16 @@ func sameTool(a, b catalog.Tool) bool {
 
 // newEntry encodes a tool for both channels.
 func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
-	e := entry{name: t.Name, patterns: users, words: wordsOf(t.Name + " " + t.Description)}
+	e := entry{name: t.Name, patterns: users, words: wordsOf(t.Name + " " + t.Description), ready: t.Ready}
 	row := toolRow{
 		Name: t.Name, Title: titled(t), Description: t.Description, Effect: string(t.Effect), Idempotent: t.Idempotent,
-		Person: string(asksOf(t.Name, offered, users)), State: stateReady,
+		Person: string(asksOf(t.Name, offered, users)), Server: t.Server, Patterns: []string{},
 	}
+	most -= stateRoom
 	hidden := []string{requestID}
+	if len(users) == 0 {
+		hidden = nil
+	}
 	for _, i := range users {
 		row.Patterns = append(row.Patterns, offered[i].Spec.Name)
 		if offered[i].Spec.Kind != gateway.Orchestrator {
@@ -130,8 +152,58 @@ func newEntry(t catalog.Tool, offered []Pattern, users []int, most int) entry {
 	if e.row, _ = appendJSON(nil, row); len(e.row) > most { // texts and a schema are always JSON
 		e.row, _ = appendJSON(nil, row.cut(most))
 	}
-	e.line = row.text(t, hidden, most)
+	e.row = bytes.TrimSuffix(e.row, []byte("}"))
+	e.line, e.rest = row.text(t, hidden, most)
 	return e
+}
+
+// What is shown of a tool's state, in bytes: why it is not ready, and the room for all of it in a row and in a line.
+const (
+	maxState  = 200
+	stateRoom = maxState + 64
+)
+
+// state is the tool's state by now, and why where it is not ready.
+func (e entry) state() (state, why string) {
+	if e.ready == nil {
+		return stateReady, ""
+	}
+	now := e.ready()
+	if now.State == catalog.Ready {
+		return stateReady, ""
+	}
+	return string(now.State), short(now.Why, maxState)
+}
+
+// appendRow adds the row as it is by now.
+func (e entry) appendRow(dst []byte) []byte {
+	state, why := e.state()
+	dst = appendText(append(append(dst, e.row...), `,"state":`...), state)
+	if why != "" {
+		dst = appendText(append(dst, `,"why":`...), why)
+	}
+	return append(dst, '}')
+}
+
+// appendLine adds the line as it is by now. Only what cannot be called has its state there.
+func (e entry) appendLine(dst []byte) []byte {
+	dst = append(dst, e.line...)
+	if state, why := e.state(); state != stateReady {
+		dst = appendVisible(append(dst, state...), ": "+why)
+		dst = append(dst, " | "...)
+	}
+	return append(dst, e.rest...)
+}
+
+// rowSize and lineSize are the most that the tool takes in either channel, in bytes.
+func (e entry) rowSize() int  { return len(e.row) + e.stateSize(len(`,"state":"ready"}`)) }
+func (e entry) lineSize() int { return len(e.line) + len(e.rest) + e.stateSize(0) }
+
+func (e entry) stateSize(ready int) int {
+	if e.ready == nil {
+		return ready
+	}
+	return stateRoom
 }
 
 // cut is the row with the beginnings of its schema and its words, which are all that may be long.
@@ -151,6 +223,9 @@ func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
 	for _, i := range users {
 		said[offered[i].Spec.Asks(tool)] = true
 	}
+	if len(users) == 0 { // nothing may call it
+		return gateway.AsksNever
+	}
 	if len(said) != 1 {
 		return gateway.AsksMaybe
 	}
@@ -160,23 +235,33 @@ func asksOf(tool string, offered []Pattern, users []int) gateway.Asks {
 	return gateway.AsksMaybe
 }
 
-// text is the row as a line: name and arguments, effect, person, patterns, and what it does. Arguments of which the
+// text is the row as a line: name and arguments, effect, person, patterns, and then what it does. Arguments of which the
 // signature does not say all are followed by their schema.
-func (r toolRow) text(t catalog.Tool, hidden []string, most int) []byte {
+func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []byte) {
 	effect := r.Effect
 	if r.Idempotent && r.Effect != string(catalog.Read) {
 		effect += ", idempotent"
 	}
-	line := appendVisible([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
-	line = append(line, " | "+effect+" | person "+r.Person+" | "+strings.Join(r.Patterns, ", ")+" | "...)
-	line = appendVisible(line, ijson.Words(r.Description))
+	if r.Server != "" {
+		effect += ", server " + r.Server
+	}
+	users := strings.Join(r.Patterns, ", ")
+	if users == "" {
+		users = "no pattern"
+	}
+	line = appendVisible([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
+	line = append(line, " | "+effect+" | person "+r.Person+" | "+users+" | "...)
+	rest = appendVisible(rest, ijson.Words(r.Description))
 	if slices.ContainsFunc(t.Input.Properties(), nested) {
-		line = appendVisible(append(line, " | "...), string(r.InputSchema))
+		rest = appendVisible(append(rest, " | "...), string(r.InputSchema))
+	}
+	if over := len(line) + len(rest) - most; over > 0 {
+		rest = append([]byte(ijson.Cut(string(rest), max(0, len(rest)-over-len("...")))), "..."...)
 	}
 	if len(line) > most {
-		line = append([]byte(ijson.Cut(string(line), most-len("..."))), "..."...)
+		line = append([]byte(ijson.Cut(string(line), most-len("... | "))), "... | "...)
 	}
-	return append(line, '\n')
+	return line, append(rest, '\n')
 }
 
 // nested reports whether there is more to know of an argument than its type.

@@ -16,6 +16,9 @@ type describeInput struct {
 	Limit   int      `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=20" jsonschema_description:"How many tools at most."`
 }
 
+// maxPatternsNamed is how many patterns the schema names; of more it says only that they have names.
+const maxPatternsNamed = 32
+
 // describeInputSchema is the published schema of the arguments; what a call holds is judged by [describer.take].
 func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 	shape, err := catalog.SchemaOf[describeInput]()
@@ -26,7 +29,10 @@ func describeInputSchema(offered []Pattern) (json.RawMessage, error) {
 	for i, p := range offered {
 		names[i] = p.Spec.Name
 	}
-	pattern := `"enum":` + jsonText(names) + `,` + described("Only tools that this pattern may use.")
+	pattern := described("Only tools that this pattern may use.")
+	if n := len(names); n > 0 && n <= maxPatternsNamed { // an empty enum is no schema
+		pattern = `"enum":` + jsonText(names) + `,` + pattern
+	}
 	return json.RawMessage(strings.Replace(string(shape.JSON()), `"description":"$pattern"`, pattern, 1)), nil
 }
 

@@ -45,6 +45,7 @@ type Envelope struct {
 	Expected       []string                `json:"expected_statuses,omitempty"`
 	Received       *any                    `json:"received_status,omitempty"` // set with Expected, perhaps to null
 	BadObservation *any                    `json:"bad_observation,omitempty"` // likewise
+	Observation    *any                    `json:"observation,omitempty"`     // of kind call, perhaps null
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
 
 	Trace          []any `json:"trace,omitzero"` // always there, [] where it has no row
@@ -73,6 +74,7 @@ type Envelope struct {
 
 	tool   string // for the headline
 	author string // whose words the answer is: model or caller
+	called *line  // of kind call: what was called; nil of others
 
 	rowPlaces []int                // of Subtasks, in the plan
 	cursorAt  func(row int) string // that leads to the row at a place in the plan; nil: they are not paged
@@ -129,7 +131,8 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 		e.SubtaskCount = &a.Planned.Count
 	}
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
-	return e
+	a.returned(&e)
+	return e.single(c)
 }
 
 // showRaw shows the intent that was refused.
@@ -175,7 +178,7 @@ func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 		Status: statusStopped, StopReason: reason, Phase: phase, RunID: ended.RunID, Summary: summary,
 		Next:  next{Action: actionTell, Say: summary},
 		Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
-	}
+	}.single(c)
 }
 
 // refusedEnvelope presents a call that was refused before anything ran. There is at least one problem.
@@ -192,6 +195,9 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 		// Whoever is told to begin anew may pay twice.
 		e.Next = next{Action: actionCall, Tool: listTool, Arguments: map[string]any{},
 			Say: "No such run of yours is known. Look for it in the list before anything is begun again."}
+	}
+	if c.Spec.Kind == gateway.Call { // nothing was called
+		e.Trace, e.History = nil, nil
 	}
 	return e
 }
@@ -262,6 +268,8 @@ func firstPhase(kind gateway.Kind) string {
 		return patterns.PhaseRoute
 	case gateway.Supervisor:
 		return patterns.PhaseWorker
+	case gateway.Call:
+		return patterns.PhaseCall
 	}
 	return patterns.PhasePlan
 }

@@ -5,9 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // What is in force where the configuration is silent (spec/config.md section 2, wait), and how long a key may be.
@@ -79,9 +82,11 @@ func (s *Server) wait(c call) time.Duration {
 
 // equalTo is what makes calls of one principal equal: the tool and the arguments, without how long is waited and without
 // what is absent.
-func equalTo(tool string, arguments map[string]any) string {
+func equalTo(spec patterns.Spec, arguments map[string]any) string {
 	asked := maps.Clone(arguments)
-	maps.DeleteFunc(asked, func(name string, v any) bool { return name == waitArgument || v == nil })
-	sum := sha256.Sum256(ijson.Canonical(map[string]any{"tool": tool, "arguments": asked}))
+	single := spec.Kind == gateway.Call
+	waits := !single || slices.Contains(freeHandles(spec), waitArgument)
+	maps.DeleteFunc(asked, func(name string, v any) bool { return name == waitArgument && waits || v == nil && !single })
+	sum := sha256.Sum256(ijson.Canonical(map[string]any{"tool": spec.Name, "arguments": asked}))
 	return hex.EncodeToString(sum[:])
 }

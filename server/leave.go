@@ -26,9 +26,9 @@ func (s *Server) going() int {
 // grace gives calls the time to be answered, and runs the time to be left: these go on as ever for the first half of it, so
 // that who waits for one may still be told of its end.
 func (s *Server) grace(landed <-chan struct{}) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), s.newest().config.Grace)
 	defer cancel()
-	await(landed, s.config.Grace/2)
+	await(landed, s.newest().config.Grace/2)
 	var leaving sync.WaitGroup
 	engine, leaves := s.config.Engine.(leaver)
 	if leaves {

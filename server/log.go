@@ -63,6 +63,7 @@ func (s *Server) logRun(ctx context.Context, tool string, p peer, e Envelope, en
 
 // changed counts the runs that wait, and logs what becomes of one for which no call waits any more; a call logs its own.
 func (s *Server) changed(r patterns.Snapshot, attended bool) {
+	s = s.newest()
 	from := s.waiting.moved(r)
 	s.updated(r)
 	if attended {

@@ -44,8 +44,11 @@ type next struct {
 
 // next advises after a run. Once something was written, or may have been, nothing is offered that could do it again.
 func (a account) next() next {
-	if a.Spec.Kind == gateway.Planning {
+	switch a.Spec.Kind {
+	case gateway.Planning:
 		return a.planNext()
+	case gateway.Call:
+		return a.singleNext()
 	}
 	if a.OK() {
 		return next{Action: actionAnswer}
@@ -201,6 +204,8 @@ func (a account) nameAt() ijson.Pointer {
 	}
 	n := len(a.History)
 	switch a.Spec.Kind {
+	case gateway.Call:
+		return ""
 	case gateway.TaskDecomposition:
 		return at.Member("steps").Index(n).Member("tool")
 	case gateway.Routing:

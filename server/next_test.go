@@ -189,6 +189,7 @@ func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wro
 		arguments = map[gateway.Kind]string{
 			gateway.TaskDecomposition: fiveSteps, gateway.Orchestrator: `{"goal":"x","plan":{"tasks":[]}}`,
 			gateway.Routing: `{"ticket":"x","route":{"target":"y"}}`, gateway.Supervisor: `{"goal":"x","actions":[{"name":"issue_refund"}]}`,
+			gateway.Call: `{"user_id":42,"amount_usd":5,"reason":"x"}`,
 		}[kind]
 	}
 	c, _ := sent{kind: kind, arguments: arguments}.taken(t)

@@ -25,6 +25,12 @@ var kindMembers = map[gateway.Kind][]string{
 	},
 	gateway.Supervisor: {"action", "raw_action", "human_approval"},
 	gateway.Planning:   {"plan", "raw_plan"},
+	gateway.Call:       {"observation", "human_approval"},
+}
+
+// notOfCalls are members that a call of one tool has not: nothing is proposed, and no model is asked.
+var notOfCalls = []string{
+	"answer", "answer_bytes", "trace", "trace_omitted", "history", "history_omitted", "usage", "filled",
 }
 
 // aboutMembers are of the tools that are about runs alone.
@@ -44,6 +50,9 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 		}
 	}
 	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kindMembers[spec.Kind], name) })
+	if spec.Kind == gateway.Call {
+		others = append(others, notOfCalls...)
+	}
 	planned := map[string]bool{}
 	for _, m := range fieldsOf(reflect.TypeFor[planMembers]()) {
 		planned[m.name] = true

@@ -34,11 +34,18 @@ const (
 // errNoPlan is the answer where a plan went in the very moment in which it was read.
 var errNoPlan = errors.New("the plan is not known any more")
 
-// addPlans offers the plans, where there is a pattern that makes some.
-func (s *Server) addPlans() {
-	if len(s.planStatus) == 0 {
+// listedTemplates keeps plans out of a list where no pattern makes some.
+func (s *Server) listedTemplates(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
+	if len(s.newest().planStatus) > 0 {
 		return
 	}
+	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcp.ResourceTemplate) bool {
+		return t.URITemplate != nil && t.URITemplate.Raw() == plansTemplate
+	})
+}
+
+// addPlans offers the plans.
+func (s *Server) addPlans() {
 	t := mcp.NewResourceTemplate(plansTemplate, "plan",
 		mcp.WithTemplateDescription("One of your plans as it stands: a table of its subtasks and a Mermaid drawing."),
 		mcp.WithTemplateMIMEType(markdownType))

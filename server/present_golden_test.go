@@ -54,6 +54,9 @@ func shapes(t testing.TB) map[string]sent {
 	big := odd(t, "big", catalog.Read, func(map[string]any) (any, error) { return strings.Repeat("ä", 3600), nil })
 	breaks := odd(t, "breaks", catalog.Read, func(map[string]any) (any, error) { return nil, errors.New("secret cause") })
 	mean := odd(t, "mean", catalog.Read, func(map[string]any) (any, error) { return map[string]any{"said": hostile}, nil })
+	long := odd(t, "long", catalog.Read, func(map[string]any) (any, error) {
+		return map[string]any{"text": strings.Repeat("<ä>", 3000)}, nil
+	})
 	pay := odd(t, "pay", catalog.Write, func(map[string]any) (any, error) { return "paid", nil })
 	zero := func(s *patterns.Spec) { s.Approver = patterns.Approver{} }
 	refund := `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200}}`
@@ -63,7 +66,30 @@ func shapes(t testing.TB) map[string]sent {
 		{"id":"t1","worker":"sales_worker","args":{"report_date":"2026-02-26","region":"US"},"critical":true},
 		{"id":"t2","worker":"payments_worker","args":{"report_date":"2026-02-26","region":"US"},"critical":true},
 		{"id":"t3","worker":"inventory_worker","args":{"report_date":"2026-02-26"},"critical":%s}]}`
+	const paid = `{"user_id":42,"amount_usd":12.5,"reason":"late","max_wait_seconds":5}`
+	stopAs := func(reason string, ledger ...gateway.Entry) func(*patterns.Ended) {
+		return func(e *patterns.Ended) {
+			e.Result = patterns.Result{StopReason: reason, Phase: patterns.PhaseCall, Ledger: ledger, Budget: e.Result.Budget}
+		}
+	}
+	held := odd(t, "held", catalog.Read, func(map[string]any) (any, error) { return "x", nil })
+	held.Ready = func() catalog.Readiness {
+		return catalog.Readiness{State: catalog.Held, Why: "no line in patterngate.lock; run `patterngate catalog accept orders/held`"}
+	}
 	return map[string]sent{
+		"call_done":     {kind: gateway.Call, arguments: paid},
+		"call_bad_args": {kind: gateway.Call, arguments: `{"user_id":"42","amout_usd":12.5,"reason":"late"}`},
+		"call_failed":   {kind: gateway.Call, arguments: `{"text":"a"}`, tools: []catalog.Tool{breaks}},
+		"call_long":     {kind: gateway.Call, arguments: `{"text":"a"}`, tools: []catalog.Tool{long}},
+		"call_hostile":  {kind: gateway.Call, arguments: `{"text":` + jsonString(hostile) + `}`, tools: []catalog.Tool{mean}},
+		"call_held":     {kind: gateway.Call, arguments: `{"text":"a"}`, tools: []catalog.Tool{held}, after: stopAs("tool_unavailable:held")},
+		"call_no_answer": {
+			kind: gateway.Call, arguments: `{"text":"a"}`, tools: []catalog.Tool{mean}, after: stopAs("tool_timeout:mean", gateway.Entry{
+				Key: "call#1", Tool: "mean", Effect: catalog.Read, Hash: "0123456789ab", Status: gateway.Failed,
+			}),
+		},
+		"call_switched_off": {kind: gateway.Call, arguments: paid, after: stopAs("kill_switch")},
+		"call_once_reused":  {kind: gateway.Call, arguments: paid, after: stopAs("policy_block:once_reused")},
 		"ok_plan_by_caller": {kind: gateway.TaskDecomposition, arguments: fiveSteps},
 		"ok_plan_by_model":  {kind: gateway.TaskDecomposition, arguments: `{"goal":"April"}`, replies: []string{modelPlan, "Net sales in April\nwere 26,825 USD."}},
 		"ok_orchestrator": {

@@ -31,14 +31,14 @@ func JobOf(spec patterns.Spec, model patterns.Model, configured bool, b patterns
 func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 	return patterns.Job{
 		Spec: t.spec, Task: c.task(configured), Model: model, Arguments: c.Arguments, Size: c.Size,
-		ByKey: c.Key, Equal: equalTo(t.spec.Name, c.Arguments), Present: t.kept(c.Arguments),
+		ByKey: c.Key, Equal: equalTo(t.spec, c.Arguments), Present: t.kept(c.Arguments),
 	}
 }
 
 // lightTool is a pattern that is not served, made to look at its runs. s may be nil where nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
 	takes := argumentsOf(spec)
-	takes = append(takes[:len(takes):len(takes)], argument{name: keyArgument, shape: shapeKey, most: maxKey})
+	takes = append(takes[:len(takes):len(takes)], ofCall(spec, []argument{{name: keyArgument, shape: shapeKey, most: maxKey}})...)
 	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
 }
 
@@ -145,7 +145,11 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	e := k.Envelope
-	e.Plan, e.Trace, e.History = keptPlan(k.Plan), keptRows(k.Trace, true), keptRows(k.History, false)
+	e.Plan = keptPlan(k.Plan)
+	if e.Trace, e.History = nil, nil; k.Trace != nil || k.History != nil { // a call of one tool has none
+		e.Trace, e.History = keptRows(k.Trace, true), keptRows(k.History, false)
+	}
+	e.called = calledOf(s, e)
 	if len(e.Expected) > 0 { // beside them null is a value
 		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
 	}
@@ -154,6 +158,18 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		e.author = "caller"
 	}
 	return e, true
+}
+
+// calledOf is what a kept result of a call of one tool was about; nil of others.
+func calledOf(s patterns.Snapshot, e Envelope) *line {
+	if e.Trace != nil || len(e.Effects) == 0 {
+		return nil
+	}
+	called := line{label: "call", name: e.Effects[0].Tool, args: call{Spec: s.Spec, Arguments: s.Arguments}.calledWith()}
+	if e.Observation == nil {
+		called.stop = e.StopReason
+	}
+	return &called
 }
 
 func nullable(v *any) *any {

@@ -61,6 +61,11 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 		s.Name, s.Policy = "supervised_refund", demo.RefundTools
 		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
+	case gateway.Call:
+		s.Name, s.Policy, s.Tool = "refund_once", []string{"issue_refund"}, "issue_refund"
+		if len(more) > 0 {
+			s.Tool = more[0].Name
+		}
 	}
 	for _, tool := range more {
 		s.Policy = append(s.Policy[:len(s.Policy):len(s.Policy)], tool.Name)
@@ -107,6 +112,10 @@ func (s sent) taken(t testing.TB) (call, patterns.Task) {
 	}
 	if s.kind == gateway.Orchestrator {
 		task.Inputs = patterns.Inputs{"report_date": "2026-02-26", "region": "US"}
+	}
+	if s.kind == gateway.Call {
+		c.Proposes = true
+		return c, c.task(false)
 	}
 	name := c.intentName()
 	intent, given := args[name]

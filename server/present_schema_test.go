@@ -58,7 +58,8 @@ func everySpec(t testing.TB) []patterns.Spec {
 	for _, p := range withPlanning(builtins(t), true) {
 		specs = append(specs, p.Spec)
 	}
-	return append(specs, statusSpec(specs[len(specs)-1]))
+	call := patterns.Spec{Name: "get_manager_profile", Kind: gateway.Call, Tool: "get_manager_profile", Catalog: specs[0].Catalog}
+	return append(specs, statusSpec(specs[len(specs)-1]), call)
 }
 
 func walkSchema(t *testing.T, at string, schema map[string]any) {
@@ -107,7 +108,7 @@ func TestEveryMemberIsInSomeSchema(t *testing.T) {
 func TestEnvelopeOrder(t *testing.T) {
 	want := `status stop_reason phase run_id summary next waiting_for current problems
 		answer answer_bytes plan route selected_route action aggregate failed_critical
-		expected_statuses received_status bad_observation human_approval
+		expected_statuses received_status bad_observation observation human_approval
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action
 		effects effects_omitted budget usage filled joined demo record
 		pattern created_at ended_at step

@@ -48,15 +48,21 @@ func promptArguments(kind gateway.Kind) []promptArgument {
 
 // addPrompts offers a prompt for each pattern, named as its tool. Planning has none: its tools are an agent's, call after call.
 func (s *Server) addPrompts() {
-	s.prompts = make(map[string]*prompt, len(s.tools))
-	for _, t := range s.tools {
-		if t.spec.Kind == gateway.Planning {
-			continue
-		}
-		p := newPrompt(t)
-		s.prompts[t.spec.Name] = p
-		s.mcp.AddPrompt(p.declared(), p.handle)
+	s.prompts = s.declaredPrompts()
+	if offered := s.offeredPrompts(); len(offered) > 0 {
+		s.mcp.AddPrompts(offered...)
 	}
+}
+
+// declaredPrompts are the prompts by name. A call of one tool has none either: there is nothing to propose.
+func (s *Server) declaredPrompts() map[string]*prompt {
+	declared := make(map[string]*prompt, len(s.tools))
+	for _, t := range s.tools {
+		if t.spec.Kind != gateway.Planning && t.spec.Kind != gateway.Call {
+			declared[t.spec.Name] = newPrompt(t)
+		}
+	}
+	return declared
 }
 
 func newPrompt(t *tool) *prompt {
@@ -149,7 +155,7 @@ func fenced(document string) string {
 // (-32603) and -32602 for prompts that are not there only, so the name takes the faults on: what is asked for so is not
 // there.
 func (s *Server) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest) {
-	p := s.prompts[req.Params.Name]
+	p := s.newest().prompts[req.Params.Name]
 	if p == nil {
 		req.Params.Name = absentName(req.Params.Name)
 		return

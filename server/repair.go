@@ -195,6 +195,8 @@ func (c call) intentName() string {
 		return "route"
 	case gateway.Supervisor:
 		return "actions"
+	case gateway.Call: // it has none
+		return ""
 	}
 	return "plan"
 }

@@ -134,11 +134,15 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 		return r.call, []gateway.Problem{*problem}
 	}
 	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
-	r.unknown(t.takes)
+	if t.spec.Kind != gateway.Call { // what else a tool takes is the gate's to judge
+		r.unknown(t.takes)
+	}
 	for _, a := range t.takes {
 		r.read(a)
 	}
 	switch {
+	case t.spec.Kind == gateway.Call:
+		r.Proposes = true
 	case t.spec.Kind == gateway.Planning:
 		r.readPlanning()
 	case arguments["run_id"] != nil:
@@ -166,6 +170,7 @@ func (t *tool) newCall(arguments map[string]any) call {
 			r.read(a)
 		}
 	}
+	r.Proposes = r.Proposes || t.spec.Kind == gateway.Call
 	return r.call
 }
 
@@ -351,8 +356,11 @@ func (r *request) readIntent(a argument, v any) {
 // task is what a call without problems asks for. Without a final text asked for or declined there is one, unless the
 // caller proposes and no model was set up.
 func (c call) task(configured bool) patterns.Task {
-	if c.Spec.Kind == gateway.Planning {
+	switch c.Spec.Kind {
+	case gateway.Planning:
 		return c.planTask()
+	case gateway.Call:
+		return patterns.Task{Args: c.toolArguments()}
 	}
 	t := patterns.Task{Finalize: configured || !c.Proposes}
 	if asked, ok := c.Arguments["finalize"].(bool); ok {

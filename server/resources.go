@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -21,19 +20,20 @@ const (
 
 const jsonType = "application/json"
 
-// addResources offers the resources. Their texts never change and are made when first read.
+// addResources offers the resources. Their texts are those of what is served when they are read.
 func (s *Server) addResources() {
 	s.addResource(catalogURI, "catalog", "What may be called",
-		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.", s.catalog.whole)
+		"Every tool behind the gate with its arguments and effect, and the patterns that may use it.",
+		func(ctx context.Context) (json.RawMessage, error) { return s.newest().catalog.whole(ctx) })
 	s.addResource(reasonsURI, "stop-reasons", "Stop reasons",
-		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.", s.reasons)
+		"Every way in which a run can end: what it means, where it occurs, its exit code and what to do next.",
+		func(context.Context) (json.RawMessage, error) { return s.newest().reasons() })
 }
 
-func (s *Server) addResource(uri, name, title, description string, text func() (json.RawMessage, error)) {
+func (s *Server) addResource(uri, name, title, description string, text func(context.Context) (json.RawMessage, error)) {
 	r := mcp.NewResource(uri, name, mcp.WithResourceTitle(title), mcp.WithResourceDescription(description), mcp.WithMIMEType(jsonType))
-	once := sync.OnceValues(text)
 	s.mcp.AddResource(r, func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		body, err := once()
+		body, err := text(ctx)
 		if err != nil {
 			return nil, s.fault(ctx, err)
 		}
@@ -113,7 +113,11 @@ func absentName(name string) string {
 
 // hooked puts what is done around mcp-go's own handlers in its place.
 func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
+	h.AddAfterInitialize(s.instruct)
+	h.AddAfterDiscover(s.instructModern)
 	h.AddAfterListTools(s.inOrder)
+	h.AddAfterListPrompts(s.listedPrompts)
+	h.AddAfterListResourceTemplates(s.listedTemplates)
 	h.AddBeforeReadResource(s.boundURI)
 	h.AddBeforeReadResource(s.hideRuns)
 	h.AddBeforeReadResource(s.hidePlans)
@@ -125,13 +129,4 @@ func (s *Server) hooked(h *mcpserver.Hooks) *mcpserver.Hooks {
 	h.AddAfterSetLevel(s.levels.set)
 	h.AddOnUnregisterSession(s.levels.forget)
 	return h
-}
-
-// inOrder lists the tools as they are served, where mcp-go sorts them by name.
-func (s *Server) inOrder(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-	place := make(map[string]int, len(s.tools)+1)
-	for i, t := range s.Tools() {
-		place[t.Name] = i
-	}
-	slices.SortStableFunc(result.Tools, func(a, b mcp.Tool) int { return place[a.Name] - place[b.Name] })
 }

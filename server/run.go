@@ -161,6 +161,9 @@ func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 	}
 	c = t.whole(c, ended.Result)
 	c.Model = t.modelOf(c, ended.Result)
+	if ended.Result.StopReason == killSwitch {
+		c.Off = t.server.switchFor(c)
+	}
 	return endedEnvelope(c, ended)
 }
 

@@ -95,7 +95,7 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 		if err != nil {
 			return nil, err
 		}
-		structured, text, fits, err := s.listed(page, f)
+		structured, text, fits, err := s.listed(page, f, s.switchedOff(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +110,8 @@ func (s *Server) answerList(ctx context.Context, r *request, _ *mcp.Meta) (*mcp.
 	}
 }
 
-// listed presents a page in both channels, and says how many of its rows each of them has room for.
-func (s *Server) listed(page patterns.Page, f patterns.Filter) (structured []byte, text string, fits int, err error) {
+// listed presents a page in both channels, with what is switched off, and says how many of its rows each of them has room for.
+func (s *Server) listed(page patterns.Page, f patterns.Filter, off string) (structured []byte, text string, fits int, err error) {
 	rows, lines := []runRow{}, ""
 	room := s.config.ResultBytes - pageFrame - len(page.Next)
 	size := 0
@@ -127,7 +127,7 @@ func (s *Server) listed(page patterns.Page, f patterns.Filter) (structured []byt
 		rows, lines = append(rows, shown), lines+shown.line()
 	}
 	e := Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: listSummary(len(rows), page.Next != "", f), Next: next{Action: actionDone},
+		Status: statusOK, StopReason: patterns.Success, Summary: withRoom(listSummary(len(rows), page.Next != "", f), off), Next: next{Action: actionDone},
 		tool: listTool,
 	}
 	body := listResult{e, rows, page.Next}

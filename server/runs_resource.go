@@ -35,6 +35,7 @@ func (s *Server) addRuns() {
 		mcp.WithTemplateMIMEType(jsonType))
 	t.Title = "A run"
 	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		s := s.newest()
 		e, ok := s.runEnvelope(s.principalOf(ctx), strings.TrimPrefix(req.Params.URI, runsURI))
 		if !ok {
 			return nil, errNoRun
@@ -68,7 +69,7 @@ func (s *Server) addTraces() {
 		case err != nil:
 			return nil, s.fault(ctx, err)
 		}
-		ring, err := s.keys()
+		ring, err := s.newest().keys()
 		if err != nil {
 			return nil, s.fault(ctx, err)
 		}

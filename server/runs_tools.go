@@ -148,6 +148,7 @@ func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult
 // about presents a run to who asks for it, with what only those tools show.
 func (s *Server) about(r patterns.Snapshot) Envelope {
 	e := s.stateOf(r)
+	e.Summary = withRoom(e.Summary, s.switchedOff(withPrincipal(context.Background(), r.Principal)))
 	began := r.Began
 	if began.IsZero() {
 		began = r.Ended.Began
@@ -169,13 +170,13 @@ func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mc
 	if !named {
 		var any bool
 		if id, any = s.config.Engine.Newest(principal); !any {
-			return s.show(ctx, noRun())
+			return s.show(ctx, noRun(s.switchedOff(ctx)))
 		}
 	}
 	run, ok := s.config.Engine.Run(principal, id)
 	switch {
 	case !ok && !named: // it went in this moment
-		return s.show(ctx, noRun())
+		return s.show(ctx, noRun(s.switchedOff(ctx)))
 	case !ok:
 		return s.refuseRun(ctx, r)
 	}
@@ -191,9 +192,9 @@ func (s *Server) answerStatus(ctx context.Context, r *request, _ *mcp.Meta) (*mc
 }
 
 // noRun is what is shown where there is no run yet.
-func noRun() Envelope {
+func noRun(off string) Envelope {
 	return Envelope{
-		Status: statusOK, StopReason: patterns.Success, Summary: "You have no run here yet.", Next: next{Action: actionDone}, tool: statusTool,
+		Status: statusOK, StopReason: patterns.Success, Summary: withRoom("You have no run here yet.", off), Next: next{Action: actionDone}, tool: statusTool,
 	}
 }
 

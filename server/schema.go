@@ -96,6 +96,9 @@ type actionInput struct {
 // inputSchema is the published schema of a pattern's arguments. It is for readers: what a call holds is judged by
 // [argumentsOf] and the gate, in the order of the contract; tests compile it and compare.
 func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
+	if spec.Kind == gateway.Call {
+		return singleSchema(spec, c)
+	}
 	shape, err := inputShape(spec)
 	if err != nil {
 		return nil, err

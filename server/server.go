@@ -8,18 +8,20 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
-// Config says what is served. Patterns, Engine and Model are required; the rest may be zero.
+// Config says what is served. Engine and Model are required; the rest may be zero.
 type Config struct {
-	Patterns []Pattern       // at least one, names unique
+	Patterns []Pattern       // names unique; none: only what is about the catalog and about runs is served
 	Engine   patterns.Engine // carries out the runs
 	Model    patterns.Model  // answers their questions
 	// Configured says that Model was set up by the user, as opposed to the embedded rules. Without it a call with an
@@ -43,6 +45,10 @@ type Config struct {
 	State   string // where the engine keeps its runs, for the log; "": in memory
 	// Keys are the approver keys, of which a record names those that signed in it; nil: there are none.
 	Keys func() (gateway.Ring, error)
+	// Catalog is what describe_catalog lists besides what the patterns may use: all that is behind the gate; nil: nothing more.
+	Catalog *catalog.Catalog
+	// Switches are the kill switches that are on, for who is told that something does not run; nil: there are none.
+	Switches func() ([]patterns.Switch, error)
 	// Inbox is the address of the page on which people decide about calls, "http://127.0.0.1:8766", for who is told where;
 	// "": there is none. It is asked for every result that names it, at any time; nil: there is none.
 	Inbox func() string
@@ -56,16 +62,25 @@ const (
 )
 
 // Server offers patterns as MCP tools. It is safe for concurrent use.
+//
+// What is served may be replaced as a whole, see [Server.Replace]: each configuration has a Server of its own, which does not
+// change, and all of them share what clients, runs and transports have to do with. Tools keep to the Server by which they were
+// declared, so that a call ends as it began; whatever comes in anew asks for the newest.
 type Server struct {
+	*shared
 	config     Config
-	log        *slog.Logger
-	mcp        *mcpserver.MCPServer
 	tools      []*tool
 	catalog    *describer
 	runTools   []*runTool
 	planStatus map[string]*runTool // by the planning pattern's name
-	shown      shown               // by run_wait
 	prompts    map[string]*prompt  // by name
+}
+
+// shared is what stays when what is served is replaced.
+type shared struct {
+	log        *slog.Logger
+	mcp        *mcpserver.MCPServer
+	shown      shown // by run_wait
 	levels     levels
 	scratch    sync.Pool // of *scratch, for results
 	subscribed subscriptions
@@ -73,21 +88,23 @@ type Server struct {
 	principal  string
 	slots      slots
 	waiting    parked // runs that wait
+
+	replacing sync.Mutex             // held while what is served is replaced
+	current   atomic.Pointer[Server] // what is served by now
 }
 
 // New declares all tools. Every fault is reported, and with a fault there is no server.
 func New(c Config) (*Server, error) {
-	s := &Server{config: c.completed(), log: c.Log, principal: localPrincipal()}
+	s := &Server{shared: &shared{log: c.Log, principal: localPrincipal()}, config: c.completed()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.log = slog.New(clientLog{s.log.Handler(), s})
-	if s.slots.most = int64(c.ConcurrentRuns); c.ConcurrentRuns == 0 {
-		s.slots.most = defaultRuns
-	}
 	if err := errors.Join(c.check(), s.declare()); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	s.slots.most.Store(s.config.runs())
+	s.current.Store(s)
 	s.mcp = mcpserver.NewMCPServer("patterngate", c.Version,
 		mcpserver.WithTitle("Patterngate"),
 		mcpserver.WithInstructions(instructions(s.tools)),
@@ -96,16 +113,7 @@ func New(c Config) (*Server, error) {
 		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithHooks(s.hooked(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}})),
 	)
-	for i, t := range s.tools {
-		s.mcp.AddTool(t.declared, settled(t.handle))
-		if status := s.statusAfter(i); status != nil {
-			s.mcp.AddTool(status.declared, settled(status.handle))
-		}
-	}
-	s.mcp.AddTool(s.catalog.declared, settled(s.catalog.handle))
-	for _, t := range s.runTools {
-		s.mcp.AddTool(t.declared, settled(t.handle))
-	}
+	s.mcp.AddTools(s.served()...)
 	s.addResources()
 	s.addRuns()
 	s.addPlans()
@@ -113,6 +121,39 @@ func New(c Config) (*Server, error) {
 	c.Engine.Watch(s.changed)
 	return s, nil
 }
+
+// newest is what is served by now.
+func (s *Server) newest() *Server {
+	if s.shared == nil {
+		return s
+	}
+	if now := s.current.Load(); now != nil {
+		return now
+	}
+	return s // it is being made
+}
+
+// served are all tools with what answers their calls.
+func (s *Server) served() []mcpserver.ServerTool {
+	var list []mcpserver.ServerTool
+	add := func(declared mcp.Tool, handle mcpserver.ToolHandlerFunc) {
+		list = append(list, mcpserver.ServerTool{Tool: declared, Handler: settled(handle)})
+	}
+	for i, t := range s.tools {
+		add(t.declared, t.handle)
+		if status := s.statusAfter(i); status != nil {
+			add(status.declared, status.handle)
+		}
+	}
+	add(s.catalog.declared, s.catalog.handle)
+	for _, t := range s.runTools {
+		add(t.declared, t.handle)
+	}
+	return list
+}
+
+// runs is how many calls may be under way at once.
+func (c Config) runs() int64 { return int64(cmp.Or(c.ConcurrentRuns, defaultRuns)) }
 
 // completed puts in what is in force where the configuration is silent.
 func (c Config) completed() Config {
@@ -136,9 +177,6 @@ func (c Config) modelName() string {
 
 func (c Config) check() error {
 	var faults []error
-	if len(c.Patterns) == 0 {
-		faults = append(faults, errors.New("no pattern to offer"))
-	}
 	if c.Engine == nil {
 		faults = append(faults, errors.New("no engine to carry out runs"))
 	}
@@ -194,6 +232,7 @@ func (s *Server) declare() error {
 // Tools are the declarations as tools/list shows them: the patterns in the order in which they were given, then
 // describe_catalog and the tools about runs.
 func (s *Server) Tools() []mcp.Tool {
+	s = s.newest()
 	list := make([]mcp.Tool, 0, len(s.tools)+len(s.planStatus)+len(ownTools))
 	for i, t := range s.tools {
 		list = append(list, t.declared)

@@ -43,6 +43,11 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
 	e.Human = squeezedDecision(e.Human, bytes)
+	if e.called != nil {
+		less := *e.called
+		less.args = squeezedArgs(less.args, bytes)
+		e.called = &less
+	}
 	switch w := e.WaitingFor.(type) {
 	case *callerWait:
 		e.WaitingFor = w.squeezed(bytes, rows)

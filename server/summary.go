@@ -22,6 +22,9 @@ type account struct {
 }
 
 func newAccount(c call, ended patterns.Ended) account {
+	if c.Spec.Kind == gateway.Call { // its arguments are nobody else's
+		ended.Result.ByCall = true
+	}
 	return account{c, ended.Result, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 }
 
@@ -65,6 +68,8 @@ func (a account) outcome() string {
 			shownName(a.SelectedRoute), a.proposer(), a.time(), a.declined())
 	case gateway.Supervisor:
 		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
+	case gateway.Call:
+		return a.singleOutcome()
 	}
 	return fmt.Sprintf("Carried out in %s.", a.time())
 }
@@ -101,6 +106,9 @@ func (a account) refusal() string {
 // why tells why a run stopped, in the registry's words.
 func (a account) why() string {
 	reason := shownReason(a.StopReason)
+	if why := a.ownToolStop(); why != "" {
+		return why
+	}
 	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")

@@ -121,6 +121,9 @@ func (e *Envelope) appendObservations(dst []byte, observations []observation) []
 			dst = l.append(dst, nil)
 		}
 	}
+	if l := e.called; l != nil && (l.stop != "" || e.Observation != nil) {
+		dst = l.append(dst, observations[len(e.History)+1].text)
+	}
 	if len(dst) == begin {
 		return dst[:header]
 	}

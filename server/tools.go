@@ -35,6 +35,8 @@ func listingOf(spec patterns.Spec) listing {
 	switch spec.Kind {
 	case gateway.Planning:
 		return planListing(spec)
+	case gateway.Call:
+		return singleListing(spec)
 	case gateway.TaskDecomposition:
 		return listing{
 			title: "Plan and carry out a goal",
@@ -52,6 +54,14 @@ func listingOf(spec patterns.Spec) listing {
 			use: "for independent parts at once",
 		}
 	case gateway.Routing:
+		if !reachOf(spec).demo {
+			return listing{
+				title: "Route a ticket to a specialist",
+				description: "Hands one ticket to the one tool that fits and reroutes when that one declines. Use it when a request needs " +
+					"exactly one of them. Send your own `route` or leave it out. If the result is `stopped` or `waiting`, follow `next`.",
+				use: "for one expert",
+			}
+		}
 		return listing{
 			title: "Route a ticket to a specialist",
 			description: "Hands one ticket to the specialist that fits (billing, technical, sales) and reroutes when that one declines. " +
@@ -60,6 +70,15 @@ func listingOf(spec patterns.Spec) listing {
 			use: "for one expert",
 		}
 	case gateway.Supervisor:
+		if !reachOf(spec).demo {
+			return listing{
+				title: "Act under supervision",
+				description: "Carries out a goal action by action, each judged by the policy: approved, changed, blocked or put to a person. " +
+					"Use it whenever something is changed for somebody. Send your own `actions`, one or several, or leave them out. What the " +
+					"policy puts to a person waits for them; you cannot approve it. Follow `next`.",
+				use: "when something is changed",
+			}
+		}
 		return listing{
 			title: "Refund under supervision",
 			description: "Looks up a customer, pays a refund and sends the mail, each action judged by the refund policy: approved, " +
@@ -86,8 +105,13 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if p.Spec.Catalog == nil {
 		return nil, errors.New("no catalog")
 	}
-	if p.Spec.Kind == gateway.Planning {
+	switch p.Spec.Kind {
+	case gateway.Planning:
 		if err := checkPlanning(p.Spec); err != nil {
+			return nil, err
+		}
+	case gateway.Call:
+		if err := checkSingle(p.Spec); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +131,8 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{
-		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), s.handling()), demo: reach.demo, model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
+		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), ofCall(p.Spec, s.handling())), demo: reach.demo,
+		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
 	}
 	if p.Model != nil {
 		t.model, t.answers = p.Model.Name(), p.Model

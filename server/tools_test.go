@@ -227,7 +227,10 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Config)
 		want   []string
 	}{
-		"no pattern":   {func(c *Config) { c.Patterns = nil }, []string{"no pattern"}},
+		"call without tool": {func(c *Config) { c.Patterns = change(func(p *Pattern) { p.Spec.Kind = gateway.Call }) }, []string{"names a tool"}},
+		"call of none": {func(c *Config) {
+			c.Patterns = change(func(p *Pattern) { p.Spec.Kind, p.Spec.Tool = gateway.Call, "absent" })
+		}, []string{`no tool "absent"`}},
 		"no engine":    {func(c *Config) { c.Engine = nil }, []string{"no engine"}},
 		"no model":     {func(c *Config) { c.Model = nil }, []string{"no model"}},
 		"result bytes": {func(c *Config) { c.ResultBytes = -1 }, []string{"result bytes -1"}},

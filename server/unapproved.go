@@ -36,6 +36,8 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 		return a.stoppedAt(), a.Human
 	case gateway.Planning: // a call of one of its steps stops that step
 		return "The plan", a.Human
+	case gateway.Call:
+		return shownName(a.Spec.Tool), a.singleRow().HumanApproval
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {

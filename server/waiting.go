@@ -81,7 +81,7 @@ func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	e.showRaw(w.SoFar)
 	e.showPlan(w.SoFar.Planned)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
-	return e
+	return e.single(c)
 }
 
 // kindOf is what a run waits for, in the contract's word.
@@ -214,7 +214,7 @@ func runningEnvelope(c call, s patterns.Snapshot) Envelope {
 		Trace:   []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
 	}
 	e.PlanID = plan
-	return e
+	return e.single(c)
 }
 
 // lasting words how long something has gone on; it is empty where that is not known.

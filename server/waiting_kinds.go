@@ -143,5 +143,5 @@ func (t *tool) unrecorded(c call) Envelope {
 	return Envelope{
 		Status: statusStopped, StopReason: "journal_unavailable", Phase: c.firstPhase(), Summary: said,
 		Next: next{Action: actionTell, Say: said}, Trace: []any{}, History: []any{}, Demo: c.Demo, tool: c.Tool,
-	}
+	}.single(c)
 }

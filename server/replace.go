@@ -1,0 +1,118 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// errOtherEngine is why a configuration cannot take the place of another.
+var errOtherEngine = errors.New("the engine stays while a server lives")
+
+// Replace serves another configuration from now on: tools, prompts, the catalog, instructions and limits, all at once
+// (spec/config.md section 8, Reload). Calls that are under way end as they began, and runs go on under the configuration that
+// they were begun with. Clients that listen are told that the lists have changed; instructions are told to who connects from
+// now on. On an error nothing has changed. Engine, Model, Keys, Inbox, Switches and Results may be nil: they stay as they are;
+// Engine can be no other, and Log, Version and State stay in any case.
+func (s *Server) Replace(c Config) error {
+	s.replacing.Lock()
+	defer s.replacing.Unlock()
+	before := s.newest()
+	c = c.after(before.config)
+	if c.Engine != before.config.Engine {
+		return fmt.Errorf("server: %w", errOtherEngine)
+	}
+	next := &Server{shared: s.shared, config: c.completed()}
+	if err := errors.Join(c.check(), next.declare()); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	next.prompts = next.declaredPrompts()
+	// Who is told of a change asks for the lists at once, so the new ones are in force before. The lists themselves are
+	// mcp-go's, which exchanges its tools in one step.
+	s.current.Store(next)
+	s.slots.most.Store(next.config.runs())
+	s.mcp.SetTools(next.served()...)
+	s.replacePrompts(before, next)
+	if plans := len(next.planStatus) > 0; plans != (len(before.planStatus) > 0) {
+		s.mcp.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	}
+	return nil
+}
+
+// after is the configuration with what stays, or is not said anew, from the one before.
+func (c Config) after(before Config) Config {
+	c.Log, c.Version, c.State = before.Log, before.Version, before.State
+	if c.Engine == nil {
+		c.Engine = before.Engine
+	}
+	if c.Model == nil {
+		c.Model = before.Model
+	}
+	if c.Keys == nil {
+		c.Keys = before.Keys
+	}
+	if c.Inbox == nil {
+		c.Inbox = before.Inbox
+	}
+	if c.Switches == nil {
+		c.Switches = before.Switches
+	}
+	if c.Results == nil {
+		c.Results = before.Results
+	}
+	return c
+}
+
+// replacePrompts exchanges the prompts: the new ones come before those that are no more go, and a list shows the newest alone,
+// see [Server.listedPrompts].
+func (s *Server) replacePrompts(before, next *Server) {
+	if offered := next.offeredPrompts(); len(offered) > 0 {
+		s.mcp.AddPrompts(offered...)
+	}
+	gone := maps.Clone(before.prompts)
+	maps.DeleteFunc(gone, func(name string, _ *prompt) bool { return next.prompts[name] != nil })
+	if len(gone) > 0 {
+		s.mcp.DeletePrompts(slices.Sorted(maps.Keys(gone))...)
+	}
+}
+
+// offeredPrompts are the prompts with what answers them.
+func (s *Server) offeredPrompts() []mcpserver.ServerPrompt {
+	var list []mcpserver.ServerPrompt
+	for _, name := range slices.Sorted(maps.Keys(s.prompts)) {
+		p := s.prompts[name]
+		list = append(list, mcpserver.ServerPrompt{Prompt: p.declared(), Handler: p.handle})
+	}
+	return list
+}
+
+// listedPrompts keeps a list to what is offered by now.
+func (s *Server) listedPrompts(_ context.Context, _ any, _ *mcp.ListPromptsRequest, result *mcp.ListPromptsResult) {
+	offered := s.newest().prompts
+	result.Prompts = slices.DeleteFunc(slices.Clone(result.Prompts), func(p mcp.Prompt) bool { return offered[p.Name] == nil })
+}
+
+// instruct has who connects instructed in what is served by now, where mcp-go knows what was served first.
+func (s *Server) instruct(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+	result.Instructions = instructions(s.newest().tools)
+}
+
+// instructModern is instruct for the era without a handshake.
+func (s *Server) instructModern(_ context.Context, _ any, _ *mcp.DiscoverRequest, result *mcp.DiscoverResult) {
+	result.Instructions = instructions(s.newest().tools)
+}
+
+// inOrder lists the tools as they are served, where mcp-go sorts them by name.
+func (s *Server) inOrder(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	place := map[string]int{}
+	for i, t := range s.Tools() {
+		place[t.Name] = i
+	}
+	slices.SortStableFunc(result.Tools, func(a, b mcp.Tool) int { return cmp.Compare(place[a.Name], place[b.Name]) })
+}

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// How the result of a call of one tool is shown: the observation stands in a member of its own, and what only plans, models and
+// rows have is absent.
+
+// What is shown of an observation, in bytes (spec/surface.md section 1, "Cutting").
+const shownWhole = 8 << 10
+
+// shownObservation is an observation as a result shows it: its beginning where it is longer.
+func shownObservation(v any) any {
+	if _, _, isCut := cutBefore(v); isCut {
+		return cutOf(v, firstHead)
+	}
+	if text := ijson.Canonical(v); len(text) > shownWhole {
+		return cutOf(v, firstHead)
+	}
+	return v
+}
+
+// single makes an envelope of what became of a call of one tool, if it is one.
+func (e Envelope) single(c call) Envelope {
+	if c.Spec.Kind != gateway.Call {
+		return e
+	}
+	e.Trace, e.History, e.Usage, e.Filled = nil, nil, nil, nil
+	e.called = &line{label: "call", name: c.Spec.Tool, args: c.calledWith()}
+	if e.Observation == nil && e.Status == statusStopped {
+		e.called.stop = e.StopReason
+	}
+	return e
+}
+
+// calledWith are the tool's arguments, by who called or by the run that is looked at; nil where they are not known.
+func (c call) calledWith() map[string]any {
+	switch {
+	case c.Arguments != nil:
+		return c.toolArguments()
+	case c.Run != nil && c.Run.Arguments != nil:
+		c.Arguments = c.Run.Arguments
+		return c.toolArguments()
+	}
+	return nil
+}
+
+// returned puts what the call returned into an envelope.
+func (a account) returned(e *Envelope) {
+	if a.Spec.Kind == gateway.Call && (a.OK() || a.Observation != nil) {
+		observation := shownObservation(a.Observation)
+		e.Observation = &observation
+	}
+	if a.Spec.Kind == gateway.Call && e.Human == nil {
+		e.Human = a.singleRow().HumanApproval
+	}
+}
+
+// singleRow is what the run says of its one call; zero where none was begun.
+func (a account) singleRow() patterns.CallRow {
+	for _, row := range a.Trace {
+		if row, ok := row.(patterns.CallRow); ok {
+			return row
+		}
+	}
+	return patterns.CallRow{}
+}
+
+// singleOutcome tells how a call of one tool came to its end.
+func (a account) singleOutcome() string {
+	name := shownName(a.Spec.Tool)
+	how := " answered in "
+	if _, failed := gateway.Reported(a.Observation); failed {
+		how = " answered with an error in "
+	}
+	return name + how + a.time() + a.attempts() + "." + a.longResult()
+}
+
+// attempts tells how often the tool was called, if more than once.
+func (a account) attempts() string {
+	if row := a.singleRow(); row.Attempts > 1 {
+		return fmt.Sprintf(", in attempt %d", row.Attempts)
+	}
+	return ""
+}
+
+// longResult tells where the whole of a long result is.
+func (a account) longResult() string {
+	bytes, _, isCut := cutBefore(shownObservation(a.Observation))
+	if !isCut || len(a.Ledger) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The result has %d bytes; %s with run_id and step %s shows all that was recorded.",
+		int64(bytes), statusTool, label(a.Ledger[len(a.Ledger)-1].Key))
+}
+
+// singleNext advises after a call of one tool: only its own arguments can be mended, and only where nothing was written.
+func (a account) singleNext() next {
+	switch {
+	case a.OK():
+		return next{Action: actionAnswer}
+	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "tool_bad_args:") && len(a.Problems) > 0:
+		return a.call.fixed(a.repaired(a.placed()))
+	}
+	return next{Action: actionTell, Say: a.say()}
+}

@@ -1,0 +1,498 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// orders are tools of somebody's own: one that reads, one that writes, and one that has arguments by the names of ours.
+func orders(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	tool := func(name, title, description string, effect catalog.Effect, schema string, do catalog.Func) catalog.Tool {
+		input, err := catalog.CompileSchema([]byte(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return catalog.Tool{Name: name, Title: title, Description: description, Effect: effect, Server: "orders", Input: input, Do: do}
+	}
+	echo := func(_ context.Context, c catalog.Call) (any, error) { return map[string]any{"got": c.Args}, nil }
+	c, err := catalog.New(
+		tool("read_order", "Read an order", "Reads one order by its number.", catalog.Read,
+			`{"type":"object","properties":{"order_id":{"type":"string","pattern":"^A-[0-9]{4}$","description":"As on the invoice."},"lines":{"type":"integer"}},`+
+				`"required":["order_id"],"additionalProperties":false}`, echo),
+		tool("pay_back", "", "Pays an order back.", catalog.Write,
+			`{"type":"object","properties":{"order_id":{"type":"string"},"cents":{"type":"integer"}},"required":["order_id","cents"],"additionalProperties":false}`,
+			func(_ context.Context, c catalog.Call) (any, error) {
+				if c.Args["order_id"] == "lost" {
+					return nil, errors.New("no such order")
+				}
+				return map[string]any{"paid": c.Args["cents"]}, nil
+			}),
+		tool("wipe", "", "", catalog.Destructive,
+			`{"type":"object","properties":{"idempotency_key":{"type":"integer"},"max_wait_seconds":{"type":"string"},"x":{"type":"string","x-mcp-header":"Bad Name"}},`+
+				`"required":["idempotency_key"],"additionalProperties":false}`, echo),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// single is a pattern of kind call.
+func single(c *catalog.Catalog, name, tool string) Pattern {
+	return Pattern{Spec: patterns.Spec{
+		Name: name, Kind: gateway.Call, Tool: tool, Catalog: c, Tools: []string{tool}, Policy: []string{tool}, Execution: []string{tool},
+		Budget: gateway.DefaultBudget(gateway.Call),
+	}}
+}
+
+// overOrders serves one call of each of somebody's own tools, and nothing else.
+func overOrders(t testing.TB) func(*Config) {
+	c := orders(t)
+	return func(config *Config) {
+		config.Catalog = c
+		config.Patterns = []Pattern{single(c, "read_order", "read_order"), single(c, "refund", "pay_back"), single(c, "wipe", "wipe")}
+	}
+}
+
+// The tool's own words and schema are listed, with the arguments about the call where their names are free.
+func TestSingleListed(t *testing.T) {
+	s := serving(t, overOrders(t))
+	tools := map[string]map[string]any{}
+	for _, declared := range s.Tools() {
+		text, err := json.Marshal(declared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := map[string]any{}
+		if err := json.Unmarshal(text, &v); err != nil {
+			t.Fatal(err)
+		}
+		tools[declared.Name] = v
+	}
+	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0, "description": "Past it the result is running; 0 returns at once."}
+	key := map[string]any{"type": "string", "minLength": 1.0, "maxLength": 255.0, "description": "The same key is the same run; a new key is a new run."}
+	for name, want := range map[string]map[string]any{
+		"read_order": {
+			"title": "Read an order", "description": "Reads one order by its number.",
+			"annotations": map[string]any{"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true},
+			"inputSchema": map[string]any{"type": "object", "required": []any{"order_id"}, "additionalProperties": false, "properties": map[string]any{
+				"order_id":         map[string]any{"type": "string", "pattern": "^A-[0-9]{4}$", "description": "As on the invoice."},
+				"lines":            map[string]any{"type": "integer"},
+				"max_wait_seconds": wait, "idempotency_key": key,
+			}},
+		},
+		"refund": {
+			"title": "pay_back", "description": "Pays an order back.",
+			"annotations": map[string]any{"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true},
+			"inputSchema": map[string]any{"type": "object", "required": []any{"order_id", "cents"}, "additionalProperties": false, "properties": map[string]any{
+				"order_id": map[string]any{"type": "string"}, "cents": map[string]any{"type": "integer"}, "max_wait_seconds": wait, "idempotency_key": key,
+			}},
+		},
+		"wipe": {
+			"title": "wipe", "description": "Calls wipe once, behind the gate.",
+			"annotations": map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true},
+			"inputSchema": map[string]any{"type": "object", "required": []any{"idempotency_key"}, "additionalProperties": false, "properties": map[string]any{
+				"idempotency_key": map[string]any{"type": "integer"}, "max_wait_seconds": map[string]any{"type": "string"}, "x": map[string]any{"type": "string"},
+			}},
+		},
+	} {
+		got := tools[name]
+		for member, v := range want {
+			if diff := cmp.Diff(v, got[member]); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", name, member, diff)
+			}
+		}
+		output, _ := got["outputSchema"].(map[string]any)["properties"].(map[string]any)
+		for _, member := range []string{"observation", "effects", "budget", "human_approval"} {
+			if output[member] == nil {
+				t.Errorf("%s: no member %s in the output schema", name, member)
+			}
+		}
+		for _, member := range []string{"trace", "history", "usage", "answer", "plan", "raw_plan"} {
+			if output[member] != nil {
+				t.Errorf("%s: member %s in the output schema", name, member)
+			}
+		}
+	}
+	if n := len(s.Tools()); n != 3+len(ownTools) {
+		t.Errorf("%d tools are listed, want the three and ours", n)
+	}
+}
+
+// One call over both eras and both transports: the result holds what the tool returned and no rows.
+func TestSingleCall(t *testing.T) {
+	s := serving(t, overOrders(t))
+	const arguments = `{"order_id":"A-1234","lines":null,"max_wait_seconds":10}`
+	check := func(t *testing.T, r result) {
+		t.Helper()
+		want := map[string]any{"got": map[string]any{"order_id": "A-1234"}}
+		if diff := cmp.Diff(want, r.Structured["observation"]); diff != "" || r.IsError || r.Structured["status"] != "ok" {
+			t.Errorf("%v; observation (-want +got):\n%s", r.Structured, diff)
+		}
+		for _, member := range []string{"trace", "history", "usage", "filled", "answer"} {
+			if _, there := r.Structured[member]; there {
+				t.Errorf("there is a member %s", member)
+			}
+		}
+		effects, _ := r.Structured["effects"].([]any)
+		if next := r.Structured["next"].(map[string]any); len(effects) != 1 || next["action"] != actionAnswer || r.Structured["budget"] == nil {
+			t.Errorf("effects %v, next %v, budget %v", effects, next, r.Structured["budget"])
+		}
+		if text := textOf(r); !strings.Contains(text, `call read_order {"order_id":"A-1234"} -> {"got":{"order_id":"A-1234"}}`) {
+			t.Errorf("the text says %q", text)
+		}
+	}
+	c := connect(t, s)
+	for era, meta := range map[string]string{"legacy": "", "modern": modernMeta + ","} {
+		t.Run("stdio "+era, func(t *testing.T) {
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + meta + `"name":"read_order","arguments":` + arguments + `}}`)
+			check(t, c.next().result(t))
+		})
+	}
+	h := listening(t, s)
+	inBothEras(t, func(t *testing.T, modern bool) {
+		check(t, h.connect(modern, nil).call(1, "read_order", arguments, "").last().result(t))
+	})
+}
+
+// What does not fit the tool's schema is the gate's to say, with the repaired call; what is about the call itself is not.
+func TestSingleRefusals(t *testing.T) {
+	c := connect(t, serving(t, overOrders(t)))
+	for name, tt := range map[string]struct {
+		tool, arguments string
+		reason, phase   string
+		next            string
+		isError         bool
+	}{
+		"unknown":        {"read_order", `{"order":"A-1234"}`, "tool_bad_args:read_order", "call", actionFix, false},
+		"missing":        {"read_order", `{}`, "tool_bad_args:read_order", "call", actionFix, false},
+		"null required":  {"read_order", `{"order_id":null}`, "tool_bad_args:read_order", "call", actionFix, false},
+		"type":           {"refund", `{"order_id":"a","cents":"5"}`, "tool_bad_args:pay_back", "call", actionFix, false},
+		"pattern":        {"read_order", `{"order_id":"1234"}`, "tool_bad_args:read_order", "call", actionFix, false},
+		"failed write":   {"refund", `{"order_id":"lost","cents":5}`, "tool_error:pay_back", "call", actionTell, false},
+		"wait":           {"read_order", `{"order_id":"A-1234","max_wait_seconds":"soon"}`, "invalid_request:type:max_wait_seconds", "request", actionFix, true},
+		"wait too long":  {"read_order", `{"order_id":"A-1234","max_wait_seconds":241}`, "invalid_request:limit:max_wait_seconds", "request", actionFix, true},
+		"key":            {"read_order", `{"order_id":"A-1234","idempotency_key":""}`, "invalid_request:limit:idempotency_key", "request", actionFix, true},
+		"no object":      {"read_order", `[]`, "invalid_request:type:arguments", "request", actionFix, true},
+		"name not free":  {"wipe", `{"idempotency_key":"k"}`, "tool_bad_args:wipe", "call", actionFix, false},
+		"a run_id of no": {"read_order", `{"order_id":"A-1234","run_id":"run_0123456789abcdef"}`, "tool_bad_args:read_order", "call", actionFix, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.call(tt.tool, tt.arguments).result(t)
+			next, _ := r.Structured["next"].(map[string]any)
+			if r.Structured["stop_reason"] != tt.reason || r.Structured["phase"] != tt.phase || next["action"] != tt.next || r.IsError != tt.isError {
+				t.Errorf("%v in %v, next %v, isError %v; want %+v", r.Structured["stop_reason"], r.Structured["phase"], next, r.IsError, tt)
+			}
+			for _, member := range []string{"trace", "history"} {
+				if _, there := r.Structured[member]; there {
+					t.Errorf("there is a member %s", member)
+				}
+			}
+		})
+	}
+	r := c.call("refund", `{"order_id":"a","cents":"5"}`).result(t)
+	next := r.Structured["next"].(map[string]any)
+	want := map[string]any{"order_id": "a", "cents": 5.0}
+	if diff := cmp.Diff(want, next["arguments"]); diff != "" {
+		t.Errorf("the repaired call (-want +got):\n%s", diff)
+	}
+}
+
+// Names that the tool has itself are the tool's, and all of the call's arguments make calls different.
+func TestSingleHandles(t *testing.T) {
+	c := connect(t, serving(t, overOrders(t)))
+	r := c.call("wipe", `{"idempotency_key":7,"max_wait_seconds":"0"}`).result(t)
+	want := map[string]any{"got": map[string]any{"idempotency_key": 7.0, "max_wait_seconds": "0"}}
+	if diff := cmp.Diff(want, r.Structured["observation"]); diff != "" {
+		t.Errorf("what came to the tool (-want +got):\n%s\n%v", diff, r.Structured)
+	}
+	first := c.call("read_order", `{"order_id":"A-0001","idempotency_key":"k"}`).result(t).Structured
+	again := c.call("read_order", `{"order_id":"A-0001","idempotency_key":"k","max_wait_seconds":3}`).result(t).Structured
+	if first["run_id"] != again["run_id"] || again["joined"] != true {
+		t.Errorf("the same key is run %v and run %v, joined %v", first["run_id"], again["run_id"], again["joined"])
+	}
+	other := c.call("read_order", `{"order_id":"A-0002","idempotency_key":"k"}`).result(t)
+	if other.Structured["stop_reason"] != "invalid_request:reused:idempotency_key" || !other.IsError {
+		t.Errorf("the key for another order: %v", other.Structured["stop_reason"])
+	}
+	calls := map[string]bool{}
+	for _, args := range []map[string]any{{"a": 1.0}, {"a": 1.0, waitArgument: 3.0}, {"a": nil}, {}} {
+		calls[equalTo(single(orders(t), "x", "wipe").Spec, args)] = true
+	}
+	if len(calls) != 4 {
+		t.Errorf("of 4 calls of wipe %d are different", len(calls))
+	}
+}
+
+// The tools about runs show a call as any run, and one step in full.
+func TestSingleRuns(t *testing.T) {
+	big, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{},"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", 20_000)
+	read, err := catalog.New(catalog.Tool{Name: "read_all", Description: "Reads all.", Effect: catalog.Read, Input: big,
+		Do: func(context.Context, catalog.Call) (any, error) { return map[string]any{"text": text}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, serving(t, func(config *Config) { config.Patterns = []Pattern{single(read, "all", "read_all")} }))
+	r := c.call("all", `{}`).result(t).Structured
+	shown, _ := r["observation"].(map[string]any)
+	if shown["truncated"] != true || len(shown["head"].(string)) != firstHead {
+		t.Fatalf("a long result is shown as %.200v", shown)
+	}
+	id := r["run_id"].(string)
+	for tool, arguments := range map[string]string{statusTool: `{}`, waitTool: `{"run_id":"` + id + `"}`} {
+		seen := c.call(tool, arguments).result(t).Structured
+		if seen["run_id"] != id || seen["pattern"] != "all" || !cmp.Equal(seen["observation"], r["observation"]) || seen["trace"] != nil {
+			t.Errorf("%s shows %.300v", tool, seen)
+		}
+	}
+	key := r["effects"].([]any)[0].(map[string]any)["key"].(string)
+	step := c.call(statusTool, `{"run_id":"`+id+`","step":`+jsonText(key)+`}`).result(t).Structured["step"].(map[string]any)
+	if whole, _ := step["observation"].(map[string]any); whole["text"] != text {
+		t.Errorf("the step in full is %.200v", step)
+	}
+	rows := c.call(listTool, `{"pattern":"all"}`).result(t).Structured["runs"].([]any)
+	if row := rows[0].(map[string]any); len(rows) != 1 || row["run_id"] != id || row["status"] != "ok" {
+		t.Errorf("the list shows %v", rows)
+	}
+}
+
+// A call that is not waited for goes on; it is shown as running, then as it ended, with words about the one tool.
+func TestSingleGoesOn(t *testing.T) {
+	begun, let := make(chan struct{}), make(chan struct{})
+	schema, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{},"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := catalog.New(catalog.Tool{Name: "slow", Description: "Takes long.", Effect: catalog.Read, Input: schema,
+		Do: func(ctx context.Context, _ catalog.Call) (any, error) {
+			close(begun)
+			select {
+			case <-let:
+				return map[string]any{"done": true}, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, serving(t, func(config *Config) { config.Patterns = []Pattern{single(slow, "slow_call", "slow")} }))
+	r := c.call("slow_call", `{"max_wait_seconds":0}`).result(t).Structured
+	if r["status"] != "running" || r["trace"] != nil || r["next"].(map[string]any)["tool"] != waitTool {
+		t.Fatalf("got %v", r)
+	}
+	<-begun
+	c.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"run_wait","arguments":{"run_id":"` + r["run_id"].(string) + `"}}}`)
+	m := c.next()
+	if m.Method != "notifications/progress" || m.Params["message"] != "call: slow" {
+		t.Errorf("progress: %s", m.line)
+	}
+	close(let)
+	for m.ID != 8.0 {
+		m = c.next()
+	}
+	if r := m.result(t).Structured; r["status"] != "ok" || !cmp.Equal(r["observation"], map[string]any{"done": true}) {
+		t.Errorf("it ended as %v", r)
+	}
+}
+
+// JobOf makes the job of a recorded call as the call that began it did.
+func TestSingleJob(t *testing.T) {
+	s := serving(t, overOrders(t))
+	arguments := map[string]any{"order_id": "A-1234", "max_wait_seconds": 3.0, "idempotency_key": "k"}
+	j := JobOf(s.tools[0].spec, s.config.Model, false, patterns.Begun{RunID: "run_1", Pattern: "read_order", Arguments: arguments})
+	if diff := cmp.Diff(map[string]any{"order_id": "A-1234"}, j.Task.Args); diff != "" || j.ByKey != "k" {
+		t.Errorf("key %q, arguments of the tool (-want +got):\n%s", j.ByKey, diff)
+	}
+	c, problems := s.tools[0].take(ijson.Canonical(arguments), "p")
+	if made := s.tools[0].job(c, s.config.Model, false); len(problems) > 0 || made.Equal != j.Equal || !cmp.Equal(made.Task.Args, j.Task.Args) {
+		t.Errorf("the call's own job differs: %v, %v", made.Equal, j.Equal)
+	}
+	p := j.Present(patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: "success", Observation: map[string]any{"x": 1.0}}}, nil)
+	e, ok := keptEnvelope(patterns.Snapshot{RunID: "run_1", Pattern: "read_order", Spec: j.Spec, Arguments: arguments, Kept: p.Envelope})
+	if !ok || e.Trace != nil || e.Observation == nil || !cmp.Equal(*e.Observation, any(map[string]any{"x": 1.0})) {
+		t.Errorf("what is kept reads as %+v", e)
+	}
+}
+
+// Without patterns there is only what is about the catalog and about runs, in words that fit.
+func TestNoPatterns(t *testing.T) {
+	all := orders(t)
+	s := serving(t, func(c *Config) { c.Patterns, c.Catalog = nil, all })
+	c := connect(t, s)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+	var listed struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(c.next().Result, &listed); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+	}
+	if diff := cmp.Diff(ownTools, names); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+	r := c.call(catalogTool, `{}`).result(t)
+	if got := namesIn(r); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
+		t.Errorf("the catalog shows %v", got)
+	}
+	row := toolNamedIn(t, r, "read_order")
+	if row["person"] != "never" || row["state"] != "ready" || row["server"] != "orders" || !cmp.Equal(row["patterns"], []any{}) {
+		t.Errorf("the row is %v", row)
+	}
+	if r := c.call(catalogTool, `{"pattern":"x"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:pattern" {
+		t.Errorf("a pattern that is not there: %v", r.Structured)
+	}
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{}}`)
+	if m := c.next(); m.Error != nil || !strings.Contains(string(m.Result), `"prompts":[]`) {
+		t.Errorf("prompts: %s", m.line)
+	}
+	if said := instructions(s.tools); strings.Contains(said, "Propose yourself") || !strings.Contains(said, "Which tool: describe_catalog shows") {
+		t.Errorf("the instructions are %q", said)
+	}
+}
+
+// The instructions name a few of many calls.
+func TestInstructionsOfCalls(t *testing.T) {
+	c := orders(t)
+	var many []Pattern
+	for i := range 20 {
+		many = append(many, single(c, fmt.Sprintf("call_%02d", i), "read_order"))
+	}
+	s := serving(t, func(config *Config) { config.Patterns = many })
+	said := instructions(s.tools)
+	if !strings.Contains(said, "call_00, call_01, call_02, call_03, call_04, call_05, call_06, call_07 and 12 more for one gated call each. describe_catalog") {
+		t.Errorf("the instructions are %q", said)
+	}
+	if bytes, tokens := s.ListSize(); bytes < 20*200 || tokens < bytes/5 || tokens > bytes {
+		t.Errorf("tools/list takes %d bytes and %d tokens", bytes, tokens)
+	}
+}
+
+// Each tool's size is told, and which are beyond what clients bear.
+func TestListSizes(t *testing.T) {
+	input, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", 4000) + `"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.New(catalog.Tool{Name: "large", Description: strings.Repeat("y", 2000), Effect: catalog.Read, Input: input,
+		Do: func(context.Context, catalog.Call) (any, error) { return nil, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t, func(config *Config) { config.Patterns = []Pattern{single(c, "large", "large")} })
+	for _, l := range s.ListSizes() {
+		if warned := len(l.Warnings()); (l.Name == "large") != (warned == 2) || l.Bytes < l.Schema+l.Description || l.Tokens*4 < l.Bytes {
+			t.Errorf("%+v has %d warnings: %v", l, warned, l.Warnings())
+		}
+	}
+}
+
+// What cannot be called now is shown as such, each time as it then stands, with why.
+func TestDescribeStates(t *testing.T) {
+	var state atomic.Pointer[catalog.Readiness]
+	state.Store(&catalog.Readiness{State: catalog.Held, Why: "no line in patterngate.lock; run patterngate catalog accept orders/late"})
+	late := foreign(t, "late", "Comes late.", `{"type":"object"}`)
+	late.Server, late.Ready = "orders", func() catalog.Readiness { return *state.Load() }
+	c := connect(t, serving(t, offering(t, late, foreign(t, "steady", "Is there.", `{"type":"object"}`))))
+	for _, now := range []catalog.Readiness{
+		*state.Load(), {State: catalog.Unavailable, Why: "orders does not answer"}, {}, {State: catalog.Held, Why: strings.Repeat("é", 5000)},
+	} {
+		state.Store(&now)
+		r := c.call(catalogTool, `{}`).result(t)
+		want := string(now.State)
+		if now.State == catalog.Ready {
+			want = "ready"
+		}
+		row := toolNamedIn(t, r, "late")
+		why, _ := row["why"].(string)
+		if row["state"] != want || (why == "") != (now.Why == "") || !strings.HasPrefix(now.Why, why) || len(why) > maxState {
+			t.Errorf("%+v is shown as %v, %q", now, row["state"], why)
+		}
+		if other := toolNamedIn(t, r, "steady"); other["state"] != "ready" || other["why"] != nil {
+			t.Errorf("the other tool is %v", other["state"])
+		}
+		if summary, _ := r.Structured["summary"].(string); strings.Contains(summary, "cannot be called now") != (want != "ready") {
+			t.Errorf("%s: the summary is %q", want, summary)
+		}
+		if shown := strings.Contains(textOf(r), " | "+want+": "); shown != (want != "ready") {
+			t.Errorf("%s: the text is %q", want, textOf(r))
+		}
+		c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"` + catalogURI + `"}}`)
+		if m := c.next(); !strings.Contains(m.line, `\"state\":\"`+want+`\"`) {
+			t.Errorf("%s: the resource is %.300s", want, m.line)
+		}
+	}
+}
+
+// What is switched off is told wherever somebody asks how things stand, also that it cannot be read.
+func TestSwitchesAreTold(t *testing.T) {
+	var on atomic.Pointer[[]patterns.Switch]
+	var fault atomic.Pointer[error]
+	s := serving(t, overOrders(t), func(c *Config) {
+		c.Switches = func() ([]patterns.Switch, error) {
+			if err := fault.Load(); err != nil {
+				return nil, *err
+			}
+			if list := on.Load(); list != nil {
+				return *list, nil
+			}
+			return nil, nil
+		}
+	})
+	c := connect(t, s)
+	c.call("read_order", `{"order_id":"A-1234"}`)
+	ask := func(want string) {
+		t.Helper()
+		for _, tool := range []string{catalogTool, statusTool, listTool} {
+			summary, _ := c.call(tool, `{}`).result(t).Structured["summary"].(string)
+			if strings.Contains(summary, "switch") != (want != "") || !strings.Contains(summary, want) {
+				t.Errorf("%s: %q, want it to say %q", tool, summary, want)
+			}
+		}
+	}
+	ask("")
+	on.Store(&[]patterns.Switch{{Tool: "pay_back", Reason: "wrong\nsums", By: "local:1000"}, {}})
+	ask(`Kill switch on: pay_back was switched off by local:1000, with the words "wrong\nsums", and 1 more.`)
+	on.Store(nil)
+	ask("")
+	broken := errors.New("the state file is locked")
+	fault.Store(&broken)
+	ask("Whether a kill switch is on could not be read.")
+	fault.Store(nil)
+	for _, tt := range []struct {
+		off  patterns.Switch
+		want string // in what the person is told
+	}{
+		{patterns.Switch{Tool: "pay_back", By: "local:7"}, "pay_back was switched off by local:7 (kill_switch). Nothing of it is called until `patterngate kill-switch off --tool pay_back`."},
+		{patterns.Switch{Pattern: "refund"}, "pattern refund was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off --pattern refund`."},
+		{patterns.Switch{}, "everything was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off`."},
+		{patterns.Switch{Tool: "read_order"}, "a kill switch is on (kill_switch)."},
+	} {
+		on.Store(&[]patterns.Switch{tt.off})
+		tool := s.toolOf("refund")
+		e := tool.envelope(tool.newCall(map[string]any{"order_id": "a", "cents": 1.0}),
+			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: killSwitch, Phase: patterns.PhaseCall}})
+		if !strings.Contains(e.Next.Say, tt.want) || e.Next.Action != actionTell || !strings.Contains(e.Summary, tt.want) {
+			t.Errorf("%+v: %s %q, want %q", tt.off, e.Next.Action, e.Next.Say, tt.want)
+		}
+	}
+}

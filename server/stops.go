@@ -1,0 +1,89 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// What is told of calls of own tools that could not be made, or were not answered (spec/surface.md section 4, from 6).
+
+const (
+	killSwitch = "kill_switch"
+	onceReused = "once_reused"
+)
+
+// ownToolStop tells why a run stopped at a tool that may be somebody else's; it is empty for other reasons.
+func (a account) ownToolStop() string {
+	family, name, _ := strings.Cut(a.StopReason, ":")
+	kind := strings.TrimPrefix(family[max(0, strings.IndexByte(family, '_')):], "_")
+	switch {
+	case a.StopReason == killSwitch:
+		return a.switchedOffAt()
+	case name == onceReused:
+		return fmt.Sprintf("%s was not sent in phase %s: its business key was used before, with other arguments or by a call that nobody "+
+			"knows the end of (%s).", a.lastTool(), a.Phase, onceReused)
+	case name != "" && kind == "unavailable":
+		return fmt.Sprintf("%s could not be called in phase %s, and nothing was sent: %s (%s).",
+			shownName(name), a.Phase, a.unready(name), shownReason(a.StopReason))
+	case name != "" && kind == "timeout" && family != "llm_timeout":
+		return fmt.Sprintf("%s was called in phase %s and did not answer in time; it only reads, so nothing was changed by it (%s).",
+			shownName(name), a.Phase, shownReason(a.StopReason))
+	}
+	return ""
+}
+
+// maxWhy is how much of a line for people about a tool is repeated, in bytes.
+const maxWhy = 300
+
+// unready says why a tool cannot be called, and what somebody can do about it.
+func (a account) unready(name string) string {
+	t, ok := a.Spec.Catalog.Tool(name)
+	if state := readiness(t); ok && state.State != catalog.Ready && state.Why != "" {
+		return Visible(short(state.Why, maxWhy))
+	}
+	return "its server could not be reached, or what it needs is missing here"
+}
+
+// lastTool is the tool that a run would have called next, at the beginning of a sentence.
+func (a account) lastTool() string {
+	switch a.Spec.Kind {
+	case gateway.Call:
+		return shownName(a.Spec.Tool)
+	case gateway.Supervisor:
+		return a.stoppedAt()
+	}
+	call, _ := a.putToPerson()
+	return call
+}
+
+// readiness is whether a tool can be called by now.
+func readiness(t catalog.Tool) catalog.Readiness {
+	if t.Ready == nil {
+		return catalog.Readiness{}
+	}
+	return t.Ready()
+}
+
+// switchedOffAt tells that a run stopped because somebody switched off what it is or wanted to call.
+func (a account) switchedOffAt() string {
+	if a.Off == nil {
+		return fmt.Sprintf("Stopped in phase %s: a kill switch is on (%s).", a.Phase, killSwitch)
+	}
+	return fmt.Sprintf("Stopped in phase %s: %s (%s). Nothing of it is called until `%s`.",
+		a.Phase, SwitchWords(*a.Off), killSwitch, SwitchCommand(*a.Off))
+}
+
+// reaches reports whether a run of the call may have been stopped by a switch.
+func (c call) reaches(tool, pattern string) bool {
+	switch {
+	case tool != "":
+		return tool == c.Spec.Tool || slices.Contains(c.Spec.Execution, tool)
+	case pattern != "":
+		return pattern == c.Spec.Name || pattern == c.Spec.Plans && c.Spec.Kind == gateway.Planning
+	}
+	return true
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"patterngate/patterns"
+)
+
+// maxReasonShown is how much of what somebody gave as a reason is repeated, in bytes.
+const maxReasonShown = 120
+
+// SwitchWords say of a kill switch what it stops, who set it and why: "read_order was switched off by local:1000 at
+// 2026-11-21T09:30:00Z, with the words "wrong orders"". What people wrote is quoted and cut.
+func SwitchWords(s patterns.Switch) string {
+	what := "everything"
+	switch {
+	case s.Tool != "":
+		what = shownName(s.Tool)
+	case s.Pattern != "":
+		what = "pattern " + shownName(s.Pattern)
+	}
+	words := what + " was switched off"
+	if s.By != "" {
+		words += " by " + shownName(s.By)
+	}
+	if !s.At.IsZero() {
+		words += " at " + stamp(s.At)
+	}
+	if s.Reason != "" {
+		words += ", with the words " + Visible(jsonText(short(s.Reason, maxReasonShown)))
+	}
+	return words
+}
+
+// SwitchCommand is the command that ends a kill switch.
+func SwitchCommand(s patterns.Switch) string {
+	const off = "patterngate kill-switch off"
+	switch {
+	case s.Tool != "":
+		return off + " --tool " + shellWord(s.Tool)
+	case s.Pattern != "":
+		return off + " --pattern " + shellWord(s.Pattern)
+	}
+	return off
+}
+
+// switches are the kill switches that are on.
+func (s *Server) switches() ([]patterns.Switch, error) {
+	if s == nil || s.config.Switches == nil {
+		return nil, nil
+	}
+	return s.config.Switches()
+}
+
+// switchedOff says in one sentence what is switched off by now; it is empty where nothing is. That it cannot be read is said
+// too: who reads that all is well must be able to rely on it.
+func (s *Server) switchedOff(ctx context.Context) string {
+	on, err := s.switches()
+	switch {
+	case err != nil:
+		s.logFault(ctx, fmt.Errorf("reading the kill switches: %w", err))
+		return "Whether a kill switch is on could not be read."
+	case len(on) == 0:
+		return ""
+	}
+	said := "Kill switch on: " + SwitchWords(on[0])
+	if more := len(on) - 1; more > 0 {
+		said += fmt.Sprintf(", and %d more", more)
+	}
+	return said + "."
+}
+
+// switchFor is a switch by which a call may have been stopped; nil where none is known.
+func (s *Server) switchFor(c call) *patterns.Switch {
+	on, err := s.switches()
+	if err != nil {
+		return nil
+	}
+	for _, one := range on {
+		if c.reaches(one.Tool, one.Pattern) {
+			return &one
+		}
+	}
+	return nil
+}
+
+// withRoom is a paragraph that ends in a sentence, for which it makes room.
+func withRoom(text, last string) string {
+	if last == "" {
+		return text
+	}
+	last = atMost(last, maxSummary/2)
+	return atMost(text, maxSummary-len([]rune(last))-1) + " " + last
+}
