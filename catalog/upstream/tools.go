@@ -19,8 +19,6 @@ const (
 type Tool struct {
 	Name, Title, Description string
 	Input                    json.RawMessage // its input schema as it was sent
-	Output                   json.RawMessage // its output schema as it was sent; nil where it declares none
-	Reads                    *bool           // annotations.readOnlyHint: the server's own word; nil where it gives none
 }
 
 // Tools lists the server's tools, all pages of them. What has no name, and over HTTP what may not be called there (its
@@ -67,25 +65,12 @@ func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]Tool, 
 			Title       string          `json:"title"`
 			Description string          `json:"description"`
 			Input       json.RawMessage `json:"inputSchema"`
-			Output      json.RawMessage `json:"outputSchema"`
-			Annotations json.RawMessage `json:"annotations"`
 		}
 		if json.Unmarshal(declared, &t) == nil && t.Name != "" && c.remember(t.Name, declared) {
-			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input, t.Output, readOnlyHint(t.Annotations)})
+			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input})
 		}
 	}
 	return tools, page.Next, nil
-}
-
-// readOnlyHint is that member of a tool's annotations; nil where there is none, or no bool.
-func readOnlyHint(annotations json.RawMessage) *bool {
-	var a struct {
-		Reads *bool `json:"readOnlyHint"`
-	}
-	if json.Unmarshal(annotations, &a) != nil {
-		return nil
-	}
-	return a.Reads
 }
 
 // remember keeps what a tool mirrors into headers and reports whether it may be called.

@@ -182,9 +182,9 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 // shownTool is what a server says of a tool, on one line and without characters that act.
 func shownTool(t importedTool) string {
 	hint := ""
-	if t.Reads != nil {
+	if t.reads != nil {
 		hint = "(the server says that it writes) "
-		if *t.Reads {
+		if *t.reads {
 			hint = "(the server says that it only reads) "
 		}
 	}

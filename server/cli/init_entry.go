@@ -222,7 +222,7 @@ func (in importer) whole(out *importedServer, place, named, word string) (import
 	}
 	name, usual, _ := strings.Cut(strings.TrimPrefix(word, "env:"), ":-")
 	isVariable := strings.HasPrefix(place, "variable ")
-	if !importVariable.MatchString(name) || !isVariable && !namesSecret(named) && !namesSecret(name) {
+	if !importVariable.MatchString(name) {
 		return importedValue{}, false
 	}
 	now := lookup(in.environ, name)
@@ -231,10 +231,13 @@ func (in importer) whole(out *importedServer, place, named, word string) (import
 		return literal(named, usual), true
 	case now == "":
 		out.fail("%s needs the variable %s, which is not set here", place, name)
-	case isVariable && name == named && !namesSecret(name) && !looksSecret(now):
+		return importedValue{ref: "env:" + name}, isVariable || namesSecret(named) || namesSecret(name)
+	case namesSecret(named), namesSecret(name), looksSecret(now):
+		return importedValue{ref: "env:" + name, now: now}, true
+	case isVariable && name == named:
 		return importedValue{pass: true, now: now}, true
 	}
-	return importedValue{ref: "env:" + name, now: now}, true
+	return importedValue{}, false // what it says now
 }
 
 var importVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -20,7 +20,7 @@ import (
 
 // importedTool is a tool as its server declared it, and what a person said of it.
 type importedTool struct {
-	upstream.Tool
+	foreignTool
 	as     string         // its name in our catalog; "" is its own
 	effect catalog.Effect // write until a person says another
 	allow  bool           // a person named it; nothing else is in force
@@ -77,7 +77,7 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 		return err
 	}
 	defer func() { _ = client.Close() }() // what it listed is there
-	tools, err := client.Tools(ctx)
+	tools, err := client.Declarations(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,41 +85,69 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 		return fmt.Errorf("it declares %d tools, at most %d are taken over", len(tools), maxImported)
 	}
 	seen := map[string]bool{}
-	for _, t := range tools {
+	for i, raw := range tools {
+		t, fault := readDeclared(raw)
+		if fault != "" {
+			s.note("its tool %s is left out: %s", orWord(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
+			continue
+		}
 		if seen[t.Name] {
 			return fmt.Errorf("it declares two tools %s", t.Name)
 		}
-		if fault := unfitTool(t); fault != "" {
-			s.note("its tool %s is left out: %s", ijson.Cut(t.Name, 80), fault)
-			continue
-		}
 		seen[t.Name] = true
-		s.tools = append(s.tools, importedTool{Tool: t, effect: catalog.Write})
+		s.tools = append(s.tools, importedTool{foreignTool: t, effect: catalog.Write})
 	}
 	return nil
 }
 
-// unfitTool says why a tool cannot stand in a catalog; "" where it can. Its schemas are part of the lock, so they must be
-// JSON that can be hashed.
-func unfitTool(t upstream.Tool) string {
-	switch {
-	case len(t.Name) > 256:
-		return "its name is longer than 256 bytes"
-	case len(t.Title)+len(t.Description) > 64<<10:
-		return "its description is longer than 64 KiB"
+// foreignTool is a tool as its server declared it: the texts that are shown, the members of its definition exactly as they
+// were sent, nil where they were not, and the server's own word on whether it only reads.
+type foreignTool struct {
+	Name, Description string
+	members           map[string]json.RawMessage
+	reads             *bool
+}
+
+// readDeclared reads one declaration, and says why it cannot stand in a catalog; "" where it can. Its members are part of
+// the lock, so they must be JSON that can be hashed.
+func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
+	v, err := ijson.Decode(raw)
+	if err != nil {
+		return t, "it cannot be read: " + err.Error()
 	}
-	for _, part := range []json.RawMessage{t.Input, t.Output} {
-		if part == nil {
-			continue
-		}
-		if v, err := ijson.Decode(part); err != nil {
-			return "its schema cannot be read: " + err.Error()
-		} else if _, ok := v.(map[string]any); !ok {
-			return "its schema is no object"
+	all, ok := v.(map[string]any)
+	if !ok {
+		return t, "it is no object"
+	}
+	t.Name, _ = all["name"].(string)
+	t.Description, _ = all["description"].(string)
+	if hints, ok := all["annotations"].(map[string]any); ok {
+		if reads, ok := hints["readOnlyHint"].(bool); ok {
+			t.reads = &reads
 		}
 	}
-	if t.Input == nil {
-		return "it has no input schema"
+	if err := json.Unmarshal(raw, &t.members); err != nil {
+		return t, "it cannot be read: " + err.Error()
+	}
+	return t, unfitTool(t.Name, all)
+}
+
+// unfitTool says which member is not what it must be.
+func unfitTool(name string, all map[string]any) string {
+	if name == "" || len(name) > 256 {
+		return "its name is no text of 1 to 256 bytes"
+	}
+	for _, key := range []string{"title", "description"} {
+		text, ok := all[key].(string)
+		if all[key] != nil && !ok || len(text) > 64<<10 {
+			return "its " + key + " is no text of at most 64 KiB"
+		}
+	}
+	if _, ok := all["inputSchema"].(map[string]any); !ok {
+		return "its input schema is no object"
+	}
+	if _, ok := all["outputSchema"].(map[string]any); all["outputSchema"] != nil && !ok {
+		return "its output schema is no object"
 	}
 	return ""
 }
