@@ -35,6 +35,8 @@ type Config struct {
 	Redact []string
 	// Patterns are the built-in ones in the order in which they are listed, disabled ones too.
 	Patterns []PatternConfig
+	// Catalog are a team's own tools.
+	Catalog CatalogConfig
 }
 
 // LLMConfig says who answers questions.

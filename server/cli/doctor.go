@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/server"
+)
+
+// The states of a check.
+const (
+	doctorOK   = "ok"
+	doctorWarn = "warn"
+	doctorFail = "FAIL"
+)
+
+// doctorRow is one check of one client.
+type doctorRow struct {
+	Client string `json:"client"`
+	Check  string `json:"check"`
+	State  string `json:"state"` // ok, warn or FAIL
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// findings are the rows of one client.
+type findings struct {
+	client string
+	rows   []doctorRow
+}
+
+func (f *findings) ok(check, format string, args ...any) {
+	f.rows = append(f.rows, doctorRow{f.client, check, doctorOK, fmt.Sprintf(format, args...), ""})
+}
+
+func (f *findings) warn(check, fix, format string, args ...any) {
+	f.rows = append(f.rows, doctorRow{f.client, check, doctorWarn, fmt.Sprintf(format, args...), fix})
+}
+
+func (f *findings) fail(check, fix, format string, args ...any) {
+	f.rows = append(f.rows, doctorRow{f.client, check, doctorFail, fmt.Sprintf(format, args...), fix})
+}
+
+// failed reports whether a check did.
+func (f *findings) failed() bool {
+	for _, r := range f.rows {
+		if r.State == doctorFail {
+			return true
+		}
+	}
+	return false
+}
+
+// doctorCommand starts this program as clients do and looks for what would not work:
+//
+//	client's file ──▶ our entry ──▶ started with the client's environment and directory ──handshake──▶ tools/list ──▶ checks
+//	       └──▶ every other server ──▶ a way around the gate
+func (a *app) doctorCommand() *cobra.Command {
+	names := clientNames()
+	return &cobra.Command{
+		Use:   "doctor [CLIENT]",
+		Short: "Start this program as a client does, and say what does not work and how to mend it",
+		Long: "Looks at the file of each client that is here, or of the one that is named: " + strings.Join(names, ", ") + ".\n" +
+			"It starts the configured command as that client would: with its environment (a client on a desktop gives a bare PATH),\n" +
+			"in its directory, by its handshake. It checks that the program starts and answers, that nothing but the protocol is on\n" +
+			"standard output, the names, schemas and sizes of the tools, the configuration, the tools that are held or unavailable,\n" +
+			"the state file, the approver keys and the kill switch.\n\n" +
+			"It also lists the servers that the client starts by itself, around the gate: a server that is also in our catalog is a\n" +
+			"FAIL (the same command and arguments, the same url or the same name), any other a warning.\n\n" +
+			"One line a check, with how to mend it. It ends with 0, or with 1 where a check failed.",
+		Example: "  patterngate doctor\n" +
+			"  patterngate doctor claude-desktop\n" +
+			"  patterngate doctor --json",
+		ValidArgs: names,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if _, ok := findClient(args[0]); len(args) == 1 && ok {
+				return nil
+			}
+			return usage("doctor", fmt.Errorf("got %q, want one of %s", strings.Join(args, " "), strings.Join(names, ", ")), "patterngate doctor")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.doctor(cmd.Context(), name)
+		},
+	}
+}
+
+// doctor examines the clients and prints what it found.
+func (a *app) doctor(ctx context.Context, name string) error {
+	rows := []doctorRow{}
+	failed := false
+	for _, c := range setupClients() {
+		if name != "" && c.name != name {
+			continue
+		}
+		f := findings{client: c.name}
+		a.examine(ctx, c, name != "", &f)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows, failed = append(rows, f.rows...), failed || f.failed()
+		if !a.json {
+			if err := a.print(a.doctorText(f.rows)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(rows) == 0 {
+		rows = append(rows, doctorRow{"", "file", doctorWarn, "no client that this program knows has a file here", "patterngate setup claude-code"})
+		if !a.json {
+			if err := a.print(a.doctorText(rows)); err != nil {
+				return err
+			}
+		}
+	}
+	if a.json {
+		if err := printJSON(a.out, rows); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return exitCode(exitFault)
+	}
+	return nil
+}
+
+// doctorText is one line a check, and how to mend it.
+func (a *app) doctorText(rows []doctorRow) string {
+	var b strings.Builder
+	for _, r := range rows {
+		state := fmt.Sprintf("%-4s", r.State)
+		switch r.State {
+		case doctorOK:
+			state = a.paint(green, state)
+		case doctorFail:
+			state = a.paint(red, state)
+		}
+		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
+		if r.Fix != "" {
+			fmt.Fprintf(&b, "      fix: %s\n", server.Visible(r.Fix))
+		}
+	}
+	return b.String()
+}
+
+// examine looks at one client. A client that is not here is passed over, unless it was named.
+func (a *app) examine(ctx context.Context, client setupClient, named bool, f *findings) {
+	host := a.setupHost()
+	mend := "patterngate setup " + client.name + " --write"
+	path, err := client.path(host)
+	if err != nil {
+		if named {
+			f.fail("file", "set what is missing", "%v", err)
+		}
+		return
+	}
+	file, err := readSetupFile(path)
+	switch {
+	case err != nil:
+		f.fail("file", "mend the file by hand", "%v", err)
+		return
+	case file.info == nil && named:
+		f.fail("file", mend, "%s has no file %s", client.title, path)
+		return
+	case file.info == nil:
+		return
+	}
+	self, _ := os.Executable() // without it only the name tells
+	entries, _, err := client.format.decode(file.text)
+	if err != nil {
+		f.fail("file", "mend the file by hand", "%v", file.faulty(err))
+		return
+	}
+	f.ok("file", "%s", path)
+	ours, others := ourEntry(entries, self)
+	var catalog CatalogConfig
+	if ours.name == "" {
+		tell := f.warn
+		if named {
+			tell = f.fail
+		}
+		tell("entry", mend, "no entry starts this program")
+	} else {
+		catalog = a.examineEntry(ctx, host, client, ours, f)
+	}
+	for _, b := range aroundIn(clientFile{client, file}, others, catalog) {
+		b.tell(f)
+	}
+}
+
+// ourEntry is the entry that starts this program, the first by name, and all others are not ours.
+func ourEntry(entries map[string]any, self string) (ours clientServer, others []clientServer) {
+	for name, entry := range entries {
+		s := readEntry(name, entry)
+		switch {
+		case !startsUs(entry, self):
+			others = append(others, s)
+		case ours.name == "" || name < ours.name:
+			ours = s
+		}
+	}
+	sortServers(others)
+	return ours, others
+}

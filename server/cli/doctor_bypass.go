@@ -1,0 +1,95 @@
+package cli
+
+import "path/filepath"
+
+// bypass is a server that a client starts by itself, around the gate.
+type bypass struct {
+	Client, File, Server string
+	Ours                 string // the server of our catalog that it is; "" where it is none
+}
+
+// tell words it for doctor.
+func (b bypass) tell(f *findings) {
+	words := "the agent can go around the gate: server " + shownWord(b.Server) + " is still in " + b.File
+	if b.Ours != "" {
+		f.fail("gate", "take "+shownWord(b.Server)+" out of that file", "%s; it is %s of the catalog", words, shownWord(b.Ours))
+		return
+	}
+	f.warn("gate", "patterngate init --import "+b.Client+" -o FILE, or take it out", "%s", words)
+}
+
+// bypasses are the servers of the catalog that clients of this machine start by themselves too: the same command and
+// arguments, the same url or the same name. It reads at most the clients' own files, each of at most 8 MiB, and is silent
+// about what it cannot read. Without servers in the catalog it reads nothing.
+func bypasses(environ []string, c CatalogConfig) []bypass {
+	if len(c.Servers) == 0 {
+		return nil
+	}
+	host := (&app{environ: environ}).setupHost()
+	var found []bypass
+	for _, client := range setupClients() {
+		path, err := client.path(host)
+		if err != nil {
+			continue
+		}
+		file, err := readSetupFile(path)
+		if err != nil || file.info == nil {
+			continue
+		}
+		entries, _, err := client.format.decode(file.text)
+		if err != nil {
+			continue
+		}
+		_, others := ourEntry(entries, "")
+		for _, b := range aroundIn(clientFile{client, file}, others, c) {
+			if b.Ours != "" {
+				found = append(found, b)
+			}
+		}
+	}
+	return found
+}
+
+// aroundIn are the servers of one file that the client starts by itself. What it has switched off it does not start.
+func aroundIn(in clientFile, others []clientServer, c CatalogConfig) []bypass {
+	var found []bypass
+	for _, s := range others {
+		if s.off || s.problem != "" {
+			continue
+		}
+		b := bypass{Client: in.client.name, File: in.file.path, Server: s.name}
+		for _, ours := range c.Servers {
+			if ours.Enabled && sameServer(s, ours) {
+				b.Ours = ours.Name
+				break
+			}
+		}
+		found = append(found, b)
+	}
+	return found
+}
+
+// sameServer reports whether a client's server is one of the catalog: by what it starts, where it is, or its name.
+func sameServer(s clientServer, ours ServerConfig) bool {
+	named := []importedServer{{from: s}}
+	nameServers(named)
+	if s.name == ours.Name || named[0].name == ours.Name {
+		return true
+	}
+	if ours.HTTP != nil {
+		address, _ := plainURL(s.url)
+		return s.url != "" && address == ours.HTTP.URL
+	}
+	if ours.Stdio == nil || s.command == "" || len(s.args) != len(ours.Stdio.Args) {
+		return false
+	}
+	if s.command != ours.Stdio.Command && s.command != ours.Stdio.Path && filepath.Base(s.command) != filepath.Base(ours.Stdio.Command) {
+		return false
+	}
+	for i, v := range ours.Stdio.Args {
+		if !v.Secret.Set() && v.Text != s.args[i] { // a secret is not compared
+			return false
+		}
+	}
+	return true
+}

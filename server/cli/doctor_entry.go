@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// slowStart is the time to the first answer from which on it is worth a word. Clients wait for 30 seconds and more.
+const slowStart = 5 * time.Second
+
+// clientStart is how a client starts a program: its whole environment and its directory.
+type clientStart struct {
+	command string
+	args    []string
+	environ []string
+	dir     string
+}
+
+// passedOn are the variables that clients pass on to a server (the official SDKs and Codex); a nil list is all of them.
+var passedOn = map[string][]string{
+	"claude-desktop": {}, "vscode": {}, "cursor": {},
+	"codex":     {"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"},
+	"inspector": {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"},
+}
+
+// windowsPassed is what programs on Windows need to start at all.
+var windowsPassed = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "SystemRoot", "TEMP", "USERNAME", "USERPROFILE"}
+
+// startAs is how that client starts an entry on this machine. A client on a desktop knows nothing of a shell's PATH.
+func startAs(host setupHost, client setupClient, s clientServer) clientStart {
+	start := clientStart{command: s.command, args: s.args, dir: s.dir}
+	names, limited := passedOn[client.name]
+	switch {
+	case !limited:
+		start.environ = append(start.environ, host.environ...)
+	case host.goos == "windows":
+		names = windowsPassed
+	case len(names) == 0:
+		names = []string{"HOME"}
+		start.environ = append(start.environ, "PATH="+desktopProgramPath)
+	}
+	for _, name := range append(names, s.passes...) {
+		if v := host.variable(name); v != "" {
+			start.environ = append(start.environ, name+"="+v)
+		}
+	}
+	for _, v := range s.env {
+		start.environ = append(start.environ, v.name+"="+v.text)
+	}
+	if start.dir == "" && limited && len(passedOn[client.name]) == 0 && host.goos != "windows" {
+		start.dir = "/"
+		if home := homeDir(host.goos, host.environ); client.name != "claude-desktop" && home != "" {
+			start.dir = home
+		}
+	}
+	if start.dir == "" {
+		start.dir, _ = os.Getwd()
+	}
+	return start
+}
+
+// examineEntry starts the entry and checks what it serves. It returns the catalog that is served, none where it cannot be
+// read.
+func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClient, s clientServer, f *findings) CatalogConfig {
+	mend := "patterngate setup " + client.name + " --write"
+	if s.name != "patterngate" {
+		mend += " --name " + shellWord(host.goos, s.name)
+	}
+	switch {
+	case s.problem != "":
+		f.fail("entry", mend, "%s: %s", s.name, s.problem)
+		return CatalogConfig{}
+	case s.off:
+		f.fail("entry", "switch it on in the client", "%s is switched off", s.name)
+	default:
+		f.ok("entry", "%s starts %s", s.name, commandLine(host.goos, setupEntry{Command: s.command, Args: s.args}))
+	}
+	start := startAs(host, client, s)
+	path := lookup(start.environ, "PATH")
+	if start.command = commandIn(start, host.goos); start.command == "" {
+		f.fail("start", mend, "there is no program %s in PATH %s, which is what %s gives", s.command, path, client.title)
+		return CatalogConfig{}
+	}
+	as := a.servedBy(start)
+	loaded := as.examineConfig(f)
+	a.examineServer(ctx, start, s.name, f)
+	if loaded == nil {
+		return CatalogConfig{}
+	}
+	as.examineState(loaded.State, f)
+	return loaded.Catalog
+}
+
+// commandIn is the program that the client starts; "" where there is none.
+func commandIn(start clientStart, goos string) string {
+	if strings.ContainsAny(start.command, `/\`) {
+		return programAt(start.command, goos)
+	}
+	return programIn(start.command, lookup(start.environ, "PATH"), goos)
+}
+
+// servedBy is this program as the client starts it: the flags of the entry, and its environment.
+func (a *app) servedBy(start clientStart) *app {
+	as := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: start.environ, color: "never"}
+	flags := map[string]*string{"--config": &as.config, "--state": &as.state, "--http": &as.http, "--token-file": &as.tokenFile, "--inbox": &as.inboxAt}
+	for i, arg := range start.args {
+		name, value, given := strings.Cut(arg, "=")
+		target, ours := flags[name]
+		switch {
+		case !ours:
+		case given:
+			*target = value
+		case i+1 < len(start.args):
+			*target = start.args[i+1]
+		}
+	}
+	return as
+}
+
+// examineConfig loads the configuration as the program will; nil where it does not load.
+func (a *app) examineConfig(f *findings) *LoadedConfig {
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.environ})
+	if faults, ok := errors.AsType[*ConfigError](err); ok {
+		for i, fault := range faults.Faults {
+			if i == 3 {
+				f.fail("config", "patterngate config show", "and %d more", len(faults.Faults)-i)
+				break
+			}
+			f.fail("config", orWord(fault.Want, "mend the file"), "%s", fault.String())
+		}
+		return nil
+	}
+	if err != nil {
+		f.fail("config", "mend the file", "%v", err)
+		return nil
+	}
+	for i, w := range warnings {
+		if i == 5 {
+			break
+		}
+		f.warn("config", "", "%s", w.String())
+	}
+	f.ok("config", "%s", orWord(loaded.Path, "the embedded default; no file"))
+	return &loaded
+}
+
+// examineState opens the state file as commands do: who signs, and which switches are on.
+func (a *app) examineState(path string, f *findings) {
+	if path == memoryState {
+		f.warn("state", "leave --state out", "nothing is kept when the client ends the program")
+		return
+	}
+	if err := readyState(path, a.environ); err != nil {
+		f.fail("state", "patterngate serve --state FILE", "%v", err)
+		return
+	}
+	err := a.withDesk(a.newDesk, "doctor", func(d desk) error {
+		ring, err := d.Keys()
+		if err != nil {
+			return err
+		}
+		f.ok("state", "%s can be written", path)
+		switch keys := ring.Keys(); {
+		case ring.Counts(now()):
+			f.ok("approvers", "%s; decisions need a signature", plural(int64(len(keys)), "key"))
+		default:
+			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
+		}
+		return examineSwitches(d, f)
+	})
+	if err != nil {
+		f.fail("state", "patterngate state, or --state FILE for another file", "%v", err)
+	}
+}
+
+// switchboard is who knows which kill switches are on.
+type switchboard interface {
+	KillSwitches() ([]patterns.Switch, error)
+}
+
+// examineSwitches tells of kill switches that are on, where the state has such.
+func examineSwitches(d desk, f *findings) error {
+	var board switchboard
+	for _, part := range []any{d.owner, d.Approvals} {
+		if b, ok := part.(switchboard); ok {
+			board = b
+		}
+	}
+	if board == nil {
+		return nil
+	}
+	list, err := board.KillSwitches()
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		what, flag := "everything", ""
+		switch {
+		case s.Tool != "":
+			what, flag = "the tool "+s.Tool, " --tool "+s.Tool
+		case s.Pattern != "":
+			what, flag = "the pattern "+s.Pattern, " --pattern "+s.Pattern
+		}
+		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, clockText(s.At), s.By, s.Reason)
+	}
+	if len(list) == 0 {
+		f.ok("kill switch", "off")
+	}
+	return nil
+}
+
+// heldRow is a tool that cannot be called, as describe_catalog tells of it.
+type heldRow struct{ name, state, why string }
+
+// tell words one.
+func (r heldRow) tell(f *findings) {
+	fix := "patterngate catalog list"
+	if r.state == "held" {
+		fix = "patterngate catalog accept"
+	}
+	f.warn("tools", fix, "%s", strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.name, r.state, r.why), ": "))
+}

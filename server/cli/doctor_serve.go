@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"patterngate/catalog/upstream"
+)
+
+// serveWithin is how long the program may take to start and to list its tools.
+const serveWithin = 30 * time.Second
+
+// asType is errors.As for a target that is declared.
+func asType[E error](err error, target *E) bool { return errors.As(err, target) }
+
+// served is a program that was started as a client does, and the session with it.
+type startedProgram struct {
+	cmd    *exec.Cmd
+	tap    *wireTap
+	said   *tailWriter // on standard error
+	client *upstream.Client
+	first  time.Duration // until the handshake was answered
+}
+
+// startProgram starts it and shakes hands, as every client does. Whoever gets one ends it.
+func startProgram(ctx context.Context, start clientStart) (*startedProgram, error) {
+	cmd := exec.CommandContext(ctx, start.command, start.args...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = append([]string{}, start.environ...), start.dir, 2*time.Second
+	p := &startedProgram{cmd: cmd, said: &tailWriter{}}
+	cmd.Stderr = p.said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.tap = &wireTap{ReadCloser: out}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.client, err = upstream.Over(ctx, p.tap, in, upstream.Identity{Name: "patterngate-doctor", Version: version().Version})
+	if err != nil {
+		_ = cmd.Cancel()
+		if ended := cmd.Wait(); ended != nil {
+			err = fmt.Errorf("%w (%w)", err, ended)
+		}
+		if said := p.lastWords(); said != "" {
+			err = fmt.Errorf("%w; it says: %s", err, said)
+		}
+		return nil, err
+	}
+	p.first = time.Since(began)
+	return p, nil
+}
+
+// lastWords are the last lines that the program wrote to standard error.
+func (p *startedProgram) lastWords() string {
+	lines := strings.Split(strings.TrimSpace(p.said.String()), "\n")
+	return lineOf(strings.Join(lines[max(0, len(lines)-4):], " | "), 500)
+}
+
+// end closes the program's input, and kills it where it does not end by that.
+func (p *startedProgram) end() {
+	_ = p.client.Close()
+	ended := make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait() // how it ends after its input is no matter
+		close(ended)
+	}()
+	timer := time.NewTimer(10 * time.Second)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		_ = p.cmd.Cancel()
+		<-ended
+	}
+}
+
+// examineServer starts the program, lists its tools and judges them.
+func (a *app) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
+	ctx, cancel := context.WithTimeout(ctx, serveWithin)
+	defer cancel()
+	p, err := startProgram(ctx, start)
+	if err != nil {
+		f.fail("start", "run it by hand: "+commandLine(goosOf(a), setupEntry{Command: start.command, Args: start.args}), "in %s: %v", start.dir, err)
+		return
+	}
+	defer p.end()
+	f.ok("start", "in %s", start.dir)
+	tell := func(format string, args ...any) { f.ok("first answer", format, args...) }
+	if p.first >= slowStart {
+		tell = func(format string, args ...any) {
+			f.warn("first answer", "a file on a fast disk; fewer servers that start at once", format, args...)
+		}
+	}
+	tell("%d ms", p.first.Milliseconds())
+	if _, err := p.client.Tools(ctx); err != nil {
+		f.fail("tools", "patterngate tools", "%v", err)
+		return
+	}
+	junk, first, tools := p.tap.seen()
+	if junk > 0 {
+		f.fail("stdout", "keep wrappers and shells from writing to standard output", "%s that are no messages, the first: %s", plural(int64(junk), "line"), lineOf(first, 120))
+	} else {
+		f.ok("stdout", "nothing but messages")
+	}
+	examineTools(name, tools, f)
+	for _, row := range heldTools(ctx, p.client) {
+		row.tell(f)
+	}
+}
+
+// heldTools asks the program which tools cannot be called now, and why. A program without that tool has none to tell of.
+func heldTools(ctx context.Context, client *upstream.Client) []heldRow {
+	var rows []heldRow
+	cursor := ""
+	for range 20 { // pages
+		args := map[string]any{"limit": 100}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			return rows
+		}
+		reply, err := client.CallRaw(ctx, "describe_catalog", raw, nil)
+		if err != nil || reply.IsError {
+			return rows
+		}
+		var page struct {
+			Tools []struct {
+				Name  string `json:"name"`
+				State string `json:"state"`
+				Why   string `json:"why"`
+			} `json:"tools"`
+			Next string `json:"next_cursor"`
+		}
+		if json.Unmarshal(reply.Structured, &page) != nil {
+			return rows
+		}
+		for _, t := range page.Tools {
+			if t.State != "" && t.State != "ready" {
+				rows = append(rows, heldRow{t.Name, t.State, t.Why})
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return rows
+		}
+	}
+	return rows
+}

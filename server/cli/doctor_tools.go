@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// What clients take (design.md section 7), in bytes but for the description's characters.
+const (
+	mostDescription = 500
+	mostInput       = 3 << 10
+	mostOutput      = 4 << 10
+	mostTools       = 32 << 10
+	tokenBytes      = 4  // about, of JSON
+	mostFullName    = 64 // of mcp__SERVER__TOOL, as some clients call it
+)
+
+// takenName is a tool's name that every client takes.
+var takenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// examineTools judges tools/list as it was sent: what clients drop, turn into text or cut.
+func examineTools(server string, tools []json.RawMessage, f *findings) {
+	if len(tools) == 0 {
+		f.fail("tools", "patterngate tools", "it lists none")
+		return
+	}
+	size, before := 0, len(f.rows)
+	for _, raw := range tools {
+		size += len(raw)
+		examineTool(server, raw, f)
+	}
+	if !slices.ContainsFunc(f.rows[before:], func(r doctorRow) bool { return r.State != doctorOK }) {
+		f.ok("tools", "%s; names, descriptions and schemas are what clients take", plural(int64(len(tools)), "tool"))
+	}
+	words := fmt.Sprintf("%d bytes, about %d tokens in every conversation", size, size/tokenBytes)
+	if size > mostTools {
+		f.warn("size", "expose fewer tools; enabled: false drops a built-in pattern", "tools/list has %s, more than %d bytes", words, mostTools)
+		return
+	}
+	f.ok("size", "tools/list has %s", words)
+}
+
+// examineTool judges one.
+func examineTool(server string, raw json.RawMessage, f *findings) {
+	var t struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Input       json.RawMessage `json:"inputSchema"`
+		Output      json.RawMessage `json:"outputSchema"`
+	}
+	if err := json.Unmarshal(raw, &t); err != nil {
+		f.fail("tools", "report it", "a tool that cannot be read: %v", err)
+		return
+	}
+	name := shownWord(t.Name)
+	if !takenName.MatchString(t.Name) {
+		f.fail("names", "give it another name: as", "%s: clients take 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
+	} else if full := "mcp__" + server + "__" + t.Name; len(full) > mostFullName {
+		f.warn("names", "a shorter name of the tool or of the server", "%s: some clients call it %s, which is longer than %d", name, shownWord(full), mostFullName)
+	}
+	switch n := len([]rune(t.Description)); {
+	case n == 0:
+		f.warn("descriptions", "description: TEXT", "%s has none", name)
+	case n > mostDescription:
+		f.warn("descriptions", "a shorter description", "%s: %d characters, some clients cut it after %d", name, n, mostDescription)
+	}
+	for _, part := range []struct {
+		what string
+		text json.RawMessage
+		most int
+	}{{"input", t.Input, mostInput}, {"output", t.Output, mostOutput}} {
+		if part.text == nil && part.what == "output" {
+			continue
+		}
+		if len(part.text) > part.most {
+			f.warn("schemas", "bound: narrower arguments", "%s: its %s schema has %d bytes, more than %d", name, part.what, len(part.text), part.most)
+		}
+		if found := undroppable(part.text); found != "" {
+			f.fail("schemas", "report it, with the tool's declaration", "%s: its %s schema has %s; clients drop or garble such a tool", name, part.what, found)
+		}
+	}
+}
+
+// undroppable is the first thing in a schema for which clients drop a tool (design.md section 7); "" where there is none.
+func undroppable(text json.RawMessage) string {
+	schema, err := ijson.Decode(text)
+	if err != nil {
+		return "no JSON: " + err.Error()
+	}
+	root, ok := schema.(map[string]any)
+	if !ok || root["type"] != "object" {
+		return "a root that is no object"
+	}
+	return droppedIn(root, "")
+}
+
+// refusedKeywords are what clients do not take at any depth.
+var refusedKeywords = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref", "$defs", "definitions"}
+
+// schemaMaps hold schemas by name, schemaPlaces one schema or a list of them.
+var (
+	schemaMaps   = []string{"properties", "patternProperties", "dependentSchemas"}
+	schemaPlaces = []string{"items", "prefixItems", "additionalProperties", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"}
+)
+
+// droppedIn looks into a schema and what is in it.
+func droppedIn(schema any, at string) string {
+	here, ok := schema.(map[string]any)
+	if !ok {
+		if b, ok := schema.(bool); ok && (b || !strings.HasSuffix(at, "/additionalProperties")) {
+			return "a boolean schema at " + at
+		}
+		return ""
+	}
+	for _, k := range refusedKeywords {
+		if _, found := here[k]; found {
+			return k + " at " + at + "/"
+		}
+	}
+	if _, list := here["type"].([]any); list {
+		return "a list of types at " + at + "/"
+	}
+	for _, k := range schemaMaps {
+		members, _ := here[k].(map[string]any)
+		for _, name := range sortedNames(members) {
+			if found := droppedIn(members[name], at+"/"+k+"/"+name); found != "" {
+				return found
+			}
+		}
+	}
+	for _, k := range schemaPlaces {
+		items, list := here[k].([]any)
+		if inner, found := here[k]; found && !list {
+			items = []any{inner}
+		}
+		for _, inner := range items {
+			if found := droppedIn(inner, at+"/"+k); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// sortedNames are the members' names in order, so that the first fault is always the same.
+func sortedNames(members map[string]any) []string {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

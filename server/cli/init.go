@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// initFlags are the command's.
+type initFlags struct {
+	out, from          string
+	chosen             chosenTools
+	yes, undo          bool
+	replace, noReplace bool
+}
+
+// initCommand writes a first configuration, by itself or from the servers of a client:
+//
+//	client's file ──▶ servers ──start once──▶ tools ──a person says──▶ file, lock, secrets ──asks──▶ client's file: us instead
+func (a *app) initCommand() *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a first configuration, or one from the MCP servers of a client",
+		Long: "Writes a commented configuration file that serves as it is, to -o FILE, else where the program looks for its file. It\n" +
+			"never writes over a file.\n\n" +
+			"--import takes the MCP servers of a client over: " + strings.Join(clientNames(), ", ") + ", or any such file.\n" +
+			"Each server is started once, with the client's own command, arguments and variables, and lists its tools. At a terminal\n" +
+			"you are asked what each tool does: Enter makes it a write; what the server says of itself is only shown. Without a\n" +
+			"terminal, or with --yes, --read or --allow, nobody is asked: a tool is in force where --read or --allow names it, and\n" +
+			"every other stands in the file with enabled: false. Tools that only read are exposed to the client.\n" +
+			"Beside the file go the lock with the definitions of the tools in force, and what looks like a secret: each in a file\n" +
+			"of mode 0600 in secrets/. A server that does not start is kept with enabled: false and the reason.\n\n" +
+			"Then it offers to put this program in the place of the servers in the client's file: the difference is shown, a backup\n" +
+			"is made, and \"init --import CLIENT --undo\" brings that file back byte for byte (the new configuration stays). Servers\n" +
+			"that did not start stay in the client's file.",
+		Example: "  patterngate init\n" +
+			"  patterngate init --import claude-desktop\n" +
+			"  patterngate init --import .mcp.json -o team.yaml --read files/read_text_file,files/list_directory --no-replace\n" +
+			"  patterngate init --import cursor --allow crm/add_note --replace\n" +
+			"  patterngate init --import cursor --undo",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "output", "o", "", "the file to write (else the one that the program reads)")
+	flags.StringVar(&f.from, "import", "", "take over the servers of this client or file")
+	flags.StringSliceVar(&f.chosen.read, "read", nil, "SERVER/TOOL,...: in force, and only reads; asks nothing")
+	flags.StringSliceVar(&f.chosen.allow, "allow", nil, "SERVER/TOOL,...: in force, and writes; asks nothing")
+	flags.BoolVar(&f.yes, "yes", false, "ask nothing: no tool is in force that no flag names")
+	flags.BoolVar(&f.replace, "replace", false, "put this program in the servers' place in the client's file, without asking")
+	flags.BoolVar(&f.noReplace, "no-replace", false, "leave the client's file as it is, without asking")
+	flags.BoolVar(&f.undo, "undo", false, "bring the client's file back as it was before --replace")
+	_ = cmd.RegisterFlagCompletionFunc("import", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return clientNames(), cobra.ShellCompDirectiveDefault
+	})
+	return cmd
+}
+
+func (f initFlags) check() error {
+	const example = "patterngate init --import claude-desktop"
+	switch {
+	case f.replace && f.noReplace:
+		return usage("init", errors.New("--replace and --no-replace are opposites"), "one of the two")
+	case f.from == "" && (f.undo || f.replace || f.noReplace || len(f.chosen.read)+len(f.chosen.allow) > 0):
+		return usage("init", errors.New("without --import there are no servers"), example)
+	case f.undo && (f.replace || f.noReplace || f.out != "" || len(f.chosen.read)+len(f.chosen.allow) > 0):
+		return usage("init --undo", errors.New("it takes back, so it takes no other flag than --import"), example+" --undo")
+	}
+	return nil
+}
+
+// silent reports whether nobody is to be asked about tools.
+func (f initFlags) silent(a *app) bool {
+	return f.yes || a.json || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.atTerminal()
+}
+
+// init carries the command out.
+func (a *app) init(ctx context.Context, f initFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.undo {
+		return a.initUndo(f)
+	}
+	path, err := a.initPath(f.out)
+	if err != nil {
+		return err
+	}
+	if f.from != "" {
+		return a.initImport(ctx, f, path)
+	}
+	file := initFile{path: path}
+	if err := file.write([]byte(starterText)); err != nil {
+		return fault("init", err)
+	}
+	return a.tellInit(initReport{File: path, Next: []string{
+		a.initCommandLine("config show", path), a.initCommandLine("setup claude-code --write", path),
+	}})
+}
+
+// initPath is the file to write, absolute. There must be none yet.
+func (a *app) initPath(out string) (string, error) {
+	sources := ConfigSources{Path: a.config, Environ: a.environ}
+	if out != "" {
+		sources.Path = out
+	}
+	path, _, err := ConfigPath(sources)
+	if err != nil {
+		return "", a.configFault(err)
+	}
+	if path == "" {
+		return "", usage("init", errors.New("there is no config directory to write to"), "patterngate init -o FILE")
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", fault("init", err)
+	}
+	switch _, err = os.Lstat(path); {
+	case err == nil:
+		return "", usage("init", fmt.Errorf("%s is already there, and nothing is written over it", path), "patterngate init -o ANOTHER.yaml, or move that file away")
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fault("init", err)
+	}
+	return path, nil
+}
+
+// initImport writes the file from a client's servers.
+func (a *app) initImport(ctx context.Context, f initFlags, path string) error {
+	from, err := a.importFile("init --import", f.from)
+	if err != nil {
+		return err
+	}
+	servers, err := a.imported(ctx, from, path)
+	if err != nil {
+		return err
+	}
+	keys := initQuestions{bufio.NewReader(a.in), a.err, a.paint}
+	if err := f.chosen.apply(servers); err != nil {
+		return err
+	}
+	if !f.silent(a) {
+		if err := keys.choose(ctx, servers); err != nil {
+			return err
+		}
+	}
+	file := initFile{path: path}
+	file.keepSecrets(servers)
+	report, err := a.writeImported(from, &file, servers)
+	if err != nil {
+		return err
+	}
+	if err := a.initReplace(ctx, f, keys, from, servers, &report); err != nil {
+		return errors.Join(a.tellInit(report), err)
+	}
+	return a.tellInit(report)
+}
+
+// imported are the client's servers, started once, with names that the file takes.
+func (a *app) imported(ctx context.Context, from clientFile, path string) ([]importedServer, error) {
+	self, _ := os.Executable() // without it only the name tells
+	found, err := from.servers(self)
+	if err != nil {
+		return nil, a.setupFault(err)
+	}
+	if len(found) == 0 {
+		return nil, usage("init --import", fmt.Errorf("%s: %w", from.file.path, errNoServers), "patterngate init")
+	}
+	if len(found) > maxImported {
+		return nil, usage("init --import", fmt.Errorf("%s configures %d servers, at most %d are taken over", from.file.path, len(found), maxImported), "a file with fewer")
+	}
+	translate := importer{goosOf(a), a.environ}
+	servers := make([]importedServer, len(found))
+	for i, s := range found {
+		servers[i] = translate.entry(s)
+	}
+	nameServers(servers)
+	for i := range servers {
+		servers[i].reaches(filepath.Dir(path), a.stateDirectory())
+	}
+	fmt.Fprintf(a.err, "starting %s of %s, each once\n", plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
+	a.startServers(ctx, servers, func(s importedServer) {
+		words := plural(int64(len(s.tools)), "tool")
+		if s.problem != "" {
+			words = "not in force: " + s.problem
+		}
+		fmt.Fprintf(a.err, "  %s: %s\n", shownWord(s.name), words)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	reserved, err := a.reservedNames()
+	if err != nil {
+		return nil, err
+	}
+	nameTools(servers, reserved)
+	return servers, nil
+}
+
+// goosOf is the system whose conventions the servers follow.
+func goosOf(a *app) string { return a.setupHost().goos }
+
+// stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
+func (a *app) stateDirectory() string {
+	path, f := defaultState(goosOf(a), a.environ)
+	if f.Reason != "" || path == "" {
+		return ""
+	}
+	return filepath.Dir(path)
+}
+
+// reservedNames are the tools of the demo and of the program, unlike which a file's must be.
+func (a *app) reservedNames() ([]string, error) {
+	loaded, _, err := LoadConfig(ConfigSources{})
+	if err != nil {
+		return nil, fault("init", err)
+	}
+	d, err := declare(loaded.Config, nil)
+	if err != nil {
+		return nil, fault("init", err)
+	}
+	names := slices.Clone(d.tools.Names())
+	s, err := a.server(loaded.Config, a.logger(LogConfig{Level: "error"}, a.err))
+	if err != nil {
+		return nil, fault("init", err)
+	}
+	for _, t := range s.Tools() {
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+// reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could
+// change what is allowed, and the file is refused with it (spec/config.md section 4).
+func (s *importedServer) reaches(dirs ...string) {
+	texts := []string{s.dir}
+	for _, v := range s.args {
+		text := v.now
+		if m := flagValue.FindStringSubmatch(text); m != nil {
+			text = m[2]
+		}
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
+		for _, dir := range dirs {
+			if dir != "" && filepath.IsAbs(text) && lexicallyWithin(dir, text) {
+				s.out = fmt.Sprintf("left out: %s holds %s, so a call could change what is allowed; name a narrower directory", text, dir)
+				s.fail("%s holds this configuration or its record, so a call could change what is allowed", text)
+				return
+			}
+		}
+	}
+}
+
+// lexicallyWithin reports whether a path is a directory or lies in it, links followed where they are there.
+func lexicallyWithin(path, dir string) bool {
+	for _, p := range []*string{&path, &dir} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+	"patterngate/server"
+)
+
+// chosenTools are the tools that flags name.
+type chosenTools struct{ read, allow []string }
+
+// apply marks them. A name that no server has is a fault: what was meant is not in force then.
+func (c chosenTools) apply(servers []importedServer) error {
+	for _, list := range []struct {
+		flag   string
+		names  []string
+		effect catalog.Effect
+	}{{"--allow", c.allow, catalog.Write}, {"--read", c.read, catalog.Read}} {
+		for _, name := range list.names {
+			t, err := findImported(servers, name)
+			if err != nil {
+				return usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
+			}
+			if list.flag == "--read" && slices.Contains(c.allow, name) {
+				return usage("init --read", fmt.Errorf("%s stands in --allow too, which makes it a write", name), "one of the two")
+			}
+			t.allow, t.effect = true, list.effect
+		}
+	}
+	return nil
+}
+
+// findImported is the tool that SERVER/TOOL names; the server by its name in the client's file or in ours.
+func findImported(servers []importedServer, name string) (*importedTool, error) {
+	for i := range servers {
+		s := &servers[i]
+		for _, called := range []string{s.from.name, s.name} {
+			tool, ok := strings.CutPrefix(name, called+"/")
+			if !ok {
+				continue
+			}
+			if s.problem != "" {
+				return nil, fmt.Errorf("%s: the server is not in force: %s", name, s.problem)
+			}
+			for j := range s.tools {
+				if s.tools[j].Name == tool {
+					return &s.tools[j], nil
+				}
+			}
+			return nil, fmt.Errorf("%s: %s has no such tool; it has %s", name, s.name, toolList(s.tools))
+		}
+	}
+	return nil, fmt.Errorf("%s: no such server; there are %s", name, serverList(servers))
+}
+
+func toolList(tools []importedTool) string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return ijson.Cut(strings.Join(names, ", "), maxStarterWords)
+}
+
+func serverList(servers []importedServer) string {
+	names := make([]string, len(servers))
+	for i, s := range servers {
+		names[i] = s.name
+	}
+	return ijson.Cut(strings.Join(names, ", "), maxStarterWords)
+}
+
+// initQuestions asks a person, line by line.
+type initQuestions struct {
+	keys  *bufio.Reader
+	shown io.Writer
+	paint func(code, text string) string
+}
+
+// answer shows a question until one of the words is given, or its beginning; Enter is usual. The end of the input is
+// [exitInterrupted]: nothing is decided by it.
+func (q initQuestions) answer(ctx context.Context, question, usual string, words ...string) (string, error) {
+	for {
+		fmt.Fprintf(q.shown, "%s [%s] ", question, usual)
+		line, err := q.line(ctx)
+		if err != nil {
+			fmt.Fprintln(q.shown)
+			return "", err
+		}
+		got := strings.ToLower(strings.TrimSpace(line))
+		if got == "" {
+			return usual, nil
+		}
+		for _, w := range words {
+			if strings.HasPrefix(w, got) {
+				return w, nil
+			}
+		}
+		fmt.Fprintf(q.shown, "one of %s\n", strings.Join(words, ", "))
+	}
+}
+
+// line reads one; a signal does not wait for it.
+func (q initQuestions) line(ctx context.Context) (string, error) {
+	type typed struct {
+		text string
+		err  error
+	}
+	done := make(chan typed, 1)
+	go func() {
+		text, err := q.keys.ReadString('\n')
+		done <- typed{text, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil && got.text == "" {
+			return "", exitCode(exitInterrupted)
+		}
+		return got.text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// The answers of a person.
+const (
+	answerEach = "each"
+	answerAll  = "write"
+	answerNone = "none"
+	answerOff  = "off"
+)
+
+// choose asks which tools are in force and what they do. What nobody says is a write, and what the server says of itself
+// is only shown.
+func (q initQuestions) choose(ctx context.Context, servers []importedServer) error {
+	for i := range servers {
+		s := &servers[i]
+		if s.problem != "" || len(s.tools) == 0 {
+			continue
+		}
+		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(bold, server.Visible(s.name)), plural(int64(len(s.tools)), "tool"))
+		for _, t := range s.tools {
+			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(bold, server.Visible(t.listed())), shownTool(t))
+		}
+		said, err := q.answer(ctx, "ask for each of them, take all as write, or allow none of them?", answerEach, answerEach, answerAll, answerNone)
+		if err != nil {
+			return err
+		}
+		for j := range s.tools {
+			if err := q.tool(ctx, s.name, said, &s.tools[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tool decides one.
+func (q initQuestions) tool(ctx context.Context, owner, said string, t *importedTool) error {
+	switch said {
+	case answerNone:
+		return nil
+	case answerAll:
+		t.allow = true
+		return nil
+	}
+	question := "  " + shownWord(owner+"/"+t.Name) + ": read, write, destructive, or off?"
+	word, err := q.answer(ctx, question, string(catalog.Write), string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff)
+	if err != nil || word == answerOff {
+		return err
+	}
+	t.allow, t.effect = true, catalog.Effect(word)
+	return nil
+}
+
+// shownTool is what a server says of a tool, on one line and without characters that act.
+func shownTool(t importedTool) string {
+	hint := ""
+	if t.reads != nil {
+		hint = "(the server says that it writes) "
+		if *t.reads {
+			hint = "(the server says that it only reads) "
+		}
+	}
+	return hint + lineOf(t.Description, 200)
+}
+
+// lineOf is a text on one line, cut, its hidden characters spelled out.
+func lineOf(text string, most int) string {
+	text = server.Visible(strings.Join(strings.Fields(text), " "))
+	if cut := ijson.Cut(text, most); cut != text {
+		return cut + "…"
+	}
+	return text
+}
+
+// shownWord is a name of others, cut, its hidden characters spelled out.
+func shownWord(name string) string { return lineOf(name, 120) }

@@ -1,0 +1,387 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// importedValue is a text of an entry as the file is to have it, and as the server gets it now.
+type importedValue struct {
+	text   string // written as it is
+	prefix string // of a header, before its secret
+	ref    string // {secret: ref} is written; "" where text is
+	keep   bool   // the secret is now goes to a file of ours, and ref follows from that
+	pass   bool   // of a variable: passed on from our own environment
+	now    string // what the server gets
+}
+
+// hidden reports whether the value is a secret, which is never printed.
+func (v importedValue) hidden() bool { return v.ref != "" || v.keep }
+
+// importedVariable is a variable or header with its value.
+type importedVariable struct {
+	name string
+	importedValue
+}
+
+// importedServer is a client's server as the file is to have it.
+type importedServer struct {
+	from    clientServer
+	name    string // in our file
+	command string // as it is written
+	path    string // where it was found
+	args    []importedValue
+	env     []importedVariable // by name
+	dir     string
+	url     string
+	headers []importedVariable
+	out     string // why the whole entry is to be a comment: the file would be refused with it
+	problem string // why it is not in force; "" where it is
+	notes   []string
+	tools   []importedTool
+}
+
+// note adds what a person should know of the server.
+func (s *importedServer) note(format string, args ...any) {
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+}
+
+// fail keeps the first reason for which the server is not in force.
+func (s *importedServer) fail(format string, args ...any) {
+	if s.problem == "" {
+		s.problem = fmt.Sprintf(format, args...)
+	}
+}
+
+// importer makes our entries of a client's.
+type importer struct {
+	goos    string
+	environ []string
+}
+
+// entry translates one. What it needs and does not find is the server's problem; the others go on.
+func (in importer) entry(s clientServer) importedServer {
+	out := importedServer{from: s, problem: s.problem, notes: slices.Clone(s.notes)}
+	if s.off {
+		out.fail("the client has it switched off")
+	}
+	switch {
+	case s.command != "":
+		in.program(&out)
+	case s.url != "":
+		in.endpoint(&out)
+	default:
+		out.out = out.problem
+	}
+	return out
+}
+
+// program translates a server that is started.
+func (in importer) program(out *importedServer) {
+	s := out.from
+	for _, v := range s.env {
+		out.env = append(out.env, importedVariable{v.name, in.value(out, "variable "+v.name, v.name, v.text)})
+	}
+	for _, name := range s.passes {
+		out.env = append(out.env, in.passed(name))
+	}
+	out.dir = in.value(out, "cwd", "cwd", s.dir).text
+	for i, arg := range s.args {
+		out.args = append(out.args, in.argument(out, s.args, i, arg))
+	}
+	for _, v := range out.args {
+		if v.hidden() {
+			out.note("an argument is a secret: other users of this machine see command lines; use a variable where the server takes one")
+			break
+		}
+	}
+	in.found(out, in.value(out, "command", "command", s.command))
+	out.env = in.usual(out.env)
+}
+
+// argument translates one argument. A flag's name says what its value is.
+func (in importer) argument(out *importedServer, args []string, i int, arg string) importedValue {
+	name := ""
+	if m := flagValue.FindStringSubmatch(arg); m != nil {
+		name = m[1]
+	} else if i > 0 && !strings.HasPrefix(arg, "-") {
+		if m := flagName.FindStringSubmatch(args[i-1]); m != nil {
+			name = m[1]
+		}
+	}
+	return in.value(out, fmt.Sprintf("argument %d", i+1), name, arg)
+}
+
+// passed is a variable of ours that the server sees.
+func (in importer) passed(name string) importedVariable {
+	return importedVariable{name, importedValue{pass: true, now: lookup(in.environ, name)}}
+}
+
+// usual adds what every server is given: where programs are found and where its user's files are.
+func (in importer) usual(env []importedVariable) []importedVariable {
+	names := []string{"HOME", "PATH"}
+	if in.goos == "windows" {
+		names = []string{"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE"}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(env, func(v importedVariable) bool { return v.name == name }) {
+			env = append(env, in.passed(name))
+		}
+	}
+	slices.SortStableFunc(env, func(a, b importedVariable) int { return strings.Compare(a.name, b.name) })
+	return slices.CompactFunc(env, func(a, b importedVariable) bool { return a.name == b.name })
+}
+
+// endpoint translates a server at a URL.
+func (in importer) endpoint(out *importedServer) {
+	whole := in.value(out, "url", "url", out.from.url)
+	address := whole.text
+	if whole.hidden() {
+		address = whole.now
+	}
+	var without string
+	if out.url, without = plainURL(address); without != "" {
+		out.fail("%s, which stands there for all to read; give it as a header", without)
+	}
+	for _, h := range out.from.headers {
+		out.headers = append(out.headers, importedVariable{h.name, in.header(out, h)})
+	}
+}
+
+// header translates one; what stands before its secret is its prefix.
+func (in importer) header(out *importedServer, h clientVariable) importedValue {
+	scheme, rest, ok := strings.Cut(h.text, " ")
+	if ok && namesSecret(h.name) && !strings.ContainsAny(scheme, "${") {
+		v := in.value(out, "header "+h.name, h.name, strings.TrimSpace(rest))
+		v.prefix, v.now = scheme+" ", scheme+" "+v.now
+		return v
+	}
+	return in.value(out, "header "+h.name, h.name, h.text)
+}
+
+// clientReference is what clients write for a value that stands elsewhere.
+var clientReference = regexp.MustCompile(`\$\{([^{}]*)\}`)
+
+// value translates one text. named is what the text is called, which tells a secret as its look does.
+func (in importer) value(out *importedServer, place, named, text string) importedValue {
+	m := clientReference.FindStringSubmatch(text)
+	if m == nil {
+		return literal(named, text)
+	}
+	if m[0] == text {
+		if v, done := in.whole(out, place, named, m[1]); done {
+			return v
+		}
+	}
+	hidden := false
+	now := clientReference.ReplaceAllStringFunc(text, func(r string) string {
+		word := r[2 : len(r)-1]
+		hidden = hidden || namesSecret(word) || strings.HasPrefix(word, "input:")
+		v, ok := in.meant(word)
+		if !ok {
+			out.fail("%s needs %s, which has no value here", place, r)
+		}
+		return v
+	})
+	v := literal(named, now)
+	v.keep = v.keep || hidden && now != ""
+	return v.without()
+}
+
+// literal is a text that stands there itself.
+func literal(named, text string) importedValue {
+	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text))}
+	return v.without()
+}
+
+// without is the value with no secret in what is written.
+func (v importedValue) without() importedValue {
+	if v.keep {
+		v.text = ""
+	}
+	return v
+}
+
+// whole translates a text that is one clientReference. A secret stays where it is: the file refers to the variable.
+func (in importer) whole(out *importedServer, place, named, word string) (importedValue, bool) {
+	name, ok := strings.CutPrefix(word, "input:")
+	if ok {
+		variable := inputVariable(place, named, name)
+		now := lookup(in.environ, variable)
+		out.note("%s: the client asks for %q; Patterngate takes it from the variable %s, or write {secret: \"file:PATH\"}", place, name, variable)
+		if now == "" {
+			out.fail("%s needs the variable %s, which is not set here", place, variable)
+		}
+		return importedValue{ref: "env:" + variable, now: now}, true
+	}
+	name, usual, _ := strings.Cut(strings.TrimPrefix(word, "env:"), ":-")
+	isVariable := strings.HasPrefix(place, "variable ")
+	if !importVariable.MatchString(name) {
+		return importedValue{}, false
+	}
+	now := lookup(in.environ, name)
+	switch {
+	case now == "" && usual != "":
+		return literal(named, usual), true
+	case now == "":
+		out.fail("%s needs the variable %s, which is not set here", place, name)
+		return importedValue{ref: "env:" + name}, isVariable || namesSecret(named) || namesSecret(name)
+	case namesSecret(named), namesSecret(name), looksSecret(now):
+		return importedValue{ref: "env:" + name, now: now}, true
+	case isVariable && name == named:
+		return importedValue{pass: true, now: now}, true
+	}
+	return importedValue{}, false // what it says now
+}
+
+var importVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// inputVariable names the variable in which an input of VS Code is looked for: that which the server reads, else one made
+// of the input's own name.
+func inputVariable(place, named, input string) string {
+	if strings.HasPrefix(place, "variable ") && importVariable.MatchString(named) {
+		return named
+	}
+	name := strings.ToUpper(notInNames.ReplaceAllString(input, "_"))
+	if !importVariable.MatchString(name) {
+		name = "INPUT_" + name
+	}
+	return name
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// meant is the text for which a reference stands now.
+func (in importer) meant(word string) (string, bool) {
+	switch word {
+	case "userHome":
+		home := homeDir(in.goos, in.environ)
+		return home, home != ""
+	case "/", "pathSeparator":
+		return string(filepath.Separator), true
+	}
+	name, usual, given := strings.Cut(strings.TrimPrefix(word, "env:"), ":-")
+	if !importVariable.MatchString(name) {
+		return "", false
+	}
+	if v := lookup(in.environ, name); v != "" {
+		return v, true
+	}
+	return usual, given
+}
+
+// desktopProgramPath is where programs are looked for that are started from a desktop.
+const desktopProgramPath = "/usr/bin:/bin:/usr/sbin:/sbin"
+
+// found looks the command up as the client does. Where only a shell's PATH has it, the file gets the whole path and the
+// server a PATH with its directory: clients on a desktop start us with a bare one.
+func (in importer) found(out *importedServer, command importedValue) {
+	word := command.now
+	if word == "" {
+		out.fail("its command is empty")
+		return
+	}
+	out.command = word
+	if rest, ok := strings.CutPrefix(word, "~/"); ok {
+		word = filepath.Join(homeDir(in.goos, in.environ), rest)
+	}
+	if strings.ContainsAny(word, `/\`) {
+		if !filepath.IsAbs(word) && out.dir != "" {
+			word = filepath.Join(out.dir, word)
+		}
+		out.command, _ = filepath.Abs(word) // the working directory is known, or starting fails
+		if out.path = programAt(out.command, in.goos); out.path == "" {
+			out.fail("there is no program %s", out.command)
+		}
+		return
+	}
+	path := lookup(in.environ, "PATH")
+	own := slices.IndexFunc(out.env, func(v importedVariable) bool { return v.name == "PATH" })
+	if own >= 0 {
+		path = out.env[own].now
+	}
+	if out.path = programIn(word, path, in.goos); out.path == "" {
+		out.fail("%s is not in PATH %s; write the path that \"which %s\" prints", word, path, word)
+		return
+	}
+	if in.goos == "windows" || programIn(word, desktopProgramPath, in.goos) == out.path {
+		return
+	}
+	out.command = out.path
+	if own < 0 {
+		path := filepath.Dir(out.path) + ":" + desktopProgramPath
+		out.env = append(out.env, importedVariable{"PATH", importedValue{text: path, now: path}})
+	}
+}
+
+// programIn finds a program in a list of directories; "" where there is none. Relative directories are passed over.
+func programIn(word, list, goos string) string {
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path := programAt(filepath.Join(dir, word), goos); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+// programAt is the program at that path; "" where there is none. On Windows its ending may be left out.
+func programAt(path, goos string) string {
+	endings := []string{""}
+	if goos == "windows" {
+		endings = []string{"", ".exe", ".cmd", ".bat", ".com"}
+	}
+	for _, ending := range endings {
+		info, err := os.Stat(path + ending)
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			return path + ending
+		}
+	}
+	return ""
+}
+
+// nameServers gives each server a name that a file takes, in their order: unlike each other and what is taken.
+func nameServers(servers []importedServer) {
+	taken := map[string]bool{"http": true, "demo": true, "pattern": true}
+	for i := range servers {
+		base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(servers[i].from.name), "_"), "_")
+		if base == "" || base[0] < 'a' || base[0] > 'z' {
+			base = "s_" + base
+		}
+		base = strings.TrimRight(base[:min(len(base), 60)], "_")
+		servers[i].name = unused(taken, base)
+	}
+}
+
+// unused is a name that is not taken, made of base, and takes it.
+func unused(taken map[string]bool, base string) string {
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+	taken[name] = true
+	return name
+}
+
+// environment is what the server's process sees, as it will under the gate.
+func (s importedServer) environment() []string {
+	values := map[string]string{}
+	for _, v := range s.env {
+		if v.now != "" || !v.pass {
+			values[v.name] = v.now
+		}
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, name+"="+values[name])
+	}
+	return list
+}

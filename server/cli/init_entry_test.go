@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// testImporter has a home with one program outside the bare PATH.
+func testImporter(t *testing.T, more ...string) (importer, string) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tool")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return importer{"linux", append([]string{"HOME=/home/u", "PATH=" + dir + ":/usr/bin:/bin"}, more...)}, path
+}
+
+func TestImporterHidesSecrets(t *testing.T) {
+	in, _ := testImporter(t, "GH_TOKEN=of-the-environment", "PLACE=north", "HEXED=9f86d081884c7d659a2feaa0c55ad015")
+	for name, c := range map[string]struct {
+		name, text, want string
+	}{
+		"plain":             {"REGION", "eu", "eu"},
+		"empty secret":      {"TOKEN", "", `""`},
+		"named":             {"My-Api-Key", "abc", `{secret: "file:secrets/s.My_Api_Key"}`},
+		"beginning":         {"KEY", "ghp_abcdefgh1234", `{secret: "file:secrets/s.KEY"}`},
+		"entropy":           {"KEY", "tGk7Zq19fPw3Lm8XcRv2", `{secret: "file:secrets/s.KEY"}`},
+		"uuid":              {"KEY", "123e4567-e89b-12d3-a456-426614174000", `{secret: "file:secrets/s.KEY"}`},
+		"package":           {"PACKAGE", "mcp-server-fetch==2024.11.5", `"mcp-server-fetch==2024.11.5"`},
+		"path":              {"DIR", "/srv/some/long/path/with/number/2024", "/srv/some/long/path/with/number/2024"},
+		"password in a url": {"DB", "postgres://u:pw@h/db", `{secret: "file:secrets/s.DB"}`},
+		"settings":          {"DB", "host=h password=pw", `{secret: "file:secrets/s.DB"}`},
+		"reference":         {"TOKEN", "${GH_TOKEN}", `{secret: "env:GH_TOKEN"}`},
+		"reference of code": {"TOKEN", "${env:GH_TOKEN}", `{secret: "env:GH_TOKEN"}`},
+		"reference itself":  {"PLACE", "${PLACE}", "true"},
+		"reference, plain":  {"WHERE", "${PLACE}", "north"},
+		"reference, secret": {"WHERE", "${HEXED}", `{secret: "env:HEXED"}`},
+		"default":           {"WHERE", "${NOT_SET:-south}", "south"},
+		"within":            {"WHERE", "in ${PLACE}!", `"in north!"`},
+		"secret within":     {"WHERE", "in ${GH_TOKEN}", `{secret: "file:secrets/s.WHERE"}`},
+		"home":              {"WHERE", "${userHome}/x", "/home/u/x"},
+		"word of yaml":      {"WHERE", "yes", `"yes"`},
+		"number":            {"WHERE", "010", `"010"`},
+		"line":              {"WHERE", "a\nb\u202e\U0001F600", `"a\u000ab\u202e\U0001f600"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := in.entry(clientServer{name: "s", command: "tool", env: []clientVariable{{c.name, c.text}}})
+			servers := []importedServer{s}
+			nameServers(servers)
+			file := initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}
+			file.keepSecrets(servers)
+			got := ""
+			for _, v := range servers[0].env {
+				if v.name == c.name {
+					got = v.yaml()
+				}
+			}
+			if got != c.want || servers[0].problem != "" {
+				t.Errorf("%s=%s is written %s (%s), want %s", c.name, c.text, got, servers[0].problem, c.want)
+			}
+		})
+	}
+}
+
+func TestImporterTranslates(t *testing.T) {
+	in, tool := testImporter(t, "GITHUB_TOKEN=tok-of-env")
+	for name, c := range map[string]struct {
+		server  clientServer
+		want    string // in the file's entry
+		problem string
+	}{
+		"bare command":        {clientServer{command: "sh"}, "command: sh\n        env: [HOME, PATH]", ""},
+		"command of a shell":  {clientServer{command: "tool"}, "command: " + tool + "\n        env: {HOME: true, PATH: \"" + filepath.Dir(tool) + ":/usr/bin", ""},
+		"no command":          {clientServer{command: "no-such-tool"}, "enabled: false", "is not in PATH"},
+		"command not there":   {clientServer{command: "/no/such"}, "enabled: false", "there is no program /no/such"},
+		"flag with secret":    {clientServer{command: "sh", args: []string{"--token=abc", "-x"}}, `args: [{secret: "file:secrets/s.arg_1"}, -x]`, ""},
+		"flag before secret":  {clientServer{command: "sh", args: []string{"--api-key", "abc", "--api-key", "--verbose"}}, `args: [--api-key, {secret: "file:secrets/s.arg_2"}, --api-key, --verbose]`, ""},
+		"input of code":       {clientServer{command: "sh", env: []clientVariable{{"GITHUB_TOKEN", "${input:gh}"}}}, `GITHUB_TOKEN: {secret: "env:GITHUB_TOKEN"}`, ""},
+		"input, not there":    {clientServer{command: "sh", args: []string{"${input:my-key}"}}, `args: [{secret: "env:MY_KEY"}]`, "needs the variable MY_KEY"},
+		"folder":              {clientServer{command: "sh", args: []string{"${workspaceFolder}/x"}}, "enabled: false", "needs ${workspaceFolder}"},
+		"passed on":           {clientServer{command: "sh", passes: []string{"LANG"}}, "env: [HOME, LANG, PATH]", ""},
+		"switched off":        {clientServer{command: "sh", off: true}, "enabled: false", "switched off"},
+		"url":                 {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer abc"}, {"X-Region", "eu"}}}, `http: {url: "https://h.example/mcp", headers: {Authorization: {secret: "file:secrets/s.Authorization", prefix: "Bearer "}, X-Region: eu}}`, ""},
+		"url with reference":  {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer ${GITHUB_TOKEN}"}}}, `{secret: "env:GITHUB_TOKEN", prefix: "Bearer "}`, ""},
+		"url with a password": {clientServer{url: "https://u:pw@h.example/mcp?x=1&api_key=k&y=2"}, `http: {url: "https://h.example/mcp?x=1&y=2"}`, "query member api_key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.server.name = "s"
+			servers := []importedServer{in.entry(c.server)}
+			nameServers(servers)
+			file := initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}
+			file.keepSecrets(servers)
+			got := servers[0].yaml()
+			if !strings.Contains(got, c.want) || !strings.Contains(servers[0].problem, c.problem) || (c.problem == "") != (servers[0].problem == "") {
+				t.Errorf("it is written (%s)\n%s\nwant %s (%s)", servers[0].problem, got, c.want, c.problem)
+			}
+			yamlOf(t, string(importedText("x", "patterngate.lock", servers)))
+		})
+	}
+}
+
+func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
+	in, _ := testImporter(t)
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		server clientServer
+		out    bool
+	}{
+		"argument":  {clientServer{command: "sh", args: []string{dir}}, true},
+		"above":     {clientServer{command: "sh", args: []string{filepath.Dir(dir)}}, true},
+		"flag":      {clientServer{command: "sh", args: []string{"--root=" + dir + "/"}}, true},
+		"directory": {clientServer{command: "sh", dir: dir}, true},
+		"beside":    {clientServer{command: "sh", args: []string{dir + "-x", "/srv/x"}}, false},
+		"below":     {clientServer{command: "sh", args: []string{filepath.Join(dir, "data")}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.server.name = "s"
+			servers := []importedServer{in.entry(c.server)}
+			nameServers(servers)
+			servers[0].reaches(dir, "")
+			text := string(importedText("x", "patterngate.lock", servers))
+			found, _ := at(yamlOf(t, text), "catalog", "servers").(map[string]any)
+			if (len(found) == 0) != c.out || (servers[0].problem != "") != c.out || !strings.Contains(text, "command: sh") {
+				t.Errorf("%q, %v: left out %t, want %t\n%s", servers[0].problem, found, len(found) == 0, c.out, text)
+			}
+		})
+	}
+}
+
+func TestNamesFitTheFile(t *testing.T) {
+	servers := []importedServer{}
+	for _, name := range []string{"My CRM", "my-crm", "42", "http", "", strings.Repeat("x", 90), "évén"} {
+		servers = append(servers, importedServer{from: clientServer{name: name}})
+	}
+	nameServers(servers)
+	var got []string
+	for _, s := range servers {
+		got = append(got, s.name)
+	}
+	want := []string{"my_crm", "my_crm_2", "s_42", "http_2", "s", strings.Repeat("x", 60), "v_n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names, -want +got:\n%s", diff)
+	}
+	tools := []importedServer{{name: "a"}, {name: "b"}}
+	for _, name := range []string{"x", "x.y", "x/y", "final", "taken", strings.Repeat("é", 80)} {
+		tools[0].tools = append(tools[0].tools, importedTool{declaredName(name), "", "write", false})
+	}
+	tools[1].tools = []importedTool{{declaredName("x"), "", "write", false}}
+	nameTools(tools, []string{"taken"})
+	got = nil
+	for _, s := range tools {
+		for _, tool := range s.tools {
+			got = append(got, tool.listed())
+		}
+	}
+	if diff := cmp.Diff([]string{"x", "x_y", "a_x_y", "a_final", "a_taken", "_", "b_x"}, got); diff != "" {
+		t.Errorf("tools, -want +got:\n%s", diff)
+	}
+}
+
+func declaredName(name string) foreignTool { return foreignTool{Name: name} }
+
+// Whatever a client's file and a server say, the configuration reads back as just these servers and tools, and none of it
+// is in force.
+func FuzzImportedText(f *testing.F) {
+	f.Add("crm", "search", "Searches.\n  evil: {effect: read}", "-y", "KEY", "value: [", "/srv")
+	f.Add("a\u2028b", "x\x85y: {}", "\x00\x1b[2J\ufeff", "yes", "N", "010", "~")
+	f.Add("http", "#", "# --- ...", "*a", "&b", "!tag", "'\"\\")
+	f.Fuzz(func(t *testing.T, server, tool, description, arg, name, value, dir string) {
+		in := importer{"linux", []string{"HOME=/home/u", "PATH=/bin"}}
+		s := in.entry(clientServer{name: server, command: "sh", args: []string{arg}, env: []clientVariable{{name, value}}, dir: dir})
+		servers := []importedServer{s}
+		nameServers(servers)
+		servers[0].tools = []importedTool{{foreignTool: foreignTool{Name: tool, Description: description}, effect: "write"}}
+		nameTools(servers, nil)
+		(&initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}).keepSecrets(servers)
+		text := string(importedText(server, "patterngate.lock", servers))
+		v := yamlOf(t, text)
+		tools, _ := at(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
+		if len(tools) != 1 || at(tools, sortedNames(tools)[0], "enabled") != false {
+			t.Fatalf("it reads back as %v\n%s", v, text)
+		}
+		if keys, _ := v.(map[string]any); len(keys) != 2 {
+			t.Fatalf("it has %v at the top\n%s", sortedNames(keys), text)
+		}
+		want := strings.ToValidUTF8(arg, "\ufffd")
+		args, _ := at(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)
+		if len(args) != 1 || !servers[0].args[0].hidden() && !strings.Contains(arg, "${") && args[0] != want {
+			t.Fatalf("the argument %q reads back as %v\n%s", arg, args, text)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/server"
+)
+
+// initReport is what init says, with --json as one document. It holds no secret.
+type initReport struct {
+	File     string          `json:"file"`
+	Lock     string          `json:"lock,omitempty"`
+	Secrets  []string        `json:"secrets,omitempty"` // the files
+	Servers  []initServerRow `json:"servers,omitempty"`
+	Client   string          `json:"client_file,omitempty"`
+	Replaced bool            `json:"replaced"`
+	Backup   string          `json:"backup,omitempty"`
+	Diff     string          `json:"diff,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+	Next     []string        `json:"next,omitempty"`
+}
+
+// initServerRow is one server.
+type initServerRow struct {
+	Name    string        `json:"name"`
+	From    string        `json:"from"` // its name in the client's file
+	Started bool          `json:"started"`
+	Problem string        `json:"problem,omitempty"`
+	Notes   []string      `json:"notes,omitempty"`
+	Tools   []initToolRow `json:"tools"`
+}
+
+// initToolRow is one tool.
+type initToolRow struct {
+	Name    string         `json:"name"` // in our catalog
+	From    string         `json:"from"` // at its server
+	Effect  catalog.Effect `json:"effect"`
+	InForce bool           `json:"in_force"`
+}
+
+// initRows are the servers as the report has them.
+func initRows(servers []importedServer) []initServerRow {
+	rows := make([]initServerRow, len(servers))
+	for i, s := range servers {
+		rows[i] = initServerRow{Name: s.name, From: s.from.name, Started: s.problem == "", Problem: s.problem, Notes: s.notes, Tools: []initToolRow{}}
+		for _, t := range s.tools {
+			rows[i].Tools = append(rows[i].Tools, initToolRow{t.listed(), t.Name, t.effect, t.allow})
+		}
+	}
+	return rows
+}
+
+// words says in short what became of the server.
+func (r initServerRow) words() string {
+	if r.Problem != "" {
+		return "not in force: " + r.Problem
+	}
+	counts := map[string]int{}
+	for _, t := range r.Tools {
+		if !t.InForce {
+			counts[answerOff]++
+		} else {
+			counts[string(t.Effect)]++
+		}
+	}
+	words := []string{}
+	for _, w := range []string{string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff} {
+		if counts[w] > 0 {
+			words = append(words, fmt.Sprintf("%d %s", counts[w], w))
+		}
+	}
+	if len(words) == 0 {
+		return "no tools"
+	}
+	return strings.Join(words, ", ")
+}
+
+// tellInit shows what was written.
+func (a *app) tellInit(r initReport) error {
+	for _, w := range r.Warnings {
+		fmt.Fprintln(a.err, "warning: "+server.Visible(w))
+	}
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	var b strings.Builder
+	if r.File != "" {
+		labelled(&b, "wrote", append([]string{r.File}, r.written()...)...)
+	}
+	for _, s := range r.Servers {
+		fmt.Fprintf(&b, "  %s: %s\n", a.paint(bold, shownWord(s.Name)), lineOf(s.words(), maxStarterWords))
+		for _, n := range s.Notes {
+			fmt.Fprintf(&b, "    %s\n", lineOf(n, maxStarterWords))
+		}
+	}
+	if r.Replaced {
+		labelled(&b, "client", r.Client+" now starts Patterngate")
+		labelled(&b, "backup", r.Backup)
+	}
+	labelled(&b, "next", r.Next...)
+	return a.print(b.String())
+}
+
+// written are the files beside the configuration.
+func (r initReport) written() []string {
+	list := r.Secrets
+	if r.Lock != "" {
+		list = append([]string{r.Lock}, list...)
+	}
+	return list
+}
+
+// initCommandLine is a command over a configuration, as a shell takes it.
+func (a *app) initCommandLine(words, path string) string {
+	if usual, named, err := ConfigPath(ConfigSources{Environ: a.environ}); err == nil && !named && usual == path {
+		return "patterngate " + words
+	}
+	return "patterngate " + words + " --config " + shellWord(goosOf(a), path)
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// clientServer is one MCP server as a client's file has it, its texts as they are written.
+type clientServer struct {
+	name    string
+	command string
+	args    []string
+	env     []clientVariable // by name
+	passes  []string         // variables that the client passes on from its own environment
+	dir     string
+	url     string
+	headers []clientVariable // by name
+	off     bool             // the client does not start it
+	problem string           // why the entry cannot be taken over; "" where it can
+	notes   []string         // what of it is not taken over
+}
+
+// clientVariable is a variable or a header.
+type clientVariable struct{ name, text string }
+
+// clientFile is a client's file with its format, as init and doctor read it.
+type clientFile struct {
+	client setupClient // with the zero name where a file was named that is no client's own
+	file   setupFile
+}
+
+// title names the file's client, or the file.
+func (f clientFile) title() string {
+	if f.client.title != "" {
+		return f.client.title
+	}
+	return f.file.path
+}
+
+// importFile finds what --import names: a client by its name, else a file.
+func (a *app) importFile(what, word string) (clientFile, error) {
+	host := a.setupHost()
+	client, known := findClient(word)
+	path := ConfigSources{Environ: a.environ}.home(word)
+	if known {
+		var err error
+		if path, err = client.path(host); err != nil {
+			return clientFile{}, err
+		}
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return clientFile{}, fault(what, err)
+	}
+	file, err := readSetupFile(path)
+	if err != nil {
+		return clientFile{}, a.setupFault(err)
+	}
+	switch {
+	case file.info == nil && known:
+		return clientFile{}, usage(what, fmt.Errorf("%s has no file %s", client.title, path), "patterngate init --import FILE")
+	case file.info == nil:
+		return clientFile{}, usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientNames(), ", ")),
+			"patterngate init --import claude-desktop")
+	case !known:
+		client = clientOf(host, file)
+	}
+	return clientFile{client, file}, nil
+}
+
+// clientOf is the client whose own file that is, else the format that the file has.
+func clientOf(host setupHost, file setupFile) setupClient {
+	for _, c := range setupClients() {
+		if path, err := c.path(host); err == nil && path == file.path {
+			return c
+		}
+	}
+	if strings.EqualFold(filepath.Ext(file.path), ".toml") {
+		return setupClient{format: tomlServers{}}
+	}
+	f := jsonServers{member: "mcpServers", typed: true}
+	if d, err := readJSONC(file.text); err == nil {
+		values, _ := d.values() // what cannot be read is told by decode
+		_, ours := values["mcpServers"]
+		if _, theirs := values["servers"]; theirs && !ours {
+			f.member = "servers"
+		}
+	}
+	return setupClient{format: f}
+}
+
+// servers reads the file's entries, by name, without those that start this program.
+func (f clientFile) servers(self string) ([]clientServer, error) {
+	entries, _, err := f.client.format.decode(f.file.text)
+	if err != nil {
+		return nil, f.file.faulty(err)
+	}
+	var list []clientServer
+	for name, entry := range entries {
+		if !startsUs(entry, self) {
+			list = append(list, readEntry(name, entry))
+		}
+	}
+	sortServers(list)
+	return list, nil
+}
+
+// sortServers puts servers in the order of their names.
+func sortServers(list []clientServer) {
+	slices.SortFunc(list, func(a, b clientServer) int { return strings.Compare(a.name, b.name) })
+}
+
+// startsUs reports whether an entry starts this program: its command is called so, or is the very file at self.
+func startsUs(entry any, self string) bool {
+	members, _ := entry.(map[string]any)
+	command, _ := members["command"].(string)
+	if command == "" {
+		return false
+	}
+	base := strings.TrimSuffix(strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:]), ".exe")
+	if base == "patterngate" {
+		return true
+	}
+	ours, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(command)
+	return err == nil && os.SameFile(ours, theirs)
+}
+
+// readEntry reads what all clients' entries have in common; a member of another shape is the entry's problem.
+func readEntry(name string, entry any) clientServer {
+	s := clientServer{name: name}
+	members, ok := entry.(map[string]any)
+	if !ok {
+		s.problem = "its entry is no object"
+		return s
+	}
+	r := entryReader{members: members}
+	s.command, s.dir = r.text("command"), r.text("cwd")
+	s.args, s.passes = r.list("args"), r.list("env_vars")
+	s.env, s.headers = r.variables("env"), slices.Concat(r.variables("headers"), r.variables("http_headers"))
+	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
+		if s.url == "" {
+			s.url = r.text(key)
+		}
+	}
+	for _, v := range r.variables("env_http_headers") { // of Codex: the header's text stands in a variable
+		s.headers = append(s.headers, clientVariable{v.name, "${" + v.text + "}"})
+	}
+	if token := r.text("bearer_token_env_var"); token != "" {
+		s.headers = append(s.headers, clientVariable{"Authorization", "Bearer ${" + token + "}"})
+	}
+	slices.SortFunc(s.headers, func(a, b clientVariable) int { return strings.Compare(a.name, b.name) })
+	if enabled, ok := members["enabled"].(bool); members["disabled"] == true || ok && !enabled {
+		s.off = true
+	}
+	if _, ok := members["envFile"]; ok {
+		s.notes = append(s.notes, "its envFile is not taken over; add the variables that it needs to env")
+	}
+	s.problem = r.problem
+	switch {
+	case s.problem != "":
+	case s.command == "" && s.url == "":
+		s.problem = "its entry has neither command nor url"
+	case s.command != "" && s.url != "":
+		s.problem = "its entry has both command and url"
+	case members["type"] == "sse":
+		s.notes = append(s.notes, "it is of the old kind sse; Streamable HTTP is tried at its url")
+	}
+	return s
+}
+
+// entryReader reads members of an entry and keeps the first problem.
+type entryReader struct {
+	members map[string]any
+	problem string
+}
+
+func (r *entryReader) fail(key, want string) {
+	if r.problem == "" {
+		r.problem = "its " + key + " is no " + want
+	}
+}
+
+func (r *entryReader) text(key string) string {
+	v, there := r.members[key]
+	s, ok := v.(string)
+	if there && v != nil && !ok {
+		r.fail(key, "text")
+	}
+	return s
+}
+
+func (r *entryReader) list(key string) []string {
+	v, there := r.members[key]
+	items, ok := v.([]any)
+	if there && v != nil && !ok {
+		r.fail(key, "list")
+	}
+	var list []string
+	for _, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			r.fail(key, "list of texts")
+			return nil
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// variables reads an object of texts; a number or a bool is taken as it would be printed, as clients do.
+func (r *entryReader) variables(key string) []clientVariable {
+	v, there := r.members[key]
+	members, ok := v.(map[string]any)
+	if there && v != nil && !ok {
+		r.fail(key, "object")
+	}
+	var list []clientVariable
+	for name, v := range members {
+		switch v := v.(type) {
+		case string:
+			list = append(list, clientVariable{name, v})
+		case json.Number, float64, bool, int64:
+			list = append(list, clientVariable{name, fmt.Sprint(v)})
+		case nil:
+		default:
+			r.fail(key, "object of texts")
+		}
+	}
+	slices.SortFunc(list, func(a, b clientVariable) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+// errNoServers says that there is nothing to take over.
+var errNoServers = errors.New("it configures no MCP server but this one")

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	"patterngate/server"
+)
+
+// writeImported writes the configuration, the lock and the secrets.
+func (a *app) writeImported(from clientFile, file *initFile, servers []importedServer) (initReport, error) {
+	lock, err := newLock(file.path)
+	if err != nil {
+		return initReport{}, err
+	}
+	if err := file.write(importedText(from.title(), lock.pin(), servers)); err != nil {
+		return initReport{}, fault("init", err)
+	}
+	kept, err := a.acceptImported(lock, servers)
+	if err != nil {
+		return initReport{}, fault("init: the lock", errors.Join(err, file.takeBack()))
+	}
+	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.file.path}
+	if kept {
+		report.Lock = lock.path
+	}
+	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
+	return report, nil
+}
+
+// initReplace offers to put this program in the servers' place in the client's file, and does so after a yes.
+func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
+	if f.noReplace {
+		return nil
+	}
+	var gone []string
+	for _, s := range servers {
+		if s.problem == "" && s.out == "" {
+			gone = append(gone, s.from.name)
+		}
+	}
+	if len(gone) == 0 {
+		report.Warnings = append(report.Warnings, "no server started, so "+from.file.path+" stays as it is")
+		return nil
+	}
+	c, err := a.planImport(from, gone, report)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		for line := range strings.Lines(report.Diff) {
+			_, _ = io.WriteString(a.err, a.paintDiff(line))
+		}
+	}
+	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
+		report.Next = append(report.Next, a.initCommandLine("setup "+orWord(from.client.name, "CLIENT")+" --write", report.File)+
+			"   # and take the servers above out of "+from.file.path)
+		return err
+	}
+	if from.file.readOnly() {
+		return a.setupFault(from.file.refused("read-only", "make it writable, or use --no-replace"))
+	}
+	if c, err = c.apply(from.file, time.Now()); err != nil {
+		return err
+	}
+	report.Replaced, report.Backup = true, c.backup
+	report.Next = append(report.Next, "patterngate init --import "+orWord(from.client.name, shellWord(goosOf(a), from.file.path))+" --undo   # brings the client's file back")
+	return nil
+}
+
+// orWord is the word, or another where there is none.
+func orWord(word, other string) string {
+	if word == "" {
+		return other
+	}
+	return word
+}
+
+// wantsReplace asks, unless a flag says it or nobody is there.
+func (a *app) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile) (bool, error) {
+	if f.replace {
+		return true, nil
+	}
+	if f.yes || a.json || !a.atTerminal() {
+		return false, nil
+	}
+	fmt.Fprintf(a.err, "\n%s\n", lineOf("This takes the servers out of "+from.file.path+" and puts Patterngate there; a backup is kept. Close the client first.", 400))
+	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
+	return word == "yes", err
+}
+
+// planImport is the client's file with this program in the servers' place.
+func (a *app) planImport(from clientFile, gone []string, report *initReport) (setupChange, error) {
+	command, err := a.program()
+	if err != nil {
+		return setupChange{}, err
+	}
+	e := setupEntry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
+	c, err := planReplace(from.client.format, from.file, gone, e)
+	if err != nil {
+		return setupChange{}, a.setupFault(err)
+	}
+	report.Diff = safeDiff(from.file.path, gone, e)
+	return c, nil
+}
+
+// safeDiff shows the change by entry, not by line: the lines that go may hold secrets.
+func safeDiff(path string, gone []string, e setupEntry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", server.Visible(path), server.Visible(path))
+	for _, name := range gone {
+		fmt.Fprintf(&b, "-%s: …\n", shownWord(name))
+	}
+	fmt.Fprintf(&b, "+%s: %s\n", e.Name, server.Visible(commandLine("linux", e)))
+	return b.String()
+}
+
+// planReplace says what the file becomes without these servers and with the entry. Whatever a format does, nothing else
+// may differ.
+func planReplace(f setupFormat, file setupFile, gone []string, e setupEntry) (setupChange, error) {
+	after := file.text
+	var err error
+	for _, name := range gone {
+		if after, err = f.remove(after, name); err != nil {
+			return setupChange{}, file.faulty(err)
+		}
+	}
+	if after, err = f.merge(after, e); err != nil {
+		return setupChange{}, file.faulty(err)
+	}
+	entry, found := entryOf(f, after, e.Name)
+	if !found || !e.starts(entry) || !onlyReplaced(f, file.text, after, gone, e.Name) {
+		return setupChange{}, file.faulty(errUnsafe)
+	}
+	return setupChange{result: setupUpdated, after: after}, nil
+}
+
+// onlyReplaced reports whether the servers are gone from the second text, and all else but the entry says the same.
+func onlyReplaced(f setupFormat, before, after []byte, gone []string, name string) bool {
+	was, wasRest, err := f.decode(before)
+	is, isRest, otherErr := f.decode(after)
+	if err != nil || otherErr != nil || !reflect.DeepEqual(wasRest, isRest) {
+		return false
+	}
+	for _, g := range gone {
+		if _, there := is[g]; there && g != name {
+			return false
+		}
+		delete(was, g)
+	}
+	delete(was, name)
+	delete(is, name)
+	return len(was)+len(is) == 0 || reflect.DeepEqual(was, is)
+}
+
+// initUndo brings the client's file back as it was before init replaced its servers. All else stays.
+func (a *app) initUndo(f initFlags) error {
+	from, err := a.importFile("init --undo", f.from)
+	if err != nil {
+		return err
+	}
+	c, err := planRestore(from.client.format, from.file)
+	if err != nil {
+		return a.setupFault(err)
+	}
+	if from.file.readOnly() {
+		return a.setupFault(from.file.refused("read-only", "make it writable"))
+	}
+	if _, err := c.apply(from.file, time.Now()); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.out, initReport{Client: from.file.path, Backup: c.from})
+	}
+	return a.print(server.Visible(from.file.path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+}
+
+// planRestore finds the backup of which init made the file that is there. A file that was changed since is left alone: what
+// others wrote would be lost.
+func planRestore(f setupFormat, file setupFile) (setupChange, error) {
+	backups, err := file.backups()
+	if err != nil {
+		return setupChange{}, fault("init --undo: backups", err)
+	}
+	sum := setupSum(file.text)
+	for _, b := range backups {
+		if b.sum != sum {
+			continue
+		}
+		text, err := readBounded(b.path)
+		if err != nil {
+			return setupChange{}, fault("init --undo: the backup", err)
+		}
+		_, was, err := f.decode(text)
+		_, is, otherErr := f.decode(file.text)
+		if err == nil && otherErr == nil && reflect.DeepEqual(was, is) && string(text) != string(file.text) {
+			return setupChange{result: setupRestored, after: text, from: b.path}, nil
+		}
+	}
+	if len(backups) == 0 {
+		return setupChange{}, usage("init --undo", fmt.Errorf("%s has no backup", file.path), "patterngate init --import CLIENT")
+	}
+	return setupChange{}, refused("init --undo", file.path+" was changed since it was replaced, and nothing was written; the newest backup is "+backups[0].path,
+		"compare the two by hand")
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Whatever client's file it is: replaced, it starts this program in the place of all servers and says all else as before;
+// taken back, it is what it was, byte for byte.
+func TestInitReplaceAndUndo(t *testing.T) {
+	paths, err := filepath.Glob("testdata/setup/*.txtar")
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d samples: %v", len(paths), err)
+	}
+	replaced := 0
+	for _, sample := range paths {
+		archive, err := txtar.ParseFile(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(string(archive.Comment), "client: "), "\n")
+		client, _ := findClient(name)
+		t.Run(strings.TrimSuffix(filepath.Base(sample), ".txtar"), func(t *testing.T) {
+			if replaceAndUndo(t, client.format, archive.Files[0].Data) {
+				replaced++
+			}
+		})
+	}
+	if replaced < 10 {
+		t.Errorf("only %d samples were replaced", replaced)
+	}
+}
+
+// replaceAndUndo reports whether the text was replaced; one that cannot be is left alone.
+func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
+	servers, _, err := f.decode(before)
+	if err != nil || len(servers) == 0 {
+		return false
+	}
+	gone := sortedNames(servers)
+	path := filepath.Join(t.TempDir(), "FILE")
+	if err := os.WriteFile(path, before, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	file, err := readSetupFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := setupEntry{Name: "patterngate", Command: `/opt/p "g"`, Args: []string{"serve", "--config", "/x/pg.yaml"}}
+	c, err := planReplace(f, file, gone, e)
+	if err != nil {
+		return false // written in a way that is not taken apart; nothing is written
+	}
+	if c, err = c.apply(file, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	now, err := readSetupFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, rest, err := f.decode(now.text)
+	if err != nil || len(left) != 1 || !e.starts(left["patterngate"]) {
+		t.Fatalf("replaced it has %v, %v:\n%s", left, err, now.text)
+	}
+	_, wasRest, _ := f.decode(before)
+	if diff := cmp.Diff(wasRest, rest); diff != "" {
+		t.Errorf("more than the servers changed:\n%s", diff)
+	}
+	back, err := planRestore(f, now)
+	if err != nil {
+		t.Fatalf("it cannot be taken back: %v", err)
+	}
+	if _, err := back.apply(now, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("taken back it is %q, %v, want %q", after, err, before)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode: %v, %v", info.Mode(), err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	return true
+}
+
+// The same for any JSON with comments, and any TOML.
+func FuzzInitReplace(f *testing.F) {
+	paths, err := filepath.Glob("testdata/setup/*.txtar")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(archive.Files[0].Data, strings.Contains(string(archive.Comment), "codex"))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, toml bool) {
+		var format setupFormat = jsonServers{member: "mcpServers", typed: true}
+		if toml {
+			format = tomlServers{}
+		}
+		replaceAndUndo(t, format, text)
+	})
+}
+
+// A file that somebody changed since is left alone.
+func TestInitUndoLeavesOthersChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	putSetupFile(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
+	f, _ := findClient("cursor")
+	file := setupFileAt(t, path)
+	c, err := planReplace(f.format, file, []string{"a"}, sampleEntry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.apply(file, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(readFile(t, path), "}", ` }`, 1)
+	putSetupFile(t, path, changed)
+	if c, err := planRestore(f.format, setupFileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
+		t.Errorf("planRestore = %+v, %v, want a refusal", c, err)
+	}
+	if readFile(t, path) != changed {
+		t.Error("the file was changed")
+	}
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/catalog/upstream"
+	"patterngate/ijson"
+	"patterngate/server"
+)
+
+// importedTool is a tool as its server declared it, and what a person said of it.
+type importedTool struct {
+	foreignTool
+	as     string         // its name in our catalog; "" is its own
+	effect catalog.Effect // write until a person says another
+	allow  bool           // a person named it; nothing else is in force
+}
+
+// listed is the tool's name in our catalog.
+func (t importedTool) listed() string {
+	if t.as != "" {
+		return t.as
+	}
+	return t.Name
+}
+
+// The bounds of starting servers.
+const (
+	startWithin     = 60 * time.Second // as servers.NAME.start_timeout_seconds
+	startsAtOnce    = 4
+	maxImported     = 200 // servers of one file, and as many tools as one may have
+	maxStarterWords = 300 // characters of a reason that are shown
+)
+
+// startServers starts each server once and lists its tools, some at a time. What cannot be started says so in problem, the
+// others go on. said is told of each, from one goroutine at a time.
+func (a *app) startServers(ctx context.Context, servers []importedServer, said func(s importedServer)) {
+	var wait sync.WaitGroup
+	var telling sync.Mutex
+	room := make(chan struct{}, startsAtOnce)
+	for i := range servers {
+		s := &servers[i]
+		if s.problem != "" {
+			said(*s)
+			continue
+		}
+		wait.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			if err := s.list(ctx, startWithin); err != nil {
+				s.problem = s.unstarted(err)
+			}
+			telling.Lock()
+			defer telling.Unlock()
+			said(*s)
+		})
+	}
+	wait.Wait()
+}
+
+// list starts the server, lists its tools and ends it.
+func (s *importedServer) list(ctx context.Context, within time.Duration) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	client, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }() // what it listed is there
+	tools, err := client.Declarations(ctx)
+	if err != nil {
+		return err
+	}
+	if len(tools) > maxImported {
+		return fmt.Errorf("it declares %d tools, at most %d are taken over", len(tools), maxImported)
+	}
+	seen := map[string]bool{}
+	for i, raw := range tools {
+		t, fault := readDeclared(raw)
+		if fault != "" {
+			s.note("its tool %s is left out: %s", orWord(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
+			continue
+		}
+		if seen[t.Name] {
+			return fmt.Errorf("it declares two tools %s", t.Name)
+		}
+		seen[t.Name] = true
+		s.tools = append(s.tools, importedTool{foreignTool: t, effect: catalog.Write})
+	}
+	return nil
+}
+
+// foreignTool is a tool as its server declared it: the texts that are shown, the members of its definition exactly as they
+// were sent, nil where they were not, and the server's own word on whether it only reads.
+type foreignTool struct {
+	Name, Description string
+	members           map[string]json.RawMessage
+	reads             *bool
+}
+
+// readDeclared reads one declaration, and says why it cannot stand in a catalog; "" where it can. Its members are part of
+// the lock, so they must be JSON that can be hashed.
+func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
+	v, err := ijson.Decode(raw)
+	if err != nil {
+		return t, "it cannot be read: " + err.Error()
+	}
+	all, ok := v.(map[string]any)
+	if !ok {
+		return t, "it is no object"
+	}
+	t.Name, _ = all["name"].(string)
+	t.Description, _ = all["description"].(string)
+	if hints, ok := all["annotations"].(map[string]any); ok {
+		if reads, ok := hints["readOnlyHint"].(bool); ok {
+			t.reads = &reads
+		}
+	}
+	if err := json.Unmarshal(raw, &t.members); err != nil {
+		return t, "it cannot be read: " + err.Error()
+	}
+	return t, unfitTool(t.Name, all)
+}
+
+// unfitTool says which member is not what it must be.
+func unfitTool(name string, all map[string]any) string {
+	if name == "" || len(name) > 256 {
+		return "its name is no text of 1 to 256 bytes"
+	}
+	for _, key := range []string{"title", "description"} {
+		text, ok := all[key].(string)
+		if all[key] != nil && !ok || len(text) > 64<<10 {
+			return "its " + key + " is no text of at most 64 KiB"
+		}
+	}
+	if _, ok := all["inputSchema"].(map[string]any); !ok {
+		return "its input schema is no object"
+	}
+	if _, ok := all["outputSchema"].(map[string]any); all["outputSchema"] != nil && !ok {
+		return "its output schema is no object"
+	}
+	return ""
+}
+
+// open starts the program, or dials the server.
+func (s *importedServer) open(ctx context.Context) (*upstream.Client, error) {
+	who := upstream.Identity{Name: "patterngate", Version: version().Version}
+	if s.path == "" {
+		token, err := s.bearer()
+		if err != nil {
+			return nil, err
+		}
+		e, err := upstream.ParseEndpoint(s.url, token)
+		if err != nil {
+			return nil, err
+		}
+		return upstream.Dial(ctx, e, who)
+	}
+	p := upstream.Program{Command: s.path, Env: s.environment(), Dir: s.dir}
+	if p.Dir == "" {
+		p.Dir, _ = os.Getwd()
+	}
+	for _, arg := range s.args {
+		p.Args = append(p.Args, arg.now)
+	}
+	return upstream.Start(ctx, p, who)
+}
+
+// errHeaders says what cannot be sent here.
+var errHeaders = errors.New("it needs other headers than a bearer token, which are not sent here; its tools are not known")
+
+// bearer is the only header that is sent to a server at a URL while its tools are listed.
+func (s *importedServer) bearer() (string, error) {
+	token := ""
+	for _, h := range s.headers {
+		value, ok := strings.CutPrefix(h.now, "Bearer ")
+		if !strings.EqualFold(h.name, "Authorization") || !ok {
+			return "", errHeaders
+		}
+		token = value
+	}
+	return token, nil
+}
+
+// unstarted is why a server could not be started, without what is secret and in one line.
+func (s *importedServer) unstarted(err error) string {
+	text := err.Error()
+	for _, v := range s.secrets() {
+		text = strings.ReplaceAll(text, v, "***")
+	}
+	return ijson.Cut(server.Visible(strings.Join(strings.Fields(text), " ")), maxStarterWords)
+}
+
+// secrets are the values that must never be shown.
+func (s *importedServer) secrets() []string {
+	var list []string
+	add := func(v importedValue) {
+		if v.hidden() && v.now != "" {
+			list = append(list, v.now, strings.TrimPrefix(v.now, v.prefix))
+		}
+	}
+	for _, v := range s.args {
+		add(v)
+	}
+	for _, v := range slices.Concat(s.env, s.headers) {
+		add(v.importedValue)
+	}
+	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) }) // the whole before its part
+	return list
+}
+
+// nameTools gives each tool a name that is unlike each other, the demo's tools, the patterns' and what the program itself
+// takes.
+func nameTools(servers []importedServer, reserved []string) {
+	taken := map[string]bool{"final": true, "model": true, "caller": true}
+	for _, name := range reserved {
+		taken[name] = true
+	}
+	for i := range servers {
+		s := &servers[i]
+		for j := range s.tools {
+			t := &s.tools[j]
+			name := notInTools.ReplaceAllString(t.Name, "_")
+			name = name[:min(len(name), 60)]
+			if taken[name] || name == "" {
+				name = s.name + "_" + name
+				name = name[:min(len(name), 60)]
+			}
+			if name = unused(taken, name); name != t.Name {
+				t.as = name
+			}
+		}
+	}
+}
+
+var notInTools = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)

@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// initSecret is a value that must stand in no output and no file but its own.
+const initSecret = "tGk7Zq19fPw3Lm8XcRv2"
+
+// initHome is a home with a client's file.
+type initHome struct {
+	dir, client, self string
+}
+
+// newInitHome writes Cursor's file with that text.
+func newInitHome(t *testing.T, text string) initHome {
+	t.Helper()
+	h := initHome{dir: t.TempDir(), self: installedSetup(t)}
+	h.client = filepath.Join(h.dir, ".cursor", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(h.client), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	putSetupFile(t, h.client, text)
+	return h
+}
+
+// command is the program in that home.
+func (h initHome) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := setupProgram(t, h.self, args...)
+	cmd.Env = append(cmd.Env, "HOME="+h.dir, "XDG_CONFIG_HOME=", "PATH="+os.Getenv("PATH"))
+	return cmd
+}
+
+// crmEntry is an entry of a client's file that starts the server of the tests.
+func crmEntry(command string, env map[string]string) map[string]any {
+	all := map[string]string{foreignTools: crmTools}
+	for k, v := range env {
+		all[k] = v
+	}
+	return map[string]any{"command": command, "args": []string{}, "env": all}
+}
+
+func clientText(t *testing.T, servers map[string]any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(map[string]any{"theme": "dark", "mcpServers": servers}, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n"
+}
+
+// read is a file of the home.
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// yamlOf is a configuration as values, by the rules of the file.
+func yamlOf(t *testing.T, text string) any {
+	t.Helper()
+	faults := &configFaults{}
+	n := readYAML("FILE", []byte(text), faults)
+	if err := faults.err(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var v any
+	if err := json.Unmarshal([]byte(written(n)), &v); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return v
+}
+
+// at walks into values.
+func at(v any, path ...string) any {
+	for _, key := range path {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+func TestInitWritesAStarterThatServes(t *testing.T) {
+	h := newInitHome(t, "{}")
+	path := filepath.Join(h.dir, "deep", "pg.yaml")
+	out, errs, code := setupRun(t, h.command(t, "init", "-o", path))
+	if code != exitDone || !strings.Contains(out, path) {
+		t.Fatalf("init ends with %d: %s%s", code, out, errs)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file: %v, %v", info, err)
+	}
+	loaded, warnings, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir}})
+	if err != nil || len(warnings) > 0 || loaded.Path != path {
+		t.Fatalf("the starter does not load: %v %v", err, warnings)
+	}
+	tools := listSetupTools(t, h.command(t, "serve", "--config", path))
+	if !strings.Contains(tools, `"route_ticket"`) {
+		t.Errorf("the starter serves %.300s", tools)
+	}
+	before := readFile(t, path)
+	out, errs, code = setupRun(t, h.command(t, "init", "-o", path))
+	if code != exitUsage || !strings.Contains(errs, "already there") || !strings.Contains(errs, "try: ") || readFile(t, path) != before {
+		t.Errorf("a second init ends with %d: %s%s", code, out, errs)
+	}
+}
+
+// The suggestions of the starter are lines that could stand there.
+func TestInitStarterSuggestionsAreYAML(t *testing.T) {
+	var b strings.Builder
+	for line := range strings.Lines(starterText) {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "# ")
+		if key, _, found := strings.Cut(strings.TrimSpace(rest), ":"); ok && found && !strings.Contains(key, " ") {
+			line = strings.Replace(line, "# ", "", 1)
+		}
+		b.WriteString(line)
+	}
+	text := strings.Replace(b.String(), "llm: {provider: auto}\n", "", 1)
+	v := yamlOf(t, text)
+	if at(v, "catalog", "servers", "files", "tools", "list_directory", "effect") != "read" || at(v, "inbox") != "127.0.0.1:8766" || at(v, "llm", "provider") != "openai" {
+		t.Errorf("the suggestions read %v\n%s", v, text)
+	}
+}
+
+// Without a terminal nothing is in force that no flag names, and no secret stands anywhere but in its own file.
+func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
+	crm := foreignServer(t, "crm-server")
+	text := clientText(t, map[string]any{
+		"My CRM":      crmEntry(crm, map[string]string{"CRM_TOKEN": initSecret, "REGION": "eu"}),
+		"gone":        map[string]any{"command": "no-such-program-here"},
+		"dies":        crmEntry(crm, map[string]string{foreignNeeds: "NOT_THERE", "API_KEY": initSecret}),
+		"patterngate": map[string]any{"command": "/opt/patterngate", "args": []string{"serve"}},
+	})
+	h := newInitHome(t, text)
+	path := filepath.Join(h.dir, "pg.yaml")
+	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path))
+	if code != exitDone {
+		t.Fatalf("init ends with %d: %s%s", code, out, errs)
+	}
+	file := readFile(t, path)
+	if strings.Contains(out+errs+file, initSecret) {
+		t.Errorf("a secret is shown:\n%s%s%s", out, errs, file)
+	}
+	if strings.ContainsAny(file+out+errs, "\x1b\u202e") {
+		t.Errorf("control characters are shown: %q", file)
+	}
+	v := yamlOf(t, file)
+	servers, _ := at(v, "catalog", "servers").(map[string]any)
+	if got := strings.Join(sortedNames(servers), " "); got != "dies gone my_crm" {
+		t.Fatalf("the servers are %s, want dies gone my_crm\n%s", got, file)
+	}
+	wantTools := map[string]any{
+		"search":     map[string]any{"effect": "write", "enabled": false},
+		"add_note":   map[string]any{"effect": "write", "enabled": false},
+		"files.read": map[string]any{"as": "files_read", "effect": "write", "enabled": false},
+	}
+	if diff := cmp.Diff(any(wantTools), at(v, "catalog", "servers", "my_crm", "tools")); diff != "" {
+		t.Errorf("the tools, -want +got:\n%s\n%s", diff, file)
+	}
+	env := at(v, "catalog", "servers", "my_crm", "stdio", "env").(map[string]any)
+	secret, _ := at(env, "CRM_TOKEN", "secret").(string)
+	if env["REGION"] != "eu" || env["HOME"] != true || env["PATH"] != true || secret != "file:secrets/my_crm.CRM_TOKEN" {
+		t.Errorf("the environment is %v", env)
+	}
+	kept := filepath.Join(h.dir, "secrets", "my_crm.CRM_TOKEN")
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || readFile(t, kept) != initSecret+"\n" {
+		t.Errorf("the secret's file: %v, %v", info, err)
+	}
+	for _, name := range []string{"gone", "dies"} {
+		if at(v, "catalog", "servers", name, "enabled") != false {
+			t.Errorf("%s is in force\n%s", name, file)
+		}
+	}
+	for _, want := range []string{"no-such-program-here is not in PATH", "My CRM"} {
+		if !strings.Contains(file, want) {
+			t.Errorf("the file does not say %q:\n%s", want, file)
+		}
+	}
+	if list, _ := at(v, "catalog", "expose").([]any); len(list) != 0 {
+		t.Errorf("exposed: %v", list)
+	}
+	if readFile(t, h.client) != text {
+		t.Error("the client's file was changed")
+	}
+	if !strings.Contains(errs+out, "its tool bad is left out") {
+		t.Errorf("the tool that cannot be read is not told of: %s%s", out, errs)
+	}
+}
+
+func TestInitTakesWhatFlagsName(t *testing.T) {
+	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)}))
+	path := filepath.Join(h.dir, "pg.yaml")
+	cmd := h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--allow", "crm/add_note", "--json")
+	out, errs, code := setupRun(t, cmd)
+	var report initReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitDone {
+		t.Fatalf("init ends with %d, %v: %s%s", code, err, out, errs)
+	}
+	want := []initToolRow{{"search", "search", "read", true}, {"add_note", "add_note", "write", true}, {"files_read", "files.read", "write", false}}
+	if diff := cmp.Diff(want, report.Servers[0].Tools); diff != "" {
+		t.Errorf("the tools, -want +got:\n%s", diff)
+	}
+	v := yamlOf(t, readFile(t, path))
+	if diff := cmp.Diff(any([]any{"search"}), at(v, "catalog", "expose")); diff != "" {
+		t.Errorf("exposed, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(any(map[string]any{"effect": "read"}), at(v, "catalog", "servers", "crm", "tools", "search")); diff != "" {
+		t.Errorf("search, -want +got:\n%s", diff)
+	}
+}
+
+// A flag that names nothing is a fault, and nothing is written.
+func TestInitRefuses(t *testing.T) {
+	text := clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil), "gone": map[string]any{"command": "no-such-program-here"}})
+	h := newInitHome(t, text)
+	bad := filepath.Join(h.dir, "bad.json")
+	putSetupFile(t, bad, "{\"mcpServers\": {,}}")
+	empty := filepath.Join(h.dir, "empty.json")
+	putSetupFile(t, empty, `{"mcpServers": {"patterngate": {"command": "patterngate"}}}`)
+	path := filepath.Join(h.dir, "pg.yaml")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no such client":       {[]string{"--import", "cursr"}, "clients are claude-desktop"},
+		"client without file":  {[]string{"--import", "codex"}, "has no file"},
+		"file without servers": {[]string{"--import", empty}, "no MCP server but this one"},
+		"file of no sense":     {[]string{"--import", bad}, "bad.json:1:"},
+		"directory":            {[]string{"--import", h.dir}, "a directory"},
+		"unknown tool":         {[]string{"--import", "cursor", "--read", "crm/serch"}, "it has search, add_note, files.read"},
+		"unknown server":       {[]string{"--import", "cursor", "--allow", "cmr/search"}, "there are crm, gone"},
+		"server not in force":  {[]string{"--import", "cursor", "--allow", "gone/x"}, "not in force"},
+		"read and allow":       {[]string{"--import", "cursor", "--allow", "crm/search", "--read", "crm/search"}, "--allow too"},
+		"flags without import": {[]string{"--read", "crm/search"}, "without --import"},
+		"opposites":            {[]string{"--import", "cursor", "--replace", "--no-replace"}, "opposites"},
+		"undo of nothing":      {[]string{"--import", "cursor", "--undo"}, "has no backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"init"}, c.args...)
+			if !slices.Contains(args, "--undo") {
+				args = append(args, "-o", path)
+			}
+			out, errs, code := setupRun(t, h.command(t, args...))
+			if code != exitUsage || !strings.Contains(errs, c.want) {
+				t.Errorf("%q ends with %d: %s%s\nwant %q", args, code, out, errs, c.want)
+			}
+			if _, err := os.Lstat(path); !os.IsNotExist(err) {
+				t.Errorf("a file was written: %v", err)
+			}
+		})
+	}
+	if left, err := fs.Glob(os.DirFS(h.dir), "secrets/*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

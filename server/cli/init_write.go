@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"patterngate/catalog"
+	"patterngate/server"
+)
+
+// initFile is a file that init writes, and what goes beside it.
+type initFile struct {
+	path    string
+	secrets map[string]string // by path: what was found in the client's file
+	order   []string          // the paths, in the order in which they came
+}
+
+// keepSecrets gives each secret that is to be kept a file of its own beside the configuration. Nothing is written yet.
+func (f *initFile) keepSecrets(servers []importedServer) {
+	f.secrets = map[string]string{}
+	keep := func(owner, name string, v *importedValue) {
+		if !v.keep {
+			return
+		}
+		path := f.secretPath(owner + "." + notInNames.ReplaceAllString(name, "_"))
+		f.secrets[path] = strings.TrimPrefix(v.now, v.prefix)
+		f.order = append(f.order, path)
+		v.ref = "file:secrets/" + filepath.Base(path)
+	}
+	for i := range servers {
+		s := &servers[i]
+		for j := range s.args {
+			keep(s.name, fmt.Sprintf("arg_%d", j+1), &s.args[j])
+		}
+		for j := range s.env {
+			keep(s.name, s.env[j].name, &s.env[j].importedValue)
+		}
+		for j := range s.headers {
+			keep(s.name, s.headers[j].name, &s.headers[j].importedValue)
+		}
+	}
+}
+
+// secretPath is a file that is not there yet.
+func (f *initFile) secretPath(name string) string {
+	dir := filepath.Join(filepath.Dir(f.path), "secrets")
+	name = name[:min(len(name), 120)]
+	for i := 1; ; i++ {
+		path := filepath.Join(dir, name)
+		if i > 1 {
+			path = fmt.Sprintf("%s-%d", path, i)
+		}
+		_, taken := f.secrets[path]
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && !taken {
+			return path
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return path // writing it will say why
+		}
+	}
+}
+
+// write puts the secrets and then the configuration where nothing is. What was written is taken back where something fails.
+func (f *initFile) write(text []byte) (err error) {
+	var made []string
+	defer func() {
+		if err != nil {
+			for _, path := range made {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	if len(f.order) > 0 {
+		if err := os.MkdirAll(filepath.Join(filepath.Dir(f.path), "secrets"), 0o700); err != nil {
+			return err
+		}
+	}
+	for _, path := range f.order {
+		if err := writePrivate(path, []byte(f.secrets[path]+"\n")); err != nil {
+			return err
+		}
+		made = append(made, path)
+	}
+	return writePrivate(f.path, text)
+}
+
+// takeBack removes what write wrote.
+func (f *initFile) takeBack() error {
+	err := os.Remove(f.path)
+	for _, path := range f.order {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// writePrivate writes a file that only its owner may read, where there is none.
+func writePrivate(path string, text []byte) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// importedText is the configuration with these servers and their lock: what a person confirmed is in force, all else is
+// there to be read.
+func importedText(title, pin string, servers []importedServer) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(lineOf(title, 300)))
+	b.WriteString(`#
+# What is not named here does not exist. "enabled: false" is as if not named: a tool comes into force when a person takes
+# that out, says what it does (effect: read, write or destructive; the server's own word is only a hint), and accepts its
+# definition:   patterngate catalog accept SERVER/TOOL
+# A line in "expose" makes a tool one of the client's: each of its calls passes the gate and is recorded.
+# After an edit:   patterngate validate
+version: 1
+catalog:
+`)
+	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamlScalar(pin))
+	exposed, writes := inForce(servers)
+	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))
+	if len(writes) > 0 {
+		fmt.Fprintf(&b, "  # These may be called by patterns, and change something. To give them to the client as they are, add them above:\n  #   %s\n",
+			strings.Join(writes, ", "))
+	}
+	b.WriteString("  servers:")
+	if len(servers) == 0 {
+		b.WriteString(" {}")
+	}
+	b.WriteByte('\n')
+	whole := true
+	for _, s := range servers {
+		entry := s.yaml()
+		if s.out != "" {
+			entry = commented(entry)
+		} else {
+			whole = false
+		}
+		b.WriteString(entry)
+	}
+	text := b.Bytes()
+	if whole && len(servers) > 0 { // a mapping of nothing but comments would be null
+		text = bytes.Replace(text, []byte("  servers:\n"), []byte("  servers: {}\n"), 1)
+	}
+	return text
+}
+
+// inForce are the names of tools that are in force: those that read, which are exposed, and those that write.
+func inForce(servers []importedServer) (reads, writes []string) {
+	for _, s := range servers {
+		for _, t := range s.tools {
+			switch {
+			case !t.allow || s.problem != "" || s.out != "":
+			case t.effect == catalog.Read:
+				reads = append(reads, yamlScalar(t.listed()))
+			default:
+				writes = append(writes, yamlScalar(t.listed()))
+			}
+		}
+	}
+	return reads, writes
+}
+
+// commented makes an entry a comment.
+func commented(entry string) string {
+	var b strings.Builder
+	for line := range strings.Lines(entry) {
+		b.WriteString("#" + line)
+	}
+	return b.String()
+}
+
+// yaml is the server's entry, one line a tool.
+func (s importedServer) yaml() string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	if s.from.name != s.name {
+		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(lineOf(s.from.name, 100)))
+	}
+	for _, reason := range append([]string{s.out, s.problem}, s.notes...) {
+		if reason != "" {
+			fmt.Fprintf(&b, "    # %s\n", yamlComment(lineOf(reason, maxStarterWords)))
+		}
+	}
+	fmt.Fprintf(&b, "    %s:\n", s.name)
+	if s.problem != "" {
+		b.WriteString("      enabled: false\n")
+	}
+	switch {
+	case s.command != "":
+		s.stdioYAML(&b)
+	case s.url != "":
+		fmt.Fprintf(&b, "      http: {url: %s%s}\n", yamlScalar(s.url), s.headersYAML())
+	}
+	b.WriteString("      tools:")
+	if len(s.tools) == 0 {
+		b.WriteString(" {}")
+	}
+	b.WriteByte('\n')
+	for _, t := range s.tools {
+		b.WriteString(t.yaml())
+	}
+	return b.String()
+}
+
+// stdioYAML writes how the server is started.
+func (s importedServer) stdioYAML(b *strings.Builder) {
+	fmt.Fprintf(b, "      stdio:\n        command: %s\n", yamlScalar(s.command))
+	if len(s.args) > 0 {
+		args := make([]string, len(s.args))
+		for i, v := range s.args {
+			args[i] = v.yaml()
+		}
+		fmt.Fprintf(b, "        args: [%s]\n", strings.Join(args, ", "))
+	}
+	fmt.Fprintf(b, "        env: %s   # it sees nothing else of the environment\n", s.environmentYAML())
+	if s.dir != "" {
+		fmt.Fprintf(b, "        dir: %s\n", yamlScalar(s.dir))
+	}
+}
+
+// environmentYAML is a list where all is passed on, else a mapping.
+func (s importedServer) environmentYAML() string {
+	names, members := make([]string, len(s.env)), make([]string, len(s.env))
+	passed := true
+	for i, v := range s.env {
+		passed = passed && v.pass
+		names[i], members[i] = yamlScalar(v.name), yamlScalar(v.name)+": "+v.yaml()
+	}
+	if passed {
+		return "[" + strings.Join(names, ", ") + "]"
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
+
+// headersYAML are the headers behind the url.
+func (s importedServer) headersYAML() string {
+	if len(s.headers) == 0 {
+		return ""
+	}
+	members := make([]string, len(s.headers))
+	for i, h := range s.headers {
+		members[i] = yamlScalar(h.name) + ": " + h.yaml()
+	}
+	return ", headers: {" + strings.Join(members, ", ") + "}"
+}
+
+// yaml is the value as the file has it. A secret is never in it.
+func (v importedValue) yaml() string {
+	switch {
+	case v.pass:
+		return "true"
+	case !v.hidden():
+		return yamlScalar(v.text)
+	case v.prefix != "":
+		return "{secret: " + yamlScalar(v.ref) + ", prefix: " + yamlScalar(v.prefix) + "}"
+	}
+	return "{secret: " + yamlScalar(v.ref) + "}"
+}
+
+// yaml is the tool's line.
+func (t importedTool) yaml() string {
+	as, off := "", ""
+	if t.as != "" {
+		as = "as: " + yamlScalar(t.as) + ", "
+	}
+	if !t.allow {
+		off = ", enabled: false"
+	}
+	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamlScalar(t.Name), as, t.effect, off)
+	if words := shownTool(t); words != "" {
+		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(lineOf(words, 120))
+	}
+	return line + "\n"
+}
+
+// yamlComment is a line without characters that YAML does not have.
+func yamlComment(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, server.Visible(line))
+}
+
+// plainYAML is text that no reader of YAML takes for anything else.
+var (
+	plainYAML  = regexp.MustCompile(`^(?:[A-Za-z_/]|--?[A-Za-z])[A-Za-z0-9_./+-]*$`)
+	wordOfYAML = regexp.MustCompile(`(?i)^(?:y|n|yes|no|on|off|true|false|null)$`)
+)
+
+// yamlScalar is a text as YAML has it in any place, quoted where it must be.
+func yamlScalar(text string) string {
+	if plainYAML.MatchString(text) && !wordOfYAML.MatchString(text) && resolvePlain(text).kind == yamlText {
+		return text
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == ' ' || r < 0x10000 && unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String() + `"`
+}
