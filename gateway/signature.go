@@ -52,6 +52,8 @@ const (
 	ActSeize  = "runs.seize"       // subject: run
 	// ActSwitchOff takes a kill switch off; subject: tool or pattern, or neither.
 	ActSwitchOff = "kill-switch.off"
+	ActReload    = "config.reload"  // subject: config (path), to (hash)
+	ActAccept    = "catalog.accept" // subject: name (server/tool), sha256
 )
 
 // Ring is the approver keys of a state file: those that are vouched for. The zero Ring holds none.

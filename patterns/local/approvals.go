@@ -129,7 +129,7 @@ func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte,
 	if err != nil || len(list) == 0 {
 		return e, nil, false, cmp.Or(err, errNotAsked)
 	}
-	open, _, lost, err := f.redactor.reveal(s, n, list)
+	open, _, lost, err := f.hiding().reveal(s, n, list)
 	if err != nil {
 		return e, nil, false, err
 	}
@@ -140,10 +140,10 @@ func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte,
 // anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
 func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 	if plan, ok := q.Plan(); ok {
-		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.Catalog, !bytes.Contains(stored, []byte(marker)))
+		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.settings().Catalog, !bytes.Contains(stored, []byte(marker)))
 		return
 	}
-	tool, ok := e.Catalog.Tool(q.Question.Tool)
+	tool, ok := e.settings().Catalog.Tool(q.Question.Tool)
 	if !ok || tool.Input.Hash() != q.Question.Schema {
 		return
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patterngate/catalog"
@@ -44,7 +46,11 @@ type Engine struct {
 	// arguments alone. Like the other settings it is not changed once the engine is used.
 	Catalog *catalog.Catalog
 
-	hands hands
+	// Reload is asked by a command to load the configuration again; nil: nobody answers. It is called one at a time.
+	Reload func(ReloadRequest) ReloadAnswer
+
+	hands   hands
+	changed atomic.Pointer[inForce] // by a reload; nil: what the fields say
 	told  func(s patterns.Snapshot, attended bool)
 	file  *file            // nil: in memory
 	code  patterns.Pattern // of all kinds, in tests; nil: [patterns.PatternOf]
@@ -317,7 +323,7 @@ func (l *life) contain() {
 
 // callerWait is how long a run waits for its caller; false: not at all.
 func (e *Engine) callerWait() (time.Duration, bool) {
-	wait := e.CallerWait
+	wait := e.settings().CallerWait
 	if wait == 0 {
 		wait = defaultCallerWait
 	}
@@ -325,15 +331,12 @@ func (e *Engine) callerWait() (time.Duration, bool) {
 }
 
 func (e *Engine) maxParked() int {
-	if e.MaxParked == 0 {
-		return defaultMaxParked
-	}
-	return e.MaxParked
+	return cmp.Or(e.settings().MaxParked, defaultMaxParked)
 }
 
 // joinable is the time since which a run must have ended to be joined without a key.
 func (e *Engine) joinable(now time.Time) time.Time {
-	join := e.Join
+	join := e.settings().Join
 	if join == 0 {
 		join = defaultJoin
 	}

@@ -69,9 +69,10 @@ type file struct {
 	leaving   bool                              // runs that nobody waits for begin nothing more here
 	closed    bool
 
-	stopping   atomic.Bool // a kill switch may be on
-	recall     atomic.Bool // a run is to be cancelled that did not live here when it was looked for
-	configured atomic.Bool // the configuration is stored
+	stopping   atomic.Bool  // a kill switch may be on
+	recall     atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
+	configured atomic.Bool  // the configuration is stored
+	heard      atomic.Int64 // the newest reload that was carried out, or was there before this program
 }
 
 var _ keeper = (*file)(nil)
@@ -105,10 +106,11 @@ func Open(o Options) (*Engine, error) {
 // configure stores the configuration. Where that fails at the opening it comes with the first run that can be begun: one
 // without its configuration could not be carried on elsewhere.
 func (f *file) configure(s *session) error {
-	if f.options.Config == "" {
+	in := f.settings()
+	if in.Config == "" {
 		return nil
 	}
-	_, err := s.exec(insertConfig, f.options.Config, f.options.Snapshot)
+	_, err := s.exec(insertConfig, in.Config, in.Snapshot)
 	return err
 }
 
@@ -116,6 +118,7 @@ func (f *file) configure(s *session) error {
 // called once, and not for an engine in memory.
 func (e *Engine) Go() {
 	e.file.watched.Store(true)
+	e.file.skipReloads()
 	e.file.owner.serves()
 	e.file.watching.Add(1)
 	go e.file.watch()
@@ -213,7 +216,7 @@ func (f *file) begin(r *run) (string, error) {
 	n, _ := numberOf(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
-	t := &tail{file: f, id: r.id, n: n, hidden: f.redactor.hidden(), begun: make(chan struct{})}
+	t := &tail{file: f, id: r.id, n: n, hidden: f.hiding().hidden(), begun: make(chan struct{})}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	since := f.joinable(now).UnixMicro()

@@ -136,7 +136,7 @@ func (f *file) noteIn(s *session, n int64, body NoteBody) error {
 
 // appendIn appends an event to the record of a run that is in nobody's hands, behind what is stored.
 func (f *file) appendIn(s *session, n int64, stored []patterns.Event, e Event) (patterns.Event, error) {
-	_, h, _, err := f.redactor.reveal(s, n, stored)
+	_, h, _, err := f.hiding().reveal(s, n, stored)
 	if err != nil {
 		return patterns.Event{}, err
 	}

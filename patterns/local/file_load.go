@@ -132,7 +132,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if err != nil {
 		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
 	}
-	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.options.Redact) { // begun under another configuration
+	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.settings().Redact) { // begun under another configuration
 		hidden.redactor = hidden.with(own)
 		hidden.learn(open)
 	}
@@ -166,7 +166,7 @@ var errRedacted = errors.New("local: values were redacted")
 // reveal puts redacted values back.
 func (f *file) reveal(n int64, events []patterns.Event) (open []patterns.Event, h *hidden, lost bool, err error) {
 	err = f.journal.view(func(s *session) error {
-		open, h, lost, err = f.redactor.reveal(s, n, events)
+		open, h, lost, err = f.hiding().reveal(s, n, events)
 		return err
 	})
 	return open, h, lost, err

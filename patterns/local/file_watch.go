@@ -70,6 +70,7 @@ func (f *file) look(others *[]string) bool {
 	f.journal.tidy()
 	changed := f.journal.changed()
 	if changed {
+		f.heed()
 		*others = f.owners()
 	}
 	buried := f.bury(*others)

@@ -20,6 +20,14 @@ type Operator struct{ file *file }
 // Operator returns the owner's view of the engine's runs.
 func (e *Engine) Operator() Operator { return Operator{e.file} }
 
+// KillSwitches are those that are on.
+func (o Operator) KillSwitches() ([]patterns.Switch, error) { return o.file.KillSwitches() }
+
+// KillSwitch turns a switch on or off, as [patterns.Switches] has it.
+func (o Operator) KillSwitch(on bool, s patterns.Switch, act gateway.SignedAct) error {
+	return o.file.KillSwitch(on, s, act)
+}
+
 // Settlement says whether a call in doubt happened.
 type Settlement struct {
 	By       patterns.Note

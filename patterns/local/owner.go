@@ -85,6 +85,29 @@ func (o *owner) othersServe() bool {
 	return false
 }
 
+// servers are the other living processes that carry on what is ready.
+func (o *owner) servers() (ids []string) {
+	entries, _ := os.ReadDir(o.dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Size() > 0 && e.Name() != o.id && isOwner(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return o.living(ids)
+}
+
+// living are those of some owners that are not dead.
+func (o *owner) living(ids []string) (alive []string) {
+	for _, id := range ids {
+		if bury, dead := o.dead(id); dead {
+			bury()
+			continue
+		}
+		alive = append(alive, id)
+	}
+	return alive
+}
+
 // close gives the claim up.
 func (o *owner) close() { _ = unlock(o.file, filepath.Join(o.dir, o.id)) }
 

@@ -76,7 +76,7 @@ const answerPoll = 20 * time.Millisecond
 
 func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 	err = f.journal.do(&change{sync: true, also: func(s *session) error {
-		var act []byte
+		var act any // NULL
 		if r.Signed() {
 			if err := f.signed(s, r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}); err != nil {
 				return err
@@ -95,11 +95,11 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 	err = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var a ReloadAnswer
-			var body []byte
+			var body string
 			if err := row(&body); err != nil {
 				return err
 			}
-			err := json.Unmarshal(body, &a)
+			err := json.Unmarshal([]byte(body), &a)
 			list = append(list, a)
 			return err
 		}, selectReloadAnswers, n)
@@ -109,14 +109,16 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 
 // skipReloads has requests from before this program's start be none of its business.
 func (f *file) skipReloads() {
+	var newest int64
 	_ = f.journal.view(func(s *session) error { // what it cannot read it takes for new: it loads once more
-		return s.each(func(row func(...any) error) error { return row(&f.heard) }, selectNewestReload)
+		return s.each(func(row func(...any) error) error { return row(&newest) }, selectNewestReload)
 	})
+	f.heard.Store(newest)
 }
 
 // heed carries out reloads that were asked for since the last look. It is called by the watching goroutine alone.
 func (f *file) heed() {
-	if f.engine.Reload == nil {
+	if f.Engine.Reload == nil {
 		return
 	}
 	type asked struct {
@@ -140,14 +142,14 @@ func (f *file) heed() {
 			}
 			list = append(list, a)
 			return nil
-		}, selectReloads, f.heard)
+		}, selectReloads, f.heard.Load())
 	})
 	if err != nil {
 		return // the next look finds them
 	}
 	for _, a := range list {
-		f.heard = a.n
-		answer := f.engine.Reload(a.ReloadRequest)
+		f.heard.Store(a.n)
+		answer := f.Engine.Reload(a.ReloadRequest)
 		_ = f.answerReload(a.n, answer) // who asked is told that nothing was answered
 	}
 }
@@ -159,7 +161,7 @@ func (f *file) answerReload(n int64, a ReloadAnswer) error {
 		return err
 	}
 	return f.journal.do(&change{sync: true, also: func(s *session) error {
-		_, err := s.exec(insertReloadAnswer, n, a.Owner, f.journal.now().UnixMicro(), body)
+		_, err := s.exec(insertReloadAnswer, n, a.Owner, f.journal.now().UnixMicro(), string(body))
 		return err
 	}})
 }
@@ -172,7 +174,7 @@ func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 	r.Act = gateway.SignedAct{}
 	n, err := e.file.askReload(r)
 	if err == nil {
-		e.file.skipTo(n)
+		e.file.heard.Store(n)
 		err = e.file.answerReload(n, a)
 	}
 	if err != nil && e.Fault != nil {

@@ -20,3 +20,22 @@ CREATE TABLE acted (                   -- the first act under each business key;
 	body   BLOB,                   -- the outcome as the record has it; NULL: in flight or in doubt
 	PRIMARY KEY (tool, once)
 ) STRICT;
+
+CREATE TABLE reloads (                 -- who asked the programs that serve to load their configuration again
+	n         INTEGER PRIMARY KEY,
+	at        INTEGER NOT NULL,
+	path      TEXT NOT NULL,       -- of the configuration
+	hash      TEXT NOT NULL,       -- that it shall have; what is signed
+	by        TEXT NOT NULL,
+	channel   TEXT NOT NULL,
+	act       BLOB,                -- the signed act; NULL: unsigned
+	signature TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE reload_answers (          -- what became of it in each program, both hashes and what it loosened among it
+	n     INTEGER NOT NULL,
+	owner TEXT NOT NULL,
+	at    INTEGER NOT NULL,
+	body  TEXT NOT NULL,           -- JSON
+	PRIMARY KEY (n, owner)
+) STRICT, WITHOUT ROWID;
