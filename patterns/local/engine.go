@@ -51,9 +51,9 @@ type Engine struct {
 
 	hands   hands
 	changed atomic.Pointer[inForce] // by a reload; nil: what the fields say
-	told  func(s patterns.Snapshot, attended bool)
-	file  *file            // nil: in memory
-	code  patterns.Pattern // of all kinds, in tests; nil: [patterns.PatternOf]
+	told    func(s patterns.Snapshot, attended bool)
+	file    *file            // nil: in memory
+	code    patterns.Pattern // of all kinds, in tests; nil: [patterns.PatternOf]
 
 	mu      sync.Mutex
 	shelves map[string]*shelf // by principal; in memory
