@@ -125,6 +125,9 @@ func (t Tool) checkPhrase() error {
 	if n := utf8.RuneCountInString(t.Phrase); n > maxPhrase {
 		return fmt.Errorf("tool %q: phrase of %d characters; at most %d", t.Name, n, maxPhrase)
 	}
+	if t.Phrase == "" {
+		return nil
+	}
 	properties := t.Input.Properties()
 	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
 		if !slices.ContainsFunc(properties, func(q Property) bool { return "{"+q.Name+"}" == p && q.sayable() }) {

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -135,16 +136,20 @@ func TestCompileArgumentsRefuses(t *testing.T) {
 
 func TestCompileArgumentsBoundsWhatItReads(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 30) + `{}` + strings.Repeat(`}`, 30)
-	wide := `{"a":{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"p":{},`, 3000), ",") + `}}}`
+	var wide, wrong strings.Builder
 	for i := range 3000 {
-		wide = strings.Replace(wide, `"p":`, `"p`+strings.Repeat("x", i%7)+string(rune('a'+i%26))+strings.Repeat("y", i/182)+`":`, 1)
+		fmt.Fprintf(&wide, `"p%d":{},`, i)
+		fmt.Fprintf(&wrong, `"p%d":1,`, i)
 	}
-	for name, text := range map[string]string{
-		"deep": `{"a":` + deep + `}`, "large": `{"a":{"description":"` + strings.Repeat("x", 300<<10) + `"}}`,
-		"many faults": `{"a":{` + strings.TrimSuffix(strings.Repeat(`"x":1,`, 1), ",") + `}}`,
+	for name, tt := range map[string]struct{ text, want string }{
+		"deep":        {`{"a":` + deep + `}`, "too deep"},
+		"wide":        {`{"a":{"properties":{` + strings.TrimSuffix(wide.String(), ",") + `}}}`, "too many schemas"},
+		"large":       {`{"a":{"description":"` + strings.Repeat("x", 300<<10) + `"}}`, "bytes of schemas"},
+		"many faults": {`{` + strings.TrimSuffix(wrong.String(), ",") + `}`, "no schema"},
 	} {
-		if s, _, wrong := catalog.CompileArguments(json.RawMessage(text)); s != nil || len(wrong) == 0 || len(wrong) > 50 {
-			t.Errorf("%s: CompileArguments = %v with %d faults, want a few", name, s != nil, len(wrong))
+		s, _, list := catalog.CompileArguments(json.RawMessage(tt.text))
+		if s != nil || len(list) == 0 || len(list) > 50 || !strings.Contains(list[0].Reason, tt.want) {
+			t.Errorf("%s: CompileArguments gave a schema: %v, faults %.200q", name, s != nil, faults(list))
 		}
 	}
 }
