@@ -5,8 +5,10 @@
 //	Dial(Endpoint) ──▶ HTTP ──────────┘                  ├──CallRaw──▶ Result   as it was sent
 //	                                                     └──Call─────▶ Reply    strictly decoded
 //
+//	NewServer(ServerConfig) ──▶ Server, which keeps a Client: ──Call──▶ an observation, or a *catalog.Fault
+//
 // A server is not trusted: what it sends is bounded, and whatever it does, control comes back when the context ends. A
-// child sees of the environment only what Program.Env names; a token goes to one origin only.
+// child sees of the environment only what its Env names; a token or a secret header goes to one origin only.
 package upstream
 
 import (

@@ -161,7 +161,7 @@ func TestEndpointFaults(t *testing.T) {
 		"another type":        {body("text/html", "<html>"), catalog.Unreadable, false, 0},
 		"nothing":             {status(202), catalog.Unreadable, false, 0},
 		"too long":            {body("application/json", `{"x":"`+strings.Repeat("x", 9<<20)), catalog.Unreadable, false, 0},
-		"too long, a stream":  {body("text/event-stream", strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n", 1<<19)), catalog.Unreadable, false, 0},
+		"too long, a stream":  {body("text/event-stream", strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"method\":\""+strings.Repeat("x", 1<<20)+"\"}\n\n", 20)), catalog.Unreadable, false, 0},
 		"no result":           {body("application/json", `{"jsonrpc":"2.0","id":"x","result":7}`), catalog.Unreadable, false, 0},
 		"neither":             {body("application/json", `{"jsonrpc":"2.0","id":"x"}`), catalog.Unreadable, false, 0},
 		"an error":            {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"no"}}`), catalog.Declined, false, 0},

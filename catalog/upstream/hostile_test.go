@@ -100,7 +100,7 @@ func (h *hostile) call(r request, in io.Reader) {
 	case "die":
 		os.Exit(4)
 	case "progress": // of nothing that was asked for
-		for range 20_000 {
+		for range 2_000 {
 			h.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1,"message":"%s"}}`, strings.Repeat("m", 500))
 		}
 		h.text(r, "done")
@@ -108,7 +108,11 @@ func (h *hostile) call(r request, in io.Reader) {
 		h.say("starting up...\n\n{\n[]\nnull\n7\n{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\"\n\x00\xff", r.ID)
 		h.text(r, "done")
 	case "huge":
-		h.text(r, strings.Repeat("x", 100<<20))
+		fmt.Fprintf(os.Stdout, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, r.ID)
+		for part, i := strings.Repeat("x", 1<<20), 0; i < 100; i++ {
+			_, _ = os.Stdout.WriteString(part)
+		}
+		h.say(`"}]}}`)
 	case "nameless":
 		h.say(`{"result":{"content":[{"type":"text","text":"%s"}]},"id":%s}`, strings.Repeat("x", 9<<20), r.ID)
 	case "endless":
@@ -123,7 +127,7 @@ func (h *hostile) call(r request, in io.Reader) {
 		h.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		h.text(r, "done")
 	case "flood of changes":
-		for range 5_000 {
+		for range 1_000 {
 			h.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		}
 		h.text(r, "done")
@@ -154,7 +158,7 @@ func (h *hostile) call(r request, in io.Reader) {
 		h.text(r, "first")
 		h.text(r, "second")
 	case "ask": // a question that nobody answers well, many times
-		for i := range 5_000 {
+		for i := range 1_000 {
 			h.say(`{"jsonrpc":"2.0","id":%d,"method":"sampling/createMessage","params":{}}`, i)
 		}
 		h.text(r, "done")
