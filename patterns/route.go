@@ -153,7 +153,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		return false, shows(refused)
 	}
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
-		route.Args = permit.Args()
+		route.Args = permit.Proposed()
 	}
 	out, attempts := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
 	row.Attempts = shownAttempts(attempts)
