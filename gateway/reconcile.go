@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"patterngate/catalog"
@@ -25,18 +24,11 @@ func (g *Gate) Reconcile(p Permit, d catalog.Doubt) (Permit, bool) {
 	if !ok || err != nil || tool.Effect != catalog.Read {
 		return Permit{}, false
 	}
-	args := owned(tool.Defaults)
-	maps.Copy(args, owned(asked))
-	if len(tool.Input.Check(args)) > 0 {
+	free := tool.Filled(asked)
+	if len(tool.Check(free)) > 0 {
 		return Permit{}, false
 	}
-	hash := ijson.ArgsHash(args)
-	maps.Copy(args, owned(tool.Fixed))
-	for _, also := range tool.Also {
-		if len(also.Check(args)) > 0 {
-			return Permit{}, false
-		}
-	}
+	args, hash := owned(tool.Whole(free)), ijson.ArgsHash(free)
 	return Permit{&judged{
 		tool: tool, args: args, hash: hash, attempt: 1, verdict: Judgment{Decision: Approve, Reason: Reconciling},
 	}}, true

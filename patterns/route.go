@@ -107,7 +107,7 @@ func (r *routing) takesTicket(target string) bool {
 // isOwn reports whether a target is a tool of its user's own: it says nothing of a status, or something else by it.
 func (r *routing) isOwn(target string) bool {
 	tool, ok := r.spec.Catalog.Tool(target)
-	return ok && !tool.Demo
+	return ok && tool.Server != ""
 }
 
 // asking asks the caller for another route.

@@ -130,14 +130,9 @@ func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patter
 // called is the outcome of a performed call. Of one that only reads nothing is in doubt.
 func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
 	out := outcomeOfCall(done)
-	if out.Again, out.After = done.Again, done.After; effect == catalog.Read && done.State != gateway.DonePanic && out.State == patterns.Unknown {
+	out.Again, out.After = done.Again, done.After
+	if effect == catalog.Read && (out.Reason == patterns.ReasonTimeout || out.Reason == patterns.ReasonBrokenReply) {
 		out.State = patterns.Failed
-		if out.Reason == patterns.ReasonBrokenReply {
-			out.Reason = patterns.ReasonToolError
-			if fault, ok := errors.AsType[*catalog.Fault](done.Cause); ok && fault.Kind == catalog.Unreadable {
-				out.Reason = patterns.ReasonBadResult
-			}
-		}
 	}
 	return out
 }
