@@ -17,6 +17,7 @@ type inboxPage struct {
 	Waiting string // how many wait, in words
 	More    string // the address of the next page; "" on the last
 	First   bool   // it is the first page
+	Off     switched
 }
 
 // waitingRow is one question of a list.
@@ -35,6 +36,7 @@ type waitingRow struct {
 func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 	cursor := r.URL.Query().Get("cursor")
 	page := inboxPage{frame: p.watching(p.frame(r.Context(), "Inbox", "inbox"), patterns.Everything), First: cursor == ""}
+	page.Off = p.switched(r.Context())
 	list, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Limit: maxPage, Cursor: cursor})
 	if err != nil {
 		p.fault(w, r, err)

@@ -37,6 +37,7 @@ type runPage struct {
 	Head              string
 	Broken            string // what is wrong with the record; "": nothing, or Check says it
 	Check             *check // what a check found; nil: none was asked for
+	Off               switched
 }
 
 // gauge is a limit and what was used of it.
@@ -78,7 +79,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		p.fault(w, r, err)
 		return
 	}
-	page := runPage{frame: f}
+	page := runPage{frame: f, Off: p.switched(r.Context())}
 	page.story(id, events, ring, p.now())
 	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept, Ring: ring}); {
 	case asks:

@@ -18,6 +18,7 @@ type runsPage struct {
 	More     string
 	First    string // the address of the first page with these filters; "": this is it
 	Filtered bool
+	Off      switched
 }
 
 // runRow is one run of a list.
@@ -39,6 +40,7 @@ func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := runsPage{frame: p.watching(p.frame(r.Context(), "Runs", "runs"), patterns.Everything), Pattern: clip(pattern, maxName), Filtered: status != "" || pattern != ""}
+	page.Off = p.switched(r.Context())
 	list, err := p.config.Owner.List(patterns.Filter{Status: status, Pattern: pattern, Limit: rowsOfRuns, Cursor: cursor})
 	if err != nil {
 		p.fault(w, r, err)

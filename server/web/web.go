@@ -32,6 +32,8 @@ type Config struct {
 	Now      func() time.Time // nil: time.Now
 	// Decided is told of each decision that was taken here, for the log; nil: nobody.
 	Decided func(patterns.Asked)
+	// Switches are the kill switches that are on; nil: there are none.
+	Switches func() ([]patterns.Switch, error)
 	// Alive reports whether something here carries runs on; nil: nothing does, and the page says how to resume.
 	Alive func() bool
 }

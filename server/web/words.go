@@ -154,6 +154,8 @@ func stateWords(row record.Row) (text, class string) {
 	switch patterns.State(row.State) {
 	case patterns.OK:
 		return "done", "good"
+	case duplicate:
+		return "was done before; nothing was sent again", "good"
 	case patterns.Failed:
 		text, class = "failed", "bad"
 	case patterns.Unknown:
@@ -172,9 +174,25 @@ func stateWords(row record.Row) (text, class string) {
 		return name(row.State), ""
 	}
 	if row.Reason != "" {
-		text += " (" + name(row.Reason) + ")"
+		text += " (" + reasonWords(row.Reason) + ")"
 	}
 	return text, class
+}
+
+// duplicate is the state of a call whose business key an earlier one had: its outcome is that one's.
+const duplicate patterns.State = "duplicate"
+
+// reasonWords say why a call had no good end, where the record's own word says little.
+func reasonWords(reason string) string {
+	switch reason {
+	case "timeout":
+		return "no answer came in time"
+	case "broken_reply":
+		return "the answer was lost or could not be read"
+	case "unavailable":
+		return "nothing was sent"
+	}
+	return name(reason)
 }
 
 // facts are what else is known of a row: who let it through, who answered, what it cost.

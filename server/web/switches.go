@@ -1,0 +1,68 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// switched is what stands above the lists while a kill switch is on. The zero switched is nothing.
+type switched struct {
+	Unknown bool // whether one is on could not be read
+	Rows    []switchRow
+	More    int // that have no row
+}
+
+// switchRow is one kill switch.
+type switchRow struct {
+	What, Reason, By, Command string
+	Since                     moment
+}
+
+const maxSwitches = 10
+
+// switched reads the kill switches that are on. That they cannot be read is said on the page, which is shown all the same.
+func (p *Pages) switched(ctx context.Context) switched {
+	if p.config.Switches == nil {
+		return switched{}
+	}
+	on, err := p.config.Switches()
+	if err != nil {
+		p.config.Log.ErrorContext(ctx, "inbox", "cause", err)
+		return switched{Unknown: true}
+	}
+	shown := switched{More: max(0, len(on)-maxSwitches)}
+	for _, s := range on[:len(on)-shown.More] {
+		shown.Rows = append(shown.Rows, switchRowOf(s, p.now()))
+	}
+	return shown
+}
+
+func switchRowOf(s patterns.Switch, now time.Time) switchRow {
+	row := switchRow{What: "Everything", Command: "patterngate kill-switch off", Reason: clip(s.Reason, maxPhrase), By: name(s.By)}
+	switch {
+	case s.Tool != "":
+		row.What = "The tool " + name(s.Tool)
+		row.Command += " --tool " + shellName(s.Tool)
+	case s.Pattern != "":
+		row.What = "The pattern " + name(s.Pattern)
+		row.Command += " --pattern " + shellName(s.Pattern)
+	}
+	if !s.At.IsZero() {
+		row.Since = momentOf(s.At, now)
+	}
+	return row
+}
+
+// shellName is a tool's or pattern's name as a word of a command; one that is no such name is left to be typed.
+func shellName(given string) string {
+	for _, c := range []byte(given) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
+		default:
+			return "NAME"
+		}
+	}
+	return given
+}
