@@ -177,15 +177,6 @@ func saysSomething(v any) bool {
 	return false
 }
 
-func sortedNames(object map[string]any) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // show is a value as a fault shows it.
 func show(v any) string {
 	const most = 300

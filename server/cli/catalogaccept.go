@@ -121,7 +121,7 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errNoServers
+		return nil, errNoServersDeclared
 	}
 	if len(names) == 0 {
 		return all, nil

@@ -168,5 +168,5 @@ func (a *app) catalogTest(cmd *cobra.Command, c Config, name, args string) error
 	return call.runWith(cmd.Context(), args)
 }
 
-// errNoServers says that there is nothing to accept.
-var errNoServers = errors.New("the file declares no servers")
+// errNoServersDeclared says that there is nothing to accept.
+var errNoServersDeclared = errors.New("the file declares no servers")

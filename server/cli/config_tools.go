@@ -268,15 +268,17 @@ func rawValue(text json.RawMessage) any {
 
 // arguments and bounds have the schemas of the file checked where they stand.
 func (r *configReader) arguments(n *yamlNode, path *keyPath) {
-	r.schemaFaults(n, path, argumentFaults(n.json(nil)))
+	_, _, faults := catalog.CompileArguments(n.json(nil))
+	r.schemaFaults(n, path, faults)
 }
 
 func (r *configReader) bounds(n *yamlNode, path *keyPath) {
-	r.schemaFaults(n, path, boundFaults(n.json(nil)))
+	_, faults := catalog.CompileBounds(n.json(nil))
+	r.schemaFaults(n, path, faults)
 }
 
 // schemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
-func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []schemaFault) {
+func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog.SchemaFault) {
 	for _, f := range faults {
 		found, key, at := n.find(f.Pointer)
 		below := path

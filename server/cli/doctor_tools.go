@@ -146,13 +146,3 @@ func droppedIn(schema any, at string) string {
 	}
 	return ""
 }
-
-// sortedNames are the members' names in order, so that the first fault is always the same.
-func sortedNames(members map[string]any) []string {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

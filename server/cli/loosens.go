@@ -61,25 +61,25 @@ var placeRules = []struct {
 	{"patterns.*", patternAdded},
 	{"patterns.*.enabled", switchedOn},
 	{"patterns.*.budget.*", raised},
-	{"patterns.*.budget.per_tool", changed},
+	{"patterns.*.budget.per_tool", anyChange},
 	{"patterns.*.allow.*", namedMore},
 	{"patterns.*.tools", namedMore},
-	{"patterns.*.tool", changed},
-	{"patterns.*.kind", changed},
-	{"patterns.*.params", changed},
-	{"patterns.*.policy", changed},
-	{"patterns.*.llm", changed},
+	{"patterns.*.tool", anyChange},
+	{"patterns.*.kind", anyChange},
+	{"patterns.*.params", anyChange},
+	{"patterns.*.policy", anyChange},
+	{"patterns.*.llm", anyChange},
 	{"patterns.*.require_approval", weaker("plan", "write", "none")},
 	{"patterns.*.approver.kind", weaker("reject", "inbox", "simulated")},
 	{"patterns.*.approver.cap_usd", raised},
 	{"patterns.*.approver.expires_seconds", raised},
 	{"patterns.*.approver.min_assurance", weaker("signed", "user")},
-	{"policies.*", changed},
-	{"llm.provider", changed},
-	{"llm.base_url", changed},
-	{"llm.api_key", changed},
-	{"llm.models", changed},
-	{"demo.enabled", changed},
+	{"policies.*", anyChange},
+	{"llm.provider", anyChange},
+	{"llm.base_url", anyChange},
+	{"llm.api_key", anyChange},
+	{"llm.models", anyChange},
+	{"demo.enabled", anyChange},
 	{"redact", gone},
 	{"http.origins", namedMore},
 	{"http.hosts", namedMore},
@@ -87,17 +87,17 @@ var placeRules = []struct {
 	{"catalog.expose", namedMore},
 	{"catalog.servers.*", serverAdded},
 	{"catalog.servers.*.enabled", switchedOn},
-	{"catalog.servers.*.stdio", changed},
-	{"catalog.servers.*.http", changed},
+	{"catalog.servers.*.stdio", anyChange},
+	{"catalog.servers.*.http", anyChange},
 	{"catalog.servers.*.tools.*", toolAdded},
 	{"catalog.http.*", toolAdded},
 }
 
 // toolRules are those of a tool's members.
 var toolRules = map[string]looseRule{
-	"effect": weaker("destructive", "write", "read"), "idempotent": changed, "fix": changed, "bound": changed, "once": changed,
-	"reconcile": changed, "request": changed, "input": changed, "output": changed, "output_schema": changed, "redact": gone,
-	"rate": changed, "retry": changed, "enabled": switchedOn, "policy": changed, "as": changed,
+	"effect": weaker("destructive", "write", "read"), "idempotent": anyChange, "fix": anyChange, "bound": anyChange, "once": anyChange,
+	"reconcile": anyChange, "request": anyChange, "input": anyChange, "output": anyChange, "output_schema": anyChange, "redact": gone,
+	"rate": anyChange, "retry": anyChange, "enabled": switchedOn, "policy": anyChange, "as": anyChange,
 }
 
 // ruleOfPlace is the rule of a place; nil where there is none.
@@ -125,7 +125,7 @@ func matches(place, path []string) bool {
 	return true
 }
 
-func changed(w *looseness, path []string, _, _ any) { w.add(path, "changed") }
+func anyChange(w *looseness, path []string, _, _ any) { w.add(path, "changed") }
 
 // switchedOn is looser where something is enabled that was not; absent is on.
 func switchedOn(w *looseness, path []string, was, is any) {

@@ -14,8 +14,8 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
+	"patterngate/gateway"
 	"patterngate/gateway/policy"
-	"patterngate/ijson"
 )
 
 // ownTools are the tools that a configuration declares, ready to be called. Nothing is started or dialled before the first
@@ -101,17 +101,28 @@ func (m *ownMaker) expression(f policy.Fault, path ...string) {
 	})
 }
 
-// schema notes what is wrong with a schema that stands in the file.
-func (m *ownMaker) schema(faults []catalog.SchemaFault, path ...string) (wrong bool) {
+// schema notes what is wrong with a schema that stands in the file, where only the lock shows it.
+func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []string, path ...string) (wrong bool) {
 	for _, f := range faults {
-		place := append(slices.Clone(path), f.Pointer.Tokens()...)
+		fault := Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}
+		if tokens := f.Pointer.Tokens(); len(tokens) == 1 && !slices.Contains(names, tokens[0]) {
+			fault = noArgument(tool, tokens[0], names)
+		}
 		m.faults = append(m.faults, ownFault{
-			path: slices.Concat(m.at, place), offset: -1, warning: f.Warning,
-			Fault: Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean},
+			path: slices.Concat(m.at, path, f.Pointer.Tokens()), offset: -1, warning: f.Warning, Fault: fault,
 		})
 		wrong = wrong || !f.Warning
 	}
 	return wrong
+}
+
+// noArgument is the fault of a name that a tool does not have: read_text_file has no argument pth; did you mean path?
+func noArgument(tool, name string, names []string) Fault {
+	f := Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
+	if len(names) > 0 {
+		f.Reason += " (" + strings.Join(names, ", ") + ")"
+	}
+	return f
 }
 
 // common is what all tools have.
@@ -171,18 +182,13 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 	}
 	r := c.Reconcile
 	by := slices.IndexFunc(m.out.tools, func(t catalog.Tool) bool { return t.Name == r.Tool })
-	if by < 0 {
-		m.fault(Fault{Reason: "no tool " + r.Tool, Want: "name a tool of this catalog with effect read"}, "reconcile", "tool")
+	if by < 0 || m.out.tools[by].Effect != catalog.Read { // told when the file was read
 		return
 	}
 	asked, tool := m.out.tools[by], &m.out.tools[at]
-	if asked.Effect != catalog.Read {
-		m.fault(Fault{Reason: r.Tool + " has effect " + string(asked.Effect), Want: "name a tool with effect read"}, "reconcile", "tool")
-		return
-	}
 	look, faults := policy.Reconcile(policy.ReconcileSource{
 		Tool: c.Name, Input: whole(*tool), By: r.Tool, ByInput: asked.Input, Observation: asked.Output,
-		Args: named(r.Args), Happened: r.Happened, Output: named(r.Output),
+		Args: expressions(r.Args), Happened: r.Happened, Output: expressions(r.Output),
 	})
 	wrong := false
 	for _, f := range faults {
@@ -212,7 +218,7 @@ func whole(t catalog.Tool) *catalog.Schema {
 	return t.Input
 }
 
-func named(list []NamedExpression) []policy.Named {
+func expressions(list []NamedExpression) []policy.Named {
 	if list == nil {
 		return nil
 	}
@@ -243,10 +249,7 @@ func heldFault(why string) error {
 	return &catalog.Fault{Kind: catalog.NotSent, Cause: fmt.Errorf("%w: %s", errHeld, why)}
 }
 
-// guarded is how often and how much at once a tool may be called.
-func guarded(g *resilience.Guard, r RateConfig, do catalog.Func) catalog.Func {
+// throttled is how often and how much at once a tool may be called.
+func throttled(g *resilience.Guard, r RateConfig, do catalog.Func) catalog.Func {
 	return g.Wrap(do, resilience.Rate{Calls: r.Calls, Burst: r.Burst, Per: r.Per})
 }
-
-// shownText is a server's own word, as far as it is shown.
-func shownText(text string, most int) string { return ijson.Cut(text, most) }

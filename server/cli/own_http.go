@@ -33,7 +33,7 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 		return
 	}
 	guard := resilience.New(resilience.Config{Failures: 5, Open: defaultBreakerOpen})
-	t.Do = m.masked(guarded(guard, c.Rate, request.Do))
+	t.Do = m.masked(throttled(guard, c.Rate, request.Do))
 	t.Extra = request.Check
 	m.add(t)
 }
@@ -63,7 +63,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 		config.Headers = append(config.Headers, httptool.Header{Name: h.Name, Text: h.Text, Prefix: h.Prefix, Secret: m.secrets.of(h.Secret)})
 	}
 	if c.Output != nil {
-		output, faults := policy.Output(named(c.Output), c.Name, input)
+		output, faults := policy.Output(expressions(c.Output), c.Name, input)
 		wrong := false
 		for _, f := range faults {
 			m.expression(f, "output", f.Member)

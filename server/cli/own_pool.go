@@ -10,21 +10,26 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/upstream"
-	"patterngate/ijson"
 )
 
 // serverPool keeps the MCP servers of this process: configurations that say the same of one share it, so that a reload
 // restarts only what changed. It is safe for concurrent use.
 type serverPool struct {
 	mu      sync.Mutex
-	servers map[string]*upstream.Server // by what they are made of
+	servers map[string]pooled           // by what they are made of
 	clients map[string]*httptool.Client // by allow_networks
 	known   map[string]*secrets         // by nothing but the environment; one
 	log     lateLog
 }
 
+// pooled is a server with what judges its tools.
+type pooled struct {
+	*upstream.Server
+	admits *admission
+}
+
 func newServerPool() *serverPool {
-	return &serverPool{servers: map[string]*upstream.Server{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, log: newLateLog()}
+	return &serverPool{servers: map[string]pooled{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, log: newLateLog()}
 }
 
 // secrets are those of this process.
@@ -53,19 +58,21 @@ func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
 }
 
 // server is the server that a configuration says.
-func (p *serverPool) server(m *ownMaker, s *ServerConfig) (*upstream.Server, error) {
+func (p *serverPool) server(m *ownMaker, s *ServerConfig, admits *admission) (*upstream.Server, error) {
 	config, err := m.serverConfig(s)
 	if err != nil {
 		return nil, err
 	}
+	config.Admit = admits.admit
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := serverKey(s, m.config.Catalog.AllowNetworks)
-	if running, ok := p.servers[key]; ok {
-		return running, nil
+	key := serverKey(s, m.config.Catalog.AllowNetworks) + m.accepted(s)
+	if known, ok := p.servers[key]; ok {
+		*admits = *known.admits
+		return known.Server, nil
 	}
 	running := upstream.NewServer(config)
-	p.servers[key] = running
+	p.servers[key] = pooled{running, admits}
 	return running, nil
 }
 
@@ -74,7 +81,7 @@ func (p *serverPool) retire(inUse map[string]*upstream.Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.servers {
-		if !slices.Contains(mapValues(inUse), s) {
+		if !slices.Contains(mapValues(inUse), s.Server) {
 			s.Forget()
 		}
 	}
@@ -90,7 +97,7 @@ func (p *serverPool) close() {
 	p.mu.Unlock()
 	var all sync.WaitGroup
 	for _, s := range servers {
-		all.Go(func() { s.Close() })
+		all.Go(func() { _ = s.Close() }) // it ends with us in any case
 	}
 	all.Wait()
 }
@@ -114,7 +121,18 @@ func serverKey(s *ServerConfig, allow []netip.Prefix) string {
 	if s.HTTP != nil {
 		fmt.Fprintf(&b, "\x00%q %q %+v", s.HTTP.URL, s.HTTP.CAFile, s.HTTP.Headers)
 	}
-	return ijson.Cut(b.String(), 1<<20)
+	return b.String()
+}
+
+// accepted is what people accepted of a server's tools: with another lock it is another server, as its tools are.
+func (m *ownMaker) accepted(s *ServerConfig) string {
+	var b strings.Builder
+	for _, t := range s.Tools {
+		if pinned, ok := m.lock.Tool(s.Name, t.Upstream); ok && t.Enabled {
+			fmt.Fprintf(&b, "\x00%s %s", t.Upstream, pinned.Hash())
+		}
+	}
+	return b.String()
 }
 
 // serverConfig is a server as package upstream takes it.

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,12 +15,14 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
+	"patterngate/ijson"
 )
 
 // server makes the tools of one MCP server.
 func (m *ownMaker) server(s *ServerConfig) {
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
-	running, err := m.pool.server(m, s)
+	admits := &admission{tools: map[string]*behindServer{}}
+	running, err := m.pool.server(m, s, admits)
 	if err != nil {
 		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
 		return
@@ -25,13 +30,13 @@ func (m *ownMaker) server(s *ServerConfig) {
 	m.out.servers[s.Name] = running
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.Enabled {
-			m.within(func() { m.serverTool(s, t, running, guard) }, "catalog", "servers", s.Name, "tools", t.Upstream)
+			m.within(func() { m.serverTool(s, t, running, guard, admits) }, "catalog", "servers", s.Name, "tools", t.Upstream)
 		}
 	}
 }
 
 // serverTool makes one tool of a server from its line in the lock; without one it is held.
-func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard) {
+func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
 	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
@@ -43,48 +48,47 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 		behind.held = fmt.Sprintf("no line in the lock; run patterngate catalog accept %s/%s", s.Name, c.Upstream)
 		m.out.held = append(m.out.held, heldTool{s.Name, c.Upstream, c.Name, behind.held})
 	}
-	if !m.serverSchemas(&t, s, c, pinned, ok, behind) {
+	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
 	}
 	m.once(&t, &c.ToolConfig, whole(t))
+	admits.tools[c.Upstream] = behind
 	t.Ready = behind.ready
-	t.Do = m.masked(behind.outside(guarded(guard, c.Rate, behind.call)))
+	t.Do = m.masked(behind.outside(throttled(guard, c.Rate, behind.call)))
 	m.add(t)
 }
 
 // serverSchemas are what a proposer sees and what a call must fit.
-func (m *ownMaker) serverSchemas(t *catalog.Tool, s *ServerConfig, c *ServerToolConfig, pinned pins.Definition, known bool, behind *behindServer) bool {
+func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pins.Definition, known bool, behind *behindServer) bool {
 	raw := openInput
 	if known && len(pinned.Input) > 0 {
 		raw = pinned.Input
 	}
-	theirs, err := catalog.CompileSchema(raw)
+	theirs, err := catalog.CompileUpstream(raw)
 	if err != nil {
 		m.fault(Fault{Reason: fmt.Sprintf("the input schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
 		return false
 	}
 	if known && len(pinned.Output) > 0 {
-		if t.Output, err = catalog.CompileSchema(pinned.Output); err != nil {
+		if t.Output, err = catalog.CompileUpstream(pinned.Output); err != nil {
 			m.fault(Fault{Reason: fmt.Sprintf("the output schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
 			return false
-		}
-	}
-	shown := theirs
-	if len(c.Bound) > 0 {
-		bounds, faults := catalog.CompileBounds(c.Bound)
-		if m.schema(faults, "bound") {
-			return false
-		}
-		if known {
-			if shown, faults = theirs.Bounded(bounds); m.schema(faults, "bound") {
-				return false
-			}
 		}
 	}
 	if !m.fixed(t, c, theirs, known, behind) {
 		return false
 	}
-	t.Input = shown.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
+	t.Input = theirs.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
+	if len(c.Bound) > 0 && known {
+		bounds, faults := catalog.CompileBounds(c.Bound) // what is wrong with it by itself was told when the file was read
+		if bounds == nil && len(faults) > 0 {
+			return false
+		}
+		if t.Input, faults = t.Input.Bounded(bounds); m.schema(faults, c.Upstream, propertyNames(theirs), "bound") {
+			return false
+		}
+		t.Defaults = catalog.BoundDefaults(bounds)
+	}
 	t.Also = []*catalog.Schema{theirs.Without(slices.Collect(maps.Keys(behind.secrets))...)}
 	return true
 }
@@ -112,9 +116,7 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.S
 	for _, f := range c.Fix {
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			fine = false
-			m.fault(Fault{
-				Reason: c.Upstream + " has no argument " + f.Name, Want: "one of " + oneOfNames(names), DidYouMean: nearest(f.Name, names),
-			}, "fix", f.Name)
+			m.fault(noArgument(c.Upstream, f.Name, names), "fix", f.Name)
 		}
 	}
 	for _, w := range theirs.Check(plain) {
@@ -159,7 +161,7 @@ type judgedDefinition struct {
 	same bool
 }
 
-// outside refuses what is held before anything counts it or is started for it.
+// outside refuses what is held before anything counts it or is started for it, and has the log hear of what is not there.
 func (b *behindServer) outside(do catalog.Func) catalog.Func {
 	return func(ctx context.Context, call catalog.Call) (any, error) {
 		if b.held != "" {
@@ -167,34 +169,19 @@ func (b *behindServer) outside(do catalog.Func) catalog.Func {
 			return nil, heldFault(b.held)
 		}
 		observation, err := do(ctx, call)
-		if drift, ok := err.(*driftError); ok {
+		fault, ok := errors.AsType[*catalog.Fault](err)
+		switch {
+		case !ok || fault.Kind != catalog.NotSent:
+		case errors.Is(fault, errHeld):
 			b.log.Warn("tool held", "name", b.name, "server", b.at)
-			return nil, heldFault(drift.why)
-		}
-		if fault, ok := err.(*catalog.Fault); ok && fault.Kind == catalog.NotSent {
+		default:
 			b.log.Warn("tool unavailable", "name", b.name, "server", b.at, "cause", fault.Cause)
 		}
 		return observation, err
 	}
 }
 
-// driftError says that a server declares a tool otherwise than a person accepted it.
-type driftError struct{ why string }
-
-func (d *driftError) Error() string { return d.why }
-
-// call makes one call, if what the server declares is what was accepted.
 func (b *behindServer) call(ctx context.Context, call catalog.Call) (any, error) {
-	if err := b.server.Ensure(ctx); err != nil {
-		return nil, err
-	}
-	declared, known := b.server.Present(b.upstream)
-	if !known {
-		return nil, &catalog.Fault{Kind: catalog.NotSent, Cause: fmt.Errorf("server %s has no tool %s", b.at, b.upstream)}
-	}
-	if !b.accepted(declared) {
-		return nil, &driftError{b.drifted()}
-	}
 	return b.server.Call(ctx, b.upstream, call.Args, b.secrets)
 }
 
@@ -207,20 +194,63 @@ func (b *behindServer) accepted(d upstream.Definition) bool {
 	if last := b.judged.Load(); last != nil && sameDefinition(last.Definition, d) {
 		return last.same
 	}
-	same := pinned(d).Hash() == b.pinned.Hash()
+	now, err := pinned(d)
+	same := err == nil && now.Hash() == b.pinned.Hash()
 	b.judged.Store(&judgedDefinition{d, same})
 	return same
 }
 
 func sameDefinition(a, b upstream.Definition) bool {
-	return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description &&
-		string(a.Input) == string(b.Input) && string(a.Output) == string(b.Output)
+	return bytes.Equal(a.Name, b.Name) && bytes.Equal(a.Title, b.Title) && bytes.Equal(a.Description, b.Description) &&
+		bytes.Equal(a.Input, b.Input) && bytes.Equal(a.Output, b.Output)
 }
 
 // pinned is a declaration as the lock holds it.
-func pinned(d upstream.Definition) pins.Definition {
-	return pins.Definition{Name: d.Name, Title: d.Title, Description: d.Description, Input: d.Input, Output: d.Output}
+func pinned(d upstream.Definition) (pins.Definition, error) {
+	out := pins.Definition{Input: d.Input, Output: d.Output}
+	for _, text := range []struct {
+		from json.RawMessage
+		to   *string
+	}{{d.Name, &out.Name}, {d.Title, &out.Title}, {d.Description, &out.Description}} {
+		if len(text.from) == 0 {
+			continue
+		}
+		v, err := ijson.Decode(text.from)
+		word, ok := v.(string)
+		if err != nil || !ok {
+			return pins.Definition{}, errors.New("name, title or description is no text")
+		}
+		*text.to = word
+	}
+	return out, nil
 }
+
+// admission judges what a server declares in the very session that a call goes to. Its tools are set before the first call.
+type admission struct{ tools map[string]*behindServer }
+
+// admit holds a tool that is declared otherwise than it was accepted.
+func (a *admission) admit(d upstream.Definition) error {
+	tool, known := a.tools[d.Tool()]
+	if !known || tool.pinned == nil {
+		return &driftError{"nobody accepted it"}
+	}
+	if !tool.accepted(d) {
+		return &driftError{tool.drifted()}
+	}
+	return nil
+}
+
+// driftError says that a server declares a tool otherwise than a person accepted it. Nothing of it is the server's fault as
+// far as a breaker counts.
+type driftError struct{ why string }
+
+func (d *driftError) Error() string { return d.why }
+
+// Local reports that the reason is here.
+func (d *driftError) Local() bool { return true }
+
+// Is reports that such a tool is held.
+func (d *driftError) Is(target error) bool { return target == errHeld }
 
 // ready says how the tool stands, without starting anything.
 func (b *behindServer) ready() catalog.Readiness {
@@ -228,7 +258,7 @@ func (b *behindServer) ready() catalog.Readiness {
 		return catalog.Readiness{State: catalog.Held, Why: b.held}
 	}
 	if declared, known := b.server.Present(b.upstream); known {
-		if declared.Name == "" {
+		if len(declared.Name) == 0 {
 			return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s has no tool %s", b.at, b.upstream)}
 		}
 		if !b.accepted(declared) {
