@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"regexp"
 
 	"patterngate/ijson"
@@ -9,8 +8,6 @@ import (
 
 // onceKey is what a business key may be (spec/config.md section 6).
 var onceKey = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
-
-var errNoKey = errors.New("gateway: the business key could not be made")
 
 const onceWanted = "arguments of which a business key can be made: 1 to 128 of A-Z a-z 0-9 . _ ~ : -"
 
@@ -28,14 +25,4 @@ func (c *judged) key() (got any, ok bool) {
 	}
 	c.once = key
 	return nil, true
-}
-
-// made asks the tool's declaration; its panic is as good as an error.
-func (c *judged) made() (key string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			key, err = "", errNoKey
-		}
-	}()
-	return c.tool.Once(owned(c.args))
 }

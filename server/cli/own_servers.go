@@ -52,7 +52,9 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 		return
 	}
 	m.once(&t, &c.ToolConfig, whole(t))
-	admits.tools[c.Upstream] = behind
+	if _, shared := admits.tools[c.Upstream]; !shared && behind.pinned != nil { // a shared server is judged alike
+		admits.tools[c.Upstream] = behind
+	}
 	t.Ready = behind.ready
 	t.Do = m.masked(behind.outside(throttled(guard, c.Rate, behind.call)))
 	m.add(t)
