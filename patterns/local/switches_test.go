@@ -1,0 +1,184 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+// A switch ends every run that it is about before its next call, in the phase where it stands; others go on.
+func TestPortKillSwitch(t *testing.T) {
+	tests := map[string]struct {
+		on   patterns.Switch
+		stop bool
+	}{
+		"everything":      {patterns.Switch{Reason: "fire"}, true},
+		"the tool":        {patterns.Switch{Tool: "own"}, true},
+		"the pattern":     {patterns.Switch{Pattern: "mine"}, true},
+		"another tool":    {patterns.Switch{Tool: "found"}, false},
+		"another pattern": {patterns.Switch{Pattern: "own"}, false},
+	}
+	phases := map[gateway.Kind]string{gateway.TaskDecomposition: "execute", gateway.Orchestrator: "dispatch", gateway.Routing: "delegate",
+		gateway.Supervisor: "execution", gateway.Planning: "execute", gateway.Call: "call"}
+	onBoth(t, func(t *testing.T, open opener) {
+		for name, tt := range tests {
+			for _, kind := range ownKinds {
+				t.Run(name+"/"+string(kind), func(t *testing.T) {
+					e, s := open(t), &service{}
+					if err := e.KillSwitch(true, tt.on, gateway.SignedAct{}); err != nil {
+						t.Fatal(err)
+					}
+					ended, err := e.Start(t.Context(), s.ownJob(t, kind, nil))
+					if err != nil {
+						t.Fatal(err)
+					}
+					r := e.until(t, ended.RunID, patterns.Over).Ended.Result
+					if tt.stop && (r.StopReason != "kill_switch" || r.Phase != phases[kind] || len(s.keys) > 0) {
+						t.Errorf("%s in %s after %d calls, want kill_switch in %s after none", r.StopReason, r.Phase, len(s.keys), phases[kind])
+					}
+					if !tt.stop && (!r.OK() || len(s.keys) != 1) {
+						t.Errorf("%s after %d calls, want success", r.StopReason, len(s.keys))
+					}
+					e.intact(t, ended.RunID)
+				})
+			}
+		}
+	})
+}
+
+// Switches are listed as they were set; one about the same takes the place of the one before.
+func TestPortSwitchesAreKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opener) {
+		e := open(t)
+		at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+		for _, s := range []patterns.Switch{{Tool: "own", Reason: "a", At: at}, {Pattern: "p", At: at.Add(time.Second)}, {Tool: "own", Reason: "b", By: "local:1", Channel: "cli", Assurance: "user", At: at.Add(2 * time.Second)}} {
+			if err := e.KillSwitch(true, s, gateway.SignedAct{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []patterns.Switch{{Pattern: "p", At: at.Add(time.Second)}, {Tool: "own", Reason: "b", By: "local:1", Channel: "cli", Assurance: "user", At: at.Add(2 * time.Second)}}
+		if got, err := e.KillSwitches(); err != nil || asJSON(t, got) != asJSON(t, want) {
+			t.Errorf("%v, switches %s, want %s", err, asJSON(t, got), asJSON(t, want))
+		}
+		if err := e.KillSwitch(true, patterns.Switch{Tool: "a", Pattern: "b"}, gateway.SignedAct{}); !errors.Is(err, patterns.ErrSwitch) {
+			t.Errorf("a switch about both: %v", err)
+		}
+		if err := e.KillSwitch(false, patterns.Switch{}, gateway.SignedAct{}); !errors.Is(err, patterns.ErrNoSwitch) {
+			t.Errorf("taken off without being on: %v", err)
+		}
+		for _, s := range want {
+			if err := e.KillSwitch(false, s, gateway.SignedAct{}); err != nil {
+				t.Error(err)
+			}
+		}
+		if got, _ := e.KillSwitches(); len(got) != 0 {
+			t.Errorf("still on: %+v", got)
+		}
+		if ended, err := e.Start(t.Context(), (&service{}).ownJob(t, gateway.Call, nil)); err != nil || !ended.Result.OK() {
+			t.Errorf("afterwards: %v, %s", err, ended.Result.StopReason)
+		}
+	})
+}
+
+// A switch that another engine over the file sets counts before the next call of a run that goes on here.
+func TestSwitchOfAnotherProcess(t *testing.T) {
+	path, s := newState(t), &service{}
+	job := s.ownJob(t, gateway.Supervisor, nil)
+	job.Spec.Budget.MaxSameCall, job.Spec.Budget.MaxCallsPerTool = 9, 9
+	job.Task.Caller = patterns.Proposals("actions", []any{
+		object{"kind": "tool", "name": "own", "args": object{"n": 1.0}}, object{"kind": "tool", "name": "own", "args": object{"n": 2.0}}, final})
+	other := opened(t, path, jobs{job.Spec.Name: job})
+	job.Spec.Catalog = s.tools(t, func(own *catalog.Tool) {
+		do := own.Do
+		own.Do = func(ctx context.Context, c catalog.Call) (any, error) {
+			if err := other.KillSwitch(true, patterns.Switch{}, gateway.SignedAct{}); err != nil {
+				t.Error(err)
+			}
+			return do(ctx, c)
+		}
+	})
+	e := opened(t, path, jobs{job.Spec.Name: job})
+	e.Go()
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := over(t, e, ended.RunID).Result
+	if r.StopReason != "kill_switch" || r.Phase != "execution" || len(s.keys) != 1 {
+		t.Errorf("%s in %s after %d calls, want kill_switch in execution after one", r.StopReason, r.Phase, len(s.keys))
+	}
+}
+
+// One business key acts once over all runs: the same arguments get the first outcome, others are refused, and what certainly
+// failed leaves it free.
+func TestPortOnce(t *testing.T) {
+	once := func(own *catalog.Tool) {
+		own.Effect, own.Once = catalog.Write, func(map[string]any) (string, error) { return "order-7", nil }
+	}
+	onBoth(t, func(t *testing.T, open opener) {
+		for _, kind := range ownKinds {
+			t.Run(string(kind), func(t *testing.T) {
+				e, s := open(t), &service{turns: []func(context.Context, catalog.Call) (any, error){faults(catalog.Declined, false, errGone)}}
+				job := s.ownJob(t, kind, once)
+				run := func(job patterns.Job) (patterns.Result, string) {
+					t.Helper()
+					job.Arguments = nil
+					ended, err := e.Start(t.Context(), job)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return e.until(t, ended.RunID, patterns.Over).Ended.Result, ended.RunID
+				}
+				if r, _ := run(job); endOf(r) != familyOf(kind)+"_error:own" {
+					t.Fatalf("the first: %s", endOf(r))
+				}
+				first, _ := run(job)
+				second, id := run(job)
+				if !first.OK() || !second.OK() || len(s.keys) != 2 || s.keys[1] != "order-7" {
+					t.Fatalf("%s, then %s after calls %q; want success twice, and one call after the failed one", endOf(first), endOf(second), s.keys)
+				}
+				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished {
+					t.Errorf("first %+v, then %+v", a, b)
+				}
+				duplicates := 0
+				for _, event := range e.intact(t, id) {
+					if body, _ := patterns.DecodeBody(event); body != nil {
+						if out, ok := body.(*patterns.OutcomeBody); ok && out.State == "duplicate" {
+							duplicates++
+						}
+					}
+				}
+				if duplicates != 1 {
+					t.Errorf("%d duplicates in the record, want 1", duplicates)
+				}
+				other := s.ownJob(t, kind, once)
+				if kind == gateway.Call {
+					other.Task.Args = object{"n": 2.0}
+					if r, _ := run(other); r.StopReason != "policy_block:once_reused" || r.Phase != "call" || len(s.keys) != 2 {
+						t.Errorf("other arguments: %s in %s after %d calls", r.StopReason, r.Phase, len(s.keys))
+					}
+				}
+			})
+		}
+	})
+}
+
+// A supervisor's refusal of a used key is its own block.
+func TestOnceReusedUnderASupervisor(t *testing.T) {
+	s, e := &service{}, &local.Engine{}
+	defer e.Close()
+	job := s.ownJob(t, gateway.Supervisor, func(own *catalog.Tool) {
+		own.Effect, own.Once = catalog.Write, func(map[string]any) (string, error) { return "order-7", nil }
+	})
+	job.Task.Caller = patterns.Proposals("actions", []any{
+		object{"kind": "tool", "name": "own", "args": object{"n": 1.0}}, object{"kind": "tool", "name": "own", "args": object{"n": 2.0}}, final})
+	if r := start(t, e, job).Result; r.StopReason != "supervisor_block:once_reused" || r.Phase != "supervisor" || len(s.keys) != 1 {
+		t.Errorf("%s in %s after %d calls, want supervisor_block:once_reused after one", r.StopReason, r.Phase, len(s.keys))
+	}
+}
