@@ -33,7 +33,7 @@ func (e Envelope) single(c call) Envelope {
 	}
 	e.Trace, e.History, e.Usage, e.Filled = nil, nil, nil, nil
 	e.called = &line{label: "call", name: c.Spec.Tool, args: c.calledWith()}
-	if e.Observation == nil && e.Status == statusStopped {
+	if e.Observation == nil && e.Status == statusStopped && len(e.Effects) > 0 {
 		e.called.stop = e.StopReason
 	}
 	return e
