@@ -207,9 +207,11 @@ func (r *configReader) acrossReach(c *Config) {
 func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]catalog.Effect) {
 	demo, real := "", ""
 	for _, l := range p.links() {
-		if _, declared := effects[l.name]; declared {
+		_, declared := effects[l.name]
+		switch both := slices.Contains(demoTools, l.name); { // a name of both is a fault already
+		case declared && !both:
 			real = cmp.Or(real, l.name)
-		} else if slices.Contains(demoTools, l.name) {
+		case both && !declared:
 			demo = cmp.Or(demo, l.name)
 		}
 	}

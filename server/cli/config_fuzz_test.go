@@ -123,6 +123,9 @@ func seedConfigs(f *testing.F) {
 		f.Add(string(file.Data))
 	}
 	f.Add(string(defaultConfig))
+	if text, err := os.ReadFile(filepath.Join("testdata", "config", "orders.yaml")); err == nil {
+		f.Add(string(text))
+	}
 	f.Add("version: 1\nx-a: &a {max_seconds: 2.5}\npatterns:\n  route_ticket:\n    budget: {<<: *a, max_tool_calls: 3}\n    allow:\n      policy:\n      - x\n")
 	f.Add("---\na: |\n  x\nb: >-\n  y\n\n  z\nc: 'it''s'\nd: \"\\u00e9\"\n...\n")
 	f.Add("{\"a\"\t:\t[1 , \"\\ud83d\\ude00\"]}\n\t")

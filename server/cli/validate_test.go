@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+func runCommand(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &stdout, err: &stderr, environ: environ}
+	root := a.root()
+	root.SetArgs(args)
+	return a.exit(t.Context(), root.ExecuteContext(t.Context())), stdout.String(), stderr.String()
+}
+
+// What validate says, and how it ends (spec/config.md section 11).
+func TestValidate(t *testing.T) {
+	tests := map[string]struct {
+		file string
+		args []string
+		code int
+		out  string
+		errs int // lines
+	}{
+		"in order":      {"version: 1\n", nil, 0, ": in order; 14 tools, 5 patterns\n", 0},
+		"a fault":       {"version: 2\nllm: {modell: x}\n", nil, 1, "", 2},
+		"a warning":     {"version: 1\npatterns: {plan: {tools: [nope]}}\n", nil, 0, ", 1 warning\n", 1},
+		"strict":        {"version: 1\npatterns: {plan: {tools: [nope]}}\n", []string{"--strict"}, 1, "", 1},
+		"no YAML":       {"a: [\n", nil, 1, "", 1},
+		"more than 50":  {"version: 1\n" + manyFaults(60), nil, 1, "", 51},
+		"fault as JSON": {"version: 2\n", []string{"--json"}, 1, `"line":1,"column":10,"path":"version","severity":"fault"`, 0},
+		"good as JSON":  {"version: 1\n", []string{"--json"}, 0, "[]", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			code, out, errs := runCommand(t, nil, append([]string{"validate", writeConfig(t, tt.file)}, tt.args...)...)
+			if strings.HasPrefix(strings.TrimSpace(out), "[") {
+				var compact bytes.Buffer
+				if err := json.Compact(&compact, []byte(out)); err != nil {
+					t.Fatal(err)
+				}
+				out = compact.String()
+			}
+			if code != tt.code || !strings.Contains(out, tt.out) || tt.out == "" && out != "" || strings.Count(errs, "\n") != tt.errs {
+				t.Errorf("validate ends %d with\n%s\n%s\nwant %d, %q and %d lines", code, out, errs, tt.code, tt.out, tt.errs)
+			}
+		})
+	}
+	if code, _, errs := runCommand(t, nil, "validate", filepath.Join(t.TempDir(), "gone.yaml")); code != 2 || !strings.Contains(errs, "no such file") {
+		t.Errorf("a file that is not there ends %d with %s", code, errs)
+	}
+}
+
+func manyFaults(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: 1\n", i)
+	}
+	return b.String()
+}
+
+// The JSON schema takes every file that we take, and refuses an unknown key.
+func TestConfigSchema(t *testing.T) {
+	text, err := configSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := catalog.CompileSchema(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, text []byte) []catalog.Mismatch {
+		faults := &configFaults{}
+		root := readYAML(name, text, faults)
+		if err := faults.err(); err != nil {
+			t.Fatal(err)
+		}
+		return schema.Check(root.decoded())
+	}
+	files, _ := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
+	more, _ := filepath.Glob(filepath.Join("testdata", "config", "*.yaml"))
+	if len(more) == 0 {
+		t.Fatal("no files")
+	}
+	for _, file := range append(files, more...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := check(file, text); len(found) > 0 {
+			t.Errorf("%s does not fit: %v", file, found)
+		}
+	}
+	if found := check("default.yaml", defaultConfig); len(found) > 0 {
+		t.Errorf("the embedded default does not fit: %v", found)
+	}
+	loaded, _, err := loadText(t, "version: 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := check("shown.yaml", loaded.YAML()); len(found) > 0 {
+		t.Errorf("what is shown does not fit: %v", found)
+	}
+	for name, file := range map[string]string{
+		"unknown key": "version: 1\nllm: {modell: x}\n", "no version": "llm: {}\n", "a literal": "version: 1\nllm: {api_key: x}\n",
+		"no effect": "version: 1\ncatalog: {servers: {a: {stdio: {command: x}, tools: {t: {}}}}}\n", "a word": "version: 1\nlog: {level: loud}\n",
+		"out of range": "version: 1\nlimits: {grace_seconds: 61}\n", "own kind": "version: 1\npatterns: {x: {kind: routing}}\n",
+	} {
+		if len(check(name, []byte(file))) == 0 {
+			t.Errorf("%s: the schema takes %q", name, file)
+		}
+	}
+	if found := check("free.yaml", []byte("version: 1\nx-anything: {a: 1}\ncatalog: {servers: {a: {enabled: false, tools: {t: {enabled: false}}}}}\n")); len(found) > 0 {
+		t.Errorf("x- and what is off do not fit: %v", found)
+	}
+}
+
+// Where each value comes from.
+func TestConfigShowOrigin(t *testing.T) {
+	path := writeConfig(t, "version: 1\nllm: {model: small}\n")
+	code, out, errs := runCommand(t, []string{"OPENAI_TIMEOUT_SECONDS=3", "OPENAI_API_KEY=hunter2"}, "config", "show", "--origin", "--config", path, "--log-level", "debug")
+	for _, want := range []string{"model: small  # " + path + ":2", "timeout_seconds: 3  # OPENAI_TIMEOUT_SECONDS", "level: debug  # --log-level", "max_retries: 2  # default", "# *** from OPENAI_API_KEY"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("ends %d (%s) and does not show %q:\n%s", code, errs, want, out)
+		}
+	}
+	if strings.Contains(out, "hunter2") {
+		t.Error("the key is shown")
+	}
+	_, out, _ = runCommand(t, nil, "config", "show", "--origin", "--json", "--config", path)
+	var rows []originRow
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) < 50 {
+		t.Fatalf("%d rows: %v", len(rows), err)
+	}
+	for _, row := range rows {
+		if row.Path == "llm.model" && (row.Origin != fromFile || row.Line != 2 || row.File != path || !ijson.Equal(row.Value, "small")) {
+			t.Errorf("llm.model is %+v", row)
+		}
+	}
+}
+
+// A file with 200 tools.
+func BenchmarkLoadCatalog(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("version: 1\ncatalog:\n  http:\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "    tool_%d:\n      description: Finds one.\n      effect: read\n      request: {method: GET, url: 'https://a.example/%d/{id}', headers: {Authorization: {secret: 'env:KEY', prefix: 'Bearer '}}}\n"+
+			"      input: {id: {type: string, pattern: '^A-[0-9]{4}$'}, lines: {type: integer, minimum: 1, optional: true}}\n", i, i)
+	}
+	path := filepath.Join(b.TempDir(), "pg.yaml")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"KEY=x"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
