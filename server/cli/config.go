@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/catalog/demo"
+	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
@@ -39,6 +40,9 @@ type Config struct {
 	DemoEnabled string
 	// Catalog are a team's own tools.
 	Catalog CatalogConfig
+
+	lock *pins.Lock // the accepted definitions of servers' tools; nil: none
+	own  *ownTools  // made of Catalog and lock
 }
 
 // LLMConfig says who answers questions.
@@ -165,6 +169,8 @@ type ConfigSources struct {
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
 	Known map[string][]string
+	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
+	Pool *serverPool
 }
 
 // LoadedConfig is a configuration and where it was read.
@@ -175,6 +181,7 @@ type LoadedConfig struct {
 	root *yamlNode // of the file, for faults that are found later
 	text []byte
 	said map[string]place // where each value that was said comes from, by path
+	pool *serverPool      // where its servers are
 }
 
 // LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings
@@ -210,6 +217,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
+	read.makeTools(&loaded, in)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

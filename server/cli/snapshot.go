@@ -28,8 +28,14 @@ func (c Config) Snapshot() []byte {
 	root["llm"] = c.LLM.snapshot(root["llm"])
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
+	if locked := c.lockedTools(); len(locked) > 0 {
+		root[lockMember] = locked
+	}
 	return ijson.Canonical(root)
 }
+
+// lockMember is where a snapshot has the accepted definitions of its servers' tools: they are what its runs were judged by.
+const lockMember = "lock"
 
 // Hash is the SHA-256 of the [Config.Snapshot], "sha256:" and hex: equal for configurations under which a run goes the
 // same way.

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog/pins"
+	"patterngate/ijson"
+)
+
+// makeTools makes the tools of what was read, as far as it can be made; what is wrong with them goes to the faults.
+func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
+	pool := in.Pool
+	if pool == nil {
+		pool = newServerPool() // of who only looks: nothing of it is started
+	}
+	l.pool = pool
+	if len(r.faults.faults) > 0 && l.Catalog.Declared { // half a catalog would only add to what is wrong with it
+		l.own = &ownTools{secrets: pool.secrets(in.Environ)}
+		return
+	}
+	lock, ok := r.lock(l.Catalog.Pin)
+	if !ok {
+		return
+	}
+	l.lock = lock
+	own, faults := makeOwn(&l.Config, lock, pool, in.Environ)
+	l.own = own
+	for _, f := range faults {
+		severity := SeverityFault
+		if f.warning {
+			severity = SeverityWarning
+		}
+		f.Severity = severity
+		at := l.FaultAt(f.Fault, f.path...)
+		if f.offset >= 0 {
+			at = l.FaultIn(f.Fault, f.offset, f.path...)
+		}
+		r.faults.take(at)
+	}
+	r.heldTools(l)
+}
+
+// heldTools warns of tools that nobody accepted.
+func (r *configReader) heldTools(l *LoadedConfig) {
+	for _, h := range l.own.held {
+		r.faults.take(l.FaultAt(Fault{
+			Severity: SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+		}, "catalog", "servers", h.server, "tools", h.upstream))
+	}
+}
+
+// lock reads the file of accepted tools; one that is not there is empty.
+func (r *configReader) lock(path string) (*pins.Lock, bool) {
+	if path == "" {
+		return &pins.Lock{}, true
+	}
+	lock, err := pins.Read(path)
+	if fault, ok := errors.AsType[*pins.Fault](err); ok {
+		r.faults.take(Fault{
+			File: path, Line: fault.Line, Column: fault.Column, Path: strings.Join(fault.Pointer.Tokens(), "."), Severity: SeverityFault,
+			Reason: fault.Reason, Want: "let patterngate catalog accept write it",
+		})
+		return nil, false
+	}
+	if err != nil {
+		r.faults.take(Fault{File: path, Severity: SeverityFault, Reason: err.Error(), Want: "a readable file"})
+		return nil, false
+	}
+	return lock, true
+}
+
+// take records a fault or warning with its place.
+func (f *configFaults) take(fault Fault) {
+	if fault.Severity == SeverityWarning {
+		f.warnings = append(f.warnings, fault)
+		return
+	}
+	f.faults = append(f.faults, fault)
+}
+
+// lockedTools are the accepted definitions of the tools that a configuration names: what its runs are carried on with
+// elsewhere, whatever the lock says by then.
+func (c Config) lockedTools() map[string]any {
+	tools := map[string]any{}
+	if c.lock == nil {
+		return tools
+	}
+	for _, s := range c.Catalog.Servers {
+		for _, t := range s.Tools {
+			d, ok := c.lock.Tool(s.Name, t.Upstream)
+			if !s.Enabled || !t.Enabled || !ok {
+				continue
+			}
+			v := map[string]any{"name": d.Name}
+			for name, text := range map[string]string{"title": d.Title, "description": d.Description} {
+				if text != "" {
+					v[name] = text
+				}
+			}
+			for name, raw := range map[string][]byte{"inputSchema": d.Input, "outputSchema": d.Output} {
+				if schema, err := ijson.Decode(raw); len(raw) > 0 && err == nil {
+					v[name] = schema
+				}
+			}
+			tools[pins.Name(s.Name, t.Upstream)] = v
+		}
+	}
+	return tools
+}
+
+// lockOf makes a lock of what lockedTools said.
+func lockOf(tools map[string]any) (*pins.Lock, error) {
+	lock := &pins.Lock{}
+	for name, v := range tools {
+		at, _, ok := strings.Cut(name, "/")
+		tool, isTool := v.(map[string]any)
+		if !ok || !isTool {
+			return nil, fmt.Errorf("%s is no tool", ijson.Cut(name, maxQuoted))
+		}
+		d := pins.Definition{}
+		d.Name, _ = tool["name"].(string)
+		d.Title, _ = tool["title"].(string)
+		d.Description, _ = tool["description"].(string)
+		if schema, there := tool["inputSchema"]; there {
+			d.Input = ijson.Canonical(schema)
+		}
+		if schema, there := tool["outputSchema"]; there {
+			d.Output = ijson.Canonical(schema)
+		}
+		if err := lock.Accept(at, d, pins.Acceptance{}); err != nil {
+			return nil, err
+		}
+	}
+	return lock, nil
+}
+
+// exposing is a configuration with one more tool that is called by itself.
+func (c Config) exposing(tool string) Config {
+	c.Catalog.Expose = append(slices.Clone(c.Catalog.Expose), tool)
+	return c
+}
