@@ -129,7 +129,7 @@ func (r *configReader) list(n *yamlNode, path *keyPath, do func(item *yamlNode, 
 // toolListKey is a list of tools. Whether there are such tools is seen once the whole file was read.
 func toolListKey(name string, target *[]string) configKey {
 	return configKey{
-		name: name, takes: "a list of names", form: listForm(nameForm),
+		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind == yamlText && toolName.MatchString(n.text) {
 				r.wrong(n, path, "write a list: ["+n.text+"]")
@@ -154,7 +154,7 @@ func toolListKey(name string, target *[]string) configKey {
 // expressionsKey is a mapping of names to CEL; nil where nothing was said.
 func expressionsKey(name string, target *[]NamedExpression, names nameRule) configKey {
 	return configKey{
-		name: name, takes: "a mapping of names to CEL", form: mapForm(expressionForm),
+		name: name, takes: "a mapping of names to CEL", form: func() map[string]any { return mapForm(expressionForm) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			list := []NamedExpression{}
 			r.each(n, path, names, func(m yamlMember, below *keyPath) {
@@ -174,7 +174,7 @@ const maxExpression = 8 << 10
 // expressionKey is CEL, as text. What it says is judged where it is compiled.
 func expressionKey(name string, target *string) configKey {
 	return configKey{
-		name: name, takes: "CEL, as text", form: expressionForm,
+		name: name, takes: "CEL, as text", form: func() map[string]any { return expressionForm },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if text, ok := r.expression(n, path); ok {
 				*target = text

@@ -60,7 +60,9 @@ const (
 func notifyKey(name string, target *NotifyConfig) configKey {
 	return configKey{
 		name: name, takes: "auto, off or `{exec: [program, argument]}`",
-		form: map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}},
+		form: func() map[string]any {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}}
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) { r.notify(n, path, target) },
 		show: func() any {
 			switch target.Mode {

@@ -27,7 +27,7 @@ type configKey struct {
 	// keep gives what a snapshot holds in the place of show, where that would lose an order; nil: show.
 	keep func() any
 	// form is the JSON schema of what may stand here; nil for a group.
-	form map[string]any
+	form func() map[string]any
 	// required says what is missing where the key is absent; "": it may be left out.
 	required string
 	// below are the keys of a mapping that is not always there, or of each of its entries, whose names the file chooses.
@@ -43,7 +43,7 @@ func (k configKey) need(want string) configKey {
 
 // as says in JSON schema what may stand there.
 func (k configKey) as(form map[string]any) configKey {
-	k.form = form
+	k.form = func() map[string]any { return form }
 	return k
 }
 
@@ -187,7 +187,7 @@ func mappingKey(name string, unknown func(key string, known []string) Fault, key
 func versionKey() configKey {
 	const reads = 1
 	return configKey{
-		name: "version", numeric: true, takes: numberText(reads), form: map[string]any{"const": float64(reads)}, required: "", // its own words say it
+		name: "version", numeric: true, takes: numberText(reads), form: func() map[string]any { return map[string]any{"const": float64(reads)} }, required: "", // its own words say it
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlNumber || n.number != reads {
 				r.faults.add(n.at, path, Fault{Reason: "another version", Got: gotWords(n), Want: "this program reads 1"})
@@ -200,7 +200,7 @@ func versionKey() configKey {
 // fixedKey may be given, and only as it is.
 func fixedKey(name, value string) configKey {
 	return configKey{
-		name: name, takes: value, form: map[string]any{"const": value},
+		name: name, takes: value, form: func() map[string]any { return map[string]any{"const": value} },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText || n.text != value {
 				r.faults.add(n.at, path, Fault{Reason: "cannot be changed", Got: gotWords(n), Want: "write " + value + " or leave it out"})
@@ -217,7 +217,7 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 		names[i] = string(w)
 	}
 	return configKey{
-		name: name, takes: listed(names), form: map[string]any{"enum": textValues(names)},
+		name: name, takes: listed(names), form: func() map[string]any { return map[string]any{"enum": textValues(names)} },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if word, ok := r.word(n, path, names); ok {
 				*target = T(word)
@@ -236,7 +236,9 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 func channelsKey(name string, target *map[string]server.Channel) configKey {
 	return configKey{
 		name: name, takes: "a mapping of clients' names to text, structured or both",
-		form: map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}},
+		form: func() map[string]any {
+			return map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}}
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlMapping {
 				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
@@ -282,7 +284,7 @@ const maxClientName = 256
 // textKey is any text that check has nothing against. The fault that check returns never repeats the text.
 func textKey(name string, target *string, check func(string) Fault) configKey {
 	return configKey{
-		name: name, takes: "text", form: textForm,
+		name: name, takes: "text", form: func() map[string]any { return textForm },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText {
 				r.wrong(n, path, "write text in quotes")
@@ -300,7 +302,7 @@ func textKey(name string, target *string, check func(string) Fault) configKey {
 
 func boolKey(name string, target *bool) configKey {
 	return configKey{
-		name: name, takes: "true or false", form: map[string]any{"type": "boolean"},
+		name: name, takes: "true or false", form: func() map[string]any { return map[string]any{"type": "boolean"} },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlBool {
 				r.wrong(n, path, boolWords(n))
@@ -347,7 +349,7 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 // scaledKey is a number that is kept otherwise than it is written.
 func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
 	return configKey{
-		name: name, numeric: true, takes: b.span(), form: b.form(),
+		name: name, numeric: true, takes: b.span(), form: func() map[string]any { return b.form() },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			now, _ := show().(float64)
 			if v, ok := r.number(n, path, b, now); ok {
@@ -361,7 +363,7 @@ func scaledKey(name string, b bounds, show func() any, set func(float64)) config
 // namesKey is a list of names of tools; one that is not known is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
 	return configKey{
-		name: name, takes: "a list of names", form: listForm(nameForm),
+		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if names, ok := r.names(n, path, known, kind); ok {
 				*target = names

@@ -14,7 +14,7 @@ var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs"
 // demoKey is auto, true or false.
 func demoKey(name string, target *string) configKey {
 	return configKey{
-		name: name, takes: "auto, true or false", form: map[string]any{"enum": []any{"auto", true, false}},
+		name: name, takes: "auto, true or false", form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			switch {
 			case n.kind == yamlBool && n.flag:

@@ -93,11 +93,15 @@ func (c *RequestConfig) keys() []configKey {
 	}
 }
 
+func headersForm() map[string]any {
+	withPrefix := objectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: orNull(textForm)}, secretMember)
+	return mapForm(map[string]any{"anyOf": []any{textForm, withPrefix}})
+}
+
 // headersKey are headers, each text or a secret behind a prefix.
 func headersKey(name string, target *[]HeaderConfig) configKey {
-	withPrefix := objectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: orNull(textForm)}, secretMember)
 	return configKey{
-		name: name, takes: "a mapping of headers to text or `{secret, prefix}`", form: mapForm(map[string]any{"anyOf": []any{textForm, withPrefix}}),
+		name: name, takes: "a mapping of headers to text or `{secret, prefix}`", form: func() map[string]any { return headersForm() },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var list []HeaderConfig
 			r.each(n, path, headerNames, func(m yamlMember, below *keyPath) {
@@ -168,7 +172,7 @@ func faultOfHeaderName(name string) Fault {
 // queryKey are query parameters, each a template or a secret.
 func queryKey(name string, target *[]NamedTemplate) configKey {
 	return configKey{
-		name: name, takes: "a mapping of names to templates, or `{secret}`", form: mapForm(textOrSecret),
+		name: name, takes: "a mapping of names to templates, or `{secret}`", form: func() map[string]any { return mapForm(textOrSecret) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var list []NamedTemplate
 			r.each(n, path, queryNames, func(m yamlMember, below *keyPath) {
@@ -195,7 +199,9 @@ func queryKey(name string, target *[]NamedTemplate) configKey {
 // bodyKey is args, none or a mapping.
 func bodyKey(name string, c *RequestConfig) configKey {
 	return configKey{
-		name: name, takes: "args, none or a mapping", form: map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, blockForm}},
+		name: name, takes: "args, none or a mapping", form: func() map[string]any {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, blockForm}}
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			switch n.kind {
 			case yamlText:
@@ -247,7 +253,9 @@ func codesKey(name string, target *[]string) configKey {
 	const want = `write a status code, 200, or a class, "2xx"`
 	return configKey{
 		name: name, takes: "a list of codes: 200, `2xx`",
-		form: listForm(map[string]any{"anyOf": []any{bounds{min: 100, max: 599, whole: true}.form(), map[string]any{"type": "string", "pattern": codeClass.String()}}}),
+		form: func() map[string]any {
+			return listForm(map[string]any{"anyOf": []any{bounds{min: 100, max: 599, whole: true}.form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			list := []string{}
 			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {

@@ -131,7 +131,7 @@ func (v Value) shown() any {
 // keyKey is where the model's key stands. A file says it only where it is not the variable that is asked anyway.
 func keyKey(name string, c *LLMConfig) configKey {
 	return configKey{
-		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: secretForm,
+		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: func() map[string]any { return secretForm },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if !isReference(n) {
 				r.literal(n, path, `write {secret: "`+keyReference+`"}`)

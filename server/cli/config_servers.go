@@ -88,7 +88,7 @@ func namedPathKey(name string, target *string, dir bool) configKey {
 func networksKey(name string, target *[]netip.Prefix) configKey {
 	const want = "write a network: 127.0.0.1/32"
 	return configKey{
-		name: name, takes: "a list of networks: `127.0.0.1/32`", form: listForm(textForm),
+		name: name, takes: "a list of networks: `127.0.0.1/32`", form: func() map[string]any { return listForm(textForm) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var list []netip.Prefix
 			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
@@ -198,7 +198,7 @@ func commandKey(name string, target *string) configKey {
 // argsKey are a program's arguments, each text or a secret.
 func argsKey(name string, target *[]Value) configKey {
 	return configKey{
-		name: name, takes: "a list of texts, or `{secret}`", form: listForm(textOrSecret),
+		name: name, takes: "a list of texts, or `{secret}`", form: func() map[string]any { return listForm(textOrSecret) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var list []Value
 			last := ""
@@ -239,7 +239,9 @@ func secretArgument(before, arg string) bool {
 func environKey(name string, target *[]EnvConfig) configKey {
 	return configKey{
 		name: name, takes: "a list of names, or a mapping of names to true, text or `{secret}`",
-		form: map[string]any{"anyOf": []any{listForm(textForm), mapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, textForm, secretForm}})}},
+		form: func() map[string]any {
+			return map[string]any{"anyOf": []any{listForm(textForm), mapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, textForm, secretForm}})}}
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) { *target = r.environ(n, path) },
 		show: func() any { return shownEnviron(*target) },
 	}
@@ -340,7 +342,7 @@ func faultOfEndpoint(text string) Fault {
 // rawKey is a value that is kept as JSON in the order of the file.
 func rawKey(name, takes string, target *json.RawMessage, check func(r *configReader, n *yamlNode, path *keyPath)) configKey {
 	return configKey{
-		name: name, takes: takes, form: blockForm,
+		name: name, takes: takes, form: func() map[string]any { return blockForm },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if text, ok := r.kept(n); ok { // of a snapshot
 				*target = text

@@ -81,10 +81,12 @@ func rateKey(name string, target *RateConfig) configKey {
 	}
 	return configKey{
 		name: name, takes: "{calls, per_seconds, burst}",
-		form: objectForm(map[string]any{
-			"calls": bounds{min: 1, max: maxCount, whole: true}.form(), "per_seconds": bounds{max: maxBudget, above: true}.form(),
-			"burst": orNull(bounds{min: 1, max: maxCount, whole: true}.form()),
-		}, "calls", "per_seconds"),
+		form: func() map[string]any {
+			return objectForm(map[string]any{
+				"calls": bounds{min: 1, max: maxCount, whole: true}.form(), "per_seconds": bounds{max: maxBudget, above: true}.form(),
+				"burst": orNull(bounds{min: 1, max: maxCount, whole: true}.form()),
+			}, "calls", "per_seconds")
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var c RateConfig
 			r.group(n, path, keys(&c), unknownKey)
@@ -188,7 +190,7 @@ func (r *configReader) finishTool(n *yamlNode, path *keyPath, t *ToolConfig) {
 // fixKey are arguments that the configuration sets.
 func fixKey(name string, target *[]FixValue) configKey {
 	return configKey{
-		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: blockForm,
+		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: func() map[string]any { return blockForm },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			list := []FixValue{}
 			r.eachArgument(n, path, func(m yamlMember, below *keyPath) {

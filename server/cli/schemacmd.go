@@ -80,7 +80,7 @@ func (k configKey) schema() map[string]any {
 	group, grouped := value.([]configKey)
 	switch {
 	case k.form != nil:
-		form = k.form
+		form = k.form()
 	case k.entries:
 		form = map[string]any{"type": "object", "additionalProperties": orNull(groupSchema(k.below()))}
 	case grouped && k.below != nil && len(group) > 0: // patterns: those that are built in, and others
