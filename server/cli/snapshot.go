@@ -63,7 +63,7 @@ func hashOf(text []byte) string {
 // is the default's. An error is a [*patterns.Lacking].
 func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, error) {
 	unreadable := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
-	root, keyed, err := snapshotTree(hash, snapshot)
+	tree, err := snapshotTree(hash, snapshot)
 	if err != nil {
 		return Config{}, unreadable
 	}
@@ -76,11 +76,14 @@ func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, e
 	}
 	faults := &configFaults{}
 	read := &configReader{faults: faults, places: map[string]place{}}
-	read.file(root, c.keys(nil))
+	read.file(tree.root, c.keys(nil))
 	if faults.err() != nil {
 		return Config{}, unreadable
 	}
-	if !keyed {
+	if c.lock, err = lockOf(tree.locked); err != nil {
+		return Config{}, unreadable
+	}
+	if !tree.keyed {
 		return c, nil
 	}
 	if c.LLM.APIKey = newSecret(lookup(environ, keyVariable)); !c.LLM.APIKey.Set() {
@@ -89,26 +92,36 @@ func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, e
 	return c, nil
 }
 
-// snapshotTree reads a snapshot of that hash; keyed says that it refers to the key. Another reference than our own is
-// refused: what lies in a state file must not choose which variable is sent to a server.
-func snapshotTree(hash string, snapshot []byte) (root *yamlNode, keyed bool, err error) {
+// snapshotRead is a snapshot as the configuration's reader takes it.
+type snapshotRead struct {
+	root   *yamlNode
+	keyed  bool           // it refers to the key
+	locked map[string]any // see [Config.lockedTools]
+}
+
+// snapshotTree reads a snapshot of that hash. Another reference to the key than our own is refused: what lies in a state file
+// must not choose which variable is sent to a server.
+func snapshotTree(hash string, snapshot []byte) (out snapshotRead, err error) {
 	value, err := ijson.DecodeCanonical(snapshot)
 	if err != nil {
-		return nil, false, err
+		return out, err
 	}
 	members, _ := value.(map[string]any)
 	if members == nil || hashOf(snapshot) != hash || !bytes.Equal(ijson.Canonical(value), snapshot) {
-		return nil, false, errors.New("not the snapshot of this hash")
+		return out, errors.New("not the snapshot of this hash")
 	}
 	llm, _ := members["llm"].(map[string]any)
 	if reference, there := llm["api_key"]; there {
 		if !ijson.Equal(reference, secretReference()) {
-			return nil, false, fmt.Errorf("the key is not at %s", keyReference)
+			return out, fmt.Errorf("the key is not at %s", keyReference)
 		}
 		delete(llm, "api_key")
-		keyed = true
+		out.keyed = true
 	}
-	return nodeOf(members), keyed, nil
+	out.locked, _ = members[lockMember].(map[string]any)
+	delete(members, lockMember)
+	out.root = nodeOf(members)
+	return out, nil
 }
 
 // secretReference is how a key is written where it must not stand.
