@@ -27,6 +27,7 @@ var floors = map[string]floor{
 	"catalog":             {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
 	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
 	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
+	"catalog/pins":        {"ijson", "github.com/go-json-experiment/json", "what people accepted of other servers' tools: the lock file; faults told by their place in its text"},
 	"catalog/upstream":    {"catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
 
 	"gateway":          {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},

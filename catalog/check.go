@@ -52,7 +52,11 @@ func (s *Schema) Check(v any) []Mismatch {
 	if err != nil { // a Without that cut off what another part refers to, or a Go type's wrong tag; nothing fits such a schema
 		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
 	}
-	fault, ok := errors.AsType[*santhosh.ValidationError](judge.Validate(v))
+	err, long := s.validate(judge, v)
+	if long {
+		return []Mismatch{{Kind: MismatchValue, Want: "a value that can be judged in reasonable time"}}
+	}
+	fault, ok := errors.AsType[*santhosh.ValidationError](err)
 	if !ok {
 		return nil
 	}
@@ -65,6 +69,24 @@ func (s *Schema) Check(v any) []Mismatch {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root().order(a.Pointer.Tokens(), b.Pointer.Tokens()))
 	})
 	return slices.Compact(c.found)
+}
+
+// validate tries the compiled schema on a value; long: it takes too many steps to say.
+func (s *Schema) validate(judge *santhosh.Schema, v any) (err error, long bool) {
+	if s.tally == nil {
+		return judge.Validate(v), false
+	}
+	s.judging.Lock()
+	defer s.judging.Unlock()
+	defer func() {
+		if r := recover(); r == errTooLong {
+			err, long = nil, true
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	s.tally.n = 0
+	return judge.Validate(v), false
 }
 
 // fits reports whether a value fits a plain schema. It is the quick way for what is nearly always right.

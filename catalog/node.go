@@ -1,13 +1,8 @@
 package catalog
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
-
-	"patterngate/ijson"
 )
 
 // spellingKeyword is ours: how a text is to be spelled, for people and planners only.
@@ -154,61 +149,4 @@ func (n *node) exampleFrom(m member, rank int) {
 	if rank > n.exampleRank {
 		n.example, n.hasExample, n.exampleRank = v, true, rank
 	}
-}
-
-// member is one member of a JSON object, its value not yet read.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// decoded returns the member's value; its text was decoded before, as part of the whole.
-func (m member) decoded() any {
-	v, err := ijson.Decode(m.value)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-// text returns the member's value if it is a text, else "".
-func (m member) text() string {
-	text, _ := m.decoded().(string)
-	return text
-}
-
-// membersOf splits the text of a JSON object, which must be one, into its members in their order.
-func membersOf(object json.RawMessage) []member {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	var members []member
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return members
-		}
-		m := member{name: name.String()}
-		value, err := d.ReadValue()
-		if err != nil {
-			return members
-		}
-		m.value = json.RawMessage(bytes.Clone(value))
-		members = append(members, m)
-	}
-	return members
-}
-
-// objectOf is the inverse of membersOf.
-func objectOf(members []member) json.RawMessage {
-	text := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(ijson.Append(text, m.name), ':')
-		text = append(text, m.value...)
-	}
-	return append(text, '}')
 }

@@ -26,6 +26,9 @@ type Schema struct {
 	// judge is the whole truth about a value, compiled when first asked for; root().fits is the quick way to its yes.
 	judge func() (*santhosh.Schema, error)
 	hash  func() string
+	// Of schemas that nobody here wrote: judging one is counted, and done by one goroutine at a time.
+	tally   *tally
+	judging sync.Mutex
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
@@ -98,9 +101,14 @@ func newSchema(raw json.RawMessage, spellings map[string]string) *Schema {
 		}
 		return root
 	})
-	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compile(raw) })
+	s.judgeBy(compile)
 	s.hash = sync.OnceValue(func() string { return hashOf(s.hashed()) })
 	return s
+}
+
+// judgeBy has the schema compiled in that way.
+func (s *Schema) judgeBy(compiled func(raw []byte) (*santhosh.Schema, error)) {
+	s.judge = sync.OnceValues(func() (*santhosh.Schema, error) { return compiled(s.raw) })
 }
 
 // remarks are the library's names for the standard vocabularies that judge no value. As soon as a vocabulary of one's own
@@ -112,6 +120,24 @@ func nothing(*santhosh.CompilerContext, map[string]any) (santhosh.SchemaExt, err
 const place = "mem:///schema.json"
 
 func compile(raw []byte) (*santhosh.Schema, error) {
+	return compileBy(raw, func(*santhosh.Compiler) {})
+}
+
+// compileWritten compiles a schema written here: of other formats than those it names nothing is checked.
+func compileWritten(raw []byte) (*santhosh.Schema, error) {
+	return compileBy(raw, func(c *santhosh.Compiler) {
+		for _, name := range shownFormats {
+			c.RegisterFormat(&santhosh.Format{Name: name, Validate: func(any) error { return nil }})
+		}
+	})
+}
+
+// shownFormats are those that the library would check too.
+var shownFormats = []string{"json-pointer", "relative-json-pointer", "hostname", "duration", "period", "semver", "uri-reference", "uri-template",
+	"iri", "iri-reference", "idn-email", "idn-hostname"}
+
+// compileBy compiles a schema by a compiler that has one thing more.
+func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, error) {
 	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
@@ -124,6 +150,7 @@ func compile(raw []byte) (*santhosh.Schema, error) {
 		c.RegisterVocabulary(&santhosh.Vocabulary{URL: name, Compile: nothing})
 	}
 	c.AssertVocabs()
+	with(c)
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, err
 	}
@@ -151,7 +178,11 @@ func (s *Schema) Without(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
 	}
-	return newSchema(withoutProperties(s.raw, names), s.spellings)
+	less := newSchema(withoutProperties(s.raw, names), s.spellings)
+	if s.tally != nil {
+		less.fromUpstream()
+	}
+	return less
 }
 
 // withoutProperties writes a root schema again without some properties, keeping the order of all members.

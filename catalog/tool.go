@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
+
+	"patterngate/ijson"
 )
 
 // Effect says what a call of a tool can change. It is declared here, in our catalog, and never believed from
@@ -123,7 +127,48 @@ func (t Tool) check() error {
 	if t.Deed != "" && !deed.MatchString(t.Deed) {
 		return fmt.Errorf("tool %q: deed %q; write one word: paid, sent", t.Name, t.Deed)
 	}
-	return t.checkPhrase()
+	if err := t.checkPhrase(); err != nil {
+		return err
+	}
+	return t.checkDeclared()
+}
+
+// Bounds of what a configuration may declare of a tool (spec/config.md section 4).
+const (
+	maxResult  = 64 << 10
+	maxRetries = 5
+	maxPhrase  = 200 // characters
+	maxTimeout = time.Hour
+)
+
+// checkDeclared judges the members that a configuration sets.
+func (t Tool) checkDeclared() error {
+	switch {
+	case t.MaxResult < 0 || t.MaxResult > maxResult:
+		return fmt.Errorf("tool %q: %d bytes of a result; 1 to %d, 0 for all of these", t.Name, t.MaxResult, maxResult)
+	case t.Retry.Max < 0 || t.Retry.Max > maxRetries:
+		return fmt.Errorf("tool %q: %d retries; 0 to %d", t.Name, t.Retry.Max, maxRetries)
+	case t.Retry.Delay < 0 || t.Retry.MaxDelay < 0:
+		return fmt.Errorf("tool %q: a pause below zero", t.Name)
+	case t.Timeout < 0 || t.Timeout > maxTimeout:
+		return fmt.Errorf("tool %q: a time-out of %v; 0 to %v", t.Name, t.Timeout, maxTimeout)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Fixed)) {
+		if t.Input.root().has(name) {
+			return fmt.Errorf("tool %q: %s is fixed, and yet shown", t.Name, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Defaults)) {
+		if _, fixed := t.Fixed[name]; fixed {
+			return fmt.Errorf("tool %q: %s is fixed, and has a default", t.Name, name)
+		}
+	}
+	for _, values := range []map[string]any{t.Fixed, t.Defaults} {
+		if _, err := ijson.AppendChecked(nil, members(values)); err != nil {
+			return fmt.Errorf("tool %q: what is set: %w", t.Name, err)
+		}
+	}
+	return nil
 }
 
 // Catalog is a fixed set of tools. The zero Catalog holds none. It is safe for concurrent use.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"patterngate/ijson"
 )
@@ -90,8 +91,8 @@ var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 const maxSay = 200
 
 // Say words a call for people from its judged arguments: the tool's phrase with its numbers, booleans and enum members
-// filled in ("refunding 1200.00 USD to user 42"), else the tool's name and those arguments. Free text never gets in, as a
-// model may have written it. The answer has at most 200 characters.
+// and texts that a pattern holds filled in ("refunding 1200.00 USD to user 42"), else the tool's name and its numbers,
+// booleans and enum members. Free text never gets in, as a model may have written it. The answer has at most 200 characters.
 func (t Tool) Say(args map[string]any) string {
 	said := map[string]string{}
 	var list []string
@@ -100,6 +101,8 @@ func (t Tool) Say(args map[string]any) string {
 		if text, ok := p.say(v); given && ok {
 			said[p.Name] = text
 			list = append(list, p.Name+" "+text)
+		} else if text, ok := p.sayText(v); given && ok {
+			said[p.Name] = text
 		}
 	}
 	whole := t.Phrase != ""
@@ -117,19 +120,34 @@ func (t Tool) Say(args map[string]any) string {
 	return t.Name
 }
 
-// checkPhrase refuses a placeholder that Say could never fill.
+// checkPhrase refuses a phrase that is too long, or has a placeholder that Say could never fill.
 func (t Tool) checkPhrase() error {
+	if n := utf8.RuneCountInString(t.Phrase); n > maxPhrase {
+		return fmt.Errorf("tool %q: phrase of %d characters; at most %d", t.Name, n, maxPhrase)
+	}
+	if t.Phrase == "" {
+		return nil
+	}
 	properties := t.Input.Properties()
 	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
 		if !slices.ContainsFunc(properties, func(q Property) bool { return "{"+q.Name+"}" == p && q.sayable() }) {
-			return fmt.Errorf("tool %q: phrase: %s is no argument that is a number, boolean or enum", t.Name, p)
+			return fmt.Errorf("tool %q: phrase: %s is no argument that is a number, boolean or enum, or has a pattern", t.Name, p)
 		}
 	}
 	return nil
 }
 
 func (p Property) sayable() bool {
-	return p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Enum) > 0
+	return p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Enum) > 0 || p.Type == "string" && p.Pattern != ""
+}
+
+// maxSayText is how much of a text that fits a pattern is said, in bytes.
+const maxSayText = 64
+
+// sayText words a text that is held to a pattern; it gets into phrases only, where a person chose it.
+func (p Property) sayText(v any) (string, bool) {
+	text, isText := v.(string)
+	return ijson.Cut(ijson.Words(text), maxSayText), isText && p.Type == "string" && p.Pattern != ""
 }
 
 // say words one value if it is of a kind that cannot carry a message.

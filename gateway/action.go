@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"slices"
+
 	"patterngate/catalog"
 	"patterngate/ijson"
 )
@@ -43,7 +45,7 @@ type ActionRules struct {
 }
 
 // ParseAction judges an action (spec/patterns.md section 5, in its order). Unlike in the other patterns the
-// arguments' types are judged here and not at the call.
+// arguments' types and values are judged here and not at the call.
 func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	f := &faults{family: "invalid_action"}
 	doc, filled, ok := openDocument(f, in, documentReasons, actionKinds(in)...)
@@ -109,21 +111,57 @@ func (o object) toolArgs(tool catalog.Tool) map[string]any {
 	for _, n := range unknown {
 		o.wrong("extra_tool_args:"+tool.Name, n, listing("no argument beyond ", names)).rename(o.members, o.at, n, means[n])
 	}
-	out := make(map[string]any, len(o.members))
+	out, told := make(map[string]any, len(o.members)), unknown
 	for _, p := range properties {
 		v, given := o.members[p.Name]
 		if !given {
 			if p.Required {
 				o.wrong("missing_required_arg:"+tool.Name+":"+p.Name, p.Name, wantType(p))
+				told = append(told, p.Name)
 			}
 			continue
 		}
 		var ok bool
 		if out[p.Name], ok = typed(p.Type, v); !ok {
 			o.wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).Fix = Retype(p.Type, o.at.Member(p.Name), v)
+			told = append(told, p.Name)
 		}
 	}
+	o.argValues(tool, out, told)
 	return out
+}
+
+// argValues judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
+// told already.
+func (o object) argValues(tool catalog.Tool, args map[string]any, told []string) {
+	for _, w := range tool.Check(tool.Filled(args)) {
+		tokens := w.Pointer.Tokens()
+		if len(tokens) == 0 {
+			if len(told) == 0 {
+				o.add("bad_tool_args", o.at, args, w.Want)
+			}
+			continue
+		}
+		if slices.Contains(told, tokens[0]) {
+			continue
+		}
+		got, there := w.Pointer.In(o.members)
+		if !there {
+			got = Missing
+		}
+		reason := "bad_arg_value:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+		if len(tokens) == 1 {
+			switch w.Kind {
+			case catalog.MismatchUnknown:
+				reason = "extra_tool_args:" + tool.Name
+			case catalog.MismatchMissing:
+				reason = "missing_required_arg:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+			case catalog.MismatchType:
+				reason = "bad_arg_type:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+			}
+		}
+		o.add(reason, o.at+w.Pointer, got, w.Want)
+	}
 }
 
 func wantType(p catalog.Property) string {

@@ -89,7 +89,7 @@ func (g *Gate) Asked() int { return g.asked }
 // Proposal is a call that wants to be made.
 type Proposal struct {
 	Tool    string
-	Args    map[string]any // as proposed; hashed and, with Inject laid over, sent
+	Args    map[string]any // as proposed; with the tool's defaults hashed and, with Inject and what is fixed laid over, sent
 	Inject  map[string]any // arguments that the pattern sets, whatever was proposed
 	At      ijson.Pointer  // where Args stand in the intent, for problems
 	ToolAt  ijson.Pointer  // where the tool is named there
@@ -101,6 +101,7 @@ type Proposal struct {
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
 // the proof that it may be made, with the arguments that the policy left. A refused call counts against the budget too.
 func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
+	p = g.filled(p)
 	call, stop := g.check(p)
 	if stop != nil {
 		return Permit{}, stop
@@ -131,6 +132,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 // so that only what may differ is checked again. The ruling must be this gate's own, of [Gate.ReviewApproved], and approve
 // exactly these arguments.
 func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
+	p = g.filled(p)
 	call, stop := g.typed(p)
 	if stop != nil {
 		return Permit{}, stop
@@ -145,6 +147,7 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 // AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
 // arguments, and be newer than all that was done.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
+	p = g.filled(p)
 	call, stop := g.check(p)
 	if stop != nil {
 		return Permit{}, stop
@@ -159,12 +162,47 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 // Question is what a person is asked about a call: as it would be sent, but for what the engine adds (run, step, expiry).
 // What the catalog does not have is asked about as it was proposed.
 func (g *Gate) Question(p Proposal) Question {
-	q := Question{Tool: p.Tool, Args: owned(p.Args), Policy: g.policy}
-	maps.Copy(q.Args, p.Inject)
+	q := Question{Tool: p.Tool, Policy: g.policy}
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
-		q.Schema = tool.Input.Hash()
+		q.Schema, q.Args = tool.Input.Hash(), owned(tool.Whole(p.free(tool)))
+	} else {
+		q.Args = owned(p.Args)
+		maps.Copy(q.Args, p.Inject)
 	}
 	return q
+}
+
+// Proposed are arguments as a person was shown and perhaps changed them, less those that the configuration sets. One of these
+// that they changed stays, and no ruling lets that through.
+func (g *Gate) Proposed(tool string, args map[string]any) map[string]any {
+	t, _ := g.config.Catalog.Tool(tool) // without one nothing is set
+	rest, _ := t.Proposed(args)
+	return rest
+}
+
+// filled is a proposal with the defaults of its tool: what is judged, hashed and sent.
+func (g *Gate) filled(p Proposal) Proposal {
+	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
+		p.Args = tool.Filled(p.Args)
+	}
+	return p
+}
+
+// free are the arguments that the configuration does not set: defaults put in, what the pattern sets laid over. What both the
+// pattern and the configuration set, the configuration does.
+func (p Proposal) free(tool catalog.Tool) map[string]any {
+	args := tool.Filled(p.Args)
+	if len(p.Inject) == 0 {
+		return args
+	}
+	out := make(map[string]any, len(args)+len(p.Inject))
+	maps.Copy(out, args)
+	for _, name := range sortedKeys(p.Inject) {
+		if _, fixed := tool.Fixed[name]; !fixed {
+			out[name] = p.Inject[name]
+		}
+	}
+	return out
 }
 
 // check judges all but policy, so that what it returns is no permit yet.
@@ -202,13 +240,19 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	if !ok {
 		return nil, g.refuse("missing", p)
 	}
-	args := owned(p.Args)
-	maps.Copy(args, p.Inject)
-	if wrong := tool.Input.Check(args); len(wrong) > 0 {
-		family := g.config.Family
+	free, family := p.free(tool), g.config.Family
+	if wrong := tool.Check(free); len(wrong) > 0 {
 		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
-	return &judged{tool: tool, args: args, hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}, nil
+	call := &judged{tool: tool, args: owned(tool.Whole(free)), hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}
+	if len(tool.Fixed) > 0 || len(p.Inject) > 0 {
+		call.proposed = owned(p.Args)
+	}
+	if got, ok := call.key(); !ok {
+		reason := family.Reason("bad_args", p.Tool)
+		return nil, &Stop{Reason: reason, Problems: []Problem{problem(reason, p.At, got, onceWanted)}}
+	}
+	return call, nil
 }
 
 // refuse names what could have been called instead.

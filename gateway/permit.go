@@ -1,21 +1,11 @@
 package gateway
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"patterngate/catalog"
-	"patterngate/ijson"
 )
-
-// maxRecorded is how much of an observation is recorded and handed on (spec/surface.md section 1, "Cutting").
-const maxRecorded = 64 << 10
-
-// maxErrorText is how much of an observation's own error a trace row shows.
-const maxErrorText = 512
 
 // ErrNoPermit is what performing the zero Permit gives.
 var ErrNoPermit = errors.New("gateway: no permit")
@@ -35,6 +25,7 @@ type judged struct {
 	// [Permit.Share].
 	approval, share string
 	once            string
+	proposed        map[string]any // args without what pattern and configuration set; nil: they set nothing
 }
 
 // Valid reports whether p permits anything.
@@ -101,7 +92,8 @@ func (p Permit) Question() Question {
 	return Question{Tool: p.judged.tool.Name, Schema: p.judged.tool.Input.Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
 }
 
-// Args are the arguments as they are sent. They must not be changed.
+// Args are the arguments as they are sent, with what the pattern and the configuration set: for rules, digest, effects and
+// people. They must not be changed.
 func (p Permit) Args() map[string]any {
 	if p.judged == nil {
 		return nil
@@ -109,32 +101,24 @@ func (p Permit) Args() map[string]any {
 	return p.judged.args
 }
 
-// DoneState says how a performed call ended.
-type DoneState string
+// Proposed are the arguments as proposed and revised, defaults put in, without what the pattern and the configuration set:
+// for trace and history, which say no more than [Permit.Hash] does. They must not be changed.
+func (p Permit) Proposed() map[string]any {
+	switch {
+	case p.judged == nil:
+		return nil
+	case p.judged.proposed == nil:
+		return p.judged.args
+	}
+	return p.judged.proposed
+}
 
-// How a call ended. The zero state is not one of them.
-const (
-	DoneOK        DoneState = "ok"
-	DoneError     DoneState = "error"      // the tool reported a fault
-	DonePanic     DoneState = "panic"      // the tool broke: whether it acted, nobody knows
-	DoneBadResult DoneState = "bad_result" // it acted, and answered what its schema does not allow
-	// DoneUnavailable: nothing was sent. DoneTimeout: no answer came in time. DoneLost: it was sent, and the answer was lost
-	// or cannot be read, so that nobody knows whether it acted.
-	DoneUnavailable DoneState = "unavailable"
-	DoneTimeout     DoneState = "timeout"
-	DoneLost        DoneState = "lost"
-	DoneRefused     DoneState = "refused" // nothing was called
-)
-
-// Done is what became of a performed call.
-type Done struct {
-	State DoneState
-	Value any   // the observation, bounded; nil unless State is ok, or bad_result and JSON at all
-	Bytes int   // of the whole observation's compact text
-	Cause error // for the log only
-	// Again says that the same call may succeed a moment later, After how long the tool asked to wait; see [catalog.Fault].
-	Again bool
-	After time.Duration
+// Server is where the tool is: a configured server's name, or http; "" of a tool of ours.
+func (p Permit) Server() string {
+	if p.judged == nil {
+		return ""
+	}
+	return p.judged.tool.Server
 }
 
 // Timeout bounds one attempt of the call; 0: the pattern's deadline alone does.
@@ -159,92 +143,4 @@ func (p Permit) Once() string {
 		return ""
 	}
 	return p.judged.once
-}
-
-// Perform makes the call. It contains the tool's panics, checks the whole result against the output schema and
-// bounds what is handed on. It returns when the tool does: cutting is the engine's part.
-func (p Permit) Perform(ctx context.Context, key string) (done Done) {
-	call := p.judged
-	if call == nil {
-		return Done{State: DoneRefused, Cause: ErrNoPermit}
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", call.tool.Name, r, debug.Stack())}
-		}
-	}()
-	v, err := call.tool.Do(ctx, catalog.Call{Args: owned(call.args), Key: key, Attempt: call.attempt})
-	if err != nil {
-		return Done{State: DoneError, Cause: fmt.Errorf("%s: %w", call.tool.Name, err)}
-	}
-	return call.judge(v)
-}
-
-// happened asks the declaration and contains its panic, which tells nothing.
-func (c *judged) happened(observation any) (happened, known bool) {
-	defer func() {
-		if recover() != nil {
-			happened, known = false, false
-		}
-	}()
-	return c.tool.Reconcile.Happened(copied(observation))
-}
-
-// judge checks a result that comes from outside: its shape whatever it is, then its schema, then its size.
-func (c *judged) judge(v any) Done {
-	text, err := ijson.AppendChecked(nil, v)
-	if err != nil {
-		return Done{State: DoneBadResult, Cause: fmt.Errorf("%s: %w", c.tool.Name, err)}
-	}
-	done := Done{State: DoneOK, Value: Bounded(v, text, maxRecorded, maxRecorded-1024), Bytes: len(text)}
-	if wrong := c.tool.Output.Check(v); len(wrong) > 0 {
-		done.State = DoneBadResult
-		done.Cause = fmt.Errorf("%s: result %s: want %s", c.tool.Name, wrong[0].Pointer, wrong[0].Want)
-	}
-	return done
-}
-
-// Bounded is v, or its marked beginning where its compact text is longer than limit bytes.
-func Bounded(v any, text []byte, limit, head int) any {
-	if len(text) <= limit {
-		return v
-	}
-	// A head holds escapes of its own when it is written again; halve it until the whole fits.
-	for ; ; head /= 2 {
-		cut := map[string]any{"truncated": true, "bytes": float64(len(text)), "head": ijson.Cut(string(text), head)}
-		if len(ijson.Canonical(cut)) <= limit || head < 128 {
-			return cut
-		}
-	}
-}
-
-// Reported returns the error that an observation carries: a member error at its top level or in result, or
-// status "error" (spec/patterns.md section 0).
-func Reported(observation any) (string, bool) {
-	obj, ok := observation.(map[string]any)
-	if !ok {
-		return "", false
-	}
-	inner, _ := obj["result"].(map[string]any)
-	for _, o := range []map[string]any{obj, inner} {
-		if e, there := o["error"]; there && e != nil {
-			return errorText(e), true
-		}
-	}
-	if obj["status"] == "error" {
-		return "error", true
-	}
-	return "", false
-}
-
-// errorText is never blank, so that an error without words still shows.
-func errorText(e any) string {
-	s, ok := e.(string)
-	switch {
-	case !ok:
-		s = string(ijson.Canonical(e))
-	case ijson.Blank(s):
-		s = "error"
-	}
-	return ijson.Cut(s, maxErrorText)
 }

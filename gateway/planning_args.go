@@ -20,7 +20,7 @@ func (p *subtaskParser) arguments() {
 		if !known { // said before the plan is executed
 			return
 		}
-		wrong := p.mismatches(row, tool.Input)
+		wrong := p.mismatches(row, tool)
 		if len(wrong) == 0 {
 			return
 		}
@@ -53,9 +53,9 @@ func (f *faults) take(reason string, q Problem) {
 
 // mismatches checks the arguments as they would be sent. In place of a reference stands a value of the type that it will
 // have; what is wrong there with anything but a known type is for the moment of the call.
-func (p *subtaskParser) mismatches(row *subtaskRow, schema *catalog.Schema) []catalog.Mismatch {
+func (p *subtaskParser) mismatches(row *subtaskRow, tool catalog.Tool) []catalog.Mismatch {
 	if !row.marked {
-		return schema.Check(row.Args)
+		return tool.Check(tool.Filled(row.Args))
 	}
 	open := openPlaces{typed: map[ijson.Pointer]bool{}, around: map[ijson.Pointer]bool{}}
 	args := rewrite(row.Args, "", func(at ijson.Pointer, text string) any {
@@ -66,7 +66,8 @@ func (p *subtaskParser) mismatches(row *subtaskRow, schema *catalog.Schema) []ca
 		open.add(at, kind != "")
 		return sample(kind)
 	})
-	return slices.DeleteFunc(schema.Check(args), open.excuse)
+	members, _ := args.(map[string]any) // as row.Args are
+	return slices.DeleteFunc(tool.Check(tool.Filled(members)), open.excuse)
 }
 
 // openPlaces are the places in arguments that hold references.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,6 +61,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 		return step
 	}
 	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Input.Hash(), hashOfNone)
+	step.Args = shownArgs(tool, s.Args)
 	rewrite(s.Args, "", func(at ijson.Pointer, _ string) any {
 		if step.Bounds == nil {
 			step.Bounds = map[string]any{}
@@ -68,6 +70,41 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 		return nil
 	})
 	return step
+}
+
+// shownArgs are a subtask's arguments with what the tool's declaration puts in and sets, which are no references.
+func shownArgs(tool catalog.Tool, args map[string]any) map[string]any {
+	shown := maps.Clone(tool.Whole(tool.Filled(args)))
+	for _, name := range sortedKeys(shown) {
+		_, proposed := args[name]
+		if _, fixed := tool.Fixed[name]; fixed || !proposed {
+			shown[name] = literal(shown[name])
+		}
+	}
+	return shown
+}
+
+// literal is a value that is no reference and holds none: the inverse of what [Resolve] makes of it.
+func literal(v any) any {
+	switch v := v.(type) {
+	case string:
+		if isReference(v) || strings.HasPrefix(v, escapeMark) {
+			return "$" + v
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i, element := range v {
+			list[i] = literal(element)
+		}
+		return list
+	case map[string]any:
+		members := make(map[string]any, len(v))
+		for _, name := range sortedKeys(v) {
+			members[name] = literal(v[name])
+		}
+		return members
+	}
+	return v
 }
 
 // Bounded reports whether each value that is not shown itself is within bounds that say how far it may go: one of a list,

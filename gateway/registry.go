@@ -8,22 +8,24 @@ var (
 	orPlan, orRun, orEnd = Place{Orchestrator, []string{"plan"}}, Place{Orchestrator, []string{"dispatch"}}, Place{Orchestrator, []string{"finalize"}}
 	rtPlan, rtRun, rtEnd = Place{Routing, []string{"route"}}, Place{Routing, []string{"delegate"}}, Place{Routing, []string{"finalize"}}
 	svPlan, svJudge      = Place{Supervisor, []string{"worker"}}, Place{Supervisor, []string{"supervisor"}}
+	clRun, clRequest     = Place{Call, []string{"call"}}, Place{Call, []string{"request"}}
 	svAsk, svRun         = Place{Supervisor, []string{"human_approval"}}, Place{Supervisor, []string{"execution"}}
 
 	dcRequest    = Place{Catalog, []string{"request"}}
 	listRequest  = Place{RunList, []string{"request"}}
 	runsRequests = []Place{{RunStatus, []string{"request"}}, {RunWait, []string{"request"}}, {RunCancel, []string{"request"}}}
 
-	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Planning, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
-	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
+	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Planning, nil}, {Call, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
+	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest, clRequest}
 	calls      = slices.Concat(requests, at(dcRequest), runsRequests, at(listRequest))
 	naming     = slices.Concat(requests, runsRequests[1:])
 	finding    = slices.Concat(at(dcRequest), runsRequests, continuing)
 	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
-	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun, plBegun}
+	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun, plBegun, clRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan, plPlan}
 	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan, plBegun}
-	put        = []Place{tdRun, orRun, rtRun, svAsk, plRun} // to a person; in an orchestrator it ends a task, in a plan perhaps a subtask
+	executing  = []Place{tdRun, svRun, clRun}
+	put        = []Place{tdRun, orRun, rtRun, svAsk, plRun, clRun} // to a person; in an orchestrator it ends a task, in a plan perhaps a subtask
 )
 
 func at(p ...Place) []Place { return p }
@@ -98,7 +100,8 @@ var registry = slices.Concat(
 		"unknown_tool:N", "The action names a tool that is not on the policy allowlist.",
 		"extra_tool_args:N", "The action has an argument that N does not know.",
 		"missing_required_arg:N:A", "The action lacks the argument A of N.",
-		"bad_arg_type:N:A", "The argument A of N is of another type or blank."),
+		"bad_arg_type:N:A", "The argument A of N is of another type or blank.",
+		"bad_arg_value:N:A", "The argument A of N has a value that its schema does not allow."),
 	rows("goal_incomplete:", deciding, ExitRequest, NextTell,
 		"T.A", "The goal does not say what the argument A of T should be, and the rules never guess."),
 	rows("", at(tdPlan, orPlan, svPlan, plPlan), ExitRequest, NextTell,
@@ -115,20 +118,24 @@ var registry = slices.Concat(
 		"error:bad_request", "The model server refused the request.",
 		"error:refused", "The model refused to answer.",
 		"error:no_choices", "The model's answer held nothing to choose."),
-	rows("tool_", at(tdRun, svRun), ExitRefused, NextFixOrTell,
+	rows("tool_", executing, ExitRefused, NextFixOrTell,
 		"denied:T", "The tool is not on the execution allowlist.",
 		"missing:T", "The tool is allowed but does not exist."),
-	rows("tool_", at(tdRun), ExitRefused, NextFixOrTell,
-		"bad_args:T", "The arguments do not fit the tool's schema."),
-	rows("tool_", at(tdRun, svRun), ExitTool, NextTell,
+	rows("tool_", executing, ExitRefused, NextFixOrTell,
+		"bad_args:T", "The arguments do not fit the tool's schema, or make no business key."),
+	rows("tool_", executing, ExitTool, NextTell,
 		"error:T", "The tool failed.",
-		"bad_result:T", "The tool answered what its schema does not allow."),
+		"bad_result:T", "The tool answered what its schema does not allow.",
+		"unavailable:T", "Nothing was sent: the tool is held, its server cannot be reached, or a secret is missing.",
+		"timeout:T", "The tool did not answer in time."),
 	rows("route_", at(rtRun), ExitRefused, NextFixOrTell,
 		"denied:T", "The target is not on the execution allowlist.",
 		"missing:T", "The target is allowed but does not exist.",
 		"bad_args:T", "The route has arguments that the target does not know."),
 	rows("route_", at(rtRun), ExitTool, NextTell,
 		"error:T", "The specialist failed.",
+		"unavailable:T", "Nothing was sent: the specialist is held or cannot be reached, or a secret is missing.",
+		"timeout:T", "The specialist did not answer in time.",
 		"bad_observation", "The specialist answered neither done nor needs_reroute."),
 	tasks(
 		"worker_denied:W", "The worker is not on the execution allowlist.",
@@ -136,11 +143,12 @@ var registry = slices.Concat(
 		"worker_bad_args:W", "The arguments do not fit the worker's schema.",
 		"worker_error:W", "The worker failed.",
 		"worker_bad_result:W", "The worker answered what its schema does not allow.",
+		"worker_unavailable:W", "Nothing was sent: the worker is held or cannot be reached, or a secret is missing.",
 		"worker_reported_error:W", "The worker answered with an error.",
 		"task_timeout", "The worker did not answer in the task's time.",
 		"max_dispatches", "No dispatch was left for the task."),
-	rows("", at(tdRun, orRun, rtRun, svRun, plRun), ExitTool, NextTell,
-		"in_doubt:T", "The process ended during the call, and nobody said in time whether it happened."),
+	rows("", at(tdRun, orRun, rtRun, svRun, plRun, clRun), ExitTool, NextTell,
+		"in_doubt:T", "The call was cut or its answer lost, and nobody said in time whether it happened."),
 	rows("", at(orRun), ExitTool, NextTell,
 		"critical_task_failed", "A task without which the report is impossible failed."),
 	rows("loop_detected", at(tdRun), ExitSpent, NextTell,
@@ -150,7 +158,7 @@ var registry = slices.Concat(
 		"signature_repeat", "The same call was proposed again."),
 	rows("max_", begun, ExitSpent, NextTell, "seconds", "The run's time is over."),
 	rows("max_", at(tdRun), ExitSpent, NextFixOrTell, "execute_steps", "The plan has more steps than may be executed."),
-	rows("max_", at(tdRun, orRun, rtRun, svRun, plRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
+	rows("max_", at(tdRun, orRun, rtRun, svRun, plRun, clRun), ExitSpent, NextTell, "tool_calls", "The run's calls are used up."),
 	rows("max_", at(rtRun), ExitSpent, NextTell, "delegations", "The run's delegations are used up."),
 	rows("max_", at(rtPlan), ExitSpent, NextTell, "route_attempts", "Every attempt was declined."),
 	rows("max_", at(svPlan, plRun), ExitSpent, NextTell, "steps", "The run's steps are used up."),
@@ -166,14 +174,20 @@ var registry = slices.Concat(
 		"email_before_refund", "No refund of this amount was paid to this customer.",
 		"final_requires_context", "Nothing was looked up before the final answer.",
 		"revise_not_convergent", "The policy's changes come to no end.",
-		"no_rule_matched", "No rule of the policy allows it."),
+		"no_rule_matched", "No rule of the policy allows it.",
+		"once_reused", "The business key was used before, with other arguments or by a call that nobody knows the end of."),
+	rows("policy_block:", at(tdRun, orRun, rtRun, plRun, clRun), ExitRefused, NextCallOrTel,
+		"R", "A rule of the policy blocks the call.",
+		"once_reused", "The business key was used before, with other arguments or by a call that nobody knows the end of."),
 	rows("", put, ExitRefused, NextTell,
 		"human_rejected", "The person said no, or nobody may be asked.",
 		"approval_consumed", "The approval let a call through before, and each is good for one.",
 		"approval_invalid", "The approval does not hold for exactly this call: something was changed, or who gave it does not count."),
 	rows("", put, ExitSpent, NextTell, "approval_expired", "Nobody decided in time, which means no."),
 	rows("", at(rtPlan, svPlan, plRun), ExitSpent, NextCallOrTel, "caller_expired", "The caller proposed nothing more in time."),
-	rows("", begun, ExitStopped, NextTell, "cancelled", "The caller took the run back."),
+	rows("", begun, ExitStopped, NextTell,
+		"kill_switch", "Somebody switched it off; nothing is called until they switch it on again.",
+		"cancelled", "The caller took the run back."),
 	rows("", begun, ExitFault, NextTell,
 		"journal_unavailable", "The run's record could not be written; what was not recorded was not done.",
 		"replay_mismatch", "The run's record does not fit this version's code any more; it was not carried on.",

@@ -50,10 +50,10 @@ var planningReasons = slices.Concat(
 		"subtask_timeout", "The subtask's tool did not answer in time.",
 		"executor_error:T", "The tool failed.",
 		"executor_bad_result:T", "The tool answered no object, or what its schema does not allow.",
+		"executor_unavailable:T", "Nothing was sent: the tool is held, its server cannot be reached, or a secret is missing.",
 		"executor_reported_error:T", "The tool answered with an error.",
 		"bad_reference:R", "A reference found nothing in the result that it refers to.",
-		"caller_failed", "The caller said that it failed.",
-		"policy_block:R", "A rule of the policy blocks the call."),
+		"caller_failed", "The caller said that it failed."),
 )
 
 // planningRows are the faults of a plan or of the subtasks that replace others. What other kinds have too stands with them.

@@ -44,7 +44,7 @@ PL execute|3|call or tell_user|executor_denied:pay executor_missing:pay executor
 PL execute|6|call or tell_user|subtask_failed:a subtask_timeout:a max_retries:a critical_subtask_failed blocked_dependencies
 PL execute, PL replan|4|tell_user|max_replans
 PL plan|4|tell_user|max_iterations
-PL execute|-||subtask_timeout executor_error:pay executor_bad_result:pay executor_reported_error:pay caller_failed bad_reference:$results.a./b policy_block:no_rule
+PL execute|-||subtask_timeout executor_error:pay executor_bad_result:pay executor_reported_error:pay executor_unavailable:pay caller_failed bad_reference:$results.a./b
 `
 }
 
@@ -66,7 +66,7 @@ func TestLookupPlanningStopReason(t *testing.T) {
 	for _, reason := range []string{
 		"invalid_plan:subtask_0_bad_id", "invalid_plan:subtask_1_bad", "invalid_plan:unknown_dependency:a", "invalid_plan:unknown_dependency::b",
 		"invalid_replan:min_subtasks", "invalid_plan:id_reused:a", "invalid_plan:no_progress", "invalid_replan", "subtask_failed", "subtask_failed:",
-		"plan_complete:x", "executor_unavailable:pay", "llm_refused", "approval_required", "max_subtasks", "executor_denied",
+		"plan_complete:x", "executor_unavailable", "llm_refused", "approval_required", "max_subtasks", "executor_denied",
 	} {
 		if got, ok := gateway.LookupStopReason(reason); ok {
 			t.Errorf("LookupStopReason(%s) = %s, want none", reason, got.Name)

@@ -19,6 +19,7 @@ var phases = map[gateway.Kind][]string{
 	gateway.Routing:           {"route", "delegate", "finalize"},
 	gateway.Supervisor:        {"worker", "supervisor", "human_approval", "execution"},
 	gateway.Planning:          {"plan", "execute", "replan", "finalize", "status"},
+	gateway.Call:              {"call"},
 	gateway.Catalog:           {},
 	gateway.RunStatus:         {},
 	gateway.RunWait:           {},
@@ -28,12 +29,12 @@ var phases = map[gateway.Kind][]string{
 
 // short are the kinds' names in the table below.
 var short = map[string]gateway.Kind{
-	"TD": gateway.TaskDecomposition, "OR": gateway.Orchestrator, "RT": gateway.Routing, "SV": gateway.Supervisor, "PL": gateway.Planning,
+	"TD": gateway.TaskDecomposition, "OR": gateway.Orchestrator, "RT": gateway.Routing, "SV": gateway.Supervisor, "PL": gateway.Planning, "C": gateway.Call,
 	"DC": gateway.Catalog, "RS": gateway.RunStatus, "RW": gateway.RunWait, "RC": gateway.RunCancel, "RL": gateway.RunList,
 }
 
 // begun is everywhere but in a refused request.
-const begun = "TD plan, TD execute, TD finalize, OR plan, OR dispatch, OR finalize, RT route, RT delegate, RT finalize, SV worker, SV supervisor, SV human_approval, SV execution, PL plan, PL execute, PL replan, PL finalize"
+const begun = "TD plan, TD execute, TD finalize, OR plan, OR dispatch, OR finalize, RT route, RT delegate, RT finalize, SV worker, SV supervisor, SV human_approval, SV execution, PL plan, PL execute, PL replan, PL finalize, C call"
 
 // asking are the phases of a model's calls, deciding those of them that end in an intent.
 const (
@@ -41,50 +42,50 @@ const (
 	asking   = deciding + ", TD finalize, OR finalize, RT finalize, PL execute, PL replan, PL finalize"
 )
 
-// stopReasons is spec/surface.md section 4 as far as the fourth capability goes: places | exit | next | reasons. The
-// supervisor has no tool_bad_args, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
+// stopReasons is spec/surface.md section 4 as far as the sixth capability goes: places | exit | next | reasons. The
+// supervisor has tool_bad_args only where no business key can be made, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
 // kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it, in_doubt and what a person
 // did not approve end tasks.
 const stopReasons = `
-TD , OR , RT , SV , PL , DC , RS , RL |0|answer_user|success
-TD request, OR request, RT request, SV request, PL request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
-TD request, OR request, RT request, SV request, PL request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
+TD , OR , RT , SV , PL , C , DC , RS , RL |0|answer_user|success
+TD request, OR request, RT request, SV request, PL request, C request, RW request, RC request|2|fix_and_retry|invalid_request:missing:goal
+TD request, OR request, RT request, SV request, PL request, C request, DC request, RS request, RW request, RC request, RL request|2|fix_and_retry|invalid_request:unknown_field:gaol invalid_request:type:plan invalid_request:limit:turn invalid_request:too_large:goal
 RT request, SV request, PL request, DC request, RS request, RW request, RC request|2|call or tell_user|invalid_request:not_found:names
 RT request, SV request, PL request|2|fix_and_retry|invalid_request:mismatch:goal
-TD request, OR request, RT request, SV request, PL request|2|fix_and_retry|invalid_request:reused:idempotency_key
+TD request, OR request, RT request, SV request, PL request, C request|2|fix_and_retry|invalid_request:reused:idempotency_key
 TD plan, PL plan|3|fix_and_retry or call|invalid_plan:not_object invalid_plan:bad_kind invalid_plan:extra_keys
 TD plan|3|fix_and_retry or call|invalid_plan:missing_steps invalid_plan:min_steps invalid_plan:max_steps invalid_plan:duplicate_step_id invalid_plan:tool_not_allowed:pay
 TD plan|3|fix_and_retry or call|invalid_plan:step_1_not_object invalid_plan:step_2_extra_keys invalid_plan:step_10_missing_id invalid_plan:step_3_missing_title invalid_plan:step_9999_missing_tool invalid_plan:step_6_bad_args
 TD plan, OR plan, PL plan|3|fix_and_retry or call|invalid_plan:non_json
 OR plan|3|fix_and_retry or call|invalid_plan:kind invalid_plan:tasks invalid_plan:max_tasks invalid_plan:task_shape invalid_plan:missing_keys invalid_plan:task_id invalid_plan:duplicate_task_id invalid_plan:worker invalid_plan:worker_not_allowed:fraud_worker invalid_plan:args invalid_plan:critical
 RT route|3|fix_and_retry or call|invalid_route:not_object invalid_route:non_json invalid_route:bad_kind invalid_route:extra_keys invalid_route:missing_target invalid_route:route_not_allowed:legal invalid_route:bad_args invalid_route:missing_ticket invalid_route:repeat_target_after_reroute
-SV worker|3|fix_and_retry or call|invalid_action:not_object invalid_action:non_json invalid_action:bad_kind invalid_action:extra_keys_final invalid_action:bad_final_answer invalid_action:extra_keys_tool invalid_action:bad_tool_name invalid_action:bad_tool_args invalid_action:unknown_tool:drop_table invalid_action:extra_tool_args:pay invalid_action:missing_required_arg:pay:user_id invalid_action:bad_arg_type:pay:user_id
+SV worker|3|fix_and_retry or call|invalid_action:not_object invalid_action:non_json invalid_action:bad_kind invalid_action:extra_keys_final invalid_action:bad_final_answer invalid_action:extra_keys_tool invalid_action:bad_tool_name invalid_action:bad_tool_args invalid_action:unknown_tool:drop_table invalid_action:extra_tool_args:pay invalid_action:missing_required_arg:pay:user_id invalid_action:bad_arg_type:pay:user_id invalid_action:bad_arg_value:pay:user_id
 ` + deciding + `|2|tell_user|goal_incomplete:get_manager_profile.manager_id
 TD plan, OR plan, SV worker, PL plan|2|tell_user|goal_unclear
 RT route|2|tell_user|route_unclear
 ` + asking + `|5|call or answer_user|llm_timeout llm_unreachable llm_empty llm_error:auth llm_error:rate_limit llm_error:server llm_error:bad_request llm_error:refused llm_error:no_choices
-TD execute, SV execution|3|fix_and_retry or tell_user|tool_denied:pay tool_missing:pay
-TD execute|3|fix_and_retry or tell_user|tool_bad_args:pay
+TD execute, SV execution, C call|3|fix_and_retry or tell_user|tool_denied:pay tool_missing:pay tool_bad_args:pay
 RT delegate|3|fix_and_retry or tell_user|route_denied:legal route_missing:legal route_bad_args:legal
-TD execute, SV execution|6|tell_user|tool_error:pay tool_bad_result:pay
-RT delegate|6|tell_user|route_error:legal route_bad_observation
-OR dispatch|-||worker_denied:w worker_missing:w worker_bad_args:w worker_error:w worker_bad_result:w worker_reported_error:w task_timeout max_dispatches
+TD execute, SV execution, C call|6|tell_user|tool_error:pay tool_bad_result:pay tool_unavailable:pay tool_timeout:pay
+RT delegate|6|tell_user|route_error:legal route_bad_observation route_unavailable:legal route_timeout:legal
+OR dispatch|-||worker_denied:w worker_missing:w worker_bad_args:w worker_error:w worker_bad_result:w worker_reported_error:w worker_unavailable:w task_timeout max_dispatches
 OR dispatch|6|tell_user|critical_task_failed
-TD execute, OR dispatch, RT delegate, SV execution, PL execute|6|tell_user|in_doubt:pay
+TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|6|tell_user|in_doubt:pay
 TD execute|4|tell_user|loop_detected
 SV execution, PL execute|4|tell_user|loop_detected:per_tool_limit loop_detected:signature_repeat
 ` + begun + `|4|tell_user|max_seconds
 TD execute|4|fix_and_retry or tell_user|max_execute_steps
-TD execute, OR dispatch, RT delegate, SV execution, PL execute|4|tell_user|max_tool_calls
+TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|4|tell_user|max_tool_calls
 RT delegate|4|tell_user|max_delegations
 RT route|4|tell_user|max_route_attempts
 SV worker, PL execute|4|tell_user|max_steps
 ` + asking + `|4|call or answer_user|max_llm_calls max_tokens
-SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched
-TD execute, OR dispatch, RT delegate, SV human_approval, PL execute|3|tell_user|human_rejected approval_consumed approval_invalid
-TD execute, OR dispatch, RT delegate, SV human_approval, PL execute|4|tell_user|approval_expired
+SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched supervisor_block:once_reused
+TD execute, OR dispatch, RT delegate, PL execute, C call|3|call or tell_user|policy_block:no_rule_matched policy_block:once_reused
+TD execute, OR dispatch, RT delegate, SV human_approval, PL execute, C call|3|tell_user|human_rejected approval_consumed approval_invalid
+TD execute, OR dispatch, RT delegate, SV human_approval, PL execute, C call|4|tell_user|approval_expired
 RT route, SV worker, PL execute|4|call or tell_user|caller_expired
-` + begun + `|8|tell_user|cancelled
+` + begun + `|8|tell_user|cancelled kill_switch
 ` + begun + `|1|tell_user|journal_unavailable replay_mismatch record_broken internal_error`
 
 // places lists where a row occurs, by asking for every place there is.
@@ -228,9 +229,9 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_action:missing_required_arg:pay:", "invalid_action:missing_required_arg::x", "invalid_action:missing_required_arg::",
 		"supervisor_block", "supervisor_block:", "supervisor_block:other", "supervisor_block:no_rule_matched:x",
 		// Rows of later capabilities, which come with the code that returns them.
-		"policy_block", "kill_switch", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout:pay",
+		"policy_block", "policy_block:", "kill_switch:pay", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout",
 		"invalid_request:reused", "invalid_request:reused:goal",
-		"invalid_action:bad_arg_value:pay:x", "invalid_answer:bad_schema", "supervisor_block:once_reused",
+		"invalid_action:bad_arg_value:pay", "invalid_answer:bad_schema", "supervisor_block:once_reused:x",
 	}
 	for _, reason := range none {
 		if row, ok := gateway.LookupStopReason(reason); ok {

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"cmp"
+	"slices"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -99,7 +101,8 @@ const maxRevisions = 3
 
 // Review judges a case to a fixed point: after a revision it starts again from the top, so that nothing is
 // approved that was not judged as it stands (spec/patterns.md section 0, Supervisor). Without a reviewer the
-// allowlists alone decide.
+// allowlists alone decide. The policy sees the tool's defaults and what the configuration fixes; the ruling's arguments are
+// without the fixed ones, and a revision that touches one is blocked.
 func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 
 // ReviewApproved reviews what a person approved: escalation is satisfied for exactly these arguments, block and
@@ -112,20 +115,29 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
+	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
+	c.Args = tool.Filled(c.Args)
 	c.Effects = g.effects()
 	r, asked := Ruling{Args: c.Args, policy: g.policy}, c.Args
+	if setsFixed(tool, c.Args) {
+		return r.end(Verdict{Reason: NoRuleMatched})
+	}
 	for {
-		c.Args = owned(r.Args)
+		c.Args = owned(tool.Whole(r.Args))
 		if g.config.Reviewer != nil {
 			r.passes++
 		}
 		v := g.verdict(c)
 		switch v.Decision {
 		case Revise:
-			if len(r.Revisions) == maxRevisions || v.Args == nil || ijson.Equal(v.Args, r.Args) {
+			to, untouched := tool.Proposed(v.Args)
+			switch {
+			case len(r.Revisions) == maxRevisions || v.Args == nil || untouched && ijson.Equal(to, r.Args):
 				return r.end(Verdict{Reason: ReviseNotConvergent})
+			case !untouched: // what the configuration sets is nobody's to change
+				return r.end(Verdict{Reason: NoRuleMatched})
 			}
-			r.Revisions, r.Args = append(r.Revisions, v.Reason), v.Args
+			r.Revisions, r.Args = append(r.Revisions, v.Reason), to
 			continue
 		case Escalate:
 			if !byPerson || !ijson.Equal(asked, r.Args) {
@@ -139,6 +151,14 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 		}
 		return r.end(Verdict{Reason: cmp.Or(v.Reason, NoRuleMatched), Need: v.Need})
 	}
+}
+
+// setsFixed reports whether arguments name one that the configuration sets.
+func setsFixed(tool catalog.Tool, args map[string]any) bool {
+	return slices.ContainsFunc(sortedKeys(tool.Fixed), func(name string) bool {
+		_, named := args[name]
+		return named
+	})
 }
 
 // verdict is one pass of review.

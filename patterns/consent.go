@@ -149,7 +149,7 @@ func (c *consent) ask() (reason string) {
 		return reason
 	}
 	if d.Approved && d.Args != nil {
-		c.call.Args = without(d.Args, c.call.Inject)
+		c.call.Args = without(c.gate.Proposed(c.call.Tool, d.Args), c.call.Inject)
 	}
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected

@@ -103,7 +103,7 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		return failed(refused)
 	}
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
-		step.Args = permit.Args()
+		step.Args = permit.Proposed()
 	}
 	out := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began

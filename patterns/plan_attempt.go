@@ -130,13 +130,13 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 		x.failed(i, row, stop.reason)
 		return
 	}
-	if before, _ := x.sent(i); x.once[i] != "" && permit.Effect() != catalog.Read && !ijson.Equal(permit.Args(), before) {
+	if before, _ := x.sent(i); x.once[i] != "" && permit.Effect() != catalog.Read && !ijson.Equal(permit.Proposed(), before) {
 		x.leave(i)
 		x.lost(i, row, "subtask_timeout") // with other arguments it would be another act, and the first may have happened
 		return
 	}
-	if x.plan.Subtasks[i].Sent = nil; !ijson.Equal(permit.Args(), args) {
-		x.plan.Subtasks[i].Sent = permit.Args()
+	if x.plan.Subtasks[i].Sent = nil; !ijson.Equal(permit.Proposed(), args) {
+		x.plan.Subtasks[i].Sent = permit.Proposed()
 	}
 	row.ArgsHash = permit.Hash()
 	e := x.effect(PhaseExecute, x.doing(row))

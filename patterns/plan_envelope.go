@@ -123,7 +123,7 @@ func (x *execution) asks(i int, p gateway.Permit, refusal *gateway.Stop) *gatewa
 	case x.shares == nil, x.shares.Approval == "", x.shares.Envelope.Covers(x.plan.Subtasks[i].ID, p.Question()):
 		return nil
 	}
-	return &gateway.Ruling{Decision: gateway.Escalate, Reason: envelopeRule, Args: p.Args()}
+	return &gateway.Ruling{Decision: gateway.Escalate, Reason: envelopeRule, Args: p.Proposed()}
 }
 
 // covered admits a call about which the policy asks a person who was shown it with the plan; false: they were not.

@@ -140,7 +140,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		return false, shows(refused)
 	}
 	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
-		route.Args = permit.Args()
+		route.Args = permit.Proposed()
 	}
 	out := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
 	if out.State != OK && out.Reason != ReasonBadResult {

@@ -195,7 +195,7 @@ func (s *supervision) askPerson(a *act) *stop {
 	}
 	if decision.Approved && decision.Args != nil {
 		var known bool
-		if a.executed, known = edited(a.executed, decision.Args); !known {
+		if a.executed, known = edited(a.executed, s.gate.Proposed(a.executed.Tool(), decision.Args)); !known {
 			return s.refusedBy(a, gateway.ApprovalInvalid)
 		}
 		a.from = "human_revised"

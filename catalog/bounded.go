@@ -1,0 +1,124 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// Bounded is a shown schema in which each named argument has the narrower schema that a configuration gives it (see
+// [CompileBounds]), with the words of the one before where it has none of its own. Without optional: true or a default such
+// an argument is required. Faults point to the argument; the Schema is then nil.
+func (s *Schema) Bounded(bounds map[string]json.RawMessage) (*Schema, []SchemaFault) {
+	if len(bounds) == 0 {
+		return s, nil
+	}
+	var wrong []SchemaFault
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		if f := s.boundFault(name, bounds[name]); f != nil {
+			wrong = append(wrong, *f)
+		}
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	made := newSchema(s.withBounds(bounds), s.spellings)
+	made.fromUpstream()
+	return made, nil
+}
+
+// boundFault says why an argument cannot be bounded so.
+func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
+	at, root := ijson.Pointer("").Member(name), s.root()
+	if !root.has(name) {
+		if len(root.names) == 0 && !root.closed {
+			return nil // it takes anything
+		}
+		return &SchemaFault{
+			Pointer: at, Reason: "no such argument", Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
+			Want: oneLine("one of " + strings.Join(root.names, ", ")),
+		}
+	}
+	was, is := root.properties[name].kind, parseNode(bound).kind
+	if was == "" || is == "" || was == is || was == "number" && is == "integer" {
+		return nil
+	}
+	return &SchemaFault{Pointer: at.Member("type"), Reason: "another type than the tool's", Got: string(ijson.Canonical(is)), Want: was}
+}
+
+// withBounds writes the schema anew.
+func (s *Schema) withBounds(bounds map[string]json.RawMessage) json.RawMessage {
+	optional := map[string]bool{}
+	bounded := func(name string, was []member) json.RawMessage {
+		var text json.RawMessage
+		text, optional[name] = boundText(was, membersOf(bounds[name]))
+		return text
+	}
+	members := membersOf(s.raw)
+	properties := memberAt(&members, "properties", `{}`)
+	list := membersOf(properties.value)
+	for i, p := range list {
+		if _, named := bounds[p.name]; named {
+			list[i].value = bounded(p.name, membersOf(p.value))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		if !s.root().has(name) {
+			list = append(list, member{name, bounded(name, nil)})
+		}
+	}
+	properties.value = objectOf(list)
+	required := memberAt(&members, "required", `[]`)
+	var names []string
+	if json.Unmarshal(required.value, &names) != nil {
+		names = nil
+	}
+	for _, p := range list {
+		free, named := optional[p.name]
+		switch {
+		case named && free:
+			names = slices.DeleteFunc(names, func(n string) bool { return n == p.name })
+		case named && !slices.Contains(names, p.name):
+			names = append(names, p.name)
+		}
+	}
+	if required.value, _ = json.Marshal(names); len(names) == 0 { // a list of strings always marshals
+		members = slices.DeleteFunc(members, func(m member) bool { return m.name == "required" })
+	}
+	return objectOf(members)
+}
+
+// memberAt is a member of that name, added at the end where there is none.
+func memberAt(members *[]member, name, empty string) *member {
+	i := slices.IndexFunc(*members, func(m member) bool { return m.name == name })
+	if i < 0 {
+		i, *members = len(*members), append(*members, member{name, json.RawMessage(empty)})
+	}
+	return &(*members)[i]
+}
+
+// boundText is a bound less our own keyword, with the words and the type that the argument had and the bound does not say; and
+// whether the argument may be left out.
+func boundText(was, bound []member) (text json.RawMessage, optional bool) {
+	var kept []member
+	for _, m := range bound {
+		switch m.name {
+		case optionalKeyword:
+			optional = true
+			continue
+		case "default":
+			optional = true
+		}
+		kept = append(kept, m)
+	}
+	for _, m := range was {
+		inherits := m.name == "type" || m.name == "title" || m.name == "description"
+		if inherits && !slices.ContainsFunc(kept, func(k member) bool { return k.name == m.name }) {
+			kept = append(kept, m)
+		}
+	}
+	return objectOf(kept), optional
+}

@@ -1,0 +1,226 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"patterngate/ijson"
+)
+
+// Masked stands for a secret wherever one turns up.
+const Masked = "***"
+
+// Bounds of a [Mask].
+const (
+	minMasked  = 6    // characters of the shortest text that is masked: shorter ones stand everywhere by chance
+	maxSecrets = 1000 // the oldest are forgotten: what is read anew at each use would grow without end
+)
+
+// Mask replaces secrets in texts and values by *** (spec/config.md section 4, Secrets): as they are, and where they were
+// written in base64, percent-encoded or as JSON. The zero Mask replaces nothing. It is safe for concurrent use.
+type Mask struct {
+	adding  sync.Mutex
+	secrets []string                 // the oldest first
+	looks   atomic.Pointer[[]string] // how they look, the longest first
+}
+
+// Add has a secret replaced from now on. Texts of less than 6 characters are not.
+func (m *Mask) Add(secret string) {
+	if utf8.RuneCountInString(secret) < minMasked {
+		return
+	}
+	m.adding.Lock()
+	defer m.adding.Unlock()
+	if slices.Contains(m.secrets, secret) {
+		return
+	}
+	m.secrets = append(m.secrets, secret)
+	m.secrets = m.secrets[max(0, len(m.secrets)-maxSecrets):]
+	var looks []string
+	for _, s := range m.secrets {
+		looks = append(looks, looksOf(s)...)
+	}
+	slices.SortFunc(looks, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	looks = slices.Compact(looks)
+	m.looks.Store(&looks)
+}
+
+// looksOf are the ways in which a secret is written.
+func looksOf(secret string) []string {
+	quoted := string(ijson.Canonical(secret))
+	looks := []string{secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret), percent(secret)}
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		looks = append(looks, encoding.EncodeToString([]byte(secret)))
+		for before := range 3 {
+			looks = append(looks, within(encoding, secret, before))
+		}
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		looks = append(looks, encoding.EncodeToString([]byte(secret)))
+	}
+	for _, escaped := range looks[2:5] {
+		looks = append(looks, lowerEscapes(escaped))
+	}
+	return slices.DeleteFunc(looks, func(s string) bool { return utf8.RuneCountInString(s) < minMasked })
+}
+
+// within is a secret in the middle of a longer base64 text, with so many bytes before it in its group of three: the digits
+// that the secret alone decides.
+func within(encoding *base64.Encoding, secret string, before int) string {
+	const bits = 6
+	text := encoding.EncodeToString(append(make([]byte, before), secret...))
+	first := (before*8 + bits - 1) / bits
+	return text[first : (before+len(secret))*8/bits]
+}
+
+// percent escapes all but what never needs it (RFC 3986), as requests of ours do.
+func percent(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// lowerEscapes writes the digits of escapes in lower case.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], strings.ToLower(string(b[i+1:i+3])))
+		}
+	}
+	return string(b)
+}
+
+// Text returns text with *** for each secret; text itself where there is none.
+func (m *Mask) Text(text string) string {
+	looks := m.looks.Load()
+	if looks == nil || len(text) < minMasked {
+		return text
+	}
+	var found []stretch
+	for _, look := range *looks {
+		for from := 0; ; {
+			i := strings.Index(text[from:], look)
+			if i < 0 {
+				break
+			}
+			found = append(found, stretch{from + i, from + i + len(look)})
+			from += i + 1
+		}
+	}
+	if found == nil {
+		return text
+	}
+	return replaced(text, found)
+}
+
+// stretch is a part of a text.
+type stretch struct{ from, to int }
+
+// replaced puts *** for what these parts, which may overlap, make up together.
+func replaced(text string, found []stretch) string {
+	slices.SortFunc(found, func(a, b stretch) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(found); {
+		from, to := found[i].from, found[i].to
+		for i++; i < len(found) && found[i].from <= to; i++ {
+			to = max(to, found[i].to)
+		}
+		b.WriteString(text[done:from])
+		b.WriteString(Masked)
+		done = to
+	}
+	b.WriteString(text[done:])
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// Value returns a decoded value with *** for each secret in its texts and member names: v itself where there is none, else a
+// copy that shares what has none.
+func (m *Mask) Value(v any) any {
+	if m.looks.Load() == nil {
+		return v
+	}
+	masked, _ := m.value(v)
+	return masked
+}
+
+func (m *Mask) value(v any) (masked any, changed bool) {
+	switch v := v.(type) {
+	case string:
+		text := m.Text(v)
+		return text, text != v
+	case []any:
+		return m.elements(v)
+	case map[string]any:
+		return m.members(v)
+	}
+	return v, false
+}
+
+func (m *Mask) elements(list []any) (any, bool) {
+	var out []any
+	for i, v := range list {
+		masked, changed := m.value(v)
+		if changed && out == nil {
+			out = slices.Clone(list)
+		}
+		if changed {
+			out[i] = masked
+		}
+	}
+	if out == nil {
+		return list, false
+	}
+	return out, true
+}
+
+// members masks an object. Of members whose masked names are equal the first by its name stays.
+func (m *Mask) members(object map[string]any) (any, bool) {
+	var out map[string]any
+	renamed := false
+	for name, v := range object {
+		renamed = renamed || m.Text(name) != name
+		masked, changed := m.value(v)
+		if changed && out == nil {
+			out = maps.Clone(object)
+		}
+		if changed {
+			out[name] = masked
+		}
+	}
+	switch {
+	case renamed && out == nil:
+		return m.renamed(object), true
+	case renamed:
+		return m.renamed(out), true
+	case out == nil:
+		return object, false
+	}
+	return out, true
+}
+
+func (m *Mask) renamed(object map[string]any) map[string]any {
+	out := make(map[string]any, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		masked := m.Text(name)
+		if _, there := out[masked]; !there {
+			out[masked] = object[name]
+		}
+	}
+	return out
+}

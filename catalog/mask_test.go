@@ -1,0 +1,140 @@
+package catalog_test
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+func masking(secrets ...string) *catalog.Mask {
+	var m catalog.Mask
+	for _, s := range secrets {
+		m.Add(s)
+	}
+	return &m
+}
+
+func TestMaskText(t *testing.T) {
+	const key = `sk/a+b "c"=1`
+	std, web := base64.StdEncoding, base64.URLEncoding
+	tests := map[string]struct {
+		secrets    []string
+		text, want string
+	}{
+		"nothing to mask":         {nil, "hello world", "hello world"},
+		"too short":               {[]string{"12345", "äöüß5"}, "12345 äöüß5", "12345 äöüß5"},
+		"six characters":          {[]string{"äöüß56"}, "a äöüß56 b", "a *** b"},
+		"twice":                   {[]string{"secret"}, "secret, secretsecret.", "***, ***."},
+		"one in another":          {[]string{"secret", "my secret word"}, "my secret word; secret", "***; ***"},
+		"overlapping":             {[]string{"abcdef", "defghi"}, "<abcdefghi>", "<***>"},
+		"itself again":            {[]string{"aaaaaaa"}, "<aaaaaaaaaa>", "<***>"},
+		"in base64":               {[]string{key}, "x " + std.EncodeToString([]byte(key)) + " y", "x *** y"},
+		"in base64 for addresses": {[]string{"\xff\xfe?>>>>?"[2:]}, "x " + web.EncodeToString([]byte("?>>>>?")) + " y", "x *** y"},
+		"in a query":              {[]string{key}, "?q=" + url.QueryEscape(key), "?q=***"},
+		"in a path":               {[]string{key}, "/" + url.PathEscape(key) + "/", "/***/"},
+		"in a path, small digits": {[]string{key}, "/" + strings.ReplaceAll(url.PathEscape(key), "%2F", "%2f") + "/", "/***/"},
+		"in JSON":                 {[]string{key}, `{"k":` + string(ijson.Canonical(key)) + `}`, `{"k":"***"}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := masking(tt.secrets...).Text(tt.text); got != tt.want {
+				t.Errorf("Text(%q) = %q, want %q", tt.text, got, tt.want)
+			}
+		})
+	}
+}
+
+// A password in the header of basic authentication is found wherever it stands in its group of three bytes.
+func TestMaskWithinBase64(t *testing.T) {
+	const secret = "correct horse"
+	m := masking(secret)
+	for _, user := range []string{"a", "ab", "abc", "abcd"} {
+		text := base64.StdEncoding.EncodeToString([]byte(user + ":" + secret + ":more"))
+		got := m.Text(text)
+		if !strings.Contains(got, "***") || len(got) > len(text)-len(secret)*4/3+8 {
+			t.Errorf("Text(%s) = %s", text, got)
+		}
+	}
+}
+
+func TestMaskValue(t *testing.T) {
+	m := masking("secret")
+	plain := map[string]any{"a": []any{"x", 1.0, nil}, "b": map[string]any{}}
+	if got := m.Value(plain); cmp.Diff(any(plain), got) != "" {
+		t.Errorf("Value = %v", got)
+	}
+	got := m.Value(plain).(map[string]any)
+	got["own"] = true
+	if plain["own"] == nil {
+		t.Error("a value without secrets was copied")
+	}
+	delete(plain, "own")
+	with := map[string]any{"a": []any{"x", "my secret"}, "secret": "secret", "plain": plain, "b secret": map[string]any{"c": "no"}}
+	want := map[string]any{"a": []any{"x", "my ***"}, "***": "***", "plain": plain, "b ***": map[string]any{"c": "no"}}
+	if diff := cmp.Diff(any(want), m.Value(with)); diff != "" {
+		t.Errorf("Value (-want +got):\n%s", diff)
+	}
+	if with["secret"] != "secret" || with["a"].([]any)[1] != "my secret" {
+		t.Errorf("Value changed what it was given: %v", with)
+	}
+	var none catalog.Mask
+	if none.Text("secret") != "secret" || none.Value("secret") != "secret" {
+		t.Error("the zero Mask masks")
+	}
+}
+
+func TestMaskIsForManyAtOnce(t *testing.T) {
+	var m catalog.Mask
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			secret := strings.Repeat(string(rune('a'+i)), 8)
+			m.Add(secret)
+			if got := m.Text(secret); got != "***" {
+				t.Errorf("Text(%s) = %s after Add", secret, got)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Nothing of a secret is left, and texts without one stay.
+func FuzzMask(f *testing.F) {
+	f.Add("abcdef", "fedcba", "xx abcdefedcba yy")
+	f.Add("ssssss", "ssssssss", "sssssssssssssssssssss")
+	f.Add(`a"b\c/`, "ä€𝄞ä€𝄞", `{"a\"b\\c/":1}`)
+	f.Fuzz(func(t *testing.T, one, two, text string) {
+		m := masking(one, two)
+		got := m.Text(text)
+		for _, secret := range []string{one, two} {
+			long := len([]rune(secret)) >= 6
+			if long && strings.Contains(text, secret) && got == text {
+				t.Fatalf("Text(%q) left %q", text, secret)
+			}
+			if long && !strings.Contains(secret, "*") && strings.Contains(got, secret) {
+				t.Fatalf("Text(%q) = %q, which holds %q", text, got, secret)
+			}
+		}
+		if got != text && !strings.Contains(got, "***") {
+			t.Fatalf("Text(%q) = %q", text, got)
+		}
+	})
+}
+
+func BenchmarkMask(b *testing.B) {
+	value := any(map[string]any{"text": strings.Repeat("what is in a text of five kilobytes ", 140)})
+	for name, m := range map[string]*catalog.Mask{"none": masking(), "two": masking("the first secret", "the second secret")} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				m.Value(value)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package pins
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"patterngate/ijson"
+)
+
+// Definition is a tool as its server declares it: what is absent there is zero here. Input and Output are the schemas' texts,
+// unchanged.
+type Definition struct {
+	Name, Title, Description string
+	Input, Output            json.RawMessage
+}
+
+// Hash names the definition: the SHA-256, in hex, of the canonical form (RFC 8785) of what the server sent, absent members left
+// out.
+func (d Definition) Hash() string {
+	sum := sha256.Sum256(ijson.Canonical(d.value()))
+	return hex.EncodeToString(sum[:])
+}
+
+// value is the definition as a decoded value. A schema that is no strict JSON stands as its text: it still has one hash.
+func (d Definition) value() map[string]any {
+	v := map[string]any{"name": d.Name}
+	for member, text := range map[string]string{"title": d.Title, "description": d.Description} {
+		if text != "" {
+			v[member] = text
+		}
+	}
+	for member, schema := range map[string]json.RawMessage{"inputSchema": d.Input, "outputSchema": d.Output} {
+		if len(schema) > 0 {
+			v[member] = decoded(schema)
+		}
+	}
+	return v
+}
+
+func decoded(schema json.RawMessage) any {
+	v, err := ijson.DecodeLimit(schema, MaxBytes)
+	if err != nil {
+		return string(schema)
+	}
+	return v
+}
+
+// text is the definition as it stands in the file, the schemas in the order in which the server sent them.
+func (d Definition) text() []byte {
+	out := ijson.Append([]byte(`{"name":`), d.Name)
+	for _, m := range []struct{ name, text string }{{"title", d.Title}, {"description", d.Description}} {
+		if m.text != "" {
+			out = ijson.Append(append(out, `,"`+m.name+`":`...), m.text)
+		}
+	}
+	for _, m := range []struct {
+		name   string
+		schema json.RawMessage
+	}{{"inputSchema", d.Input}, {"outputSchema", d.Output}} {
+		if len(m.schema) > 0 {
+			out = append(append(out, `,"`+m.name+`":`...), compact(m.schema)...)
+		}
+	}
+	return append(out, '}')
+}
+
+// compact is a schema without blanks; as a text where it is no strict JSON.
+func compact(schema json.RawMessage) []byte {
+	var b bytes.Buffer
+	if _, err := ijson.DecodeLimit(schema, MaxBytes); err != nil || json.Compact(&b, schema) != nil {
+		return ijson.Canonical(string(schema))
+	}
+	return b.Bytes()
+}
+
+// Change is one difference between two definitions, for people: the values as compact JSON, "" where there is none.
+type Change struct {
+	Pointer ijson.Pointer // into the tool as the server sends it: /description, /inputSchema/properties/path
+	Was, Is string
+}
+
+// Compare lists what is different at present from what was accepted, by place. The texts are the server's: show them with care.
+func Compare(accepted, present Definition) []Change {
+	return differences(nil, "", accepted.value(), present.value())
+}
+
+func differences(list []Change, at ijson.Pointer, was, is any) []Change {
+	before, both := was.(map[string]any)
+	after, objects := is.(map[string]any)
+	if !both || !objects {
+		if ijson.Equal(was, is) {
+			return list
+		}
+		return append(list, Change{at, string(ijson.Canonical(was)), string(ijson.Canonical(is))})
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		was, there := before[name]
+		is, still := after[name]
+		switch place := at.Member(name); {
+		case there && still:
+			list = differences(list, place, was, is)
+		case there:
+			list = append(list, Change{place, string(ijson.Canonical(was)), ""})
+		default:
+			list = append(list, Change{place, "", string(ijson.Canonical(is))})
+		}
+	}
+	return list
+}

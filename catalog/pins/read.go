@@ -1,0 +1,272 @@
+package pins
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"patterngate/ijson"
+)
+
+// Fault is why a file is no lock.
+type Fault struct {
+	File         string // "" of a text
+	Line, Column int    // from 1, columns in characters
+	Pointer      ijson.Pointer
+	Reason       string // what is wrong and what would be right
+}
+
+// Error words the fault as FILE:LINE:COLUMN: POINTER: REASON.
+func (f *Fault) Error() string {
+	text := fmt.Sprintf("%d:%d: ", f.Line, f.Column)
+	if f.File != "" {
+		text = f.File + ":" + text
+	}
+	if f.Pointer != "" {
+		text += string(f.Pointer) + ": "
+	}
+	return text + f.Reason
+}
+
+func faultAt(text []byte, offset int, at ijson.Pointer, reason string) *Fault {
+	before := text[:min(max(offset, 0), len(text))]
+	line := bytes.LastIndexByte(before, '\n') + 1
+	return &Fault{Line: 1 + bytes.Count(before, []byte{'\n'}), Column: 1 + utf8.RuneCount(before[line:]), Pointer: at, Reason: reason}
+}
+
+// What may stand in a lock.
+var (
+	pinName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}/`)
+	hexDigits = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+const (
+	maxToolName = 256
+	maxWords    = 1 << 10 // bytes of a member of an acceptance
+)
+
+// reader takes a decoded lock apart, strictly.
+type reader struct{ text []byte }
+
+// wrong is a fault at a place.
+func (r reader) wrong(at ijson.Pointer, reason string) *Fault {
+	return faultAt(r.text, offsetOf(r.text, at), at, reason)
+}
+
+func (r reader) lock(v any) (*Lock, *Fault) {
+	root, fault := r.members(v, "", []string{"version", "tools"}, nil)
+	if fault != nil {
+		return nil, fault
+	}
+	if n, ok := root["version"].(float64); !ok || n != 1 {
+		return nil, r.wrong("/version", fmt.Sprintf("got %s; this program reads 1", ijson.Canonical(root["version"])))
+	}
+	tools, ok := root["tools"].(map[string]any)
+	if !ok {
+		return nil, r.wrong("/tools", "want an object of tools by server/tool")
+	}
+	if len(tools) > maxTools {
+		return nil, r.wrong("/tools", fmt.Sprintf("%d tools; at most %d", len(tools), maxTools))
+	}
+	lock := &Lock{tools: make(map[string]pin, len(tools))}
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		p, fault := r.pin(name, tools[name])
+		if fault != nil {
+			return nil, fault
+		}
+		lock.tools[name] = p
+	}
+	return lock, nil
+}
+
+// pin reads one tool, whose hash must be that of its definition.
+func (r reader) pin(name string, v any) (pin, *Fault) {
+	at := ijson.Pointer("/tools").Member(name)
+	if !pinName.MatchString(name) {
+		return pin{}, r.wrong(at, "want server/tool, the server's name of a-z, 0-9 and _")
+	}
+	row, fault := r.members(v, at, []string{"sha256", "accepted", "tool"}, nil)
+	if fault != nil {
+		return pin{}, fault
+	}
+	var p pin
+	if p.accepted, fault = r.acceptance(row["accepted"], at.Member("accepted")); fault != nil {
+		return pin{}, fault
+	}
+	if p.definition, fault = r.definition(row["tool"], at.Member("tool")); fault != nil {
+		return pin{}, fault
+	}
+	hash, _ := row["sha256"].(string)
+	switch _, tool, _ := strings.Cut(name, "/"); {
+	case p.definition.Name != tool:
+		return pin{}, r.wrong(at.Member("tool").Member("name"), "want the name that stands after the server's: "+tool)
+	case !hexDigits.MatchString(hash):
+		return pin{}, r.wrong(at.Member("sha256"), "want 64 hex digits")
+	case hash != p.definition.Hash():
+		return pin{}, r.wrong(at.Member("sha256"), "does not fit the tool beside it: one of them was changed by hand; run patterngate catalog accept "+name)
+	}
+	return p, nil
+}
+
+func (r reader) acceptance(v any, at ijson.Pointer) (Acceptance, *Fault) {
+	row, fault := r.members(v, at, []string{"at", "by", "assurance"}, []string{"key", "nonce", "signature"})
+	if fault != nil {
+		return Acceptance{}, fault
+	}
+	text := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		s, ok := row[name].(string)
+		if !ok || s == "" || len(s) > maxWords {
+			return Acceptance{}, r.wrong(at.Member(name), "want a text that is not empty")
+		}
+		text[name] = s
+	}
+	when, err := time.Parse(time.RFC3339, text["at"])
+	if err != nil || when.UTC().Format(time.RFC3339) != text["at"] {
+		return Acceptance{}, r.wrong(at.Member("at"), "want a time such as 2026-11-21T09:30:00Z")
+	}
+	if text["assurance"] != "user" && text["assurance"] != "signed" {
+		return Acceptance{}, r.wrong(at.Member("assurance"), "want user or signed")
+	}
+	for _, name := range []string{"key", "nonce", "signature"} {
+		if signed := text["assurance"] == "signed"; signed != (text[name] != "") {
+			return Acceptance{}, r.wrong(at.Member(name), "key, nonce and signature stand where assurance is signed, all of them")
+		}
+	}
+	return Acceptance{when.UTC(), text["by"], text["assurance"], text["key"], text["nonce"], text["signature"]}, nil
+}
+
+func (r reader) definition(v any, at ijson.Pointer) (Definition, *Fault) {
+	row, fault := r.members(v, at, []string{"name"}, []string{"title", "description", "inputSchema", "outputSchema"})
+	if fault != nil {
+		return Definition{}, fault
+	}
+	var d Definition
+	for name, to := range map[string]*string{"name": &d.Name, "title": &d.Title, "description": &d.Description} {
+		given, there := row[name]
+		text, ok := given.(string)
+		if there && (!ok || text == "") {
+			return Definition{}, r.wrong(at.Member(name), "want a text that is not empty")
+		}
+		*to = text
+	}
+	if len(d.Name) > maxToolName {
+		return Definition{}, r.wrong(at.Member("name"), fmt.Sprintf("want at most %d bytes", maxToolName))
+	}
+	for name, to := range map[string]*json.RawMessage{"inputSchema": &d.Input, "outputSchema": &d.Output} {
+		given, there := row[name]
+		if !there {
+			continue
+		}
+		if _, ok := given.(map[string]any); !ok {
+			return Definition{}, r.wrong(at.Member(name), "want a schema: an object")
+		}
+		*to = r.raw(at.Member(name))
+	}
+	return d, nil
+}
+
+// members reads an object that has these members, perhaps those, and no others.
+func (r reader) members(v any, at ijson.Pointer, required, optional []string) (map[string]any, *Fault) {
+	row, ok := v.(map[string]any)
+	if !ok {
+		return nil, r.wrong(at, "want an object of "+strings.Join(required, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		if !slices.Contains(required, name) && !slices.Contains(optional, name) {
+			place := at.Member(name)
+			return nil, faultAt(r.text, keyOf(r.text, place), place, "unknown member; want "+strings.Join(slices.Concat(required, optional), ", "))
+		}
+	}
+	for _, name := range required {
+		if _, there := row[name]; !there {
+			return nil, r.wrong(at, "no member "+name)
+		}
+	}
+	return row, nil
+}
+
+// raw is the text of the value at a place, in the order in which it stands there, less blanks.
+func (r reader) raw(at ijson.Pointer) json.RawMessage {
+	d := jsontext.NewDecoder(bytes.NewReader(r.text))
+	for _, token := range at.Tokens() {
+		if !enter(d, token) {
+			return nil
+		}
+	}
+	value, err := d.ReadValue()
+	if err != nil {
+		return nil
+	}
+	return compact(json.RawMessage(bytes.Clone(value)))
+}
+
+// enter goes into the object that comes next, up to the value of that member.
+func enter(d *jsontext.Decoder, name string) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		if token.String() == name {
+			return true
+		}
+		if d.SkipValue() != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// offsetOf is where the value at a place begins, or its nearest container that is there.
+func offsetOf(text []byte, at ijson.Pointer) int {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	found := 0
+	for _, token := range at.Tokens() {
+		if d.PeekKind() != '{' || !enter(d, token) {
+			return found
+		}
+		found = valueFrom(text, int(d.InputOffset()))
+	}
+	return valueFrom(text, found)
+}
+
+// keyOf is where the name of a member begins that is there.
+func keyOf(text []byte, at ijson.Pointer) int {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	tokens := at.Tokens()
+	for _, token := range tokens[:len(tokens)-1] {
+		if !enter(d, token) {
+			return 0
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return 0
+	}
+	for d.PeekKind() == '"' {
+		begin := valueFrom(text, int(d.InputOffset()))
+		if name, err := d.ReadToken(); err != nil || name.String() == tokens[len(tokens)-1] {
+			return begin
+		}
+		if d.SkipValue() != nil {
+			return begin
+		}
+	}
+	return 0
+}
+
+// valueFrom skips what stands before a value.
+func valueFrom(text []byte, offset int) int {
+	return offset + len(text[offset:]) - len(bytes.TrimLeft(text[offset:], " \t\r\n:,"))
+}

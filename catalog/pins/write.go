@@ -1,0 +1,84 @@
+package pins
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write writes the lock to its file, whole or not at all: who reads it meanwhile finds the one before. The file is then the
+// owner's alone; one that had a narrower mode, or that everyone may read (0644), keeps it. A link stays one.
+func (l *Lock) Write(path string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	text := l.text()
+	if len(text) > MaxBytes {
+		return fmt.Errorf("%s: %d bytes; at most %d", path, len(text), MaxBytes)
+	}
+	mode, err := modeOf(path)
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".patterngate.lock-*")
+	if err != nil {
+		return err
+	}
+	err = fill(temporary, text, mode)
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+const (
+	ownersAlone   fs.FileMode = 0o600
+	readByAll     fs.FileMode = 0o644
+	allPermission fs.FileMode = 0o777
+)
+
+// modeOf is the mode that the file is to have.
+func modeOf(path string) (fs.FileMode, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ownersAlone, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s is no file", path)
+	}
+	if mode := info.Mode() & allPermission; mode&^ownersAlone == 0 || mode == readByAll {
+		return mode, nil
+	}
+	return ownersAlone, nil
+}
+
+// fill writes a new file so that it outlasts the machine's end.
+func fill(file *os.File, text []byte, mode fs.FileMode) error {
+	_, err := file.Write(text)
+	if err == nil {
+		err = file.Chmod(mode)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// syncDirectory makes a new name outlast the machine's end, where the system can.
+func syncDirectory(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil // the file is written; a directory that may not be read cannot be told
+	}
+	defer d.Close()
+	_ = d.Sync() // some systems cannot
+	return nil
+}

@@ -1,0 +1,220 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"patterngate/ijson"
+)
+
+// SchemaFault is one fault of a schema that was written here, or a remark on it (spec/config.md section 4, "Schemas written
+// here").
+type SchemaFault struct {
+	Pointer    ijson.Pointer // into the text: an unknown keyword, else the value
+	Reason     string        // what is wrong, one line
+	Got        string        // the value, bounded; "" where nothing is there
+	Want       string        // what would be right; "" where there is nothing to say
+	DidYouMean string
+	Warning    bool // it counts all the same
+}
+
+// Bounds of a schema that is written here.
+const (
+	maxWritten      = 256 << 10 // bytes
+	maxWrittenDepth = 16        // schemas within one another
+	maxWrittenNodes = 2000      // schemas in all
+	maxWrittenFault = 50
+	maxEnum         = 1000
+	maxPattern      = 1000 // bytes
+)
+
+// argumentName is what every client takes as an argument's name.
+var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// CompileArguments compiles an object `name: schema`, whose order is that of declaration, into the schema of an object with
+// these members and no others: each is required unless it says optional: true or has a default. The defaults are what
+// [Tool.Defaults] puts in. The Schema is nil where there are faults; warnings alone leave it whole.
+func CompileArguments(text json.RawMessage) (*Schema, map[string]any, []SchemaFault) {
+	w := &writing{named: true}
+	list := w.arguments(text)
+	var required []string
+	defaults := map[string]any{}
+	properties := make([]member, len(list))
+	for i, a := range list {
+		properties[i] = member{a.name, a.schema}
+		if a.required() {
+			required = append(required, a.name)
+		}
+		if a.hasDefault {
+			defaults[a.name] = a.value
+		}
+	}
+	if w.refused() {
+		return nil, nil, w.list()
+	}
+	members := []member{{"type", json.RawMessage(`"object"`)}, {"properties", objectOf(properties)}}
+	if len(required) > 0 {
+		names, _ := json.Marshal(required) // a list of strings always marshals
+		members = append(members, member{"required", names})
+	}
+	return newWritten(objectOf(append(members, member{"additionalProperties", json.RawMessage(`false`)}))), defaults, w.list()
+}
+
+// CompileBounds does the same for `bound`: one narrower schema an argument, as [Schema.Bounded] takes them. A bounded
+// argument is required unless its bound says optional: true or has a default, as leaving it out would be a way around. Nil
+// where there are faults.
+func CompileBounds(text json.RawMessage) (map[string]json.RawMessage, []SchemaFault) {
+	w := &writing{}
+	bounds := map[string]json.RawMessage{}
+	for _, a := range w.arguments(text) {
+		if bounds[a.name] = a.schema; a.optional {
+			bounds[a.name] = objectOf(append(membersOf(a.schema), member{optionalKeyword, json.RawMessage(`true`)}))
+		}
+	}
+	if w.refused() {
+		return nil, w.list()
+	}
+	return bounds, w.list()
+}
+
+// BoundDefaults are the defaults that bounds put in, see [Tool.Defaults].
+func BoundDefaults(bounds map[string]json.RawMessage) map[string]any {
+	defaults := map[string]any{}
+	for name, bound := range bounds {
+		for _, m := range membersOf(bound) {
+			if m.name == "default" {
+				defaults[name] = m.decoded()
+			}
+		}
+	}
+	return defaults
+}
+
+// newWritten is a schema in the language written here, in which only these formats judge.
+func newWritten(text json.RawMessage) *Schema {
+	s := newSchema(text, nil)
+	s.judgeBy(compileWritten)
+	return s
+}
+
+// argument is one schema of a list of them.
+type argument struct {
+	name       string
+	schema     json.RawMessage // without our own keyword
+	optional   bool
+	hasDefault bool
+	value      any // the default
+}
+
+func (a argument) required() bool { return !a.optional && !a.hasDefault }
+
+// writing reads schemas written here and collects what is wrong with them.
+type writing struct {
+	named  bool // the names are ours, not those of an upstream
+	faults []SchemaFault
+	more   int
+	nodes  int
+}
+
+func (w *writing) refused() bool {
+	return w.more > 0 || slices.ContainsFunc(w.faults, func(f SchemaFault) bool { return !f.Warning })
+}
+
+func (w *writing) list() []SchemaFault { return w.faults }
+
+func (w *writing) add(f SchemaFault) {
+	if len(w.faults) >= maxWrittenFault {
+		w.more++
+		return
+	}
+	f.Reason, f.Want = oneLine(f.Reason), oneLine(f.Want)
+	w.faults = append(w.faults, f)
+}
+
+// wrong notes a fault of a value.
+func (w *writing) wrong(at ijson.Pointer, value json.RawMessage, reason, want string) {
+	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want})
+}
+
+func (w *writing) warn(at ijson.Pointer, value json.RawMessage, reason, want string) {
+	w.add(SchemaFault{Pointer: at, Reason: reason, Got: ijson.Cut(string(value), maxWant), Want: want, Warning: true})
+}
+
+// arguments reads an object of schemas; an absent one is empty.
+func (w *writing) arguments(text json.RawMessage) []argument {
+	if len(text) == 0 {
+		return nil
+	}
+	if len(text) > maxWritten {
+		w.wrong("", nil, fmt.Sprintf("%d bytes of schemas", len(text)), fmt.Sprintf("at most %d bytes", maxWritten))
+		return nil
+	}
+	decoded, err := ijson.Decode(text)
+	if err != nil {
+		w.wrong("", nil, err.Error(), "an object of schemas by name")
+		return nil
+	}
+	if _, ok := decoded.(map[string]any); !ok {
+		w.wrong("", text, "no object", "an object of schemas by name")
+		return nil
+	}
+	var list []argument
+	for _, m := range membersOf(text) {
+		at := ijson.Pointer("").Member(m.name)
+		if w.named {
+			w.callable(at, m.name)
+		}
+		list = append(list, w.argument(at, m))
+	}
+	return list
+}
+
+// callable holds a name to what every client takes.
+func (w *writing) callable(at ijson.Pointer, name string) {
+	if !argumentName.MatchString(name) {
+		w.wrong(at, nil, "a name that clients do not take", "1 to 64 of a-z A-Z 0-9 _ . -")
+	}
+}
+
+// optionalKeyword is ours: the argument may be left out.
+const optionalKeyword = "optional"
+
+// argument reads one schema, taking our own keyword out, and tries its default on it.
+func (w *writing) argument(at ijson.Pointer, m member) argument {
+	a := argument{name: m.name}
+	if m.value[0] != '{' {
+		w.wrong(at, m.value, "no schema", "an object such as {type: string}")
+		return a
+	}
+	var kept []member
+	for _, k := range membersOf(m.value) {
+		if k.name != optionalKeyword {
+			kept = append(kept, k)
+			continue
+		}
+		if a.optional = string(k.value) == "true"; !a.optional && string(k.value) != "false" {
+			w.wrong(at.Member(k.name), k.value, "no boolean", "true or false")
+		}
+	}
+	before := len(w.faults)
+	a.schema = w.schema(at, kept, 1)
+	for _, k := range kept {
+		if k.name == "default" {
+			a.hasDefault, a.value = true, k.decoded()
+			w.tryDefault(at.Member(k.name), k, a.schema, w.faults[before:])
+		}
+	}
+	return a
+}
+
+// tryDefault holds a default to its own schema, if that is in order.
+func (w *writing) tryDefault(at ijson.Pointer, m member, schema json.RawMessage, faults []SchemaFault) {
+	if slices.ContainsFunc(faults, func(f SchemaFault) bool { return !f.Warning }) || w.more > 0 {
+		return
+	}
+	if wrong := newWritten(schema).Check(m.decoded()); len(wrong) > 0 {
+		w.wrong(at+wrong[0].Pointer, m.value, "the default does not fit its own schema", wrong[0].Want)
+	}
+}

@@ -1,0 +1,356 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// reader is how a keyword of schemas written here is read; nil where it is none of them.
+func (k keyword) reader() func() json.RawMessage {
+	switch k.name {
+	case "type":
+		return k.typeWord
+	case "description":
+		return k.words
+	case "enum":
+		return k.enum
+	case "const":
+		return k.constant
+	case "default": // tried where the whole schema is read
+		return k.asItIs
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		return k.number
+	case "multipleOf":
+		return k.divisor
+	case "minLength", "maxLength", "minItems", "maxItems":
+		return k.count
+	case "pattern":
+		return k.expression
+	case "format":
+		return k.format
+	case "uniqueItems":
+		return k.boolean
+	case "items":
+		return k.schemaOrFault
+	case "properties":
+		return k.properties
+	case "required":
+		return k.required
+	case "additionalProperties":
+		return k.additional
+	}
+	return nil
+}
+
+// keywords are those that may be written, as a fault lists them.
+var keywords = []string{
+	"type", "description", "enum", "const", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+	"minLength", "maxLength", "pattern", "format", "items", "minItems", "maxItems", "uniqueItems", "properties", "required",
+	"additionalProperties", optionalKeyword,
+}
+
+// of says to values of which types a keyword speaks; absent: of all.
+var of = map[string]string{
+	"minimum": "number integer", "maximum": "number integer", "exclusiveMinimum": "number integer", "exclusiveMaximum": "number integer",
+	"multipleOf": "number integer", "minLength": "string", "maxLength": "string", "pattern": "string",
+	"items": "array", "minItems": "array", "maxItems": "array", "uniqueItems": "array",
+	"properties": "object", "required": "object", "additionalProperties": "object",
+}
+
+// branching are keywords of JSON Schema that are not to be written here: clients drop them, and rules cannot be typed by them.
+var branching = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref"}
+
+// formats are those that are checked.
+var formats = []string{"date", "date-time", "time", "email", "uri", "uuid", "ipv4", "ipv6"}
+
+// keyword is one member of a schema that is read.
+type keyword struct {
+	*writing
+	member
+	at    ijson.Pointer
+	kind  string // the schema's type; "" where it has none
+	depth int
+	whole []member // the schema
+}
+
+// schema reads one schema and returns its text, objects closed.
+func (w *writing) schema(at ijson.Pointer, members []member, depth int) json.RawMessage {
+	if w.nodes++; w.nodes > maxWrittenNodes || depth > maxWrittenDepth {
+		if w.nodes <= maxWrittenNodes+1 {
+			w.wrong(at, nil, "too many schemas, or too deep", fmt.Sprintf("at most %d, %d deep", maxWrittenNodes, maxWrittenDepth))
+		}
+		return json.RawMessage(`{}`)
+	}
+	kind := ""
+	for _, m := range members {
+		if m.name == "type" && slices.Contains(types, m.text()) {
+			kind = m.text()
+		}
+	}
+	written := make([]member, 0, len(members)+1)
+	for _, m := range members {
+		k := keyword{writing: w, member: m, at: at.Member(m.name), kind: kind, depth: depth, whole: members}
+		if text := k.read(); text != nil {
+			written = append(written, member{m.name, text})
+		}
+	}
+	w.ranges(at, members)
+	return objectOf(w.closed(at, kind, written))
+}
+
+// closed adds that unknown members are refused, where nothing else was said.
+func (w *writing) closed(at ijson.Pointer, kind string, members []member) []member {
+	has := func(name string) bool {
+		return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
+	}
+	if kind != "object" && !has("properties") || has("additionalProperties") {
+		return members
+	}
+	if !has("properties") {
+		w.warn(at, nil, "an object without properties takes no member", "properties, or additionalProperties: true")
+	}
+	return append(members, member{"additionalProperties", json.RawMessage(`false`)})
+}
+
+// read judges a keyword and returns its value as it is to be written; nil: it is left out.
+func (k keyword) read() json.RawMessage {
+	reader := k.reader()
+	switch {
+	case reader != nil:
+	case slices.Contains(branching, k.name):
+		k.fault("not to be written here", "one schema without oneOf, anyOf, allOf, not, if and $ref")
+		return nil
+	case k.name == optionalKeyword:
+		k.fault("said of a member of an object", "optional beside the argument's type; within an object the list required")
+		return nil
+	default:
+		k.add(SchemaFault{
+			Pointer: k.at, Reason: "unknown keyword", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(k.name, keywords),
+			Want: "one of " + strings.Join(keywords, ", "),
+		})
+		return nil
+	}
+	if allowed := of[k.name]; allowed != "" && k.kind != "" && !slices.Contains(strings.Fields(allowed), k.kind) {
+		k.fault(fmt.Sprintf("speaks of type %s, and the type is %s", strings.ReplaceAll(allowed, " ", " or "), k.kind), "")
+		return nil
+	}
+	return reader()
+}
+
+func (k keyword) fault(reason, want string) { k.wrong(k.at, k.value, reason, want) }
+
+func (k keyword) asItIs() json.RawMessage { return k.value }
+
+func (k keyword) typeWord() json.RawMessage {
+	if word := k.text(); !slices.Contains(types, word) {
+		k.add(SchemaFault{
+			Pointer: k.at, Reason: "no type", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(word, types),
+			Want: "one word: " + strings.Join(types, ", "),
+		})
+	}
+	return k.value
+}
+
+func (k keyword) words() json.RawMessage {
+	if k.value[0] != '"' {
+		k.fault("no text", "a text")
+	}
+	return k.value
+}
+
+func (k keyword) boolean() json.RawMessage {
+	if string(k.value) != "true" && string(k.value) != "false" {
+		k.fault("no boolean", "true or false")
+	}
+	return k.value
+}
+
+func (k keyword) number() json.RawMessage {
+	if _, ok := k.decoded().(float64); !ok {
+		k.fault("no number", "a number")
+	}
+	return k.value
+}
+
+func (k keyword) divisor() json.RawMessage {
+	if n, ok := k.decoded().(float64); !ok || n <= 0 {
+		k.fault("no number above 0", "a number above 0")
+	}
+	return k.value
+}
+
+func (k keyword) count() json.RawMessage {
+	if n, ok := ijson.Integer(k.decoded()); !ok || n < 0 {
+		k.fault("no count", "a whole number from 0 on")
+	}
+	return k.value
+}
+
+// enum takes a list of different values of the type.
+func (k keyword) enum() json.RawMessage {
+	list, _ := k.decoded().([]any)
+	if len(list) == 0 || len(list) > maxEnum {
+		k.fault("no list of values", fmt.Sprintf("a list of 1 to %d values", maxEnum))
+		return k.value
+	}
+	seen := make(map[string]bool, len(list))
+	for i, v := range list {
+		text := ijson.Canonical(v)
+		if seen[string(text)] {
+			k.wrong(k.at.Index(i), text, "stands in the list before", "values that are all different")
+		}
+		seen[string(text)] = true
+		k.ofType(k.at.Index(i), v)
+	}
+	return k.value
+}
+
+func (k keyword) constant() json.RawMessage {
+	k.ofType(k.at, k.decoded())
+	return k.value
+}
+
+// ofType holds a value to the schema's own type.
+func (k keyword) ofType(at ijson.Pointer, v any) {
+	if n := (&node{kind: k.kind}); k.kind != "" && !n.fits(v) {
+		k.wrong(at, ijson.Canonical(v), "not of type "+k.kind, k.kind)
+	}
+}
+
+func (k keyword) expression() json.RawMessage {
+	text := k.text()
+	_, err := regexp.Compile(text)
+	switch {
+	case k.value[0] != '"':
+		k.fault("no text", "a regular expression (RE2)")
+	case len(text) > maxPattern:
+		k.fault(fmt.Sprintf("a pattern of %d bytes", len(text)), fmt.Sprintf("at most %d bytes", maxPattern))
+	case err != nil:
+		k.fault(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "a regular expression (RE2: no look-around, no back-references)")
+	}
+	return k.value
+}
+
+func (k keyword) format() json.RawMessage {
+	name := k.text()
+	switch {
+	case name == "":
+		k.fault("no format", "one of "+strings.Join(formats, ", "))
+	case !slices.Contains(formats, name):
+		k.add(SchemaFault{
+			Pointer: k.at, Reason: "this format is shown and not checked", Got: ijson.Cut(string(k.value), maxWant), Warning: true,
+			Want: "one of " + strings.Join(formats, ", ") + ", or a pattern", DidYouMean: Near(name, formats),
+		})
+	}
+	return k.value
+}
+
+func (k keyword) schemaOrFault() json.RawMessage { return k.below(k.at, k.value) }
+
+// below reads a schema within this one.
+func (k keyword) below(at ijson.Pointer, value json.RawMessage) json.RawMessage {
+	if value[0] != '{' {
+		k.wrong(at, value, "no schema", "an object such as {type: string}")
+		return nil
+	}
+	return k.schema(at, membersOf(value), k.depth+1)
+}
+
+func (k keyword) properties() json.RawMessage {
+	if k.value[0] != '{' {
+		k.fault("no object", "an object of schemas by name")
+		return nil
+	}
+	var list []member
+	for _, m := range membersOf(k.value) {
+		at := k.at.Member(m.name)
+		k.callable(at, m.name)
+		if text := k.below(at, m.value); text != nil {
+			list = append(list, member{m.name, text})
+		}
+	}
+	return objectOf(list)
+}
+
+// required takes a list of names, which an object that takes no others must have.
+func (k keyword) required() json.RawMessage {
+	list, isList := k.decoded().([]any)
+	if !isList {
+		k.fault("no list", "a list of the properties that must be there")
+		return nil
+	}
+	known, open := k.known()
+	var names []string
+	for i, v := range list {
+		name, isText := v.(string)
+		switch {
+		case !isText || slices.Contains(names, name):
+			k.wrong(k.at.Index(i), ijson.Canonical(v), "no name, or one that stands there before", "names that are all different")
+			continue
+		case !open && !slices.Contains(known, name):
+			k.add(SchemaFault{
+				Pointer: k.at.Index(i), Reason: "no property of this name", Got: ijson.Cut(string(ijson.Canonical(v)), maxWant),
+				Want: "one of " + strings.Join(known, ", "), DidYouMean: Near(name, known),
+			})
+		}
+		names = append(names, name)
+	}
+	return k.value
+}
+
+// known are the properties beside this keyword, and whether there may be others.
+func (k keyword) known() (names []string, open bool) {
+	for _, m := range k.whole {
+		switch m.name {
+		case "properties":
+			if m.value[0] == '{' {
+				for _, p := range membersOf(m.value) {
+					names = append(names, p.name)
+				}
+			}
+		case "additionalProperties":
+			open = string(m.value) != "false"
+		}
+	}
+	return names, open
+}
+
+func (k keyword) additional() json.RawMessage {
+	if string(k.value) == "true" || string(k.value) == "false" {
+		return k.value
+	}
+	if k.value[0] != '{' {
+		k.fault("no boolean and no schema", "true, false or a schema")
+		return nil
+	}
+	return k.below(k.at, k.value)
+}
+
+// ranges holds that no lower bound lies above its upper one.
+func (w *writing) ranges(at ijson.Pointer, members []member) {
+	values := map[string]float64{}
+	for _, m := range members {
+		if n, ok := m.decoded().(float64); ok {
+			values[m.name] = n
+		}
+	}
+	for _, pair := range [...]struct {
+		low, high string
+		apart     bool // equal ones leave nothing either
+	}{
+		{"minimum", "maximum", false}, {"exclusiveMinimum", "maximum", true}, {"minimum", "exclusiveMaximum", true},
+		{"exclusiveMinimum", "exclusiveMaximum", true}, {"minLength", "maxLength", false}, {"minItems", "maxItems", false},
+	} {
+		low, one := values[pair.low]
+		high, two := values[pair.high]
+		if one && two && (low > high || pair.apart && low == high) {
+			w.wrong(at.Member(pair.low), ijson.Canonical(low), fmt.Sprintf("leaves nothing below %s %s", pair.high, ijson.Canonical(high)),
+				pair.low+" below "+pair.high)
+		}
+	}
+}
