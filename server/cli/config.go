@@ -33,8 +33,10 @@ type Config struct {
 	Notify NotifyConfig
 	// Redact are pointers to values that records keep only as salted hashes.
 	Redact []string
-	// Patterns are the built-in ones in the order in which they are listed, disabled ones too.
+	// Patterns are the built-in ones in the order in which they are listed, then the file's own, disabled ones too.
 	Patterns []PatternConfig
+	// DemoEnabled is auto, true or false; see [Config.DemoOn].
+	DemoEnabled string
 	// Catalog are a team's own tools.
 	Catalog CatalogConfig
 }
@@ -48,7 +50,8 @@ type LLMConfig struct {
 	MaxRetries int
 	// Temperature is 0 to 2.
 	Temperature float64
-	APIKey      Secret // OPENAI_API_KEY, not set where that is empty
+	Key         SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
+	APIKey      Secret    // not set where it stands nowhere
 }
 
 // Resolved is the provider in force: openai or rules.
@@ -94,6 +97,11 @@ type PatternConfig struct {
 	Kind    gateway.Kind
 	Enabled bool
 	Budget  gateway.Budget
+	// Tools are what it has: those of the demo, or the file's own. A built-in without any is not listed; see [PatternConfig.Equipped].
+	Tools []string
+	// Tool is what a pattern of kind call calls.
+	Tool string
+	At   Position // of a pattern of the file's own
 	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
 	// Of kind planning they only narrow its tools, and nil does not.
 	Policy, Execution []string
@@ -163,6 +171,10 @@ type ConfigSources struct {
 type LoadedConfig struct {
 	Config
 	Path string // of the file; empty where the embedded default is in force
+
+	root *yamlNode // of the file, for faults that are found later
+	text []byte
+	said map[string]place // where each value that was said comes from, by path
 }
 
 // LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings
@@ -182,10 +194,11 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 		loaded.Path = found
 		if text != nil {
 			read.file(readYAML(found, text, faults), keys)
+			loaded.root, loaded.text = read.root, text
 		}
 	}
 	read.overrides(in, keys)
-	read.secret(in, &loaded.LLM)
+	read.key(in, &loaded.LLM)
 	read.across(loaded.LLM)
 	read.acrossHTTP(loaded.HTTP)
 	read.acrossWait(loaded.Wait)
@@ -193,7 +206,10 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
 	}
 	read.acrossInbox(&loaded.Config, in.Environ)
+	read.acrossTools(&loaded.Config)
+	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
+	loaded.said = read.places
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err
@@ -217,7 +233,7 @@ func (c *Config) embed(known map[string][]string) error {
 func (in ConfigSources) known(embedded Config) map[string][]string {
 	known := make(map[string][]string, len(embedded.Patterns))
 	for _, p := range embedded.Patterns {
-		if known[p.Name] = p.Policy; p.Kind == gateway.Planning {
+		if known[p.Name] = p.Tools; p.Kind == gateway.Planning {
 			known[p.Name] = demoTools
 		}
 		if names, ok := in.Known[p.Name]; ok {

@@ -28,6 +28,7 @@ type ServerConfig struct {
 	MaxParallel           int
 	Breaker               BreakerConfig
 	Tools                 []ServerToolConfig // in the order of the file
+	At                    Position           // of the entry, for faults found later
 }
 
 // BreakerConfig says when a server is left alone for a while.
@@ -135,8 +136,8 @@ type FixValue struct {
 	Secret SecretRef
 }
 
-// HTTPToolConfig is a tool that is a request. Input, and Bound of a server's tool, are objects `name: schema` in the order
-// of the file, as catalog.CompileArguments takes them; Output is such a schema of the observation, nil where there is none.
+// HTTPToolConfig is a tool that is a request. Input, OutputSchema, and Bound of a server's tool, are objects `name: schema` in
+// the order of the file, as catalog.CompileArguments takes them; nil where there is none.
 type HTTPToolConfig struct {
 	ToolConfig
 	Request      RequestConfig
@@ -159,8 +160,11 @@ type RequestConfig struct {
 	Timeout           time.Duration
 }
 
-// NamedTemplate is one query member and its template.
-type NamedTemplate struct{ Name, Text string }
+// NamedTemplate is one query member: its template, or a secret.
+type NamedTemplate struct {
+	Name, Text string
+	Secret     SecretRef // zero: Text counts
+}
 
 // Body says what a request carries: nothing, the arguments not used elsewhere, or a mapping. The zero Body is nothing.
 type Body struct {

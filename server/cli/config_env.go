@@ -86,17 +86,6 @@ func (r *configReader) strangers(environ []string) {
 	}
 }
 
-// secret takes the key from the environment, the only place where it may stand.
-func (r *configReader) secret(in ConfigSources, c *LLMConfig) {
-	key := lookup(in.Environ, keyVariable)
-	c.APIKey = newSecret(key)
-	if c.Resolved() == "openai" && strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		r.faults.add(place{source: keyVariable}, nil, Fault{
-			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
-		})
-	}
-}
-
 // across checks what no key can see alone.
 func (r *configReader) across(c LLMConfig) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.BaseURL != "" {

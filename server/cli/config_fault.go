@@ -74,6 +74,8 @@ type ConfigError struct {
 	Faults []Fault
 	// More counts faults beyond the first 50.
 	More int
+
+	unread bool // the file could not be read at all
 }
 
 // Error is one line a fault.
@@ -94,6 +96,7 @@ const maxFaults = 50
 // configFaults collects what is found on the way.
 type configFaults struct {
 	faults, warnings []Fault
+	unread           bool // the file could not be read at all
 }
 
 func (c *configFaults) add(at place, path *keyPath, f Fault) {
@@ -115,7 +118,7 @@ func (c *configFaults) err() error {
 	}
 	sorted := byPlace(c.faults)
 	shown := min(len(sorted), maxFaults)
-	return &ConfigError{Faults: sorted[:shown], More: len(sorted) - shown}
+	return &ConfigError{Faults: sorted[:shown], More: len(sorted) - shown, unread: c.unread}
 }
 
 // byPlace sorts a file's faults by line and column; those of variables and flags come after it, in the order found.

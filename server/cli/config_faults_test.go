@@ -83,19 +83,19 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
 		},
 		"key of a later version": {
-			"version: 1\ncatalog: {}\n",
-			"pg.yaml:2:1: catalog: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
+			"version: 1\npolicies: {}\n",
+			"pg.yaml:2:1: policies: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",
-			`pg.yaml:2:6: llm: got "openai"; write a mapping with provider, model, base_url, timeout_seconds, max_retries or temperature`,
+			`pg.yaml:2:6: llm: got "openai"; write a mapping with provider, model, base_url, timeout_seconds, max_retries, temperature or api_key`,
 		},
 		"seconds as text": {
 			"version: 1\nllm: {timeout_seconds: \"60s\"}\n",
@@ -171,7 +171,7 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"key in the file": {
 			"version: 1\nllm: {api_key: sk-secret}\n",
-			"pg.yaml:2:7: llm.api_key: unknown key; set OPENAI_API_KEY instead",
+			"pg.yaml:2:16: llm.api_key: a literal; write {secret: \"env:OPENAI_API_KEY\"}",
 		},
 		"delay factor": {
 			"version: 1\ndemo: {delay_factor: 101}\n",

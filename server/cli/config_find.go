@@ -105,11 +105,15 @@ func (in ConfigSources) file(faults *configFaults) (text []byte, path string) {
 	case f.Reason == noSuchFile:
 		f.Want = "write the path of a file, or leave " + by + " out"
 	}
+	faults.unread = !strings.HasPrefix(f.Reason, everyoneMayWrite)
 	faults.add(place{source: path}, nil, f)
 	return nil, path
 }
 
-const noSuchFile = "no such file"
+const (
+	noSuchFile       = "no such file"
+	everyoneMayWrite = "everyone may write to "
+)
 
 // readConfigFile reads a file that nobody else can have written.
 func readConfigFile(path string) ([]byte, Fault) {
@@ -153,7 +157,7 @@ func openToAll(path string, info fs.FileInfo) Fault {
 		return Fault{}
 	}
 	if info.Mode().Perm()&all != 0 {
-		return Fault{Reason: "everyone may write to this file", Want: "chmod o-w it"}
+		return Fault{Reason: everyoneMayWrite + "this file", Want: "chmod o-w it"}
 	}
 	dirs := []string{filepath.Dir(path)}
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
@@ -165,7 +169,7 @@ func openToAll(path string, info fs.FileInfo) Fault {
 			return cannotRead(err)
 		}
 		if at.Mode().Perm()&all != 0 && at.Mode()&fs.ModeSticky == 0 {
-			return Fault{Reason: "everyone may write to its directory " + dir, Want: "chmod o-w the directory"}
+			return Fault{Reason: everyoneMayWrite + "its directory " + dir, Want: "chmod o-w the directory"}
 		}
 	}
 	return Fault{}

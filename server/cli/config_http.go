@@ -44,7 +44,7 @@ func faultOfListen(text string) Fault {
 // pathKey is the path of a file. In a configuration file it starts at that file's directory.
 func pathKey(name string, target *string) configKey {
 	return configKey{
-		name: name, takes: "a path; a relative one starts at the file's directory",
+		name: name, takes: "a path; a relative one starts at the file's directory", form: textForm,
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText {
 				r.wrong(n, path, "write text in quotes")
@@ -73,7 +73,7 @@ func (r *configReader) filePath(n *yamlNode) string {
 // textsKey is a list of texts of one form, which want words.
 func textsKey(name string, target *[]string, is func(string) bool, want string) configKey {
 	return configKey{
-		name: name, takes: "a list, each item " + want,
+		name: name, takes: "a list, each item " + want, form: listForm(textForm),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlList {
 				r.wrong(n, path, "write a list, [] for none")

@@ -3,7 +3,6 @@ package cli
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -61,6 +60,7 @@ const (
 func notifyKey(name string, target *NotifyConfig) configKey {
 	return configKey{
 		name: name, takes: "auto, off or `{exec: [program, argument]}`",
+		form: map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}},
 		read: func(r *configReader, n *yamlNode, path *keyPath) { r.notify(n, path, target) },
 		show: func() any {
 			switch target.Mode {
@@ -132,7 +132,7 @@ func (r *configReader) acrossInbox(c *Config, environ []string) {
 		p := &c.Patterns[i]
 		path := (*keyPath)(nil).key("patterns").key(p.Name).key("approver").key("kind")
 		switch {
-		case p.Kind != gateway.Supervisor && p.Kind != gateway.Planning:
+		case p.Kind != gateway.Supervisor && p.Kind != gateway.Planning && p.Kind != gateway.Call:
 		case p.Approver.Kind == "" && c.State == memoryState:
 			p.Approver.Kind = patterns.RejectApprover
 		case p.Approver.Kind == "":
@@ -155,29 +155,10 @@ func (r *configReader) acrossInbox(c *Config, environ []string) {
 	}
 	exec := (*keyPath)(nil).key("notify").key(notifyExec)
 	if c.Notify.Mode == notifyExec {
-		if f := faultOfProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
+		if _, f := findProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
 			r.faults.add(r.places[exec.String()], exec.item(0), f)
 		}
 	}
-}
-
-// faultOfProgram looks for a program: by its whole path, or by its name on PATH.
-func faultOfProgram(program, path string) Fault {
-	switch {
-	case filepath.IsAbs(program):
-		if !isProgram(program) {
-			return Fault{Reason: "no program " + quoted(program), Want: "write the path of one that this user may run"}
-		}
-		return Fault{}
-	case program == "" || strings.ContainsAny(program, `/\`):
-		return Fault{Reason: "a relative path", Got: quoted(program), Want: "write the whole path, or the name of a program on PATH"}
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if filepath.IsAbs(dir) && isProgram(filepath.Join(dir, program)) {
-			return Fault{}
-		}
-	}
-	return Fault{Reason: quoted(program) + " is not in PATH " + quoted(path), Want: `write the path that "which ` + program + `" prints`}
 }
 
 // isProgram reports a regular file that somebody may run. On Windows the name's ending says that, and may be left out.

@@ -22,8 +22,29 @@ type configKey struct {
 	meaning string // what it is for, in a line; empty for a group
 	// read takes a value that is not null; what is wrong with it goes to the reader's faults.
 	read func(r *configReader, n *yamlNode, path *keyPath)
-	// show gives the value in force: nil, bool, float64, string, []string or, for a mapping, []configKey.
+	// show gives the value in force: nil, bool, float64, string, []string, another decoded value or, for a mapping, []configKey.
 	show func() any
+	// keep gives what a snapshot holds in the place of show, where that would lose an order; nil: show.
+	keep func() any
+	// form is the JSON schema of what may stand here; nil for a group.
+	form map[string]any
+	// required says what is missing where the key is absent; "": it may be left out.
+	required string
+	// below are the keys of a mapping that is not always there, or of each of its entries, whose names the file chooses.
+	below   func() []configKey
+	entries bool
+}
+
+// need says that the key may not be left out, and what is missing then.
+func (k configKey) need(want string) configKey {
+	k.required = want
+	return k
+}
+
+// as says in JSON schema what may stand there.
+func (k configKey) as(form map[string]any) configKey {
+	k.form = form
+	return k
 }
 
 // means says what a key is for, in a line of docs/config.md. Every key but a group has one: TestConfigPage holds it.
@@ -32,24 +53,29 @@ func (k configKey) means(line string) configKey {
 	return k
 }
 
-// keys are all keys of a file (spec/config.md sections 2, 3 and 7).
+// keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
 func (c *Config) keys(known map[string][]string) []configKey {
-	list := make([]configKey, 0, len(c.Patterns))
-	for i := range c.Patterns {
-		p := &c.Patterns[i]
-		list = append(list, groupKey(p.Name, p.keys(known[p.Name])...))
+	list := func() []configKey {
+		list := make([]configKey, 0, len(c.Patterns))
+		for i := range c.Patterns {
+			p := &c.Patterns[i]
+			list = append(list, groupKey(p.Name, p.keys(known[p.Name])...))
+		}
+		return list
 	}
 	return []configKey{
 		versionKey().means("The version of this grammar. Required."),
-		mappingKey("llm", unknownLLMKey, []configKey{
+		groupKey("llm",
 			wordKey("provider", &c.LLM.Provider, "auto", "openai", "rules").means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
 			textKey("model", &c.LLM.Model, faultOfModel).means("The model's name, as its server knows it."),
 			textKey("base_url", &c.LLM.BaseURL, faultOfURL).means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
 			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600).means("How long one request to the model may take."),
 			countKey("max_retries", &c.LLM.MaxRetries, 0, 10).means("How often a request is made again after 429, 5xx or a broken connection."),
 			numberKey("temperature", &c.LLM.Temperature, bounds{max: maxTemperature}).means("How freely the model words its replies; 0: as evenly as it can."),
-		}),
-		groupKey("demo", numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100}).means("Multiplies the time that the make-believe workers take; 0 is none.")),
+			keyKey("api_key", &c.LLM).means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+keyVariable+"`."),
+		),
+		groupKey("demo", demoKey("enabled", &c.DemoEnabled).means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
+			numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100}).means("Multiplies the time that the make-believe workers take; 0 is none.")),
 		groupKey("log",
 			wordKey("level", &c.Log.Level, "debug", "info", "warn", "error").means("What is logged on standard error. Not set: info for serve, else warn."),
 			wordKey("format", &c.Log.Format, "text", "json").means("How a line of the log is written."),
@@ -67,7 +93,8 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		inboxKey("inbox", &c.Inbox).means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
 		notifyKey("notify", &c.Notify).means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
 		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
-		mappingKey("patterns", unknownPattern, list),
+		catalogKey("catalog", &c.Catalog).means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
+		patternsKey("patterns", c, list),
 	}
 }
 
@@ -77,10 +104,14 @@ func (p *PatternConfig) keys(known []string) []configKey {
 		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
 		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
 	}
-	if p.Kind == gateway.Planning {
+	switch p.Kind {
+	case gateway.Planning:
 		return append(keys, p.Planning.keys(p, known)...)
+	case gateway.Call:
+		return append(keys, p.callKeys()...)
 	}
 	keys = append(keys,
+		toolListKey("tools", &p.Tools).means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on."),
 		groupKey("allow",
 			namesKey("policy", &p.Policy, known, p.Kind).means("What a plan, route or action may name; [] is nothing. A name that does not exist is a warning."),
 			namesKey("execution", &p.Execution, known, p.Kind).means("What may be called; [] is nothing."),
@@ -156,7 +187,7 @@ func mappingKey(name string, unknown func(key string, known []string) Fault, key
 func versionKey() configKey {
 	const reads = 1
 	return configKey{
-		name: "version", numeric: true, takes: numberText(reads),
+		name: "version", numeric: true, takes: numberText(reads), form: map[string]any{"const": float64(reads)}, required: "", // its own words say it
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlNumber || n.number != reads {
 				r.faults.add(n.at, path, Fault{Reason: "another version", Got: gotWords(n), Want: "this program reads 1"})
@@ -169,7 +200,7 @@ func versionKey() configKey {
 // fixedKey may be given, and only as it is.
 func fixedKey(name, value string) configKey {
 	return configKey{
-		name: name, takes: value,
+		name: name, takes: value, form: map[string]any{"const": value},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText || n.text != value {
 				r.faults.add(n.at, path, Fault{Reason: "cannot be changed", Got: gotWords(n), Want: "write " + value + " or leave it out"})
@@ -186,7 +217,7 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 		names[i] = string(w)
 	}
 	return configKey{
-		name: name, takes: listed(names),
+		name: name, takes: listed(names), form: map[string]any{"enum": textValues(names)},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if word, ok := r.word(n, path, names); ok {
 				*target = T(word)
@@ -205,6 +236,7 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 func channelsKey(name string, target *map[string]server.Channel) configKey {
 	return configKey{
 		name: name, takes: "a mapping of clients' names to text, structured or both",
+		form: map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlMapping {
 				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
@@ -250,7 +282,7 @@ const maxClientName = 256
 // textKey is any text that check has nothing against. The fault that check returns never repeats the text.
 func textKey(name string, target *string, check func(string) Fault) configKey {
 	return configKey{
-		name: name, takes: "text",
+		name: name, takes: "text", form: textForm,
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlText {
 				r.wrong(n, path, "write text in quotes")
@@ -268,7 +300,7 @@ func textKey(name string, target *string, check func(string) Fault) configKey {
 
 func boolKey(name string, target *bool) configKey {
 	return configKey{
-		name: name, takes: "true or false",
+		name: name, takes: "true or false", form: map[string]any{"type": "boolean"},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlBool {
 				r.wrong(n, path, boolWords(n))
@@ -315,7 +347,7 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 // scaledKey is a number that is kept otherwise than it is written.
 func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
 	return configKey{
-		name: name, numeric: true, takes: b.span(),
+		name: name, numeric: true, takes: b.span(), form: b.form(),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			now, _ := show().(float64)
 			if v, ok := r.number(n, path, b, now); ok {
@@ -329,7 +361,7 @@ func scaledKey(name string, b bounds, show func() any, set func(float64)) config
 // namesKey is a list of names of tools; one that is not known is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
 	return configKey{
-		name: name, takes: "a list of names",
+		name: name, takes: "a list of names", form: listForm(nameForm),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if names, ok := r.names(n, path, known, kind); ok {
 				*target = names

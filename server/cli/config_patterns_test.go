@@ -11,7 +11,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"own pattern": {
 			"version: 1\npatterns: {order_desk: {kind: routing}}\n",
-			"pg.yaml:2:12: patterns.order_desk: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
+			"pg.yaml:2:31: patterns.order_desk.kind: own patterns of kind routing come with a later version; write call",
 		},
 		"other kind": {
 			"version: 1\npatterns: {route_ticket: {kind: supervisor}}\n",
@@ -83,7 +83,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"params elsewhere": {
 			"version: 1\npatterns: {route_ticket: {params: {auto_refund_limit_usd: 1}}}\n",
-			"pg.yaml:2:27: patterns.route_ticket.params: unknown key; write kind, enabled, budget or allow",
+			"pg.yaml:2:27: patterns.route_ticket.params: unknown key; write kind, enabled, budget, tools or allow",
 		},
 		"unknown param": {
 			"version: 1\npatterns: {supervised_refund: {params: {auto_refund_limit: 1}}}\n",

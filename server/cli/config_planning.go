@@ -13,8 +13,6 @@ import (
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
 type PlanningConfig struct {
-	// Tools are both allowlists. PatternConfig.Policy and Execution narrow them; there nil does not.
-	Tools []string
 	// Require says which plans a person approves whole before anything of them runs.
 	Require patterns.RequireApproval
 	// Model and Temperature lie over those of [LLMConfig]; "" and nil do not.
@@ -32,7 +30,7 @@ const (
 // keys are those of spec/config.md section 7 that come with planning; known are the tools that there are.
 func (c *PlanningConfig) keys(p *PatternConfig, known []string) []configKey {
 	return []configKey{
-		namesKey("tools", &c.Tools, known, p.Kind).means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too."),
+		toolListKey("tools", &p.Tools).means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too."),
 		groupKey("allow",
 			narrowKey("policy", &p.Policy, known, p.Kind).means("Narrows tools for what a plan may name. Not set: all of them; [] is nothing."),
 			narrowKey("execution", &p.Execution, known, p.Kind).means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
@@ -64,7 +62,7 @@ func (p PatternConfig) allows() (policy, execution []string) {
 	if p.Kind != gateway.Planning {
 		return p.Policy, p.Execution
 	}
-	return allowed(p.Planning.Tools, p.Policy), allowed(p.Planning.Tools, p.Execution)
+	return allowed(p.Tools, p.Policy), allowed(p.Tools, p.Execution)
 }
 
 // narrowKey is a namesKey that may be not set, which is shown as null.
@@ -251,7 +249,7 @@ func (r *configReader) acrossPlanning(c *Config) {
 		}{{"policy", p.Policy}, {"execution", p.Execution}} {
 			path := here.key("allow").key(list.name)
 			for at, tool := range list.tools {
-				if slices.Contains(demoTools, tool) && !slices.Contains(p.Planning.Tools, tool) {
+				if slices.Contains(demoTools, tool) && !slices.Contains(p.Tools, tool) {
 					r.faults.warn(r.places[path.String()], path.item(at), Fault{Reason: tool + " is not among tools", Want: "write it in " + here.key("tools").String() + " too"})
 				}
 			}

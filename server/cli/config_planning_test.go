@@ -44,8 +44,9 @@ patterns:
 	b.MaxToolCalls, b.MaxLLMCalls, b.MaxTokens, b.MaxCallsPerTool = 9, 8, 7, 6
 	b.MaxTime, b.SubtaskTimeout = time.Second/2, time.Second/4
 	want.Execution = []string{}
+	want.Tools = []string{"sales_worker", "issue_refund"}
 	want.Planning = PlanningConfig{
-		Tools: []string{"sales_worker", "issue_refund"}, Require: patterns.RequireWrite, Model: "small", Temperature: &half,
+		Require: patterns.RequireWrite, Model: "small", Temperature: &half,
 		Instructions: `Say {{/* why */}}{{"{{"}}it}} briefly.`,
 	}
 	want.Approver.Kind, want.Approver.Least = patterns.RejectApprover, gateway.SignedAssurance
@@ -67,11 +68,11 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 	testFaults(t, map[string]faultCase{
 		"a pattern of one's own": {
 			"version: 1\npatterns: {errand: {kind: planning}}\n",
-			"pg.yaml:2:12: patterns.errand: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
+			"pg.yaml:2:27: patterns.errand.kind: own patterns of kind planning come with a later version; write call",
 		},
 		"one of its tools": {
 			"version: 1\npatterns: {plan_execute: {}}\n",
-			"pg.yaml:2:12: patterns.plan_execute: unknown pattern; patterns of your own come with a later version; write run_task_decomposition, run_orchestrator, route_ticket, supervised_refund or plan",
+			"pg.yaml:2:26: patterns.plan_execute.kind: missing; write kind: call",
 		},
 		"another kind":           {plan("kind: routing"), `pg.yaml:2:25: patterns.plan.kind: got "routing"; write planning or leave it out`},
 		"nothing at once":        {plan("budget: {max_concurrent: 0}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 0; write a whole number from 1 to 256"},

@@ -16,10 +16,23 @@ type configReader struct {
 	faults *configFaults
 	places map[string]place         // of the values read last, by path
 	home   func(path string) string // replaces ~/; nil: it is not replaced
+	root   *yamlNode                // of the file that was read last
+	// strange are names of allow lists that the embedded default does not have; the file may.
+	strange []strangeName
+}
+
+// strangeName is a name in an allow list, and where it stands.
+type strangeName struct {
+	at    place
+	path  *keyPath
+	name  string
+	known []string
+	kind  gateway.Kind
 }
 
 // file reads a whole file.
 func (r *configReader) file(root *yamlNode, keys []configKey) {
+	r.root = root
 	if root.kind == yamlBad {
 		return
 	}
@@ -38,9 +51,25 @@ func (r *configReader) file(root *yamlNode, keys []configKey) {
 
 // group reads a mapping by its keys. At the root keys that begin with x- are free.
 func (r *configReader) group(n *yamlNode, path *keyPath, keys []configKey, unknown func(string, []string) Fault) {
+	if r.members(n, path, keys, unknown) {
+		r.missing(n, path, keys)
+	}
+}
+
+// missing finds the keys that may not be left out.
+func (r *configReader) missing(n *yamlNode, path *keyPath, keys []configKey) {
+	for _, k := range keys {
+		if m := n.member(k.name); k.required != "" && (m == nil || m.kind == yamlNull) {
+			r.faults.add(n.at, path.key(k.name), Fault{Reason: "missing", Want: k.required})
+		}
+	}
+}
+
+// members reads those keys of a mapping that are there; false where it is none.
+func (r *configReader) members(n *yamlNode, path *keyPath, keys []configKey, unknown func(string, []string) Fault) bool {
 	if n.kind != yamlMapping {
 		r.wrong(n, path, "write a mapping with "+listed(keyNames(keys)))
-		return
+		return false
 	}
 	for _, m := range n.members {
 		below := path.key(m.key)
@@ -54,6 +83,17 @@ func (r *configReader) group(n *yamlNode, path *keyPath, keys []configKey, unkno
 			keys[at].read(r, m.value, below)
 		}
 	}
+	return true
+}
+
+// member is the value of a key; nil where there is none.
+func (n *yamlNode) member(key string) *yamlNode {
+	for _, m := range n.members {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
 }
 
 func keyNames(keys []configKey) []string {
@@ -68,22 +108,6 @@ func unknownKey(key string, known []string) Fault {
 	f := Fault{Reason: "unknown key", DidYouMean: gateway.Near(key, known)}
 	if f.DidYouMean == "" {
 		f.Want = "write " + listed(known)
-	}
-	return f
-}
-
-// unknownLLMKey also tells who wrote the key into the file where it belongs.
-func unknownLLMKey(key string, known []string) Fault {
-	if key == "api_key" {
-		return Fault{Reason: "unknown key", Want: "set " + keyVariable + " instead"}
-	}
-	return unknownKey(key, known)
-}
-
-func unknownPattern(name string, known []string) Fault {
-	f := Fault{Reason: "unknown pattern", DidYouMean: gateway.Near(name, known)}
-	if f.DidYouMean == "" {
-		f.Want = "patterns of your own come with a later version; write " + listed(known)
 	}
 	return f
 }
@@ -118,6 +142,7 @@ type bounds struct {
 	whole    bool
 	noun     string // a number of seconds; empty means a number, or a whole one
 	seconds  bool
+	above    bool // min itself is out of range
 }
 
 func (b bounds) words() string {
@@ -133,6 +158,9 @@ func (b bounds) words() string {
 // span words the bounds: a whole number from 0 to 10.
 func (b bounds) span() string {
 	from := b.words() + " from " + numberText(b.min)
+	if b.above {
+		from = b.words() + " above " + numberText(b.min)
+	}
 	if math.IsInf(b.max, 1) {
 		return from + " on"
 	}
@@ -149,7 +177,7 @@ func (r *configReader) number(n *yamlNode, path *keyPath, b bounds, now float64)
 	switch {
 	case b.whole && n.number != math.Trunc(n.number):
 		reason = "not whole"
-	case n.number < b.min || n.number > b.max:
+	case n.number < b.min || n.number > b.max || b.above && n.number == b.min:
 		reason = "out of range"
 	default:
 		return n.number, true
@@ -235,7 +263,7 @@ func (r *configReader) names(n *yamlNode, path *keyPath, known []string, kind ga
 			r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: "write a name: 1 to 64 letters, digits, _ and -"})
 			ok = false
 		case !slices.Contains(known, item.text):
-			r.faults.warn(item.at, at, unknownName(item.text, known, kind))
+			r.strange = append(r.strange, strangeName{item.at, at, item.text, known, kind})
 			fallthrough
 		default:
 			names = append(names, item.text)

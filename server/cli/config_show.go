@@ -12,28 +12,48 @@ import (
 // JSON is the effective configuration as one indented document, the key as a reference to where it stands.
 func (c Config) JSON() []byte {
 	var out bytes.Buffer
-	_ = json.Indent(&out, ijson.Canonical(c.value()), "", "  ") // canonical JSON is JSON
+	_ = json.Indent(&out, ijson.Canonical(c.withKey(groupValue(c.keys(nil), configKey.shown))), "", "  ") // canonical JSON is JSON
 	out.WriteByte('\n')
 	return out.Bytes()
 }
 
-// value is the effective configuration as a decoded value. Secrets are in it as references only.
-func (c Config) value() map[string]any {
-	root := groupValue(c.keys(nil))
-	if group, ok := root["llm"].(map[string]any); ok && c.LLM.APIKey.Set() {
+// value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
+func (c Config) value() map[string]any { return c.withKey(groupValue(c.keys(nil), configKey.kept)) }
+
+// withKey puts in where the model's key stands, if there is one.
+func (c Config) withKey(root map[string]any) map[string]any {
+	group, ok := root["llm"].(map[string]any)
+	switch {
+	case !ok:
+	case c.LLM.APIKey.Set() && !c.LLM.Key.Set():
 		group["api_key"] = secretReference()
+	case !c.LLM.Key.Set():
+		delete(group, "api_key")
 	}
 	return root
 }
 
-func groupValue(keys []configKey) map[string]any {
+// shown is the value in force as people read it.
+func (k configKey) shown() any { return k.show() }
+
+// kept is the value in force as a snapshot has it.
+func (k configKey) kept() any {
+	if k.keep != nil {
+		return k.keep()
+	}
+	return k.show()
+}
+
+func groupValue(keys []configKey, of func(configKey) any) map[string]any {
 	group := make(map[string]any, len(keys))
 	for _, k := range keys {
-		switch v := k.show().(type) {
+		switch v := of(k).(type) {
 		case []configKey:
-			group[k.name] = groupValue(v)
+			group[k.name] = groupValue(v, of)
 		case []string:
 			group[k.name] = textValues(v)
+		case json.RawMessage:
+			group[k.name] = rawValue(v)
 		default:
 			group[k.name] = v
 		}
@@ -55,13 +75,19 @@ func (c Config) YAML() []byte {
 	var out bytes.Buffer
 	notes := map[string]string{"llm.provider": "in force: " + c.LLM.Resolved()}
 	if c.LLM.APIKey.Set() {
-		notes["llm.provider"] += "; api_key: " + c.LLM.APIKey.String() + " from " + keyVariable
+		from := keyVariable
+		if c.LLM.Key.Set() {
+			from = c.LLM.Key.String()
+		}
+		notes["llm.provider"] += "; api_key: " + c.LLM.APIKey.String() + " from " + from
 	}
-	writeYAML(&out, c.keys(nil), nil, notes)
+	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
 	return out.Bytes()
 }
 
-func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, notes map[string]string) {
+// writeYAML writes keys as a file, each value with its note. What holds nothing is written as such: a mapping without
+// members in YAML is null.
+func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, note func(path string, value any) string) {
 	depth := 0
 	for p := path; p != nil; p = p.up {
 		depth++
@@ -69,15 +95,18 @@ func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, notes map[str
 	for _, k := range keys {
 		below := path.key(k.name)
 		out.WriteString(strings.Repeat("  ", depth) + yamlWord(k.name) + ":")
-		if group, ok := k.show().([]configKey); ok {
+		value := k.show()
+		if group, ok := value.([]configKey); ok && len(group) > 0 {
 			out.WriteByte('\n')
-			writeYAML(out, group, below, notes)
+			writeYAML(out, group, below, note)
 			continue
+		} else if ok {
+			value = map[string]any{}
 		}
 		out.WriteByte(' ')
-		writeYAMLValue(out, k.show())
-		if note := notes[below.String()]; note != "" {
-			out.WriteString("  # " + note)
+		writeYAMLValue(out, value)
+		if words := note(below.String(), value); words != "" {
+			out.WriteString("  # " + words)
 		}
 		out.WriteByte('\n')
 	}
@@ -93,6 +122,8 @@ func writeYAMLValue(out *bytes.Buffer, v any) {
 			words[i] = yamlWord(item)
 		}
 		out.WriteString("[" + strings.Join(words, ", ") + "]")
+	case json.RawMessage:
+		out.Write(v)
 	default:
 		out.Write(ijson.Canonical(v))
 	}

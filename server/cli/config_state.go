@@ -37,7 +37,7 @@ const redactWant = "write a pointer such as /args/card, /result/*/email, /input/
 // redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
 func redactKey(name string, target *[]string) configKey {
 	return configKey{
-		name: name, takes: "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`",
+		name: name, takes: "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", form: listForm(textForm),
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlList {
 				r.wrong(n, path, "write a list, [] for none")

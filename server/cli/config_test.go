@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ import (
 
 // sameConfig compares configurations; secrets by what they hold.
 func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
 }
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.
@@ -33,8 +34,8 @@ func TestEmbeddedDefault(t *testing.T) {
 		t.Fatalf("LoadConfig() = path %q, warnings %v, error %v; want the embedded default", loaded.Path, warnings, err)
 	}
 	want := Config{
-		LLM:    LLMConfig{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
-		Demo:   demo.Config{DelayFactor: 1},
+		LLM:  LLMConfig{Provider: "auto", Model: "gpt-4.1-mini", Timeout: time.Minute, MaxRetries: 2},
+		Demo: demo.Config{DelayFactor: 1}, DemoEnabled: "auto",
 		Log:    LogConfig{Format: "text"},
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
 		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
@@ -45,7 +46,7 @@ func TestEmbeddedDefault(t *testing.T) {
 	for i, name := range builtinNames {
 		p := PatternConfig{
 			Name: name, Kind: builtinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(builtinKinds[name]),
-			Policy: tools[i], Execution: tools[i],
+			Policy: tools[i], Execution: tools[i], Tools: tools[i],
 		}
 		if name == "supervised_refund" {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
@@ -53,7 +54,7 @@ func TestEmbeddedDefault(t *testing.T) {
 			p.Approver = patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
 		}
 		if name == "plan" {
-			p.Planning = PlanningConfig{Tools: demo.ReadTools, Require: patterns.RequireNone}
+			p.Planning, p.Tools = PlanningConfig{Require: patterns.RequireNone}, demo.ReadTools
 			p.Approver = want.Patterns[3].Approver
 		}
 		want.Patterns = append(want.Patterns, p)

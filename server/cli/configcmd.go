@@ -14,23 +14,18 @@ func (a *app) configCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(&cobra.Command{
+	origin := false
+	show := &cobra.Command{
 		Use:   "show",
 		Short: "Print the effective configuration, secrets masked",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			loaded, err := a.load()
-			if err != nil {
-				return err
-			}
-			text := loaded.YAML()
-			if a.json {
-				text = loaded.JSON()
-			}
-			_, err = a.out.Write(text)
-			return err
-		},
-	}, &cobra.Command{
+		Long: "Prints the configuration in force as a file that loads to the same. A secret is shown as the reference to where it\n" +
+			"stands, never its value. With --origin each value says where it comes from: a flag, a variable, FILE:LINE or default.",
+		Example: "  patterngate config show\n  patterngate config show --origin\n  patterngate config show --origin --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.showConfig(origin) },
+	}
+	show.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	cmd.AddCommand(show, &cobra.Command{
 		Use:   "path",
 		Short: "Print the path of the configuration file",
 		Args:  cobra.NoArgs,
@@ -47,6 +42,24 @@ func (a *app) configCommand() *cobra.Command {
 		},
 	})
 	return cmd
+}
+
+func (a *app) showConfig(origin bool) error {
+	loaded, err := a.load()
+	if err != nil {
+		return err
+	}
+	switch {
+	case origin && a.json:
+		return printJSON(a.out, loaded.origins())
+	case origin:
+		_, err = a.out.Write(loaded.originYAML())
+	case a.json:
+		_, err = a.out.Write(loaded.JSON())
+	default:
+		_, err = a.out.Write(loaded.YAML())
+	}
+	return err
 }
 
 // configFault is a configuration that does not load: every fault by place, then the exit code of usage.

@@ -127,14 +127,14 @@ func newModel(c LLMConfig) (patterns.Model, error) {
 // newSpec declares a built-in pattern as it is configured.
 func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: builtinTools[p.Kind], Budget: p.Budget, Reviewer: p.reviewer(), Approver: p.Approver, Prompts: llm.Prompts(p.Kind),
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Reviewer: p.reviewer(), Approver: p.Approver, Prompts: llm.Prompts(p.Kind),
 	}
 	s.Policy, s.Execution = p.allows()
 	switch p.Kind {
 	case gateway.Orchestrator:
 		s.Aggregate = patterns.Operations
 	case gateway.Planning:
-		s.Tools, s.Envelope = p.Planning.Tools, p.Planning.Require
+		s.Envelope = p.Planning.Require
 		s.Prompts = instructed(s.Prompts, p.Planning.Instructions)
 	}
 	return s

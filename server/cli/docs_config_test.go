@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/ijson"
 )
 
 // The page of the configuration is the table of keys. A key without a meaning fails here: append .means("...") where
@@ -20,13 +22,24 @@ func TestConfigPage(t *testing.T) {
 		"A flag comes before an environment variable, that before the file, and the file before the default. A list replaces the\n" +
 		"default's list; a key that is `null` is as if absent. Where something is counted, 0 allows none. An unknown key and a wrong\n" +
 		"type are refused with their place and what would have been right; keys that begin with `x-` are free at the top.\n\n" +
-		"The model's key is no key of the file: it is read from `" + keyVariable + "` and shown as `***`.\n\n" +
+		"A secret never stands in the file: what stands there says where it is, `{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` (mode 0600, one\n" +
+		"final line end dropped) or `{secret: {exec: [program, argument]}}` (no shell, 5 s, 64 KiB, run by serve and call only). Text is refused\n" +
+		"where only a secret can stand: in the headers Authorization, Cookie and Proxy-Authorization, in a URL's user part, and in headers,\n" +
+		"variables, query parameters, `fix` and flags whose name contains token, secret, password, passwd, api_key, apikey, private_key or\n" +
+		"credential (in any case, - as _). The model's key is read from `" + keyVariable + "` where `llm.api_key` names no other place, and shown as `***`.\n\n" +
+		"`patterngate validate FILE` says everything that is wrong with a file, with its place; `patterngate schema` prints its JSON schema, by\n" +
+		"which an editor completes it: `# yaml-language-server: $schema=./patterngate.schema.json` as its first line. `patterngate config show\n" +
+		"--origin` says where each value in force comes from. A path starts at the file's directory, `~/` at home.\n\n" +
+		"A server whose arguments, directory, `fix` or `bound` name a directory with the configuration, the lock or the state file in it is\n" +
+		"refused: what can write there can switch the gate off. What a server can reach beyond what is written nobody can see.\n\n" +
 		"Runs are recorded in a state file and outlive the program. It is `state.db` in the state directory: `$XDG_STATE_HOME/patterngate` or\n" +
 		"`~/.local/state/patterngate`, on macOS `~/Library/Application Support/patterngate`, on Windows `%LOCALAPPDATA%\\patterngate`. The\n" +
 		"directory is made for this user alone; one that others may write to, or a file that others may read, is refused. Several programs may\n" +
 		"share the file. The model's key is never in it.\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestConfigPage -update`).\n")
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))
+	own := newCall("NAME", Position{})
+	configTable(t, &b, "`patterns.NAME`, of your own", (*keyPath)(nil).key("patterns").key("NAME"), own.keys(nil))
 	fresh(t, "config.md", b.String())
 }
 
@@ -52,8 +65,12 @@ func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []c
 	for _, k := range keys {
 		at, whole := here.key(k.name), above.key(k.name)
 		group, isGroup := k.show().([]configKey)
-		if isGroup && k.meaning == "" {
+		if isGroup && k.meaning == "" && k.below == nil {
 			configRows(t, b, at, whole, group)
+			continue
+		}
+		if k.below != nil {
+			belowRows(t, b, k, at, whole)
 			continue
 		}
 		if k.meaning == "" || k.takes == "" || strings.ContainsAny(k.meaning, "|\n") {
@@ -69,8 +86,27 @@ func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []c
 	}
 }
 
+// belowRows writes the keys of a mapping that is not always there, or of an entry of one.
+func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *keyPath) {
+	takes := "a mapping"
+	if k.entries {
+		takes = "a mapping of names to entries"
+	}
+	if k.meaning == "" {
+		t.Errorf("the key %s means nothing; append .means(\"...\")", whole)
+	}
+	fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, takes, map[bool]string{true: "required", false: "not set"}[k.required != ""], k.meaning)
+	if k.entries {
+		at, whole = at.key("NAME"), whole.key("NAME")
+	}
+	configRows(t, b, at, whole, k.below())
+}
+
 // defaultWords is a key's value in the embedded default.
 func defaultWords(k configKey) string {
+	if k.required != "" {
+		return "required"
+	}
 	switch v := k.show().(type) {
 	case nil:
 		if k.numeric {
@@ -95,6 +131,8 @@ func defaultWords(k configKey) string {
 		return strings.Join(words, ", ")
 	case float64:
 		return numberText(v)
+	case map[string]any, []any:
+		return "`" + string(ijson.Canonical(v)) + "`"
 	}
 	return fmt.Sprint(k.show())
 }

@@ -127,7 +127,7 @@ func droppedIn(schema any, at string) string {
 	}
 	for _, k := range schemaMaps {
 		members, _ := here[k].(map[string]any)
-		for _, name := range sortedNames(members) {
+		for _, name := range memberNames(members) {
 			if found := droppedIn(members[name], at+"/"+k+"/"+name); found != "" {
 				return found
 			}
@@ -147,8 +147,8 @@ func droppedIn(schema any, at string) string {
 	return ""
 }
 
-// sortedNames are the members' names in order, so that the first fault is always the same.
-func sortedNames(members map[string]any) []string {
+// memberNames are the members' names in order, so that the first fault is always the same.
+func memberNames(members map[string]any) []string {
 	names := make([]string, 0, len(members))
 	for name := range members {
 		names = append(names, name)

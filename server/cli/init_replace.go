@@ -21,7 +21,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 	if err := file.write(importedText(from.title(), lock.pin(), servers)); err != nil {
 		return initReport{}, fault("init", err)
 	}
-	kept, err := a.acceptImported(lock, servers)
+	kept, err := acceptImported(lock, servers)
 	if err != nil {
 		return initReport{}, fault("init: the lock", errors.Join(err, file.takeBack()))
 	}

@@ -159,7 +159,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	}
 	v := yamlOf(t, file)
 	servers, _ := at(v, "catalog", "servers").(map[string]any)
-	if got := strings.Join(sortedNames(servers), " "); got != "dies gone my_crm" {
+	if got := strings.Join(memberNames(servers), " "); got != "dies gone my_crm" {
 		t.Fatalf("the servers are %s, want dies gone my_crm\n%s", got, file)
 	}
 	wantTools := map[string]any{

@@ -47,7 +47,7 @@ func TestSnapshotIsExact(t *testing.T) {
 
 // determining is what of a configuration a run goes by.
 func determining(c Config) Config {
-	d := Config{Demo: c.Demo, Patterns: c.Patterns, Redact: c.redacted()}
+	d := Config{Demo: c.Demo, DemoEnabled: c.DemoEnabled, Catalog: c.Catalog, Patterns: c.Patterns, Redact: c.redacted()}
 	d.Wait.Caller = c.Wait.Caller
 	if d.LLM.Provider = c.LLM.Resolved(); d.LLM.Provider == "openai" {
 		d.LLM = c.LLM

@@ -1,0 +1,365 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// lockName is the lock beside a file that names no other.
+const lockName = "patterngate.lock"
+
+// acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
+// patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
+func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
+	c := &loaded.Config
+	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
+		c.Catalog.Pin = r.absolute(&yamlNode{kind: yamlText, text: lockName, at: place{source: loaded.Path, line: 1, column: 1}})
+	}
+	r.acrossNames(c)
+	r.acrossLinks(c)
+	r.acrossReach(c)
+	r.acrossAllow(c)
+	r.acrossPrograms(c, environ)
+	r.acrossSecrets(c, environ)
+	r.acrossLock(c)
+	r.acrossDirectories(loaded)
+}
+
+// acrossNames finds two tools of one name, and names that have a meaning of their own.
+func (r *configReader) acrossNames(c *Config) {
+	owner := map[string]string{}
+	if c.DemoOn() {
+		for _, name := range demoTools {
+			owner[name] = "the demo"
+		}
+	}
+	for _, t := range c.Catalog.tools() {
+		at := r.keyAt(t.named)
+		before, taken := owner[t.Name]
+		switch {
+		case slices.Contains(takenNames, t.Name):
+			r.faults.add(at, t.named, Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
+		case taken && t.named != t.path:
+			r.faults.add(at, t.named, Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
+		case taken && t.server == "http":
+			r.faults.add(at, t.named, Fault{Reason: "also a tool of " + before, Want: "write another name"})
+		case taken:
+			r.faults.add(at, t.named, Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
+		default:
+			owner[t.Name] = t.server
+		}
+	}
+	tools := (*keyPath)(nil).key("patterns")
+	for _, p := range c.Patterns {
+		if path := tools.key(p.Name); p.own() && isOurTool(p.Name) {
+			r.faults.add(r.keyAt(path), path, Fault{Reason: "also a tool of this server", Want: "write another name"})
+		}
+	}
+	expose := (*keyPath)(nil).key("catalog").key("expose")
+	for i, name := range c.Catalog.Expose {
+		path := expose.item(i)
+		_, named := c.Pattern(name)
+		switch {
+		case named:
+			r.faults.add(r.at(path), path, Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
+		case slices.Contains(c.Catalog.Expose[:i], name):
+			r.faults.add(r.at(path), path, Fault{Reason: name + " is named twice", Want: "leave one out"})
+		case isOurTool(name):
+			r.faults.add(r.at(path), path, Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
+		}
+	}
+}
+
+// isOurTool reports the name of an MCP tool that is there without the file.
+func isOurTool(name string) bool {
+	if slices.Contains(reservedTools, name) {
+		return true
+	}
+	kind, known := kindNamed(name)
+	return known && kind == gateway.Planning
+}
+
+// toolLink is a place that names a tool.
+type toolLink struct {
+	path *keyPath
+	name string
+}
+
+// links are the places of a pattern that name tools which it has.
+func (p PatternConfig) links() []toolLink {
+	here := (*keyPath)(nil).key("patterns").key(p.Name)
+	if p.Kind == gateway.Call {
+		return []toolLink{{here.key("tool"), p.Tool}}
+	}
+	list := make([]toolLink, len(p.Tools))
+	for i, name := range p.Tools {
+		list[i] = toolLink{here.key("tools").item(i), name}
+	}
+	return list
+}
+
+// acrossLinks finds tools that are named and not declared.
+func (r *configReader) acrossLinks(c *Config) {
+	known := c.ToolNames()
+	var links []toolLink
+	for _, p := range c.Patterns {
+		switch {
+		case !p.Enabled:
+		case p.Kind == gateway.Planning && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
+			for _, l := range p.links() {
+				if !slices.Contains(known, l.name) {
+					r.faults.warn(r.at(l.path), l.path, unknownName(l.name, known, p.Kind))
+				}
+			}
+		default:
+			links = append(links, p.links()...)
+		}
+	}
+	for i, name := range c.Catalog.Expose {
+		links = append(links, toolLink{(*keyPath)(nil).key("catalog").key("expose").item(i), name})
+	}
+	declared := c.Catalog.tools()
+	for _, t := range declared {
+		if t.Reconcile != nil {
+			links = append(links, toolLink{t.path.key("reconcile").key("tool"), t.Reconcile.Tool})
+		}
+	}
+	for _, l := range links {
+		if l.name != "" && !slices.Contains(known, l.name) {
+			r.faults.add(r.at(l.path), l.path, noTool(l.name, known))
+		}
+	}
+	for _, t := range declared {
+		r.reconciled(t, declared, c)
+	}
+}
+
+// reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
+func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
+	if t.Reconcile == nil {
+		return
+	}
+	path := t.path.key("reconcile")
+	at := slices.IndexFunc(declared, func(other catalogTool) bool { return other.Name == t.Reconcile.Tool })
+	if at < 0 {
+		return
+	}
+	if effect := declared[at].Effect; effect != catalog.Read && effect != "" {
+		r.faults.add(r.at(path.key("tool")), path.key("tool"), Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
+	}
+	for i := range c.Catalog.HTTP {
+		h := &c.Catalog.HTTP[i]
+		if h.Name != t.Reconcile.Tool {
+			continue
+		}
+		input, _ := rawValue(h.Input).(map[string]any)
+		for _, arg := range t.Reconcile.Args {
+			if _, known := input[arg.Name]; known {
+				continue
+			}
+			below := path.key("args").key(arg.Name)
+			f := Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, sortedNames(input))}
+			if len(input) > 0 {
+				f.Reason += " (" + strings.Join(sortedNames(input), ", ") + ")"
+			}
+			r.faults.add(r.keyAt(below), below, f)
+		}
+	}
+}
+
+// acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
+func (r *configReader) acrossReach(c *Config) {
+	effects := map[string]catalog.Effect{}
+	for _, t := range c.Catalog.tools() {
+		effects[t.Name] = t.Effect
+	}
+	for _, p := range c.Patterns {
+		if !p.Enabled {
+			continue
+		}
+		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		r.mixed(p, here, effects)
+		acts := r.acts(p.links(), effects)
+		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
+			r.faults.add(r.at(simulated), simulated, Fault{
+				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]]), Want: "write inbox or reject",
+			})
+		}
+	}
+	expose := (*keyPath)(nil).key("catalog").key("expose")
+	var links []toolLink
+	for i, name := range c.Catalog.Expose {
+		links = append(links, toolLink{expose.item(i), name})
+	}
+	r.acts(links, effects)
+}
+
+// mixed refuses a pattern with tools of the demo and of the file.
+func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]catalog.Effect) {
+	demo, real := "", ""
+	for _, l := range p.links() {
+		if _, declared := effects[l.name]; declared {
+			real = cmp.Or(real, l.name)
+		} else if slices.Contains(demoTools, l.name) {
+			demo = cmp.Or(demo, l.name)
+		}
+	}
+	if path := here.key("tools"); demo != "" && real != "" {
+		r.faults.add(r.at(path), path, Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
+	}
+}
+
+// acts are the tools among links that change something real, which no policy judges: one that destroys is a fault, one that
+// writes a warning.
+func (r *configReader) acts(links []toolLink, effects map[string]catalog.Effect) (names []string) {
+	for _, l := range links {
+		switch effects[l.name] {
+		case catalog.Destructive:
+			r.faults.add(r.at(l.path), l.path, Fault{Reason: l.name + " is destructive, and no policy judges it", Want: "leave it out; policies come with a later version"})
+		case catalog.Write:
+			r.faults.warn(r.at(l.path), l.path, Fault{Reason: l.name + " writes, and no policy judges it", Want: "the allowlists alone decide"})
+		default:
+			continue
+		}
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// acrossAllow warns of names in allow lists that narrow nothing.
+func (r *configReader) acrossAllow(c *Config) {
+	known := c.ToolNames()
+	for _, s := range r.strange {
+		pattern := patternOf(s.path)
+		p, ok := c.Pattern(pattern)
+		_, said := r.places[(*keyPath)(nil).key("patterns").key(pattern).key("tools").String()]
+		switch {
+		case ok && (said || !c.DemoOn()) && slices.Contains(p.Tools, s.name):
+		case ok && said && slices.Contains(known, s.name):
+			r.faults.warn(s.at, s.path, Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
+		case ok && (said || !c.DemoOn()):
+			r.faults.warn(s.at, s.path, unknownName(s.name, known, s.kind))
+		default:
+			r.faults.warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
+		}
+	}
+}
+
+// patternOf is the pattern in which a path of patterns.NAME lies.
+func patternOf(path *keyPath) string {
+	for p := path; p != nil; p = p.up {
+		if p.up != nil && p.up.up == nil {
+			return p.step
+		}
+	}
+	return ""
+}
+
+// acrossPrograms looks for the servers' programs.
+func (r *configReader) acrossPrograms(c *Config, environ []string) {
+	c.Catalog.findCommands(environ)
+	for _, s := range c.Catalog.Servers {
+		if !s.Enabled || s.Stdio == nil || s.Stdio.Path != "" || s.Stdio.Command == "" {
+			continue
+		}
+		path := (*keyPath)(nil).key("catalog").key("servers").key(s.Name).key("stdio").key("command")
+		if _, f := findProgram(s.Stdio.Command, lookup(environ, "PATH")); f.Reason != "" {
+			r.faults.add(r.at(path), path, f)
+		}
+	}
+}
+
+// acrossSecrets warns of references that lead nowhere. Nothing is read or run.
+func (r *configReader) acrossSecrets(c *Config, environ []string) {
+	warn := func(s SecretRef, path *keyPath) {
+		if why := s.nowhere(environ); s.Set() && why != "" {
+			r.faults.warn(r.at(path), path, Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
+		}
+	}
+	root := (*keyPath)(nil).key("catalog")
+	if key := (*keyPath)(nil).key("llm").key("api_key"); c.LLM.Key.Set() {
+		warn(c.LLM.Key, key)
+	}
+	for _, s := range c.Catalog.Servers {
+		if !s.Enabled {
+			continue
+		}
+		here := root.key("servers").key(s.Name)
+		if s.Stdio != nil {
+			for i, v := range s.Stdio.Args {
+				warn(v.Secret, here.key("stdio").key("args").item(i))
+			}
+			for _, e := range s.Stdio.Env {
+				warn(e.Secret, here.key("stdio").key("env").key(e.Name))
+			}
+		}
+		if s.HTTP != nil {
+			for _, h := range s.HTTP.Headers {
+				warn(h.Secret, here.key("http").key("headers").key(h.Name))
+			}
+		}
+		for _, t := range s.Tools {
+			for _, v := range t.Fix {
+				if t.Enabled {
+					warn(v.Secret, here.key("tools").key(t.Upstream).key("fix").key(v.Name))
+				}
+			}
+		}
+	}
+	for _, t := range c.Catalog.HTTP {
+		if !t.Enabled {
+			continue
+		}
+		request := root.key("http").key(t.Name).key("request")
+		for _, h := range t.Request.Headers {
+			warn(h.Secret, request.key("headers").key(h.Name))
+		}
+		for _, q := range t.Request.Query {
+			warn(q.Secret, request.key("query").key(q.Name))
+		}
+	}
+}
+
+// acrossLock refuses a lock that everyone may write, or put in its place. One that is not there yet holds every tool.
+func (r *configReader) acrossLock(c *Config) {
+	if c.Catalog.Pin == "" {
+		return
+	}
+	path := (*keyPath)(nil).key("catalog").key("pin")
+	info, err := os.Stat(c.Catalog.Pin)
+	var f Fault
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		dir, err := os.Stat(filepath.Dir(c.Catalog.Pin))
+		if err != nil {
+			f = Fault{Reason: "no directory " + quoted(filepath.Dir(c.Catalog.Pin)), Want: "write the path of a file in one that is there"}
+		} else {
+			f = openToAll(c.Catalog.Pin, privateFile{dir})
+		}
+	case err != nil:
+		f = cannotRead(err)
+	case info.IsDir():
+		f = Fault{Reason: "a directory", Want: "write the path of a file"}
+	default:
+		f = openToAll(c.Catalog.Pin, info)
+	}
+	if f.Reason != "" {
+		f.Reason = "the lock " + c.Catalog.Pin + ": " + f.Reason
+		r.faults.add(r.at(path), path, f)
+	}
+}
+
+// privateFile stands for a file that is not there yet.
+type privateFile struct{ fs.FileInfo }
+
+// Mode implements [fs.FileInfo].
+func (privateFile) Mode() fs.FileMode { return 0o600 }

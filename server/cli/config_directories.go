@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// guarded are the files with which a server must not be let alone: who changes them switches the gate off.
+type guarded struct {
+	what string // the configuration
+	path string // whole, its links resolved
+}
+
+func (l *LoadedConfig) guarded() []guarded {
+	var list []guarded
+	for _, g := range []guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}} {
+		if g.path == "" || g.path == memoryState {
+			continue
+		}
+		if whole, err := filepath.Abs(g.path); err == nil {
+			list = append(list, guarded{g.what, filepath.Clean(whole)})
+			if real := resolved(whole); real != filepath.Clean(whole) {
+				list = append(list, guarded{g.what, real})
+			}
+		}
+	}
+	return list
+}
+
+// resolved is a path without links, as far as it exists.
+func resolved(path string) string {
+	path = filepath.Clean(path)
+	rest := ""
+	for at := path; ; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return path
+		}
+		rest, at = filepath.Join(filepath.Base(at), rest), up
+	}
+}
+
+// acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
+// configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
+func (r *configReader) acrossDirectories(l *LoadedConfig) {
+	files := l.guarded()
+	if len(files) == 0 {
+		return
+	}
+	root := (*keyPath)(nil).key("catalog").key("servers")
+	for _, s := range l.Catalog.Servers {
+		if !s.Enabled {
+			continue
+		}
+		here := root.key(s.Name)
+		refuse := func(path *keyPath, text, dir string) {
+			if g, dir := r.holds(files, text, dir); g.what != "" {
+				r.faults.add(r.at(path), path, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+			}
+		}
+		if s.Stdio != nil {
+			for i, v := range s.Stdio.Args {
+				refuse(here.key("stdio").key("args").item(i), v.Text, s.Stdio.Dir)
+			}
+			for _, e := range s.Stdio.Env {
+				refuse(here.key("stdio").key("env").key(e.Name), e.Text, "")
+			}
+			refuse(here.key("stdio").key("dir"), s.Stdio.Dir, "")
+		}
+		for _, t := range s.Tools {
+			if !t.Enabled {
+				continue
+			}
+			tool := here.key("tools").key(t.Upstream)
+			for _, v := range t.Fix {
+				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, "") })
+			}
+			r.boundDirectories(files, t.Bound, tool.key("bound"))
+		}
+	}
+}
+
+// holds is the first file that lies in a directory which a text names.
+func (r *configReader) holds(files []guarded, text, dir string) (guarded, string) {
+	for _, path := range r.pathsIn(text, dir) {
+		for _, g := range files {
+			if isWithin(g.path, path) || isWithin(g.path, resolved(path)) {
+				return g, path
+			}
+		}
+	}
+	return guarded{}, ""
+}
+
+// pathStart is where a path may begin within an argument: --root=/x, /a:/b, file:///x.
+var pathStart = regexp.MustCompile(`(?:^|[=,:;"'\s\[({])(?:file://)?((?:~/|~$|/|[A-Za-z]:[\\/])[^"']*)`)
+
+// pathEnd is where one may end, if the text is a list of them.
+const pathEnd = ",:; \t\n])}"
+
+// pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
+// program starts, and they begin with a dot.
+func (r *configReader) pathsIn(text, dir string) []string {
+	var list []string
+	add := func(path string) {
+		if r.home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
+			path = r.home("~/" + strings.TrimPrefix(strings.TrimPrefix(path, "~"), "/"))
+		}
+		if filepath.IsAbs(path) {
+			list = append(list, filepath.Clean(path))
+		}
+	}
+	if dir != "" && (text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")) {
+		add(filepath.Join(dir, text))
+	}
+	for at := 0; at < len(text); {
+		found := pathStart.FindStringSubmatchIndex(text[at:])
+		if found == nil {
+			break
+		}
+		path := text[at+found[2] : at+found[3]]
+		add(path)
+		end := strings.IndexAny(path[min(3, len(path)):], pathEnd) // past the colon of a drive
+		if end < 0 {
+			break
+		}
+		add(path[:min(3, len(path))+end])
+		at += found[2] + min(3, len(path)) + end
+	}
+	return list
+}
+
+// boundDirectories judges the texts that a bound allows: those it lists, and its patterns that begin with a path.
+func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, path *keyPath) {
+	arguments, _ := rawValue(bound).(map[string]any)
+	for _, name := range sortedNames(arguments) {
+		below := path.key(name)
+		eachKeyword(arguments[name], func(keyword, text string) {
+			g, dir := r.holds(files, text, "")
+			if keyword == "pattern" {
+				g, dir = patternHolds(files, text)
+			}
+			if g.what != "" {
+				r.faults.add(r.at(below), below, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+			}
+		})
+	}
+}
+
+// patternHolds is the first file that a pattern allows, or a directory above it. Only a pattern that begins with a whole path
+// speaks of files.
+func patternHolds(files []guarded, pattern string) (guarded, string) {
+	re, err := regexp.Compile(pattern)
+	if err != nil || !strings.HasPrefix(pattern, "^/") {
+		return guarded{}, ""
+	}
+	for _, g := range files {
+		for at := g.path; ; at = filepath.Dir(at) {
+			if re.MatchString(at) || re.MatchString(strings.TrimSuffix(at, "/")+"/") {
+				return g, at
+			}
+			if filepath.Dir(at) == at {
+				break
+			}
+		}
+	}
+	return guarded{}, ""
+}
+
+func eachText(v any, do func(text string)) {
+	eachKeyword(v, func(_, text string) { do(text) })
+}
+
+// eachKeyword goes over all texts in a value, each with the name of the member in which it lies.
+func eachKeyword(v any, do func(keyword, text string)) {
+	var walk func(keyword string, v any)
+	walk = func(keyword string, v any) {
+		switch v := v.(type) {
+		case string:
+			do(keyword, v)
+		case []any:
+			for _, item := range v {
+				walk(keyword, item)
+			}
+		case map[string]any:
+			for _, name := range sortedNames(v) {
+				walk(name, v[name])
+			}
+		}
+	}
+	walk("", v)
+}

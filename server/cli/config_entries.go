@@ -1,0 +1,207 @@
+package cli
+
+import "regexp"
+
+// nameRule is how the names of entries are spelled.
+type nameRule struct {
+	fits *regexp.Regexp
+	want string
+}
+
+var (
+	toolNames   = nameRule{toolName, "write a name: 1 to 64 letters, digits, _ and -"}
+	serverNames = nameRule{regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
+	// A server calls its tools as it likes; what does not fit here is given another name with `as`.
+	upstreamNames  = nameRule{regexp.MustCompile(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
+	argumentNames  = nameRule{regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
+	headerNames    = nameRule{regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
+	variableNames  = nameRule{regexp.MustCompile(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
+	queryNames     = nameRule{regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}
+	referenceNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// entries are values of one shape under names that the file chooses.
+type entries[E any] struct {
+	names nameRule
+	named func(*E) string
+	// fresh is an entry of which nothing was said.
+	fresh func(name string, at Position) E
+	keys  func(*E) []configKey
+	// off reports an entry that is as if it were not declared: only what is said of it is checked. nil: none is.
+	off func(*E) bool
+	// finish sees an entry that was read whole. nil: nothing is left to do.
+	finish func(r *configReader, n *yamlNode, path *keyPath, entry *E)
+}
+
+// key is the mapping of such entries, kept in the order of the file.
+func (of entries[E]) key(name string, list *[]E) configKey {
+	return configKey{
+		name: name, entries: true,
+		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
+		show: func() any {
+			shown := make([]configKey, len(*list))
+			for i := range *list {
+				e := &(*list)[i]
+				shown[i] = groupKey(of.named(e), of.keys(e)...)
+			}
+			return shown
+		},
+		below: func() []configKey {
+			e := of.fresh("NAME", Position{})
+			return of.keys(&e)
+		},
+	}
+}
+
+func (of entries[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
+	var list []E
+	r.each(n, path, of.names, func(m yamlMember, below *keyPath) {
+		e := of.fresh(m.key, Position{m.at.line, m.at.column})
+		keys := of.keys(&e)
+		if !r.members(m.value, below, keys, unknownKey) {
+			return
+		}
+		if of.off == nil || !of.off(&e) {
+			r.missing(m.value, below, keys)
+		}
+		if of.finish != nil {
+			of.finish(r, m.value, below, &e)
+		}
+		list = append(list, e)
+	})
+	return list
+}
+
+// each goes through a mapping whose names the file chooses, past those that are null or could not be read.
+func (r *configReader) each(n *yamlNode, path *keyPath, names nameRule, do func(m yamlMember, below *keyPath)) {
+	if n.kind != yamlMapping {
+		r.wrong(n, path, "write a mapping of names, {} for none")
+		return
+	}
+	for _, m := range n.members {
+		below := path.key(m.key)
+		switch {
+		case !names.fits.MatchString(m.key):
+			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: names.want})
+		case m.value.kind != yamlNull && m.value.kind != yamlBad:
+			r.places[below.String()] = m.value.at
+			do(m, below)
+		}
+	}
+}
+
+// heldKey is a mapping that is there only where the file has it, and replaced whole.
+func heldKey[T any](name string, target **T, fresh func() T, keys func(*T) []configKey) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			value := fresh()
+			r.group(n, path, keys(&value), unknownKey)
+			*target = &value
+		},
+		show: func() any {
+			if *target == nil {
+				return nil
+			}
+			return keys(*target)
+		},
+		below: func() []configKey {
+			value := fresh()
+			return keys(&value)
+		},
+	}
+}
+
+// list reads a list, past items that could not be read; false where it is none.
+func (r *configReader) list(n *yamlNode, path *keyPath, do func(item *yamlNode, at *keyPath)) bool {
+	if n.kind != yamlList {
+		r.wrong(n, path, "write a list, [] for none")
+		return false
+	}
+	for i, item := range n.items {
+		if item.kind != yamlBad {
+			do(item, path.item(i))
+		}
+	}
+	return true
+}
+
+// toolListKey is a list of tools. Whether there are such tools is seen once the whole file was read.
+func toolListKey(name string, target *[]string) configKey {
+	return configKey{
+		name: name, takes: "a list of names", form: listForm(nameForm),
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind == yamlText && toolName.MatchString(n.text) {
+				r.wrong(n, path, "write a list: ["+n.text+"]")
+				return
+			}
+			names := []string{}
+			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
+				if item.kind != yamlText || !toolName.MatchString(item.text) {
+					r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: toolNames.want})
+					return
+				}
+				names = append(names, item.text)
+			})
+			if ok {
+				*target = names
+			}
+		},
+		show: func() any { return *target },
+	}
+}
+
+// expressionsKey is a mapping of names to CEL; nil where nothing was said.
+func expressionsKey(name string, target *[]NamedExpression, names nameRule) configKey {
+	return configKey{
+		name: name, takes: "a mapping of names to CEL", form: mapForm(expressionForm),
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			list := []NamedExpression{}
+			r.each(n, path, names, func(m yamlMember, below *keyPath) {
+				if text, ok := r.expression(m.value, below); ok {
+					list = append(list, NamedExpression{m.key, text})
+				}
+			})
+			*target = list
+		},
+		show: func() any { return objectOfTexts(*target) },
+	}
+}
+
+// maxExpression is how long an expression may be, in bytes.
+const maxExpression = 8 << 10
+
+// expressionKey is CEL, as text. What it says is judged where it is compiled.
+func expressionKey(name string, target *string) configKey {
+	return configKey{
+		name: name, takes: "CEL, as text", form: expressionForm,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if text, ok := r.expression(n, path); ok {
+				*target = text
+			}
+		},
+		show: func() any { return orNil(*target) },
+	}
+}
+
+func (r *configReader) expression(n *yamlNode, path *keyPath) (string, bool) {
+	switch {
+	case n.kind != yamlText:
+		r.wrong(n, path, "write an expression in quotes")
+	case blankText(n.text):
+		r.faults.add(n.at, path, Fault{Reason: "blank", Want: "write an expression, or leave the key out"})
+	case len(n.text) > maxExpression:
+		r.faults.add(n.at, path, Fault{Reason: "too long", Got: numberText(float64(len(n.text))) + " bytes", Want: "write at most " + numberText(maxExpression)})
+	default:
+		return n.text, true
+	}
+	return "", false
+}
+
+// orNil is a text, or nil for none.
+func orNil[T ~string](text T) any {
+	if text == "" {
+		return nil
+	}
+	return string(text)
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// originRow is one value in force and where it comes from.
+type originRow struct {
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+	// Origin is default, file, or the variable or flag that says it.
+	Origin string `json:"origin"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+}
+
+const (
+	fromDefault = "default"
+	fromFile    = "file"
+)
+
+// origin is where the value of a path comes from.
+func (l LoadedConfig) origin(path string) (origin, file string, line int) {
+	at, said := l.said[path]
+	switch {
+	case path == "llm.api_key" && !l.LLM.Key.Set() && l.LLM.APIKey.Set():
+		return keyVariable, "", 0
+	case !said:
+		return fromDefault, "", 0
+	case at.line > 0:
+		return fromFile, at.source, at.line
+	}
+	return at.source, "", 0
+}
+
+// origins are all values in force, secrets as references, by path in the order of the file's grammar.
+func (l LoadedConfig) origins() []originRow {
+	var rows []originRow
+	var walk func(keys []configKey, path *keyPath)
+	walk = func(keys []configKey, path *keyPath) {
+		for _, k := range keys {
+			below := path.key(k.name)
+			value := k.show()
+			switch v := value.(type) {
+			case []configKey:
+				if walk(v, below); len(v) > 0 {
+					continue
+				}
+				value = map[string]any{}
+			case json.RawMessage:
+				value = rawValue(v)
+			}
+			if below.String() == "llm.api_key" && l.LLM.APIKey.Set() && !l.LLM.Key.Set() {
+				value = secretReference()
+			}
+			row := originRow{Path: below.String(), Value: value}
+			row.Origin, row.File, row.Line = l.origin(row.Path)
+			rows = append(rows, row)
+		}
+	}
+	walk(l.keys(nil), nil)
+	return rows
+}
+
+// originYAML is the effective configuration as a file, each value with where it comes from.
+func (l LoadedConfig) originYAML() []byte {
+	var out bytes.Buffer
+	writeYAML(&out, l.keys(nil), nil, func(path string, _ any) string {
+		origin, file, line := l.origin(path)
+		if origin == fromFile {
+			origin = file + ":" + strconv.Itoa(line)
+		}
+		if path == "llm.api_key" && l.LLM.APIKey.Set() {
+			origin = l.LLM.APIKey.String() + " from " + origin
+		}
+		return origin
+	})
+	return out.Bytes()
+}

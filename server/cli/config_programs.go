@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// findProgram looks for a program: by its whole path, or by its name in the directories of a PATH.
+func findProgram(program, path string) (found string, f Fault) {
+	switch {
+	case filepath.IsAbs(program):
+		if !isProgram(program) {
+			return "", Fault{Reason: "no program " + quoted(program), Want: "write the path of one that this user may run"}
+		}
+		return program, Fault{}
+	case program == "" || strings.ContainsAny(program, `/\`):
+		return "", Fault{Reason: "a relative path", Got: quoted(program), Want: "write the whole path, or the name of a program on PATH"}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if at := filepath.Join(dir, program); filepath.IsAbs(dir) && isProgram(at) {
+			return at, Fault{}
+		}
+	}
+	if path == "" {
+		path = "(empty)"
+	}
+	return "", Fault{Reason: program + " is not in PATH " + path, Want: `write the path that "which ` + program + `" prints`}
+}
+
+// findCommands says where each server's program is, in an environment; what is not found stays "". A server that is off has
+// none.
+func (c *CatalogConfig) findCommands(environ []string) {
+	for i := range c.Servers {
+		if s := &c.Servers[i]; s.Enabled && s.Stdio != nil {
+			s.Stdio.Path, _ = findProgram(s.Stdio.Command, lookup(environ, "PATH"))
+		}
+	}
+}
+
+// absolute is where a path leads from the file in which it stands, whatever the present directory becomes.
+func (r *configReader) absolute(n *yamlNode) string {
+	path := r.filePath(n)
+	if path == "" || n.at.source == "" { // of a snapshot: as it was
+		return path
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}

@@ -1,0 +1,416 @@
+package cli
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+const maxRequestWait = 3600 // seconds
+
+// httpMethods are those that a request may have, and whether its arguments are its body where nothing else is said.
+var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
+
+func hasBody(method string) bool { return method == "POST" || method == "PUT" || method == "PATCH" }
+
+// managedHeaders are those that a request cannot set, in small letters: who sends it, and each hop, does.
+var managedHeaders = map[string]bool{
+	"host": true, "content-length": true, "connection": true, "keep-alive": true, "proxy-connection": true,
+	"proxy-authenticate": true, "transfer-encoding": true, "te": true, "trailer": true, "upgrade": true,
+}
+
+var httpEntries = entries[HTTPToolConfig]{
+	names: toolNames,
+	named: func(t *HTTPToolConfig) string { return t.Name },
+	fresh: func(name string, at Position) HTTPToolConfig {
+		return HTTPToolConfig{ToolConfig: newTool(name, at), Request: newRequest()}
+	},
+	keys:   (*HTTPToolConfig).keys,
+	off:    func(t *HTTPToolConfig) bool { return !t.Enabled },
+	finish: (*configReader).finishHTTP,
+}
+
+func (t *HTTPToolConfig) keys() []configKey {
+	keys := t.ToolConfig.keys()
+	for i, k := range keys {
+		switch k.name {
+		case "description":
+			keys[i] = k.need("write what it does, for the model").means("What the model reads. Required.")
+		case "title":
+			keys[i] = k.means("What people read. Not set: made of the name.")
+		}
+	}
+	return append(keys,
+		requestKey("request", &t.Request).need("write {method: GET, url: \"https://host/path\"}").means("What is sent."),
+		rawKey("input", "a mapping of arguments to JSON schemas", &t.Input, (*configReader).arguments).means("Its arguments. One is required unless `optional: true` or it has a default."),
+		expressionsKey("output", &t.Output, argumentNames).means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
+		rawKey("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, (*configReader).arguments).means("What the observation must fit."),
+	)
+}
+
+// newRequest is a request of which nothing was said.
+func newRequest() RequestConfig {
+	return RequestConfig{Success: []string{"2xx"}, Timeout: 30 * time.Second}
+}
+
+// requestKey is replaced whole, never merged.
+func requestKey(name string, target *RequestConfig) configKey {
+	return configKey{
+		name: name,
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			c := newRequest()
+			r.group(n, path, c.keys(), unknownKey)
+			if n.member("body") == nil || n.member("body").kind == yamlNull {
+				c.Body.Args = hasBody(c.Method)
+			}
+			*target = c
+		},
+		show:  func() any { return target.keys() },
+		below: func() []configKey { c := newRequest(); return c.keys() },
+	}
+}
+
+func (c *RequestConfig) keys() []configKey {
+	return []configKey{
+		wordKey("method", &c.Method, httpMethods...).need("write GET, HEAD, POST, PUT, PATCH or DELETE").means("How it asks."),
+		textKey("url", &c.URL, faultOfTemplateURL).need("write an absolute URL: https://host/path/{argument}").means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
+		queryKey("query", &c.Query).means("Query parameters: templates, or {secret}. A list repeats the name, an absent argument drops it."),
+		headersKey("headers", &c.Headers).means("Headers: text, or {secret, prefix}. They take no arguments."),
+		bodyKey("body", c).means("What it carries. args: every argument not used elsewhere; in a mapping, text that is exactly {argument} becomes it. Not set: args for POST, PUT and PATCH, else none."),
+		formatKey("body_format", &c.Form).means("How the body is written."),
+		optionalTextKey("idempotency_header", &c.IdempotencyHeader, faultOfHeaderName).means("The header that carries the key of the call."),
+		codesKey("success", &c.Success).means("Status codes of a success."),
+		codesKey("absent", &c.Absent).means("Status codes that mean: there is none. Read only. Not set: 404 and 410 for effect read."),
+		countKey("redirects", &c.Redirects, 0, 5).means("How many redirects are followed, to the same origin, of GET and HEAD."),
+		namedPathKey("ca_file", &c.CAFile, false).means("Certificates that are trusted, PEM. Not set: the system's."),
+		secondsKey("timeout_seconds", &c.Timeout, maxRequestWait).means("How long it may take."),
+	}
+}
+
+// headersKey are headers, each text or a secret behind a prefix.
+func headersKey(name string, target *[]HeaderConfig) configKey {
+	withPrefix := objectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: orNull(textForm)}, secretMember)
+	return configKey{
+		name: name, takes: "a mapping of headers to text or `{secret, prefix}`", form: mapForm(map[string]any{"anyOf": []any{textForm, withPrefix}}),
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			var list []HeaderConfig
+			r.each(n, path, headerNames, func(m yamlMember, below *keyPath) {
+				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.key) }) {
+					r.faults.add(m.at, below, Fault{Reason: "repeated header, in other letters", Want: "keep one"})
+					return
+				}
+				if h, ok := r.header(m, below); ok {
+					list = append(list, h)
+				}
+			})
+			*target = list
+		},
+		show: func() any {
+			object := make(map[string]any, len(*target))
+			for _, h := range *target {
+				v := h.shown()
+				if reference, ok := v.(map[string]any); ok && h.Prefix != "" {
+					reference[prefixMember] = h.Prefix
+				}
+				object[h.Name] = v
+			}
+			return object
+		},
+	}
+}
+
+func (r *configReader) header(m yamlMember, below *keyPath) (HeaderConfig, bool) {
+	h, small := HeaderConfig{Name: m.key}, strings.ToLower(m.key)
+	if f := faultOfHeaderName(m.key); f.Reason != "" {
+		r.faults.add(m.at, below, f)
+		return h, false
+	}
+	ok := true
+	switch {
+	case isReference(m.value):
+		h.Secret, h.Prefix, ok = r.reference(m.value, below, true)
+	case secretHeaders[small] || isSecretName(small):
+		r.literal(m.value, below, wantHeader(small, m.value.text))
+		ok = false
+	default:
+		h.Value, ok = r.value(m.value, below)
+	}
+	return h, ok
+}
+
+// wantHeader says what to write for a secret header. Of the text that stands there it repeats a scheme that everyone knows.
+func wantHeader(small, text string) string {
+	switch scheme, _, _ := strings.Cut(text, " "); {
+	case strings.EqualFold(scheme, "basic"):
+		return `write {secret: "env:NAME", prefix: "Basic "}`
+	case small == "authorization" || strings.EqualFold(scheme, "bearer"):
+		return `write {secret: "env:NAME", prefix: "Bearer "}`
+	}
+	return secretWant
+}
+
+func faultOfHeaderName(name string) Fault {
+	switch {
+	case managedHeaders[strings.ToLower(name)]:
+		return Fault{Reason: "a header that is not yours to set", Got: quoted(name), Want: "leave it out"}
+	case !headerNames.fits.MatchString(name):
+		return Fault{Reason: "not a name", Got: quoted(name), Want: headerNames.want}
+	}
+	return Fault{}
+}
+
+// queryKey are query parameters, each a template or a secret.
+func queryKey(name string, target *[]NamedTemplate) configKey {
+	return configKey{
+		name: name, takes: "a mapping of names to templates, or `{secret}`", form: mapForm(textOrSecret),
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			var list []NamedTemplate
+			r.each(n, path, queryNames, func(m yamlMember, below *keyPath) {
+				if m.value.kind == yamlText && isSecretName(m.key) && !singleArgument.MatchString(m.value.text) {
+					r.literal(m.value, below, secretWant)
+					return
+				}
+				if v, ok := r.value(m.value, below); ok {
+					list = append(list, NamedTemplate{Name: m.key, Text: v.Text, Secret: v.Secret})
+				}
+			})
+			*target = list
+		},
+		show: func() any {
+			object := make(map[string]any, len(*target))
+			for _, t := range *target {
+				object[t.Name] = Value{t.Text, t.Secret}.shown()
+			}
+			return object
+		},
+	}
+}
+
+// bodyKey is args, none or a mapping.
+func bodyKey(name string, c *RequestConfig) configKey {
+	return configKey{
+		name: name, takes: "args, none or a mapping", form: map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, blockForm}},
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			switch n.kind {
+			case yamlText:
+				if word, ok := r.word(n, path, []string{"args", "none"}); ok {
+					c.Body = Body{Args: word == "args"}
+				}
+			case yamlMapping:
+				if n.readable() {
+					mapping, _ := n.decoded().(map[string]any)
+					c.Body = Body{Mapping: mapping}
+				}
+			default:
+				r.wrong(n, path, "write args, none or a mapping")
+			}
+		},
+		show: func() any {
+			switch {
+			case c.Body.Mapping != nil:
+				return c.Body.Mapping
+			case c.Body.Args:
+				return "args"
+			}
+			return "none"
+		},
+	}
+}
+
+func formatKey(name string, form *bool) configKey {
+	word := "json"
+	key := wordKey(name, &word, "json", "form")
+	read := key.read
+	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+		read(r, n, path)
+		*form = word == "form"
+	}
+	key.show = func() any {
+		if *form {
+			return "form"
+		}
+		return "json"
+	}
+	return key
+}
+
+var codeClass = regexp.MustCompile(`^[1-5]xx$`)
+
+// codesKey is a list of status codes; nil where nothing was said.
+func codesKey(name string, target *[]string) configKey {
+	const want = `write a status code, 200, or a class, "2xx"`
+	return configKey{
+		name: name, takes: "a list of codes: 200, `2xx`",
+		form: listForm(map[string]any{"anyOf": []any{bounds{min: 100, max: 599, whole: true}.form(), map[string]any{"type": "string", "pattern": codeClass.String()}}}),
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			list := []string{}
+			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
+				switch {
+				case item.kind == yamlNumber && item.number >= 100 && item.number <= 599 && item.number == float64(int(item.number)):
+					list = append(list, strconv.Itoa(int(item.number)))
+				case item.kind == yamlText && codeClass.MatchString(item.text):
+					list = append(list, item.text)
+				default:
+					r.faults.add(item.at, at, Fault{Reason: "not a status code", Got: gotWords(item), Want: want})
+				}
+			})
+			if ok {
+				*target = list
+			}
+		},
+		show: func() any {
+			if *target == nil {
+				return nil
+			}
+			codes := make([]any, len(*target))
+			for i, text := range *target {
+				if code, err := strconv.Atoi(text); err == nil {
+					codes[i] = float64(code)
+				} else {
+					codes[i] = text
+				}
+			}
+			return codes
+		},
+	}
+}
+
+// finishHTTP checks what no key of a request can see alone.
+func (r *configReader) finishHTTP(n *yamlNode, path *keyPath, t *HTTPToolConfig) {
+	r.finishTool(n, path, &t.ToolConfig)
+	request := n.member("request")
+	if request == nil || request.kind != yamlMapping {
+		return
+	}
+	here := path.key("request")
+	if absent := request.member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
+		t.Request.Absent = []string{"404", "410"}
+	} else if len(t.Request.Absent) > 0 && t.Effect != catalog.Read && t.Effect != "" && absent != nil {
+		r.faults.add(absent.at, here.key("absent"), Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
+	}
+	if body := request.member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
+		r.faults.add(body.at, here.key("body"), Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
+	}
+	if redirects := request.member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
+		r.faults.add(redirects.at, here.key("redirects"), Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
+	}
+	r.usedArguments(request, here, t)
+}
+
+// usedArguments finds templates that use an argument that input does not declare.
+func (r *configReader) usedArguments(request *yamlNode, path *keyPath, t *HTTPToolConfig) {
+	input, _ := rawValue(t.Input).(map[string]any)
+	known := sortedNames(input)
+	for _, part := range []string{"url", "query", "body"} {
+		if n := request.member(part); n != nil {
+			r.templates(n, path.key(part), known, part == "url")
+		}
+	}
+}
+
+func (r *configReader) templates(n *yamlNode, path *keyPath, known []string, here bool) {
+	if n.kind == yamlText && !(n.text == "args" || n.text == "none") {
+		used, bad := templateArguments(n.text)
+		if bad != "" && !here { // url says so itself
+			r.faults.add(n.at, path, Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
+		}
+		for _, name := range used {
+			if !slices.Contains(known, name) {
+				f := Fault{Reason: "no argument " + name, DidYouMean: gateway.Near(name, known), Want: "declare it in input"}
+				if len(known) > 0 {
+					f.Reason += " (" + strings.Join(known, ", ") + ")"
+				}
+				if f.DidYouMean != "" {
+					f.Want = ""
+				}
+				r.faults.add(n.at, path, f)
+			}
+		}
+	}
+	for i, item := range n.items {
+		r.templates(item, path.item(i), known, false)
+	}
+	for _, m := range n.members {
+		if !isReference(m.value) {
+			r.templates(m.value, path.key(m.key), known, false)
+		}
+	}
+}
+
+// singleArgument is a template that is one argument and nothing else.
+var singleArgument = regexp.MustCompile(`^\{[A-Za-z0-9_-]{1,256}\}$`)
+
+// templateArguments lists the arguments of a template in their order; bad says what is no template in it.
+func templateArguments(text string) (names []string, bad string) {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			i++
+		case text[i] == '}':
+			return names, "a } that closes nothing"
+		case text[i] == '{':
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 || !singleArgument.MatchString(text[i:i+end+1]) {
+				return names, "a { that is no {argument}"
+			}
+			names = append(names, text[i+1:i+end])
+			i += end
+		}
+	}
+	return names, ""
+}
+
+// faultOfTemplateURL keeps arguments to path segments and query values.
+func faultOfTemplateURL(text string) Fault {
+	const want = "only path segments and query values may vary"
+	if _, bad := templateArguments(text); bad != "" {
+		return Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"}
+	}
+	head, rest := text, ""
+	if scheme := strings.Index(text, "://"); scheme >= 0 {
+		if path := strings.IndexAny(text[scheme+3:], "/?#"); path >= 0 {
+			head, rest = text[:scheme+3+path], text[scheme+3+path:]
+		}
+	}
+	if names, _ := templateArguments(head); len(names) > 0 {
+		return Fault{Reason: "{" + names[0] + "} stands in the host", Want: want}
+	}
+	_, query, _ := strings.Cut(rest, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if names, _ := templateArguments(name); len(names) > 0 {
+			return Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
+		}
+	}
+	return faultOfEndpoint(withoutArguments(text))
+}
+
+// withoutArguments is a template as a URL: braces that are written, and an argument in its place.
+func withoutArguments(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			b.WriteString(url.PathEscape(text[i : i+1]))
+			i++
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+func sortedNames[V any](of map[string]V) []string {
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

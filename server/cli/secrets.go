@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxSecret   = 64 << 10 // bytes
+	secretWait  = 5 * time.Second
+	secretAfter = 500 * time.Millisecond // what a program's own children get to let go of its output
+)
+
+// read returns the secret. Its error names the place and never quotes what stands there. A program is started without a
+// shell, with nothing but the given environment, and is ended after five seconds.
+func (s SecretRef) read(ctx context.Context, environ []string) (string, error) {
+	text, err := "", error(nil)
+	switch {
+	case s.Env != "":
+		text = lookup(environ, s.Env)
+	case s.File != "":
+		text, err = readReferred(s.File)
+	case len(s.Exec) > 0:
+		text, err = runSecret(ctx, s.Exec, environ)
+	default:
+		return "", errors.New("no secret is referred to")
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("secret %s: %w", s, err)
+	case text == "":
+		return "", fmt.Errorf("secret %s: nothing stands there", s)
+	case len(text) > maxSecret:
+		return "", fmt.Errorf("secret %s: more than %d bytes", s, maxSecret)
+	case strings.Contains(text, "\x00"):
+		return "", fmt.Errorf("secret %s: a NUL character within", s)
+	}
+	return text, nil
+}
+
+// String is where the secret stands: env:NAME, file:PATH or the program, without its arguments.
+func (s SecretRef) String() string {
+	switch {
+	case s.Env != "":
+		return "env:" + s.Env
+	case s.File != "":
+		return "file:" + s.File
+	case len(s.Exec) > 0:
+		return "exec:" + s.Exec[0]
+	}
+	return ""
+}
+
+// readReferred reads a file that nobody else may read. One line end at its end does not count.
+func readReferred(path string) (string, error) {
+	info, err := os.Stat(path) // before it is opened, which waits where it is a pipe
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return "", fileCause(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fileCause(err)
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil { // of what was opened
+		return "", fileCause(err)
+	}
+	if othersRead(info) {
+		return "", fmt.Errorf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxSecret+3)) // one more than a line end says that it is too long
+	if err != nil {
+		return "", fileCause(err)
+	}
+	return withoutLineEnd(string(text)), nil
+}
+
+// othersRead reports a file that others than its owner may read or write. Windows has no such modes.
+func othersRead(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+}
+
+// fileCause is an error of a file without its path, which is said already.
+func fileCause(err error) error {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
+		return cause.Err
+	}
+	return err
+}
+
+func withoutLineEnd(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+}
+
+// runSecret is what a program prints. What it writes to standard error is nobody's business: it may hold the secret.
+func runSecret(ctx context.Context, words []string, environ []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, secretWait)
+	defer cancel()
+	program, err := secretProgram(words[0], lookup(environ, "PATH"))
+	if err != nil {
+		return "", err
+	}
+	var out limitedBuffer
+	cmd := exec.CommandContext(ctx, program, words[1:]...)
+	cmd.Args[0], cmd.Env, cmd.Stdout, cmd.WaitDelay = words[0], environ, &out, secretAfter
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return "", fmt.Errorf("it took longer than %v", secretWait)
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case out.over:
+		return "", fmt.Errorf("it printed more than %d bytes", maxSecret)
+	case err != nil:
+		return "", err
+	}
+	return withoutLineEnd(out.String()), nil
+}
+
+func secretProgram(program, path string) (string, error) {
+	found, f := findProgram(program, path)
+	if f.Reason != "" {
+		return "", errors.New(f.Reason)
+	}
+	return found, nil
+}
+
+// limitedBuffer keeps what a secret may have and ends the program that writes more.
+type limitedBuffer struct {
+	bytes.Buffer
+	over bool
+}
+
+// Write implements [io.Writer].
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxSecret+2 {
+		b.over = true
+		return 0, errors.New("too much")
+	}
+	return b.Buffer.Write(p)
+}
+
+// deferred is a secret whose text is read when it is first revealed; it is not set where it is known to be absent. What
+// cannot be read is revealed as nothing.
+func (s SecretRef) deferred(environ []string) Secret {
+	if s.nowhere(environ) != "" {
+		return Secret{}
+	}
+	return Secret{sync.OnceValue(func() string {
+		text, err := s.read(context.Background(), environ)
+		if err != nil {
+			return ""
+		}
+		return text
+	})}
+}
+
+// nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead
+// somewhere.
+func (s SecretRef) nowhere(environ []string) string {
+	switch {
+	case s.Env != "" && lookup(environ, s.Env) == "":
+		return s.Env + " is not set"
+	case s.File != "":
+		info, err := os.Stat(s.File)
+		switch {
+		case err != nil:
+			return s.File + ": " + fileCause(err).Error()
+		case !info.Mode().IsRegular():
+			return s.File + " is no file"
+		case othersRead(info):
+			return "others may read " + s.File
+		}
+	case len(s.Exec) > 0:
+		if _, f := findProgram(s.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
+			return f.Reason
+		}
+	}
+	return ""
+}

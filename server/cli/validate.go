@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	strict := false
+	cmd := &cobra.Command{
+		Use:   "validate [FILE]",
+		Short: "Check a configuration file and say what is wrong with it",
+		Long: "Reads a configuration file as serve would, without starting or calling anything, and prints every fault and warning\n" +
+			"as FILE:LINE:COLUMN: PATH: what is wrong; what is right, by place, up to 50. Without FILE it is the file that serve\n" +
+			"would read.\n\n" +
+			"Exit codes: 0 for a file that is in order, 1 for faults (with --strict for warnings too), 2 for one that cannot be read.",
+		Example: "  patterngate validate\n  patterngate validate pg.yaml --strict\n  patterngate validate pg.yaml --json",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.config = args[0]
+			}
+			return a.validate(strict)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "warnings are faults too")
+	return cmd
+}
+
+func (a *app) validate(strict bool) error {
+	loaded, found, err := LoadConfig(ConfigSources{
+		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ,
+	})
+	refused, ours := errors.AsType[*ConfigError](err)
+	if err != nil && !ours {
+		return fault("validate", err)
+	}
+	summary := ""
+	if refused != nil {
+		found = append(found, refused.Faults...)
+	} else {
+		later, words := a.checkDeclared(loaded)
+		found, summary = append(found, later...), words
+	}
+	if err := a.printFaults(byPlace(found), refused); err != nil {
+		return err
+	}
+	faults := 0
+	for _, f := range found {
+		if f.Severity == SeverityFault || strict {
+			faults++
+		}
+	}
+	switch {
+	case refused != nil && refused.unread:
+		return exitCode(exitUsage)
+	case faults > 0:
+		return exitCode(exitFault)
+	case a.json:
+		return nil
+	}
+	_, err = fmt.Fprintln(a.out, a.sound(loaded, len(found), summary))
+	return err
+}
+
+// printFaults writes what was found, the first fifty: on standard error a line each, with --json a document.
+func (a *app) printFaults(found []Fault, refused *ConfigError) error {
+	more := max(0, len(found)-maxFaults)
+	found = found[:len(found)-more]
+	if refused != nil {
+		more += refused.More
+	}
+	if a.json {
+		if found == nil {
+			found = []Fault{}
+		}
+		return printJSON(a.out, found)
+	}
+	for _, f := range found {
+		fmt.Fprintln(a.err, f.String())
+	}
+	if more > 0 {
+		fmt.Fprintf(a.err, "and %d more\n", more)
+	}
+	return nil
+}
+
+// sound is the line that says that a file is in order.
+func (a *app) sound(loaded LoadedConfig, warnings int, more string) string {
+	file := loaded.Path
+	if file == "" {
+		file = "the embedded configuration"
+	}
+	patterns := len(loaded.Exposed())
+	for _, p := range loaded.Patterns {
+		if p.Enabled && p.Equipped() {
+			patterns++
+		}
+	}
+	line := fmt.Sprintf("%s: in order; %s, %s", file, counted(len(loaded.ToolNames()), "tool"), counted(patterns, "pattern"))
+	if warnings > 0 {
+		line += ", " + counted(warnings, "warning")
+	}
+	if more != "" {
+		line += ", " + more
+	}
+	return line
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
