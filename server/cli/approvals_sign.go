@@ -72,6 +72,26 @@ func (a *app) act(ctx context.Context, h keyHolder, name string, subject map[str
 	return approver.Sign(name, subject, key, now()), nil
 }
 
+// signer signs acts with one key that is opened once, where an approver key is enrolled or one was named; else what it gives is
+// unsigned. done lets the key go.
+func (a *app) signer(ctx context.Context, h keyHolder, s signing) (sign func(name string, subject map[string]any) gateway.SignedAct, done func(), err error) {
+	ring, err := h.Keys()
+	if err != nil {
+		return nil, nil, fault(s.what, err)
+	}
+	if s.key == "" && !ring.Counts(now()) {
+		return func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} }, func() {}, nil
+	}
+	s.ring, s.dir = ring, approver.Dir(h.KeyDir())
+	key, err := a.openKey(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(name string, subject map[string]any) gateway.SignedAct {
+		return approver.Sign(name, subject, key, now())
+	}, func() { key.Close() }, nil
+}
+
 // openKey opens the key that signs by the passphrase that a person types. Nothing was done where it does not.
 func (a *app) openKey(ctx context.Context, s signing) (*approver.Key, error) {
 	file, err := s.file()

@@ -36,7 +36,8 @@ type toolCall struct {
 	quiet   bool
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
-	followed string // the run that is followed; "" none yet
+	config   *LoadedConfig // that is served here; nil: the one that is in force
+	followed string        // the run that is followed; "" none yet
 }
 
 const callHelp = `Calls one tool and prints its result. Without --url or --command the server of this program answers, in this process

@@ -65,13 +65,21 @@ func (c *toolCall) identity() upstream.Identity {
 	return upstream.Identity{Name: "patterngate-call", Version: version().Version}
 }
 
+// loaded is the configuration that is served in this process.
+func (c *toolCall) loaded() (LoadedConfig, error) {
+	if c.config != nil {
+		return *c.config, nil
+	}
+	return c.app.load()
+}
+
 // inProcess serves this program's own tools over a pair of pipes: the protocol is that of every other client.
 func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
-	loaded, err := c.app.load()
+	loaded, err := c.loaded()
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log.quiet(), c.errs))
+	s, err := c.app.service("call", loaded, c.app.logger(loaded.Log.quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}

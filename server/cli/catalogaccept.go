@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +79,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if len(open) == 0 {
 		return unreachable(what, rows)
 	}
-	question := fmt.Sprintf("Accept %s?", counted(len(open), "tool", "tools"))
+	question := fmt.Sprintf("Accept %s?", counted(len(open), "tool"))
 	if err := a.confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
 		return err
 	}
@@ -164,7 +162,7 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 
 func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
-	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Name == name })
+	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
 	switch {
 	case err != nil:
 		row.State, row.Why = "unreachable", err.Error()
@@ -173,7 +171,11 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		row.State, row.Why = "missing", "the server has no such tool"
 		return row, nil
 	}
-	now := pinned(declared[found])
+	now, err := pinned(declared[found])
+	if err != nil {
+		row.State, row.Why = "unreachable", err.Error()
+		return row, nil
+	}
 	row.SHA256 = now.Hash()
 	was, known := lock.Tool(at, name)
 	switch {
@@ -224,37 +226,28 @@ func changeText(c pins.Change) string {
 // acceptAll enters what was accepted, each signed where a key counts.
 func (a *app) acceptAll(ctx context.Context, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
-	holder, done, err := a.keyHolder()
-	if err != nil {
-		return wrapped(what, err)
-	}
-	defer done()
-	signers, err := a.signer(ctx, holder, signing{what: what, does: fmt.Sprintf("accept %s", counted(len(open), "tool", "tools")), key: key})
-	if err != nil {
-		return err
-	}
-	defer signers.close()
-	for _, c := range open {
-		subject := map[string]any{"name": c.name(), "sha256": c.declared.Hash()}
-		by := byOwner("")
-		entry := pins.Acceptance{At: now(), By: by.By, Assurance: string(gateway.UserAssurance)}
-		if act, signed := signers.sign(gateway.ActAccept, subject); signed {
-			entry.Assurance, entry.Key, entry.Nonce, entry.At = string(gateway.SignedAssurance), act.Key, act.Nonce, act.At
-			entry.Signature = act.Signature
-			entry.By = "key:" + act.Key
+	return a.withRuns(what, func(runs operator) error {
+		var shown strings.Builder
+		for _, c := range open {
+			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())
 		}
-		lock.Accept(c.server, c.declared, entry)
-	}
-	return nil
-}
-
-// readLock reads the lock of a configuration; one that is not there is empty.
-func readLock(path string) (*pins.Lock, error) {
-	if path == "" {
-		return &pins.Lock{}, nil
-	}
-	if _, err := os.Stat(path); err != nil && !os.IsNotExist(err) {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return pins.Read(path)
+		signed := signing{what: what, does: "accept " + counted(len(open), "tool"), call: shown.String(), key: key}
+		sign, done, err := a.signer(ctx, runs, signed)
+		if err != nil {
+			return err
+		}
+		defer done()
+		for _, c := range open {
+			entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+			if act := sign(gateway.ActAccept, map[string]any{"name": c.name(), "sha256": c.declared.Hash()}); act.Signature != "" {
+				entry = pins.Acceptance{
+					At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
+				}
+			}
+			if err := lock.Accept(c.server, c.declared, entry); err != nil {
+				return fault(what, fmt.Errorf("%s: %w", c.name(), err))
+			}
+		}
+		return nil
+	})
 }

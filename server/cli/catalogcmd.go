@@ -132,7 +132,7 @@ func (a *app) catalogTestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.catalogTest(cmd, loaded.Config, names[0], args)
+			return a.catalogTest(cmd, loaded, names[0], args)
 		},
 	}
 	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: JSON, @FILE, or - for standard input")
@@ -140,8 +140,8 @@ func (a *app) catalogTestCommand() *cobra.Command {
 }
 
 // catalogTest exposes the tool for this one call.
-func (a *app) catalogTest(cmd *cobra.Command, c Config, name, args string) error {
-	d, err := declare(c, a.environ)
+func (a *app) catalogTest(cmd *cobra.Command, c LoadedConfig, name, args string) error {
+	d, err := declare(c.Config, a.environ)
 	if err != nil {
 		return fault("catalog test", err)
 	}
@@ -155,17 +155,13 @@ func (a *app) catalogTest(cmd *cobra.Command, c Config, name, args string) error
 		return refused("catalog test "+name, "it is a tool of the demo", "patterngate demo")
 	}
 	served := name
-	if !slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }) {
-		c = c.exposing(name)
-	} else {
-		for _, p := range c.Patterns {
-			if p.Enabled && p.Tool == name {
-				served = p.Name
-			}
-		}
+	if at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Enabled && p.Tool == name }); at >= 0 {
+		served = c.Patterns[at].Name
+	} else if !slices.Contains(c.Catalog.Expose, name) {
+		c.Config = c.exposing(name)
 	}
-	call := &toolCall{app: a, name: served, here: &c}
-	return call.runWith(cmd.Context(), args)
+	call := &toolCall{app: a, config: &c, args: args}
+	return call.run(cmd.Context(), served, nil)
 }
 
 // errNoServersDeclared says that there is nothing to accept.

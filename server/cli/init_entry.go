@@ -194,11 +194,14 @@ func (in importer) value(out *importedServer, place, named, text string) importe
 	return v.without()
 }
 
-// literal is a text that stands there itself.
+// literal is a text that stands there itself. What a line of a file cannot hold goes to a file of its own like a secret.
 func literal(named, text string) importedValue {
-	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text))}
+	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten))}
 	return v.without()
 }
+
+// unwritten are the characters that a configuration has in no value.
+const unwritten = "\n\r\x00"
 
 // without is the value with no secret in what is written.
 func (v importedValue) without() importedValue {
@@ -288,6 +291,11 @@ func (in importer) found(out *importedServer, command importedValue) {
 		return
 	}
 	out.command = word
+	if strings.ContainsAny(word+out.dir+out.from.dir, unwritten) {
+		out.out = "left out: its command or cwd holds a line end"
+		out.fail("its command or cwd holds a line end")
+		return
+	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
 		word = filepath.Join(homeDir(in.goos, in.environ), rest)
 	}

@@ -46,7 +46,8 @@ func TestImporterHidesSecrets(t *testing.T) {
 		"home":              {"WHERE", "${userHome}/x", "/home/u/x"},
 		"word of yaml":      {"WHERE", "yes", `"yes"`},
 		"number":            {"WHERE", "010", `"010"`},
-		"line":              {"WHERE", "a\nb\u202e\U0001F600", `"a\u000ab\u202e\U0001f600"`},
+		"line":              {"WHERE", "a\nb", `{secret: "file:secrets/s.WHERE"}`},
+		"hidden characters": {"WHERE", "a\u202e\U0001F600", `"a\u202e\U0001f600"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := in.entry(clientServer{name: "s", command: "tool", env: []clientVariable{{c.name, c.text}}})
@@ -181,12 +182,18 @@ func FuzzImportedText(f *testing.F) {
 		(&initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}).keepSecrets(servers)
 		text := string(importedText(server, "patterngate.lock", servers))
 		v := yamlOf(t, text)
+		if servers[0].out != "" {
+			if left, _ := at(v, "catalog", "servers").(map[string]any); len(left) != 0 {
+				t.Fatalf("what is left out reads back as %v\n%s", left, text)
+			}
+			return
+		}
 		tools, _ := at(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
-		if len(tools) != 1 || at(tools, sortedNames(tools)[0], "enabled") != false {
+		if len(tools) != 1 || at(tools, memberNames(tools)[0], "enabled") != false {
 			t.Fatalf("it reads back as %v\n%s", v, text)
 		}
 		if keys, _ := v.(map[string]any); len(keys) != 2 {
-			t.Fatalf("it has %v at the top\n%s", sortedNames(keys), text)
+			t.Fatalf("it has %v at the top\n%s", memberNames(keys), text)
 		}
 		want := strings.ToValidUTF8(arg, "\ufffd")
 		args, _ := at(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"patterngate/catalog/pins"
+	"patterngate/gateway"
 )
 
 // initLock is where the accepted definitions go. A lock that is there belongs to another configuration, and is never
@@ -30,7 +33,31 @@ func newLock(config string) (initLock, error) {
 // pin is the lock as the configuration names it.
 func (l initLock) pin() string { return filepath.Base(l.path) }
 
-// acceptImported writes the definitions of the tools that a person confirmed, and reports whether there are any.
-func (a *app) acceptImported(lock initLock, servers []importedServer) (bool, error) {
-	return false, nil
+// acceptImported writes the definitions of the tools that a person confirmed, and reports whether there are any. It signs
+// nothing: where an approver key is enrolled, "catalog accept" does.
+func acceptImported(lock initLock, servers []importedServer) (bool, error) {
+	var kept pins.Lock
+	by := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+	for _, s := range servers {
+		if s.problem != "" || s.out != "" {
+			continue
+		}
+		for _, t := range s.tools {
+			if !t.allow {
+				continue
+			}
+			if err := kept.Accept(s.name, t.definition(), by); err != nil {
+				return false, err
+			}
+		}
+	}
+	if len(kept.Names()) == 0 {
+		return false, nil
+	}
+	return true, kept.Write(lock.path)
+}
+
+// definition is the tool as the lock keeps it.
+func (t foreignTool) definition() pins.Definition {
+	return pins.Definition{Name: t.Name, Title: t.Title, Description: t.Description, Input: t.members["inputSchema"], Output: t.members["outputSchema"]}
 }

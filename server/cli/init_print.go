@@ -20,6 +20,8 @@ type initReport struct {
 	Diff     string          `json:"diff,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
 	Next     []string        `json:"next,omitempty"`
+
+	faulty bool // the file does not load
 }
 
 // initServerRow is one server.
@@ -100,7 +102,10 @@ func (a *app) tellInit(r initReport) error {
 		labelled(&b, "backup", r.Backup)
 	}
 	labelled(&b, "next", r.Next...)
-	return a.print(b.String())
+	if err := a.print(b.String()); err != nil || !r.faulty {
+		return err
+	}
+	return exitCode(exitFault)
 }
 
 // written are the files beside the configuration.

@@ -21,7 +21,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 	if err := file.write(importedText(from.title(), lock.pin(), servers)); err != nil {
 		return initReport{}, fault("init", err)
 	}
-	kept, err := a.acceptImported(lock, servers)
+	kept, err := acceptImported(lock, servers)
 	if err != nil {
 		return initReport{}, fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
@@ -30,12 +30,25 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
+	_, _, err = LoadConfig(ConfigSources{Path: file.path, Environ: a.environ})
+	if faults, ok := errors.AsType[*ConfigError](err); ok {
+		report.faulty = true
+		for _, f := range faults.Faults {
+			report.Warnings = append(report.Warnings, f.String())
+		}
+	} else if err != nil {
+		return report, fault("init", err)
+	}
 	return report, nil
 }
 
 // initReplace offers to put this program in the servers' place in the client's file, and does so after a yes.
 func (a *app) initReplace(ctx context.Context, f initFlags, keys initQuestions, from clientFile, servers []importedServer, report *initReport) error {
 	if f.noReplace {
+		return nil
+	}
+	if report.faulty { // the client's server would not start
+		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.file.path+" stays as it is")
 		return nil
 	}
 	var gone []string

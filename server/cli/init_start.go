@@ -103,9 +103,9 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 // foreignTool is a tool as its server declared it: the texts that are shown, the members of its definition exactly as they
 // were sent, nil where they were not, and the server's own word on whether it only reads.
 type foreignTool struct {
-	Name, Description string
-	members           map[string]json.RawMessage
-	reads             *bool
+	Name, Title, Description string
+	members                  map[string]json.RawMessage
+	reads                    *bool
 }
 
 // readDeclared reads one declaration, and says why it cannot stand in a catalog; "" where it can. Its members are part of
@@ -120,6 +120,7 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 		return t, "it is no object"
 	}
 	t.Name, _ = all["name"].(string)
+	t.Title, _ = all["title"].(string)
 	t.Description, _ = all["description"].(string)
 	if hints, ok := all["annotations"].(map[string]any); ok {
 		if reads, ok := hints["readOnlyHint"].(bool); ok {

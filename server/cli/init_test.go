@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog/pins"
 )
 
 // initSecret is a value that must stand in no output and no file but its own.
@@ -159,7 +161,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	}
 	v := yamlOf(t, file)
 	servers, _ := at(v, "catalog", "servers").(map[string]any)
-	if got := strings.Join(sortedNames(servers), " "); got != "dies gone my_crm" {
+	if got := strings.Join(memberNames(servers), " "); got != "dies gone my_crm" {
 		t.Fatalf("the servers are %s, want dies gone my_crm\n%s", got, file)
 	}
 	wantTools := map[string]any{
@@ -192,6 +194,9 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if list, _ := at(v, "catalog", "expose").([]any); len(list) != 0 {
 		t.Errorf("exposed: %v", list)
 	}
+	if _, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}}); err != nil {
+		t.Errorf("the file does not load: %v", err)
+	}
 	if readFile(t, h.client) != text {
 		t.Error("the client's file was changed")
 	}
@@ -219,6 +224,53 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	}
 	if diff := cmp.Diff(any(map[string]any{"effect": "read"}), at(v, "catalog", "servers", "crm", "tools", "search")); diff != "" {
 		t.Errorf("search, -want +got:\n%s", diff)
+	}
+	lock, err := pins.Read(filepath.Join(h.dir, "patterngate.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"crm/add_note", "crm/search"}, lock.Names()); diff != "" {
+		t.Errorf("the lock, -want +got:\n%s", diff)
+	}
+	if d, _ := lock.Tool("crm", "search"); d.Description != "Searches the CRM." || string(d.Output) != `{"type":"object"}` {
+		t.Errorf("search is kept as %+v", d)
+	}
+	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}})
+	if err != nil || len(loaded.Catalog.Servers) != 1 || !slices.Equal(loaded.Catalog.Expose, []string{"search"}) {
+		t.Errorf("the file loads as %+v, %v", loaded.Catalog, err)
+	}
+}
+
+// With --replace the client starts this program in the servers' place, and --undo brings its file back byte for byte.
+func TestInitReplacesAndBringsBack(t *testing.T) {
+	text := clientText(t, map[string]any{
+		"crm":  crmEntry(foreignServer(t, "crm-server"), map[string]string{"CRM_TOKEN": initSecret}),
+		"gone": map[string]any{"command": "no-such-program-here"},
+	})
+	h := newInitHome(t, text)
+	path := filepath.Join(h.dir, "pg.yaml")
+	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--read", "crm/search", "--replace"))
+	if code != exitDone || strings.Contains(out+errs, initSecret) || !strings.Contains(errs, "-crm") {
+		t.Fatalf("init ends with %d: %s%s", code, out, errs)
+	}
+	entries, _, err := (jsonServers{member: "mcpServers"}).decode([]byte(readFile(t, h.client)))
+	if err != nil || strings.Join(memberNames(entries), " ") != "gone patterngate" {
+		t.Fatalf("the client's file has %v, %v", entries, err)
+	}
+	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"HOME=" + h.dir}
+	if found := bypasses(environ, loaded.Catalog); len(found) != 0 {
+		t.Errorf("ways around the gate: %+v", found)
+	}
+	out, errs, code = setupRun(t, h.command(t, "init", "--import", "cursor", "--undo"))
+	if code != exitDone || readFile(t, h.client) != text {
+		t.Fatalf("--undo ends with %d: %s%s", code, out, errs)
+	}
+	if found := bypasses(environ, loaded.Catalog); len(found) != 1 || found[0] != (bypass{"cursor", h.client, "crm", "crm"}) {
+		t.Errorf("ways around the gate: %+v, want crm", found)
 	}
 }
 

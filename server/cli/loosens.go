@@ -197,9 +197,9 @@ func weaker(words ...string) looseRule {
 }
 
 // serverAdded and toolAdded go into what was there before.
-func serverAdded(w *looseness, path []string, was, is any) { w.entry(path, was, is, "server") }
+func serverAdded(w *looseness, path []string, was, is any)  { w.entry(path, was, is, "server") }
 func patternAdded(w *looseness, path []string, was, is any) { w.entry(path, was, is, "pattern") }
-func toolAdded(w *looseness, path []string, was, is any)   { w.entry(path, was, is, "tool") }
+func toolAdded(w *looseness, path []string, was, is any)    { w.entry(path, was, is, "tool") }
 
 func (w *looseness) entry(path []string, was, is any, what string) {
 	before, had := was.(map[string]any)

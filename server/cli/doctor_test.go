@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// doctorRows is what doctor finds in a home, and its exit code.
+func doctorRows(t *testing.T, h initHome, args ...string) ([]doctorRow, int) {
+	t.Helper()
+	out, errs, code := setupRun(t, h.command(t, append([]string{"doctor", "--json"}, args...)...))
+	var rows []doctorRow
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		t.Fatalf("doctor ends with %d, %v: %s%s", code, err, out, errs)
+	}
+	return rows, code
+}
+
+func TestDoctor(t *testing.T) {
+	crm := foreignServer(t, "crm-server")
+	ours := func(h initHome, args ...string) map[string]any {
+		return map[string]any{"command": h.self, "args": append([]string{"serve"}, args...)}
+	}
+	for name, c := range map[string]struct {
+		servers func(h initHome) map[string]any
+		code    int
+		want    []doctorRow // State, Check and a part of Detail
+	}{
+		"healthy": {func(h initHome) map[string]any { return map[string]any{"patterngate": ours(h)} }, exitDone, []doctorRow{
+			{State: doctorOK, Check: "start"}, {State: doctorOK, Check: "first answer"}, {State: doctorOK, Check: "stdout"}, {State: doctorOK, Check: "config"},
+			{State: doctorOK, Check: "tools"}, {State: doctorOK, Check: "size", Detail: "tokens"}, {State: doctorOK, Check: "state"}, {State: doctorOK, Check: "approvers"},
+		}},
+		"no entry": {func(initHome) map[string]any { return map[string]any{} }, exitFault, []doctorRow{{State: doctorFail, Check: "entry"}}},
+		"gone": {func(initHome) map[string]any {
+			return map[string]any{"patterngate": map[string]any{"command": "/no/such/patterngate"}}
+		}, exitFault, []doctorRow{{State: doctorFail, Check: "start", Detail: "there is no program"}}},
+		"bad configuration": {func(h initHome) map[string]any {
+			putSetupFile(t, filepath.Join(h.dir, "bad.yaml"), "version: 1\nlgo: {}\n")
+			return map[string]any{"patterngate": ours(h, "--config", filepath.Join(h.dir, "bad.yaml"))}
+		}, exitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it says"}}},
+		"junk and bad tools": {func(initHome) map[string]any {
+			return map[string]any{"patterngate": map[string]any{"command": foreignServer(t, "patterngate"), "args": []string{"serve"}, "env": map[string]string{
+				foreignSays:  "hello",
+				foreignTools: `[{"name":"a b","description":"x","inputSchema":{"type":"object","properties":{"x":{"oneOf":[]}}}}]`,
+			}}}
+		}, exitFault, []doctorRow{{State: doctorFail, Check: "stdout", Detail: "hello"}, {State: doctorFail, Check: "names"}, {State: doctorFail, Check: "schemas", Detail: "oneOf at /properties/x/"}}},
+		"way around": {func(h initHome) map[string]any {
+			return map[string]any{"patterngate": ours(h), "crm": crmEntry(crm, nil)}
+		}, exitDone, []doctorRow{{State: doctorWarn, Check: "gate", Detail: "the agent can go around the gate: server crm is still in "}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newInitHome(t, "{}")
+			putSetupFile(t, h.client, clientText(t, c.servers(h)))
+			rows, code := doctorRows(t, h, "cursor")
+			if code != c.code {
+				t.Errorf("doctor ends with %d, want %d: %+v", code, c.code, rows)
+			}
+			for _, want := range c.want {
+				if !slices.ContainsFunc(rows, func(r doctorRow) bool {
+					return r.Client == "cursor" && r.State == want.State && r.Check == want.Check && strings.Contains(r.Detail, want.Detail) && (r.State == doctorOK || r.Fix != "")
+				}) {
+					t.Errorf("no row %+v in %+v", want, rows)
+				}
+			}
+		})
+	}
+}
