@@ -205,3 +205,9 @@ func orNil[T ~string](text T) any {
 	}
 	return string(text)
 }
+
+// need says that the key may not be left out, and what is missing then.
+func (k configKey) need(want string) configKey {
+	k.required = want
+	return k
+}

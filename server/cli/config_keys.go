@@ -35,12 +35,6 @@ type configKey struct {
 	entries bool
 }
 
-// need says that the key may not be left out, and what is missing then.
-func (k configKey) need(want string) configKey {
-	k.required = want
-	return k
-}
-
 // as says in JSON schema what may stand there.
 func (k configKey) as(form map[string]any) configKey {
 	k.form = func() map[string]any { return form }

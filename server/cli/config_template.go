@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+)
+
+// usedArguments finds templates that use an argument that input does not declare.
+func (r *configReader) usedArguments(request *yamlNode, path *keyPath, t *HTTPToolConfig) {
+	input, _ := rawValue(t.Input).(map[string]any)
+	known := sortedNames(input)
+	for _, part := range []string{"url", "query", "body"} {
+		if n := request.member(part); n != nil {
+			r.templates(n, path.key(part), known, part == "url")
+		}
+	}
+}
+
+func (r *configReader) templates(n *yamlNode, path *keyPath, known []string, here bool) {
+	if n.kind == yamlText && !(n.text == "args" || n.text == "none") {
+		used, bad := templateArguments(n.text)
+		if bad != "" && !here { // url says so itself
+			r.faults.add(n.at, path, Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
+		}
+		for _, name := range used {
+			if !slices.Contains(known, name) {
+				f := Fault{Reason: "no argument " + name, DidYouMean: gateway.Near(name, known), Want: "declare it in input"}
+				if len(known) > 0 {
+					f.Reason += " (" + strings.Join(known, ", ") + ")"
+				}
+				if f.DidYouMean != "" {
+					f.Want = ""
+				}
+				r.faults.add(n.at, path, f)
+			}
+		}
+	}
+	for i, item := range n.items {
+		r.templates(item, path.item(i), known, false)
+	}
+	for _, m := range n.members {
+		if !isReference(m.value) {
+			r.templates(m.value, path.key(m.key), known, false)
+		}
+	}
+}
+
+// singleArgument is a template that is one argument and nothing else.
+var singleArgument = regexp.MustCompile(`^\{[A-Za-z0-9_-]{1,256}\}$`)
+
+// templateArguments lists the arguments of a template in their order; bad says what is no template in it.
+func templateArguments(text string) (names []string, bad string) {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			i++
+		case text[i] == '}':
+			return names, "a } that closes nothing"
+		case text[i] == '{':
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 || !singleArgument.MatchString(text[i:i+end+1]) {
+				return names, "a { that is no {argument}"
+			}
+			names = append(names, text[i+1:i+end])
+			i += end
+		}
+	}
+	return names, ""
+}
+
+// faultOfTemplateURL keeps arguments to path segments and query values.
+func faultOfTemplateURL(text string) Fault {
+	const want = "only path segments and query values may vary"
+	if _, bad := templateArguments(text); bad != "" {
+		return Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"}
+	}
+	head, rest := text, ""
+	if scheme := strings.Index(text, "://"); scheme >= 0 {
+		if path := strings.IndexAny(text[scheme+3:], "/?#"); path >= 0 {
+			head, rest = text[:scheme+3+path], text[scheme+3+path:]
+		}
+	}
+	if names, _ := templateArguments(head); len(names) > 0 {
+		return Fault{Reason: "{" + names[0] + "} stands in the host", Want: want}
+	}
+	_, query, _ := strings.Cut(rest, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if names, _ := templateArguments(name); len(names) > 0 {
+			return Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
+		}
+	}
+	return faultOfEndpoint(withoutArguments(text))
+}
+
+// withoutArguments is a template as a URL: braces that are written, and an argument in its place.
+func withoutArguments(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			b.WriteString(url.PathEscape(text[i : i+1]))
+			i++
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+func sortedNames[V any](of map[string]V) []string {
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
