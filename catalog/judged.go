@@ -81,6 +81,9 @@ func (t Tool) Check(args map[string]any) []Mismatch {
 	for _, s := range t.Also {
 		wrong = t.also(wrong, s.Check(members(t.Whole(free))))
 	}
+	if len(wrong) == 0 && t.Extra != nil {
+		wrong = t.Extra(t.Whole(free))
+	}
 	slices.SortStableFunc(wrong, func(a, b Mismatch) int { return cmp.Compare(a.Kind, b.Kind) })
 	return wrong
 }

@@ -52,8 +52,10 @@ type Tool struct {
 	Demo       bool // make-believe: results say so
 	// Input is what is shown and what proposed arguments must fit: of an upstream's tool its schema less what is fixed, the
 	// narrower bounds laid over. Also are schemas that the whole arguments, the fixed ones among them, must fit besides.
-	Input  *Schema
-	Also   []*Schema
+	Input *Schema
+	Also  []*Schema
+	// Extra finds what no schema says of arguments that fit, such as one that would make another path of a URL; nil: nothing.
+	Extra  func(args map[string]any) []Mismatch
 	Output *Schema // nil: any JSON value
 	Do     Func
 	// Reconcile finds out whether a call happened whose outcome was lost; nil: only a person can say.

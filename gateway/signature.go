@@ -238,12 +238,18 @@ func (a Act) Fresh(now time.Time) error {
 // Check verifies that an act is done now with one of the ring's keys. That it is the act which is about to be done, and the
 // first with its nonce, the caller compares. Its error is [ErrStaleAct] or [ErrSignature].
 func (r Ring) Check(a SignedAct, now time.Time) error {
-	key, known := r.Find(a.Key)
-	switch {
-	case !known || !key.Counts(a.At) || !key.Counts(now) || !isNonce(a.Nonce):
-		return ErrSignature
-	case a.Fresh(now) != nil:
+	if key, known := r.Find(a.Key); known && key.Counts(a.At) && key.Counts(now) && isNonce(a.Nonce) && a.Fresh(now) != nil {
 		return ErrStaleAct
+	}
+	return r.Stands(a, now)
+}
+
+// Stands verifies an act that was done at its time with a key that counted then and counts now, such as an acceptance that is
+// kept in a file. Its error is [ErrSignature].
+func (r Ring) Stands(a SignedAct, now time.Time) error {
+	key, known := r.Find(a.Key)
+	if !known || !key.Counts(a.At) || !key.Counts(now) || !isNonce(a.Nonce) {
+		return ErrSignature
 	}
 	return key.Verify(a.Message(), a.Signature)
 }

@@ -79,7 +79,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.app.service("call", loaded, c.app.logger(loaded.Log.quiet(), c.errs))
+	s, err := c.app.service("call", loaded.Config, c.app.logger(loaded.Log.quiet(), c.errs))
 	if err != nil {
 		return nil, err
 	}

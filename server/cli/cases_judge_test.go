@@ -186,3 +186,12 @@ func show(v any) string {
 	}
 	return text
 }
+
+func sortedNames(object map[string]any) []string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -53,7 +53,7 @@ func (c acceptance) name() string { return c.server + "/" + c.declared.Name }
 // acceptedRow is what became of a tool, as --json shows it.
 type acceptedRow struct {
 	Tool    string        `json:"tool"`
-	State   string        `json:"state"` // same, new, changed, missing, unreachable
+	State   string        `json:"state"` // same, new, changed, unsigned, missing, unreachable
 	SHA256  string        `json:"sha256,omitempty"`
 	Changes []pins.Change `json:"changes,omitempty"`
 	Why     string        `json:"why,omitempty"`
@@ -73,6 +73,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	defer cancel()
 	defer loaded.pool.close()
 	rows, open := a.compared(asking, loaded, wanted, lock)
+	open = append(open, a.unsigned(rows, loaded, lock)...)
 	if err := a.showCompared(rows, open); err != nil {
 		return err
 	}
@@ -160,6 +161,24 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 	return rows, open
 }
 
+// unsigned are the tools that are as they were accepted, but not with the signature of an approver key where one counts.
+func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock) (open []acceptance) {
+	var ring gateway.Ring
+	if err := a.withRuns("catalog accept", func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
+		return nil // without a state file there is no key
+	}
+	loaded.own.holdUnsigned(lock, ring, now())
+	for i, row := range rows {
+		for _, b := range loaded.own.behind {
+			if row.State == "same" && row.Tool == pins.Name(b.at, b.upstream) && b.held != "" && b.pinned != nil {
+				rows[i].State = "unsigned"
+				open = append(open, acceptance{server: b.at, declared: *b.pinned})
+			}
+		}
+	}
+	return open
+}
+
 func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
@@ -239,7 +258,7 @@ func (a *app) acceptAll(ctx context.Context, lock *pins.Lock, open []acceptance,
 		defer done()
 		for _, c := range open {
 			entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
-			if act := sign(gateway.ActAccept, map[string]any{"name": c.name(), "sha256": c.declared.Hash()}); act.Signature != "" {
+			if act := sign(gateway.ActAccept, acceptSubject(c.server, c.declared)); act.Signature != "" {
 				entry = pins.Acceptance{
 					At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
 				}

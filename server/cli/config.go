@@ -41,8 +41,9 @@ type Config struct {
 	// Catalog are a team's own tools.
 	Catalog CatalogConfig
 
-	lock *pins.Lock // the accepted definitions of servers' tools; nil: none
-	own  *ownTools  // made of Catalog and lock
+	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
+	own  *ownTools   // made of Catalog and lock
+	pool *serverPool // where its servers are
 }
 
 // LLMConfig says who answers questions.
@@ -181,7 +182,6 @@ type LoadedConfig struct {
 	root *yamlNode // of the file, for faults that are found later
 	text []byte
 	said map[string]place // where each value that was said comes from, by path
-	pool *serverPool      // where its servers are
 }
 
 // LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
@@ -18,6 +20,15 @@ type declared struct {
 	model         patterns.Model
 	configured    bool // the user set the model up
 	redact        []string
+	reach         CatalogConfig // the servers and requests that it names
+}
+
+// callable reports whether a tool can be offered by itself: one of a server that nobody accepted has no schema to show.
+func (d *declared) callable(c Config, tool string) bool {
+	if _, ok := d.tools.Tool(tool); !ok {
+		return false
+	}
+	return c.own == nil || !slices.ContainsFunc(c.own.held, func(h heldTool) bool { return h.name == tool })
 }
 
 // declaredPattern is one tool of a pattern that is enabled.
@@ -33,9 +44,15 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err := outside(&c.Demo, environ); err != nil {
 		return nil, err
 	}
-	tools, err := demo.Tools(c.Demo)
-	if err != nil {
-		return nil, err
+	var tools []catalog.Tool
+	if c.DemoOn() {
+		var err error
+		if tools, err = demo.Tools(c.Demo); err != nil {
+			return nil, err
+		}
+	}
+	if c.own != nil {
+		tools = append(tools, c.own.tools...)
 	}
 	all, err := catalog.New(tools...)
 	if err != nil {
@@ -45,10 +62,10 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{reach: c.Catalog, redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	refunds, _ := c.Pattern("supervised_refund")
-	for _, p := range c.Patterns {
-		if !p.Enabled {
+	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
+		if !p.Enabled || !p.Equipped() || p.Kind == gateway.Call && !d.callable(c, p.Tool) {
 			continue
 		}
 		p.Refunds = refunds.Refunds // one policy, whoever calls the refund tools
@@ -68,14 +85,14 @@ func (d *declared) add(p PatternConfig, c LLMConfig) error {
 			return err
 		}
 	}
-	spec := newSpec(p, d.tools)
+	spec := newSpec(p, d.tools, c)
 	specs := []patterns.Spec{spec}
 	if p.Kind == gateway.Planning {
 		spec.LLM = d.configured
 		specs = planningSpecs(spec)
 	}
 	for _, spec := range specs {
-		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(), model})
+		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(d.tools), model})
 	}
 	return nil
 }
@@ -124,18 +141,36 @@ func newModel(c LLMConfig) (patterns.Model, error) {
 	return llm.NewOpenAI(c.OpenAI())
 }
 
-// newSpec declares a built-in pattern as it is configured.
-func newSpec(p PatternConfig, all *catalog.Catalog) patterns.Spec {
+// newSpec declares a pattern as it is configured.
+func newSpec(p PatternConfig, all *catalog.Catalog, c LLMConfig) patterns.Spec {
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Reviewer: p.reviewer(), Approver: p.Approver, Prompts: llm.Prompts(p.Kind),
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Reviewer: p.reviewer(all), Approver: p.Approver,
+		RulesMayWrite: c.Provider == "rules",
 	}
 	s.Policy, s.Execution = p.allows()
+	make := p.makeBelieve(all)
+	if s.Prompts = llm.Prompts(p.Kind); !make {
+		s.Prompts = llm.OwnPrompts(p.Kind)
+	}
 	switch p.Kind {
 	case gateway.Orchestrator:
-		s.Aggregate = patterns.Operations
+		if make {
+			s.Aggregate = patterns.Operations
+		}
 	case gateway.Planning:
 		s.Envelope = p.Planning.Require
 		s.Prompts = instructed(s.Prompts, p.Planning.Instructions)
+	case gateway.Call:
+		s.Tool, s.Tools = p.Tool, []string{p.Tool}
+		s.Policy, s.Execution = s.Tools, s.Tools
 	}
 	return s
+}
+
+// makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
+func (p PatternConfig) makeBelieve(all *catalog.Catalog) bool {
+	return !slices.ContainsFunc(p.Tools, func(name string) bool {
+		t, ok := all.Tool(name)
+		return ok && !t.Demo
+	})
 }

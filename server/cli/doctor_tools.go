@@ -127,7 +127,7 @@ func droppedIn(schema any, at string) string {
 	}
 	for _, k := range schemaMaps {
 		members, _ := here[k].(map[string]any)
-		for _, name := range memberNames(members) {
+		for _, name := range sortedNames(members) {
 			if found := droppedIn(members[name], at+"/"+k+"/"+name); found != "" {
 				return found
 			}

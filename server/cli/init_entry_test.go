@@ -189,11 +189,11 @@ func FuzzImportedText(f *testing.F) {
 			return
 		}
 		tools, _ := at(v, "catalog", "servers", servers[0].name, "tools").(map[string]any)
-		if len(tools) != 1 || at(tools, memberNames(tools)[0], "enabled") != false {
+		if len(tools) != 1 || at(tools, sortedNames(tools)[0], "enabled") != false {
 			t.Fatalf("it reads back as %v\n%s", v, text)
 		}
 		if keys, _ := v.(map[string]any); len(keys) != 2 {
-			t.Fatalf("it has %v at the top\n%s", memberNames(keys), text)
+			t.Fatalf("it has %v at the top\n%s", sortedNames(keys), text)
 		}
 		want := strings.ToValidUTF8(arg, "\ufffd")
 		args, _ := at(v, "catalog", "servers", servers[0].name, "stdio", "args").([]any)

@@ -48,7 +48,7 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				if !on {
 					var err error
 					signed := signing{what: what, does: "let calls be made again of " + switched(s), key: key}
-					if act, err = a.act(cmd.Context(), runs, gateway.ActKillSwitchOff, s.Subject(), signed); err != nil {
+					if act, err = a.act(cmd.Context(), runs, gateway.ActSwitchOff, s.Subject(), signed); err != nil {
 						return err
 					}
 				}

@@ -17,6 +17,13 @@ func loosens(from, to map[string]any) []string {
 	return w.found
 }
 
+// judged is what of a configuration a reload may loosen: all its keys, and what was accepted of its servers' tools.
+func (c Config) judged() map[string]any {
+	all := c.value()
+	all[lockMember] = c.lockedTools()
+	return all
+}
+
 // looseness walks two configurations side by side.
 type looseness struct{ found []string }
 
@@ -29,11 +36,21 @@ func (w *looseness) compare(path []string, was, is any) {
 	if ijson.Equal(was, is) {
 		return
 	}
-	rule := ruleOfPlace(path)
-	if rule != nil {
+	for _, e := range namedPlaces {
+		if matches(strings.Split(e.place, "."), path) {
+			w.entry(path, was, is, e.what)
+			return
+		}
+	}
+	if rule := ruleOfPlace(path); rule != nil {
 		rule(w, path, was, is)
 		return
 	}
+	w.members(path, was, is)
+}
+
+// members compares what a place is made of.
+func (w *looseness) members(path []string, was, is any) {
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
@@ -53,12 +70,16 @@ func union(a, b map[string]any) map[string]any {
 // looseRule says what a change at a place means.
 type looseRule func(w *looseness, path []string, was, is any)
 
+// namedPlaces are places by names: one that comes anew loosens.
+var namedPlaces = []struct{ place, what string }{
+	{"patterns.*", "pattern"}, {"catalog.servers.*", "server"}, {"catalog.servers.*.tools.*", "tool"}, {"catalog.http.*", "tool"},
+}
+
 // placeRules are the places whose change may loosen; * is any name. A place without a rule is gone into.
 var placeRules = []struct {
 	place string
 	rule  looseRule
 }{
-	{"patterns.*", patternAdded},
 	{"patterns.*.enabled", switchedOn},
 	{"patterns.*.budget.*", raised},
 	{"patterns.*.budget.per_tool", anyChange},
@@ -75,6 +96,7 @@ var placeRules = []struct {
 	{"patterns.*.approver.expires_seconds", raised},
 	{"patterns.*.approver.min_assurance", weaker("signed", "user")},
 	{"policies.*", anyChange},
+	{"lock.*", acceptedAnew},
 	{"llm.provider", anyChange},
 	{"llm.base_url", anyChange},
 	{"llm.api_key", anyChange},
@@ -85,12 +107,9 @@ var placeRules = []struct {
 	{"http.hosts", namedMore},
 	{"catalog.allow_networks", namedMore},
 	{"catalog.expose", namedMore},
-	{"catalog.servers.*", serverAdded},
 	{"catalog.servers.*.enabled", switchedOn},
 	{"catalog.servers.*.stdio", anyChange},
 	{"catalog.servers.*.http", anyChange},
-	{"catalog.servers.*.tools.*", toolAdded},
-	{"catalog.http.*", toolAdded},
 }
 
 // toolRules are those of a tool's members.
@@ -126,6 +145,13 @@ func matches(place, path []string) bool {
 }
 
 func anyChange(w *looseness, path []string, _, _ any) { w.add(path, "changed") }
+
+// acceptedAnew is looser where a definition was accepted that was not before.
+func acceptedAnew(w *looseness, path []string, _, is any) {
+	if is != nil {
+		w.add(path, "accepted")
+	}
+}
 
 // switchedOn is looser where something is enabled that was not; absent is on.
 func switchedOn(w *looseness, path []string, was, is any) {
@@ -196,11 +222,7 @@ func weaker(words ...string) looseRule {
 	}
 }
 
-// serverAdded and toolAdded go into what was there before.
-func serverAdded(w *looseness, path []string, was, is any)  { w.entry(path, was, is, "server") }
-func patternAdded(w *looseness, path []string, was, is any) { w.entry(path, was, is, "pattern") }
-func toolAdded(w *looseness, path []string, was, is any)    { w.entry(path, was, is, "tool") }
-
+// entry goes into what was there before.
 func (w *looseness) entry(path []string, was, is any, what string) {
 	before, had := was.(map[string]any)
 	after, has := is.(map[string]any)
@@ -209,8 +231,6 @@ func (w *looseness) entry(path []string, was, is any, what string) {
 	case !had || before["enabled"] == false:
 		w.add(path, "%s added", what)
 	default:
-		for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
-			w.compare(append(slices.Clone(path), name), before[name], after[name])
-		}
+		w.members(path, was, is)
 	}
 }

@@ -28,6 +28,7 @@ type ownTools struct {
 	tools   []catalog.Tool
 	servers map[string]*upstream.Server // by the configured name; enabled ones
 	held    []heldTool
+	behind  []*behindServer
 	secrets *secrets
 }
 

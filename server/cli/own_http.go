@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/resilience"
+	"patterngate/gateway"
 	"patterngate/gateway/policy"
 )
 
@@ -16,15 +20,14 @@ import (
 func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	t := common(&c.ToolConfig, httpServer)
 	t.Timeout = c.Request.Timeout
-	input, defaults, faults := catalog.CompileArguments(orEmpty(c.Input))
-	wrong := m.schema(faults, "input")
-	if len(c.OutputSchema) > 0 {
-		output, _, faults := catalog.CompileArguments(c.OutputSchema)
-		wrong = m.schema(faults, "output_schema") || wrong
-		t.Output = output
-	}
-	if wrong {
+	input, defaults, faults := catalog.CompileArguments(orEmpty(c.Input)) // what is wrong with them was told when they were read
+	if input == nil || slices.ContainsFunc(faults, wrongSchema) {
 		return
+	}
+	if len(c.OutputSchema) > 0 {
+		if t.Output, _, faults = catalog.CompileArguments(c.OutputSchema); t.Output == nil || slices.ContainsFunc(faults, wrongSchema) {
+			return
+		}
 	}
 	t.Input, t.Defaults = input, defaults
 	m.once(&t, &c.ToolConfig, input)
@@ -32,7 +35,7 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	if !ok {
 		return
 	}
-	guard := resilience.New(resilience.Config{Failures: 5, Open: defaultBreakerOpen})
+	guard := resilience.New(resilience.Config{Failures: httpFailures, Open: httpOpen})
 	t.Do = m.masked(throttled(guard, c.Rate, request.Do))
 	t.Extra = request.Check
 	m.add(t)
@@ -40,7 +43,7 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 
 // request makes the request of a tool.
 func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.Tool, bool) {
-	roots, err := rootsOf(c.Request.CAFile)
+	roots, err := m.pool.roots(c.Request.CAFile)
 	if err != nil {
 		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
 		return nil, false
@@ -54,6 +57,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 		Success: c.Request.Success, Absent: c.Request.Absent, Redirects: c.Request.Redirects, Roots: roots, Timeout: c.Request.Timeout,
 		Effect: c.Effect, Repeatable: c.Idempotent || c.Effect == catalog.Read, Client: m.client,
 		Arguments: func(name string) (string, bool) { typ, ok := types[name]; return typ, ok },
+		Near:      func(name string) string { return gateway.Near(name, propertyNames(input)) },
 		Body:      httptool.Body{Args: c.Request.Body.Args, Mapping: c.Request.Body.Mapping},
 	}
 	for _, q := range c.Request.Query {
@@ -78,10 +82,18 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 	}
 	tool, faults := httptool.New(config)
 	for _, f := range faults {
-		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, pathOf(f.Path)...)
+		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, strings.Split(f.Path, ".")...)
 	}
 	return tool, len(faults) == 0
 }
+
+// What an http tool's breaker does: as a server's where nothing is said.
+const (
+	httpFailures = 5
+	httpOpen     = 30 * time.Second
+)
+
+func wrongSchema(f catalog.SchemaFault) bool { return !f.Warning }
 
 func orEmpty(text []byte) []byte {
 	if len(text) == 0 {
@@ -91,7 +103,7 @@ func orEmpty(text []byte) []byte {
 }
 
 // rootsOf are the certificates of a file; nil for no file: the system's.
-func rootsOf(path string) (*x509.CertPool, error) {
+func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}

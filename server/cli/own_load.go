@@ -142,3 +142,47 @@ func (c Config) exposing(tool string) Config {
 	c.Catalog.Expose = append(slices.Clone(c.Catalog.Expose), tool)
 	return c
 }
+
+// makeOwn makes the tools of a configuration that was read from a snapshot.
+func (c *Config) makeOwn(pool *serverPool, environ []string) error {
+	if pool == nil {
+		pool = newServerPool()
+	}
+	c.pool = pool
+	c.Catalog.findCommands(environ)
+	lock := c.lock
+	if lock == nil {
+		lock = &pins.Lock{}
+	}
+	own, faults := makeOwn(c, lock, pool, environ)
+	for _, f := range faults {
+		if !f.warning {
+			return errors.New(f.Reason)
+		}
+	}
+	c.own = own
+	return nil
+}
+
+// within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
+// and sends, and reaches no more networks.
+func (c CatalogConfig) within(other CatalogConfig) bool {
+	for _, s := range c.Servers {
+		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
+		if s.Enabled && (at < 0 || serverKey(&s, c.AllowNetworks) != serverKey(&other.Servers[at], other.AllowNetworks)) {
+			return false
+		}
+	}
+	for _, t := range c.HTTP {
+		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Name == t.Name })
+		if t.Enabled && (at < 0 || fmt.Sprintf("%+v", t.Request) != fmt.Sprintf("%+v", other.HTTP[at].Request)) {
+			return false
+		}
+	}
+	for _, network := range c.AllowNetworks {
+		if !slices.Contains(other.AllowNetworks, network) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -19,6 +20,7 @@ type serverPool struct {
 	servers map[string]pooled           // by what they are made of
 	clients map[string]*httptool.Client // by allow_networks
 	known   map[string]*secrets         // by nothing but the environment; one
+	trusted map[string]*x509.CertPool   // by certificate file as it stands
 	log     lateLog
 }
 
@@ -29,7 +31,7 @@ type pooled struct {
 }
 
 func newServerPool() *serverPool {
-	return &serverPool{servers: map[string]pooled{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, log: newLateLog()}
+	return &serverPool{servers: map[string]pooled{}, clients: map[string]*httptool.Client{}, known: map[string]*secrets{}, trusted: map[string]*x509.CertPool{}, log: newLateLog()}
 }
 
 // secrets are those of this process.
@@ -55,6 +57,24 @@ func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
 		p.clients[key] = c
 	}
 	return c
+}
+
+// roots are the certificates of a file, read once: tools that share them share connections.
+func (p *serverPool) roots(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := fmt.Sprint(seenFile(path))
+	if known, ok := p.trusted[key]; ok {
+		return known, nil
+	}
+	read, err := readRoots(path)
+	if err == nil {
+		p.trusted[key] = read
+	}
+	return read, err
 }
 
 // server is the server that a configuration says.
@@ -155,7 +175,7 @@ func (m *ownMaker) serverConfig(s *ServerConfig) (upstream.ServerConfig, error) 
 		c.Program = p
 		return c, nil
 	}
-	roots, err := rootsOf(s.HTTP.CAFile)
+	roots, err := m.pool.roots(s.HTTP.CAFile)
 	if err != nil {
 		return c, err
 	}

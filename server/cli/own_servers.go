@@ -10,11 +10,13 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -55,6 +57,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	if _, shared := admits.tools[c.Upstream]; !shared && behind.pinned != nil { // a shared server is judged alike
 		admits.tools[c.Upstream] = behind
 	}
+	m.out.behind = append(m.out.behind, behind)
 	t.Ready = behind.ready
 	t.Do = m.masked(behind.outside(throttled(guard, c.Rate, behind.call)))
 	m.add(t)
@@ -253,6 +256,32 @@ func (d *driftError) Local() bool { return true }
 
 // Is reports that such a tool is held.
 func (d *driftError) Is(target error) bool { return target == errHeld }
+
+// holdUnsigned holds each tool whose acceptance no approver key signed, where one is enrolled: an agent that can write files
+// must not accept what a server declares. It is called before the tools are used.
+func (o *ownTools) holdUnsigned(lock *pins.Lock, ring gateway.Ring, at time.Time) {
+	if !ring.Counts(at) {
+		return
+	}
+	for _, b := range o.behind {
+		if b.pinned == nil {
+			continue
+		}
+		by, _ := lock.Accepted(b.at, b.upstream)
+		act := gateway.SignedAct{Signature: by.Signature, Act: gateway.Act{
+			Act: gateway.ActAccept, Subject: acceptSubject(b.at, *b.pinned), At: by.At, Nonce: by.Nonce, Key: by.Key,
+		}}
+		if ring.Stands(act, at) != nil {
+			b.held = fmt.Sprintf("no approver key signed its acceptance; run patterngate catalog accept %s/%s", b.at, b.upstream)
+			o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
+		}
+	}
+}
+
+// acceptSubject is what is signed of an acceptance (spec/config.md section 10).
+func acceptSubject(at string, d pins.Definition) map[string]any {
+	return map[string]any{"name": pins.Name(at, d.Name), "sha256": d.Hash()}
+}
 
 // ready says how the tool stands, without starting anything.
 func (b *behindServer) ready() catalog.Readiness {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
@@ -45,11 +46,11 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	loaded, err := r.app.reloaded(r.loaded, r.service.pool)
 	if err == nil {
 		answer.To = loaded.Hash()
-		answer.Loosens = loosens(r.loaded.compared(), loaded.compared())
+		answer.Loosens = loosens(r.loaded.judged(), loaded.judged())
 		err = r.permitted(request, answer)
 	}
 	if err == nil {
-		err = r.service.replace(loaded, r.log)
+		err = r.service.replace(loaded, r.app.environ)
 	}
 	if err != nil {
 		answer.Text = ownReason(err)
@@ -81,7 +82,10 @@ func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAns
 	if !request.Signed() {
 		return errUnsignedReload
 	}
-	if err := ring.Vouches(request.Act, gateway.ActReload, local.ReloadSubject(request.Path, answer.To), now()); err != nil {
+	if request.Act.Act.Act != gateway.ActReload || !ijson.Equal(request.Act.Subject, local.ReloadSubject(request.Path, answer.To)) {
+		return errUnsignedReload
+	}
+	if err := ring.Check(request.Act, now()); err != nil {
 		return fmt.Errorf("the signature does not count: %w", err)
 	}
 	return nil
@@ -109,7 +113,8 @@ func waitsForRestart(from, to Config) []string {
 			keys = append(keys, name)
 		}
 	}
-	return sorted(keys)
+	slices.Sort(keys)
+	return keys
 }
 
 // fileSeen is how a file stood when it was read.
@@ -189,14 +194,12 @@ func (r *reloader) path() string {
 
 // reloaded loads the configuration again from where it came.
 func (a *app) reloaded(was LoadedConfig, pool *serverPool) (LoadedConfig, error) {
-	if was.Path == "" {
-		if _, err := os.Stat(was.Path); errors.Is(err, fs.ErrNotExist) && was.Path != "" {
-			return LoadedConfig{}, err
-		}
-	}
 	loaded, warnings, err := LoadConfig(a.sources(pool))
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, server.Visible(w.String()))
+	}
+	if err == nil && was.Path != "" && loaded.Path != was.Path { // it is gone: that is no reason to drop all that it says
+		err = fmt.Errorf("%s is not there any more", was.Path)
 	}
 	return loaded, err
 }

@@ -54,6 +54,13 @@ type operator interface {
 	recordKeeper
 	configShelf
 	keyHolder
+	switchBoard
+}
+
+// switchBoard is where kill switches are turned, and programs that serve are asked to reload.
+type switchBoard interface {
+	patterns.Switches
+	Reload(ctx context.Context, r local.ReloadRequest) ([]local.ReloadAnswer, error)
 }
 
 // stateRuns is an engine's state for commands.

@@ -21,6 +21,9 @@ import (
 type service struct {
 	*server.Server
 	engine *local.Engine
+	from   *source
+	pool   *serverPool
+	to     served
 	page   *inbox           // nil: this program serves none
 	wakes  *notify.Notifier // nil: nobody
 	memory bool             // what it knows ends with it
@@ -45,6 +48,7 @@ func (s *service) close() {
 	s.wakes.Close() // what was asked last is told, while it can be counted
 	s.page.close()
 	s.engine.Close()
+	s.pool.close()
 }
 
 // notifier wakes people when a run asks one, which they answer at that page.
@@ -60,7 +64,7 @@ func (s *service) notifier(c Config, environ []string, page func() string, log *
 // service opens the state and wires the program over it, for the command that is named. Opening goes side by side with the
 // rest of the start.
 func (a *app) service(command string, c Config, log *slog.Logger) (*service, error) {
-	from := &source{environ: a.environ}
+	from := &source{environ: a.environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == memoryState {
 		opened <- openedState{engine: &local.Engine{}}
@@ -75,7 +79,10 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	if state.err != nil {
 		return nil, unopened(c.State, state.err)
 	}
-	s := &service{engine: state.engine, memory: c.State == memoryState}
+	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
+	if err == nil {
+		err = s.holdUnsigned(c)
+	}
 	if err == nil {
 		from.serve(d, state.engine)
 		state.engine.Catalog = d.tools
@@ -89,7 +96,10 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 			s.page.asked(q)
 			s.wakes.Asked(q)
 		}
-		s.Server, err = wire(c, d, state.engine, served{log, page})
+		log = slog.New(c.own.secrets.masked(log.Handler()))
+		c.pool.log.to.Store(log)
+		s.to = served{log, page}
+		s.Server, err = wire(c, d, state.engine, s.to)
 	}
 	if err != nil {
 		s.close()
@@ -97,6 +107,37 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	}
 	a.engine = state.engine
 	return s, nil
+}
+
+// holdUnsigned holds tools that were accepted without the signature that this state file wants.
+func (s *service) holdUnsigned(c Config) error {
+	ring, err := s.engine.Approvals().Keys()
+	if err == nil && c.own != nil && c.lock != nil {
+		c.own.holdUnsigned(c.lock, ring, now())
+	}
+	return err
+}
+
+// replace puts another configuration in force, whole or not at all, for what begins from now on.
+func (s *service) replace(c LoadedConfig, environ []string) error {
+	d, err := declare(c.Config, environ)
+	if err != nil {
+		return err
+	}
+	if err := s.holdUnsigned(c.Config); err != nil {
+		return err
+	}
+	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
+		return err
+	}
+	s.from.replace(d)
+	snapshot := c.Snapshot()
+	err = s.engine.Change(local.Settings{
+		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
+		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
+	})
+	s.pool.retire(c.own.servers)
+	return err
 }
 
 // openedState is an engine over a state file, or why there is none.

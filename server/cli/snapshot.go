@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -164,16 +165,19 @@ func nodeOf(v any) *yamlNode {
 }
 
 // policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
-func (p PatternConfig) policyHash() string {
-	if policy := p.reviewer(); policy != nil {
+func (p PatternConfig) policyHash(all *catalog.Catalog) string {
+	if policy := p.reviewer(all); policy != nil {
 		return gateway.PolicyHash(policy)
 	}
 	return hashOf(ijson.Canonical(map[string]any{}))
 }
 
-// reviewer is what judges a pattern's calls: the refund policy in every pattern that reaches its tools; nil: the
+// reviewer is what judges a pattern's calls: the refund policy in every pattern that reaches the demo's refund tools; nil: the
 // allowlists alone.
-func (p PatternConfig) reviewer() gateway.Reviewer {
+func (p PatternConfig) reviewer(all *catalog.Catalog) gateway.Reviewer {
+	if !p.makeBelieve(all) || p.Kind == gateway.Call {
+		return nil
+	}
 	if p.Kind == gateway.Supervisor {
 		return p.Refunds
 	}

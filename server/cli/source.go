@@ -20,7 +20,8 @@ type configShelf interface {
 //
 //	pattern, config hash, arguments ──▶ own, or kept, or snapshot ──▶ Config ──▶ declared ──▶ Job
 type source struct {
-	environ []string // where secrets are
+	environ []string    // where secrets are
+	pool    *serverPool // where servers are
 
 	mu    sync.Mutex
 	own   *declared
@@ -35,6 +36,25 @@ func (s *source) serve(own *declared, shelf configShelf) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own, s.shelf = own, shelf
+}
+
+// replace has another configuration be this process's own. The one before is kept for its runs.
+func (s *source) replace(own *declared) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.own; before != nil && before.hash != own.hash {
+		s.keep(before)
+	}
+	s.own = own
+}
+
+// keep keeps one of the configurations besides the own one.
+func (s *source) keep(d *declared) {
+	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.hash == d.hash })
+	if len(s.kept) == maxConfigs {
+		s.kept = slices.Delete(s.kept, 0, 1)
+	}
+	s.kept = append(s.kept, d)
 }
 
 // Job implements [patterns.Source].
@@ -63,10 +83,7 @@ func (s *source) declared(hash string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.kept) == maxConfigs {
-		s.kept = slices.Delete(s.kept, 0, 1)
-	}
-	s.kept = append(s.kept, d)
+	s.keep(d)
 	return d, nil
 }
 
@@ -82,6 +99,12 @@ func (s *source) make(hash string) (*declared, error) {
 	c, err := configOfSnapshot(hash, snapshot, s.environ)
 	if err != nil {
 		return nil, err
+	}
+	if s.own == nil || !c.Catalog.within(s.own.reach) {
+		return nil, missing // what lies in a state file starts no program and reaches no server that the configuration does not name
+	}
+	if err := c.makeOwn(s.pool, s.environ); err != nil {
+		return nil, missing
 	}
 	d, err := declare(c, s.environ)
 	if err != nil {

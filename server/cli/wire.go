@@ -18,7 +18,7 @@ import (
 
 // load reads the configuration and prints its warnings.
 func (a *app) load() (LoadedConfig, error) {
-	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ})
+	loaded, warnings, err := LoadConfig(a.sources(nil))
 	for _, w := range warnings {
 		fmt.Fprintln(a.err, w.String())
 	}
@@ -26,6 +26,14 @@ func (a *app) load() (LoadedConfig, error) {
 		return LoadedConfig{}, a.configFault(err)
 	}
 	return loaded, nil
+}
+
+// sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
+func (a *app) sources(pool *serverPool) ConfigSources {
+	return ConfigSources{
+		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt,
+		Environ: a.environ, Pool: pool,
+	}
 }
 
 // server wires the program without a state file: for who shows what is served, and for :memory:.
@@ -55,13 +63,18 @@ func wire(c Config, d *declared, engine *local.Engine, to served) (*server.Serve
 		}
 		log.Log(context.Background(), level, "fault", "id", runID+"/"+key, "cause", cause)
 	}
-	return server.New(server.Config{
-		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: log,
+	return server.New(serverConfig(c, d, engine, to))
+}
+
+// serverConfig is what is served under a configuration.
+func serverConfig(c Config, d *declared, engine *local.Engine, to served) server.Config {
+	return server.Config{
+		Patterns: d.offered(), Engine: engine, Model: d.model, Configured: d.configured, Log: to.log, Catalog: d.tools,
 		ResultBytes: c.Limits.ResultBytes, Results: c.Results, ConcurrentRuns: orNone(c.Limits.ConcurrentRuns), Grace: orNone(c.Limits.Grace),
-		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: engine.Version, State: c.State,
-		Keys:  engine.Approvals().Keys,
+		WaitDefault: orNone(c.Wait.Default), WaitMax: orNone(c.Wait.Max), ConfigHash: d.hash, CatalogHash: d.catalog, Version: version().Version, State: c.State,
+		Keys: engine.Approvals().Keys, Switches: engine.KillSwitches,
 		Inbox: to.page,
-	})
+	}
 }
 
 // orNone is a limit for who takes 0 for a default: there none is below 0.
