@@ -84,7 +84,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	if err := a.confirm(what, "What was shown is what these tools may be from now on.", question, yes); err != nil {
 		return err
 	}
-	if err := a.acceptAll(ctx, lock, open, key); err != nil {
+	if err := a.acceptAll(ctx, loaded.Config, lock, open, key); err != nil {
 		return err
 	}
 	if err := lock.Write(loaded.Catalog.Pin); err != nil {
@@ -164,7 +164,7 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 // unsigned are the tools that are as they were accepted, but not with the signature of an approver key where one counts.
 func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock) (open []acceptance) {
 	var ring gateway.Ring
-	if err := a.withRuns("catalog accept", func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
+	if err := a.withState("catalog accept", loaded.Config, func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
 		return nil // without a state file there is no key
 	}
 	loaded.own.holdUnsigned(lock, ring, now())
@@ -221,7 +221,9 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 		}
 		b.WriteByte('\n')
 		for _, c := range r.Changes {
-			b.WriteString(changeText(c))
+			if r.State != "new" || c.Pointer != "/name" { // it is above
+				b.WriteString(changeText(c))
+			}
 		}
 	}
 	if len(open) == 0 {
@@ -233,7 +235,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 // changeText shows one difference; what servers wrote is shown with its control characters visible.
 func changeText(c pins.Change) string {
 	var b strings.Builder
-	if c.Was != "" {
+	if c.Was != "" && c.Was != `""` {
 		fmt.Fprintf(&b, "  - %s %s\n", c.Pointer, server.Visible(c.Was))
 	}
 	if c.Is != "" {
@@ -243,9 +245,9 @@ func changeText(c pins.Change) string {
 }
 
 // acceptAll enters what was accepted, each signed where a key counts.
-func (a *app) acceptAll(ctx context.Context, lock *pins.Lock, open []acceptance, key string) error {
+func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
-	return a.withRuns(what, func(runs operator) error {
+	return a.withState(what, c, func(runs operator) error {
 		var shown strings.Builder
 		for _, c := range open {
 			fmt.Fprintf(&shown, "%s %s\n", c.name(), c.declared.Hash())

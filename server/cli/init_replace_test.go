@@ -44,7 +44,7 @@ func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
 	if err != nil || len(servers) == 0 {
 		return false
 	}
-	gone := memberNames(servers)
+	gone := sortedNames(servers)
 	path := filepath.Join(t.TempDir(), "FILE")
 	if err := os.WriteFile(path, before, 0o640); err != nil {
 		t.Fatal(err)

@@ -161,7 +161,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	}
 	v := yamlOf(t, file)
 	servers, _ := at(v, "catalog", "servers").(map[string]any)
-	if got := strings.Join(memberNames(servers), " "); got != "dies gone my_crm" {
+	if got := strings.Join(sortedNames(servers), " "); got != "dies gone my_crm" {
 		t.Fatalf("the servers are %s, want dies gone my_crm\n%s", got, file)
 	}
 	wantTools := map[string]any{
@@ -254,7 +254,7 @@ func TestInitReplacesAndBringsBack(t *testing.T) {
 		t.Fatalf("init ends with %d: %s%s", code, out, errs)
 	}
 	entries, _, err := (jsonServers{member: "mcpServers"}).decode([]byte(readFile(t, h.client)))
-	if err != nil || strings.Join(memberNames(entries), " ") != "gone patterngate" {
+	if err != nil || strings.Join(sortedNames(entries), " ") != "gone patterngate" {
 		t.Fatalf("the client's file has %v, %v", entries, err)
 	}
 	loaded, _, err := LoadConfig(ConfigSources{Path: path, Environ: []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH")}})

@@ -43,7 +43,11 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				return err
 			}
 			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: now()}
-			return a.withRuns(what, func(runs operator) error {
+			loaded, err := a.load()
+			if err != nil {
+				return err
+			}
+			return a.withState(what, loaded.Config, func(runs operator) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
@@ -54,7 +58,9 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				}
 				by := byOwner(reason)
 				s.By, s.Channel = by.By, by.Channel
-				if err := runs.KillSwitch(on, s, act); err != nil {
+				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
+					return refused(what, "no such switch is on", "patterngate kill-switch status")
+				} else if err != nil {
 					return refusedBy(what, err, "patterngate kill-switch status")
 				}
 				return a.printSwitches(runs)
@@ -77,7 +83,11 @@ func (a *app) killSwitchStatus() *cobra.Command {
 		Short: "Say what is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.withRuns("kill-switch status", a.printSwitches)
+			loaded, err := a.load()
+			if err != nil {
+				return err
+			}
+			return a.withState("kill-switch status", loaded.Config, a.printSwitches)
 		},
 	}
 }

@@ -67,6 +67,14 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	return answer
 }
 
+// requested is reload for who asked by the state file: one that has another configuration file is left alone.
+func (r *reloader) requested(request local.ReloadRequest) local.ReloadAnswer {
+	if request.Path != r.path() {
+		return local.ReloadAnswer{Other: true}
+	}
+	return r.reload(request)
+}
+
 // permitted holds that what permits more is signed where an approver key counts.
 func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAnswer) error {
 	if len(answer.Loosens) == 0 {

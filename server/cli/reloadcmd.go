@@ -43,7 +43,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 	if loaded.Path == "" {
 		return usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
-	return a.withRuns(what, func(runs operator) error {
+	return a.withState(what, loaded.Config, func(runs operator) error {
 		request := local.ReloadRequest{Path: loaded.Path, To: loaded.Hash(), By: byOwner(""), At: now()}
 		signed := signing{what: what, does: "load " + quotedName(loaded.Path) + " as it is, " + loaded.Hash(), key: key}
 		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {

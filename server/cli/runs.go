@@ -129,6 +129,25 @@ func (a *app) openState() (operator, func(), error) {
 	return stateOf(c, engine), engine.Close, nil
 }
 
+// withState gives the owner's view of the state file that a configuration names, making the file where there is none yet.
+func (a *app) withState(what string, c Config, do func(operator) error) error {
+	if a.opens != nil {
+		return a.withRuns(what, do)
+	}
+	if c.State == memoryState {
+		return usage(what, errors.New("the state is "+memoryState+": it is in the process that serves, and nowhere else"), "--state FILE")
+	}
+	if err := readyState(c.State, a.environ); err != nil {
+		return wrapped(what, err)
+	}
+	engine, err := a.engineOver(c)
+	if err != nil {
+		return wrapped(what, err)
+	}
+	defer engine.Close()
+	return do(stateOf(c, engine))
+}
+
 // openEngine opens the engine over the state file, without having it carry on anything.
 func (a *app) openEngine() (*local.Engine, error) {
 	c, err := a.loadState()
@@ -144,7 +163,7 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 	if err != nil {
 		return nil, fault("config", err)
 	}
-	from := &source{environ: a.environ}
+	from := &source{environ: a.environ, pool: c.pool}
 	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted()})
 	if err != nil {
 		return nil, unopened(c.State, err)

@@ -159,6 +159,14 @@ func (f *fakeRuns) Check() error { return f.damage }
 
 func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, nil }
 
+func (f *fakeRuns) KillSwitches() ([]patterns.Switch, error) { return nil, nil }
+
+func (f *fakeRuns) KillSwitch(bool, patterns.Switch, gateway.SignedAct) error { return nil }
+
+func (f *fakeRuns) Reload(context.Context, local.ReloadRequest) ([]local.ReloadAnswer, error) {
+	return nil, local.ErrNobodyServes
+}
+
 // command carries out a command line over these runs.
 func (f *fakeRuns) command(t testing.TB, args ...string) (code int, out, errs string) {
 	t.Helper()

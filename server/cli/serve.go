@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -68,6 +70,8 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
+	stop := a.reloads(ctx, s, loaded)
+	defer stop()
 	s.carryOn()
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
@@ -78,6 +82,32 @@ func (a *app) serve(ctx context.Context) error {
 		return fault("serve", err)
 	}
 	return nil
+}
+
+// reloads has the program load its configuration again when it is asked to, announce files that were changed, and say which
+// servers behind the gate can be reached around it. What it returns ends that.
+func (a *app) reloads(ctx context.Context, s *service, loaded LoadedConfig) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &reloader{app: a, service: s, log: s.to.log, loaded: loaded, seen: loaded.files()}
+	s.engine.Reload = r.requested
+	hangups := make(chan os.Signal, 1)
+	notifyHangup(hangups)
+	var all sync.WaitGroup
+	all.Go(func() { r.listen(ctx, hangups) })
+	all.Go(func() { r.watch(ctx) })
+	all.Go(func() { a.warnOfBypasses(loaded.Config, s.to.log) })
+	return func() {
+		cancel()
+		signal.Stop(hangups)
+		all.Wait()
+	}
+}
+
+// warnOfBypasses says which servers behind the gate a client still has directly: an agent can go around the gate there.
+func (a *app) warnOfBypasses(c Config, log *slog.Logger) {
+	for _, b := range bypasses(a.environ, c.Catalog) {
+		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
+	}
 }
 
 // keepOnBrokenPipe makes a write to a closed standard output or error an error, where Go would end the process by
