@@ -42,3 +42,7 @@ func (f *Fault) Error() string { return f.Kind.String() + ": " + f.Cause.Error()
 
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
+
+// Told is what a [Func] returns in place of a result where the tool answers in words of its own that its output schema does not
+// describe: that it failed, or that there is none. The observation is Value; it carries an error (spec/config.md section 4).
+type Told struct{ Value map[string]any }

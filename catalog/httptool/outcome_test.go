@@ -61,8 +61,8 @@ func TestObservations(t *testing.T) {
 		"page":               {typed(201, "text/html", "<p>"), object("text", "<p>")},
 		"nothing":            {typed(204, "", ""), map[string]any{}},
 		"nothing of a type":  {typed(200, "image/png", ""), map[string]any{}},
-		"absent":             {typed(404, "text/html", "<h1>gone</h1>"), map[string]any{"error": "not_found", "status": 404.0}},
-		"gone":               {typed(410, "", ""), map[string]any{"error": "not_found", "status": 410.0}},
+		"absent":             {typed(404, "text/html", "<h1>gone</h1>"), catalog.Told{Value: map[string]any{"error": "not_found", "status": 404.0}}},
+		"gone":               {typed(410, "", ""), catalog.Told{Value: map[string]any{"error": "not_found", "status": 410.0}}},
 		"repeated member":    {typed(200, "application/json", `{"a": 1, "a": 2}`), nil},
 		"large integer":      {typed(200, "application/json", `{"a": 9007199254740993}`), nil},
 		"no JSON":            {typed(200, "application/json", `{"a": `), nil},
@@ -123,7 +123,7 @@ func TestOutput(t *testing.T) {
 	}})
 	for id, want := range map[string]any{
 		"a":   map[string]any{"id": "a", "status": 200.0, "part": "a, b", "body": []any{1.0}},
-		"b":   map[string]any{"error": "not_found", "status": 404.0},
+		"b":   catalog.Told{Value: map[string]any{"error": "not_found", "status": 404.0}},
 		"c":   map[string]any{"id": "c", "status": 204.0, "part": "a, b", "body": nil},
 		"err": nil,
 	} {

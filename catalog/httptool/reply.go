@@ -28,7 +28,7 @@ func (t *Tool) judge(ctx context.Context, call catalog.Call, response *http.Resp
 	switch {
 	case t.success.exact[code]:
 	case t.missing.has(code):
-		return map[string]any{"error": "not_found", "status": float64(code)}, nil
+		return catalog.Told{Value: map[string]any{"error": "not_found", "status": float64(code)}}, nil
 	case !t.success.has(code):
 		return nil, t.refused(response)
 	}

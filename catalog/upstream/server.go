@@ -123,6 +123,9 @@ func (s *Server) observation(result Result) (any, error) {
 	if err != nil {
 		return nil, s.fault(&catalog.Fault{Kind: catalog.Unreadable, Cause: err})
 	}
+	if said, ok := v.(map[string]any); ok && result.IsError {
+		return catalog.Told{Value: said}, nil
+	}
 	return v, nil
 }
 

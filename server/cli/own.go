@@ -142,6 +142,10 @@ func (m *ownMaker) masked(do catalog.Func) catalog.Func {
 		if err != nil {
 			return nil, err
 		}
+		if told, ok := observation.(catalog.Told); ok {
+			told.Value, _ = mask.Value(told.Value).(map[string]any)
+			return told, nil
+		}
 		return mask.Value(observation), nil
 	}
 }

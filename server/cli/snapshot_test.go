@@ -207,15 +207,15 @@ func TestPolicyHash(t *testing.T) {
 	refund, _ := c.Pattern("supervised_refund")
 	route, _ := c.Pattern("route_ticket")
 	tasks, _ := c.Pattern("run_orchestrator")
-	if route.policyHash() != tasks.policyHash() || route.policyHash() != hashOf([]byte("{}")) {
-		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", route.policyHash(), tasks.policyHash())
+	if route.policyHash(demoCatalog(t)) != tasks.policyHash(demoCatalog(t)) || route.policyHash(demoCatalog(t)) != hashOf([]byte("{}")) {
+		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", route.policyHash(demoCatalog(t)), tasks.policyHash(demoCatalog(t)))
 	}
-	before := refund.policyHash()
+	before := refund.policyHash(demoCatalog(t))
 	want := hashOf([]byte(`{"builtin":"demo_refunds","params":{"auto_refund_limit_usd":1000,"max_refund_per_run_usd":2000,"refund_window_days":14}}`))
-	if refund.Budget.MaxSteps++; before != want || refund.policyHash() != before {
-		t.Errorf("policyHash = %s, and with another budget %s; want %s", before, refund.policyHash(), want)
+	if refund.Budget.MaxSteps++; before != want || refund.policyHash(demoCatalog(t)) != before {
+		t.Errorf("policyHash = %s, and with another budget %s; want %s", before, refund.policyHash(demoCatalog(t)), want)
 	}
-	if refund.Refunds.WindowDays++; refund.policyHash() == before {
+	if refund.Refunds.WindowDays++; refund.policyHash(demoCatalog(t)) == before {
 		t.Errorf("policyHash does not see the window")
 	}
 }
