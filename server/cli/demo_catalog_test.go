@@ -7,8 +7,8 @@ import (
 	"patterngate/catalog/demo"
 )
 
-// demoCatalog holds the demo's tools.
-func demoCatalog(t testing.TB) *catalog.Catalog {
+// makeBelieve holds the demo's tools.
+func makeBelieve(t testing.TB) *catalog.Catalog {
 	t.Helper()
 	tools, err := demo.Tools(demo.Config{})
 	if err != nil {

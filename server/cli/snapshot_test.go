@@ -207,15 +207,15 @@ func TestPolicyHash(t *testing.T) {
 	refund, _ := c.Pattern("supervised_refund")
 	route, _ := c.Pattern("route_ticket")
 	tasks, _ := c.Pattern("run_orchestrator")
-	if route.policyHash(demoCatalog(t)) != tasks.policyHash(demoCatalog(t)) || route.policyHash(demoCatalog(t)) != hashOf([]byte("{}")) {
-		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", route.policyHash(demoCatalog(t)), tasks.policyHash(demoCatalog(t)))
+	if route.policyHash(makeBelieve(t)) != tasks.policyHash(makeBelieve(t)) || route.policyHash(makeBelieve(t)) != hashOf([]byte("{}")) {
+		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", route.policyHash(makeBelieve(t)), tasks.policyHash(makeBelieve(t)))
 	}
-	before := refund.policyHash(demoCatalog(t))
+	before := refund.policyHash(makeBelieve(t))
 	want := hashOf([]byte(`{"builtin":"demo_refunds","params":{"auto_refund_limit_usd":1000,"max_refund_per_run_usd":2000,"refund_window_days":14}}`))
-	if refund.Budget.MaxSteps++; before != want || refund.policyHash(demoCatalog(t)) != before {
-		t.Errorf("policyHash = %s, and with another budget %s; want %s", before, refund.policyHash(demoCatalog(t)), want)
+	if refund.Budget.MaxSteps++; before != want || refund.policyHash(makeBelieve(t)) != before {
+		t.Errorf("policyHash = %s, and with another budget %s; want %s", before, refund.policyHash(makeBelieve(t)), want)
 	}
-	if refund.Refunds.WindowDays++; refund.policyHash(demoCatalog(t)) == before {
+	if refund.Refunds.WindowDays++; refund.policyHash(makeBelieve(t)) == before {
 		t.Errorf("policyHash does not see the window")
 	}
 }

@@ -75,7 +75,7 @@ func TestSourceJob(t *testing.T) {
 		if diff := cmp.Diff(want.Refunds, job.Spec.Reviewer); diff != "" {
 			t.Errorf("the policy under configuration %d (-want +got):\n%s", i, diff)
 		}
-		if job.Config != c.Hash() || job.Policy != want.policyHash() || job.Catalog == "" || job.Principal != "local:1" || job.Model.Name() != "rules" {
+		if job.Config != c.Hash() || job.Policy != want.policyHash(makeBelieve(t)) || job.Catalog == "" || job.Principal != "local:1" || job.Model.Name() != "rules" {
 			t.Errorf("job %+v, want the hashes of configuration %d", job, i)
 		}
 	}
