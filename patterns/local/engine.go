@@ -103,6 +103,17 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	if _, ok := e.codeOf(job.Spec.Kind); !ok {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
+	for {
+		ended, err := e.start(ctx, job)
+		if !errors.Is(err, errUnspent) || ctx.Err() != nil {
+			return ended, err
+		}
+		// Another process changed what the run's first intent stood on, with which its beginning is recorded: nothing is there
+		// to be replayed. The next run knows of it.
+	}
+}
+
+func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
 	joined, err := e.keeper().begin(r)
 	switch {

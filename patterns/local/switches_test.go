@@ -115,6 +115,38 @@ func TestSwitchOfAnotherProcess(t *testing.T) {
 	}
 }
 
+// A run that begins while this engine does not yet know of the switch ends by the switch, not by a fault of the journal: its
+// first intent is recorded with its beginning.
+func TestSwitchOfAnotherProcessAtTheBeginning(t *testing.T) {
+	for _, kind := range ownKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			path, s := newState(t), &service{}
+			job := s.ownJob(t, kind, nil)
+			job.Arguments = nil // no equal call joins
+			other, e := opened(t, path, jobs{job.Spec.Name: job}), opened(t, path, jobs{job.Spec.Name: job})
+			e.Go()
+			start := func() patterns.Result {
+				t.Helper()
+				ended, err := e.Start(t.Context(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return over(t, e, ended.RunID).Result
+			}
+			if r := start(); !r.OK() {
+				t.Fatalf("without a switch: %s", r.StopReason)
+			}
+			calls := len(s.keys)
+			if err := other.KillSwitch(true, patterns.Switch{Tool: "own"}, gateway.SignedAct{}); err != nil {
+				t.Fatal(err)
+			}
+			if r := start(); endOf(r) != patterns.ReasonKillSwitch || len(s.keys) != calls {
+				t.Errorf("%s after %d calls more, want %s after none", endOf(r), len(s.keys)-calls, patterns.ReasonKillSwitch)
+			}
+		})
+	}
+}
+
 // One business key acts once over all runs: the same arguments get the first outcome, others are refused, and what certainly
 // failed leaves it free.
 func TestPortOnce(t *testing.T) {
