@@ -299,7 +299,7 @@ func TestSingleGoesOn(t *testing.T) {
 	<-begun
 	c.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"run_wait","arguments":{"run_id":"` + r["run_id"].(string) + `"}}}`)
 	m := c.next()
-	if m.Method != "notifications/progress" || m.Params["message"] != "call: slow" {
+	if m.Method != "notifications/progress" || m.Params["message"] != "call: calling slow" {
 		t.Errorf("progress: %s", m.line)
 	}
 	close(let)
