@@ -83,7 +83,11 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pi
 	if !m.fixed(t, c, theirs, known, behind) {
 		return false
 	}
-	t.Input = theirs.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
+	shown := theirs.Shown()
+	if known {
+		shown = shown.Closed(theirs)
+	}
+	t.Input = shown.Without(slices.Collect(maps.Keys(t.Fixed))...)
 	if len(c.Bound) > 0 && known {
 		bounds, faults := catalog.CompileBounds(c.Bound) // what is wrong with it by itself was told when the file was read
 		if bounds == nil && len(faults) > 0 {
