@@ -73,6 +73,7 @@ type file struct {
 	recall     atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
 	configured atomic.Bool  // the configuration is stored
 	heard      atomic.Int64 // the newest reload that was carried out, or was there before this program
+	unheard    bool         // there may be more; of the watching goroutine
 }
 
 var _ keeper = (*file)(nil)

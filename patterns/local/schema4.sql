@@ -26,6 +26,7 @@ CREATE TABLE reloads (                 -- who asked the programs that serve to l
 	at        INTEGER NOT NULL,
 	path      TEXT NOT NULL,       -- of the configuration
 	hash      TEXT NOT NULL,       -- that it shall have; what is signed
+	asked     INTEGER NOT NULL,    -- 1: programs are to do it; 0: one did it by itself, as at a signal
 	by        TEXT NOT NULL,
 	channel   TEXT NOT NULL,
 	act       BLOB,                -- the signed act; NULL: unsigned
