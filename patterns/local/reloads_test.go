@@ -130,7 +130,10 @@ func TestReloadDoesNotWaitForTheDead(t *testing.T) {
 	path := newState(t)
 	desk := opened(t, path, nil)
 	answered, hold := &heard{}, make(chan struct{})
-	slow := &heard{answer: func(local.ReloadRequest) local.ReloadAnswer { <-hold; return local.ReloadAnswer{OK: true, Text: "late"} }}
+	slow := &heard{answer: func(local.ReloadRequest) local.ReloadAnswer {
+		<-hold
+		return local.ReloadAnswer{OK: true, Text: "late"}
+	}}
 	gone := serving(t, path, answered)
 	serving(t, path, slow)
 	c := local.Spawn(t, "mute", path) // serves, and never answers
@@ -234,9 +237,9 @@ func TestReloadSigned(t *testing.T) {
 	}
 	const row = "INSERT INTO reloads (at, path, hash, asked, by, channel, act, signature) "
 	for n, forge := range []string{
-		row + "SELECT at, path, hash, 1, by, channel, act, signature FROM reloads WHERE hash = ?",             // brought again
-		row + "SELECT at, path, hash, 1, by, channel, NULL, 'x' FROM reloads WHERE hash = ?",                  // without an act
-		row + "SELECT at, path, hash, 1, by, channel, CAST('{' AS BLOB), 'y' FROM reloads WHERE hash = ?",     // that is none
+		row + "SELECT at, path, hash, 1, by, channel, act, signature FROM reloads WHERE hash = ?",            // brought again
+		row + "SELECT at, path, hash, 1, by, channel, NULL, 'x' FROM reloads WHERE hash = ?",                 // without an act
+		row + "SELECT at, path, hash, 1, by, channel, CAST('{' AS BLOB), 'y' FROM reloads WHERE hash = ?",    // that is none
 		row + "SELECT at, path, hash, 1, by, channel, CAST('null' AS BLOB), 'z' FROM reloads WHERE hash = ?", // nor that
 	} {
 		desk.Alter(t, forge+" ORDER BY n LIMIT 1", asksFor.To)

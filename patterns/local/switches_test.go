@@ -182,3 +182,58 @@ func TestOnceReusedUnderASupervisor(t *testing.T) {
 		t.Errorf("%s in %s after %d calls, want supervisor_block:once_reused after one", r.StopReason, r.Phase, len(s.keys))
 	}
 }
+
+// With an approver key a switch is set by anybody, and taken off by its signature alone.
+func TestSwitchIsTakenOffBySignature(t *testing.T) {
+	path, anna := newState(t), newSigner("a")
+	e := opened(t, path, nil)
+	if err := e.Approvals().Enroll(anna.enrolled(anna)); err != nil {
+		t.Fatal(err)
+	}
+	on, other := patterns.Switch{Tool: "own"}, patterns.Switch{Pattern: "own"}
+	for _, s := range []patterns.Switch{on, other} {
+		if err := e.KillSwitch(true, s, gateway.SignedAct{}); err != nil {
+			t.Fatalf("setting one: %v", err)
+		}
+	}
+	signed := anna.does(gateway.ActSwitchOff, on.Subject())
+	for _, tt := range []struct {
+		name string
+		act  gateway.SignedAct
+		want error
+	}{
+		{"nobody", gateway.SignedAct{}, patterns.ErrUnsigned},
+		{"another's switch", anna.does(gateway.ActSwitchOff, other.Subject()), patterns.ErrForged},
+		{"everything", anna.does(gateway.ActSwitchOff, patterns.Switch{}.Subject()), patterns.ErrForged},
+		{"another act", anna.does(gateway.ActReload, on.Subject()), patterns.ErrForged},
+		{"another key", newSigner("m").does(gateway.ActSwitchOff, on.Subject()), patterns.ErrForged},
+		{"changed", gateway.SignedAct{Act: signed.Act, Signature: anna.Sign([]byte("x"))}, patterns.ErrForged},
+	} {
+		if err := e.KillSwitch(false, on, tt.act); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	job := (&service{}).ownJob(t, gateway.Call, nil)
+	if ended, err := e.Start(t.Context(), job); err != nil || ended.Result.StopReason != "kill_switch" {
+		t.Errorf("meanwhile: %v, %s", err, ended.Result.StopReason)
+	}
+	if err := e.Operator().KillSwitch(false, on, signed); err != nil {
+		t.Fatalf("by the key: %v", err)
+	}
+	if list, err := e.KillSwitches(); err != nil || len(list) != 1 || list[0].Pattern != "own" {
+		t.Errorf("%v, still on: %+v; want the other", err, list)
+	}
+	if ended, err := e.Start(t.Context(), job); err != nil || !ended.Result.OK() {
+		t.Errorf("afterwards: %v, %s", err, ended.Result.StopReason)
+	}
+	if err := e.KillSwitch(true, on, gateway.SignedAct{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.KillSwitch(false, on, signed); !errors.Is(err, patterns.ErrUsed) {
+		t.Errorf("the same act again: %v, want it used", err)
+	}
+	gone := anna.does(gateway.ActSwitchOff, patterns.Switch{Tool: "none"}.Subject())
+	if err := e.KillSwitch(false, patterns.Switch{Tool: "none"}, gone); !errors.Is(err, patterns.ErrNoSwitch) {
+		t.Errorf("one that is not on: %v", err)
+	}
+}
