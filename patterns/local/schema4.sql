@@ -16,7 +16,8 @@ CREATE TABLE acted (                   -- the first act under each business key;
 	once   TEXT NOT NULL,          -- the key
 	args   BLOB NOT NULL,          -- SHA-256 of the whole arguments
 	n      INTEGER NOT NULL,       -- the run that has it
-	effect TEXT NOT NULL,          -- the key of the call in that run
+	effect TEXT NOT NULL,          -- the key of the attempt in that run that took it
+	act    TEXT NOT NULL,          -- the key of the first attempt at the same act
 	body   BLOB,                   -- the outcome as the record has it; NULL: in flight or in doubt
 	PRIMARY KEY (tool, once)
 ) STRICT;
