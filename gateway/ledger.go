@@ -28,6 +28,8 @@ type Entry struct {
 	Status      EffectStatus
 	Observation any
 	Order       int // of the intent, in the run
+	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
+	Duplicate bool
 }
 
 // OK reports whether the call was done and its observation carries no error.

@@ -143,7 +143,7 @@ func TestPortOnce(t *testing.T) {
 				if !first.OK() || !second.OK() || len(s.keys) != 2 || s.keys[1] != "order-7" {
 					t.Fatalf("%s, then %s after calls %q; want success twice, and one call after the failed one", endOf(first), endOf(second), s.keys)
 				}
-				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished {
+				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished || a.Duplicate || !b.Duplicate {
 					t.Errorf("first %+v, then %+v", a, b)
 				}
 				duplicates := 0
