@@ -70,9 +70,9 @@ type Gate struct {
 	same    map[signature]int
 	earlier []Entry // of other runs; rules see them
 	ledger  []Entry
-	noted   int      // how often the ledger changed
+	noted   int        // how often the ledger changed
 	under   []underway // calls that are under way
-	policy  string   // the reviewer's hash
+	policy  string     // the reviewer's hash
 }
 
 // signature is what makes two calls the same.
