@@ -154,7 +154,7 @@ func (c *consent) ask() (reason string) {
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args}, d.Approval))
+	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of}, d.Approval))
 	return ""
 }
 

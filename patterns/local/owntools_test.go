@@ -204,6 +204,9 @@ func TestHowOwnCallsEnd(t *testing.T) {
 		"a read's answer is lost":          {turns: turns{lostIt}, calls: 1, all: "%s_error:own", status: gateway.Failed},
 		"a repeatable write's answer is lost": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true }, turns: turns{lostIt}, calls: 2,
 			all: patterns.Success, status: gateway.Finished},
+		"a repeatable write's answer is lost, and then nothing is sent": {change: func(own *catalog.Tool) {
+			own.Effect, own.Idempotent, own.Retry = catalog.Write, true, retry
+		}, turns: turns{faults(catalog.NoAnswer, true, errActed), gone, faults(catalog.Declined, false, errGone)}, calls: 3, all: "in_doubt:own", status: gateway.InDoubt},
 		"a write's answer is lost, and nobody can be asked": {change: write, turns: turns{lostIt}, calls: 1, all: "in_doubt:own", status: gateway.InDoubt},
 		"a write's answer is lost, and it is looked up": {change: looksUp(0), turns: turns{faults(catalog.NoAnswer, false, errActed)}, calls: 1,
 			all: patterns.Success, status: gateway.Finished},
@@ -224,8 +227,11 @@ func TestHowOwnCallsEnd(t *testing.T) {
 					t.Errorf("stopped by %s after %d calls, want %s after %d\n%s", got, len(s.keys), want, tt.calls, asJSON(t, r))
 				}
 				at := slices.IndexFunc(r.Ledger, func(e gateway.Entry) bool { return e.Tool == "own" })
-				if newest := r.Ledger[len(r.Ledger)-1]; kind != gateway.Planning && r.Ledger[at].Effect != catalog.Read && r.Ledger[at].Status != tt.status || newest.Effect == catalog.Read && newest.Tool == "own" && newest.Status != tt.status {
+				if newest := r.Ledger[len(r.Ledger)-1]; r.Ledger[at].Effect != catalog.Read && r.Ledger[at].Status != tt.status || newest.Effect == catalog.Read && newest.Tool == "own" && newest.Status != tt.status {
 					t.Errorf("effects %+v, want the call %s", r.Ledger, tt.status)
+				}
+				if rows := slices.DeleteFunc(slices.Clone(r.Ledger), func(e gateway.Entry) bool { return e.Tool != "own" || e.Effect == catalog.Read }); len(rows) > 1 {
+					t.Errorf("one act has the rows %+v", rows)
 				}
 				if len(s.keys) > 1 && job.Spec.Catalog != nil && r.Ledger[at].Effect != catalog.Read {
 					if slices.ContainsFunc(s.keys, func(k string) bool { return k != s.keys[0] }) {
@@ -317,7 +323,11 @@ func TestOwnDoubtIsAPersonsToSettle(t *testing.T) {
 			t.Run(cause+"/"+string(kind), func(t *testing.T) {
 				t.Parallel()
 				s := &service{turns: []func(context.Context, catalog.Call) (any, error){turn}}
-				job := s.ownJob(t, kind, func(own *catalog.Tool) { own.Effect, own.Timeout = catalog.Write, 50*time.Millisecond })
+				job := s.ownJob(t, kind, func(own *catalog.Tool) {
+					if own.Effect = catalog.Write; cause == "timeout" {
+						own.Timeout = 50 * time.Millisecond
+					}
+				})
 				e := opened(t, newState(t), jobs{job.Spec.Name: job})
 				e.Go()
 				ended := begin(t, e, job)

@@ -127,12 +127,12 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	if err := s.holdUnsigned(c.Config); err != nil {
 		return err
 	}
-	before := s.engine.Settings()
-	snapshot := c.Snapshot()
-	if err := s.engine.Change(local.Settings{ // first: a run begins only under what is stored
+	before, snapshot := s.engine.Settings(), c.Snapshot()
+	err = s.engine.Change(local.Settings{ // first: no run is begun under what is not stored yet
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
 		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
