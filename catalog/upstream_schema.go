@@ -23,7 +23,8 @@ const (
 // CompileUpstream takes the schema of a tool that somebody's server declares; absent or null it says nothing but that an
 // object is wanted. It may hold anything: it must be one object of bounded size that refers to nothing outside itself, and is
 // judged whole when a value first needs it, with bounds on how long that may take. Patterns that this program's expressions
-// (RE2) do not have are left to the server. Whether it is a schema at all [Schema.Compiles] says: else nothing fits it.
+// (RE2) do not have are left to the server, and bounds of 64 bits stand as doubles: no integer beyond 2^53-1 fits anyway.
+// Whether it is a schema at all [Schema.Compiles] says: else nothing fits it.
 func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -31,6 +32,7 @@ func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > maxUpstream {
 		return nil, fmt.Errorf("schema: %d bytes; at most %d", len(raw), maxUpstream)
 	}
+	raw = ijson.Rounded(raw)
 	decoded, err := ijson.Decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
