@@ -205,7 +205,7 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	if a.Plan != nil {
 		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)
 	} else if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
-		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Input.JSON()
+		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Asked().JSON()
 	} else {
 		w.CallEffect = catalog.Read // the closing answer
 	}

@@ -134,8 +134,12 @@ func (o *orchestration) work(branch Run, i int, first attempt) ending {
 	t := o.plan[i]
 	rested := restedBy(o.people, branch.Now()) // while this one waited for its turn
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
+	hash := first.permit.Hash()
+	if hash == "" { // of what is refused there is only what was proposed
+		hash = ijson.ArgsHash(t.Args)
+	}
 	return o.attempts(branch, i, ending{try: first, rested: rested, row: TaskRow{
-		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: ijson.ArgsHash(t.Args),
+		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: hash,
 	}})
 }
 

@@ -61,17 +61,28 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 		case got == unusual:
 			refuse(name, "a text, number or boolean: it stands in the URL's path")
 		case len(segment.arguments()) > 0 && isDots(text):
-			refuse(segment.arguments()[0], "a text that makes no empty, . or .. path segment")
+			refuse(segment.arguments()[0], noDots)
 		}
 		b.WriteString(text)
 	}
 	return b.String()
 }
 
-// isDots reports whether an encoded segment is empty, . or .., however that is spelled.
+const noDots = "a text that makes no empty, . or .. path segment"
+
+// isDots reports whether an encoded segment is empty, . or .., however that is spelled, or holds one of the dots between
+// slashes: many servers decode a path before they resolve it.
 func isDots(segment string) bool {
 	text, err := url.PathUnescape(segment)
-	return err != nil || text == "" || text == "." || text == ".."
+	if err != nil || text == "" {
+		return true
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part, _, _ = strings.Cut(part, ";"); part == "." || part == ".." { // what follows ; is a parameter to some
+			return true
+		}
+	}
+	return false
 }
 
 // queryText is the encoded query, in the order of the configuration.
