@@ -235,7 +235,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of = end.calls[0].out.Key
+	next.effect.Of, next.effect.Doubt = end.calls[0].out.Key, doubtOf(permit, out)
 	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true

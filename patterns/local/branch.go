@@ -170,6 +170,9 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	case b.isStopped(e):
 		return b.finish(a, stoppedOutcome(e))
 	}
+	if e.Kind == patterns.ToolEffect { // it may have been sent
+		a.effect.Doubt = cmp.Or(e.Doubt, patterns.ReasonBrokenReply)
+	}
 	return b.finish(a, b.perform(a, began))
 }
 
