@@ -324,7 +324,11 @@ func TestOwnDoubtIsAPersonsToSettle(t *testing.T) {
 			t.Run(cause+"/"+string(kind), func(t *testing.T) {
 				t.Parallel()
 				s := &service{turns: []func(context.Context, catalog.Call) (any, error){turn}}
-				job := s.ownJob(t, kind, func(own *catalog.Tool) { own.Effect, own.Timeout = catalog.Write, 50*time.Millisecond })
+				job := s.ownJob(t, kind, func(own *catalog.Tool) {
+					if own.Effect = catalog.Write; cause == "timeout" {
+						own.Timeout = 50 * time.Millisecond
+					}
+				})
 				e := opened(t, newState(t), jobs{job.Spec.Name: job})
 				e.Go()
 				ended := begin(t, e, job)
