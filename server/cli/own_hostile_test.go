@@ -162,7 +162,7 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 			patterns[strings.TrimSuffix(name, "_execute")] = map[string]any{"tools": tools}
 		}
 	}
-	patterns["run_task_decomposition"] = map[string]any{"tools": tools, "budget": map[string]any{"min_plan_steps": 1}}
+	patterns["run_task_decomposition"] = map[string]any{"tools": tools}
 	patterns["run_orchestrator"] = map[string]any{"tools": tools, "budget": map[string]any{"task_timeout_seconds": 20, "max_retries_per_task": 0}}
 	text, err := json.Marshal(map[string]any{
 		"version": 1, "inbox": "off", "notify": "off", "patterns": patterns,
@@ -174,7 +174,8 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 	if err := os.WriteFile(s.file("config.yaml"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.program(append([]string{"catalog", "accept", "--yes"}, accepts...)...).CombinedOutput(); err != nil {
+	accepting := program(t, append([]string{"--config", s.file("config.yaml"), "--state", s.file("accepting.db"), "catalog", "accept", "--yes"}, accepts...)...)
+	if out, err := accepting.CombinedOutput(); err != nil {
 		t.Fatalf("catalog accept: %v\n%s", err, out)
 	}
 	s.serve()
@@ -219,6 +220,9 @@ func (s *hostileScene) run(t *testing.T, kind gateway.Kind, n int, tools ...stri
 	t.Helper()
 	args := map[string]any{"n": n}
 	var list []any
+	for kind == gateway.TaskDecomposition && len(tools) < 3 { // a plan has so many steps
+		tools = append(slices.Clone(tools), "moody_turn")
+	}
 	for i, tool := range tools {
 		id, args := string(rune('a'+i)), map[string]any{"n": n + i}
 		switch kind {
