@@ -62,6 +62,23 @@ func ownRetries(p gateway.Permit, out Outcome) bool {
 	return p.Repeatable() && out.Reason == ReasonTimeout
 }
 
+// doubtOf is why nobody knows whether a call acted, for the attempt after it; empty: it is known.
+func doubtOf(p gateway.Permit, out Outcome) string {
+	if leavesDoubt(p, out) {
+		return out.Reason
+	}
+	return ""
+}
+
+// Doubted is the outcome of a call as one of its act: that this attempt did nothing says nothing of the one before, which may
+// have acted.
+func (e Effect) Doubted(out Outcome) Outcome {
+	if e.Doubt != "" && out.State == Failed && out.Reason != ReasonBadResult && e.Permit.Effect() != catalog.Read {
+		out.State, out.Reason = Unknown, e.Doubt
+	}
+	return out
+}
+
 // delay is the pause after the n-th attempt: twice as long each time.
 func delay(r catalog.Retry, n int) time.Duration {
 	d := r.Delay
@@ -90,7 +107,7 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 		if rested != "" {
 			return out.endedBy(rested), n
 		}
-		e.Said, e.Judged, e.Once, e.Of = nil, nil, first.Once, first.Key
+		e.Said, e.Judged, e.Once, e.Of, e.Doubt = nil, nil, first.Once, first.Key, doubtOf(p, out)
 		next := CallTool(run, e, p)
 		if next.State == Canceled { // it was not made: what is known is of the one before
 			return out.endedBy(next.Reason), n

@@ -239,7 +239,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of = end.act()
+	next.effect.Of, next.effect.Doubt = end.act(), doubtOf(permit, out)
 	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true

@@ -141,7 +141,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	}
 	row.ArgsHash = permit.Hash()
 	e := x.effect(PhaseExecute, x.doing(row))
-	e.Timeout, e.Once, e.Of = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key
+	e.Timeout, e.Once, e.Of, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
 	x.tools++
 	x.gate.ReserveAgain(permit, e.Of)
 	out := x.sameAct(i, permit, CallTool(branch, e, permit))
@@ -224,6 +224,7 @@ func (x *execution) admit(branch Run, i int, call gateway.Proposal) (gateway.Per
 // run's end cut.
 func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out Outcome) {
 	x.note(p, known)
+	x.unknown[i] = doubtOf(p, out)
 	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == Unknown && p.Effect() != catalog.Read {
 		x.plan.Subtasks[i].Once = x.once[i]
 	}

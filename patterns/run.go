@@ -74,6 +74,8 @@ type Effect struct {
 	Once string
 	// Of is the key of the effect of which a call is one more attempt at the same act; empty: it is an act of its own.
 	Of string
+	// Doubt is why nobody knows what became of the attempt before; empty: that did nothing, or there was none. See [Effect.Doubted].
+	Doubt string
 
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused

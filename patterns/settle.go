@@ -31,6 +31,7 @@ const (
 	maxUnclear     = 5
 	maxLookUpPause = 30 * time.Second
 	lookUpTime     = time.Minute
+	maxLookUpDelay = time.Minute // that the one who is asked may ask for
 )
 
 // interrupted reports whether an effect's process ended before its outcome was known.
@@ -200,6 +201,7 @@ func (d *doubt) lookUp(of Outcome) finding {
 			if unclear++; unclear == maxUnclear {
 				return finding{}
 			}
+			wait = max(pause, min(seen.After, maxLookUpDelay))
 		}
 		e := d.effect(d.call.Phase, "")
 		e.Kind, e.Name, e.Input, e.Timeout, e.Deadline = TimerEffect, "sleep", []byte("null"), wait, time.Time{}

@@ -248,6 +248,23 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 	}
 }
 
+// A look-up that was turned away for a while, as of a server that failed several times in a row, is asked for again when that
+// is over, not five times meanwhile.
+func TestLookUpTurnedAway(t *testing.T) {
+	p := &till{paid: map[string]string{"once pay#1": "Anna"}}
+	spec, task := paying(t, p, reconciled(time.Minute))
+	w := &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/paid#1": {State: Failed, Reason: ReasonUnavailable, After: 29 * time.Second},
+		"doubt#1/paid#2": {State: Failed, Reason: ReasonUnavailable, After: 24 * time.Hour}}}
+	if r, _ := w.run(t, spec, task); r.StopReason != Success || p.made != 1 {
+		t.Errorf("ended with %s after %d payments, want success after the other one", r.StopReason, p.made)
+	}
+	for key, want := range map[string]time.Duration{"doubt#1/sleep#1": 29 * time.Second, "doubt#1/sleep#2": time.Minute} {
+		if got := w.effect(t, key).Timeout; got != want {
+			t.Errorf("%s is %v, want %v", key, got, want)
+		}
+	}
+}
+
 // What ends the process each time is given up after eight tries.
 func TestTriesHaveAnEnd(t *testing.T) {
 	p := &till{paid: map[string]string{}}

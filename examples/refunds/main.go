@@ -17,7 +17,8 @@
 // What can go wrong out there, on demand:
 //
 //	--lose 30      of 100 refunds 30 are paid and the connection is closed without a reply; --seed N picks which
-//	--slow 2s      every reply to a POST waits, after the refund was paid
+//	--cut 10       of 100 refunds 10 are paid and the reply breaks off in its middle
+//	--slow 2s      replies to a POST wait, after the refund was paid; --slow-of 20: 20 of 100 do, else all
 //	--no-dedupe    the same key is paid again, each time: whoever pays once then does not lean on this service
 //
 // The ledger is JSON lines, appended and synced before the reply, and read again at start. It holds one line for each
@@ -60,7 +61,9 @@ func serve(ctx context.Context, args []string, token string, stdout, stderr io.W
 	var faults faults
 	flags.IntVar(&faults.lose, "lose", 0, "how many of 100 paid refunds lose their reply")
 	flags.Uint64Var(&faults.seed, "seed", 1, "picks which replies are lost")
+	flags.IntVar(&faults.cut, "cut", 0, "how many of 100 paid refunds have a reply that breaks off")
 	flags.DurationVar(&faults.slow, "slow", 0, "how long a reply to a paid refund waits")
+	flags.IntVar(&faults.slowOf, "slow-of", 100, "how many of 100 replies wait so")
 	flags.BoolVar(&faults.again, "no-dedupe", false, "pay the same key again")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -70,8 +73,11 @@ func serve(ctx context.Context, args []string, token string, stdout, stderr io.W
 		return errors.New("set PAY_TOKEN, the bearer token that requests must carry")
 	case *path == "":
 		return errors.New("--ledger FILE: missing")
-	case faults.lose < 0 || faults.lose > 100:
-		return fmt.Errorf("--lose %d: write a number from 0 to 100", faults.lose)
+	}
+	for name, share := range map[string]int{"lose": faults.lose, "cut": faults.cut, "slow-of": faults.slowOf} {
+		if share < 0 || share > 100 {
+			return fmt.Errorf("--%s %d: write a number from 0 to 100", name, share)
+		}
 	}
 	book, err := openLedger(*path)
 	if err != nil {

@@ -6,16 +6,19 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 )
 
 // faults are what goes wrong on demand. The zero faults are none.
 type faults struct {
-	lose  int // of 100 paid refunds, without a reply
-	seed  uint64
-	slow  time.Duration // before the reply to a paid refund
-	again bool          // the same key is paid again
+	lose   int // of 100 paid refunds, without a reply
+	cut    int // of 100 paid refunds, with half of the reply
+	seed   uint64
+	slow   time.Duration // before the reply to a paid refund
+	slowOf int           // of 100 replies, that wait so
+	again  bool          // the same key is paid again
 }
 
 // service answers requests.
@@ -83,6 +86,9 @@ func (s *service) pay(w http.ResponseWriter, r *http.Request) {
 	}
 	s.misbehave(r)
 	found, _ := s.book.find(p.Key)
+	if s.falls(s.faults.cut) {
+		cutShort(w, found)
+	}
 	code := http.StatusCreated
 	if outcome == before {
 		code = http.StatusOK
@@ -92,7 +98,7 @@ func (s *service) pay(w http.ResponseWriter, r *http.Request) {
 
 // misbehave waits, or closes the connection, when the refund was paid.
 func (s *service) misbehave(r *http.Request) {
-	if s.faults.slow > 0 {
+	if s.faults.slow > 0 && s.falls(s.faults.slowOf) {
 		timer := time.NewTimer(s.faults.slow)
 		defer timer.Stop()
 		select {
@@ -100,12 +106,30 @@ func (s *service) misbehave(r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	s.mu.Lock()
-	lost := s.random.IntN(100) < s.faults.lose
-	s.mu.Unlock()
-	if lost {
+	if s.falls(s.faults.lose) {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// falls draws whether it is this reply's turn, as it is of so many of 100. What never or always happens draws nothing.
+func (s *service) falls(share int) bool {
+	if share <= 0 || share >= 100 {
+		return share > 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.IntN(100) < share
+}
+
+// cutShort sends half of a reply, whose length says that it is half, and closes the connection.
+func cutShort(w http.ResponseWriter, v any) {
+	text, _ := json.Marshal(v) // it is one of ours
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write(text[:len(text)/2]) // whoever asked may be gone
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
 }
 
 // find looks one refund up.

@@ -168,11 +168,10 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	case b.isStopped(e):
 		return b.finish(a, stoppedOutcome(e))
 	}
-	out := b.perform(a, began)
-	if changes(e) && out.State == patterns.Failed && out.Reason != patterns.ReasonBadResult { // what was sent before may have acted
-		out = patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted}
+	if e.Kind == patterns.ToolEffect { // it may have been sent
+		a.effect.Doubt = cmp.Or(e.Doubt, patterns.ReasonBrokenReply)
 	}
-	return b.finish(a, out)
+	return b.finish(a, b.perform(a, began))
 }
 
 // maxTries is how often an effect is done again that ends the process each time.

@@ -204,9 +204,16 @@ func TestHowOwnCallsEnd(t *testing.T) {
 		"a read's answer is lost":          {turns: turns{lostIt}, calls: 1, all: "%s_error:own", status: gateway.Failed},
 		"a repeatable write's answer is lost": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true }, turns: turns{lostIt}, calls: 2,
 			all: patterns.Success, status: gateway.Finished},
-		"a repeatable write's answer is lost, and then nothing is sent": {change: func(own *catalog.Tool) {
+		"a repeatable write's answer is lost, and then nothing is sent, and it is declined": {change: func(own *catalog.Tool) {
 			own.Effect, own.Idempotent, own.Retry = catalog.Write, true, retry
 		}, turns: turns{faults(catalog.NoAnswer, true, errActed), gone, faults(catalog.Declined, false, errGone)}, calls: 3, all: "in_doubt:own", status: gateway.InDoubt},
+		"a repeatable write's answer is lost, and then nothing is sent": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true },
+			turns: turns{lostIt, gone}, calls: 2, all: "in_doubt:own", status: gateway.InDoubt},
+		"a repeatable write's answer is lost, and then it is declined": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true },
+			turns: turns{lostIt, faults(catalog.Declined, false, errGone)}, calls: 2, all: "in_doubt:own", status: gateway.InDoubt},
+		"a repeatable write's answer is lost, then nothing is sent, and it is looked up": {
+			change: func(own *catalog.Tool) { looksUp(0)(own); own.Idempotent = true },
+			turns:  turns{faults(catalog.NoAnswer, true, errActed), gone}, calls: 2, all: patterns.Success, status: gateway.Finished},
 		"a write's answer is lost, and nobody can be asked": {change: write, turns: turns{lostIt}, calls: 1, all: "in_doubt:own", status: gateway.InDoubt},
 		"a write's answer is lost, and it is looked up": {change: looksUp(0), turns: turns{faults(catalog.NoAnswer, false, errActed)}, calls: 1,
 			all: patterns.Success, status: gateway.Finished},

@@ -101,7 +101,7 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 		return ask(ctx, model, *e.Question)
 	case patterns.ToolEffect:
 		done := e.Permit.Perform(ctx, once)
-		return called(e.Permit.Effect(), done), done.Cause
+		return e.Doubted(called(e.Permit.Effect(), done)), done.Cause
 	}
 	<-ctx.Done() // a timer
 	return patterns.Outcome{State: patterns.OK}, nil

@@ -24,6 +24,10 @@ import (
 const asProgram = "PATTERNGATE_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if manners := os.Getenv(asHostileServer); manners != "" {
+		serveHostile(manners)
+		os.Exit(0)
+	}
 	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life", "serve"}, os.Args[1]) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -1,0 +1,402 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"patterngate/catalog/upstream"
+	"patterngate/gateway"
+)
+
+// hostileEnds is how a call of a server's or service's tool ends: what its look and its act, which writes, come to.
+type hostileEnds struct{ look, act string }
+
+// hostileServers are MCP servers by their manners.
+var hostileServers = map[string]hostileEnds{
+	"gone":   {"unavailable", "unavailable"}, // it ends before it says a word
+	"absent": {"unavailable", "unavailable"}, // it has no such tool
+	"dies":   {"error", "in_doubt"},
+	"hangs":  {"timeout", "late"},
+	"floods": {"timeout", "late"},
+	"huge":   {"bad_result", "in_doubt"},
+	"lies":   {"bad_result", "bad_result"},
+	"raves":  {"bad_result", "in_doubt"},
+}
+
+// hostileServices are HTTP services by their manners.
+var hostileServices = map[string]hostileEnds{
+	"redirects": {"error", "in_doubt"},
+	"slow":      {"timeout", "late"},
+	"cut":       {"bad_result", "in_doubt"},
+	"picture":   {"bad_result", "in_doubt"},
+	"loses":     {"error", "in_doubt"},
+	"inner":     {"unavailable", "unavailable"}, // its address is one that nobody allowed
+	"refuses":   {"unavailable", "unavailable"}, // nobody listens
+}
+
+// serveManners answers as its path says.
+func serveManners(w http.ResponseWriter, r *http.Request) {
+	switch strings.TrimPrefix(r.URL.Path, "/") {
+	case "redirects":
+		http.Redirect(w, r, "/fine", http.StatusFound)
+	case "slow":
+		select {
+		case <-r.Context().Done():
+		case <-time.After(time.Minute):
+		}
+	case "cut":
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"ok":`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case "picture":
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = io.WriteString(w, "\x89PNG")
+	case "loses":
+		panic(http.ErrAbortHandler)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	}
+}
+
+// hostileScene is the program before servers and services of all manners, and a client of it.
+type hostileScene struct {
+	t      *testing.T
+	dir    string
+	state  string
+	client *upstream.Client
+}
+
+// hostileKinds are the patterns by the tool that runs them.
+var hostileKinds = map[gateway.Kind]string{
+	gateway.TaskDecomposition: "run_task_decomposition", gateway.Orchestrator: "run_orchestrator", gateway.Routing: "route_ticket",
+	gateway.Supervisor: "supervised_refund", gateway.Planning: "plan_execute", gateway.Call: "",
+}
+
+// serveHostiles writes the configuration, accepts what the servers declare but for those that nobody should, and serves.
+func serveHostiles(t *testing.T, state string) *hostileScene {
+	t.Helper()
+	s := &hostileScene{t: t, dir: t.TempDir(), state: state}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(http.HandlerFunc(serveManners))
+	t.Cleanup(web.Close)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := closed.Addr().String()
+	closed.Close()
+
+	var tools, accepts []string
+	servers, http := map[string]any{}, map[string]any{}
+	tool := func(name, effect string, more map[string]any) map[string]any {
+		tools = append(tools, name)
+		v := map[string]any{"effect": effect}
+		for key, member := range more {
+			v[key] = member
+		}
+		return v
+	}
+	server := func(name string, declared map[string]any) {
+		servers[name] = map[string]any{
+			"stdio":   map[string]any{"command": self, "env": map[string]any{asHostileServer: name}},
+			"breaker": map[string]any{"failures": 1000, "open_seconds": 1}, "timeout_seconds": 2, "tools": declared,
+		}
+	}
+	for name := range hostileServers {
+		as := func(what string) map[string]any { return map[string]any{"as": name + "_" + what} }
+		if name == "absent" {
+			server(name, map[string]any{"none": tool("absent_look", "read", as("look")), "nothing": tool("absent_act", "write", as("act"))})
+			continue
+		}
+		server(name, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", as("act"))})
+		if name != "gone" {
+			accepts = append(accepts, name)
+		}
+	}
+	for _, name := range []string{"fine", "moody", "poisoned"} {
+		as := func(what string) map[string]any { return map[string]any{"as": name + "_" + what} }
+		act := as("act")
+		act["once"] = `"order-1"`
+		server(name, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", act), "turn": tool(name+"_turn", "read", as("turn"))})
+		if name != "poisoned" {
+			accepts = append(accepts, name)
+		}
+	}
+	for name := range hostileServices {
+		url := web.URL + "/" + name
+		switch name {
+		case "inner":
+			url = strings.Replace(url, "127.0.0.1", "127.0.0.2", 1)
+		case "refuses":
+			url = "http://" + refusing + "/"
+		}
+		for what, method := range map[string]string{"look": "GET", "act": "POST"} {
+			effect := map[string]string{"look": "read", "act": "write"}[what]
+			http[name+"_"+what] = tool(name+"_"+what, effect, map[string]any{
+				"description": "Tests.", "request": map[string]any{"method": method, "url": url, "timeout_seconds": 2},
+				"input": map[string]any{"n": map[string]any{"type": "integer", "optional": true}},
+			})
+		}
+	}
+	patterns := map[string]any{}
+	for kind, name := range hostileKinds {
+		if kind != gateway.Call {
+			patterns[strings.TrimSuffix(name, "_execute")] = map[string]any{"tools": tools}
+		}
+	}
+	patterns["run_task_decomposition"] = map[string]any{"tools": tools}
+	patterns["run_orchestrator"] = map[string]any{"tools": tools, "budget": map[string]any{"task_timeout_seconds": 20, "max_retries_per_task": 0}}
+	text, err := json.Marshal(map[string]any{
+		"version": 1, "inbox": "off", "notify": "off", "patterns": patterns,
+		"catalog": map[string]any{"allow_networks": []string{"127.0.0.1/32"}, "servers": servers, "http": http, "expose": tools},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.file("config.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	accepting := program(t, append([]string{"--config", s.file("config.yaml"), "--state", s.file("accepting.db"), "catalog", "accept", "--yes"}, accepts...)...)
+	if out, err := accepting.CombinedOutput(); err != nil {
+		t.Fatalf("catalog accept: %v\n%s", err, out)
+	}
+	s.serve()
+	return s
+}
+
+func (s *hostileScene) file(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *hostileScene) program(args ...string) *exec.Cmd {
+	return program(s.t, append([]string{"--config", s.file("config.yaml"), "--state", s.state}, args...)...)
+}
+
+func (s *hostileScene) serve() {
+	s.t.Helper()
+	cmd := s.program("serve", "--log-level", "error")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var said lockedWriter
+	said.to = s.t.Output()
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	if s.client, err = upstream.Over(s.t.Context(), out, in, upstream.Identity{Name: "hostile", Version: "1"}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // it is told of nothing else
+		_ = s.client.Close()
+	})
+}
+
+// run has a pattern call tools, one after the other, and returns its result.
+func (s *hostileScene) run(t *testing.T, kind gateway.Kind, n int, tools ...string) map[string]any {
+	t.Helper()
+	args := map[string]any{"n": n}
+	var list []any
+	for kind == gateway.TaskDecomposition && len(tools) < 3 { // a plan has so many steps
+		tools = append(slices.Clone(tools), "moody_turn")
+	}
+	for i, tool := range tools {
+		id, args := string(rune('a'+i)), map[string]any{"n": n + i}
+		switch kind {
+		case gateway.TaskDecomposition:
+			list = append(list, map[string]any{"id": id, "title": id, "tool": tool, "args": args})
+		case gateway.Orchestrator:
+			list = append(list, map[string]any{"id": id, "worker": tool, "args": args, "critical": false})
+		case gateway.Supervisor:
+			list = append(list, map[string]any{"kind": "tool", "name": tool, "args": args})
+		case gateway.Planning:
+			list = append(list, map[string]any{"id": id, "description": id, "tool": tool, "args": args})
+		}
+	}
+	name, sent := hostileKinds[kind], map[string]any{}
+	switch kind {
+	case gateway.TaskDecomposition:
+		sent = map[string]any{"goal": "g", "finalize": false, "plan": map[string]any{"kind": "plan", "steps": list}}
+	case gateway.Orchestrator:
+		sent = map[string]any{"goal": "g", "report_date": "2026-02-26", "region": "US", "finalize": false, "plan": map[string]any{"kind": "plan", "tasks": list}}
+	case gateway.Routing:
+		sent = map[string]any{"ticket": "t", "finalize": false, "route": map[string]any{"kind": "route", "target": tools[0], "args": args}}
+	case gateway.Supervisor:
+		sent = map[string]any{"goal": "g", "actions": append(list, map[string]any{"kind": "final", "answer": "done"})}
+	case gateway.Planning:
+		sent = map[string]any{"plan": map[string]any{"kind": "plan", "subtasks": list}}
+	case gateway.Call:
+		name, sent = tools[0], args
+	}
+	sent["idempotency_key"] = fmt.Sprintf("%s/%d/%s", kind, n, strings.Join(tools, "/")) // equal calls are not joined
+	text, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	result, err := s.client.CallRaw(ctx, name, text, nil)
+	if err != nil {
+		t.Fatalf("%s of %v: %v", kind, tools, err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(result.Structured, &v); err != nil {
+		t.Fatalf("%s of %v: %v: %s", kind, tools, err, result.Text())
+	}
+	return v
+}
+
+// reasonsIn are all stop reasons of a result: the run's, and its tasks'.
+func reasonsIn(v any) (reasons []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if reason, ok := member.(string); ok && name == "stop_reason" && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+			reasons = append(reasons, reasonsIn(member)...)
+		}
+	case []any:
+		for _, item := range v {
+			reasons = append(reasons, reasonsIn(item)...)
+		}
+	}
+	return reasons
+}
+
+// hostileReason is by which stop reason a kind says how a call ended.
+func hostileReason(kind gateway.Kind, end, tool string) string {
+	family := map[gateway.Kind]string{gateway.Orchestrator: "worker", gateway.Routing: "route", gateway.Planning: "executor"}[kind]
+	if family == "" {
+		family = "tool"
+	}
+	switch {
+	case (end == "late" || end == "timeout") && kind == gateway.Orchestrator:
+		return "task_timeout"
+	case (end == "late" || end == "timeout") && kind == gateway.Planning:
+		return "subtask_timeout"
+	case end == "late", end == "in_doubt":
+		return "in_doubt:" + tool
+	case end == "bad_result" && kind == gateway.Routing:
+		return "route_bad_observation"
+	}
+	return family + "_" + end + ":" + tool
+}
+
+// Whatever a team's server or service does, each kind of pattern ends for its own reason, and other tools go on.
+func TestHostileOwnTools(t *testing.T) {
+	inCI(t, "it waits for time limits of many calls")
+	s := serveHostiles(t, memoryState)
+	for _, all := range []map[string]hostileEnds{hostileServers, hostileServices} {
+		for name, ends := range all {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				n := 0
+				for kind := range hostileKinds {
+					for what, end := range map[string]string{"look": ends.look, "act": ends.act} {
+						tool := name + "_" + what
+						n++
+						result := s.run(t, kind, n, tool)
+						if want := hostileReason(kind, end, tool); !slices.Contains(reasonsIn(result), want) {
+							t.Errorf("%s of %s: %v, want %s: %v", kind, tool, reasonsIn(result), want, result["summary"])
+						}
+					}
+				}
+				if result := s.run(t, gateway.Call, n, "fine_look"); result["stop_reason"] != "success" {
+					t.Errorf("another tool: %v: %v, want success", result["stop_reason"], result["summary"])
+				}
+			})
+		}
+	}
+}
+
+// What a server says of its tools is shown to nobody before a person accepted it: not at first, and not when it says
+// something else in the middle of a run.
+func TestPoisonIsNotShown(t *testing.T) {
+	s := serveHostiles(t, memoryState)
+	result := s.run(t, gateway.TaskDecomposition, 1, "moody_look", "moody_turn", "moody_look")
+	if trace, _ := result["trace"].([]any); result["stop_reason"] != "tool_unavailable:moody_look" || len(trace) != 3 {
+		t.Errorf("a list changed in the middle of a run: %v after %d steps, want tool_unavailable:moody_look in the third", result["stop_reason"], len(trace))
+	}
+	for kind := range hostileKinds {
+		tools := []string{"moody_look", "poisoned_look"}
+		if kind == gateway.Call {
+			tools = tools[:1] // nothing of the other is known: it is not listed
+		}
+		for i, tool := range tools {
+			if result, want := s.run(t, kind, 10+i, tool), hostileReason(kind, "unavailable", tool); !slices.Contains(reasonsIn(result), want) {
+				t.Errorf("%s of %s: %v, want %s", kind, tool, reasonsIn(result), want)
+			}
+		}
+		if result := s.run(t, kind, 20, "fine_look"); result["stop_reason"] != "success" {
+			t.Errorf("%s of another tool: %v: %v", kind, result["stop_reason"], result["summary"])
+		}
+	}
+	list, err := s.client.Definitions(t.Context())
+	if err != nil || len(list) == 0 {
+		t.Fatalf("tools/list: %d, %v", len(list), err)
+	}
+	shown, err := s.client.CallRaw(t.Context(), "describe_catalog", []byte(`{"limit":100}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if text := string(d.Description) + string(d.Input); strings.Contains(text, poison) || d.Tool() == "poisoned_look" {
+			t.Errorf("%s is listed with %s", d.Tool(), text)
+		}
+	}
+	if text := string(shown.Raw); strings.Contains(text, poison) || !strings.Contains(text, "moody_look") {
+		t.Errorf("describe_catalog shows %s", text)
+	}
+}
+
+// A business key that was used for something else, and a kill switch, end each kind of pattern.
+func TestOwnCallsRefusedInEveryKind(t *testing.T) {
+	s := serveHostiles(t, filepath.Join(t.TempDir(), stateFile))
+	if result := s.run(t, gateway.Call, 1, "fine_act"); result["stop_reason"] != "success" {
+		t.Fatalf("the first act: %v: %v", result["stop_reason"], result["summary"])
+	}
+	for kind := range hostileKinds {
+		want := "policy_block:once_reused"
+		if kind == gateway.Supervisor {
+			want = "supervisor_block:once_reused"
+		}
+		if result := s.run(t, kind, 2, "fine_act"); !slices.Contains(reasonsIn(result), want) {
+			t.Errorf("%s: %v, want %s: %v", kind, reasonsIn(result), want, result["summary"])
+		}
+	}
+	if out, err := s.program("kill-switch", "on", "--tool", "fine_look", "--reason", "a test").CombinedOutput(); err != nil {
+		t.Fatalf("kill-switch on: %v\n%s", err, out)
+	}
+	for kind := range hostileKinds {
+		if result := s.run(t, kind, 3, "fine_look"); result["stop_reason"] != "kill_switch" {
+			t.Errorf("%s: %v, want kill_switch: %v", kind, result["stop_reason"], result["summary"])
+		}
+		if result := s.run(t, kind, 4, "moody_turn"); result["stop_reason"] != "success" {
+			t.Errorf("%s of another tool: %v: %v", kind, result["stop_reason"], result["summary"])
+		}
+	}
+}
