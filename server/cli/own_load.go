@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/catalog/pins"
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -43,9 +44,18 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 	r.heldTools(l)
 }
 
-// heldTools warns of tools that nobody accepted.
+// heldTools warns of tools that nobody accepted, and of what is not listed for that.
 func (r *configReader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
+		unlisted := Fault{Severity: SeverityWarning, Reason: "not listed: " + h.name + " is held, nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream}
+		for _, p := range l.Patterns {
+			if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
+				r.faults.take(l.FaultAt(unlisted, "patterns", p.Name, "tool"))
+			}
+		}
+		if at := slices.Index(l.Catalog.Expose, h.name); at >= 0 {
+			r.faults.take(l.FaultAt(unlisted, "catalog", "expose", fmt.Sprintf("[%d]", at)))
+		}
 		r.faults.take(l.FaultAt(Fault{
 			Severity: SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "servers", h.server, "tools", h.upstream))
@@ -162,27 +172,4 @@ func (c *Config) makeOwn(pool *serverPool, environ []string) error {
 	}
 	c.own = own
 	return nil
-}
-
-// within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks.
-func (c CatalogConfig) within(other CatalogConfig) bool {
-	for _, s := range c.Servers {
-		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
-		if s.Enabled && (at < 0 || serverKey(&s, c.AllowNetworks) != serverKey(&other.Servers[at], other.AllowNetworks)) {
-			return false
-		}
-	}
-	for _, t := range c.HTTP {
-		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Name == t.Name })
-		if t.Enabled && (at < 0 || fmt.Sprintf("%+v", t.Request) != fmt.Sprintf("%+v", other.HTTP[at].Request)) {
-			return false
-		}
-	}
-	for _, network := range c.AllowNetworks {
-		if !slices.Contains(other.AllowNetworks, network) {
-			return false
-		}
-	}
-	return true
 }

@@ -134,9 +134,10 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	snapshot := c.Snapshot()
 	err = s.engine.Change(local.Settings{
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
-		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
+		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
 	})
 	s.pool.retire(c.own.servers)
+	c.own.secrets.forget()
 	return err
 }
 
@@ -149,7 +150,7 @@ type openedState struct {
 func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
 	engine, err := local.Open(local.Options{
-		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+		Path: c.State, Source: from, Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
 	})
 	return openedState{engine, err}
 }
