@@ -27,7 +27,7 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwn(&l.Config, lock, pool, in.Environ)
+	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
 	l.own = own
 	for _, f := range faults {
 		severity := SeverityFault
@@ -47,18 +47,26 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 // heldTools warns of tools that nobody accepted, and of what is not listed for that.
 func (r *configReader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
-		unlisted := Fault{Severity: SeverityWarning, Reason: "not listed: " + h.name + " is held, nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream}
-		for _, p := range l.Patterns {
-			if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
-				r.faults.take(l.FaultAt(unlisted, "patterns", p.Name, "tool"))
-			}
-		}
-		if at := slices.Index(l.Catalog.Expose, h.name); at >= 0 {
-			r.faults.take(l.FaultAt(unlisted, "catalog", "expose", fmt.Sprintf("[%d]", at)))
-		}
+		r.unlisted(l, h)
 		r.faults.take(l.FaultAt(Fault{
 			Severity: SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "servers", h.server, "tools", h.upstream))
+	}
+}
+
+// unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
+func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
+	for _, p := range l.Patterns {
+		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
+			r.faults.take(l.FaultAt(Fault{
+				Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+			}, "patterns", p.Name, "tool"))
+		}
+	}
+	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
+		r.faults.take(l.FaultAt(Fault{
+			Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
 }
 
