@@ -130,7 +130,7 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	before, snapshot := s.engine.Settings(), c.Snapshot()
 	err = s.engine.Change(local.Settings{ // first: no run is begun under what is not stored yet
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
-		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
+		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
 	})
 	if err != nil {
 		return err
@@ -140,6 +140,7 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	}
 	s.from.replace(d)
 	s.pool.retire(c.own.servers)
+	c.own.secrets.forget()
 	return nil
 }
 
@@ -152,7 +153,7 @@ type openedState struct {
 func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
 	engine, err := local.Open(local.Options{
-		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+		Path: c.State, Source: from, Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
 	})
 	return openedState{engine, err}
 }
