@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,13 +17,24 @@ import (
 func TestDoctorEndsWhatItStarted(t *testing.T) {
 	dir := t.TempDir()
 	wrapper, child := filepath.Join(dir, "patterngate"), filepath.Join(dir, "child")
-	putSetupFile(t, wrapper, "#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nexec 1>&-\nwait\n")
+	putSetupFile(t, wrapper, "#!/bin/sh\nsleep 600 &\necho $! >'"+child+"'\nwait\n")
 	if err := os.Chmod(wrapper, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := startProgram(t.Context(), clientStart{command: wrapper, environ: os.Environ(), dir: dir}); err == nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // as the time that it has does
+		for text, err := os.ReadFile(child); err != nil || len(text) == 0; text, err = os.ReadFile(child) {
+			time.Sleep(10 * time.Millisecond)
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		cancel()
+	}()
+	defer cancel()
+	if p, err := startProgram(ctx, clientStart{command: wrapper, environ: os.Environ(), dir: dir}); err == nil {
 		p.end()
-		t.Fatal("a program that closes its output is served")
+		t.Fatal("a program that says nothing is served")
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, child)))
 	if err != nil {

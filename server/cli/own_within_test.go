@@ -103,7 +103,7 @@ func TestToolsRedact(t *testing.T) {
 		t.Errorf("a tool that is off hides %v: %v", loaded.hides(), err)
 	}
 	_, _, err = loadText(t, tool("/input/iban", ""))
-	if want := `pg.yaml:3:69: catalog.http.pay.redact[0]: got "/input/iban"; begin with /args or /result; what is no tool's stands in redact at the top`; err == nil || err.Error() != want {
+	if want := `pg.yaml:3:67: catalog.http.pay.redact[0]: got "/input/iban"; begin with /args or /result; what is no tool's stands in redact at the top`; err == nil || err.Error() != want {
 		t.Errorf("a tool's /input: %v, want %s", err, want)
 	}
 }
