@@ -165,11 +165,14 @@ func (c *Config) makeOwn(pool *serverPool, environ []string) error {
 }
 
 // within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks.
+// and sends, and reaches no more networks; and whether every secret that a tool's arguments hold is one of that tool there.
 func (c CatalogConfig) within(other CatalogConfig) bool {
 	for _, s := range c.Servers {
 		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
 		if s.Enabled && (at < 0 || serverKey(&s, c.AllowNetworks) != serverKey(&other.Servers[at], other.AllowNetworks)) {
+			return false
+		}
+		if s.Enabled && !s.secretsWithin(other.Servers[at]) {
 			return false
 		}
 	}
@@ -182,6 +185,23 @@ func (c CatalogConfig) within(other CatalogConfig) bool {
 	for _, network := range c.AllowNetworks {
 		if !slices.Contains(other.AllowNetworks, network) {
 			return false
+		}
+	}
+	return true
+}
+
+// secretsWithin reports whether the secrets that are set as arguments of a server's tools are set so by another, too: to read
+// one may run a program, and it is sent to the server.
+func (s ServerConfig) secretsWithin(other ServerConfig) bool {
+	for _, t := range s.Tools {
+		for _, f := range t.Fix {
+			if f.Secret.Set() && !slices.ContainsFunc(other.Tools, func(o ServerToolConfig) bool {
+				return o.Upstream == t.Upstream && slices.ContainsFunc(o.Fix, func(of FixValue) bool {
+					return of.Name == f.Name && fmt.Sprintf("%+v", of.Secret) == fmt.Sprintf("%+v", f.Secret)
+				})
+			}) {
+				return false
+			}
 		}
 	}
 	return true
