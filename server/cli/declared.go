@@ -20,7 +20,7 @@ type declared struct {
 	model         patterns.Model
 	configured    bool // the user set the model up
 	redact        []string
-	reach         CatalogConfig // the servers and requests that it names
+	reach         map[string]any // the servers and requests that it names, see [reachWithin]
 }
 
 // callable reports whether a tool can be offered by itself: one of a server that nobody accepted has no schema to show.
@@ -62,7 +62,7 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{reach: c.reach(), redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() || p.Kind == gateway.Call && !d.callable(c, p.Tool) {

@@ -164,45 +164,47 @@ func (c *Config) makeOwn(pool *serverPool, environ []string) error {
 	return nil
 }
 
-// within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks; and whether every secret that a tool's arguments hold is one of that tool there.
-func (c CatalogConfig) within(other CatalogConfig) bool {
-	for _, s := range c.Servers {
-		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
-		if s.Enabled && (at < 0 || serverKey(&s, c.AllowNetworks) != serverKey(&other.Servers[at], other.AllowNetworks)) {
-			return false
-		}
-		if s.Enabled && !s.secretsWithin(other.Servers[at]) {
-			return false
-		}
-	}
-	for _, t := range c.HTTP {
-		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Name == t.Name })
-		if t.Enabled && (at < 0 || fmt.Sprintf("%+v", t.Request) != fmt.Sprintf("%+v", other.HTTP[at].Request)) {
-			return false
-		}
-	}
-	for _, network := range c.AllowNetworks {
-		if !slices.Contains(other.AllowNetworks, network) {
-			return false
-		}
-	}
-	return true
+// reach is the catalog as it is compared by [reachWithin]: names are no order.
+func (c Config) reach() map[string]any {
+	reach, _ := c.value()["catalog"].(map[string]any)
+	return reach
 }
 
-// secretsWithin reports whether the secrets that are set as arguments of a server's tools are set so by another, too: to read
-// one may run a program, and it is sent to the server.
-func (s ServerConfig) secretsWithin(other ServerConfig) bool {
-	for _, t := range s.Tools {
-		for _, f := range t.Fix {
-			if f.Secret.Set() && !slices.ContainsFunc(other.Tools, func(o ServerToolConfig) bool {
-				return o.Upstream == t.Upstream && slices.ContainsFunc(o.Fix, func(of FixValue) bool {
-					return of.Name == f.Name && fmt.Sprintf("%+v", of.Secret) == fmt.Sprintf("%+v", f.Secret)
-				})
-			}) {
-				return false
+// reachWithin reports whether every server and request of a catalog is one of another's, the same in all that it starts,
+// reaches and sends, reaches no more networks, and has no other secrets as arguments: to read one may run a program.
+func reachWithin(mine, other map[string]any) bool {
+	for name, server := range namesAt(mine, "servers") {
+		is, was := namesAt(server), namesAt(other, "servers", name)
+		if is["enabled"] == false {
+			continue
+		}
+		if was == nil || !ijson.Equal(is["stdio"], was["stdio"]) || !ijson.Equal(is["http"], was["http"]) {
+			return false
+		}
+		for tool := range namesAt(is, "tools") {
+			for argument, v := range namesAt(is, "tools", tool, "fix") {
+				if _, object := v.(map[string]any); object && !ijson.Equal(v, namesAt(was, "tools", tool, "fix")[argument]) {
+					return false
+				}
 			}
 		}
 	}
-	return true
+	for name, tool := range namesAt(mine, "http") {
+		is, was := namesAt(tool), namesAt(other, "http", name)
+		if is["enabled"] != false && (was == nil || !ijson.Equal(is["request"], was["request"])) {
+			return false
+		}
+	}
+	networks, _ := mine["allow_networks"].([]any)
+	known, _ := other["allow_networks"].([]any)
+	return !slices.ContainsFunc(networks, func(n any) bool { return !slices.Contains(known, n) })
+}
+
+// namesAt are the members at a place; nil where there are none.
+func namesAt(v any, path ...string) map[string]any {
+	m, _ := v.(map[string]any)
+	for _, step := range path {
+		m, _ = m[step].(map[string]any)
+	}
+	return m
 }

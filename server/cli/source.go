@@ -100,7 +100,7 @@ func (s *source) make(hash string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.own == nil || !c.Catalog.within(s.own.reach) {
+	if s.own == nil || !reachWithin(c.reach(), s.own.reach) {
 		return nil, missing // what lies in a state file starts no program and reaches no server that the configuration does not name
 	}
 	if err := c.makeOwn(s.pool, s.environ); err != nil {
