@@ -203,7 +203,7 @@ func (s *ownScene) serve(t *testing.T, environ ...string) *servedScene {
 		in.Close()
 		c.log.wait()
 		c.told.wait()
-		if err := cmd.Wait(); err != nil && cmd.ProcessState.Exited() {
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() > 0 { // the test's context has ended it, or its input has
 			t.Errorf("the program ended with %v:\n%s", err, c.log)
 		}
 	})

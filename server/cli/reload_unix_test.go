@@ -101,8 +101,8 @@ func TestReloadLeavesRunsAlone(t *testing.T) {
 	if said == nil {
 		t.Fatalf("reload says %q", out)
 	}
-	if receipt := s.must(t, "runs", "show", got.RunID, "--receipt", "--json"); !strings.Contains(receipt, said[1]) || strings.Contains(receipt, said[2]) {
-		t.Errorf("the run was begun under %s: %s", said[1], receipt)
+	if record := s.must(t, "runs", "export", got.RunID); !strings.Contains(record, said[1]) || strings.Contains(record, said[2]) {
+		t.Errorf("the run was begun under %s: %s", said[1], record)
 	}
 	if strings.Contains(c.tools(), " ask_it ") {
 		t.Error("the pattern is still listed")
