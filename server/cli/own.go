@@ -204,7 +204,7 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 	})
 	wrong := false
 	for _, f := range faults {
-		m.expression(f, append([]string{"reconcile"}, strings.Split(f.Member, ".")...)...)
+		m.expression(f, append([]string{"reconcile"}, strings.SplitN(f.Member, ".", 2)...)...)
 		wrong = wrong || !f.Warning
 	}
 	if wrong {

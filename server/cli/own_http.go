@@ -72,7 +72,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 		output, faults := policy.Output(expressions(c.Output), c.Name, input)
 		wrong := false
 		for _, f := range faults {
-			m.expression(f, "output", f.Member)
+			m.expression(f, strings.SplitN(f.Member, ".", 2)...) // output.NAME
 			wrong = wrong || !f.Warning
 		}
 		if wrong {
