@@ -49,8 +49,11 @@ type Config struct {
 }
 
 // Template is one query member: its text may hold {name}. An argument that is a list, alone in a text, repeats the member;
-// one that is absent or null drops it.
-type Template struct{ Name, Text string }
+// one that is absent or null drops it. With a Secret that is its value, and Text does not count.
+type Template struct {
+	Name, Text string
+	Secret     catalog.Secret
+}
 
 // Header is one header of the request: Text, or Secret behind Prefix. It takes no arguments.
 type Header struct {

@@ -49,7 +49,7 @@ func FuzzURL(f *testing.F) {
 	for _, seed := range [][2]string{{"a", "b"}, {"..", "."}, {"", ""}, {"a/../b", "x&y=z"}, {"\\", "#?"}, {"%2e%2e", "%00\r\n"}, {"é@h:1", "+ "}, {"\xff", "\xfe"}} {
 		f.Add(seed[0], seed[1])
 	}
-	r := &reading{used: map[string]bool{}, config: Config{Arguments: func(string) (string, bool) { return "", true }, Query: []Template{{"z", "{b}"}, {"z", "<{a}>"}}}}
+	r := &reading{used: map[string]bool{}, config: Config{Arguments: func(string) (string, bool) { return "", true }, Query: []Template{{Name: "z", Text: "{b}"}, {Name: "z", Text: "<{a}>"}}}}
 	a := r.parseURL("https://host.example:8443/fixed/{a}/x{b}/end?q={a}&k=1")
 	a.query = append(a.query, r.query()...)
 	if len(r.faults) > 0 {

@@ -85,6 +85,9 @@ func (r *reading) query() []member {
 		if q.Name == "" {
 			r.fault(Fault{Path: path, Reason: "a query member without a name", Want: "write its name"})
 		}
+		if q.Secret != nil {
+			continue // see [Tool.secretQuery]
+		}
 		m := member{name: encode(q.Name), value: r.template(path, q.Text)}
 		_, alone := m.value.alone()
 		for _, name := range m.value.arguments() {

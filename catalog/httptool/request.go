@@ -39,6 +39,9 @@ func (t *Tool) attempt(ctx context.Context, call catalog.Call) (any, error) {
 	if err != nil {
 		return nil, &catalog.Fault{Kind: catalog.NotSent, Cause: &LocalError{fmt.Errorf("%s: %w", t.name, err)}}
 	}
+	if err := t.addSecrets(ctx, u); err != nil {
+		return nil, &catalog.Fault{Kind: catalog.NotSent, Cause: &LocalError{fmt.Errorf("%s: %w", t.name, err)}}
+	}
 	var sent delivery
 	response, err := t.follow(httptrace.WithClientTrace(ctx, sent.trace()), u, fields, body)
 	if err != nil {
@@ -46,6 +49,21 @@ func (t *Tool) attempt(ctx context.Context, call catalog.Call) (any, error) {
 	}
 	defer func() { _ = response.Body.Close() }() // what was not read is not wanted
 	return t.judge(ctx, call, response)
+}
+
+// addSecrets puts in the query members whose values are secrets, after all others.
+func (t *Tool) addSecrets(ctx context.Context, u *url.URL) error {
+	for _, q := range t.secretQuery {
+		text, err := q.secret.Text(ctx)
+		if err != nil {
+			return fmt.Errorf("the secret of query member %s: %w", q.name, err)
+		}
+		if u.RawQuery != "" {
+			u.RawQuery += "&"
+		}
+		u.RawQuery += q.name + "=" + encode(text)
+	}
+	return nil
 }
 
 // fields are the request's headers, secrets read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"patterngate/catalog"
@@ -11,20 +12,22 @@ import (
 
 // Tool is a tool that is a request. Only [New] makes one. It is safe for concurrent use.
 type Tool struct {
-	name       string
-	method     string
-	address    *address
-	headers    []header
-	payload    payload
-	keyHeader  string
-	success    codes
-	missing    codes // "there is none"
-	redirects  int
-	timeout    time.Duration
-	read       bool
-	repeatable bool
-	output     func(args map[string]any, response Response) (any, error)
-	transport  http.RoundTripper
+	name    string
+	method  string
+	address *address
+	headers []header
+	// secretQuery are the query members that are secrets.
+	secretQuery []header
+	payload     payload
+	keyHeader   string
+	success     codes
+	missing     codes // "there is none"
+	redirects   int
+	timeout     time.Duration
+	read        bool
+	repeatable  bool
+	output      func(args map[string]any, response Response) (any, error)
+	transport   http.RoundTripper
 }
 
 // New makes a tool, or says everything that is wrong with its configuration; then the Tool is nil. It connects to nothing
@@ -40,6 +43,11 @@ func New(config Config) (*Tool, []Fault) {
 	t.address = r.parseURL(config.URL)
 	query := r.query()
 	t.headers = r.headers()
+	for _, q := range config.Query {
+		if q.Secret != nil {
+			t.secretQuery = append(t.secretQuery, header{name: encode(q.Name), secret: q.Secret})
+		}
+	}
 	t.payload = r.body()
 	t.readReplies(r)
 	if config.Client == nil {
@@ -116,7 +124,7 @@ func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
 // forget has secrets read anew, and reports whether there are any.
 func (t *Tool) forget() bool {
 	any := false
-	for _, h := range t.headers {
+	for _, h := range slices.Concat(t.headers, t.secretQuery) {
 		if h.secret != nil {
 			h.secret.Forget()
 			any = true

@@ -84,10 +84,10 @@ func TestRequests(t *testing.T) {
 			"/v1/a%2Fb%20c%3F%C3%A9%7B/n-3?f=true&fixed=%20&bare&a=1e%2B21", "", ""},
 		"no path":                {httptool.Config{URL: ""}, nil, "/", "", ""},
 		"trailing slash, braces": {httptool.Config{URL: "/a//b/?x={n}%7B"}, args, "/a//b/?x=3%7B", "", ""},
-		"query": {httptool.Config{URL: "/s?a=1", Query: []httptool.Template{{"tag", "{tags}"}, {"gone", "{key}"}, {"also gone", "no {key}"}, {"q r", "{{n}}: {n} &"}}}, args,
+		"query": {httptool.Config{URL: "/s?a=1", Query: []httptool.Template{{Name: "tag", Text: "{tags}"}, {Name: "gone", Text: "{key}"}, {Name: "also gone", Text: "no {key}"}, {Name: "q r", Text: "{{n}}: {n} &"}}}, args,
 			"/s?a=1&tag=x&tag=2&tag=y%26z&q%20r=%7Bn%7D%3A%203%20%26", "", ""},
 		"absent in the url's query": {httptool.Config{URL: "/s?a={key}&b=2"}, args, "/s?b=2", "", ""},
-		"body of all":               {httptool.Config{Method: "POST", URL: "/{n}?f={flag}", Query: []httptool.Template{{"t", "{tags}"}}, Body: httptool.Body{Args: true}}, args, "/3?f=true&t=x&t=2&t=y%26z", `{"amount":1e+21,"id":"a/b c?é{","who":{"a":1}}`, "application/json"},
+		"body of all":               {httptool.Config{Method: "POST", URL: "/{n}?f={flag}", Query: []httptool.Template{{Name: "t", Text: "{tags}"}}, Body: httptool.Body{Args: true}}, args, "/3?f=true&t=x&t=2&t=y%26z", `{"amount":1e+21,"id":"a/b c?é{","who":{"a":1}}`, "application/json"},
 		"body of none at all":       {httptool.Config{Method: "POST", URL: "/", Body: httptool.Body{Args: true}}, nil, "/", `{}`, "application/json"},
 		"no body":                   {httptool.Config{Method: "POST", URL: "/"}, args, "/", ``, ""},
 		"form of all":               {httptool.Config{Method: "PUT", URL: "/", Body: httptool.Body{Args: true}, Form: true}, map[string]any{"id": "a b&", "tags": []any{"x", "y"}, "n": 1.0, "flag": nil}, "/", "id=a%20b%26&n=1&tags=x&tags=y", "application/x-www-form-urlencoded"},
@@ -138,6 +138,20 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// A query member may be a secret: it comes last, encoded, and is in no error.
+func TestSecretQuery(t *testing.T) {
+	base, requests := recorder(t)
+	tool := build(t, httptool.Config{URL: base + "?a=1", Query: []httptool.Template{
+		{Name: "api_key", Secret: &secret{texts: []string{"s3 cr&t"}}}, {Name: "q", Text: "{any}"},
+	}})
+	if _, err := tool.Do(t.Context(), catalog.Call{Args: map[string]any{"any": "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := (<-requests).URI, "/?a=1&q=x&api_key=s3%20cr%26t"; got != want {
+		t.Errorf("%s was asked for, want %s", got, want)
+	}
+}
+
 // What cannot be put into the URL or body is found before anything is sent, by Check and again by Do.
 func TestRefusedArguments(t *testing.T) {
 	base, requests := recorder(t)
@@ -153,9 +167,9 @@ func TestRefusedArguments(t *testing.T) {
 		"three dots": {path, "...", ""}, "encoded dots": {path, "%2e%2e", ""}, "slash": {path, "../x", ""}, "zero": {path, 0.0, ""}, "false": {path, false, ""},
 		"a dot beside a dot": {dotted, ".", "/any"}, "nothing beside a dot": {dotted, "", "/any"}, "text beside a dot": {dotted, "x", ""},
 		"list in the url's query": {httptool.Config{URL: base + "?q={any}"}, []any{"x"}, "/any"},
-		"object in the query":     {httptool.Config{URL: base, Query: []httptool.Template{{"q", "{any}"}}}, map[string]any{}, "/any"},
-		"objects in a list":       {httptool.Config{URL: base, Query: []httptool.Template{{"q", "{any}"}}}, []any{map[string]any{}}, "/any"},
-		"list beside a text":      {httptool.Config{URL: base, Query: []httptool.Template{{"q", "x{any}"}}}, []any{"x"}, "/any"},
+		"object in the query":     {httptool.Config{URL: base, Query: []httptool.Template{{Name: "q", Text: "{any}"}}}, map[string]any{}, "/any"},
+		"objects in a list":       {httptool.Config{URL: base, Query: []httptool.Template{{Name: "q", Text: "{any}"}}}, []any{map[string]any{}}, "/any"},
+		"list beside a text":      {httptool.Config{URL: base, Query: []httptool.Template{{Name: "q", Text: "x{any}"}}}, []any{"x"}, "/any"},
 		"object in a form":        {httptool.Config{Method: "POST", URL: base, Body: httptool.Body{Args: true}, Form: true}, map[string]any{}, "/any"},
 		"object in a text":        {httptool.Config{Method: "POST", URL: base, Body: httptool.Body{Mapping: map[string]any{"t": "x{any}"}}}, map[string]any{}, "/any"},
 		"a very long one":         {path, strings.Repeat("é", 20_000), "-"},

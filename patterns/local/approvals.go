@@ -140,10 +140,10 @@ func (f *file) event(s *session, n, seq int64) (e patterns.Event, stored []byte,
 // anybody may have written. Words are made of what the record tells everybody, so redacted values are in none.
 func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 	if plan, ok := q.Plan(); ok {
-		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.settings().Catalog, !bytes.Contains(stored, []byte(marker)))
+		q.Effect, q.Phrase = plan.Effect(), patterns.SayPlan(plan, e.Settings().Catalog, !bytes.Contains(stored, []byte(marker)))
 		return
 	}
-	tool, ok := e.settings().Catalog.Tool(q.Question.Tool)
+	tool, ok := e.Settings().Catalog.Tool(q.Question.Tool)
 	if !ok || tool.Input.Hash() != q.Question.Schema {
 		return
 	}

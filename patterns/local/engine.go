@@ -323,7 +323,7 @@ func (l *life) contain() {
 
 // callerWait is how long a run waits for its caller; false: not at all.
 func (e *Engine) callerWait() (time.Duration, bool) {
-	wait := e.settings().CallerWait
+	wait := e.Settings().CallerWait
 	if wait == 0 {
 		wait = defaultCallerWait
 	}
@@ -331,12 +331,12 @@ func (e *Engine) callerWait() (time.Duration, bool) {
 }
 
 func (e *Engine) maxParked() int {
-	return cmp.Or(e.settings().MaxParked, defaultMaxParked)
+	return cmp.Or(e.Settings().MaxParked, defaultMaxParked)
 }
 
 // joinable is the time since which a run must have ended to be joined without a key.
 func (e *Engine) joinable(now time.Time) time.Time {
-	join := e.settings().Join
+	join := e.Settings().Join
 	if join == 0 {
 		join = defaultJoin
 	}

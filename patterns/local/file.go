@@ -106,7 +106,7 @@ func Open(o Options) (*Engine, error) {
 // configure stores the configuration. Where that fails at the opening it comes with the first run that can be begun: one
 // without its configuration could not be carried on elsewhere.
 func (f *file) configure(s *session) error {
-	in := f.settings()
+	in := f.Settings()
 	if in.Config == "" {
 		return nil
 	}

@@ -132,7 +132,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	if err != nil {
 		return &loaded{row: r, history: h, events: events, last: stored[len(stored)-1], hidden: hidden}, err
 	}
-	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.settings().Redact) { // begun under another configuration
+	if own, err := newRedactor(job.Redact); err == nil && !slices.Equal(job.Redact, f.Settings().Redact) { // begun under another configuration
 		hidden.redactor = hidden.with(own)
 		hidden.learn(open)
 	}

@@ -40,8 +40,8 @@ func (e *Engine) Change(s Settings) error {
 	return nil
 }
 
-// settings are those in force.
-func (e *Engine) settings() Settings {
+// Settings are those in force.
+func (e *Engine) Settings() Settings {
 	if c := e.changed.Load(); c != nil {
 		return c.Settings
 	}

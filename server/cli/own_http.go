@@ -61,7 +61,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 		Body:      httptool.Body{Args: c.Request.Body.Args, Mapping: c.Request.Body.Mapping},
 	}
 	for _, q := range c.Request.Query {
-		config.Query = append(config.Query, httptool.Template{Name: q.Name, Text: q.Text})
+		config.Query = append(config.Query, httptool.Template{Name: q.Name, Text: q.Text, Secret: m.secrets.of(q.Secret)})
 	}
 	for _, h := range c.Request.Headers {
 		config.Headers = append(config.Headers, httptool.Header{Name: h.Name, Text: h.Text, Prefix: h.Prefix, Secret: m.secrets.of(h.Secret)})

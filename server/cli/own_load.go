@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/catalog/pins"
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -46,9 +47,26 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 // heldTools warns of tools that nobody accepted.
 func (r *configReader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
+		r.unlisted(l, h)
 		r.faults.take(l.FaultAt(Fault{
 			Severity: SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "servers", h.server, "tools", h.upstream))
+	}
+}
+
+// unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
+func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
+	for _, p := range l.Patterns {
+		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
+			r.faults.take(l.FaultAt(Fault{
+				Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+			}, "patterns", p.Name, "tool"))
+		}
+	}
+	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
+		r.faults.take(l.FaultAt(Fault{
+			Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
 }
 

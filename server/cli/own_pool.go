@@ -83,7 +83,7 @@ func (p *serverPool) server(m *ownMaker, s *ServerConfig, admits *admission) (*u
 	if err != nil {
 		return nil, err
 	}
-	config.Admit = admits.admit
+	config.Admit, config.Changed = admits.admit, admits.changed
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := serverKey(s, m.config.Catalog.AllowNetworks) + m.accepted(s)

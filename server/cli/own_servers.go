@@ -23,7 +23,7 @@ import (
 // server makes the tools of one MCP server.
 func (m *ownMaker) server(s *ServerConfig) {
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
-	admits := &admission{tools: map[string]*behindServer{}}
+	admits := &admission{tools: map[string]*behindServer{}, log: m.log, server: s.Name}
 	running, err := m.pool.server(m, s, admits)
 	if err != nil {
 		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
@@ -231,7 +231,20 @@ func pinned(d upstream.Definition) (pins.Definition, error) {
 }
 
 // admission judges what a server declares in the very session that a call goes to. Its tools are set before the first call.
-type admission struct{ tools map[string]*behindServer }
+type admission struct {
+	tools  map[string]*behindServer // by their names there
+	server string
+	log    *slog.Logger
+}
+
+// changed has the log hear of tools that a server declares otherwise than they were accepted.
+func (a *admission) changed(string) {
+	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
+		if b := a.tools[name]; b.ready().State == catalog.Held {
+			a.log.Warn("tool held", "name", b.name, "server", a.server, "why", b.drifted())
+		}
+	}
+}
 
 // admit holds a tool that is declared otherwise than it was accepted.
 func (a *admission) admit(d upstream.Definition) error {

@@ -127,17 +127,20 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	if err := s.holdUnsigned(c.Config); err != nil {
 		return err
 	}
-	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
-		return err
-	}
-	s.from.replace(d)
+	before := s.engine.Settings()
 	snapshot := c.Snapshot()
-	err = s.engine.Change(local.Settings{
+	if err := s.engine.Change(local.Settings{ // first: a run begins only under what is stored
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
 		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
-	})
+	}); err != nil {
+		return err
+	}
+	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
+		return errors.Join(err, s.engine.Change(before))
+	}
+	s.from.replace(d)
 	s.pool.retire(c.own.servers)
-	return err
+	return nil
 }
 
 // openedState is an engine over a state file, or why there is none.

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"patterngate/gateway"
+)
+
+// checkDeclared makes of a configuration what serve would show of it, and warns of what clients may drop or cut. The words
+// say what its tools take of a model's context.
+func (a *app) checkDeclared(l LoadedConfig) (faults []Fault, summary string) {
+	s, err := a.server(l.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return []Fault{l.FaultAt(Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
+	}
+	for _, size := range s.ListSizes() {
+		for _, words := range size.Warnings() {
+			faults = append(faults, l.FaultAt(Fault{Severity: SeverityWarning, Reason: words}, l.declaredAt(size.Name)...))
+		}
+	}
+	bytes, tokens := s.ListSize()
+	return faults, fmt.Sprintf("tools/list %d bytes, about %d tokens", bytes, tokens)
+}
+
+// declaredAt is the place of the tool that clients see under a name.
+func (l LoadedConfig) declaredAt(name string) []string {
+	for _, p := range l.Patterns {
+		if p.Name == name && p.Kind == gateway.Call {
+			name = p.Tool
+		}
+	}
+	for _, s := range l.Catalog.Servers {
+		for _, t := range s.Tools {
+			if t.Name == name {
+				return []string{"catalog", "servers", s.Name, "tools", t.Upstream}
+			}
+		}
+	}
+	if slices.ContainsFunc(l.Catalog.HTTP, func(t HTTPToolConfig) bool { return t.Name == name }) {
+		return []string{"catalog", "http", name}
+	}
+	return []string{"patterns", name}
+}
