@@ -49,6 +49,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	} else {
 		behind.held = fmt.Sprintf("no line in the lock; run patterngate catalog accept %s/%s", s.Name, c.Upstream)
 		m.out.held = append(m.out.held, heldTool{s.Name, c.Upstream, c.Name, behind.held})
+		t.Phrase = "" // its arguments are not known yet, and nobody is asked about a call of it
 	}
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
