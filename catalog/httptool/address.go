@@ -70,19 +70,11 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 
 const noDots = "a text that makes no empty, . or .. path segment"
 
-// isDots reports whether an encoded segment is empty, . or .., however that is spelled, or holds one of the dots between
-// slashes: many servers decode a path before they resolve it.
+// isDots reports whether an encoded segment is empty, . or .., however that is spelled. A slash within it stays encoded: where
+// a server decodes before it resolves, the argument's pattern is to leave slashes out.
 func isDots(segment string) bool {
 	text, err := url.PathUnescape(segment)
-	if err != nil || text == "" {
-		return true
-	}
-	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '\\' }) {
-		if part, _, _ = strings.Cut(part, ";"); part == "." || part == ".." { // what follows ; is a parameter to some
-			return true
-		}
-	}
-	return false
+	return err != nil || text == "" || text == "." || text == ".."
 }
 
 // queryText is the encoded query, in the order of the configuration.

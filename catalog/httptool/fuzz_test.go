@@ -2,7 +2,6 @@ package httptool
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,9 +43,6 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// dotted is a text in which a part between slashes is . or .., whatever parameters it has.
-var dotted = regexp.MustCompile(`(^|[/\\])\.\.?(;[^/\\]*)?([/\\]|$)`)
-
 // Whatever arguments hold, the host, the number of path segments and the query names stay, no segment is empty or dots,
 // and who decodes the URL reads the arguments.
 func FuzzURL(f *testing.F) {
@@ -64,7 +60,7 @@ func FuzzURL(f *testing.F) {
 			return // no decoded value
 		}
 		u, bad := a.build(map[string]any{"a": first, "b": second})
-		if dots := first == "" || dotted.MatchString(first) || dotted.MatchString("x"+second); dots != (bad != nil) && len(first)+len(second) < maxURL/12 {
+		if dots := slices.Contains([]string{"", ".", ".."}, first); dots != (bad != nil) && len(first)+len(second) < maxURL/12 {
 			t.Errorf("%q, %q: %v", first, second, bad)
 		}
 		if bad != nil {
@@ -107,12 +103,9 @@ func FuzzParseURL(f *testing.F) {
 		}
 		args := map[string]any{}
 		for name := range r.used {
-			args[name] = "https://evil.example/.../\\@evil.example?#"
+			args[name] = "https://evil.example/../\\@evil.example?#"
 		}
 		u, bad := a.build(args)
-		if slash := regexp.MustCompile(`(?i)%2f|%5c`); bad != nil && slash.MatchString(text) {
-			return // dots behind a slash of its own
-		}
 		if bad != nil {
 			t.Fatalf("%q: %v", text, bad)
 		}
