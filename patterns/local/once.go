@@ -207,7 +207,7 @@ func (t actsIn) first(c business) (f *firstAct, err error) {
 }
 
 func (t actsIn) take(c business) error {
-	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.key)
+	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.of) // the act's, under whose key its end is known
 	return err
 }
 
@@ -230,7 +230,7 @@ func (e *Engine) take(c business) error {
 	if e.acts == nil {
 		e.acts = map[actKey]*firstAct{}
 	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, effect: c.key}
+	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, effect: c.of}
 	return nil
 }
 
