@@ -95,6 +95,7 @@ func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*t
 	}
 	select {
 	case a := <-got:
+		f.trace.wrote() // the writer may not have come to say so
 		return a.response, a.err
 	case <-ctx.Done():
 		p.unstick(f)
@@ -105,6 +106,7 @@ func (p *pipes) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*t
 	}
 	select {
 	case a := <-got: // it came at the last moment
+		f.trace.wrote()
 		return a.response, a.err
 	default:
 		return nil, err

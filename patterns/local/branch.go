@@ -161,7 +161,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})
 	case e.Kind == patterns.ToolEffect && b.ungranted(key, a.once, e.Permit, true) != "": // it was not this that a person approved
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
-	case !repeatable(e) || m.tries >= maxTries:
+	case !repeatable(e) || m.tries >= maxTries && e.Kind != patterns.TimerEffect: // a pause ends no process
 		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
 	case !due.IsZero() && !now.Before(due):
 		return b.finish(a, cutOutcome(e, reason))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -108,6 +109,70 @@ func TestCrashesInARowEnd(t *testing.T) {
 	}
 	if restarts != 8 || w.calls[w.order[0]] != 9 { // the first process left it in order
 		t.Errorf("after %d crashes and %d calls it ended, want 8 crashes of one act: %v", restarts, len(w.order), w.calls)
+	}
+}
+
+// A pause ends no process: however often the run is interrupted in it, it goes on with what it waited for.
+func TestCrashesInAPause(t *testing.T) {
+	t.Parallel()
+	path, source, s := newState(t), &begun{}, &service{turns: []func(context.Context, catalog.Call) (any, error){faults(catalog.NoAnswer, false, errActed)}}
+	job := s.ownJob(t, gateway.Call, looksUp(0))
+	own, _ := job.Spec.Catalog.Tool("own")
+	found, _ := job.Spec.Catalog.Tool("found")
+	asked := 0
+	found.Do = func(ctx context.Context, c catalog.Call) (any, error) {
+		if asked++; asked == 1 {
+			return nil, &catalog.Fault{Kind: catalog.NotSent, After: 30 * time.Second, Cause: errGone}
+		}
+		return object{"found": true}, nil
+	}
+	var err error
+	if job.Spec.Catalog, err = catalog.New(own, found); err != nil {
+		t.Fatal(err)
+	}
+	e := openPort(t, path, source)
+	id := e.beginning(t, job)
+	e.recorded(t, id, 1, func(ev patterns.Event) bool { return ev.Kind == patterns.IntentEvent && ev.Key == "doubt#1/sleep#1" })
+	for n := range 10 {
+		path = crashed(t, e)
+		e = openPort(t, path, source)
+		e.recorded(t, id, n+1, func(ev patterns.Event) bool {
+			body, _ := patterns.DecodeBody(ev)
+			note, ok := body.(*patterns.NoteBody)
+			return ok && note.What == "takeover"
+		})
+	}
+	path = crashed(t, e)
+	last := opened(t, path, source)
+	last.Ahead(time.Minute)
+	last.Go()
+	if r := (port{last, source}).until(t, id, patterns.Over).Ended.Result; !r.OK() || len(s.keys) != 1 || asked != 2 {
+		t.Errorf("%s after %d calls and %d look-ups, want success after one and two", r.StopReason, len(s.keys), asked)
+	}
+}
+
+// recorded waits until so many events of a run are as wanted.
+func (p port) recorded(t testing.TB, id string, want int, is func(patterns.Event) bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for n := 0; ; n = 0 {
+		events, err := p.Events(mine, id)
+		for _, e := range events {
+			if is(e) {
+				n++
+			}
+		}
+		if err == nil && n >= want {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%d of %d events are recorded (%v)", n, want, err)
+		}
 	}
 }
 

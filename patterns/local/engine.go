@@ -103,16 +103,16 @@ func (e *Engine) Start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	if _, ok := e.codeOf(job.Spec.Kind); !ok {
 		return patterns.Ended{}, &patterns.Fault{Cause: fmt.Errorf("no pattern of kind %q", job.Spec.Kind)}
 	}
-	for {
+	for try := 1; ; try++ {
 		ended, err := e.start(ctx, job)
-		if !errors.Is(err, errUnspent) || ctx.Err() != nil {
+		if !errors.Is(err, errUnspent) || try == maxTries {
 			return ended, err
 		}
-		// Another process changed what the run's first intent stood on, with which its beginning is recorded: nothing is there
-		// to be replayed. The next run knows of it.
 	}
 }
 
+// start begins a run. [errUnspent] says that nothing was begun: by the time that its first call was to be recorded, a kill
+// switch was on, or another run had its business key. A run that is begun again knows.
 func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	r := &run{engine: e, id: newID(), job: job, record: &Record{}, size: job.Size, state: patterns.Running, attended: true}
 	joined, err := e.keeper().begin(r)

@@ -201,6 +201,51 @@ func TestPortOnce(t *testing.T) {
 	})
 }
 
+// A switch that another engine over the file sets counts for the very first call of a run, too.
+func TestSwitchBeforeTheFirstCall(t *testing.T) {
+	path, s := newState(t), &service{}
+	job := s.ownJob(t, gateway.Call, nil)
+	other, e := opened(t, path, jobs{job.Spec.Name: job}), opened(t, path, jobs{job.Spec.Name: job})
+	e.Go()
+	if r := start(t, e, job).Result; !r.OK() {
+		t.Fatalf("before: %s", r.StopReason)
+	}
+	if err := other.KillSwitch(true, patterns.Switch{Tool: "own"}, gateway.SignedAct{}); err != nil {
+		t.Fatal(err)
+	}
+	if r := start(t, e, job).Result; r.StopReason != "kill_switch" || r.Phase != "call" || len(s.keys) != 1 {
+		t.Errorf("%s in %s after %d calls, want kill_switch in call after one", r.StopReason, r.Phase, len(s.keys))
+	}
+}
+
+// A business key is the act's, whichever of its attempts was sent: what is found out of a later one is known to all.
+func TestOnceOfALaterAttempt(t *testing.T) {
+	once := func(own *catalog.Tool) {
+		looksUp(0)(own)
+		own.Once = func(map[string]any) (string, error) { return "order-7", nil }
+		own.Retry = catalog.Retry{Max: 2, Delay: time.Millisecond, MaxDelay: 2 * time.Millisecond}
+	}
+	onBoth(t, func(t *testing.T, open opener) {
+		for _, kind := range ownKinds {
+			t.Run(string(kind), func(t *testing.T) {
+				e, s := open(t), &service{turns: []func(context.Context, catalog.Call) (any, error){
+					faults(catalog.NotSent, true, errGone), faults(catalog.NoAnswer, false, errActed)}}
+				job := s.ownJob(t, kind, once)
+				for range 2 {
+					job.Arguments = nil
+					ended, err := e.Start(t.Context(), job)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r := e.until(t, ended.RunID, patterns.Over).Ended.Result; !r.OK() || len(s.keys) != 2 {
+						t.Errorf("%s after %d calls, want success after two", endOf(r), len(s.keys))
+					}
+				}
+			})
+		}
+	})
+}
+
 // A supervisor's refusal of a used key is its own block.
 func TestOnceReusedUnderASupervisor(t *testing.T) {
 	s, e := &service{}, &local.Engine{}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,8 +26,8 @@ type hostileEnds struct{ look, act string }
 
 // hostileServers are MCP servers by their manners.
 var hostileServers = map[string]hostileEnds{
-	"gone":   {"unavailable", "unavailable"}, // it ends before it says a word
-	"absent": {"unavailable", "unavailable"}, // it has no such tool
+	"gone":   {"unavailable", "unavailable"}, // since it was accepted, it ends before it says a word
+	"absent": {"unavailable", "unavailable"}, // it has no such tools, so that nobody could accept them
 	"dies":   {"error", "in_doubt"},
 	"hangs":  {"timeout", "late"},
 	"floods": {"timeout", "late"},
@@ -52,6 +53,7 @@ func serveManners(w http.ResponseWriter, r *http.Request) {
 	case "redirects":
 		http.Redirect(w, r, "/fine", http.StatusFound)
 	case "slow":
+		_, _ = io.Copy(io.Discard, r.Body) // else its end is not seen
 		select {
 		case <-r.Context().Done():
 		case <-time.After(time.Minute):
@@ -104,69 +106,76 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 	refusing := closed.Addr().String()
 	closed.Close()
 
-	var tools, accepts []string
+	var accepts []string
+	tools := map[gateway.Kind][]string{}
 	servers, http := map[string]any{}, map[string]any{}
+	of := slices.Collect(maps.Keys(hostileKinds)) // who may call what comes
 	tool := func(name, effect string, more map[string]any) map[string]any {
-		tools = append(tools, name)
+		for _, kind := range of {
+			tools[kind] = append(tools[kind], name)
+		}
 		v := map[string]any{"effect": effect}
 		for key, member := range more {
 			v[key] = member
 		}
 		return v
 	}
-	server := func(name string, declared map[string]any) {
+	server := func(name, manners string, declared map[string]any) {
 		servers[name] = map[string]any{
-			"stdio":   map[string]any{"command": self, "env": map[string]any{asHostileServer: name}},
+			"stdio":   map[string]any{"command": self, "env": map[string]any{asHostileServer: manners, hostileMark: s.file("accepted")}},
 			"breaker": map[string]any{"failures": 1000, "open_seconds": 1}, "timeout_seconds": 2, "tools": declared,
-		}
-	}
-	for name := range hostileServers {
-		as := func(what string) map[string]any { return map[string]any{"as": name + "_" + what} }
-		if name == "absent" {
-			server(name, map[string]any{"none": tool("absent_look", "read", as("look")), "nothing": tool("absent_act", "write", as("act"))})
-			continue
-		}
-		server(name, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", as("act"))})
-		if name != "gone" {
-			accepts = append(accepts, name)
 		}
 	}
 	for _, name := range []string{"fine", "moody", "poisoned"} {
 		as := func(what string) map[string]any { return map[string]any{"as": name + "_" + what} }
 		act := as("act")
 		act["once"] = `"order-1"`
-		server(name, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", act), "turn": tool(name+"_turn", "read", as("turn"))})
+		server(name, name, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", act), "turn": tool(name+"_turn", "read", as("turn"))})
 		if name != "poisoned" {
 			accepts = append(accepts, name)
 		}
 	}
-	for name := range hostileServices {
-		url := web.URL + "/" + name
-		switch name {
-		case "inner":
-			url = strings.Replace(url, "127.0.0.1", "127.0.0.2", 1)
-		case "refuses":
-			url = "http://" + refusing + "/"
+	for kind := range hostileKinds { // each kind has its own: one that fails many times is left alone for a while
+		of = []gateway.Kind{kind}
+		for manners := range hostileServers {
+			name := hostileName(manners, kind)
+			as := func(what string) map[string]any { return map[string]any{"as": name + "_" + what} }
+			if manners == "absent" {
+				server(name, manners, map[string]any{"none": tool(name+"_look", "read", as("look")), "nothing": tool(name+"_act", "write", as("act"))})
+				continue
+			}
+			server(name, manners, map[string]any{"look": tool(name+"_look", "read", as("look")), "act": tool(name+"_act", "write", as("act"))})
+			accepts = append(accepts, name)
 		}
-		for what, method := range map[string]string{"look": "GET", "act": "POST"} {
-			effect := map[string]string{"look": "read", "act": "write"}[what]
-			http[name+"_"+what] = tool(name+"_"+what, effect, map[string]any{
-				"description": "Tests.", "request": map[string]any{"method": method, "url": url, "timeout_seconds": 2},
-				"input": map[string]any{"n": map[string]any{"type": "integer", "optional": true}},
-			})
+		for manners := range hostileServices {
+			name, url := hostileName(manners, kind), web.URL+"/"+manners
+			switch manners {
+			case "inner":
+				url = strings.Replace(url, "127.0.0.1", "127.0.0.2", 1)
+			case "refuses":
+				url = "http://" + refusing + "/"
+			}
+			for what, method := range map[string]string{"look": "GET", "act": "POST"} {
+				effect := map[string]string{"look": "read", "act": "write"}[what]
+				http[name+"_"+what] = tool(name+"_"+what, effect, map[string]any{
+					"description": "Tests.", "request": map[string]any{"method": method, "url": url, "timeout_seconds": 2},
+					"input": map[string]any{"n": map[string]any{"type": "integer", "optional": true}},
+				})
+			}
 		}
 	}
 	patterns := map[string]any{}
 	for kind, name := range hostileKinds {
 		if kind != gateway.Call {
-			patterns[strings.TrimSuffix(name, "_execute")] = map[string]any{"tools": tools}
+			patterns[strings.TrimSuffix(name, "_execute")] = map[string]any{"tools": tools[kind]}
 		}
 	}
-	patterns["run_task_decomposition"] = map[string]any{"tools": tools}
-	patterns["run_orchestrator"] = map[string]any{"tools": tools, "budget": map[string]any{"task_timeout_seconds": 20, "max_retries_per_task": 0}}
+	patterns["run_orchestrator"] = map[string]any{
+		"tools": tools[gateway.Orchestrator], "budget": map[string]any{"task_timeout_seconds": 20, "max_retries_per_task": 0},
+	}
 	text, err := json.Marshal(map[string]any{
 		"version": 1, "inbox": "off", "notify": "off", "patterns": patterns,
-		"catalog": map[string]any{"allow_networks": []string{"127.0.0.1/32"}, "servers": servers, "http": http, "expose": tools},
+		"catalog": map[string]any{"allow_networks": []string{"127.0.0.1/32"}, "servers": servers, "http": http, "expose": tools[gateway.Call]},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -178,9 +187,15 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 	if out, err := accepting.CombinedOutput(); err != nil {
 		t.Fatalf("catalog accept: %v\n%s", err, out)
 	}
+	if err := os.WriteFile(s.file("accepted"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.serve()
 	return s
 }
+
+// hostileName is the server, and the beginning of the tools, that a kind has of those manners.
+func hostileName(manners string, kind gateway.Kind) string { return manners + "_" + string(kind) }
 
 func (s *hostileScene) file(name string) string { return filepath.Join(s.dir, name) }
 
@@ -218,13 +233,19 @@ func (s *hostileScene) serve() {
 // run has a pattern call tools, one after the other, and returns its result.
 func (s *hostileScene) run(t *testing.T, kind gateway.Kind, n int, tools ...string) map[string]any {
 	t.Helper()
-	args := map[string]any{"n": n}
+	args := map[string]any{}
+	if isKnown(tools[0]) {
+		args["n"] = n
+	}
 	var list []any
 	for kind == gateway.TaskDecomposition && len(tools) < 3 { // a plan has so many steps
 		tools = append(slices.Clone(tools), "moody_turn")
 	}
 	for i, tool := range tools {
-		id, args := string(rune('a'+i)), map[string]any{"n": n + i}
+		id, args := string(rune('a'+i)), args
+		if isKnown(tool) {
+			args = map[string]any{"n": n + i}
+		}
 		switch kind {
 		case gateway.TaskDecomposition:
 			list = append(list, map[string]any{"id": id, "title": id, "tool": tool, "args": args})
@@ -267,6 +288,11 @@ func (s *hostileScene) run(t *testing.T, kind gateway.Kind, n int, tools ...stri
 		t.Fatalf("%s of %v: %v: %s", kind, tools, err, result.Text())
 	}
 	return v
+}
+
+// isKnown reports whether anybody knows which arguments a tool has.
+func isKnown(tool string) bool {
+	return !strings.HasPrefix(tool, "absent_") && !strings.HasPrefix(tool, "poisoned_")
 }
 
 // reasonsIn are all stop reasons of a result: the run's, and its tasks'.
@@ -317,8 +343,13 @@ func TestHostileOwnTools(t *testing.T) {
 				n := 0
 				for kind := range hostileKinds {
 					for what, end := range map[string]string{"look": ends.look, "act": ends.act} {
-						tool := name + "_" + what
-						n++
+						tool := hostileName(name, kind) + "_" + what
+						if n++; kind == gateway.Call && !isKnown(tool) {
+							if _, err := s.client.CallRaw(t.Context(), tool, []byte(`{}`), nil); err == nil {
+								t.Errorf("%s is called by itself, and nobody knows what it is", tool)
+							}
+							continue
+						}
 						result := s.run(t, kind, n, tool)
 						if want := hostileReason(kind, end, tool); !slices.Contains(reasonsIn(result), want) {
 							t.Errorf("%s of %s: %v, want %s: %v", kind, tool, reasonsIn(result), want, result["summary"])
