@@ -41,7 +41,7 @@ func TestCatalogAccept(t *testing.T) {
 		{"all", sceneList, []string{"--yes"}, map[string]string{"crm/look": "same", "crm/drift": "new"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
 		{"again", sceneList, nil, map[string]string{"crm/look": "same", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
 		{"changed", strings.Replace(sceneList, "Looks.", "Looks, and mails it.", 1), []string{"crm", "--yes"}, map[string]string{"crm/look": "changed", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
-		{"missing", `[{"name":"drift","description":"Drifts.","inputSchema":{"type":"object"}}]`, []string{"--yes"}, map[string]string{"crm/look": "missing", "crm/drift": "same"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
+		{"missing", `[{"name":"drift","description":"Drifts.","inputSchema":{"type":"object","additionalProperties":true}}]`, []string{"--yes"}, map[string]string{"crm/look": "missing", "crm/drift": "same"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
 		{"unreachable", "no list", []string{"--yes"}, map[string]string{"crm/look": "unreachable", "crm/drift": "unreachable"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
 	}
 	for _, step := range steps {

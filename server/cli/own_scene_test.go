@@ -80,7 +80,7 @@ func serveScene(tools, calls string) int {
 // sceneList are the tools that the server of a scene declares at first.
 const sceneList = `[
  {"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}},
- {"name":"drift","description":"Drifts.","inputSchema":{"type":"object"}},
+ {"name":"drift","description":"Drifts.","inputSchema":{"type":"object","additionalProperties":true}},
  {"name":"note","description":"Notes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}
 ]`
 
@@ -117,7 +117,7 @@ func (s *ownScene) write(t *testing.T, catalog, top string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("version: 1\ncatalog:\n  servers:\n    crm:\n      stdio: {command: %q, env: {%s: %q, %s: %q}}\n"+
+	text := fmt.Sprintf("version: 1\ncatalog:\n  servers:\n    crm:\n      start_timeout_seconds: 4\n      stdio: {command: %q, env: {%s: %q, %s: %q}}\n"+
 		"      tools:\n        look: {effect: read}\n        drift: {effect: read}\n%s%s", self, sceneTools, s.tools, sceneCalls, s.calls, catalog, top)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 func (c CatalogConfig) within(other CatalogConfig) bool {
 	for _, s := range c.Servers {
 		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
-		if s.Enabled && (at < 0 || !s.within(c, &other.Servers[at], other)) {
+		if s.Enabled && (at < 0 || !s.within(&other.Servers[at])) {
 			return false
 		}
 	}
@@ -31,8 +31,8 @@ func (c CatalogConfig) within(other CatalogConfig) bool {
 
 // within compares two servers of one name. A secret argument must be the other's too, of the same tool: nothing but the
 // configuration chooses which secret a server is sent.
-func (s *ServerConfig) within(c CatalogConfig, o *ServerConfig, other CatalogConfig) bool {
-	if serverKey(s, c.AllowNetworks) != serverKey(o, other.AllowNetworks) {
+func (s *ServerConfig) within(o *ServerConfig) bool {
+	if serverKey(s, nil) != serverKey(o, nil) { // networks are compared by themselves
 		return false
 	}
 	for _, t := range s.Tools {
