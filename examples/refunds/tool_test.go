@@ -49,7 +49,7 @@ func TestToolPaysOnce(t *testing.T) {
 		t.Errorf("%d of %d replies were lost, want some", lost, refunds)
 	}
 	v, err := find.Do(t.Context(), catalog.Call{Args: map[string]any{"key": "pg_none"}})
-	if absent, ok := v.(map[string]any); err != nil || !ok || absent["error"] != "not_found" {
+	if absent, ok := v.(catalog.Told); err != nil || !ok || absent.Value["error"] != "not_found" {
 		t.Errorf("a refund that was never asked for: %v, %v; want not_found", v, err)
 	}
 }

@@ -98,19 +98,22 @@ func Open(o Options) (*Engine, error) {
 		f.journal.close()
 		return nil, err
 	}
-	f.journal.submit(&change{also: f.configure, done: func(err error) { f.configured.Store(err == nil) }})
 	e.file = f
+	f.journal.submit(&change{also: f.configure, done: func(err error) { f.configured.Store(err == nil) }})
 	return e, nil
 }
 
 // configure stores the configuration. Where that fails at the opening it comes with the first run that can be begun: one
 // without its configuration could not be carried on elsewhere.
 func (f *file) configure(s *session) error {
-	in := f.Settings()
-	if in.Config == "" {
+	hash, snapshot := f.options.Config, f.options.Snapshot // the engine's fields may be set meanwhile
+	if c := f.Engine.changed.Load(); c != nil {
+		hash, snapshot = c.Config, c.Snapshot
+	}
+	if hash == "" {
 		return nil
 	}
-	_, err := s.exec(insertConfig, in.Config, in.Snapshot)
+	_, err := s.exec(insertConfig, hash, snapshot)
 	return err
 }
 

@@ -181,11 +181,3 @@ func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 		e.Fault("", "reload", err)
 	}
 }
-
-const (
-	insertReload        = "INSERT INTO reloads (at, path, hash, by, channel, act, signature) VALUES (?,?,?,?,?,?,?)"
-	selectNewestReload  = "SELECT coalesce(max(n), 0) FROM reloads"
-	selectReloads       = "SELECT n, at, path, hash, by, channel, act, signature FROM reloads WHERE n > ? ORDER BY n LIMIT 16"
-	insertReloadAnswer  = "INSERT INTO reload_answers (n, owner, at, body) VALUES (?,?,?,?)"
-	selectReloadAnswers = "SELECT body FROM reload_answers WHERE n = ? ORDER BY owner"
-)
