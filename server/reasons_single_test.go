@@ -13,8 +13,8 @@ import (
 
 const cl = gateway.Call
 
-// ofOwnTools are reasons of calls that were cut, lost or not sent, of business keys and of kill switches: what a tool does with
-// them is the pattern's, whose own tests get them.
+// ofOwnTools are reasons of calls that were cut, lost or not sent, of business keys and of kill switches: real servers and
+// services get them, in every kind and over MCP, in package cli (TestHostileOwnTools, TestOwnCallsRefusedInEveryKind).
 var ofOwnTools = []string{
 	"tool_unavailable:T", "tool_timeout:T", "route_unavailable:T", "route_timeout:T", "worker_unavailable:W", "executor_unavailable:T",
 	"supervisor_block:once_reused", "policy_block:once_reused", "kill_switch",

@@ -39,11 +39,11 @@ func TestPortKillSwitch(t *testing.T) {
 						t.Fatal(err)
 					}
 					r := e.until(t, ended.RunID, patterns.Over).Ended.Result
-					if tt.stop && (r.StopReason != "kill_switch" || r.Phase != phases[kind] || len(s.keys) > 0) {
-						t.Errorf("%s in %s after %d calls, want kill_switch in %s after none", r.StopReason, r.Phase, len(s.keys), phases[kind])
+					if tt.stop && (r.StopReason != "kill_switch" || r.Phase != phases[kind] || s.calls() > 0) {
+						t.Errorf("%s in %s after %d calls, want kill_switch in %s after none", r.StopReason, r.Phase, s.calls(), phases[kind])
 					}
-					if !tt.stop && (!r.OK() || len(s.keys) != 1) {
-						t.Errorf("%s after %d calls, want success", r.StopReason, len(s.keys))
+					if !tt.stop && (!r.OK() || s.calls() != 1) {
+						t.Errorf("%s after %d calls, want success", r.StopReason, s.calls())
 					}
 					e.intact(t, ended.RunID)
 				})
@@ -110,8 +110,8 @@ func TestSwitchOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := over(t, e, ended.RunID).Result
-	if r.StopReason != "kill_switch" || r.Phase != "execution" || len(s.keys) != 1 {
-		t.Errorf("%s in %s after %d calls, want kill_switch in execution after one", r.StopReason, r.Phase, len(s.keys))
+	if r.StopReason != "kill_switch" || r.Phase != "execution" || s.calls() != 1 {
+		t.Errorf("%s in %s after %d calls, want kill_switch in execution after one", r.StopReason, r.Phase, s.calls())
 	}
 }
 
@@ -172,7 +172,7 @@ func TestPortOnce(t *testing.T) {
 				}
 				first, _ := run(job)
 				second, id := run(job)
-				if !first.OK() || !second.OK() || len(s.keys) != 2 || s.keys[1] != "order-7" {
+				if !first.OK() || !second.OK() || s.calls() != 2 || s.keys[1] != "order-7" {
 					t.Fatalf("%s, then %s after calls %q; want success twice, and one call after the failed one", endOf(first), endOf(second), s.keys)
 				}
 				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished || a.Duplicate || !b.Duplicate {
@@ -192,8 +192,8 @@ func TestPortOnce(t *testing.T) {
 				other := s.ownJob(t, kind, once)
 				if kind == gateway.Call {
 					other.Task.Args = object{"n": 2.0}
-					if r, _ := run(other); r.StopReason != "policy_block:once_reused" || r.Phase != "call" || len(s.keys) != 2 {
-						t.Errorf("other arguments: %s in %s after %d calls", r.StopReason, r.Phase, len(s.keys))
+					if r, _ := run(other); r.StopReason != "policy_block:once_reused" || r.Phase != "call" || s.calls() != 2 {
+						t.Errorf("other arguments: %s in %s after %d calls", r.StopReason, r.Phase, s.calls())
 					}
 				}
 			})
@@ -213,8 +213,8 @@ func TestSwitchBeforeTheFirstCall(t *testing.T) {
 	if err := other.KillSwitch(true, patterns.Switch{Tool: "own"}, gateway.SignedAct{}); err != nil {
 		t.Fatal(err)
 	}
-	if r := start(t, e, job).Result; r.StopReason != "kill_switch" || r.Phase != "call" || len(s.keys) != 1 {
-		t.Errorf("%s in %s after %d calls, want kill_switch in call after one", r.StopReason, r.Phase, len(s.keys))
+	if r := start(t, e, job).Result; r.StopReason != "kill_switch" || r.Phase != "call" || s.calls() != 1 {
+		t.Errorf("%s in %s after %d calls, want kill_switch in call after one", r.StopReason, r.Phase, s.calls())
 	}
 }
 
@@ -237,8 +237,8 @@ func TestOnceOfALaterAttempt(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if r := e.until(t, ended.RunID, patterns.Over).Ended.Result; !r.OK() || len(s.keys) != 2 {
-						t.Errorf("%s after %d calls, want success after two", endOf(r), len(s.keys))
+					if r := e.until(t, ended.RunID, patterns.Over).Ended.Result; !r.OK() || s.calls() != 2 {
+						t.Errorf("%s after %d calls, want success after two", endOf(r), s.calls())
 					}
 				}
 			})
@@ -255,8 +255,8 @@ func TestOnceReusedUnderASupervisor(t *testing.T) {
 	})
 	job.Task.Caller = patterns.Proposals("actions", []any{
 		object{"kind": "tool", "name": "own", "args": object{"n": 1.0}}, object{"kind": "tool", "name": "own", "args": object{"n": 2.0}}, final})
-	if r := start(t, e, job).Result; r.StopReason != "supervisor_block:once_reused" || r.Phase != "supervisor" || len(s.keys) != 1 {
-		t.Errorf("%s in %s after %d calls, want supervisor_block:once_reused after one", r.StopReason, r.Phase, len(s.keys))
+	if r := start(t, e, job).Result; r.StopReason != "supervisor_block:once_reused" || r.Phase != "supervisor" || s.calls() != 1 {
+		t.Errorf("%s in %s after %d calls, want supervisor_block:once_reused after one", r.StopReason, r.Phase, s.calls())
 	}
 }
 
