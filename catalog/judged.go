@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"patterngate/ijson"
 )
@@ -62,7 +63,7 @@ func (t Tool) Proposed(args map[string]any) (map[string]any, bool) {
 }
 
 // Check reports every way in which proposed arguments, defaults put in, do not fit the tool: in the order of [Schema.Check].
-// Naming one that the configuration sets is an unknown argument. What the schemas of the whole arguments say too is told
+// Naming one that the configuration sets, or an argument in other letters, is an unknown argument. What the schemas of the whole arguments say too is told
 // once. Nil means that they fit.
 func (t Tool) Check(args map[string]any) []Mismatch {
 	var wrong []Mismatch
@@ -78,6 +79,7 @@ func (t Tool) Check(args map[string]any) []Mismatch {
 		wrong = append(wrong, Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: MismatchUnknown, Want: oneLine(t.Input.knownNames())})
 	}
 	wrong = append(wrong, t.Input.Check(members(free))...)
+	wrong = t.also(wrong, t.otherSpellings(free))
 	for _, s := range t.Also {
 		wrong = t.also(wrong, s.Check(members(t.Whole(free))))
 	}
@@ -85,6 +87,23 @@ func (t Tool) Check(args map[string]any) []Mismatch {
 		wrong = t.Extra(t.Whole(free))
 	}
 	slices.SortStableFunc(wrong, func(a, b Mismatch) int { return cmp.Compare(a.Kind, b.Kind) })
+	return wrong
+}
+
+// otherSpellings are arguments that the tool does not declare and that are one of its own but for upper and lower case. Many
+// servers read names so, and of two the last counts: it would be a way around what is fixed or bounded.
+func (t Tool) otherSpellings(args map[string]any) (wrong []Mismatch) {
+	if t.Input == nil {
+		return nil
+	}
+	root := t.Input.root()
+	own := slices.AppendSeq(slices.Clone(root.names), maps.Keys(t.Fixed))
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if root.has(name) || !slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, name) }) {
+			continue
+		}
+		wrong = append(wrong, Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: MismatchUnknown, Want: oneLine(root.knownNames())})
+	}
 	return wrong
 }
 

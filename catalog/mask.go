@@ -55,7 +55,9 @@ func (m *Mask) Add(secret string) {
 // looksOf are the ways in which a secret is written.
 func looksOf(secret string) []string {
 	quoted := string(ijson.Canonical(secret))
-	looks := []string{secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret), percent(secret)}
+	quoted = quoted[1 : len(quoted)-1]
+	escaped := []string{url.QueryEscape(secret), url.PathEscape(secret), percent(secret)}
+	looks := slices.Concat([]string{secret, quoted, otherQuotes.Replace(quoted), strings.ReplaceAll(quoted, "/", `\/`)}, escaped)
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		looks = append(looks, encoding.EncodeToString([]byte(secret)))
 		for before := range 3 {
@@ -65,11 +67,14 @@ func looksOf(secret string) []string {
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		looks = append(looks, encoding.EncodeToString([]byte(secret)))
 	}
-	for _, escaped := range looks[2:5] {
-		looks = append(looks, lowerEscapes(escaped))
+	for _, text := range escaped {
+		looks = append(looks, lowerEscapes(text))
 	}
 	return slices.DeleteFunc(looks, func(s string) bool { return utf8.RuneCountInString(s) < minMasked })
 }
+
+// otherQuotes are the escapes of encoders that make JSON for HTML pages.
+var otherQuotes = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`)
 
 // within is a secret in the middle of a longer base64 text, with so many bytes before it in its group of three: the digits
 // that the secret alone decides.
@@ -149,7 +154,7 @@ func replaced(text string, found []stretch) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Value returns a decoded value with *** for each secret in its texts and member names: v itself where there is none, else a
+// Value returns a decoded value with *** for each secret in its texts and member names, and for each number that is one: v itself where there is none, else a
 // copy that shares what has none.
 func (m *Mask) Value(v any) any {
 	if m.looks.Load() == nil {
@@ -164,6 +169,10 @@ func (m *Mask) value(v any) (masked any, changed bool) {
 	case string:
 		text := m.Text(v)
 		return text, text != v
+	case float64: // a secret of digits, where somebody reads it as a number
+		if digits := strings.TrimPrefix(string(ijson.Canonical(v)), "-"); m.Text(digits) == Masked {
+			return Masked, true
+		}
 	case []any:
 		return m.elements(v)
 	case map[string]any:

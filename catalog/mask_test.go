@@ -90,6 +90,21 @@ func TestMaskValue(t *testing.T) {
 	}
 }
 
+// Encoders of others escape more than must be, and a secret of digits may come back as a number.
+func TestMaskKnowsOtherForms(t *testing.T) {
+	m := masking("a<b>&c/d\"e", "90817263")
+	for _, text := range []string{`{"t":"a\u003cb\u003e\u0026c/d\"e"}`, `{"t":"a<b>&c\/d\"e"}`} {
+		if got := m.Text(text); got != `{"t":"***"}` {
+			t.Errorf("Text(%s) = %s", text, got)
+		}
+	}
+	got := m.Value(map[string]any{"pin": 90817263.0, "minus": []any{-90817263.0}, "n": 190817263.0, "f": 0.5})
+	want := map[string]any{"pin": "***", "minus": []any{"***"}, "n": 190817263.0, "f": 0.5}
+	if diff := cmp.Diff(any(want), got); diff != "" {
+		t.Errorf("Value (-want +got):\n%s", diff)
+	}
+}
+
 func TestMaskIsForManyAtOnce(t *testing.T) {
 	var m catalog.Mask
 	var all sync.WaitGroup

@@ -172,8 +172,8 @@ func (s *Schema) JSON() json.RawMessage {
 	return s.raw
 }
 
-// Without returns the schema less some properties of its root, for showing it to those who do not set them. Names that
-// it does not have are ignored.
+// Without returns the schema less some properties of its root, for showing it to those who do not set them, and less what it
+// says of the whole object: examples name them, counts count them. Names that it does not have are ignored.
 func (s *Schema) Without(names ...string) *Schema {
 	if s == nil || !slices.ContainsFunc(names, s.root().has) {
 		return s
@@ -190,6 +190,8 @@ func withoutProperties(raw json.RawMessage, names []string) json.RawMessage {
 	var members []member
 	for _, m := range membersOf(raw) {
 		switch m.name {
+		case "const", "enum", "default", "examples", "minProperties", "maxProperties":
+			continue
 		case "properties":
 			kept := slices.DeleteFunc(membersOf(m.value), func(p member) bool { return slices.Contains(names, p.name) })
 			m.value = objectOf(kept)

@@ -12,7 +12,7 @@ import (
 // Bounds of a shown schema in which references were followed; beyond them it is open.
 const (
 	maxShown      = 2000      // schemas
-	maxShownBytes = 128 << 10 // of keywords
+	maxShownBytes = 128 << 10 // of keywords and names
 	maxShownDepth = 20
 )
 
@@ -71,7 +71,7 @@ func (s *Schema) Shown() *Schema {
 type showing struct {
 	whole json.RawMessage
 	left  int // schemas
-	bytes int // of keywords that are left
+	bytes int // of keywords and names that are left
 	depth int
 }
 
@@ -94,9 +94,14 @@ func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 				kept = append(kept, m)
 			}
 		case "properties":
-			if m.value[0] == '{' {
-				kept = append(kept, member{m.name, w.properties(m.value, inside)})
+			if m.value[0] != '{' {
+				continue
 			}
+			properties, room := w.properties(m.value, inside)
+			if !room { // without them the rest would say another thing
+				return json.RawMessage(`{}`)
+			}
+			kept = append(kept, member{m.name, properties})
 		case "items":
 			if m.value[0] == '{' && !known("prefixItems") {
 				kept = append(kept, member{m.name, w.shown(m.value, inside)})
@@ -123,12 +128,20 @@ func (w *showing) shown(raw json.RawMessage, inside []string) json.RawMessage {
 	return objectOf(kept)
 }
 
-func (w *showing) properties(raw json.RawMessage, inside []string) json.RawMessage {
+// properties are what is shown of them; false: there is no room for their names.
+func (w *showing) properties(raw json.RawMessage, inside []string) (shown json.RawMessage, room bool) {
 	properties := membersOf(raw)
+	for _, p := range properties {
+		w.bytes -= len(p.name)
+	}
+	if w.bytes < 0 {
+		w.bytes = 0
+		return nil, false
+	}
 	for i, p := range properties {
 		properties[i].value = w.shown(p.value, inside)
 	}
-	return objectOf(properties)
+	return objectOf(properties), true
 }
 
 // followed puts in place of a reference what it refers to, and keeps what describes it here. What refers to itself, to nothing

@@ -79,6 +79,8 @@ type Tool struct {
 	Once func(args map[string]any) (string, error)
 	// Ready says whether it can be called now; nil: always. It only looks.
 	Ready func() Readiness
+
+	asked *Schema // see Asked
 }
 
 // Retry says how often a call is made again, and after which pauses: Delay, doubled each time up to MaxDelay. The zero
@@ -193,6 +195,9 @@ func New(tools ...Tool) (*Catalog, error) {
 			continue
 		}
 		t.Idempotent = t.Idempotent || t.Effect == Read
+		if len(t.Fixed) > 0 {
+			t.asked = t.withFixed()
+		}
 		c.byName[t.Name] = len(c.tools)
 		c.tools = append(c.tools, t)
 	}

@@ -17,13 +17,15 @@ const (
 	maxUpstream      = 256 << 10 // bytes
 	maxUpstreamNodes = 20_000    // values in it
 	maxJudging       = 1_000_000 // schemas tried on one value, before it counts as unfit
+	workOfOne        = 50        // characters that one step of a pattern reads, for the work of one schema
 	maxExpressions   = 100_000   // steps of all its patterns; the rest are left to the server
 )
 
 // CompileUpstream takes the schema of a tool that somebody's server declares; absent or null it says nothing but that an
 // object is wanted. It may hold anything: it must be one object of bounded size that refers to nothing outside itself, and is
 // judged whole when a value first needs it, with bounds on how long that may take. Patterns that this program's expressions
-// (RE2) do not have are left to the server. Whether it is a schema at all [Schema.Compiles] says: else nothing fits it.
+// (RE2) do not have are left to the server, and bounds of 64 bits stand as doubles: no integer beyond 2^53-1 fits anyway.
+// Whether it is a schema at all [Schema.Compiles] says: else nothing fits it.
 func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -31,6 +33,7 @@ func CompileUpstream(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > maxUpstream {
 		return nil, fmt.Errorf("schema: %d bytes; at most %d", len(raw), maxUpstream)
 	}
+	raw = ijson.Rounded(raw)
 	decoded, err := ijson.Decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
@@ -63,7 +66,7 @@ func (s *Schema) fromUpstream() {
 	s.tally = count
 	s.judgeBy(func(raw []byte) (*santhosh.Schema, error) {
 		return compileBy(raw, func(c *santhosh.Compiler) {
-			c.UseRegexpEngine((&expressions{left: maxExpressions}).compile)
+			c.UseRegexpEngine((&expressions{left: maxExpressions, tally: count}).compile)
 			c.RegisterVocabulary(&santhosh.Vocabulary{URL: "mem:///tally", Compile: func(*santhosh.CompilerContext, map[string]any) (santhosh.SchemaExt, error) {
 				return count, nil
 			}})
@@ -79,14 +82,20 @@ type tally struct{ n int }
 var errTooLong = errors.New("catalog: too many schemas to try")
 
 // Validate implements [santhosh.SchemaExt].
-func (t *tally) Validate(*santhosh.ValidatorContext, any) {
-	if t.n++; t.n > maxJudging {
+func (t *tally) Validate(*santhosh.ValidatorContext, any) { t.add(1) }
+
+// add counts as much work as so many schemas are.
+func (t *tally) add(n int) {
+	if t.n += n; t.n > maxJudging {
 		panic(errTooLong)
 	}
 }
 
 // expressions compiles the patterns of one schema.
-type expressions struct{ left int } // steps
+type expressions struct {
+	left  int // steps
+	tally *tally
+}
 
 // compile takes a pattern; one that these expressions do not have, or that is too large, takes every text.
 func (e *expressions) compile(pattern string) (santhosh.Regexp, error) {
@@ -102,7 +111,24 @@ func (e *expressions) compile(pattern string) (santhosh.Regexp, error) {
 	if err != nil {
 		return anyText(pattern), nil
 	}
-	return compiled, nil
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return anyText(pattern), nil
+	}
+	return countedText{compiled, len(program.Inst), e.tally}, nil
+}
+
+// countedText is a pattern whose work counts: it grows with the text and with the pattern, and a server may declare a large one.
+type countedText struct {
+	*regexp.Regexp
+	size  int
+	tally *tally
+}
+
+// MatchString implements [santhosh.Regexp].
+func (c countedText) MatchString(text string) bool {
+	c.tally.add(c.size * (len(text) / workOfOne))
+	return c.Regexp.MatchString(text)
 }
 
 // steps is about how large a pattern becomes when it is compiled.

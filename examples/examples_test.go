@@ -1,6 +1,6 @@
 // Package examples holds sessions that run in the tests: each *.txtar is what a person types and what they see. The
-// comments in a session are its documentation; -update rewrites what is compared whole. Beside them: clients, the files
-// of clients; goclient, a client in Go; inspector.sh, a session with the MCP Inspector, which CI plays.
+// comments in a session are its documentation; -update rewrites what is compared whole. Beside them: *.yaml, configurations
+// that sessions check and use; refunds, a service for them; clients, the files of clients; goclient, a client in Go; inspector.sh, a session with the MCP Inspector, which CI plays.
 package examples
 
 import (
@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"patterngate": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"patterngate":   func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"orders-server": ordersServer,
 	})
 }
 
@@ -48,7 +49,7 @@ func TestSessions(t *testing.T) {
 		Dir: ".", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serving": serving, "keep": keep, "readme": readme, "exits": exits, "sample": sample, "replay": replay, "edit": edit, "outside": outside,
-			"held": held,
+			"held": held, "service": service, "example": example,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Values[heldKey{}] = map[string]chan struct{}{}
@@ -58,6 +59,16 @@ func TestSessions(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// example copies a file of this directory into the session: example NAME.
+func example(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: example NAME")
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(readmePath), "examples", args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }
 
 // replay runs a recorded run's code again over its record and prints its result: replay RECORD CONFIG. It calls nothing.

@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the sessions are for a Unix shell")
 	}
-	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md"} {
+	for _, name := range []string{"README.md", "docs/durability.md", "docs/approvals.md", "docs/planning.md", "docs/own-tools.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", filepath.FromSlash(name))

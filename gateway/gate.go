@@ -70,9 +70,9 @@ type Gate struct {
 	same    map[signature]int
 	earlier []Entry // of other runs; rules see them
 	ledger  []Entry
-	noted   int      // how often the ledger changed
-	under   []Permit // calls that are under way
-	policy  string   // the reviewer's hash
+	noted   int        // how often the ledger changed
+	under   []underway // calls that are under way
+	policy  string     // the reviewer's hash
 }
 
 // signature is what makes two calls the same.
@@ -97,6 +97,8 @@ type Proposal struct {
 	Attempt int            // from 1
 	// Again says that it is one more attempt at a call that was admitted: the same act, no repetition.
 	Again bool
+	// Of is the key of that call where it may have acted: rules see one act, not two. "" for none.
+	Of string
 }
 
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
@@ -111,7 +113,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		call.verdict = Judgment{Decision: Approve, Reason: Allowlisted}
 		return Permit{call}, nil
 	}
-	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args})
+	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args, Of: p.Of})
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
 		p.Args = ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
@@ -165,7 +167,7 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 func (g *Gate) Question(p Proposal) Question {
 	q := Question{Tool: p.Tool, Policy: g.policy}
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
-		q.Schema, q.Args = tool.Input.Hash(), owned(tool.Whole(p.free(tool)))
+		q.Schema, q.Args = tool.Asked().Hash(), owned(tool.Whole(p.free(tool)))
 	} else {
 		q.Args = owned(p.Args)
 		maps.Copy(q.Args, p.Inject)

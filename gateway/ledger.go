@@ -28,6 +28,8 @@ type Entry struct {
 	Status      EffectStatus
 	Observation any
 	Order       int // of the intent, in the run
+	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
+	Duplicate bool
 }
 
 // OK reports whether the call was done and its observation carries no error.
@@ -44,22 +46,37 @@ func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status
 
 // Reserve has the policy see a permitted call as one that may happen, until it is noted or released: calls that are made at
 // once are judged by one another.
-func (g *Gate) Reserve(p Permit) {
+func (g *Gate) Reserve(p Permit) { g.ReserveAgain(p, "") }
+
+// ReserveAgain is Reserve for one more attempt at the call that was noted under a key: policy sees the attempt in its place.
+func (g *Gate) ReserveAgain(p Permit, of string) {
 	if p.Valid() {
-		g.under = append(g.under, p)
+		g.under = append(g.under, underway{p, of})
 		g.noted++
 	}
 }
 
-// Release takes back that a call may happen: it was not made.
-func (g *Gate) Release(p Permit) {
-	g.under = slices.DeleteFunc(g.under, func(o Permit) bool { return o == p })
+// underway is a permitted call that may happen.
+type underway struct {
+	permit Permit
+	of     string // key of the call of which it is one more attempt; ""
 }
 
-// effects are what the policy sees: the ledger, then what is under way.
-func (g *Gate) effects() []Entry {
+// Release takes back that a call may happen: it was not made.
+func (g *Gate) Release(p Permit) {
+	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return o.permit == p })
+}
+
+// effects are what the policy sees: the ledger, then what is under way. The call of which the judged one, or one under way, is
+// a further attempt is not seen beside it: it is one act.
+func (g *Gate) effects(of string) []Entry {
 	list := slices.Concat(g.earlier, g.ledger)
-	for _, p := range g.under {
+	list = slices.DeleteFunc(list, func(e Entry) bool {
+		again := func(key string) bool { return key != "" && key == e.Key }
+		return again(of) || slices.ContainsFunc(g.under, func(u underway) bool { return again(u.of) })
+	})
+	for _, u := range g.under {
+		p := u.permit
 		list = append(list, Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved})
 	}
 	return list

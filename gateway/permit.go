@@ -175,3 +175,10 @@ func (c *judged) made() (key string, err error) {
 	}()
 	return c.tool.Once(owned(c.args))
 }
+
+// contained makes an error of a panic.
+func contained(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("gateway: a declaration panicked: %v", r)
+	}
+}

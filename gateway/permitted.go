@@ -89,7 +89,7 @@ func (p Permit) Question() Question {
 	if p.judged == nil {
 		return Question{}
 	}
-	return Question{Tool: p.judged.tool.Name, Schema: p.judged.tool.Input.Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
+	return Question{Tool: p.judged.tool.Name, Schema: p.judged.tool.Asked().Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
 }
 
 // Args are the arguments as they are sent, with what the pattern and the configuration set: for rules, digest, effects and

@@ -60,7 +60,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 	if !there || s.Tool == ModelExecutor || s.Tool == CallerExecutor {
 		return step
 	}
-	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Input.Hash(), hashOfNone)
+	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Asked().Hash(), hashOfNone)
 	step.Args = shownArgs(tool, s.Args)
 	rewrite(s.Args, "", func(at ijson.Pointer, _ string) any {
 		if step.Bounds == nil {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"time"
 
 	"patterngate/catalog"
@@ -48,25 +47,20 @@ func lookUpArgs(r *catalog.Reconcile, d catalog.Doubt) (args map[string]any, err
 	return r.Args(d)
 }
 
-// contained makes an error of a panic.
-func contained(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("gateway: a declaration panicked: %v", r)
-	}
-}
-
 // Happened reads from the look-up's observation whether the call happened, and whether that can be told. A declaration that
 // panics tells nothing.
 func (p Permit) Happened(d catalog.Doubt, observation any) (happened, known bool) {
 	if !p.Reconciles() {
 		return false, false
 	}
-	defer func() {
-		if recover() != nil {
-			happened, known = false, false
-		}
-	}()
-	return p.judged.tool.Reconcile.Happened(d, copied(observation))
+	happened, known, err := p.judged.happened(d, observation)
+	return happened && err == nil, known && err == nil
+}
+
+func (c *judged) happened(d catalog.Doubt, observation any) (happened, known bool, err error) {
+	defer contained(&err)
+	happened, known = c.tool.Reconcile.Happened(d, copied(observation))
+	return happened, known, nil
 }
 
 // Output is what the call itself would have returned, by the look-up's observation; false where that cannot be told.

@@ -43,6 +43,7 @@ type Case struct {
 	Args    map[string]any // as they now stand
 	Answer  string         // of the final answer
 	Effects []Entry        // the run's calls so far, in order of intent, behind those of earlier runs that it goes on from
+	Of      string         // key of the call of which it is one more attempt; rules do not see that one
 }
 
 // Final reports whether the case is the closing answer.
@@ -117,7 +118,7 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	c.Args = tool.Filled(c.Args)
-	c.Effects = g.effects()
+	c.Effects = g.effects(c.Of)
 	r, asked := Ruling{Args: c.Args, policy: g.policy}, c.Args
 	if setsFixed(tool, c.Args) {
 		return r.end(Verdict{Reason: NoRuleMatched})

@@ -154,7 +154,7 @@ func (c *consent) ask() (reason string) {
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args}, d.Approval))
+	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of}, d.Approval))
 	return ""
 }
 
@@ -205,7 +205,7 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	if a.Plan != nil {
 		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)
 	} else if tool, ok := a.Catalog.Tool(a.Question.Tool); ok {
-		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Input.JSON()
+		w.CallEffect, w.Phrase, w.Schema = tool.Effect, tool.Say(a.Action.Args), tool.Asked().JSON()
 	} else {
 		w.CallEffect = catalog.Read // the closing answer
 	}

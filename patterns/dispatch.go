@@ -96,9 +96,9 @@ func (o *orchestration) firstAttempt(i int) attempt {
 	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
 		spent = "max_tool_calls"
 	default:
-		return o.admit(i, 1)
+		return o.admit(i, 1, "")
 	}
-	return attempt{n: 1, spent: true}.refused(o.proposal(i, 1), &gateway.Stop{Reason: spent})
+	return attempt{n: 1, spent: true}.refused(o.proposal(i, 1, ""), &gateway.Stop{Reason: spent})
 }
 
 func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
@@ -110,8 +110,8 @@ func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
 }
 
 // admit asks the gate.
-func (o *orchestration) admit(i, n int) attempt {
-	p := o.proposal(i, n)
+func (o *orchestration) admit(i, n int, of string) attempt {
+	p := o.proposal(i, n, of)
 	permit, refusal := o.gate.Admit(p)
 	if refusal != nil {
 		return attempt{n: n}.refused(p, refusal)
@@ -120,9 +120,9 @@ func (o *orchestration) admit(i, n int) attempt {
 }
 
 // proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
-func (o *orchestration) proposal(i, n int) gateway.Proposal {
+func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
-	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n}
+	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Of: of}
 	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && takes(tool, requestID) {
 		p.Inject = map[string]any{requestID: o.run.ID()}
 	}
@@ -134,8 +134,12 @@ func (o *orchestration) work(branch Run, i int, first attempt) ending {
 	t := o.plan[i]
 	rested := restedBy(o.people, branch.Now()) // while this one waited for its turn
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
+	hash := first.permit.Hash()
+	if hash == "" { // of what is refused there is only what was proposed
+		hash = ijson.ArgsHash(t.Args)
+	}
 	return o.attempts(branch, i, ending{try: first, rested: rested, row: TaskRow{
-		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: ijson.ArgsHash(t.Args),
+		TaskID: t.ID, Worker: t.Worker, Critical: t.Critical, Status: "failed", ArgsHash: hash,
 	}})
 }
 
@@ -180,11 +184,11 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 // asked has a person decide about a task's newest attempt; the reason says why it is not made. They are not asked about a
 // retry of what they agreed to: it is the same act.
 func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
-	try, call := &end.try, o.proposal(i, end.try.n)
+	try, call := &end.try, o.proposal(i, end.try.n, end.act())
 	ruling := *try.refusal.Asks
 	if end.agreed != nil {
 		call.Args = end.agreed
-		ruling = o.gate.ReviewApproved(gateway.Case{Tool: call.Tool, Args: call.Args}, end.approval)
+		ruling = o.gate.ReviewApproved(gateway.Case{Tool: call.Tool, Args: call.Args, Of: call.Of}, end.approval)
 	}
 	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
 	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
@@ -225,7 +229,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
 	}
-	next := o.admit(i, n+1)
+	next := o.admit(i, n+1, end.act())
 	if next.pause = pause; byTool {
 		next.last = &out
 	}
@@ -235,7 +239,7 @@ func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bo
 	next.effect = end.try.effect
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of, next.effect.Doubt = end.calls[0].out.Key, doubtOf(permit, out)
+	next.effect.Of, next.effect.Doubt = end.act(), doubtOf(permit, out)
 	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true
@@ -273,6 +277,7 @@ func (e ending) sameAct(out Outcome) Outcome {
 		return out
 	}
 	first := e.calls[0].out
+	out = stillInDoubt(e.try.permit, e.calls[len(e.calls)-1].out, out)
 	out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
 	return out
 }
@@ -330,6 +335,14 @@ func (o *orchestration) resultOf(ends []ending) Result {
 	}
 	own.judged = nil // they go with what is asked of the person
 	return seen.result(nil)
+}
+
+// act is the key of the task's first call; "" before that.
+func (e ending) act() string {
+	if len(e.calls) == 0 {
+		return ""
+	}
+	return e.calls[0].out.Key
 }
 
 func (e ending) failed(attempts int, reason string) ending {

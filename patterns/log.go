@@ -179,7 +179,9 @@ func (l *log) note(p gateway.Permit, out Outcome) {
 		l.gate.Release(p)
 		return
 	}
-	l.gate.Note(p, gateway.Entry{Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order})
+	l.gate.Note(p, gateway.Entry{
+		Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order, Duplicate: out.Duplicate && out.State == OK,
+	})
 }
 
 // effectStatus says what is known about a call. What may have happened is in doubt unless it only read.

@@ -108,6 +108,7 @@ func (x *execution) doing(row AttemptRow) string {
 func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]any) {
 	call := gateway.Proposal{
 		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
+		Of: x.first[i].Key,
 	}
 	x.undecided++
 	permit, human, stop := x.admit(branch, i, call)
@@ -140,10 +141,10 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	}
 	row.ArgsHash = permit.Hash()
 	e := x.effect(PhaseExecute, x.doing(row))
-	e.Timeout, e.Once, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.unknown[i]
+	e.Timeout, e.Once, e.Of, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
 	x.tools++
-	x.gate.Reserve(permit)
-	out := CallTool(branch, e, permit)
+	x.gate.ReserveAgain(permit, e.Of)
+	out := x.sameAct(i, permit, CallTool(branch, e, permit))
 	x.leave(i)
 	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
@@ -152,6 +153,20 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 		return
 	}
 	x.settled(i, row, permit, out, out)
+}
+
+// sameAct is the outcome of a further attempt under the name of the first: it is one act. What only reads has a name each
+// time.
+func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
+	switch first := x.first[i]; {
+	case p.Effect() == catalog.Read, out.State == Canceled:
+		return out
+	case first.Key != "":
+		out = stillInDoubt(p, first, out)
+		out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
+	}
+	x.first[i] = out
+	return out
 }
 
 // repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
@@ -212,6 +227,9 @@ func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out 
 	x.unknown[i] = doubtOf(p, out)
 	if x.once[i] = cmp.Or(out.Once, x.once[i]); out.State == Unknown && p.Effect() != catalog.Read {
 		x.plan.Subtasks[i].Once = x.once[i]
+	}
+	if x.first[i].Key != "" && x.first[i].Key == known.Key {
+		x.first[i] = known
 	}
 	cut := cutReason(out)
 	pause, again := x.repeats(i, p, out)

@@ -204,7 +204,7 @@ func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Point
 	case gateway.HasReferences(s.Args): // judged with what they refer to
 		return "", "", ""
 	}
-	if wrong := tool.Input.Check(argsOf(s)); len(wrong) > 0 {
+	if wrong := tool.Check(tool.Filled(argsOf(s))); len(wrong) > 0 {
 		return "bad_args", "/args" + wrong[0].Pointer, wrong[0].Want
 	}
 	return "", "", ""

@@ -24,6 +24,7 @@ type schedule struct {
 	once     []string        // the idempotency key of a subtask's act; "" there was none
 	unknown  []string        // why nobody knows what became of its newest call; "": it is known
 	rests    []bool          // waits for a retry
+	first    []Outcome       // of a subtask's calls that may change something; zero: none was made
 	parked   bool            // the caller's work is waited for
 }
 
@@ -38,7 +39,8 @@ func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
 	n := len(p.Subtasks)
 	s := &schedule{
 		order: g.Order(), rank: make([]int, n), missing: make([]int, n), attempts: make([]int, n), pause: make([]float64, n),
-		running: make([]bool, n), faulty: make([]bool, n), once: make([]string, n), unknown: make([]string, n), rests: make([]bool, n), doubts: map[int]doubted{},
+		running: make([]bool, n), faulty: make([]bool, n), once: make([]string, n), unknown: make([]string, n), first: make([]Outcome, n),
+		rests: make([]bool, n), doubts: map[int]doubted{},
 	}
 	for rank, i := range s.order {
 		s.rank[i] = rank

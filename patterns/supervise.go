@@ -263,6 +263,7 @@ func (s *supervision) execute(a *act) *stop {
 	if refusal != nil {
 		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
+	row.ArgsHash = permit.Hash()
 	out, attempts := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
 	row.Attempts = shownAttempts(attempts)
 	if out.Reason == ReasonOnceReused {

@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"patterngate/gateway"
@@ -15,6 +16,17 @@ type Switch struct {
 	By, Channel, Assurance string
 	At                     time.Time
 }
+
+// WidestFirst is a list of switches with what stops everything at its beginning, else in their order: who is shown but the
+// first is not to take a part for the whole.
+func WidestFirst(list []Switch) []Switch {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Switch) int { return a.width() - b.width() })
+	return list
+}
+
+// width is lowest of what stops everything.
+func (s Switch) width() int { return min(1, len(s.Tool)+len(s.Pattern)) }
 
 // Subject is what is signed to take the switch off.
 func (s Switch) Subject() map[string]any {

@@ -87,7 +87,7 @@ func (d *directory) summary(p part) string {
 	if p.pattern < 0 && !p.filtered() {
 		said = fmt.Sprintf("%s may be called, by %s.", count(total-d.unused, "tool"), count(len(d.patterns), "pattern"))
 		if d.unused > 0 {
-			said += fmt.Sprintf(" %d more are behind the gate, for no pattern.", d.unused)
+			said += fmt.Sprintf(" %s behind the gate may be called by no pattern.", count(d.unused, "more tool"))
 		}
 	}
 	if n := d.notReady(p); n > 0 {

@@ -134,7 +134,9 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 		return r.call, []gateway.Problem{*problem}
 	}
 	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
-	if t.spec.Kind != gateway.Call { // what else a tool takes is the gate's to judge
+	if t.spec.Kind == gateway.Call { // what else a tool takes is the gate's to judge
+		r.openTexts()
+	} else {
 		r.unknown(t.takes)
 	}
 	for _, a := range t.takes {

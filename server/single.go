@@ -85,6 +85,25 @@ func (c call) toolArguments() map[string]any {
 	return args
 }
 
+// openTexts takes the tool's objects and arrays also as texts that hold their JSON, as some clients send them. A text fits
+// none of them, so that no call that fits is changed.
+func (r *request) openTexts() {
+	t, _ := singleTool(r.Spec)
+	for _, p := range t.Input.Properties() {
+		text, isText := r.Arguments[p.Name].(string)
+		if !isText || p.Type != "object" && p.Type != "array" {
+			continue
+		}
+		v, err := ijson.Decode([]byte(text))
+		_, isObject := v.(map[string]any)
+		_, isArray := v.([]any)
+		if err == nil && (isObject && p.Type == "object" || isArray && p.Type == "array") {
+			r.Arguments[p.Name] = v
+			r.Size += ijson.Weight(v)
+		}
+	}
+}
+
 // singleSchema is the published schema of a call of one tool: the tool's own, with the arguments about the call itself.
 func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	t, ok := singleTool(spec)

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -302,7 +299,7 @@ func TestSingleGoesOn(t *testing.T) {
 	<-begun
 	c.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"_meta":{"progressToken":"p"},"name":"run_wait","arguments":{"run_id":"` + r["run_id"].(string) + `"}}}`)
 	m := c.next()
-	if m.Method != "notifications/progress" || m.Params["message"] != "call: slow" {
+	if m.Method != "notifications/progress" || m.Params["message"] != "call: calling slow" {
 		t.Errorf("progress: %s", m.line)
 	}
 	close(let)
@@ -333,166 +330,37 @@ func TestSingleJob(t *testing.T) {
 	}
 }
 
-// Without patterns there is only what is about the catalog and about runs, in words that fit.
-func TestNoPatterns(t *testing.T) {
-	all := orders(t)
-	s := serving(t, func(c *Config) { c.Patterns, c.Catalog = nil, all })
-	c := connect(t, s)
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
-	var listed struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal(c.next().Result, &listed); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, tool := range listed.Tools {
-		names = append(names, tool.Name)
-	}
-	if diff := cmp.Diff(ownTools, names); diff != "" {
-		t.Errorf("listed (-want +got):\n%s", diff)
-	}
-	r := c.call(catalogTool, `{}`).result(t)
-	if got := namesIn(r); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
-		t.Errorf("the catalog shows %v", got)
-	}
-	row := toolNamedIn(t, r, "read_order")
-	if row["person"] != "never" || row["state"] != "ready" || row["server"] != "orders" || !cmp.Equal(row["patterns"], []any{}) {
-		t.Errorf("the row is %v", row)
-	}
-	if r := c.call(catalogTool, `{"pattern":"x"}`).result(t); r.Structured["stop_reason"] != "invalid_request:limit:pattern" {
-		t.Errorf("a pattern that is not there: %v", r.Structured)
-	}
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{}}`)
-	if m := c.next(); m.Error != nil || !strings.Contains(string(m.Result), `"prompts":[]`) {
-		t.Errorf("prompts: %s", m.line)
-	}
-	if said := instructions(s.tools); strings.Contains(said, "Propose yourself") || !strings.Contains(said, "Which tool: describe_catalog shows") {
-		t.Errorf("the instructions are %q", said)
-	}
-}
-
-// The instructions name a few of many calls.
-func TestInstructionsOfCalls(t *testing.T) {
-	c := orders(t)
-	var many []Pattern
-	for i := range 20 {
-		many = append(many, single(c, fmt.Sprintf("call_%02d", i), "read_order"))
-	}
-	s := serving(t, func(config *Config) { config.Patterns = many })
-	said := instructions(s.tools)
-	if !strings.Contains(said, "call_00, call_01, call_02, call_03, call_04, call_05, call_06, call_07 and 12 more for one gated call each. describe_catalog") {
-		t.Errorf("the instructions are %q", said)
-	}
-	if bytes, tokens := s.ListSize(); bytes < 20*200 || tokens < bytes/5 || tokens > bytes {
-		t.Errorf("tools/list takes %d bytes and %d tokens", bytes, tokens)
-	}
-}
-
-// Each tool's size is told, and which are beyond what clients bear.
-func TestListSizes(t *testing.T) {
-	input, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"a":{"type":"string","description":"` + strings.Repeat("x", 4000) + `"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := catalog.New(catalog.Tool{Name: "large", Description: strings.Repeat("y", 2000), Effect: catalog.Read, Input: input,
-		Do: func(context.Context, catalog.Call) (any, error) { return nil, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := serving(t, func(config *Config) { config.Patterns = []Pattern{single(c, "large", "large")} })
-	for _, l := range s.ListSizes() {
-		if warned := len(l.Warnings()); (l.Name == "large") != (warned == 2) || l.Bytes < l.Schema+l.Description || l.Tokens*4 < l.Bytes {
-			t.Errorf("%+v has %d warnings: %v", l, warned, l.Warnings())
+// A tool's objects and arrays are also taken as texts that hold their JSON: the gate judges what they hold, and both are one
+// call. What is declared as a text stays one.
+func TestSingleTakesTexts(t *testing.T) {
+	many := foreign(t, "many", "Takes many.", `{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object",`+
+		`"properties":{"name":{"type":"string"}},"required":["name"]}},"how":{"type":"object"},"text":{"type":"string"}},"required":["rows"]}`)
+	many.Do = func(_ context.Context, c catalog.Call) (any, error) { return map[string]any{"got": c.Args}, nil }
+	c := connect(t, serving(t, func(c *Config) {
+		all, err := catalog.New(many)
+		if err != nil {
+			t.Fatal(err)
 		}
+		c.Catalog, c.Patterns = all, []Pattern{single(all, "many", "many")}
+	}))
+	r := c.call("many", `{"rows":"[{\"name\":\"x\"}]","how":"{\"deep\":[1]}","text":"[1]","idempotency_key":"k"}`).result(t)
+	want := map[string]any{"got": map[string]any{
+		"rows": []any{map[string]any{"name": "x"}}, "how": map[string]any{"deep": []any{1.0}}, "text": "[1]",
+	}}
+	if diff := cmp.Diff(want, r.Structured["observation"]); diff != "" {
+		t.Errorf("what came to the tool (-want +got):\n%s\n%v", diff, r.Structured)
 	}
-}
-
-// What cannot be called now is shown as such, each time as it then stands, with why.
-func TestDescribeStates(t *testing.T) {
-	var state atomic.Pointer[catalog.Readiness]
-	state.Store(&catalog.Readiness{State: catalog.Held, Why: "no line in patterngate.lock; run patterngate catalog accept orders/late"})
-	late := foreign(t, "late", "Comes late.", `{"type":"object"}`)
-	late.Server, late.Ready = "orders", func() catalog.Readiness { return *state.Load() }
-	c := connect(t, serving(t, offering(t, late, foreign(t, "steady", "Is there.", `{"type":"object"}`))))
-	for _, now := range []catalog.Readiness{
-		*state.Load(), {State: catalog.Unavailable, Why: "orders does not answer"}, {}, {State: catalog.Held, Why: strings.Repeat("é", 5000)},
+	same := c.call("many", `{"rows":[{"name":"x"}],"how":{"deep":[1]},"text":"[1]","idempotency_key":"k"}`).result(t)
+	if same.Structured["run_id"] != r.Structured["run_id"] {
+		t.Errorf("the same call in values is another run: %v", same.Structured)
+	}
+	for arguments, fill := range map[string]string{
+		`{"rows":"[{\"nme\":\"x\"}]"}`: "/rows/0/name", `{"rows":"{}"}`: "/rows", `{"rows":"[1"}`: "/rows", `{"rows":"[]","how":"[]"}`: "/how",
 	} {
-		state.Store(&now)
-		r := c.call(catalogTool, `{}`).result(t)
-		want := string(now.State)
-		if now.State == catalog.Ready {
-			want = "ready"
-		}
-		row := toolNamedIn(t, r, "late")
-		why, _ := row["why"].(string)
-		if row["state"] != want || (why == "") != (now.Why == "") || !strings.HasPrefix(now.Why, why) || len(why) > maxState {
-			t.Errorf("%+v is shown as %v, %q", now, row["state"], why)
-		}
-		if other := toolNamedIn(t, r, "steady"); other["state"] != "ready" || other["why"] != nil {
-			t.Errorf("the other tool is %v", other["state"])
-		}
-		if summary, _ := r.Structured["summary"].(string); strings.Contains(summary, "cannot be called now") != (want != "ready") {
-			t.Errorf("%s: the summary is %q", want, summary)
-		}
-		if shown := strings.Contains(textOf(r), " | "+want+": "); shown != (want != "ready") {
-			t.Errorf("%s: the text is %q", want, textOf(r))
-		}
-		c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"` + catalogURI + `"}}`)
-		if m := c.next(); !strings.Contains(m.line, `\"state\":\"`+want+`\"`) {
-			t.Errorf("%s: the resource is %.300s", want, m.line)
-		}
-	}
-}
-
-// What is switched off is told wherever somebody asks how things stand, also that it cannot be read.
-func TestSwitchesAreTold(t *testing.T) {
-	var on atomic.Pointer[[]patterns.Switch]
-	var fault atomic.Pointer[error]
-	s := serving(t, overOrders(t), func(c *Config) {
-		c.Switches = func() ([]patterns.Switch, error) {
-			if err := fault.Load(); err != nil {
-				return nil, *err
-			}
-			if list := on.Load(); list != nil {
-				return *list, nil
-			}
-			return nil, nil
-		}
-	})
-	c := connect(t, s)
-	c.call("read_order", `{"order_id":"A-1234"}`)
-	ask := func(want string) {
-		t.Helper()
-		for _, tool := range []string{catalogTool, statusTool, listTool} {
-			summary, _ := c.call(tool, `{}`).result(t).Structured["summary"].(string)
-			if strings.Contains(summary, "switch") != (want != "") || !strings.Contains(summary, want) {
-				t.Errorf("%s: %q, want it to say %q", tool, summary, want)
-			}
-		}
-	}
-	ask("")
-	on.Store(&[]patterns.Switch{{Tool: "pay_back", Reason: "wrong\nsums", By: "local:1000"}, {}})
-	ask(`Kill switch on: pay_back was switched off by local:1000, with the words "wrong\nsums", and 1 more.`)
-	on.Store(nil)
-	ask("")
-	broken := errors.New("the state file is locked")
-	fault.Store(&broken)
-	ask("Whether a kill switch is on could not be read.")
-	fault.Store(nil)
-	for _, tt := range []struct {
-		off  patterns.Switch
-		want string // in what the person is told
-	}{
-		{patterns.Switch{Tool: "pay_back", By: "local:7"}, "pay_back was switched off by local:7 (kill_switch). Nothing of it is called until `patterngate kill-switch off --tool pay_back`."},
-		{patterns.Switch{Pattern: "refund"}, "pattern refund was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off --pattern refund`."},
-		{patterns.Switch{}, "everything was switched off (kill_switch). Nothing of it is called until `patterngate kill-switch off`."},
-		{patterns.Switch{Tool: "read_order"}, "a kill switch is on (kill_switch)."},
-	} {
-		on.Store(&[]patterns.Switch{tt.off})
-		tool := s.toolOf("refund")
-		e := tool.envelope(tool.newCall(map[string]any{"order_id": "a", "cents": 1.0}),
-			patterns.Ended{RunID: "run_1", Result: patterns.Result{StopReason: killSwitch, Phase: patterns.PhaseCall}})
-		if !strings.Contains(e.Next.Say, tt.want) || e.Next.Action != actionTell || !strings.Contains(e.Summary, tt.want) {
-			t.Errorf("%+v: %s %q, want %q", tt.off, e.Next.Action, e.Next.Say, tt.want)
+		r := c.call("many", arguments).result(t)
+		next, _ := r.Structured["next"].(map[string]any)
+		if r.Structured["stop_reason"] != "tool_bad_args:many" || !cmp.Equal(next["fill"], []any{fill}) {
+			t.Errorf("%s: %v, next %v", arguments, r.Structured["stop_reason"], next)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *Server) switchedOff(ctx context.Context) string {
 	case len(on) == 0:
 		return ""
 	}
-	said := "Kill switch on: " + SwitchWords(on[0])
+	said := "Kill switch on: " + SwitchWords(patterns.WidestFirst(on)[0])
 	if more := len(on) - 1; more > 0 {
 		said += fmt.Sprintf(", and %d more", more)
 	}
@@ -77,7 +77,7 @@ func (s *Server) switchFor(c call) *patterns.Switch {
 	if err != nil {
 		return nil
 	}
-	for _, one := range on {
+	for _, one := range patterns.WidestFirst(on) {
 		if c.reaches(one.Tool, one.Pattern) {
 			return &one
 		}

@@ -21,7 +21,7 @@ func (a account) written() string {
 	by := map[gateway.EffectStatus][]string{}
 	for _, e := range a.Ledger {
 		if e.Effect != catalog.Read {
-			by[e.Status] = append(by[e.Status], a.phrase(e.Tool, e.Args)+reported(e))
+			by[e.Status] = append(by[e.Status], a.phrase(e.Tool, e.Args)+before(e)+reported(e))
 		}
 	}
 	if len(by) == 0 {
@@ -42,6 +42,14 @@ func (a account) written() string {
 		}
 	}
 	return strings.Join(said, " ")
+}
+
+// before marks a call that was not sent, because its act was done before.
+func before(e gateway.Entry) string {
+	if e.Duplicate && e.Effect != catalog.Read {
+		return " (it was done before; nothing was sent again)"
+	}
+	return ""
 }
 
 // reported marks a call that was answered with an error.

@@ -61,14 +61,17 @@ func (a *address) path(args map[string]any, refuse func(name, want string)) stri
 		case got == unusual:
 			refuse(name, "a text, number or boolean: it stands in the URL's path")
 		case len(segment.arguments()) > 0 && isDots(text):
-			refuse(segment.arguments()[0], "a text that makes no empty, . or .. path segment")
+			refuse(segment.arguments()[0], noDots)
 		}
 		b.WriteString(text)
 	}
 	return b.String()
 }
 
-// isDots reports whether an encoded segment is empty, . or .., however that is spelled.
+const noDots = "a text that makes no empty, . or .. path segment"
+
+// isDots reports whether an encoded segment is empty, . or .., however that is spelled. A slash within it stays encoded: where
+// a server decodes before it resolves, the argument's pattern is to leave slashes out.
 func isDots(segment string) bool {
 	text, err := url.PathUnescape(segment)
 	return err != nil || text == "" || text == "." || text == ".."

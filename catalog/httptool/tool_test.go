@@ -164,7 +164,8 @@ func TestRefusedArguments(t *testing.T) {
 	}{
 		"empty": {path, "", "/any"}, "dot": {path, ".", "/any"}, "dots": {path, "..", "/any"}, "null": {path, nil, "/any"},
 		"list": {path, []any{"x"}, "/any"}, "object": {path, map[string]any{}, "/any"},
-		"three dots": {path, "...", ""}, "encoded dots": {path, "%2e%2e", ""}, "slash": {path, "../x", ""}, "zero": {path, 0.0, ""}, "false": {path, false, ""},
+		"three dots": {path, "...", ""}, "encoded dots": {path, "%2e%2e", ""}, "slash": {path, "feature/x", ""}, "text after dots": {path, "..x/y..", ""},
+		"a slash is encoded": {path, "../x", ""}, "zero": {path, 0.0, ""}, "false": {path, false, ""},
 		"a dot beside a dot": {dotted, ".", "/any"}, "nothing beside a dot": {dotted, "", "/any"}, "text beside a dot": {dotted, "x", ""},
 		"list in the url's query": {httptool.Config{URL: base + "?q={any}"}, []any{"x"}, "/any"},
 		"object in the query":     {httptool.Config{URL: base, Query: []httptool.Template{{Name: "q", Text: "{any}"}}}, map[string]any{}, "/any"},

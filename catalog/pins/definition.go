@@ -25,7 +25,8 @@ func (d Definition) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// value is the definition as a decoded value. A schema that is no strict JSON stands as its text: it still has one hash.
+// value is the definition as a decoded value. Integers beyond 2^53-1 are doubles there, as the canonical form has them. A schema
+// that is no strict JSON even so stands as its text: it still has one hash.
 func (d Definition) value() map[string]any {
 	v := map[string]any{"name": d.Name}
 	for member, text := range map[string]string{"title": d.Title, "description": d.Description} {
@@ -42,7 +43,7 @@ func (d Definition) value() map[string]any {
 }
 
 func decoded(schema json.RawMessage) any {
-	v, err := ijson.DecodeLimit(schema, MaxBytes)
+	v, err := ijson.DecodeLimit(ijson.Rounded(schema), MaxBytes)
 	if err != nil {
 		return string(schema)
 	}
@@ -71,7 +72,8 @@ func (d Definition) text() []byte {
 // compact is a schema without blanks; as a text where it is no strict JSON.
 func compact(schema json.RawMessage) []byte {
 	var b bytes.Buffer
-	if _, err := ijson.DecodeLimit(schema, MaxBytes); err != nil || json.Compact(&b, schema) != nil {
+	rounded := ijson.Rounded(schema)
+	if _, err := ijson.DecodeLimit(rounded, MaxBytes); err != nil || json.Compact(&b, rounded) != nil {
 		return ijson.Canonical(string(schema))
 	}
 	return b.Bytes()

@@ -1,6 +1,8 @@
 package pins_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -277,4 +279,31 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A bound of 64 bits, as servers in Rust declare them, is kept as the double that the canonical form has.
+func TestLockKeepsBoundsOf64Bits(t *testing.T) {
+	d := pins.Definition{Name: "wait", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":18446744073709551615}}}`)}
+	sum := sha256.Sum256([]byte(`{"inputSchema":{"properties":{"n":{"maximum":18446744073709552000,"type":"integer"}},"type":"object"},"name":"wait"}`))
+	if want := hex.EncodeToString(sum[:]); d.Hash() != want {
+		t.Errorf("Hash() = %s, want that of RFC 8785, %s", d.Hash(), want)
+	}
+	path, lock := filepath.Join(t.TempDir(), "patterngate.lock"), &pins.Lock{}
+	if err := lock.Accept("clock", d, byUser()); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := pins.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, ok := again.Tool("clock", "wait"); !ok || kept.Hash() != d.Hash() {
+		t.Errorf("what is read again is %s", kept.Input)
+	}
+	d.Input = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":9223372036854775807}}}`)
+	if kept, _ := again.Tool("clock", "wait"); kept.Hash() == d.Hash() {
+		t.Error("another bound has the same hash")
+	}
 }

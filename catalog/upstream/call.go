@@ -32,7 +32,7 @@ var ErrTooLarge = errors.New("too large to be sent")
 // ErrInputWanted says that a server asks a question in the middle of a call. This client answers none.
 var ErrInputWanted = errors.New("the server asks for input in the middle of the call, which is not given here")
 
-// RPCError is a JSON-RPC error: the server did not carry out the request.
+// RPCError is a JSON-RPC error: by its code the server did not begin, or broke at some point of its work.
 type RPCError struct {
 	Code    int
 	Message string // the server's own words, cut

@@ -165,6 +165,10 @@ func TestEndpointFaults(t *testing.T) {
 		"no result":           {body("application/json", `{"jsonrpc":"2.0","id":"x","result":7}`), catalog.Unreadable, false, 0},
 		"neither":             {body("application/json", `{"jsonrpc":"2.0","id":"x"}`), catalog.Unreadable, false, 0},
 		"an error":            {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32602,"message":"no"}}`), catalog.Declined, false, 0},
+		"an unknown tool":     {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}`), catalog.Declined, false, 0},
+		"it broke inside":     {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"panic recovered in pay tool handler"}}`), catalog.NoAnswer, true, 0},
+		"its own time-out":    {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32001,"message":"request timed out"}}`), catalog.NoAnswer, true, 0},
+		"its own code":        {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":7,"message":"half done"}}`), catalog.NoAnswer, true, 0},
 		"input is wanted":     {body("application/json", `{"jsonrpc":"2.0","id":"x","result":{"resultType":"input_required"}}`), catalog.Declined, false, 0},
 		"a number beyond all": {body("application/json", `{"jsonrpc":"2.0","id":"x","result":{"structuredContent":{"n":1e999}}}`), catalog.Unreadable, false, 0},
 	} {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/catalog"
 )
@@ -30,6 +32,11 @@ func faultOf(ctx context.Context, t traced, err error) *catalog.Fault {
 	return &catalog.Fault{Kind: kind, Again: again, After: after, Cause: err}
 }
 
+// refusals are the codes by which a server says that it did not begin: the request is none, the method or tool is unknown, the
+// arguments or headers do not fit. By any other, a panic or time-out of a tool among them, it may have acted.
+var refusals = []int{mcp.PARSE_ERROR, mcp.INVALID_REQUEST, mcp.METHOD_NOT_FOUND, mcp.INVALID_PARAMS,
+	mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION}
+
 func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, again bool, after time.Duration) {
 	switch {
 	case t.status == http.StatusTooManyRequests, t.status == http.StatusServiceUnavailable && t.asked:
@@ -41,11 +48,14 @@ func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, a
 	case t.status >= http.StatusMultipleChoices: // a redirect that is not followed
 		return catalog.NoAnswer, false, 0
 	}
-	_, refused := errors.AsType[*RPCError](err)
+	answer, answered := errors.AsType[*RPCError](err)
+	refused := answered && slices.Contains(refusals, answer.Code)
 	_, unreadable := errors.AsType[unreadableError](err)
 	switch {
 	case refused, errors.Is(err, ErrInputWanted):
 		return catalog.Declined, false, 0
+	case answered: // it broke, or gave up, at some point of its work
+		return catalog.NoAnswer, true, 0
 	case !t.sent:
 		return catalog.NotSent, mayPass(err) || unreadable, 0 // what was unreadable was another call's, and ended the session
 	case ctx.Err() != nil:

@@ -20,6 +20,7 @@ const (
 type veil struct {
 	mu     sync.Mutex
 	hidden []string // the newest last
+	order  []string // the same, the longest first: one secret may begin another
 }
 
 // reveal reads a secret and remembers to hide it.
@@ -45,13 +46,14 @@ func (v *veil) add(text string) {
 	if len(v.hidden) > mostHidden {
 		v.hidden = v.hidden[1:]
 	}
+	v.order = slices.SortedStableFunc(slices.Values(v.hidden), func(a, b string) int { return len(b) - len(a) })
 }
 
 // hide puts *** for each secret in text.
 func (v *veil) hide(text string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, secret := range v.hidden { // the whole before its lines
+	for _, secret := range v.order { // the whole before its lines
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return text

@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -31,6 +32,9 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as bearer token. With a BaseURL it may be empty: a placeholder is sent.
 	APIKey string
+	// Key is the token where it has to be fetched first: read for the first request, never before, and again after a 401. It
+	// goes before APIKey. nil: there is none.
+	Key catalog.Secret
 	// Model is the model's name; required.
 	Model string
 	// Timeout bounds each request, from its beginning to the last byte of its answer. 0 leaves no time at all.
@@ -51,7 +55,7 @@ type OpenAI struct {
 	retries     int
 	backoff     time.Duration // the first wait's upper bound
 	client      openai.Client
-	scrub       func(string) string // takes the key out of a server's text
+	key         catalog.Secret
 }
 
 var _ patterns.Model = (*OpenAI)(nil)
@@ -61,12 +65,12 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	base, key := cfg.BaseURL, cfg.APIKey
+	base, key := cfg.BaseURL, cfg.Key
 	if base == "" {
 		base = defaultBaseURL
 	}
-	if key == "" {
-		key = placeholderKey
+	if key == nil {
+		key = written(cfg.APIKey)
 	}
 	return &OpenAI{
 		model:       cfg.Model,
@@ -74,11 +78,10 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 		timeout:     cfg.Timeout,
 		retries:     cfg.MaxRetries,
 		backoff:     firstBackoff,
-		scrub:       scrubber(cfg.APIKey),
+		key:         key,
 		// Not openai.NewClient: that one also takes OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment.
 		client: openai.Client{Options: []option.RequestOption{
 			option.WithBaseURL(base),
-			option.WithAPIKey(key),
 			option.WithMaxRetries(0), // attempts belong to the run's budget: see Ask
 			option.WithHTTPClient(newWire()),
 		}},
@@ -88,7 +91,7 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 func (cfg Config) check() error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("llm: "+format, args...)) }
-	if cfg.BaseURL == "" && cfg.APIKey == "" {
+	if cfg.BaseURL == "" && cfg.APIKey == "" && cfg.Key == nil {
 		add("neither a base URL nor an API key; set one of them")
 	}
 	if cfg.BaseURL != "" {
@@ -96,7 +99,7 @@ func (cfg Config) check() error {
 			add("base URL: %s; want http:// or https://, a host and a path", fault)
 		}
 	}
-	if strings.ContainsFunc(cfg.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if strings.ContainsFunc(cfg.APIKey, unfit) {
 		add("API key: holds white space or characters beyond ASCII; want it as the server gave it out")
 	}
 	if ijson.Blank(cfg.Model) {
@@ -195,7 +198,11 @@ func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (compl
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimedOut)
 	defer cancel()
-	said, err := m.exchange(limited, cancel, body, decision)
+	key, err := m.bearer(limited)
+	var said completion
+	if err == nil {
+		said, err = m.exchange(limited, cancel, body, decision, key)
+	}
 	said.usage.Requests = 1
 	var known *fault
 	switch {
@@ -206,17 +213,20 @@ func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (compl
 	case ctx.Err() != nil:
 		return said, ctx.Err()
 	}
-	return said, &fault{reason: unreachableReason, cause: errors.New(m.quotable(err.Error())), passing: true} // it may quote what came
+	return said, &fault{reason: unreachableReason, cause: errors.New(key.quotable(err.Error())), passing: true} // it may quote what came
 }
 
 // exchange sends body and reads the answer. Its error is a [*fault] where the server said something, else the
 // connection's or ctx's.
-func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decision bool) (completion, error) {
+func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decision bool, key bearer) (completion, error) {
 	var res *http.Response
-	err := m.client.Post(ctx, "chat/completions", body, &res)
-	var denied *statusError
-	if errors.As(err, &denied) {
-		return completion{}, m.denial(denied.res, cancel)
+	err := m.client.Post(ctx, "chat/completions", body, &res, option.WithAPIKey(string(key)))
+	var status *statusError
+	if errors.As(err, &status) {
+		if status.res.StatusCode == http.StatusUnauthorized {
+			m.key.Forget()
+		}
+		return completion{}, denied(status.res, cancel, key)
 	}
 	if err != nil {
 		return completion{}, err
@@ -232,7 +242,7 @@ func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decis
 	}
 	var wrong *fault
 	if errors.As(err, &wrong) { // its cause may quote the answer
-		wrong.cause = errors.New(m.quotable(wrong.cause.Error()))
+		wrong.cause = errors.New(key.quotable(wrong.cause.Error()))
 	}
 	return said, err
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
-	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -63,16 +61,16 @@ func outward(ctx context.Context, err error) error {
 	return &patterns.ModelFault{Reason: known.reason, Cause: known.cause}
 }
 
-// denial is the fault of an answer with another status than 2xx. What its body says goes into the cause, if it comes
+// denied is the fault of an answer with another status than 2xx. What its body says goes into the cause, if it comes
 // soon; cancel ends reading.
-func (m *OpenAI) denial(res *http.Response, cancel func()) error {
+func denied(res *http.Response, cancel func(), key bearer) error {
 	defer res.Body.Close()
 	defer time.AfterFunc(errorBodyTime, cancel).Stop()
 	body, _ := io.ReadAll(io.LimitReader(res.Body, errorBodyBytes)) // what came is enough
 	reason, passing := classify(res.StatusCode)
 	return &fault{
 		reason:  reason,
-		cause:   fmt.Errorf("status %d: %q", res.StatusCode, m.quotable(string(body))),
+		cause:   fmt.Errorf("status %d: %q", res.StatusCode, key.quotable(string(body))),
 		passing: passing,
 		after:   retryAfter(res.Header, time.Now()),
 	}
@@ -89,27 +87,4 @@ func classify(code int) (reason string, passing bool) {
 		return requestReason, false
 	}
 	return serverReason, code >= 500
-}
-
-// quotable is a server's text as a cause may hold it: short, and without the key.
-func (m *OpenAI) quotable(text string) string { return ijson.Cut(m.scrub(text), errorTextBytes) }
-
-// leastKey is how much of a key, in bytes, is worth to be taken out of a text that was cut inside it.
-const leastKey = 4
-
-// scrubber returns a function that takes key out of a server's text, which may repeat what was sent; also the beginning
-// of one where the text ends.
-func scrubber(key string) func(string) string {
-	if key == "" {
-		return func(text string) string { return text }
-	}
-	return func(text string) string {
-		text = strings.ReplaceAll(text, key, "***")
-		for n := min(len(key), len(text)); n >= leastKey; n-- {
-			if rest, cut := strings.CutSuffix(text, key[:n]); cut {
-				return rest + "***"
-			}
-		}
-		return text
-	}
 }

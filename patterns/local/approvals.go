@@ -144,7 +144,7 @@ func (e *Engine) worded(q *patterns.Asked, stored []byte) {
 		return
 	}
 	tool, ok := e.Settings().Catalog.Tool(q.Question.Tool)
-	if !ok || tool.Input.Hash() != q.Question.Schema {
+	if !ok || tool.Asked().Hash() != q.Question.Schema {
 		return
 	}
 	args := q.Question.Args
@@ -298,7 +298,7 @@ func (a approvals) one(s *session, ap int64) (q patterns.Asked, row *asked, err 
 	if err := s.each(func(scan func(...any) error) error { return scan((*[]byte)(&q.Schema)) }, selectSchema, ap); err != nil {
 		return q, nil, err
 	}
-	if schema, err := catalog.CompileSchema(q.Schema); err != nil || schema.Hash() != q.Question.Schema {
+	if schema, err := catalog.CompileUpstream(q.Schema); err != nil || schema.Hash() != q.Question.Schema {
 		q.Schema = nil // somebody wrote it
 	}
 	if g := q.Given; g != nil && g.Choice == gateway.ChooseEdit && g.Args == nil {

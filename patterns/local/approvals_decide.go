@@ -98,7 +98,7 @@ func fitsTool(q patterns.Asked, args map[string]any) error {
 	if len(q.Schema) == 0 {
 		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
 	}
-	schema, err := catalog.CompileSchema(q.Schema)
+	schema, err := catalog.CompileUpstream(q.Schema)
 	if err != nil {
 		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
 	}

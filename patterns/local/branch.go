@@ -3,8 +3,6 @@ package local
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"patterngate/patterns"
@@ -249,7 +247,7 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 // the pattern learns of it; another goes with the next intent.
 func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) patterns.Outcome {
 	if out.Order > 0 {
-		b.Settled(e, out)
+		b.conclude(e, out, false)
 	}
 	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
@@ -384,32 +382,4 @@ func (l *life) bounded(scope context.Context, due time.Time) (context.Context, c
 		return context.WithCancel(scope)
 	}
 	return context.WithTimeout(scope, due.Sub(l.engine.now())) // the record's clock need not be the wall's
-}
-
-// cutOutcome is the outcome of an effect that did not end in time. A call may have happened.
-func cutOutcome(e patterns.Effect, reason string) patterns.Outcome {
-	switch {
-	case e.Kind == patterns.TimerEffect && reason != patterns.ReasonCanceled:
-		return patterns.Outcome{State: patterns.OK}
-	case e.Kind == patterns.TimerEffect, e.Waiting != nil:
-		return patterns.Outcome{State: patterns.Canceled, Reason: reason}
-	case e.Kind == patterns.ToolEffect:
-		return patterns.Outcome{State: patterns.Unknown, Reason: reason}
-	}
-	return patterns.Outcome{State: patterns.Failed, Reason: reason, Usage: patterns.Usage{Requests: 1}}
-}
-
-// stoppedOutcome is that of an effect that was begun in an earlier life, and is not done again because of a kill switch.
-func stoppedOutcome(e patterns.Effect) patterns.Outcome {
-	out := cutOutcome(e, patterns.ReasonKillSwitch)
-	if e.Kind == patterns.ModelEffect {
-		out.Usage = patterns.Usage{}
-	}
-	return out
-}
-
-// onceKey is the identity of an act in the world: of the run and the effect's place in it.
-func onceKey(run, key string) string {
-	sum := sha256.Sum256([]byte(run + "/" + key))
-	return "pg_" + hex.EncodeToString(sum[:16])
 }

@@ -136,3 +136,12 @@ func (e *Engine) TakesAnswer(t testing.TB, id, digest string) (taken bool) {
 	}
 	return taken
 }
+
+// Count is the number that a query of the state file gives.
+func (e *Engine) Count(t testing.TB, query string, args ...any) (n int) {
+	t.Helper()
+	check(t, e.file.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error { return row(&n) }, query, args...)
+	}))
+	return n
+}

@@ -69,10 +69,11 @@ type file struct {
 	leaving   bool                              // runs that nobody waits for begin nothing more here
 	closed    bool
 
-	stopping   atomic.Bool  // a kill switch may be on
-	recall     atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
-	configured atomic.Bool  // the configuration is stored
-	heard      atomic.Int64 // the newest reload that was carried out, or was there before this program
+	stopping atomic.Bool  // a kill switch may be on
+	recall   atomic.Bool  // a run is to be cancelled that did not live here when it was looked for
+	unstored unstored     // configurations
+	heard    atomic.Int64 // the newest reload that was carried out, or was there before this program
+	unheard  bool         // there may be more; of the watching goroutine
 }
 
 var _ keeper = (*file)(nil)
@@ -98,23 +99,9 @@ func Open(o Options) (*Engine, error) {
 		f.journal.close()
 		return nil, err
 	}
+	f.configure(o.Config, o.Snapshot)
 	e.file = f
-	f.journal.submit(&change{also: f.configure, done: func(err error) { f.configured.Store(err == nil) }})
 	return e, nil
-}
-
-// configure stores the configuration. Where that fails at the opening it comes with the first run that can be begun: one
-// without its configuration could not be carried on elsewhere.
-func (f *file) configure(s *session) error {
-	hash, snapshot := f.options.Config, f.options.Snapshot // the engine's fields may be set meanwhile
-	if c := f.Engine.changed.Load(); c != nil {
-		hash, snapshot = c.Config, c.Snapshot
-	}
-	if hash == "" {
-		return nil
-	}
-	_, err := s.exec(insertConfig, hash, snapshot)
-	return err
 }
 
 // Go begins to carry on what the state file holds and nobody else does, now and whenever there is something. It is
@@ -229,10 +216,8 @@ func (f *file) begin(r *run) (string, error) {
 				return err
 			}
 		}
-		if !f.configured.Load() {
-			if err := f.configure(s); err != nil {
-				return err
-			}
+		if err := f.unstored.in(s); err != nil {
+			return err
 		}
 		_, err := s.exec(insertRow, n, job.Spec.Name, string(job.Spec.Kind), job.Principal, job.Client, job.Config, request, args,
 			r.began.UnixMicro(), f.owner.id, newest)

@@ -69,8 +69,10 @@ func (f *file) look(others *[]string) bool {
 	f.deliver()
 	f.journal.tidy()
 	changed := f.journal.changed()
+	if changed || f.unheard {
+		f.unheard = !f.heed()
+	}
 	if changed {
-		f.heed()
 		*others = f.owners()
 	}
 	buried := f.bury(*others)

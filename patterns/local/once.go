@@ -20,7 +20,8 @@ import (
 type firstAct struct {
 	args   []byte
 	run    int64
-	effect string // key of the call in its run
+	act    string // key of the first attempt in its run
+	effect string // key of the attempt that took it
 	body   []byte // its outcome as the record has it; nil: in flight, or in doubt
 }
 
@@ -39,7 +40,8 @@ type business struct {
 	tool, once string
 	args       [32]byte
 	run        int64
-	key, of    string // of the effect, and of the one of which it is a further attempt
+	key, act   string // of the effect, and of the first attempt at the same act
+	settled    bool   // it is found out what became of all attempts
 }
 
 // businessOf is the call of an effect; false: it has no business key.
@@ -48,14 +50,14 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 		return business{}, false
 	}
 	n, _ := numberOf(b.id)
-	return business{e.Permit.Tool(), e.Permit.Once(), sha256.Sum256(e.Input), n, key, cmp.Or(e.Of, key)}, true
+	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: sha256.Sum256(e.Input), run: n, key: key, act: cmp.Or(e.Of, key)}, true
 }
 
 func (c business) stands(f *firstAct) standing {
 	switch {
 	case f == nil:
 		return keyFree
-	case f.run == c.run && (f.effect == c.key || f.effect == c.of):
+	case f.run == c.run && f.act == c.act:
 		return keyMine
 	case f.body != nil && bytes.Equal(f.args, c.args[:]):
 		return keyDone
@@ -67,7 +69,8 @@ func (c business) stands(f *firstAct) standing {
 type actTable interface {
 	first(c business) (*firstAct, error)
 	take(c business) error
-	// keep notes the outcome of the act that has the key; free gives the key back.
+	// keep notes the outcome of the act that has the key; free gives the key back, unless an earlier attempt took it: of that
+	// nobody knows yet.
 	keep(c business, body []byte) error
 	free(c business) error
 }
@@ -108,7 +111,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if bytes.Equal(f.args, c.args[:]) {
 		why = "and nobody knows yet what became of it"
 	}
-	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.effect, idOf(f.run), why))
+	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.act, idOf(f.run), why))
 	return true
 }
 
@@ -171,8 +174,9 @@ func (b *branch) takesHere(key string, e patterns.Effect, duplicate bool) bool {
 }
 
 // concludes notes what became of the act that has the business key; nil: nothing is to be noted.
-func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome) func(t actTable, body []byte) error {
+func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome, settled bool) func(t actTable, body []byte) error {
 	c, ok := b.businessOf(key, e)
+	c.settled = settled
 	switch {
 	case !ok, out.Duplicate, out.State == patterns.Unknown:
 		return nil
@@ -183,8 +187,11 @@ func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome) 
 }
 
 // Settled implements [patterns.Run].
-func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {
-	does := b.concludes(out.Key, e, out)
+func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) { b.conclude(e, out, true) }
+
+// conclude has it noted what became of the act of a call, by its own outcome or because it was found out.
+func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool) {
+	does := b.concludes(out.Key, e, out, settled)
 	if does == nil || b.dry != nil {
 		return
 	}
@@ -201,23 +208,23 @@ type actsIn struct{ *session }
 func (t actsIn) first(c business) (f *firstAct, err error) {
 	err = t.each(func(row func(...any) error) error {
 		f = &firstAct{}
-		return row(&f.args, &f.run, &f.effect, &f.body)
+		return row(&f.args, &f.run, &f.act, &f.effect, &f.body)
 	}, selectActed, c.tool, c.once)
 	return f, err
 }
 
 func (t actsIn) take(c business) error {
-	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.of) // the act's, under whose key its end is known
+	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.act, c.key)
 	return err
 }
 
 func (t actsIn) keep(c business, body []byte) error {
-	_, err := t.exec(updateActed, body, c.tool, c.once, c.run, c.key, c.of)
+	_, err := t.exec(updateActed, body, c.tool, c.once, c.run, c.act)
 	return err
 }
 
 func (t actsIn) free(c business) error {
-	_, err := t.exec(deleteActed, c.tool, c.once, c.run, c.key, c.of)
+	_, err := t.exec(deleteActed, c.tool, c.once, c.run, c.act, c.settled, c.key)
 	return err
 }
 
@@ -230,7 +237,7 @@ func (e *Engine) take(c business) error {
 	if e.acts == nil {
 		e.acts = map[actKey]*firstAct{}
 	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, effect: c.of}
+	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, act: c.act, effect: c.key}
 	return nil
 }
 
@@ -242,7 +249,7 @@ func (e *Engine) keep(c business, body []byte) error {
 }
 
 func (e *Engine) free(c business) error {
-	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && f.body == nil {
+	if f := e.acts[actKey{c.tool, c.once}]; c.stands(f) == keyMine && (c.settled || f.effect == c.key) && f.body == nil {
 		delete(e.acts, actKey{c.tool, c.once})
 	}
 	return nil

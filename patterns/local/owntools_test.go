@@ -211,6 +211,9 @@ func TestHowOwnCallsEnd(t *testing.T) {
 		"a read's answer is lost":          {turns: turns{lostIt}, calls: 1, all: "%s_error:own", status: gateway.Failed},
 		"a repeatable write's answer is lost": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true }, turns: turns{lostIt}, calls: 2,
 			all: patterns.Success, status: gateway.Finished},
+		"a repeatable write's answer is lost, and then nothing is sent, and it is declined": {change: func(own *catalog.Tool) {
+			own.Effect, own.Idempotent, own.Retry = catalog.Write, true, retry
+		}, turns: turns{faults(catalog.NoAnswer, true, errActed), gone, faults(catalog.Declined, false, errGone)}, calls: 3, all: "in_doubt:own", status: gateway.InDoubt},
 		"a repeatable write's answer is lost, and then nothing is sent": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true },
 			turns: turns{lostIt, gone}, calls: 2, all: "in_doubt:own", status: gateway.InDoubt},
 		"a repeatable write's answer is lost, and then it is declined": {change: func(own *catalog.Tool) { own.Effect, own.Idempotent = catalog.Write, true },
@@ -238,8 +241,11 @@ func TestHowOwnCallsEnd(t *testing.T) {
 					t.Errorf("stopped by %s after %d calls, want %s after %d\n%s", got, s.calls(), want, tt.calls, asJSON(t, r))
 				}
 				at := slices.IndexFunc(r.Ledger, func(e gateway.Entry) bool { return e.Tool == "own" })
-				if newest := r.Ledger[len(r.Ledger)-1]; kind != gateway.Planning && r.Ledger[at].Effect != catalog.Read && r.Ledger[at].Status != tt.status || newest.Effect == catalog.Read && newest.Tool == "own" && newest.Status != tt.status {
+				if newest := r.Ledger[len(r.Ledger)-1]; r.Ledger[at].Effect != catalog.Read && r.Ledger[at].Status != tt.status || newest.Effect == catalog.Read && newest.Tool == "own" && newest.Status != tt.status {
 					t.Errorf("effects %+v, want the call %s", r.Ledger, tt.status)
+				}
+				if rows := slices.DeleteFunc(slices.Clone(r.Ledger), func(e gateway.Entry) bool { return e.Tool != "own" || e.Effect == catalog.Read }); len(rows) > 1 {
+					t.Errorf("one act has the rows %+v", rows)
 				}
 				if s.calls() > 1 && job.Spec.Catalog != nil && r.Ledger[at].Effect != catalog.Read {
 					if slices.ContainsFunc(s.keys, func(k string) bool { return k != s.keys[0] }) {

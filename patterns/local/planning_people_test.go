@@ -255,7 +255,13 @@ func TestRetryWithOtherArguments(t *testing.T) {
 	job := paying(t, act, planText(pay("a", 9)), func(c *patterns.PlanCall, b *gateway.Budget) {
 		b.SubtaskTimeout, c.OnFailure, c.MaxRetries, c.RetryDelay = 50*time.Millisecond, patterns.RetryOnFailure, 2, 0
 	})
-	job.Spec.Reviewer = capped(func([]gateway.Entry) {})
+	judged := 0 // a policy that has other words for the same proposal, as one that reads a window may
+	job.Spec.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		if judged++; judged > 1 && c.Args["n"] == 9.0 {
+			return gateway.Verdict{Decision: gateway.Revise, Reason: "capped", Args: object{"n": 1.0}}
+		}
+		return gateway.Verdict{Decision: gateway.Approve, Reason: "small"}
+	})
 	e := &local.Engine{}
 	defer e.Close()
 	r := start(t, e, job).Result

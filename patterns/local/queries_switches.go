@@ -6,8 +6,8 @@ const (
 	insertSwitch   = "INSERT INTO switches (tool, pattern, reason, by, channel, assurance, at) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET reason = excluded.reason, by = excluded.by, channel = excluded.channel, assurance = excluded.assurance, at = excluded.at"
 	deleteSwitch   = "DELETE FROM switches WHERE tool = ? AND pattern = ?"
 
-	selectActed = "SELECT args, n, effect, body FROM acted WHERE tool = ? AND once = ?"
-	insertActed = "INSERT INTO acted (tool, once, args, n, effect) VALUES (?,?,?,?,?)"
-	updateActed = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND effect IN (?, ?)"
-	deleteActed = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND effect IN (?, ?) AND body IS NULL"
+	selectActed = "SELECT args, n, act, effect, body FROM acted WHERE tool = ? AND once = ?"
+	insertActed = "INSERT INTO acted (tool, once, args, n, act, effect) VALUES (?,?,?,?,?,?)"
+	updateActed = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND act = ?"
+	deleteActed = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND act = ? AND (? OR effect = ?) AND body IS NULL"
 )

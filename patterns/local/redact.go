@@ -30,17 +30,31 @@ import (
 // and numbers of 3 characters and more, in texts however they are spelt (800.00). Shorter ones, true and false
 // say too little to be found by: they are hidden at the places and below members of the same name.
 //
+// A place may be one tool's: see redact_tools.go.
+//
 // The zero redactor hides nothing and costs nothing.
 type redactor struct {
 	args, result, input [][]string // tokens below the first word
 	answer              bool
+	tools               map[string]toolPlaces
 }
 
-// newRedactor reads pointers such as /args/card, /result/*/email, /input/iban and /answer.
+// newRedactor reads pointers such as /args/card, /result/*/email, /input/iban and /answer, and those of one tool:
+// charge:/args/card.
 func newRedactor(pointers []string) (r redactor, err error) {
 	for _, p := range pointers {
+		tool, pointer, one := strings.Cut(p, ":")
+		if one && toolsOwn(tool) {
+			p = pointer
+		} else {
+			tool = ""
+		}
 		tokens := ijson.Pointer(p).Tokens()
 		switch {
+		case tool != "":
+			if err := r.ofTool(tool, p, tokens); err != nil {
+				return r, err
+			}
 		case len(tokens) > 1 && tokens[0] == "args":
 			r.args = append(r.args, tokens[1:])
 		case len(tokens) > 1 && tokens[0] == "result":
@@ -57,7 +71,7 @@ func newRedactor(pointers []string) (r redactor, err error) {
 }
 
 func (r redactor) none() bool {
-	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer
+	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0
 }
 
 // with is a redactor for the places of both.
@@ -65,6 +79,7 @@ func (r redactor) with(o redactor) redactor {
 	return redactor{
 		args: append(slices.Clone(r.args), o.args...), result: append(slices.Clone(r.result), o.result...),
 		input: append(slices.Clone(r.input), o.input...), answer: r.answer || o.answer,
+		tools: bothTools(r.tools, o.tools),
 	}
 }
 
@@ -77,6 +92,7 @@ type hidden struct {
 	numbers map[string]bool   // by their JSON text, to be found where equal
 	digits  []string          // those of them that are found within texts
 	weak    map[string]bool   // by member and canonical value
+	calls   map[string]string // the tool of each call, by its key
 	over    bool              // the run ended: nothing more goes into the table
 	held    bool              // when it did, the table held something
 }
@@ -85,7 +101,7 @@ type hidden struct {
 type hiddenValue struct{ hash, value []byte }
 
 func (r redactor) hidden() *hidden {
-	return &hidden{redactor: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}}
+	return &hidden{redactor: r, hashes: map[string]string{}, numbers: map[string]bool{}, weak: map[string]bool{}, calls: map[string]string{}}
 }
 
 // active says whether bodies have to be looked at: also where a process of another configuration has hidden something.

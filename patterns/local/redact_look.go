@@ -55,18 +55,21 @@ func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) 
 	if !ok {
 		return body
 	}
-	w := walk{hidden: h, purpose: p}
+	w := walk{hidden: h, purpose: p, tools: h.redactor.tools}
+	w.only(h.called(kind, key, members))
 	return w.members(members, ours[kind], func(name string, v any) any {
 		of, _ := v.(map[string]any)
 		switch {
 		case kind == patterns.OutcomeEvent && name == "decision" && of == nil: // a word
 			return v
 		case kind == patterns.IntentEvent && name == "object" && of != nil:
-			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, h.redactor.args) })
+			tool, _ := of["tool"].(string)
+			w.only(tool)
+			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, w.argsPlaces()) })
 		case oursOf[name] != nil && of != nil && (kind == patterns.IntentEvent || kind == patterns.EndEvent || kind == patterns.OutcomeEvent):
 			return w.members(of, oursOf[name], func(name string, v any) any { return w.value(name, v, w.below(nil, name)) })
 		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.ToolEffect):
-			return w.value(name, v, h.redactor.args)
+			return w.value(name, v, w.argsPlaces())
 		case kind == patterns.IntentEvent && name == "input" && members["effect_kind"] == string(patterns.PlanEffect) && of != nil:
 			return w.members(of, []string{"plan_id", "pattern"}, w.planned)
 		case kind == patterns.OutcomeEvent && name == "output" || kind == patterns.LateEvent && name == "output":
@@ -89,6 +92,7 @@ func (w *walk) planned(name string, v any) any {
 type walk struct {
 	*hidden
 	purpose
+	tools  map[string]toolPlaces // whose places count here
 	nested int
 	hit    bool // something was to be hidden
 }
@@ -112,7 +116,7 @@ func (w *walk) output(key string, v any) any {
 	if w.answer && strings.HasPrefix(last, string(patterns.AskAnswer)+"#") {
 		places = append(places, nil)
 	}
-	if cut, ok := v.(map[string]any); ok && cut["truncated"] == true && len(w.result) > 0 {
+	if cut, ok := v.(map[string]any); ok && cut["truncated"] == true && len(w.resultPlaces()) > 0 {
 		places = append(places, []string{"head"})
 	}
 	return w.value("output", v, places)
@@ -127,11 +131,11 @@ func (w *walk) below(places [][]string, name string) (list [][]string) {
 	}
 	switch name {
 	case "args":
-		list = append(list, w.redactor.args...)
+		list = append(list, w.argsPlaces()...)
 	case "arguments", "input":
-		list = append(append(list, w.input...), w.redactor.args...)
+		list = append(append(list, w.input...), w.argsPlaces()...)
 	case "observation", "result", "output", "last_observation":
-		list = append(list, w.result...)
+		list = append(list, w.resultPlaces()...)
 	case "answer":
 		if w.answer {
 			list = append(list, nil)
@@ -195,6 +199,11 @@ func (w *walk) object(v map[string]any, places [][]string) any {
 			}
 		}
 	}
+	if name := w.named(v); name != "" {
+		before := w.tools
+		defer func() { w.tools = before }()
+		w.only(name)
+	}
 	out := make(map[string]any, len(v))
 	for name, m := range v {
 		out[name] = w.value(name, m, append(w.below(places, name), w.pointed(v, name)...))
@@ -220,7 +229,7 @@ func (w *walk) nests(name, text string, places [][]string) bool {
 	if w.nested == maxNested || !strings.ContainsAny(text, "{[") {
 		return false
 	}
-	inner := walk{hidden: w.hidden, purpose: w.purpose, nested: w.nested + 1}
+	inner := walk{hidden: w.hidden, purpose: w.purpose, tools: w.tools, nested: w.nested + 1}
 	values, broken := documents(text)
 	for _, v := range values {
 		inner.value(name, v, places)
@@ -231,7 +240,7 @@ func (w *walk) nests(name, text string, places [][]string) bool {
 // names says whether a text that is no JSON, though it may have begun as such, has a member of a place.
 func (w *walk) names(text string) bool {
 	for _, form := range forms(text) {
-		for _, p := range slices.Concat(w.redactor.args, w.result, w.input) {
+		for _, p := range slices.Concat(w.argsPlaces(), w.resultPlaces(), w.input) {
 			if last := p[len(p)-1]; last == "*" || strings.Contains(form, strconv.Quote(last)) {
 				return true
 			}
@@ -292,14 +301,14 @@ func (w *walk) isHidden(name string, v any) bool {
 	case float64:
 		return w.numbers[text]
 	case string: // the hash of arguments has no salt: who guesses well would find them
-		return w.within(v) || name == "args_hash" && v != "" && len(w.redactor.args) > 0
+		return w.within(v) || name == "args_hash" && v != "" && len(w.argsPlaces()) > 0
 	}
 	return false
 }
 
 // tells says whether a text has in it what is hidden.
 func (h *hidden) tells(text string) bool {
-	w := walk{hidden: h, purpose: hiding}
+	w := walk{hidden: h, purpose: hiding, tools: h.redactor.tools}
 	return w.isHidden("", text) || w.nests("", text, nil)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"patterngate/gateway"
@@ -60,8 +61,14 @@ func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, 
 	defer tick.Stop()
 	for {
 		answers, err := o.file.reloadAnswers(n)
-		if err != nil || len(answers) >= len(o.file.owner.living(servers)) {
+		if err != nil {
 			return answers, err
+		}
+		servers = slices.DeleteFunc(o.file.owner.living(servers), func(id string) bool {
+			return slices.ContainsFunc(answers, func(a ReloadAnswer) bool { return a.Owner == id })
+		})
+		if len(servers) == 0 {
+			return answers, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -71,23 +78,35 @@ func (o Operator) Reload(ctx context.Context, r ReloadRequest) ([]ReloadAnswer, 
 	}
 }
 
+// maxAsked is how many requests are taken at a look.
+const maxAsked = 16
+
 // answerPoll is how often it is looked for answers.
 const answerPoll = 20 * time.Millisecond
 
 func (f *file) askReload(r ReloadRequest) (n int64, err error) {
 	err = f.journal.do(&change{sync: true, also: func(s *session) error {
-		var act any // NULL
 		if r.Signed() {
 			if err := f.signed(s, r.Act, wanted{gateway.ActReload, ReloadSubject(r.Path, r.To)}); err != nil {
 				return err
 			}
-			act = r.Act.Object()
 		}
-		if _, err := s.exec(insertReload, r.At.UnixMicro(), r.Path, r.To, r.By.By, r.By.Channel, act, r.Act.Signature); err != nil {
-			return err
-		}
-		return s.each(func(row func(...any) error) error { return row(&n) }, selectNewestReload)
+		n, err = reloadIn(s, r, true)
+		return err
 	}})
+	return n, err
+}
+
+// reloadIn enters a reload that programs are asked for, or that one did by itself.
+func reloadIn(s *session, r ReloadRequest, asked bool) (n int64, err error) {
+	var act any // NULL
+	if r.Signed() {
+		act = r.Act.Object()
+	}
+	if _, err := s.exec(insertReload, r.At.UnixMicro(), r.Path, r.To, asked, r.By.By, r.By.Channel, act, r.Act.Signature); err != nil {
+		return 0, err
+	}
+	err = s.each(func(row func(...any) error) error { return row(&n) }, selectNewestReload)
 	return n, err
 }
 
@@ -95,13 +114,16 @@ func (f *file) reloadAnswers(n int64) (list []ReloadAnswer, err error) {
 	err = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
 			var a ReloadAnswer
-			var body string
-			if err := row(&body); err != nil {
+			var owner, body string
+			if err := row(&owner, &body); err != nil {
 				return err
 			}
-			err := json.Unmarshal([]byte(body), &a)
+			if json.Unmarshal([]byte(body), &a) != nil {
+				a = ReloadAnswer{Text: "its answer cannot be read"}
+			}
+			a.Owner = owner
 			list = append(list, a)
-			return err
+			return nil
 		}, selectReloadAnswers, n)
 	})
 	return list, err
@@ -116,67 +138,78 @@ func (f *file) skipReloads() {
 	f.heard.Store(newest)
 }
 
-// heed carries out reloads that were asked for since the last look. It is called by the watching goroutine alone.
-func (f *file) heed() {
+// askedReload is a request with its number.
+type askedReload struct {
+	n int64
+	ReloadRequest
+}
+
+// heed carries out reloads that were asked for since the last look; false: more may be asked for. It is called by the
+// watching goroutine alone.
+func (f *file) heed() (all bool) {
 	if f.Engine.Reload == nil {
-		return
+		return true
 	}
-	type asked struct {
-		n int64
-		ReloadRequest
+	list, err := f.askedReloads()
+	for _, a := range list {
+		f.heard.Store(a.n)
+		answer := f.Engine.Reload(a.ReloadRequest)
+		_ = f.journal.do(&change{sync: true, also: func(s *session) error { // who asked is told that nothing was answered
+			return f.answerIn(s, a.n, answer)
+		}})
 	}
-	var list []asked
-	err := f.journal.view(func(s *session) error {
+	return err == nil && len(list) < maxAsked
+}
+
+// askedReloads are the next requests that nobody here has heard of. An act that cannot be read, or that was brought before,
+// signs nothing.
+func (f *file) askedReloads() (list []askedReload, err error) {
+	err = f.journal.view(func(s *session) error {
 		return s.each(func(row func(...any) error) error {
-			var a asked
+			var a askedReload
 			var at int64
 			var act []byte
-			if err := row(&a.n, &at, &a.Path, &a.To, &a.By.By, &a.By.Channel, &act, &a.Act.Signature); err != nil {
+			var again bool
+			if err := row(&a.n, &at, &a.Path, &a.To, &a.By.By, &a.By.Channel, &act, &a.Act.Signature, &again); err != nil {
 				return err
 			}
 			a.At = time.UnixMicro(at)
-			if signed, err := gateway.ReadAct(act); err == nil {
+			if signed, err := gateway.ReadAct(act); err == nil && !again {
 				a.Act.Act = signed
 			} else {
 				a.Act.Signature = ""
 			}
 			list = append(list, a)
 			return nil
-		}, selectReloads, f.heard.Load())
+		}, selectReloads, f.heard.Load(), maxAsked)
 	})
-	if err != nil {
-		return // the next look finds them
-	}
-	for _, a := range list {
-		f.heard.Store(a.n)
-		answer := f.Engine.Reload(a.ReloadRequest)
-		_ = f.answerReload(a.n, answer) // who asked is told that nothing was answered
-	}
+	return list, err
 }
 
-func (f *file) answerReload(n int64, a ReloadAnswer) error {
+func (f *file) answerIn(s *session, n int64, a ReloadAnswer) error {
 	a.Owner = f.owner.id
 	body, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	return f.journal.do(&change{sync: true, also: func(s *session) error {
-		_, err := s.exec(insertReloadAnswer, n, a.Owner, f.journal.now().UnixMicro(), string(body))
-		return err
-	}})
+	_, err = s.exec(insertReloadAnswer, n, a.Owner, f.journal.now().UnixMicro(), string(body))
+	return err
 }
 
-// Reloaded records a reload that nobody asked for in the state file, such as one by a signal. In memory it does nothing.
+// Reloaded records a reload that nobody asked for in the state file, such as one by a signal: no other program follows it. In
+// memory it does nothing.
 func (e *Engine) Reloaded(r ReloadRequest, a ReloadAnswer) {
 	if e.file == nil {
 		return
 	}
 	r.Act = gateway.SignedAct{}
-	n, err := e.file.askReload(r)
-	if err == nil {
-		e.file.heard.Store(n)
-		err = e.file.answerReload(n, a)
-	}
+	err := e.file.journal.do(&change{sync: true, also: func(s *session) error {
+		n, err := reloadIn(s, r, false)
+		if err == nil {
+			err = e.file.answerIn(s, n, a)
+		}
+		return err
+	}})
 	if err != nil && e.Fault != nil {
 		e.Fault("", "reload", err)
 	}

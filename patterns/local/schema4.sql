@@ -16,7 +16,8 @@ CREATE TABLE acted (                   -- the first act under each business key;
 	once   TEXT NOT NULL,          -- the key
 	args   BLOB NOT NULL,          -- SHA-256 of the whole arguments
 	n      INTEGER NOT NULL,       -- the run that has it
-	effect TEXT NOT NULL,          -- the key of the call in that run
+	effect TEXT NOT NULL,          -- the key of the attempt in that run that took it
+	act    TEXT NOT NULL,          -- the key of the first attempt at the same act
 	body   BLOB,                   -- the outcome as the record has it; NULL: in flight or in doubt
 	PRIMARY KEY (tool, once)
 ) STRICT;
@@ -26,6 +27,7 @@ CREATE TABLE reloads (                 -- who asked the programs that serve to l
 	at        INTEGER NOT NULL,
 	path      TEXT NOT NULL,       -- of the configuration
 	hash      TEXT NOT NULL,       -- that it shall have; what is signed
+	asked     INTEGER NOT NULL,    -- 1: programs are to do it; 0: one did it by itself, as at a signal
 	by        TEXT NOT NULL,
 	channel   TEXT NOT NULL,
 	act       BLOB,                -- the signed act; NULL: unsigned

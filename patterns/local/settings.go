@@ -1,6 +1,9 @@
 package local
 
 import (
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"patterngate/catalog"
@@ -34,8 +37,7 @@ func (e *Engine) Change(s Settings) error {
 		if !redactor.none() {
 			f.journal.stale.Store(true)
 		}
-		f.configured.Store(false)
-		f.journal.submit(&change{also: f.configure, done: func(err error) { f.configured.Store(err == nil) }})
+		f.configure(s.Config, s.Snapshot)
 	}
 	return nil
 }
@@ -52,10 +54,58 @@ func (e *Engine) Settings() Settings {
 	return s
 }
 
-// hiding is the redactor of new runs.
+// hiding is the redactor in force.
 func (f *file) hiding() redactor {
 	if c := f.Engine.changed.Load(); c != nil {
 		return c.redactor
 	}
 	return f.redactor
+}
+
+// configure has a configuration stored. Where that fails it comes with the next run that can be begun: one without its
+// configuration could not be carried on elsewhere.
+func (f *file) configure(hash string, snapshot []byte) {
+	if hash == "" {
+		return
+	}
+	f.unstored.add(hash, snapshot)
+	f.journal.submit(&change{also: f.unstored.in, done: func(err error) {
+		if err == nil {
+			f.unstored.drop(hash)
+		}
+	}})
+}
+
+// unstored are configurations by their hashes of which it is not known that the state file has them. Each run is begun with
+// all of them: its own may be one before the newest.
+type unstored struct {
+	mu   sync.Mutex
+	list map[string][]byte
+}
+
+func (u *unstored) add(hash string, snapshot []byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.list == nil {
+		u.list = map[string][]byte{}
+	}
+	u.list[hash] = snapshot
+}
+
+func (u *unstored) drop(hash string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.list, hash)
+}
+
+// in stores them.
+func (u *unstored) in(s *session) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, hash := range slices.Sorted(maps.Keys(u.list)) {
+		if _, err := s.exec(insertConfig, hash, u.list[hash]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

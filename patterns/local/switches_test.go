@@ -115,6 +115,38 @@ func TestSwitchOfAnotherProcess(t *testing.T) {
 	}
 }
 
+// A run that begins while this engine does not yet know of the switch ends by the switch, not by a fault of the journal: its
+// first intent is recorded with its beginning.
+func TestSwitchOfAnotherProcessAtTheBeginning(t *testing.T) {
+	for _, kind := range ownKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			path, s := newState(t), &service{}
+			job := s.ownJob(t, kind, nil)
+			job.Arguments = nil // no equal call joins
+			other, e := opened(t, path, jobs{job.Spec.Name: job}), opened(t, path, jobs{job.Spec.Name: job})
+			e.Go()
+			start := func() patterns.Result {
+				t.Helper()
+				ended, err := e.Start(t.Context(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return over(t, e, ended.RunID).Result
+			}
+			if r := start(); !r.OK() {
+				t.Fatalf("without a switch: %s", r.StopReason)
+			}
+			calls := len(s.keys)
+			if err := other.KillSwitch(true, patterns.Switch{Tool: "own"}, gateway.SignedAct{}); err != nil {
+				t.Fatal(err)
+			}
+			if r := start(); endOf(r) != patterns.ReasonKillSwitch || len(s.keys) != calls {
+				t.Errorf("%s after %d calls more, want %s after none", endOf(r), len(s.keys)-calls, patterns.ReasonKillSwitch)
+			}
+		})
+	}
+}
+
 // One business key acts once over all runs: the same arguments get the first outcome, others are refused, and what certainly
 // failed leaves it free.
 func TestPortOnce(t *testing.T) {
@@ -143,7 +175,7 @@ func TestPortOnce(t *testing.T) {
 				if !first.OK() || !second.OK() || s.calls() != 2 || s.keys[1] != "order-7" {
 					t.Fatalf("%s, then %s after calls %q; want success twice, and one call after the failed one", endOf(first), endOf(second), s.keys)
 				}
-				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished {
+				if a, b := first.Ledger[0], second.Ledger[0]; asJSON(t, a.Observation) != asJSON(t, b.Observation) || b.Status != gateway.Finished || a.Duplicate || !b.Duplicate {
 					t.Errorf("first %+v, then %+v", a, b)
 				}
 				duplicates := 0
@@ -225,5 +257,60 @@ func TestOnceReusedUnderASupervisor(t *testing.T) {
 		object{"kind": "tool", "name": "own", "args": object{"n": 1.0}}, object{"kind": "tool", "name": "own", "args": object{"n": 2.0}}, final})
 	if r := start(t, e, job).Result; r.StopReason != "supervisor_block:once_reused" || r.Phase != "supervisor" || s.calls() != 1 {
 		t.Errorf("%s in %s after %d calls, want supervisor_block:once_reused after one", r.StopReason, r.Phase, s.calls())
+	}
+}
+
+// With an approver key a switch is set by anybody, and taken off by its signature alone.
+func TestSwitchIsTakenOffBySignature(t *testing.T) {
+	path, anna := newState(t), newSigner("a")
+	e := opened(t, path, nil)
+	if err := e.Approvals().Enroll(anna.enrolled(anna)); err != nil {
+		t.Fatal(err)
+	}
+	on, other := patterns.Switch{Tool: "own"}, patterns.Switch{Pattern: "own"}
+	for _, s := range []patterns.Switch{on, other} {
+		if err := e.KillSwitch(true, s, gateway.SignedAct{}); err != nil {
+			t.Fatalf("setting one: %v", err)
+		}
+	}
+	signed := anna.does(gateway.ActSwitchOff, on.Subject())
+	for _, tt := range []struct {
+		name string
+		act  gateway.SignedAct
+		want error
+	}{
+		{"nobody", gateway.SignedAct{}, patterns.ErrUnsigned},
+		{"another's switch", anna.does(gateway.ActSwitchOff, other.Subject()), patterns.ErrForged},
+		{"everything", anna.does(gateway.ActSwitchOff, patterns.Switch{}.Subject()), patterns.ErrForged},
+		{"another act", anna.does(gateway.ActReload, on.Subject()), patterns.ErrForged},
+		{"another key", newSigner("m").does(gateway.ActSwitchOff, on.Subject()), patterns.ErrForged},
+		{"changed", gateway.SignedAct{Act: signed.Act, Signature: anna.Sign([]byte("x"))}, patterns.ErrForged},
+	} {
+		if err := e.KillSwitch(false, on, tt.act); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	job := (&service{}).ownJob(t, gateway.Call, nil)
+	if ended, err := e.Start(t.Context(), job); err != nil || ended.Result.StopReason != "kill_switch" {
+		t.Errorf("meanwhile: %v, %s", err, ended.Result.StopReason)
+	}
+	if err := e.Operator().KillSwitch(false, on, signed); err != nil {
+		t.Fatalf("by the key: %v", err)
+	}
+	if list, err := e.KillSwitches(); err != nil || len(list) != 1 || list[0].Pattern != "own" {
+		t.Errorf("%v, still on: %+v; want the other", err, list)
+	}
+	if ended, err := e.Start(t.Context(), job); err != nil || !ended.Result.OK() {
+		t.Errorf("afterwards: %v, %s", err, ended.Result.StopReason)
+	}
+	if err := e.KillSwitch(true, on, gateway.SignedAct{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.KillSwitch(false, on, signed); !errors.Is(err, patterns.ErrUsed) {
+		t.Errorf("the same act again: %v, want it used", err)
+	}
+	gone := anna.does(gateway.ActSwitchOff, patterns.Switch{Tool: "none"}.Subject())
+	if err := e.KillSwitch(false, patterns.Switch{Tool: "none"}, gone); !errors.Is(err, patterns.ErrNoSwitch) {
+		t.Errorf("one that is not on: %v", err)
 	}
 }

@@ -106,7 +106,7 @@ func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) erro
 	if schema == nil {
 		return nil
 	}
-	s, err := catalog.CompileSchema(schema)
+	s, err := catalog.CompileUpstream(schema)
 	if err != nil {
 		return fault(what, err)
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync"
 
 	"patterngate/catalog"
 )
@@ -11,6 +13,13 @@ import (
 type secrets struct {
 	environ []string
 	mask    *catalog.Mask // learns each text, so that it shows as *** wherever it turns up
+
+	mu    sync.Mutex
+	known map[string]catalog.Secret // by where it stands
+}
+
+func newSecrets(environ []string) *secrets {
+	return &secrets{environ: environ, mask: &catalog.Mask{}, known: map[string]catalog.Secret{}}
 }
 
 // of is the secret behind a reference; nil for none.
@@ -18,7 +27,24 @@ func (s *secrets) of(ref SecretRef) catalog.Secret {
 	if !ref.Set() {
 		return nil
 	}
-	return catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Add)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := fmt.Sprintf("%q", []any{ref.Env, ref.File, ref.Exec})
+	secret, ok := s.known[key]
+	if !ok {
+		secret = catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Add)
+		s.known[key] = secret
+	}
+	return secret
+}
+
+// forget has each secret read again when it is next needed, whoever shares it.
+func (s *secrets) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, secret := range s.known {
+		secret.Forget()
+	}
 }
 
 // masked is a log in which no secret shows.

@@ -244,9 +244,12 @@ func changeText(c pins.Change) string {
 	return b.String()
 }
 
-// acceptAll enters what was accepted, each signed where a key counts.
+// acceptAll enters what was accepted, each signed where a key counts. Keys are in the state file: in memory there are none.
 func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []acceptance, key string) error {
 	const what = "catalog accept"
+	if c.State == memoryState && key == "" && a.opens == nil {
+		return enter(lock, open, func(string, map[string]any) gateway.SignedAct { return gateway.SignedAct{} })
+	}
 	return a.withState(what, c, func(runs operator) error {
 		var shown strings.Builder
 		for _, c := range open {
@@ -258,17 +261,22 @@ func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []a
 			return err
 		}
 		defer done()
-		for _, c := range open {
-			entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
-			if act := sign(gateway.ActAccept, acceptSubject(c.server, c.declared)); act.Signature != "" {
-				entry = pins.Acceptance{
-					At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
-				}
-			}
-			if err := lock.Accept(c.server, c.declared, entry); err != nil {
-				return fault(what, fmt.Errorf("%s: %w", c.name(), err))
+		return enter(lock, open, sign)
+	})
+}
+
+// enter puts what was accepted into the lock.
+func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
+	for _, c := range open {
+		entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
+		if act := sign(gateway.ActAccept, acceptSubject(c.server, c.declared)); act.Signature != "" {
+			entry = pins.Acceptance{
+				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
 			}
 		}
-		return nil
-	})
+		if err := lock.Accept(c.server, c.declared, entry); err != nil {
+			return fault("catalog accept", fmt.Errorf("%s: %w", c.name(), err))
+		}
+	}
+	return nil
 }

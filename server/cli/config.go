@@ -56,18 +56,22 @@ type LLMConfig struct {
 	// Temperature is 0 to 2.
 	Temperature float64
 	Key         SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
-	APIKey      Secret    // not set where it stands nowhere
+	APIKey      Secret    // of OPENAI_API_KEY; not set where Key says another place
+	Referred    bool      // Key leads somewhere, as far as can be seen without reading it
 }
+
+// keyed reports whether there is a key, as far as can be seen without reading it.
+func (c LLMConfig) keyed() bool { return c.APIKey.Set() || c.Referred }
 
 // Resolved is the provider in force: openai or rules.
 func (c LLMConfig) Resolved() string {
-	if c.Provider == "openai" || c.Provider == "auto" && (c.APIKey.Set() || c.BaseURL != "") {
+	if c.Provider == "openai" || c.Provider == "auto" && (c.keyed() || c.BaseURL != "") {
 		return "openai"
 	}
 	return "rules"
 }
 
-// OpenAI is what the model's adapter needs where Resolved is openai. It holds the key.
+// OpenAI is what the model's adapter needs where Resolved is openai. A key that the file refers to is none of it.
 func (c LLMConfig) OpenAI() llm.Config {
 	return llm.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries, Temperature: c.Temperature,

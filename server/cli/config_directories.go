@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -65,7 +66,7 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 		}
 		if s.Stdio != nil {
 			for i, v := range s.Stdio.Args {
-				refuse(here.key("stdio").key("args").item(i), v.Text, s.Stdio.Dir)
+				refuse(here.key("stdio").key("args").item(i), v.Text, s.Stdio.start())
 			}
 			for _, e := range s.Stdio.Env {
 				refuse(here.key("stdio").key("env").key(e.Name), e.Text, "")
@@ -103,8 +104,20 @@ var pathStart = regexp.MustCompile(`(?:^|[=,:;"'\s\[({])(?:file://)?((?:~/|~$|/|
 // pathEnd is where one may end, if the text is a list of them.
 const pathEnd = ",:; \t\n])}"
 
+// start is the directory in which the program starts: the present one where the file says none.
+func (c *StdioConfig) start() string {
+	if c.Dir != "" {
+		return c.Dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
 // pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
-// program starts, and they begin with a dot.
+// program starts: the text itself, and what stands behind a flag's =.
 func (r *configReader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
@@ -115,8 +128,13 @@ func (r *configReader) pathsIn(text, dir string) []string {
 			list = append(list, filepath.Clean(path))
 		}
 	}
-	if dir != "" && (text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")) {
-		add(filepath.Join(dir, text))
+	if dir != "" {
+		_, value, _ := strings.Cut(text, "=")
+		for _, relative := range []string{text, value} {
+			if relative != "" && !strings.HasPrefix(relative, "-") && !filepath.IsAbs(relative) {
+				add(filepath.Join(dir, relative))
+			}
+		}
 	}
 	for at := 0; at < len(text); {
 		found := pathStart.FindStringSubmatchIndex(text[at:])

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"patterngate/catalog"
 )
 
 // originRow is one value in force and where it comes from.
@@ -72,8 +74,8 @@ func (l LoadedConfig) originYAML() []byte {
 		if origin == fromFile {
 			origin = file + ":" + strconv.Itoa(line)
 		}
-		if path == "llm.api_key" && l.LLM.APIKey.Set() {
-			origin = l.LLM.APIKey.String() + " from " + origin
+		if path == "llm.api_key" && l.LLM.keyed() {
+			origin = catalog.Masked + " from " + origin
 		}
 		return origin
 	})

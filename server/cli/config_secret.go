@@ -151,6 +151,7 @@ func (r *configReader) key(in ConfigSources, c *LLMConfig) {
 	own := lookup(in.Environ, keyVariable)
 	llm := (*keyPath)(nil).key("llm")
 	from := r.places[llm.key("base_url").String()]
+	c.Referred = false
 	switch c.APIKey = newSecret(own); {
 	case own != "" || !c.Key.Set():
 		if own != "" {
@@ -162,7 +163,7 @@ func (r *configReader) key(in ConfigSources, c *LLMConfig) {
 			Reason: "goes only to the llm.base_url beside it, and " + from.source + " names another", Want: "set " + keyVariable + " too, or unset " + from.source,
 		})
 	default:
-		c.APIKey = c.Key.deferred(in.Environ)
+		c.Referred = c.Key.nowhere(in.Environ) == ""
 	}
 	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		r.faults.add(place{source: keyVariable}, nil, Fault{

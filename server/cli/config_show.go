@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -74,12 +75,12 @@ func textValues(texts []string) []any {
 func (c Config) YAML() []byte {
 	var out bytes.Buffer
 	notes := map[string]string{"llm.provider": "in force: " + c.LLM.Resolved()}
-	if c.LLM.APIKey.Set() {
+	if c.LLM.keyed() {
 		from := keyVariable
 		if c.LLM.Key.Set() {
 			from = c.LLM.Key.String()
 		}
-		notes["llm.provider"] += "; api_key: " + c.LLM.APIKey.String() + " from " + from
+		notes["llm.provider"] += "; api_key: " + catalog.Masked + " from " + from
 	}
 	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
 	return out.Bytes()

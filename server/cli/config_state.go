@@ -36,8 +36,26 @@ const redactWant = "write a pointer such as /args/card, /result/*/email, /input/
 
 // redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
 func redactKey(name string, target *[]string) configKey {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
+}
+
+// toolRedactKey is likewise, of one tool: it has arguments and results alone.
+func toolRedactKey(name string, target *[]string) configKey {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamlNode) Fault {
+		f := faultOfRedact(n)
+		if f.Reason != "" {
+			return f
+		}
+		if first := ijson.Pointer(n.text).Tokens()[0]; first != "args" && first != "result" {
+			return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
+		}
+		return Fault{}
+	})
+}
+
+func pointersKey(name, takes string, target *[]string, wrong func(*yamlNode) Fault) configKey {
 	return configKey{
-		name: name, takes: "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", form: func() map[string]any { return listForm(textForm) },
+		name: name, takes: takes, form: func() map[string]any { return listForm(textForm) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			if n.kind != yamlList {
 				r.wrong(n, path, "write a list, [] for none")
@@ -45,7 +63,7 @@ func redactKey(name string, target *[]string) configKey {
 			}
 			list := make([]string, 0, len(n.items))
 			for i, item := range n.items {
-				switch f := faultOfRedact(item); {
+				switch f := wrong(item); {
 				case item.kind == yamlBad:
 				case f.Reason != "":
 					r.faults.add(item.at, path.item(i), f)
@@ -108,4 +126,28 @@ func (r *configReader) acrossWait(c WaitConfig) {
 // redacted are the pointers as a set.
 func (c Config) redacted() []string {
 	return slices.Compact(slices.Sorted(slices.Values(c.Redact)))
+}
+
+// hides are the pointers that count everywhere, and each tool's own as records take them: charge:/args/card.
+func (c Config) hides() []string {
+	list := slices.Clone(c.Redact)
+	add := func(t ToolConfig) {
+		for _, pointer := range t.Redact {
+			if t.Enabled {
+				list = append(list, t.Name+":"+pointer)
+			}
+		}
+	}
+	for _, t := range c.Catalog.HTTP {
+		add(t.ToolConfig)
+	}
+	for _, s := range c.Catalog.Servers {
+		for _, t := range s.Tools {
+			if s.Enabled {
+				add(t.ToolConfig)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -24,7 +24,7 @@ import (
 
 // sameConfig compares configurations; secrets by what they hold.
 func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
 }
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.

@@ -49,7 +49,7 @@ func (t *ToolConfig) keys() []configKey {
 		rateKey("rate", &t.Rate).means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
 		expressionKey("once", &t.Once).means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
 		reconcileKey("reconcile", &t.Reconcile).means("How a call in doubt is settled: by a tool of effect read."),
-		redactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
+		toolRedactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
 	}
 }
 
@@ -270,8 +270,32 @@ func rawValue(text json.RawMessage) any {
 
 // arguments and bounds have the schemas of the file checked where they stand.
 func (r *configReader) arguments(n *yamlNode, path *keyPath) {
-	_, _, faults := catalog.CompileArguments(n.json(nil))
-	r.schemaFaults(n, path, faults)
+	if r.compiled == nil {
+		r.compiled = compiledArguments{}
+	}
+	r.schemaFaults(n, path, r.compiled.of(n.json(nil)).faults)
+}
+
+// compiledArguments are schemas that were compiled while a file was read, by their text: its tools are made of the same.
+type compiledArguments map[string]argumentsRead
+
+// argumentsRead is what a schema of arguments came to.
+type argumentsRead struct {
+	schema   *catalog.Schema
+	defaults map[string]any
+	faults   []catalog.SchemaFault
+}
+
+// of compiles a schema once. Nil compiles each.
+func (c compiledArguments) of(text json.RawMessage) argumentsRead {
+	read, ok := c[string(text)]
+	if !ok {
+		read.schema, read.defaults, read.faults = catalog.CompileArguments(text)
+		if c != nil {
+			c[string(text)] = read
+		}
+	}
+	return read
 }
 
 func (r *configReader) bounds(n *yamlNode, path *keyPath) {

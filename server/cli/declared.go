@@ -21,6 +21,7 @@ type declared struct {
 	configured    bool // the user set the model up
 	redact        []string
 	reach         CatalogConfig // the servers and requests that it names
+	llm           LLMConfig
 }
 
 // callable reports whether a tool can be offered by itself: one of a server that nobody accepted has no schema to show.
@@ -58,18 +59,18 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := newModel(c.LLM)
+	model, err := c.model(c.LLM, environ)
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, redact: c.redacted(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{reach: c.Catalog, llm: c.LLM, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() || p.Kind == gateway.Call && !d.callable(c, p.Tool) {
 			continue
 		}
 		p.Refunds = refunds.Refunds // one policy, whoever calls the refund tools
-		if err := d.add(p, c.LLM); err != nil {
+		if err := d.add(p, c, environ); err != nil {
 			return nil, err
 		}
 	}
@@ -77,15 +78,15 @@ func declare(c Config, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c LLMConfig) error {
+func (d *declared) add(p PatternConfig, c Config, environ []string) error {
 	model := d.model
-	if own := c.laidOver(p.Planning); own.Model != c.Model || own.Temperature != c.Temperature {
+	if own := c.LLM.laidOver(p.Planning); own.Model != c.LLM.Model || own.Temperature != c.LLM.Temperature {
 		var err error
-		if model, err = newModel(own); err != nil {
+		if model, err = c.model(own, environ); err != nil {
 			return err
 		}
 	}
-	spec := newSpec(p, d.tools, c)
+	spec := newSpec(p, d.tools, c.LLM)
 	specs := []patterns.Spec{spec}
 	if p.Kind == gateway.Planning {
 		spec.LLM = d.configured
@@ -133,12 +134,19 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
 }
 
-// newModel is who answers questions.
-func newModel(c LLMConfig) (patterns.Model, error) {
-	if c.Resolved() == "rules" {
+// model is who answers questions. A key that the file refers to is read for the first of them: making a model runs nothing.
+func (c Config) model(m LLMConfig, environ []string) (patterns.Model, error) {
+	if m.Resolved() == "rules" {
 		return llm.NewRules(), nil
 	}
-	return llm.NewOpenAI(c.OpenAI())
+	from := newSecrets(environ)
+	if c.own != nil {
+		from = c.own.secrets
+	}
+	config := m.OpenAI()
+	config.Key = from.of(m.Key)
+	from.mask.Add(config.APIKey)
+	return llm.NewOpenAI(config)
 }
 
 // newSpec declares a pattern as it is configured.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -178,9 +179,30 @@ func judge(t *testing.T, p PatternConfig, intent gateway.Intent) *gateway.Refusa
 	case gateway.Routing:
 		_, refusal = gateway.ParseRoute(intent, gateway.RouteRules{Allowed: p.Policy, Forbidden: p.Policy[:1]})
 	case gateway.Supervisor:
-		_, refusal = gateway.ParseAction(intent, gateway.ActionRules{Allowed: p.Policy, Catalog: demoCatalog(t)})
+		_, refusal = gateway.ParseAction(intent, gateway.ActionRules{Allowed: append(slices.Clone(p.Policy), "charge"), Catalog: withCharge(t)})
 	}
 	return refusal
+}
+
+// withCharge are the demo's tools, whose arguments have types alone, and one that bounds a value.
+func withCharge(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	tools, err := demo.Tools(demo.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, _, faults := catalog.CompileArguments([]byte(`{"cents":{"type":"integer","minimum":1},"order":{"type":"string"}}`))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	all, err := catalog.New(append(tools, catalog.Tool{
+		Name: "charge", Description: "Charges.", Effect: catalog.Read, Idempotent: true, Input: input,
+		Do: func(context.Context, catalog.Call) (any, error) { return map[string]any{}, nil },
+	})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // judgedIntents are a kind's faults in their order and intents that have them, each with one faulty element.
@@ -220,10 +242,11 @@ func judgedOf(p PatternConfig) judgedIntents {
 	}
 	return judgedIntents{"invalid_action", patterns.PhaseWorker, []string{
 		"not_object", "bad_kind", "extra_keys_tool", "bad_tool_name", "bad_tool_args", "unknown_tool:N", "extra_tool_args:N",
-		"missing_required_arg:N:A", "bad_arg_type:N:A", "extra_keys_final", "bad_final_answer",
+		"missing_required_arg:N:A", "bad_arg_type:N:A", "bad_arg_value:N:A", "extra_keys_final", "bad_final_answer",
 	}, []string{
 		`1`, `{"kind":"x"}`, `{"kind":"tool","note":1,"args":1}`, `{"kind":"tool","note":1,"name":"pay","args":1}`,
-		`{"kind":"tool","name":"issue_refund","args":{"note":1,"amount_usd":"x"}}`, `{"kind":"final","note":1}`,
+		`{"kind":"tool","name":"issue_refund","args":{"note":1,"amount_usd":"x"}}`,
+		`{"kind":"tool","name":"charge","args":{"cents":0,"order":1}}`, `{"kind":"final","note":1}`,
 	}}
 }
 

@@ -31,6 +31,7 @@ type startedProgram struct {
 func startProgram(ctx context.Context, start clientStart) (*startedProgram, error) {
 	cmd := exec.CommandContext(ctx, start.command, start.args...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = append([]string{}, start.environ...), start.dir, 2*time.Second
+	ownGroup(cmd)
 	p := &startedProgram{cmd: cmd, said: &tailWriter{}}
 	cmd.Stderr = p.said
 	in, err := cmd.StdinPipe()

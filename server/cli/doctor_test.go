@@ -68,3 +68,34 @@ func TestDoctor(t *testing.T) {
 		})
 	}
 }
+
+// What is switched off, and what nobody accepted, doctor tells with the command that mends it.
+func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
+	h := newInitHome(t, "{}")
+	crm := foreignServer(t, "crm-server")
+	config, state := filepath.Join(h.dir, "pg.yaml"), filepath.Join(h.dir, "state.db")
+	putSetupFile(t, config, "version: 1\ncatalog:\n  servers: {crm: {stdio: {command: '"+crm+"'}, tools: {find_customer: {effect: read}}}}\n"+
+		"  http: {look: {description: Looks., effect: read, request: {method: GET, url: 'https://a.example'}}}\n  expose: [look]\n")
+	putSetupFile(t, h.client, clientText(t, map[string]any{"patterngate": map[string]any{"command": h.self, "args": []string{"serve", "--config", config, "--state", state}}}))
+	for _, args := range [][]string{{"--tool", "look", "--reason", "audit"}, {"--pattern", "look"}, {}} {
+		if out, errs, code := setupRun(t, h.command(t, append([]string{"kill-switch", "on", "--config", config, "--state", state}, args...)...)); code != exitDone {
+			t.Fatalf("kill-switch on %v ends with %d: %s%s", args, code, out, errs)
+		}
+	}
+	rows, code := doctorRows(t, h, "cursor")
+	if code != exitDone {
+		t.Errorf("doctor ends with %d: %+v", code, rows)
+	}
+	for _, want := range []doctorRow{
+		{Check: "kill switch", Detail: "the tool look is switched off since ", Fix: "patterngate kill-switch off --tool look"},
+		{Check: "kill switch", Detail: "the pattern look is switched off since ", Fix: "patterngate kill-switch off --pattern look"},
+		{Check: "kill switch", Detail: "everything is switched off since ", Fix: "patterngate kill-switch off"},
+		{Check: "tools", Detail: "find_customer is held: ", Fix: "patterngate catalog accept"},
+	} {
+		if !slices.ContainsFunc(rows, func(r doctorRow) bool {
+			return r.State == doctorWarn && r.Check == want.Check && strings.HasPrefix(r.Detail, want.Detail) && r.Fix == want.Fix
+		}) {
+			t.Errorf("no row %+v in %+v", want, rows)
+		}
+	}
+}

@@ -79,11 +79,7 @@ func yamlOf(t *testing.T, text string) any {
 	if err := faults.err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	var v any
-	if err := json.Unmarshal([]byte(written(n)), &v); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return v
+	return n.decoded()
 }
 
 // at walks into values.

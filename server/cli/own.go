@@ -52,19 +52,26 @@ type ownMaker struct {
 	secrets *secrets
 	log     *slog.Logger
 	who     upstream.Identity
-	out     ownTools
-	faults  []ownFault
-	at      []string // where it is
+	// compiled are the schemas of arguments that were read.
+	compiled compiledArguments
+	out      ownTools
+	faults   []ownFault
+	at       []string // where it is
 }
 
 // makeOwn makes the tools that a configuration declares. What is wrong with it comes with its place; tools that could not
 // be made are left out.
 func makeOwn(c *Config, lock *pins.Lock, pool *serverPool, environ []string) (*ownTools, []ownFault) {
+	return makeOwnOf(c, lock, pool, environ, nil)
+}
+
+// makeOwnOf is makeOwn with schemas that are compiled already.
+func makeOwnOf(c *Config, lock *pins.Lock, pool *serverPool, environ []string, compiled compiledArguments) (*ownTools, []ownFault) {
 	if !c.Catalog.Declared {
 		return &ownTools{secrets: pool.secrets(environ)}, nil
 	}
 	m := &ownMaker{
-		config: c, lock: lock, pool: pool, secrets: pool.secrets(environ), log: pool.log.logger(),
+		config: c, lock: lock, pool: pool, compiled: compiled, secrets: pool.secrets(environ), log: pool.log.logger(),
 		client: pool.client(c.Catalog.AllowNetworks), who: upstream.Identity{Name: "patterngate", Version: version().Version},
 	}
 	m.out.secrets, m.out.servers = m.secrets, map[string]*upstream.Server{}
@@ -197,7 +204,7 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 	})
 	wrong := false
 	for _, f := range faults {
-		m.expression(f, append([]string{"reconcile"}, strings.Split(f.Member, ".")...)...)
+		m.expression(f, append([]string{"reconcile"}, strings.SplitN(f.Member, ".", 2)...)...)
 		wrong = wrong || !f.Warning
 	}
 	if wrong {

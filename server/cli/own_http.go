@@ -20,16 +20,18 @@ import (
 func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	t := common(&c.ToolConfig, httpServer)
 	t.Timeout = c.Request.Timeout
-	input, defaults, faults := catalog.CompileArguments(orEmpty(c.Input)) // what is wrong with them was told when they were read
-	if input == nil || slices.ContainsFunc(faults, wrongSchema) {
+	read := m.compiled.of(orEmpty(c.Input)) // what is wrong with them was told when they were read
+	if read.wrong() {
 		return
 	}
 	if len(c.OutputSchema) > 0 {
-		if t.Output, _, faults = catalog.CompileArguments(c.OutputSchema); t.Output == nil || slices.ContainsFunc(faults, wrongSchema) {
+		output := m.compiled.of(c.OutputSchema)
+		if t.Output = output.schema; output.wrong() {
 			return
 		}
 	}
-	t.Input, t.Defaults = input, defaults
+	input := read.schema
+	t.Input, t.Defaults = input, read.defaults
 	m.once(&t, &c.ToolConfig, input)
 	request, ok := m.request(c, input)
 	if !ok {
@@ -70,7 +72,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 		output, faults := policy.Output(expressions(c.Output), c.Name, input)
 		wrong := false
 		for _, f := range faults {
-			m.expression(f, "output", f.Member)
+			m.expression(f, strings.SplitN(f.Member, ".", 2)...) // output.NAME
 			wrong = wrong || !f.Warning
 		}
 		if wrong {
@@ -116,4 +118,9 @@ func readRoots(path string) (*x509.CertPool, error) {
 		return nil, errors.New("there is no certificate in it")
 	}
 	return pool, nil
+}
+
+// wrong reports a schema that no tool can be made of.
+func (a argumentsRead) wrong() bool {
+	return a.schema == nil || slices.ContainsFunc(a.faults, wrongSchema)
 }

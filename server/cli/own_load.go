@@ -27,7 +27,7 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwn(&l.Config, lock, pool, in.Environ)
+	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
 	l.own = own
 	for _, f := range faults {
 		severity := SeverityFault
@@ -44,7 +44,7 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 	r.heldTools(l)
 }
 
-// heldTools warns of tools that nobody accepted.
+// heldTools warns of tools that nobody accepted, and of what is not listed for that.
 func (r *configReader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
@@ -180,27 +180,4 @@ func (c *Config) makeOwn(pool *serverPool, environ []string) error {
 	}
 	c.own = own
 	return nil
-}
-
-// within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks.
-func (c CatalogConfig) within(other CatalogConfig) bool {
-	for _, s := range c.Servers {
-		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
-		if s.Enabled && (at < 0 || serverKey(&s, c.AllowNetworks) != serverKey(&other.Servers[at], other.AllowNetworks)) {
-			return false
-		}
-	}
-	for _, t := range c.HTTP {
-		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Name == t.Name })
-		if t.Enabled && (at < 0 || fmt.Sprintf("%+v", t.Request) != fmt.Sprintf("%+v", other.HTTP[at].Request)) {
-			return false
-		}
-	}
-	for _, network := range c.AllowNetworks {
-		if !slices.Contains(other.AllowNetworks, network) {
-			return false
-		}
-	}
-	return true
 }

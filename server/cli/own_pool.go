@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"patterngate/catalog"
 	"patterngate/catalog/httptool"
 	"patterngate/catalog/upstream"
 )
@@ -40,7 +39,7 @@ func (p *serverPool) secrets(environ []string) *secrets {
 	defer p.mu.Unlock()
 	s, ok := p.known[""]
 	if !ok {
-		s = &secrets{environ: environ, mask: &catalog.Mask{}}
+		s = newSecrets(environ)
 		p.known[""] = s
 	}
 	return s
@@ -136,10 +135,10 @@ func serverKey(s *ServerConfig, allow []netip.Prefix) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\x00%v\x00%v\x00%v", s.Name, s.Timeout, s.StartTimeout, allow)
 	if s.Stdio != nil {
-		fmt.Fprintf(&b, "\x00%q %q %q %+v %+v", s.Stdio.Command, s.Stdio.Path, s.Stdio.Dir, s.Stdio.Args, s.Stdio.Env)
+		fmt.Fprintf(&b, "\x00%q %q %q %+v %+v", s.Stdio.Command, s.Stdio.Path, s.Stdio.Dir, s.Stdio.Args, sortedEnv(s.Stdio.Env))
 	}
 	if s.HTTP != nil {
-		fmt.Fprintf(&b, "\x00%q %q %+v", s.HTTP.URL, s.HTTP.CAFile, s.HTTP.Headers)
+		fmt.Fprintf(&b, "\x00%q %q %+v", s.HTTP.URL, s.HTTP.CAFile, sortedHeaders(s.HTTP.Headers))
 	}
 	return b.String()
 }

@@ -49,6 +49,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	} else {
 		behind.held = fmt.Sprintf("no line in the lock; run patterngate catalog accept %s/%s", s.Name, c.Upstream)
 		m.out.held = append(m.out.held, heldTool{s.Name, c.Upstream, c.Name, behind.held})
+		t.Phrase = "" // its arguments are not known yet, and nobody is asked about a call of it
 	}
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
@@ -83,7 +84,11 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pi
 	if !m.fixed(t, c, theirs, known, behind) {
 		return false
 	}
-	t.Input = theirs.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
+	shown := theirs.Shown()
+	if known {
+		shown = shown.Closed(theirs)
+	}
+	t.Input = shown.Without(slices.Collect(maps.Keys(t.Fixed))...)
 	if len(c.Bound) > 0 && known {
 		bounds, faults := catalog.CompileBounds(c.Bound) // what is wrong with it by itself was told when the file was read
 		if bounds == nil && len(faults) > 0 {

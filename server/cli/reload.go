@@ -32,7 +32,7 @@ type reloader struct {
 	mu     sync.Mutex
 	loaded LoadedConfig
 	seen   []fileSeen // of the files that were read
-	told   string     // what of them was announced
+	told   []fileSeen // what of them was announced
 }
 
 // errUnsignedReload says that a change which permits more needs the signature of an approver key.
@@ -59,7 +59,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	}
 	answer.OK = true
 	answer.Waiting = waitsForRestart(r.loaded.Config, loaded.Config)
-	r.loaded, r.seen, r.told = loaded, loaded.files(), ""
+	r.loaded, r.seen, r.told = loaded, loaded.files(), nil
 	r.log.Info("reload", "from", answer.From, "to", answer.To, "loosens", strings.Join(answer.Loosens, "; "))
 	if len(answer.Waiting) > 0 {
 		r.log.Warn("these wait for a restart", "keys", strings.Join(answer.Waiting, ", "))
@@ -173,10 +173,10 @@ func (r *reloader) announce() {
 	defer r.mu.Unlock()
 	for _, was := range r.seen {
 		is := seenFile(was.path)
-		if is == was || r.told == fmt.Sprint(is) {
+		if is == was || slices.Contains(r.told, is) {
 			continue
 		}
-		r.told = fmt.Sprint(is)
+		r.told = append(slices.DeleteFunc(r.told, func(t fileSeen) bool { return t.path == is.path }), is)
 		r.log.Warn("config changed on disk, not loaded", "path", was.path, "try", "patterngate reload")
 	}
 }

@@ -164,7 +164,7 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 		return nil, fault("config", err)
 	}
 	from := &source{environ: a.environ, pool: c.pool}
-	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.redacted()})
+	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.hides()})
 	if err != nil {
 		return nil, unopened(c.State, err)
 	}

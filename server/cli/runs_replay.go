@@ -34,8 +34,11 @@ func Replay(export, snapshot []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := configOfSnapshot(begun.Config, snapshot, []string{keyVariable + "=nobody-is-asked"})
+	c, err := configOfSnapshot(begun.Config, snapshot, snapshotKeys{unasked: true}, []string{keyVariable + "=nobody-is-asked"})
 	if err != nil {
+		return nil, err
+	}
+	if err := c.makeOwn(nil, nil); err != nil {
 		return nil, err
 	}
 	d, err := declare(c, nil)

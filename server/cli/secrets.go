@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -151,21 +150,6 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 		return 0, errors.New("too much")
 	}
 	return b.Buffer.Write(p)
-}
-
-// deferred is a secret whose text is read when it is first revealed; it is not set where it is known to be absent. What
-// cannot be read is revealed as nothing.
-func (s SecretRef) deferred(environ []string) Secret {
-	if s.nowhere(environ) != "" {
-		return Secret{}
-	}
-	return Secret{sync.OnceValue(func() string {
-		text, err := s.read(context.Background(), environ)
-		if err != nil {
-			return ""
-		}
-		return text
-	})}
 }
 
 // nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead

@@ -127,12 +127,12 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	if err := s.holdUnsigned(c.Config); err != nil {
 		return err
 	}
-	before := s.engine.Settings()
-	snapshot := c.Snapshot()
-	if err := s.engine.Change(local.Settings{ // first: a run begins only under what is stored
+	before, snapshot := s.engine.Settings(), c.Snapshot()
+	err = s.engine.Change(local.Settings{ // first: no run is begun under what is not stored yet
 		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
-		Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot,
-	}); err != nil {
+		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
@@ -140,6 +140,7 @@ func (s *service) replace(c LoadedConfig, environ []string) error {
 	}
 	s.from.replace(d)
 	s.pool.retire(c.own.servers)
+	c.own.secrets.forget()
 	return nil
 }
 
@@ -152,7 +153,7 @@ type openedState struct {
 func openState(c Config, from patterns.Source, hook func(point string)) openedState {
 	snapshot := c.Snapshot()
 	engine, err := local.Open(local.Options{
-		Path: c.State, Source: from, Redact: c.redacted(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
+		Path: c.State, Source: from, Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot, Hook: hook,
 	})
 	return openedState{engine, err}
 }

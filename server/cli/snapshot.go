@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -62,9 +61,9 @@ func hashOf(text []byte) string {
 // process are those of the embedded default. It is not laid over that default, which another version of this program
 // may have changed: only a limit of a kind that this snapshot does not know is without limit, any other key that it lacks
 // is the default's. An error is a [*patterns.Lacking].
-func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, error) {
+func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ []string) (Config, error) {
 	unreadable := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
-	tree, err := snapshotTree(hash, snapshot)
+	tree, err := snapshotTree(hash, snapshot, keys)
 	if err != nil {
 		return Config{}, unreadable
 	}
@@ -84,6 +83,12 @@ func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, e
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Config{}, unreadable
 	}
+	if c.LLM.Key.Set() {
+		if c.LLM.Referred = c.LLM.Key.nowhere(environ) == ""; !c.LLM.Referred {
+			return Config{}, &patterns.Lacking{Cause: "secret_missing", Needs: []string{c.LLM.Key.String()}}
+		}
+		return c, nil
+	}
 	if !tree.keyed {
 		return c, nil
 	}
@@ -93,6 +98,12 @@ func configOfSnapshot(hash string, snapshot []byte, environ []string) (Config, e
 	return c, nil
 }
 
+// snapshotKeys are the references to a model's key that a snapshot may hold besides OPENAI_API_KEY.
+type snapshotKeys struct {
+	own     LLMConfig // that of this process, with the URL beside it
+	unasked bool      // any: no model is asked
+}
+
 // snapshotRead is a snapshot as the configuration's reader takes it.
 type snapshotRead struct {
 	root   *yamlNode
@@ -100,9 +111,9 @@ type snapshotRead struct {
 	locked map[string]any // see [Config.lockedTools]
 }
 
-// snapshotTree reads a snapshot of that hash. Another reference to the key than our own is refused: what lies in a state file
-// must not choose which variable is sent to a server.
-func snapshotTree(hash string, snapshot []byte) (out snapshotRead, err error) {
+// snapshotTree reads a snapshot of that hash. Another reference to the key than OPENAI_API_KEY, or than keys
+// allow, is refused: what lies in a state file must not choose which secret is sent to a server.
+func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshotRead, err error) {
 	value, err := ijson.DecodeCanonical(snapshot)
 	if err != nil {
 		return out, err
@@ -113,11 +124,14 @@ func snapshotTree(hash string, snapshot []byte) (out snapshotRead, err error) {
 	}
 	llm, _ := members["llm"].(map[string]any)
 	if reference, there := llm["api_key"]; there {
-		if !ijson.Equal(reference, secretReference()) {
-			return out, fmt.Errorf("the key is not at %s", keyReference)
+		url, _ := llm["base_url"].(string)
+		switch {
+		case keys.unasked || ijson.Equal(reference, secretReference()):
+			delete(llm, "api_key")
+			out.keyed = true
+		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.shown()):
+			return out, errors.New("the key is where no key of ours is")
 		}
-		delete(llm, "api_key")
-		out.keyed = true
 	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)

@@ -17,7 +17,7 @@ import (
 
 // reloaded loads a configuration from its own snapshot.
 func reloaded(c Config, environ ...string) (Config, error) {
-	return configOfSnapshot(c.Hash(), c.Snapshot(), environ)
+	return configOfSnapshot(c.Hash(), c.Snapshot(), snapshotKeys{own: c.LLM}, environ)
 }
 
 // A run is continued under exactly what it began with.
@@ -176,7 +176,7 @@ func TestSnapshotOfOthers(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := configOfSnapshot(tt.hash, []byte(tt.snapshot), tt.environ)
+			_, err := configOfSnapshot(tt.hash, []byte(tt.snapshot), snapshotKeys{}, tt.environ)
 			got, ok := errors.AsType[*patterns.Lacking](err)
 			if !ok {
 				t.Fatalf("configOfSnapshot = %v, want %v", err, tt.want)

@@ -87,6 +87,14 @@ func (s *source) declared(hash string) (*declared, error) {
 	return d, nil
 }
 
+// keys are where this process has its model's keys.
+func (s *source) keys() snapshotKeys {
+	if s.own == nil {
+		return snapshotKeys{}
+	}
+	return snapshotKeys{own: s.own.llm}
+}
+
 func (s *source) make(hash string) (*declared, error) {
 	missing := &patterns.Lacking{Cause: "config_missing", Needs: []string{hash}}
 	if s.shelf == nil {
@@ -96,10 +104,11 @@ func (s *source) make(hash string) (*declared, error) {
 	if !ok {
 		return nil, missing
 	}
-	c, err := configOfSnapshot(hash, snapshot, s.environ)
+	c, err := configOfSnapshot(hash, snapshot, s.keys(), s.environ)
 	if err != nil {
 		return nil, err
 	}
+	c.Catalog.findCommands(s.environ)
 	if s.own == nil || !c.Catalog.within(s.own.reach) {
 		return nil, missing // what lies in a state file starts no program and reaches no server that the configuration does not name
 	}

@@ -75,7 +75,7 @@ func schemaOf(raw []byte) *catalog.Schema {
 	if len(raw) == 0 {
 		return nil
 	}
-	schema, err := catalog.CompileSchema(raw)
+	schema, err := catalog.CompileUpstream(raw)
 	if err != nil {
 		return nil // arguments are then taken by the types that they have
 	}

@@ -33,7 +33,7 @@ func (p *Pages) switched(ctx context.Context) switched {
 		return switched{Unknown: true}
 	}
 	shown := switched{More: max(0, len(on)-maxSwitches)}
-	for _, s := range on[:len(on)-shown.More] {
+	for _, s := range patterns.WidestFirst(on)[:len(on)-shown.More] {
 		shown.Rows = append(shown.Rows, switchRowOf(s, p.now()))
 	}
 	return shown

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,8 +51,10 @@ func TestSwitchesOnPages(t *testing.T) {
 		"patterngate kill-switch off --tool pay_back", "patterngate kill-switch off --pattern refund_order", "Everything",
 		"patterngate kill-switch off --tool NAME",
 	}, "<script>alert", "off --tool x;")
-	on = make([]patterns.Switch, maxSwitches+3)
-	check([]string{"3 more are on"})
+	on = slices.Repeat([]patterns.Switch{{Tool: "pay_back"}}, maxSwitches+3)
+	check([]string{"3 more are on"}, "Everything")
+	on[maxSwitches+2] = patterns.Switch{} // the widest is never one of those that have no row
+	check([]string{"3 more are on", "Everything"})
 	on, fault = nil, errors.New("secret path")
 	check([]string{"Whether a kill switch is on could not be read."}, "secret path", "Switched off")
 }

@@ -1,0 +1,78 @@
+package local
+
+import (
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// maxBody is how long a body may be that is read back, in bytes.
+const maxBody = 64 << 20
+
+// decodeBody reads what replay needs of a stored body. Nil is none of it.
+func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
+	if kind == patterns.JudgedEvent || kind == patterns.LateEvent {
+		return nil, nil
+	}
+	v, err := decodeOwn(text)
+	if err != nil {
+		return nil, err
+	}
+	obj, _ := v.(map[string]any)
+	word := func(name string) string { s, _ := obj[name].(string); return s }
+	switch kind {
+	case patterns.StartEvent:
+		b := StartBody{RunID: word("run_id"), Pattern: word("pattern"), Kind: word("pattern_kind"), Principal: word("principal"), Config: word("config")}
+		b.Arguments, _ = obj["arguments"].(map[string]any)
+		client, _ := obj["client"].(map[string]any)
+		b.Client, _ = client["name"].(string)
+		b.ClientVersion, _ = client["version"].(string)
+		b.Era, _ = client["era"].(string)
+		return b, nil
+	case patterns.IntentEvent:
+		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}
+		if input, ok := obj["input"]; ok {
+			b.Input = ijson.Canonical(input)
+		}
+		b.Grant, b.Share = word("grant"), word("share")
+		if asked, ok := obj["object"].(map[string]any); ok {
+			until, _ := asked["expires"].(string)
+			b.Until, _ = time.Parse(time.RFC3339, until)
+		}
+		return b, nil
+	case patterns.OutcomeEvent:
+		return decodeOutcome(obj), nil
+	case patterns.NoteEvent:
+		return NoteBody{What: word("what")}, nil
+	case patterns.EndEvent:
+		b := EndBody{Status: word("status"), StopReason: word("stop_reason"), Phase: word("phase")}
+		if envelope, ok := obj["envelope"]; ok {
+			b.Envelope = ijson.Canonical(envelope)
+		}
+		return b, nil
+	}
+	return nil, nil
+}
+
+func decodeOutcome(obj map[string]any) OutcomeBody {
+	word := func(v any) string { s, _ := v.(string); return s }
+	b := OutcomeBody{State: patterns.State(word(obj["state"])), Reason: word(obj["reason"]), Output: obj["output"]}
+	b.Again, _ = obj["again"].(bool)
+	if after, ok := obj["after_seconds"].(float64); ok {
+		b.After = time.Duration(after * float64(time.Second))
+	}
+	if b.Output != nil {
+		b.Bytes = len(ijson.Canonical(b.Output))
+		if cut, ok := b.Output.(map[string]any); ok && cut["truncated"] == true && len(cut) == 3 {
+			if n, ok := cut["bytes"].(float64); ok {
+				b.Bytes = int(n)
+			}
+		}
+	}
+	if usage, ok := obj["usage"].(map[string]any); ok {
+		count := func(name string) int { n, _ := usage[name].(float64); return int(n) }
+		b.Usage = patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens")}
+	}
+	return b
+}

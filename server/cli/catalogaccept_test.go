@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// acceptStates are the states that catalog accept --json tells, by tool, and how it ended.
+func acceptStates(t *testing.T, s *ownScene, secrets []string, args ...string) (map[string]string, int, string) {
+	t.Helper()
+	code, out, errs := s.command(t, secrets, append([]string{"catalog", "accept", "--json"}, args...)...)
+	var rows []acceptedRow
+	if out != "" {
+		if err := json.Unmarshal([]byte(out), &rows); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	states := map[string]string{}
+	for _, r := range rows {
+		states[r.Tool] = r.State
+	}
+	return states, code, errs
+}
+
+// What a server declares is new, the same, changed or missing against the lock, and only what was accepted is ready.
+func TestCatalogAccept(t *testing.T) {
+	s := newOwnScene(t, "", "")
+	steps := []struct {
+		name, tools string
+		args        []string
+		want        map[string]string
+		code        int
+		listed      map[string]string // what catalog list says then
+	}{
+		{"not asked", sceneList, nil, map[string]string{"crm/look": "new", "crm/drift": "new"}, exitUsage, map[string]string{"look": "held", "drift": "held"}},
+		{"one", sceneList, []string{"crm/look", "--yes"}, map[string]string{"crm/look": "new"}, exitDone, map[string]string{"look": "ready", "drift": "held"}},
+		{"all", sceneList, []string{"--yes"}, map[string]string{"crm/look": "same", "crm/drift": "new"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"again", sceneList, nil, map[string]string{"crm/look": "same", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"changed", strings.Replace(sceneList, "Looks.", "Looks, and mails it.", 1), []string{"crm", "--yes"}, map[string]string{"crm/look": "changed", "crm/drift": "same"}, exitDone, map[string]string{"look": "ready", "drift": "ready"}},
+		{"missing", `[{"name":"drift","description":"Drifts.","inputSchema":{"type":"object","additionalProperties":true}}]`, []string{"--yes"}, map[string]string{"crm/look": "missing", "crm/drift": "same"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
+		{"unreachable", "no list", []string{"--yes"}, map[string]string{"crm/look": "unreachable", "crm/drift": "unreachable"}, exitFault, map[string]string{"look": "ready", "drift": "ready"}},
+	}
+	for _, step := range steps {
+		s.declare(t, step.tools)
+		got, code, errs := acceptStates(t, s, nil, step.args...)
+		if diff := cmp.Diff(step.want, got); diff != "" || code != step.code {
+			t.Errorf("%s: ends with %d, want %d; %s; states (-want +got):\n%s", step.name, code, step.code, errs, diff)
+		}
+		var rows []catalogRow
+		if err := json.Unmarshal([]byte(s.must(t, "catalog", "list", "--json")), &rows); err != nil {
+			t.Fatal(err)
+		}
+		listed := map[string]string{}
+		for _, r := range rows {
+			listed[r.Name] = r.State
+		}
+		if diff := cmp.Diff(step.listed, listed); diff != "" {
+			t.Errorf("%s: catalog list (-want +got):\n%s", step.name, diff)
+		}
+	}
+}
+
+// The difference is shown as words and values, and what a server wrote moves no cursor.
+func TestCatalogAcceptShowsTheDifference(t *testing.T) {
+	s := newOwnScene(t, "", "")
+	s.must(t, "catalog", "accept", "--yes")
+	s.declare(t, strings.Replace(sceneList, "Looks.", `Looks.\u001b[2J\u202eEvil`, 1))
+	code, out, errs := s.command(t, nil, "catalog", "accept", "--yes")
+	if code != exitDone || !strings.Contains(out, "crm/look changed\n  - /description \"Looks.\"\n  + /description ") || !strings.Contains(out, "crm/drift same\n") {
+		t.Errorf("catalog accept ends with %d: %s%s", code, out, errs)
+	}
+	if strings.ContainsAny(out+errs, "\x1b\u202e") {
+		t.Errorf("what the server wrote reaches the terminal: %q", out)
+	}
+	for name, args := range map[string][]string{
+		"no such server": {"catalog", "accept", "erp"}, "a tool that the file does not name": {"catalog", "accept", "crm/note"},
+	} {
+		if code, _, errs := s.command(t, nil, args...); code != exitUsage || !strings.Contains(errs, "patterngate catalog list") {
+			t.Errorf("%s ends with %d: %s", name, code, errs)
+		}
+	}
+}
+
+// With an approver key an acceptance counts by its signature alone: an older one is shown as unsigned, one that was written
+// by hand or tampered with is held.
+func TestCatalogAcceptIsSigned(t *testing.T) {
+	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}}\n")
+	s.must(t, "catalog", "accept", "--yes")
+	id := s.enrol(t)
+	if got := s.serve(t).call("see", `{}`); got.StopReason != "tool_unavailable:look" {
+		t.Errorf("a call of a tool whose acceptance nobody signed: %+v", got)
+	}
+	before := readFile(t, s.lock)
+	want := map[string]string{"crm/look": "unsigned", "crm/drift": "unsigned"}
+	got, code, errs := acceptStates(t, s, nil, "--yes")
+	if diff := cmp.Diff(want, got); diff != "" || code == exitDone || readFile(t, s.lock) != before {
+		t.Errorf("without a passphrase it ends with %d: %s; the lock was written: %t; states (-want +got):\n%s", code, errs, readFile(t, s.lock) != before, diff)
+	}
+	got, code, errs = acceptStates(t, s, []string{goodPassphrase}, "--yes")
+	if diff := cmp.Diff(want, got); diff != "" || code != exitDone || !strings.Contains(errs, signedBy+" "+id) {
+		t.Fatalf("signed it ends with %d: %s; states (-want +got):\n%s", code, errs, diff)
+	}
+	if got, _, _ = acceptStates(t, s, nil); got["crm/look"] != "same" {
+		t.Errorf("what was signed is %v", got)
+	}
+	if got := s.serve(t).call("see", `{"q":"x"}`); got.Status != "ok" {
+		t.Errorf("a call of a tool whose acceptance was signed: %+v", got)
+	}
+	signed := readFile(t, s.lock)
+	calls := len(s.called(t))
+	var lock map[string]any
+	if err := json.Unmarshal([]byte(signed), &lock); err != nil {
+		t.Fatal(err)
+	}
+	at(lock, "tools", "crm/look", "accepted").(map[string]any)["signature"] = at(lock, "tools", "crm/drift", "accepted", "signature")
+	text, err := json.Marshal(lock)
+	if err == nil {
+		err = os.WriteFile(s.lock, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.serve(t).call("see", `{}`); got.StopReason != "tool_unavailable:look" || len(s.called(t)) != calls {
+		t.Errorf("a call of a tool with another's signature: %+v, %d calls", got, len(s.called(t))-calls)
+	}
+}
+
+// A tool that only reads is tried with one call through the gate; what writes is not.
+func TestCatalogTest(t *testing.T) {
+	s := newOwnScene(t, "        note: {effect: write}\n", "")
+	s.must(t, "catalog", "accept", "--yes")
+	if out := s.must(t, "catalog", "test", "look", "--args", `{"q":"x"}`); !strings.Contains(out, `"q"`) {
+		t.Errorf("catalog test shows %s", out)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"a write":        {[]string{"note"}, exitRefused, "effect write"},
+		"no such tool":   {[]string{"lok"}, exitUsage, "no tool"},
+		"bad arguments":  {[]string{"look", "--args", `{"q":1}`}, 0, "q"},
+		"no arguments":   {[]string{"look", "--args", "{"}, exitUsage, ""},
+		"no tool at all": {nil, exitUsage, "patterngate catalog list"},
+	} {
+		code, out, errs := s.command(t, nil, append([]string{"catalog", "test"}, tt.args...)...)
+		if code == exitDone || tt.code != 0 && code != tt.code || !strings.Contains(out+errs, tt.want) {
+			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
+		}
+	}
+	if diff := cmp.Diff([]string{"look"}, s.called(t)); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

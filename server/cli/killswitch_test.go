@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// switchesOn are the switches as status tells them.
+func switchesOn(t *testing.T, s *ownScene) (rows []switchRow) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s.must(t, "kill-switch", "status", "--json")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// A switch that one process turns stops the next call in another, also in one that starts later, until it is turned off.
+func TestKillSwitch(t *testing.T) {
+	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}, slip: {kind: call, tool: drift}}\n")
+	s.must(t, "catalog", "accept", "--yes")
+	running := s.serve(t)
+	n := 0 // equal calls would be joined
+	calls := func(when string, c *servedScene, want map[string]string) {
+		t.Helper()
+		for tool, reason := range want {
+			before := len(s.called(t))
+			n++
+			got := c.call(tool, fmt.Sprintf(`{"q":"%d"}`, n))
+			if sent := len(s.called(t)) - before; got.StopReason != reason || (sent == 1) != (reason == "success") {
+				t.Errorf("%s: %s stops with %s, want %s; %d calls were sent\n%s", when, tool, got.StopReason, reason, sent, c.log)
+			}
+		}
+	}
+	all, none := map[string]string{"see": "kill_switch", "slip": "kill_switch"}, map[string]string{"see": "success", "slip": "success"}
+	calls("at first", running, none)
+	for _, scope := range []struct {
+		args []string
+		want map[string]string
+		row  switchRow
+	}{
+		{[]string{"--tool", "look"}, map[string]string{"see": "kill_switch", "slip": "success"}, switchRow{Tool: "look", Reason: "spilt"}},
+		{[]string{"--pattern", "slip"}, map[string]string{"see": "success", "slip": "kill_switch"}, switchRow{Pattern: "slip", Reason: "spilt"}},
+		{nil, all, switchRow{Reason: "spilt"}},
+	} {
+		name := strings.Join(scope.args, " ")
+		s.must(t, append([]string{"kill-switch", "on", "--reason", "spilt"}, scope.args...)...)
+		calls("on "+name, running, scope.want)
+		calls("in a later process, on "+name, s.serve(t), scope.want)
+		rows := switchesOn(t, s)
+		if len(rows) != 1 || rows[0].By == "" || rows[0].At == "" {
+			t.Fatalf("status on %s: %+v", name, rows)
+		}
+		if got := (switchRow{Tool: rows[0].Tool, Pattern: rows[0].Pattern, Reason: rows[0].Reason}); got != scope.row {
+			t.Errorf("status on %s: %+v, want %+v", name, got, scope.row)
+		}
+		s.must(t, append([]string{"kill-switch", "off"}, scope.args...)...)
+		calls("off "+name, running, none)
+	}
+	s.must(t, "kill-switch", "on", "--tool", "look")
+	if code, out, errs := s.command(t, nil, "call", "see"); code != 8 || !strings.Contains(out+errs, "kill_switch") {
+		t.Errorf("call ends with %d, want 8: %s%s", code, out, errs)
+	}
+	if out := s.must(t, "kill-switch", "status"); !strings.HasPrefix(out, "on: tool \"look\", since ") {
+		t.Errorf("status says %q", out)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"another":      {[]string{"off", "--tool", "drift"}, exitRefused, "no such switch is on"},
+		"everything":   {[]string{"off"}, exitRefused, "no such switch is on"},
+		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, exitUsage, "one of --tool and --pattern"},
+		"off a reason": {[]string{"off", "--reason", "x"}, exitUsage, "--reason"},
+	} {
+		if code, out, errs := s.command(t, nil, append([]string{"kill-switch"}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
+			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
+		}
+	}
+	s.must(t, "kill-switch", "off", "--tool", "look")
+	if out := s.must(t, "kill-switch", "status"); out != "off: calls are made\n" {
+		t.Errorf("status says %q", out)
+	}
+}
+
+// Anybody may stop; where an approver key is enrolled, only its signature lets calls be made again.
+func TestKillSwitchOffIsSigned(t *testing.T) {
+	s := newOwnScene(t, "", "")
+	id := s.enrol(t)
+	s.must(t, "kill-switch", "on")
+	for name, typed := range map[string][]string{"nobody": nil, "a wrong passphrase": {"correct horse batterz"}} {
+		if code, _, errs := s.command(t, typed, "kill-switch", "off"); code != exitRefused || len(switchesOn(t, s)) != 1 {
+			t.Errorf("with %s it ends with %d: %s", name, code, errs)
+		}
+	}
+	if code, _, errs := s.command(t, []string{goodPassphrase}, "kill-switch", "off"); code != exitDone || !strings.Contains(errs, "To let calls be made again of everything: "+signedBy+" "+id) || len(switchesOn(t, s)) != 0 {
+		t.Errorf("signed it ends with %d: %s", code, errs)
+	}
+}

@@ -1,0 +1,166 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const (
+	seeing = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}}\n"
+	more   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}, slip: {kind: call, tool: drift}}\n"
+	longer = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 20}}}\n"
+	less   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 10}}}\n"
+)
+
+func (c *servedScene) hangup() {
+	c.t.Helper()
+	if err := c.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// A changed file is announced and not loaded; patterngate reload puts it in force and tells clients; a bad one keeps the old.
+func TestReload(t *testing.T) {
+	s := newOwnScene(t, "", seeing)
+	s.must(t, "catalog", "accept", "--yes")
+	if code, _, errs := s.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "no program serves") {
+		t.Errorf("where nobody serves it ends with %d: %s", code, errs)
+	}
+	c := s.serve(t)
+	has := func(want bool) {
+		t.Helper()
+		if got := strings.Contains(c.tools(), " slip "); got != want {
+			t.Errorf("slip is listed: %t, want %t", got, want)
+		}
+	}
+	has(false)
+	s.write(t, "", more)
+	c.log.has(t, "config changed on disk, not loaded")
+	has(false)
+	out := s.must(t, "reload")
+	c.told.has(t, "notifications/tools/list_changed")
+	has(true)
+	said := regexp.MustCompile(`^reloaded: (sha256:[0-9a-f]{64}) to (sha256:[0-9a-f]{64})\n  looser: patterns.slip: pattern added\n$`).FindStringSubmatch(out)
+	if said == nil || said[1] == said[2] {
+		t.Fatalf("reload says %q", out)
+	}
+	if line := c.log.has(t, `"msg":"reload"`); !strings.Contains(line, said[1]) || !strings.Contains(line, said[2]) || !strings.Contains(line, "patterns.slip: pattern added") {
+		t.Errorf("the log says %s", line)
+	}
+	if err := os.WriteFile(s.config, []byte("version: 1\npatterns: {see: 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := s.command(t, nil, "reload"); code != exitUsage || !strings.Contains(errs, s.config+":2:") {
+		t.Errorf("with a bad file it ends with %d: %s", code, errs)
+	}
+	c.hangup()
+	c.log.has(t, "reload refused, the configuration stays as it was")
+	has(true)
+	if got := c.call("slip", "{}"); got.Status != "ok" {
+		t.Errorf("after a bad file: %+v", got)
+	}
+	s.write(t, "", seeing+"log: {level: debug}\nhttp: {body_bytes: 100000}\n")
+	if out := s.must(t, "reload"); !strings.Contains(out, said[2]+" to "+said[1]+"\n  waits for a restart: http\n  waits for a restart: log\n") {
+		t.Errorf("reload says %q", out)
+	}
+	has(false)
+}
+
+// A run that goes on keeps the configuration that it was begun under, and its hash.
+func TestReloadLeavesRunsAlone(t *testing.T) {
+	came, answer := make(chan struct{}), make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		came <- struct{}{}
+		<-answer
+		fmt.Fprint(w, "{}")
+	}))
+	defer service.Close()
+	asking := "  allow_networks: [127.0.0.0/8]\n  http:\n    ask: {description: Asks., effect: read, request: {method: GET, url: '" + service.URL + "'}}\n"
+	s := newOwnScene(t, asking, "patterns: {ask_it: {kind: call, tool: ask}, see: {kind: call, tool: look}}\n")
+	c := s.serve(t)
+	call := c.send("tools/call", `{"name":"ask_it","arguments":{}}`)
+	<-came
+	s.write(t, "", seeing)
+	out := s.must(t, "reload")
+	close(answer)
+	got := c.shown(call)
+	if got.Status != "ok" {
+		t.Errorf("the run that went on: %+v", got)
+	}
+	said := regexp.MustCompile(`^reloaded: (sha256:[0-9a-f]{64}) to (sha256:[0-9a-f]{64})\n$`).FindStringSubmatch(out)
+	if said == nil {
+		t.Fatalf("reload says %q", out)
+	}
+	if record := s.must(t, "runs", "export", got.RunID); !strings.Contains(record, said[1]) || strings.Contains(record, said[2]) {
+		t.Errorf("the run was begun under %s: %s", said[1], record)
+	}
+	if strings.Contains(c.tools(), " ask_it ") {
+		t.Error("the pattern is still listed")
+	}
+}
+
+// With an approver key what permits more is taken signed alone, by a signal never; what permits less needs nobody.
+func TestReloadIsSigned(t *testing.T) {
+	s := newOwnScene(t, "", seeing)
+	s.must(t, "catalog", "accept", "--yes")
+	id := s.enrol(t)
+	c := s.serve(t)
+	s.write(t, "", longer)
+	if code, _, errs := s.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "signature of an approver key") {
+		t.Errorf("unsigned it ends with %d: %s", code, errs)
+	}
+	c.hangup()
+	c.log.has(t, "run patterngate reload at a terminal and sign")
+	if text := c.log.String(); strings.Contains(text, `"msg":"reload"`) {
+		t.Errorf("it was loaded: %s", text)
+	}
+	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
+	if code != exitDone || !strings.Contains(errs, signedBy+" "+id) || !strings.Contains(out, "  looser: patterns.see.budget.max_seconds: raised from 15 to 20\n") {
+		t.Errorf("signed it ends with %d: %s%s", code, out, errs)
+	}
+	s.write(t, "", less)
+	c.hangup()
+	c.log.until(t, func(line string) bool {
+		return strings.Contains(line, `"msg":"reload"`) && strings.Contains(line, `"loosens":""`)
+	}, "a reload that loosens nothing")
+}
+
+// Two files that were changed are announced once each.
+func TestAnnounceOnce(t *testing.T) {
+	s := newOwnScene(t, "", "")
+	s.must(t, "catalog", "accept", "--yes")
+	loaded, _, err := LoadConfig(ConfigSources{Path: s.config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	r := &reloader{log: slog.New(slog.NewTextHandler(&log, nil)), loaded: loaded, seen: loaded.files()}
+	for range 3 {
+		r.announce()
+	}
+	if log.Len() > 0 {
+		t.Errorf("nothing was changed: %s", log.String())
+	}
+	s.write(t, "", seeing)
+	if err := os.Remove(s.lock); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		r.announce()
+	}
+	for _, path := range []string{s.config, s.lock} {
+		if n := strings.Count(log.String(), path); n != 1 {
+			t.Errorf("%s is announced %d times, want once:\n%s", path, n, log.String())
+		}
+	}
+}
