@@ -128,9 +128,6 @@ func (e *Engine) start(ctx context.Context, job patterns.Job) (patterns.Ended, e
 	ended, err := e.attend(ctx, l, job.Wait)
 	if refused := r.record.file.entered(); refused != nil {
 		<-l.done
-		if errors.Is(refused, errUnspent) { // its first call, recorded together with its beginning, must not be made: it knows why when it begins anew
-			return e.Start(ctx, job)
-		}
 		if joined, err = notBegun(refused); err != nil {
 			return patterns.Ended{}, err
 		}
