@@ -25,14 +25,6 @@ var builtinKinds = map[string]gateway.Kind{
 // demoTools are all tools that a pattern over the demo may name.
 var demoTools = slices.Concat(demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools)
 
-// builtinTools are the tools that a kind was declared with; those of planning stand in its configuration.
-var builtinTools = map[gateway.Kind][]string{
-	gateway.TaskDecomposition: demo.DecompositionTools,
-	gateway.Orchestrator:      demo.OrchestratorWorkers,
-	gateway.Routing:           demo.Specialists,
-	gateway.Supervisor:        demo.RefundTools,
-}
-
 // builtinCompletions are the values that a person is offered while they fill in a kind's prompt: those of the demo.
 var builtinCompletions = map[gateway.Kind]map[string][]string{
 	gateway.TaskDecomposition: {"goal": {demo.DecompositionGoal}},

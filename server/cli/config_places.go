@@ -109,10 +109,9 @@ func (n *yamlNode) character(in yamlSource, offset int) place {
 	}
 	s := scalarSource{in: in, raw: in.from(n.at), at: in.offsetOf(n.at)}
 	s.begin()
-	at := s.i
 	for done := 0; done < len(n.text); {
 		r, size := utf8.DecodeRuneInString(n.text[done:])
-		at = s.take(r)
+		at := s.take(r)
 		if done += size; done > offset {
 			return in.at(s.at + at)
 		}

@@ -58,7 +58,7 @@ func replaceAndUndo(t testing.TB, f setupFormat, before []byte) bool {
 	if err != nil {
 		return false // written in a way that is not taken apart; nothing is written
 	}
-	if c, err = c.apply(file, time.Now()); err != nil {
+	if _, err := c.apply(file, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	now, err := readSetupFile(path)
