@@ -112,19 +112,9 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 		if next.State == Canceled { // it was not made: what is known is of the one before
 			return out.endedBy(next.Reason), n
 		}
-		next = stillInDoubt(p, out, next)
 		next.Key, next.Once, next.Order = first.Key, first.Once, first.Order
 		out = next
 	}
-}
-
-// stillInDoubt is the outcome of a further attempt where the one before may have acted: that this one did nothing does not say
-// that neither did.
-func stillInDoubt(p gateway.Permit, before, out Outcome) Outcome {
-	if leavesDoubt(p, before) && out.State == Failed && out.Reason != ReasonBadResult {
-		out.State, out.Reason, out.Output, out.Bytes = Unknown, before.Reason, nil, 0
-	}
-	return out
 }
 
 // inTime reports whether an attempt after that pause begins before the effect's deadline.

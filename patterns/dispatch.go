@@ -277,7 +277,6 @@ func (e ending) sameAct(out Outcome) Outcome {
 		return out
 	}
 	first := e.calls[0].out
-	out = stillInDoubt(e.try.permit, e.calls[len(e.calls)-1].out, out)
 	out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
 	return out
 }

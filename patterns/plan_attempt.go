@@ -162,7 +162,6 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 	case p.Effect() == catalog.Read, out.State == Canceled:
 		return out
 	case first.Key != "":
-		out = stillInDoubt(p, first, out)
 		out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
 	}
 	x.first[i] = out
