@@ -48,7 +48,7 @@ func membersOf(object json.RawMessage) []member {
 	}
 	members := make([]member, 0, 8)
 	for at = afterBlanks(object, at+1); at < len(object) && object[at] == '"'; at = afterBlanks(object, at+1) {
-		end := afterText(object, at)
+		end := ijson.AfterString(object, at)
 		name := textOf(object[at:end])
 		if at = afterBlanks(object, end); at == len(object) || object[at] != ':' {
 			return members
@@ -80,26 +80,13 @@ func afterBlanks(text []byte, at int) int {
 	return at
 }
 
-// afterText is where the string ends that begins at a place.
-func afterText(text []byte, at int) int {
-	for at++; at < len(text); at++ {
-		switch text[at] {
-		case '\\':
-			at++
-		case '"':
-			return at + 1
-		}
-	}
-	return len(text)
-}
-
 // afterValue is where the value ends that begins at a place.
 func afterValue(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
 		switch text[at] {
 		case '"':
-			if at = afterText(text, at); depth == 0 {
+			if at = ijson.AfterString(text, at); depth == 0 {
 				return at
 			}
 			continue

@@ -15,7 +15,7 @@ func Rounded(text []byte) []byte {
 	for at := 0; at < len(text); {
 		switch c := text[at]; {
 		case c == '"':
-			at = afterString(text, at)
+			at = AfterString(text, at)
 		case c == '-' || '0' <= c && c <= '9':
 			end := afterNumber(text, at)
 			if f, beyond := beyondIntegers(text[at:end]); beyond {
@@ -34,8 +34,9 @@ func Rounded(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// afterString is where the string ends that begins at a place.
-func afterString(text []byte, at int) int {
+// AfterString is where the string ends that begins at a place of a JSON text: the index after its closing quote, or the text's
+// end where there is none.
+func AfterString(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
 		case '\\':
