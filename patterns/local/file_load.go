@@ -192,6 +192,7 @@ func ledgerOf(h *history) []gateway.Entry {
 			continue
 		}
 		e := gateway.Entry{Key: key, Tool: m.intent.Name, Effect: catalog.Effect(m.intent.Effect), Order: m.outcome.Order, Observation: m.outcome.Output}
+		e.Duplicate = m.outcome.Duplicate
 		if args, err := ijson.Decode(m.intent.Input); err == nil {
 			e.Args, _ = args.(map[string]any)
 			e.Hash = ijson.ArgsHash(e.Args)

@@ -84,6 +84,7 @@ func TestKilledWhileItPays(t *testing.T) {
 					ids = append(ids, paysOnce(t, next, kind, service, run)...)
 				}
 				keptWhole(t, s, ids)
+				toldOnce(t, s, ids)
 			})
 		}
 	}
@@ -108,6 +109,20 @@ func paysOnce(t *testing.T, c *servedScene, kind gateway.Kind, service *till, fi
 		t.Errorf("asked %d times, paid %d times", len(service.keys()), service.times("A1"))
 	}
 	return []string{again.RunID, other.RunID}
+}
+
+// toldOnce holds that a payment stands once in the receipt of the run that made it, and as made before in that of another.
+func toldOnce(t *testing.T, s *ownScene, ids []string) {
+	t.Helper()
+	for i, want := range []string{"pay (writes): done", "pay (writes): was done before; nothing was sent again"}[:min(2, len(ids))] {
+		receipt, shown := s.must(t, "runs", "show", ids[i], "--receipt"), s.must(t, "runs", "show", ids[i])
+		if strings.Count(receipt, ". pay (writes): ") != 1 || !strings.Contains(receipt, want) {
+			t.Errorf("receipt %d, want one %q:\n%s", i, want, receipt)
+		}
+		if shown = strings.Join(strings.Fields(shown), " "); i == 1 && !strings.Contains(shown, want) {
+			t.Errorf("timeline %d, want %q:\n%s", i, want, shown)
+		}
+	}
 }
 
 // keptWhole holds that the records of runs are whole, in the file, its backup and their exports, and hold no secret.
