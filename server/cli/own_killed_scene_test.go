@@ -28,13 +28,14 @@ type till struct {
 	asked   []string   // the key of each request to pay
 	paid    []tillPaid // each payment that was made
 	looked  int
-	reached chan string // gets the key of each request that is held
+	reached chan string   // gets the key of each request that is held
+	goes    chan struct{} // closed: what is held is answered
 }
 
 // turn is what becomes of a request.
 type turn struct {
 	pays bool // it is paid before anything else happens
-	code int  // of the reply; 0: it is held until who asked is gone
+	code int  // of the reply; 0: it is held until it is let go, or who asked is gone
 }
 
 type tillPaid struct {
@@ -48,7 +49,7 @@ const tillToken = "tills-own-secret-token"
 
 func newTill(t *testing.T, turns ...turn) *till {
 	t.Helper()
-	s := &till{t: t, turns: turns, reached: make(chan string, 64)}
+	s := &till{t: t, turns: turns, reached: make(chan string, 64), goes: make(chan struct{})}
 	web := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(web.Close)
 	s.url = web.URL
@@ -112,8 +113,12 @@ func (s *till) find(w http.ResponseWriter, r *http.Request, key string) {
 func (s *till) answer(w http.ResponseWriter, r *http.Request, do turn, key string) {
 	if do.code == 0 {
 		s.reached <- key
-		<-r.Context().Done()
-		return
+		select {
+		case <-s.goes:
+			do.code = http.StatusOK
+		case <-r.Context().Done():
+			return
+		}
 	}
 	s.mu.Lock()
 	p, paid := s.payment(key)
