@@ -85,6 +85,9 @@ func TestKilledWhileItPays(t *testing.T) {
 				}
 				keptWhole(t, s, ids)
 				toldOnce(t, s, ids)
+				if strings.Contains(first.log.String()+next.log.String()+next.told.String(), tillToken) {
+					t.Error("a log or an answer holds the service's secret")
+				}
 			})
 		}
 	}

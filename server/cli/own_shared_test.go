@@ -66,6 +66,17 @@ func TestProcessesShareABusinessKey(t *testing.T) {
 	}
 	keptWhole(t, s, ids)
 
+	s.must(t, "kill-switch", "on", "--tool", "pay")
+	stopped := two.pays(gateway.Call, "stopped", "C1", 100)
+	if stopped.StopReason != "kill_switch" || service.times("C1") != 0 || len(stopped.payments()) != 0 {
+		t.Errorf("switched off: %+v", stopped)
+	}
+	s.must(t, "kill-switch", "off", "--tool", "pay")
+	keptWhole(t, s, []string{stopped.RunID})
+	if receipt := s.must(t, "runs", "show", stopped.RunID, "--receipt"); !strings.Contains(receipt, "Called       nothing") || !strings.Contains(receipt, "kill_switch in phase call") {
+		t.Errorf("the receipt of what was switched off:\n%s", receipt)
+	}
+
 	type asked struct {
 		of *servedScene
 		id int
