@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -131,7 +132,7 @@ func toldOnce(t *testing.T, s *ownScene, ids []string) {
 // keptWhole holds that the records of runs are whole, in the file, its backup and their exports, and hold no secret.
 func keptWhole(t *testing.T, s *ownScene, ids []string) {
 	t.Helper()
-	backup := s.state + ".copy"
+	backup := filepath.Join(t.TempDir(), "copy.db")
 	s.must(t, "state", "backup", backup)
 	s.must(t, "runs", "verify", "--all")
 	code, out, errs := s.command(t, nil, "--state", backup, "runs", "verify", "--all")
