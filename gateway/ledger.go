@@ -41,8 +41,11 @@ func (e Entry) OK() bool {
 	return !failed
 }
 
-// Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not.
-func (e Entry) Counts() bool { return e.OK() || e.Status != Finished && e.Status != Failed }
+// Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not. What was
+// done before, by another call, was counted there.
+func (e Entry) Counts() bool {
+	return !e.Duplicate && (e.OK() || e.Status != Finished && e.Status != Failed)
+}
 
 // Reserve has the policy see a permitted call as one that may happen, until it is noted or released: calls that are made at
 // once are judged by one another.

@@ -349,6 +349,16 @@ func (e ending) failed(attempts int, reason string) ending {
 	return e
 }
 
+// mayHaveActed reports whether nobody knows what became of the newest attempt that was made.
+func (e ending) mayHaveActed() bool {
+	for _, c := range slices.Backward(e.calls) {
+		if c.out.State != Canceled {
+			return mayHaveActed(c.permit, c.out)
+		}
+	}
+	return false
+}
+
 // with ends a task by an outcome that is no time-out.
 func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 	switch {
@@ -360,7 +370,7 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 		e.row.Status, e.row.Observation = "done", shown(out.Output, out.Bytes)
 		return e.failed(n, "")
 	case cutReason(out) != "":
-		e.cut = cutReason(out)
+		e.cut, e.row.InDoubt = cutReason(out), e.mayHaveActed()
 		if out.State == Canceled {
 			n--
 		}

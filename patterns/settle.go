@@ -68,9 +68,9 @@ func (l *log) found(c made, e Effect, since time.Time) (known, out Outcome) {
 	return out, out
 }
 
-// isLate reports whether the run's time was over during a call that may have acted, and that can be looked up.
+// isLate reports whether the run's time was over, or a kill switch set, while a call may have acted that can be looked up.
 func isLate(p gateway.Permit, out Outcome) bool {
-	return mayHaveActed(p, out) && out.Reason == ReasonDeadline && p.Reconciles()
+	return mayHaveActed(p, out) && (out.Reason == ReasonDeadline || out.Reason == ReasonKillSwitch) && p.Reconciles()
 }
 
 // settle finds out what became of a call in doubt, or makes it again. Its outcome is known under the first try's key.
@@ -93,7 +93,7 @@ func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 		case found.happened:
 			out = d.outcome(found.out)
 		default:
-			out = d.outcome(Outcome{State: Failed, Reason: ReasonDeadline, Began: c.out.Began, At: c.out.At})
+			out = d.outcome(Outcome{State: Failed, Reason: c.out.Reason, Began: c.out.Began, At: c.out.At})
 		}
 		d.rest(since, d.run.Now())
 	})

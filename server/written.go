@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"patterngate/catalog"
@@ -72,8 +73,8 @@ func (a account) notDone() string {
 			}
 		}
 	case gateway.Orchestrator:
-		for _, row := range a.History {
-			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt {
+		for i, row := range a.History {
+			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt && !a.acted(fmt.Sprintf("task#%d/", i+1)) {
 				list = append(list, shownName(task.Worker)+" for task "+label(task.TaskID))
 			}
 		}
@@ -84,6 +85,13 @@ func (a account) notDone() string {
 		return ""
 	}
 	return "Not done: " + inWords(list) + "."
+}
+
+// acted reports whether a call of a branch changed something, or may have, though the branch came to no good end.
+func (a account) acted(branch string) bool {
+	return slices.ContainsFunc(a.Ledger, func(e gateway.Entry) bool {
+		return strings.HasPrefix(e.Key, branch) && e.Effect != catalog.Read && e.Status != gateway.Failed
+	})
 }
 
 // tried reports whether the step at which a run stopped, the first that is not in its history, was called: what

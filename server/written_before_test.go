@@ -19,3 +19,16 @@ func TestSummaryTellsOfDuplicates(t *testing.T) {
 		}
 	}
 }
+
+// A task that was cut when its call had acted, or may have, is not told as not done.
+func TestCutTasksAreNotToldAsNotDone(t *testing.T) {
+	cut := patterns.TaskRow{TaskID: "a", Worker: "pay_back", Status: "failed", StopReason: patterns.ReasonKillSwitch}
+	for status, want := range map[gateway.EffectStatus]bool{gateway.Finished: false, gateway.InDoubt: false, gateway.Failed: true} {
+		a := account{call: call{Spec: patterns.Spec{Kind: gateway.Orchestrator, Catalog: single(orders(t), "refund", "pay_back").Spec.Catalog}}, Result: patterns.Result{
+			StopReason: patterns.ReasonKillSwitch, History: []any{cut},
+			Ledger: []gateway.Entry{{Key: "task#1/pay_back#1", Tool: "pay_back", Effect: catalog.Write, Status: status}}}}
+		if got := a.notDone(); strings.Contains(got, "pay_back") != want {
+			t.Errorf("%s: %q", status, got)
+		}
+	}
+}

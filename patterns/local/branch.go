@@ -47,6 +47,7 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 		return b.again(m, key, e)
 	}
 	b.judged(e.Judged, b.keys)
+	b.awaitFirst(e)
 	now := b.engine.now()
 	if reason := b.refusal(key, e, now); reason != "" {
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: reason, Key: key}, now)
@@ -62,6 +63,10 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	}
 	done, isDone := b.duplicated(key, e)
 	if !b.takesHere(key, e, isDone) { // another call of this process was quicker
+		b.awaitFirst(e)
+		done, isDone = b.duplicated(key, e)
+	}
+	if !b.takesHere(key, e, isDone) {
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
 	}
 	b.order++

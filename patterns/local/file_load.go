@@ -184,14 +184,17 @@ func decodeEvents(stored []patterns.Event) ([]Event, error) {
 	return events, nil
 }
 
-// ledgerOf are the calls of a record, for runs whose code does not fit it any more.
+// ledgerOf are the calls of a record, for runs whose code does not fit it any more. The attempts at one act are one call, under
+// the first one's name.
 func ledgerOf(h *history) []gateway.Entry {
 	var list []gateway.Entry
+	act := map[string]string{} // by key
 	for key, m := range h.past {
 		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
 			continue
 		}
 		e := gateway.Entry{Key: key, Tool: m.intent.Name, Effect: catalog.Effect(m.intent.Effect), Order: m.outcome.Order, Observation: m.outcome.Output}
+		e.Duplicate = m.outcome.Duplicate
 		if args, err := ijson.Decode(m.intent.Input); err == nil {
 			e.Args, _ = args.(map[string]any)
 			e.Hash = ijson.ArgsHash(e.Args)
@@ -204,8 +207,20 @@ func ledgerOf(h *history) []gateway.Entry {
 		default:
 			e.Status = gateway.InDoubt
 		}
+		if e.Effect != catalog.Read && !e.Duplicate && m.intent.Once != "" {
+			act[key] = e.Tool + " " + m.intent.Once
+		}
 		list = append(list, e)
 	}
 	sortLedger(list)
-	return list
+	var acts []gateway.Entry
+	for _, e := range list {
+		first := slices.IndexFunc(acts, func(o gateway.Entry) bool { return act[e.Key] != "" && act[o.Key] == act[e.Key] })
+		if first < 0 {
+			acts = append(acts, e)
+			continue
+		}
+		acts[first].Status, acts[first].Observation = e.Status, e.Observation
+	}
+	return acts
 }

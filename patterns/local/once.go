@@ -23,6 +23,7 @@ type firstAct struct {
 	act    string // key of the first attempt in its run
 	effect string // key of the attempt that took it
 	body   []byte // its outcome as the record has it; nil: in flight, or in doubt
+	of     *run   // in memory: whose act it is
 }
 
 // standing is how a business key stands for a call.
@@ -42,6 +43,7 @@ type business struct {
 	run        int64
 	key, act   string // of the effect, and of the first attempt at the same act
 	settled    bool   // it is found out what became of all attempts
+	of         *run
 }
 
 // businessOf is the call of an effect; false: it has no business key.
@@ -50,7 +52,7 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 		return business{}, false
 	}
 	n, _ := numberOf(b.id)
-	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: sha256.Sum256(e.Input), run: n, key: key, act: cmp.Or(e.Of, key)}, true
+	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: sha256.Sum256(e.Input), run: n, key: key, act: cmp.Or(e.Of, key), of: b.run}, true
 }
 
 func (c business) stands(f *firstAct) standing {
@@ -231,13 +233,20 @@ func (t actsIn) free(c business) error {
 // actKey names an act in memory.
 type actKey struct{ tool, once string }
 
-func (e *Engine) first(c business) (*firstAct, error) { return e.acts[actKey{c.tool, c.once}], nil }
+func (e *Engine) first(c business) (*firstAct, error) {
+	f := e.acts[actKey{c.tool, c.once}]
+	if f == nil {
+		return nil, nil
+	}
+	seen := *f // it changes while others look at it
+	return &seen, nil
+}
 
 func (e *Engine) take(c business) error {
 	if e.acts == nil {
 		e.acts = map[actKey]*firstAct{}
 	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, act: c.act, effect: c.key}
+	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, act: c.act, effect: c.key, of: c.of}
 	return nil
 }
 

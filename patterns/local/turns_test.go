@@ -33,6 +33,9 @@ func TestTurnsDoNotMatter(t *testing.T) {
 			job.Task = actionsTask()
 			ended, err := e.Start(context.Background(), job)
 			for err == nil && ended.Waiting != nil {
+				if w := ended.Waiting; w.Kind != patterns.ForCaller || len(actions) == 0 {
+					rt.Fatalf("with %d actions left it waits for %+v", len(actions), w)
+				}
 				n := rapid.IntRange(1, len(actions)).Draw(rt, "turn")
 				ended, err = e.Continue(context.Background(), patterns.Continuation{
 					Principal: "local:1", RunID: ended.RunID, Turn: ended.Waiting.Turn, Given: object{"actions": actions[:n]},

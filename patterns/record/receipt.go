@@ -40,6 +40,8 @@ type Call struct {
 	Approved  *Approved `json:"approved_by,omitempty"`
 	Settled   *Approved `json:"settled_by,omitempty"` // of one that was in doubt
 	Status    string    `json:"status"`               // reserved, done, failed or in_doubt
+	Attempts  int       `json:"attempts,omitempty"`   // at the same act, where there was more than one
+	Duplicate bool      `json:"duplicate,omitempty"`  // nothing was sent: an earlier call with the same business key had done it
 	Reason    string    `json:"reason,omitempty"`
 	ArgsHash  string    `json:"args_hash,omitempty"`
 
@@ -109,14 +111,43 @@ func (s Story) Receipt() Receipt {
 	if isRunID(s.RunID) { // people copy it into a shell
 		r.Record.Verify = fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))
 	}
+	acts := map[string]int{} // where the first attempt stands
 	for i, row := range s.Rows {
 		if row.isCall() && row.State != string(patterns.Canceled) {
+			if at, again := acts[row.actOf()]; again && !s.isEffect(row.Key) && r.Calls[at].Settled == nil {
+				s.attempted(&r.Calls[at], row)
+				continue
+			}
+			if act := row.actOf(); act != "" {
+				acts[act] = len(r.Calls)
+			}
 			r.Calls = append(r.Calls, s.call(row, i))
 		} else if refused, ok := s.refusedOf(row, i); ok {
 			r.Refused = append(r.Refused, refused)
 		}
 	}
 	return r
+}
+
+// actOf names what a call does in the world, for its further attempts; "": it only reads, or did nothing itself.
+func (r Row) actOf() string {
+	if r.Effect == "read" || r.State == string(Duplicate) || r.act == "" {
+		return ""
+	}
+	return r.Name + " " + r.act
+}
+
+// attempted enters one more attempt at the act of a call: it is done once, however often it was tried.
+func (s Story) attempted(c *Call, row Row) {
+	c.Attempts, c.Reason = max(c.Attempts, 1)+1, row.Reason
+	if !s.isEffect(c.Key) {
+		c.Status = s.status(row)
+	}
+}
+
+// isEffect reports whether the run's result has a call under its own key: further attempts stand under the first one's.
+func (s Story) isEffect(key string) bool {
+	return slices.ContainsFunc(s.envelope.Effects, func(e effectShown) bool { return e.Key == key })
 }
 
 // refusedOf is what was turned down by row i, or is not decided yet, where something was.
@@ -157,7 +188,7 @@ func (r Row) isCall() bool { return r.Kind == string(patterns.ToolEffect) && len
 func (s Story) call(row Row, i int) Call {
 	c := Call{
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
-		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash,
+		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash, Duplicate: row.State == string(Duplicate),
 	}
 	c.Args, c.ArgsLeft = argumentsOf(row.input)
 	if by := s.approving(row, i); by != nil {
@@ -237,7 +268,7 @@ func (s Story) status(row Row) string {
 	switch {
 	case row.State == Open:
 		return string(gateway.Reserved)
-	case row.State == string(patterns.OK), row.State == "duplicate", row.Reason == patterns.ReasonBadResult:
+	case row.State == string(patterns.OK), row.State == string(Duplicate), row.Reason == patterns.ReasonBadResult:
 		return string(gateway.Finished)
 	case row.State == string(patterns.Unknown) && row.Effect != "read":
 		return string(gateway.InDoubt)

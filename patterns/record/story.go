@@ -86,6 +86,7 @@ type Row struct {
 	Tokens   int      `json:"tokens,omitempty"`
 	Person            // of what is a person's
 
+	act    string // of a call: its idempotency key
 	input  json.RawMessage
 	output json.RawMessage
 	ended  int64 // at which the outcome was recorded; 0: none
@@ -113,15 +114,18 @@ func (r Row) awaitsCaller() bool { return r.Kind == string(patterns.CallerEffect
 // envelope is what is read of the result that the end event holds.
 type envelope struct {
 	Budget  map[string]patterns.Spent `json:"budget"`
-	Effects []struct {
-		Key      string `json:"key"`
-		ArgsHash string `json:"args_hash"` // a redacted one as text
-		Status   string `json:"status"`
-	} `json:"effects"`
-	Plan  json.RawMessage `json:"plan"`
-	Usage struct {
+	Effects []effectShown             `json:"effects"`
+	Plan    json.RawMessage           `json:"plan"`
+	Usage   struct {
 		Model string `json:"model"`
 	} `json:"usage"`
+}
+
+// effectShown is a call as a result shows it.
+type effectShown struct {
+	Key      string `json:"key"`
+	ArgsHash string `json:"args_hash"` // a redacted one as text
+	Status   string `json:"status"`
 }
 
 // Read tells what a record says.
@@ -271,7 +275,7 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions
 	}
 	if b.EffectKind == patterns.ToolEffect {
-		r.ArgsHash = argsHash(b.Input)
+		r.ArgsHash, r.act = argsHash(b.Input), b.IdempotencyKey
 	}
 }
 

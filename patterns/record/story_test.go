@@ -91,6 +91,32 @@ func TestReceiptCalls(t *testing.T) {
 	}
 }
 
+// What was tried several times is one act, and what was done by an earlier run is not this one's.
+func TestReceiptTellsActsOnce(t *testing.T) {
+	const end = `9 end - {"status":"ok","stop_reason":"success","envelope":{"effects":[{"key":"pay#1","status":"done"},{"key":"pay#3","status":"done"}]}}`
+	list := []string{
+		`0 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"call"}`,
+		`1 intent pay#1 {"effect_kind":"tool","name":"pay","effect":"write","idempotency_key":"k","input":{}}`,
+		`2 outcome pay#1 {"state":"unknown","reason":"broken_reply"}`,
+		`3 intent pay#2 {"effect_kind":"tool","name":"pay","effect":"write","idempotency_key":"k","input":{}}`,
+		`4 outcome pay#2 {"state":"ok","output":{}}`,
+		`5 intent pay#3 {"effect_kind":"tool","name":"pay","effect":"write","idempotency_key":"k","input":{}}`,
+		`6 outcome pay#3 {"state":"duplicate","output":{}}`,
+		`7 intent look#1 {"effect_kind":"tool","name":"look","effect":"read","idempotency_key":"r","input":{}}`,
+		`8 outcome look#1 {"state":"ok","output":{}}`,
+	}
+	for name, of := range map[string][]string{"while it runs": list, "at its end": append(list, end)} {
+		s := Read(events(of...))
+		calls := s.Receipt().Calls
+		if len(calls) != 3 || calls[0].Status != "done" || calls[0].Attempts != 2 || calls[0].Reason != "" || calls[1].Key != "pay#3" || !calls[1].Duplicate || calls[2].Attempts != 0 {
+			t.Errorf("%s: %+v", name, calls)
+		}
+		if s.Rows[0].Phase != "call" {
+			t.Errorf("%s: phase %q, want call", name, s.Rows[0].Phase)
+		}
+	}
+}
+
 // What a person was asked, said and let through is told of their row, the call's and the receipt's.
 func TestReadApproval(t *testing.T) {
 	s := Read(newScene(t, anna, anna.PublicKey).evidence().Events).Naming(gateway.NewRing([]gateway.PublicKey{anna.PublicKey}))

@@ -7,16 +7,17 @@ import (
 )
 
 // within reports whether every server and request of a catalog is one of another's, the same in all that it starts, reaches
-// and sends, and reaches no more networks. The order in which members were written does not matter: a snapshot sorts them.
+// and sends, and reaches no more networks. What is off is as if it were not there. The order in which members were written
+// does not matter: a snapshot sorts them.
 func (c CatalogConfig) within(other CatalogConfig) bool {
 	for _, s := range c.Servers {
-		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Name == s.Name })
+		at := slices.IndexFunc(other.Servers, func(o ServerConfig) bool { return o.Enabled && o.Name == s.Name })
 		if s.Enabled && (at < 0 || !s.within(&other.Servers[at])) {
 			return false
 		}
 	}
 	for _, t := range c.HTTP {
-		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Name == t.Name })
+		at := slices.IndexFunc(other.HTTP, func(o HTTPToolConfig) bool { return o.Enabled && o.Name == t.Name })
 		if t.Enabled && (at < 0 || t.Request.words() != other.HTTP[at].Request.words()) {
 			return false
 		}

@@ -42,12 +42,18 @@ func TestCatalogWithin(t *testing.T) {
 		"another header":            {"'https://a.example/mcp', headers: {X-B: b", "'https://a.example/mcp', headers: {X-B: c"},
 		"another header of request": {"headers: {X-B: b, X-A: a}, query", "headers: {X-B: b, X-A: c}, query"},
 		"another query":             {"z: '1'", "z: '2'"},
+		"a server that is off":      {"    crm: {", "    crm: {enabled: false, "},
+		"a request that is off":     {"    look: {", "    look: {enabled: false, "},
 	} {
 		changed := strings.Replace(file, swap[0], swap[1], 1)
 		if changed == file {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		if load(t, changed).Catalog.within(own.Catalog) {
+		from, to := load(t, changed).Catalog, own.Catalog
+		if strings.HasSuffix(name, "that is off") {
+			from, to = to, from
+		}
+		if from.within(to) {
 			t.Errorf("%s is taken from a state file", name)
 		}
 	}

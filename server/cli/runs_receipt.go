@@ -180,13 +180,20 @@ func proposedBy(list []string) string {
 
 // statusWords say what is known about a call.
 func statusWords(c record.Call) string {
+	if c.Duplicate {
+		return record.DoneBefore
+	}
 	words := map[string]string{
 		"done": "done", "failed": "failed, nothing was done", "in_doubt": "IN DOUBT, it may have been done", "reserved": "begun, no outcome is recorded",
 	}[c.Status]
 	if c.Reason != "" && c.Status != "done" {
 		words += " (" + clip(c.Reason, maxName) + ")"
 	}
-	return cmp.Or(words, clip(c.Status, maxName))
+	words = cmp.Or(words, clip(c.Status, maxName))
+	if c.Attempts > 1 {
+		words += fmt.Sprintf(", in %d attempts", c.Attempts)
+	}
+	return words
 }
 
 // verdictWords say which rule let a call through.

@@ -76,6 +76,8 @@ func endOf(row record.Row, well string) string {
 		return "nobody knows whether it happened" + reason
 	case patterns.Canceled:
 		return "not tried" + reason
+	case record.Duplicate:
+		return record.DoneBefore
 	case record.Open:
 		return "no outcome is recorded"
 	}

@@ -35,6 +35,29 @@ func TestReceiptArguments(t *testing.T) {
 	}
 }
 
+// A receipt and a timeline say of an act that was done before that nothing was sent, and of one that took several attempts
+// that it is one.
+func TestReceiptTellsActsOnce(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{}`)
+	pay := func(act string) string {
+		return `{"effect_kind":"tool","name":"pay","effect":"write","idempotency_key":"` + act + `","input":{}}`
+	}
+	h.effect(1, 2, "pay#1", pay("a"), `{"state":"unknown","reason":"broken_reply"}`)
+	h.effect(3, 4, "pay#2", pay("a"), `{"state":"ok","output":{}}`)
+	h.effect(5, 6, "pay#3", pay("b"), `{"state":"duplicate","output":{}}`)
+	s.records[aRun] = h.events
+	for place, parts := range map[string][]string{"/receipt": {"done, in 2 attempts", "was done before; nothing was sent again"}, "": {"was done before; nothing was sent again"}} {
+		page := s.get("/r/" + aRun + place).Body.String()
+		for _, part := range parts {
+			if strings.Count(page, part) != 1 {
+				t.Errorf("%q: not one %q in\n%s", place, part, mainOf(page))
+			}
+		}
+	}
+}
+
 // A receipt of more than a page holds is cut, and says where.
 func TestReceiptFull(t *testing.T) {
 	s := newSite(t)

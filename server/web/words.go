@@ -46,6 +46,12 @@ func decisionWord(decision string) string {
 
 // callWords are what is known about a call, and how it is coloured.
 func callWords(c record.Call) (text, class string) {
+	if c.Duplicate {
+		return record.DoneBefore, "good"
+	}
+	if c.Attempts > 1 {
+		defer func() { text += fmt.Sprintf(", in %d attempts", c.Attempts) }()
+	}
 	switch c.Status {
 	case "done":
 		return "done", "good"
@@ -154,8 +160,8 @@ func stateWords(row record.Row) (text, class string) {
 	switch patterns.State(row.State) {
 	case patterns.OK:
 		return "done", "good"
-	case duplicate:
-		return "was done before; nothing was sent again", "good"
+	case record.Duplicate:
+		return record.DoneBefore, "good"
 	case patterns.Failed:
 		text, class = "failed", "bad"
 	case patterns.Unknown:
@@ -178,9 +184,6 @@ func stateWords(row record.Row) (text, class string) {
 	}
 	return text, class
 }
-
-// duplicate is the state of a call whose business key an earlier one had: its outcome is that one's.
-const duplicate patterns.State = "duplicate"
 
 // reasonWords say why a call had no good end, where the record's own word says little.
 func reasonWords(reason string) string {

@@ -1,0 +1,75 @@
+package local
+
+import (
+	"bytes"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// How long a call waits for the one that has its business key, where neither its tool nor its run says so, and how often it
+// looks.
+const (
+	maxFirstWait   = time.Minute
+	firstWait      = 10 * time.Millisecond
+	mostBetweenOne = 250 * time.Millisecond
+)
+
+// awaitFirst has a call wait whose act is under way in another run, for its outcome: the first is given to all who ask for the
+// same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not waited for.
+func (b *branch) awaitFirst(e patterns.Effect) {
+	c, ok := b.businessOf("", e)
+	if !ok {
+		return
+	}
+	due, _ := b.limit(e, b.engine.now())
+	if due.IsZero() {
+		due = b.engine.now().Add(maxFirstWait)
+	}
+	for between := firstWait; b.isUnderWay(c) && b.engine.now().Before(due) && !b.recalled() && !b.isStopped(e); between = min(2*between, mostBetweenOne) {
+		b.record.flush(false, nil) // others may look at the run meanwhile
+		b.idleFor(between)
+	}
+}
+
+// isUnderWay reports whether a call of another run has the business key, wants the same, and is being made.
+func (b *branch) isUnderWay(c business) (yes bool) {
+	at, f := b.standsFor(c)
+	if at != keyTaken || f.body != nil || f.run == c.run || !bytes.Equal(f.args, c.args[:]) {
+		return false
+	}
+	if b.engine.file == nil {
+		b.engine.mu.Lock()
+		defer b.engine.mu.Unlock()
+		return f.of.state == patterns.Running
+	}
+	if err := b.engine.file.journal.view(func(s *session) error {
+		yes = false
+		return s.each(func(row func(...any) error) error {
+			var state, kind, key string
+			err := row(&state, &kind, &key)
+			yes = state == "running"
+			return err
+		}, selectStands, f.run)
+	}); err != nil {
+		b.unwind(err)
+	}
+	return yes
+}
+
+// idleFor gives the baton away for a while. A Flow's body keeps its turn: in which order bodies go on stands in the record.
+func (b *branch) idleFor(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	if b.flow == nil {
+		b.begun()
+	}
+	b.yield(nil)
+	select {
+	case <-timer.C:
+	case <-b.lightly.Done():
+	}
+	b.resume(nil, false)
+	b.alive()
+	b.stay()
+}
