@@ -149,15 +149,19 @@ func gatedCall(b *testing.B, state string) func() error {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.close)
-	job, err := s.from.own.job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": "A-1"}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	seen := map[string]bool{}
 	return func() error {
-		ended, err := s.engine.Start(b.Context(), job)
-		if err == nil && !ended.Result.OK() {
-			err = errors.New(ended.Result.StopReason)
+		n := len(seen)
+		job, err := s.from.own.job(patterns.Begun{Pattern: "look", Principal: "local:1", Arguments: map[string]any{"key": fmt.Sprint("A-", n)}})
+		if err != nil {
+			return err
 		}
+		job.ByKey, job.Equal = "", "" // else it may join the run before
+		ended, err := s.engine.Start(b.Context(), job)
+		if err == nil && (!ended.Result.OK() || ended.Result.Observation == nil || seen[ended.RunID]) {
+			err = fmt.Errorf("run %s ends with %s", ended.RunID, ended.Result.StopReason)
+		}
+		seen[ended.RunID] = true
 		return err
 	}
 }
