@@ -15,7 +15,7 @@ func rounds() int {
 	if os.Getenv("CI") == "true" {
 		return 40_000
 	}
-	return 2_000
+	return 500
 }
 
 // An own tool's arguments are judged as a plain reading of the grammar judges them.

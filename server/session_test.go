@@ -34,6 +34,11 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil { // those that are parallel mostly wait for a time limit
 		panic(err)
 	}
+	if os.Getenv("CI") == "" { // what chance draws, a quarter of it
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
 }
 

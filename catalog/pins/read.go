@@ -54,7 +54,10 @@ const (
 )
 
 // reader takes a decoded lock apart, strictly.
-type reader struct{ text []byte }
+type reader struct {
+	text  []byte
+	tools map[string][]byte // the texts of the tools, found in one pass
+}
 
 // wrong is a fault at a place.
 func (r reader) wrong(at ijson.Pointer, reason string) *Fault {
@@ -76,6 +79,7 @@ func (r reader) lock(v any) (*Lock, *Fault) {
 	if len(tools) > maxTools {
 		return nil, r.wrong("/tools", fmt.Sprintf("%d tools; at most %d", len(tools), maxTools))
 	}
+	r.tools = toolTexts(r.text, len(tools))
 	lock := &Lock{tools: make(map[string]pin, len(tools))}
 	for _, name := range slices.Sorted(maps.Keys(tools)) {
 		p, fault := r.pin(name, tools[name])
@@ -194,10 +198,36 @@ func (r reader) members(v any, at ijson.Pointer, required, optional []string) (m
 	return row, nil
 }
 
-// raw is the text of the value at a place, in the order in which it stands there, less blanks.
+// toolTexts are the texts of so many tools.
+func toolTexts(text []byte, tools int) map[string][]byte {
+	texts := make(map[string][]byte, tools)
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	if !enter(d, "tools") {
+		return texts
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return texts
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			break
+		}
+		key := name.String() // before the decoder goes on
+		value, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		texts[key] = bytes.Clone(value)
+	}
+	return texts
+}
+
+// raw is the text of the value at a place in a tool, in the order in which it stands there, less blanks.
 func (r reader) raw(at ijson.Pointer) json.RawMessage {
-	d := jsontext.NewDecoder(bytes.NewReader(r.text))
-	for _, token := range at.Tokens() {
+	tokens := at.Tokens() // tools, the tool's name, and from there on
+	d := jsontext.NewDecoder(bytes.NewReader(r.tools[tokens[1]]))
+	for _, token := range tokens[2:] {
 		if !enter(d, token) {
 			return nil
 		}

@@ -66,6 +66,7 @@ func mcpServer(names ...string) *server.MCPServer {
 // Over HTTP a session that the server has forgotten is replaced without anybody noticing, in both eras; tools that change
 // are listed anew.
 func TestEndpoint(t *testing.T) {
+	t.Parallel()
 	for name, options := range eraOptions {
 		t.Run(name, func(t *testing.T) {
 			told := make(chan string, 10)

@@ -221,6 +221,7 @@ func TestHTTPRedirects(t *testing.T) {
 
 // A server that never stops is not listened to for ever.
 func TestHTTPEndless(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ kind, line, want string }{
 		"one JSON answer": {"application/json", strings.Repeat("x", 1<<16), "a message of more than"},
 		"one event":       {"text/event-stream", strings.Repeat("x", 1<<16), "a message of more than"},

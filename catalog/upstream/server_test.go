@@ -261,6 +261,7 @@ func TestServerStartsOnce(t *testing.T) {
 
 // Killed from outside, a server is started again; what was in flight is told as unknown, at once.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	s := keep(t, "plain", upstream.ServerConfig{})
 	pid := pidOf(t, s)
 	failed := make(chan error, 8)
@@ -312,6 +313,7 @@ func TestServerManyCalls(t *testing.T) {
 
 // A child that stops reading holds nobody beyond his time: it is killed, and who was not written yet may call again.
 func TestServerDeaf(t *testing.T) {
+	t.Parallel()
 	s := keep(t, "plain", upstream.ServerConfig{})
 	before := pidOf(t, s)
 	call(t, s, "deaf", nil)
@@ -336,6 +338,7 @@ func TestServerDeaf(t *testing.T) {
 
 // A server that declares other tools, at once or after a restart, is listed anew, and whoever wants to know is told.
 func TestServerChanges(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 10)
 	s := keep(t, "plain", upstream.ServerConfig{Changed: func(server string) { told <- server }})
 	if err := s.Ensure(within(t, long)); err != nil {

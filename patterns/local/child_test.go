@@ -52,6 +52,11 @@ func TestMain(m *testing.M) {
 		if err := flag.Set("test.parallel", "4"); err != nil { // tests mostly wait, for the file to be synced and for processes
 			panic(err)
 		}
+		if os.Getenv("CI") == "" { // what chance draws, a quarter of it
+			if err := flag.Set("rapid.checks", "25"); err != nil {
+				panic(err)
+			}
+		}
 		os.Exit(m.Run())
 	}
 	err := role(os.Args[1], func() {

@@ -113,6 +113,7 @@ func liveTrace(t testing.TB, events []patterns.Event) patterns.Result {
 // TestFlowChangesHands: a run whose process leaves or is stopped at any moment is carried on by the next, again and again,
 // and its record replays to what the last one came to.
 func TestFlowChangesHands(t *testing.T) {
+	t.Parallel()
 	for seed := range 3 {
 		w := weave{seed: seed, bodies: 20, most: 6, ops: "mrrwwsq0"}
 		job := weaving(t)

@@ -20,6 +20,7 @@ func onceOnly(own *catalog.Tool) {
 
 // All attempts at an act have its business key, whichever of them took it; the next run gets the outcome of the last.
 func TestPortOnceOverAttempts(t *testing.T) {
+	t.Parallel()
 	gone, lost := faults(catalog.NotSent, true, errGone), faults(catalog.NoAnswer, true, errGone)
 	onBoth(t, func(t *testing.T, open opener) {
 		for name, turns := range map[string][]func(context.Context, catalog.Call) (any, error){

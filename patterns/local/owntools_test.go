@@ -297,6 +297,7 @@ func TestAttemptsAreToolCalls(t *testing.T) {
 
 // The run's own end during a write: it is looked up, and the run stops all the same.
 func TestOwnWriteAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		change  func(*catalog.Tool)
 		arrived bool
@@ -330,6 +331,7 @@ func TestOwnWriteAtTheDeadline(t *testing.T) {
 
 // In a state file a person is asked about a write of which nobody knows, and told why.
 func TestOwnDoubtIsAPersonsToSettle(t *testing.T) {
+	t.Parallel()
 	for cause, turn := range map[string]func(context.Context, catalog.Call) (any, error){
 		"timeout": hangs, "broken_reply": faults(catalog.NoAnswer, true, errGone),
 	} {

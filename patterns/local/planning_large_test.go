@@ -11,6 +11,7 @@ import (
 
 // TestPlanningLarge: long chains and wide fans run through, in order and never more at once than allowed.
 func TestPlanningLarge(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		subtasks, slots int
 		chain           bool

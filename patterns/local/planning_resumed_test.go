@@ -15,6 +15,7 @@ import (
 
 // TestPlanningResumes: wherever the record of a run of a plan ends, the next process comes to what the first one came to.
 func TestPlanningResumes(t *testing.T) {
+	t.Parallel()
 	for seed := range 20 {
 		synctest.Test(t, func(t *testing.T) { resumes(t, seed) })
 	}

@@ -251,6 +251,7 @@ func TestPlanSteps(t *testing.T) {
 }
 
 func TestPlanOfAWaitingRun(t *testing.T) {
+	t.Parallel()
 	codes := map[string]func(*planner){
 		"create": func(p *planner) { p.create("new", false) },
 		"look":   func(p *planner) { p.look() },

@@ -14,6 +14,7 @@ import (
 
 // A switch ends every run that it is about before its next call, in the phase where it stands; others go on.
 func TestPortKillSwitch(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		on   patterns.Switch
 		stop bool
@@ -220,6 +221,7 @@ func TestSwitchBeforeTheFirstCall(t *testing.T) {
 
 // A business key is the act's, whichever of its attempts was sent: what is found out of a later one is known to all.
 func TestOnceOfALaterAttempt(t *testing.T) {
+	t.Parallel()
 	once := func(own *catalog.Tool) {
 		looksUp(0)(own)
 		own.Once = func(map[string]any) (string, error) { return "order-7", nil }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -32,9 +33,10 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if os.Getenv("CI") == "" { // those that are parallel mostly wait, for processes and time limits; in CI browsers are among them
-		if err := flag.Set("test.parallel", "4"); err != nil {
+		if err := errors.Join(flag.Set("test.parallel", "4"), flag.Set("rapid.checks", "25")); err != nil {
 			panic(err)
 		}
+		debug.SetGCPercent(400) // most of the processes are short
 	}
 	os.Exit(m.Run())
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -132,7 +131,7 @@ func changed(pointer string, from, to json.RawMessage) string {
 }
 
 // plainTool is a tool's name that is fit for a command line.
-var plainTool = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`)
+var plainTool = lazily(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`)
 
 // commandLine is the call that next names, to the same server. Whatever the server wrote into the arguments is one
 // quoted word.

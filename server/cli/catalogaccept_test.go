@@ -28,6 +28,7 @@ func acceptStates(t *testing.T, s *ownScene, secrets []string, args ...string) (
 
 // What a server declares is new, the same, changed or missing against the lock, and only what was accepted is ready.
 func TestCatalogAccept(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "")
 	steps := []struct {
 		name, tools string

@@ -1,23 +1,21 @@
 package cli
 
-import "regexp"
-
 // nameRule is how the names of entries are spelled.
 type nameRule struct {
-	fits *regexp.Regexp
+	fits *lazyPattern
 	want string
 }
 
 var (
 	toolNames   = nameRule{toolName, "write a name: 1 to 64 letters, digits, _ and -"}
-	serverNames = nameRule{regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
+	serverNames = nameRule{lazily(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
 	// A server calls its tools as it likes; what does not fit here is given another name with `as`.
-	upstreamNames  = nameRule{regexp.MustCompile(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
-	argumentNames  = nameRule{regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
-	headerNames    = nameRule{regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
-	variableNames  = nameRule{regexp.MustCompile(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
-	queryNames     = nameRule{regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}
-	referenceNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	upstreamNames  = nameRule{lazily(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
+	argumentNames  = nameRule{lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
+	headerNames    = nameRule{lazily("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
+	variableNames  = nameRule{lazily(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
+	queryNames     = nameRule{lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}
+	referenceNames = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // entries are values of one shape under names that the file chooses.

@@ -242,7 +242,7 @@ func boolWords(n *yamlNode) string {
 	return "write true or false"
 }
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var toolName = lazily(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // names reads a list of tools' names; null within is no name. Names that nobody knows are warnings, since a call
 // of them ends with *_missing.

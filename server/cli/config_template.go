@@ -2,7 +2,6 @@ package cli
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -50,7 +49,7 @@ func (r *configReader) templates(n *yamlNode, path *keyPath, known []string, her
 }
 
 // singleArgument is a template that is one argument and nothing else.
-var singleArgument = regexp.MustCompile(`^\{[A-Za-z0-9_-]{1,256}\}$`)
+var singleArgument = lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
 
 // templateArguments lists the arguments of a template in their order; bad says what is no template in it.
 func templateArguments(text string) (names []string, bad string) {

@@ -87,6 +87,7 @@ func TestKillSwitch(t *testing.T) {
 
 // Anybody may stop; where an approver key is enrolled, only its signature lets calls be made again.
 func TestKillSwitchOffIsSigned(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", "")
 	id := s.enrol(t)
 	s.must(t, "kill-switch", "on")

@@ -37,6 +37,7 @@ func ordersText(t *testing.T) string {
 
 // What permits more is told with its place, and what permits less is not (spec/config.md section 8).
 func TestLoosens(t *testing.T) {
+	t.Parallel()
 	const (
 		read    = "read_text_file: {as: read_order, effect: read, "
 		rate    = "rate: {calls: 5, per_seconds: 1.5}, retry: {max_retries: 2}}"
@@ -150,6 +151,7 @@ var mayChange = []string{
 // Whatever a catalog is, it is not looser than itself, and each change of one of its values is told unless the value is
 // known to be harmless: a new member is told until somebody says that it need not be.
 func TestLoosensTellsEachChange(t *testing.T) {
+	t.Parallel()
 	environ := []string{binaries(t, "prog"), "PAY_TOKEN=hunter2"}
 	file := filepath.Join(t.TempDir(), "pg.yaml")
 	changes := 0

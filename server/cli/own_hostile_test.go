@@ -81,6 +81,7 @@ func TestHostileOwnTools(t *testing.T) {
 // What a server says of its tools is shown to nobody before a person accepted it: not at first, and not when it says
 // something else in the middle of a run.
 func TestPoisonIsNotShown(t *testing.T) {
+	t.Parallel()
 	s := serveHostiles(t, memoryState)
 	result := s.run(t, gateway.TaskDecomposition, 1, "moody_look", "moody_turn", "moody_look")
 	if trace, _ := result["trace"].([]any); result["stop_reason"] != "tool_unavailable:moody_look" || len(trace) != 3 {
@@ -120,6 +121,7 @@ func TestPoisonIsNotShown(t *testing.T) {
 
 // A business key that was used for something else, and a kill switch, end each kind of pattern.
 func TestOwnCallsRefusedInEveryKind(t *testing.T) {
+	t.Parallel()
 	s := serveHostiles(t, filepath.Join(t.TempDir(), stateFile))
 	if result := s.run(t, gateway.Call, 1, "fine_act"); result["stop_reason"] != "success" {
 		t.Fatalf("the first act: %v: %v", result["stop_reason"], result["summary"])

@@ -27,7 +27,7 @@ func provedHere() proveSize {
 	case os.Getenv("CI") != "":
 		return proveSize{apart: 1, again: 1000, crowds: 12, crowd: crowdSize{runs: 24, blows: 40}}
 	}
-	return proveSize{apart: 25, again: 2, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
+	return proveSize{apart: 40, again: 1, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
 }
 
 // testApp is the program with these streams and nothing of the caller's environment but where temporary files go.

@@ -31,6 +31,7 @@ func (c *servedScene) hangup() {
 
 // A changed file is announced and not loaded; patterngate reload puts it in force and tells clients; a bad one keeps the old.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", seeing)
 	s.must(t, "catalog", "accept", "--yes")
 	if code, _, errs := s.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "no program serves") {
@@ -111,6 +112,7 @@ func TestReloadLeavesRunsAlone(t *testing.T) {
 
 // With an approver key what permits more is taken signed alone, by a signal never; what permits less needs nobody.
 func TestReloadIsSigned(t *testing.T) {
+	t.Parallel()
 	s := newOwnScene(t, "", seeing)
 	s.must(t, "catalog", "accept", "--yes")
 	id := s.enrol(t)

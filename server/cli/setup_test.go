@@ -101,6 +101,7 @@ func setupJSON(t *testing.T, cmd *exec.Cmd) setupReport {
 
 // The block of every client, run as the client runs it, is an MCP server that lists its tools.
 func TestSetupBlocksWork(t *testing.T) {
+	t.Parallel()
 	self := installedSetup(t)
 	for _, client := range setupClients() {
 		t.Run(client.name, func(t *testing.T) {
@@ -157,6 +158,7 @@ func listSetupTools(t *testing.T, cmd *exec.Cmd) string {
 
 // Every client's own file: shown, written, there, undone; the dry runs write nothing.
 func TestSetupWritesAndUndoes(t *testing.T) {
+	t.Parallel()
 	self := installedSetup(t)
 	for _, client := range setupClients() {
 		t.Run(client.name, func(t *testing.T) {
@@ -239,6 +241,7 @@ func TestSetupText(t *testing.T) {
 
 // What is typed or stands there wrongly ends with 2, names its place and changes nothing.
 func TestSetupRefusals(t *testing.T) {
+	t.Parallel()
 	self := installedSetup(t)
 	dir := t.TempDir()
 	bad, faulty := filepath.Join(dir, "bad.json"), filepath.Join(dir, "faulty.yaml")

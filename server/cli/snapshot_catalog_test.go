@@ -14,6 +14,7 @@ import (
 
 // A catalog comes back from its snapshot as it was, its schemas in the order of the file. Names are sorted there.
 func TestSnapshotKeepsCatalogs(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "config", "orders.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ func reloaded(c Config, environ ...string) (Config, error) {
 
 // A run is continued under exactly what it began with.
 func TestSnapshotIsExact(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pg.yaml")
 	rapid.Check(t, func(t *rapid.T) {
 		text, environ := drawnConfig(t)
