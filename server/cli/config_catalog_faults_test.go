@@ -85,7 +85,7 @@ func TestCatalogRefuses(t *testing.T) {
 		"simulated person":      {strings.Replace(patterns("look: {kind: call, tool: find, approver: {kind: simulated}}"), "effect: read", "effect: write", 1), "pg.yaml:3:60: patterns.look.approver.kind: simulated, and find is a real tool of effect write; write inbox or reject"},
 		"anchor loop":           {"version: 1\ncatalog: &c {servers: {crm: *c}}\n", "pg.yaml:2:29: catalog.servers.crm: the alias c stands within its own anchor; write the value out"},
 		"repeated":              {"version: 1\ncatalog:\n  http:\n    find: null\n    find: null\n", "pg.yaml:5:5: catalog.http.find: repeated key, first at line 4"},
-		"schema":                {http("description: Finds., effect: read, request: {method: GET, url: 'https://a.example'}, input: {id: string}"), "pg.yaml:4:109: catalog.http.find.input.id: got \"string\"; an object such as {type: string}"},
+		"schema":                {http("description: Finds., effect: read, request: {method: GET, url: 'https://a.example'}, input: {id: string}"), "pg.yaml:4:109: catalog.http.find.input.id: got \"string\"; write an object such as {type: string}"},
 		"blank expression":      {tool("effect: write, once: ' '"), "pg.yaml:4:71: catalog.servers.crm.tools.find.once: blank; write an expression, or leave the key out"},
 		"no certificates":       {server("http: {url: 'https://a.example', ca_file: nowhere.pem}"), `pg.yaml:4:53: catalog.servers.crm.http.ca_file: "DIR/nowhere.pem": no such file or directory; write the path of what is there`},
 	}
@@ -152,7 +152,6 @@ func TestCatalogWarnings(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; the allowlists alone decide",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
 		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
@@ -196,6 +195,7 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 		"home":                   {"args: ['~/inner']", "stdio.args[0]"},
 		"elsewhere below home":   {"args: ['~/other']", ""},
 		"as a variable":          {"env: {DIR: ROOT/state}", "stdio.env.DIR"},
+		"a home above it":        {"env: {HOME: ROOT, PATH: 'ROOT/etc:/bin'}", ""},
 		"where it starts":        {"dir: ROOT/etc", "stdio.dir"},
 		"from where it starts":   {"dir: ROOT/data, args: [../etc]", "stdio.args[0]"},
 		"a longer name":          {"args: [ROOT/etcetera]", ""},
