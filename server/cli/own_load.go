@@ -101,6 +101,22 @@ func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
 	}
 }
 
+// unlisted are the names under which clients would call held tools, each with what "catalog accept" takes for it.
+func (c Config) unlisted() map[string]string {
+	names := map[string]string{}
+	if c.own == nil {
+		return names
+	}
+	for _, h := range c.own.held {
+		for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
+			if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
+				names[p.Name] = pins.Name(h.server, h.upstream)
+			}
+		}
+	}
+	return names
+}
+
 // lock reads the file of accepted tools; one that is not there is empty.
 func (r *configReader) lock(path string) (*pins.Lock, bool) {
 	if path == "" {
