@@ -60,7 +60,7 @@ func (s *Schema) Check(v any) []Mismatch {
 	if !ok {
 		return nil
 	}
-	c := collector{root: s.root()}
+	c := collector{root: s.root(), value: v}
 	c.collect(fault)
 	if len(c.found) == 0 { // a refusal stays one, even if its reason is of a kind not known here
 		c.add("", MismatchValue, "a value that fits the schema")

@@ -38,7 +38,7 @@ func TestToolCheck(t *testing.T) {
 		want []catalog.Mismatch
 	}{
 		"fits":        {map[string]any{"path": "/srv/a"}, nil},
-		"nothing":     {nil, []catalog.Mismatch{{Pointer: "/path", Kind: catalog.MismatchMissing, Want: "string"}}},
+		"nothing":     {nil, []catalog.Mismatch{{Pointer: "/path", Kind: catalog.MismatchMissing, Want: "a text that matches ^/srv/"}}},
 		"a fixed one": {map[string]any{"path": "/srv/a", "root": "/"}, []catalog.Mismatch{{Pointer: "/root", Kind: catalog.MismatchUnknown, Want: "one of path, head"}}},
 		"fixed, unknown, outside": {map[string]any{"path": "/etc", "root": 1.0, "x": 1.0}, []catalog.Mismatch{
 			{Pointer: "/root", Kind: catalog.MismatchUnknown, Want: "one of path, head"}, {Pointer: "/x", Kind: catalog.MismatchUnknown, Want: "one of path, head"},

@@ -18,6 +18,7 @@ type node struct {
 	required                               []string
 	closed                                 bool  // unknown members are refused
 	items                                  *node // nil: any
+	others                                 *node // members that properties does not name; nil: any
 	enum                                   []any
 	minimum                                float64
 	example                                any
@@ -70,6 +71,9 @@ func (n *node) readStructure(m member) bool {
 		return isList
 	case "additionalProperties":
 		n.closed = string(m.value) == "false"
+		if m.value[0] == '{' {
+			n.others = parseNode(m.value)
+		}
 		return n.closed || string(m.value) == "true"
 	case "items":
 		if m.value[0] == '[' { // the tuple of older drafts

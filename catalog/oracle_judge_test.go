@@ -44,8 +44,7 @@ func judge(s written, v any, found map[catalog.MismatchKind]bool) {
 		list, ok := s["enum"].([]any)
 		outside := ok && !slices.ContainsFunc(list, func(w any) bool { return same(v, w) })
 		if w, ok := s["const"]; outside || ok && !same(v, w) {
-			bad(true) // says it all, whatever else is wrong inside
-			return
+			bad(true) // what else is wrong inside counts too: a type comes before a value
 		}
 	}
 	fits := false

@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -18,6 +20,7 @@ import (
 // collector turns the validator's tree of faults into a flat list, with words on what would have been right.
 type collector struct {
 	root  *node
+	value any // that was judged
 	found []Mismatch
 }
 
@@ -52,12 +55,56 @@ func (c *collector) collect(fault *santhosh.ValidationError) {
 		c.add(at, MismatchType, strings.Join(k.Want, " or "))
 	default:
 		c.add(at, MismatchValue, wantOf(fault.ErrorKind))
+		switch fault.ErrorKind.(type) {
+		case *kind.Enum, *kind.Const: // the validator looks no further
+			if v, there := at.In(c.value); there {
+				c.inner(at, here, v)
+			}
+		}
 	}
+}
+
+// within notes what is wrong inside a value that is none of those listed: unknown, missing and of another type.
+func (c *collector) within(at ijson.Pointer, n *node, v any) {
+	if n == nil {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			c.inner(at.Index(i), n.items, item)
+		}
+	case map[string]any:
+		var missing []string
+		for _, name := range n.required {
+			if _, there := v[name]; !there {
+				missing = append(missing, name)
+			}
+		}
+		c.missing(at, n, missing)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if p, known := n.properties[name]; known {
+				c.inner(at.Member(name), p, v[name])
+			} else if n.closed {
+				c.add(at.Member(name), MismatchUnknown, n.knownNames())
+			} else {
+				c.inner(at.Member(name), n.others, v[name])
+			}
+		}
+	}
+}
+
+func (c *collector) inner(at ijson.Pointer, n *node, v any) {
+	if n == nil || n.kind == "" || (&node{kind: n.kind}).fits(v) {
+		c.within(at, n, v)
+		return
+	}
+	c.add(at, MismatchType, n.kind)
 }
 
 func (c *collector) missing(at ijson.Pointer, here *node, names []string) {
 	for _, name := range names {
-		c.add(at.Member(name), MismatchMissing, here.at([]string{name}).words())
+		c.add(at.Member(name), MismatchMissing, here.at([]string{name}).wanted())
 	}
 }
 
@@ -129,11 +176,22 @@ func listed(values []any) string {
 			texts[i] = "null"
 		case string:
 			texts[i] = strconv.Quote(v)
+		case map[string]any, []any:
+			text, _ := json.Marshal(v) // it was decoded from JSON
+			texts[i] = string(text)
 		default:
 			texts[i] = fmt.Sprint(v)
 		}
 	}
 	return strings.Join(texts, ", ")
+}
+
+// wanted words what has to be given where nothing was: a text that a pattern holds cannot be guessed without it.
+func (n *node) wanted() string {
+	if n != nil && n.kind == "string" && n.spelling == "" && len(n.enum) == 0 && n.format == "" && n.pattern != "" {
+		return "a text that matches " + n.pattern
+	}
+	return n.words()
 }
 
 // words says in a word or two what a value is to be: the most telling of spelling, enum, format and type.

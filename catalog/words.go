@@ -128,13 +128,17 @@ func (t Tool) checkPhrase() error {
 	if t.Phrase == "" {
 		return nil
 	}
-	properties := t.Input.Properties()
 	for _, p := range placeholder.FindAllString(t.Phrase, -1) {
-		if !slices.ContainsFunc(properties, func(q Property) bool { return "{"+q.Name+"}" == p && q.sayable() }) {
+		if !t.Sayable(strings.Trim(p, "{}")) {
 			return fmt.Errorf("tool %q: phrase: %s is no argument that is a number, boolean or enum, or has a pattern", t.Name, p)
 		}
 	}
 	return nil
+}
+
+// Sayable reports whether a phrase may name an argument: one that is a number, boolean or enum, or has a pattern.
+func (t Tool) Sayable(name string) bool {
+	return slices.ContainsFunc(t.Input.Properties(), func(p Property) bool { return p.Name == name && p.sayable() })
 }
 
 func (p Property) sayable() bool {

@@ -18,6 +18,7 @@ type SchemaFault struct {
 	Want       string        // what would be right; "" where there is nothing to say
 	DidYouMean string
 	Warning    bool // it counts all the same
+	Unknown    bool // the keyword itself is wrong
 }
 
 // Bounds of a schema that is written here.

@@ -130,7 +130,7 @@ func (k keyword) read() json.RawMessage {
 		return nil
 	default:
 		k.add(SchemaFault{
-			Pointer: k.at, Reason: "unknown keyword", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(k.name, keywords),
+			Pointer: k.at, Unknown: true, Reason: "unknown keyword", Got: ijson.Cut(string(k.value), maxWant), DidYouMean: Near(k.name, keywords),
 			Want: "one of " + strings.Join(keywords, ", "),
 		})
 		return nil

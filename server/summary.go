@@ -119,7 +119,21 @@ func (a account) why() string {
 	case humanRejected, gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return a.unapproved()
 	}
-	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), meaning(a.StopReason), reason)
+	why := meaning(a.StopReason)
+	if !a.keyed() {
+		why = strings.TrimSuffix(why, ", or make no business key")
+	}
+	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason)
+}
+
+// keyed reports whether the tool that a stop reason names has a business key.
+func (a account) keyed() bool {
+	_, name, _ := strings.Cut(a.StopReason, ":")
+	if a.Spec.Catalog == nil {
+		return false
+	}
+	tool, _ := a.Spec.Catalog.Tool(name)
+	return tool.Once != nil
 }
 
 // meaning is what the registry says of a stop reason, fit to follow a colon.

@@ -103,8 +103,9 @@ func (r *reading) segment(path, text string) template {
 		r.used[name] = true
 		r.argument(path, name, place{words: "the URL's path"})
 	}
-	for _, p := range t {
-		r.encoded(path, p.literal, "/?#")
+	for i := range t {
+		t[i].literal = braces.Replace(t[i].literal)
+		r.encoded(path, t[i].literal, "/?#")
 	}
 	if plain, err := url.PathUnescape(text); err == nil && (plain == "." || plain == "..") {
 		r.fault(Fault{Path: path, Reason: "a path segment " + text, Want: "write the path that is meant"})
@@ -125,11 +126,15 @@ func (r *reading) urlMember(path, text string) member {
 		r.used[argument] = true
 		r.argument(path, argument, place{words: "the URL's query; a list stands in query"})
 	}
-	for _, p := range m.value {
-		r.encoded(path, p.literal, "#&")
+	for i := range m.value {
+		m.value[i].literal = braces.Replace(m.value[i].literal)
+		r.encoded(path, m.value[i].literal, "#&")
 	}
 	return m
 }
+
+// braces encodes the braces of a literal, which a template has only where it says so: {{ and }}.
+var braces = strings.NewReplacer("{", "%7B", "}", "%7D")
 
 // encoded faults a literal of a URL that holds what must be percent-encoded.
 func (r *reading) encoded(path, literal, but string) {

@@ -41,6 +41,7 @@ type app struct {
 	inboxAt   string // --inbox
 	color     string
 	json      bool
+	warned    map[string]bool // lines of warnings that were printed
 
 	hook   func(point string)               // is told of every boundary of the journal, for prove; nil: nobody
 	engine *local.Engine                    // that the server stands on, once there is one

@@ -28,6 +28,7 @@ type callee struct {
 	kept   bool   // and records its runs in a file
 	wait   func() // for the server in this process to end
 	tools  []upstream.Tool
+	held   map[string]string // what is not listed for that, and what "catalog accept" takes for it
 }
 
 // close ends the session. That a server does not end in order changes nothing about the result.
@@ -104,7 +105,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 		ended()
 		return nil, fault("call", err)
 	}
-	return &callee{client: client, here: true, kept: !s.memory, wait: ended}, nil
+	return &callee{client: client, here: true, kept: !s.memory, held: loaded.unlisted(), wait: ended}, nil
 }
 
 // dialed reaches a server over HTTP.
@@ -201,6 +202,9 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 	var names []string
 	for _, t := range s.tools {
 		names = append(names, t.Name)
+	}
+	if held, ok := s.held[name]; ok {
+		return upstream.Tool{}, usage("call", fmt.Errorf("%s is held: nobody accepted what its server declares", name), "patterngate catalog accept "+held)
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
 	if near := gateway.Near(name, names); near != "" {

@@ -220,15 +220,14 @@ func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]
 	}
 }
 
-// acts are the tools among links that change something real, which no policy judges: one that destroys is a fault, one that
-// writes a warning.
+// acts are the tools among links that change something real. One that destroys is a fault: nothing but an allowlist would stand
+// before it. One that writes is what this gate is for; there is nothing to mend about it before policies come.
 func (r *configReader) acts(links []toolLink, effects map[string]catalog.Effect) (names []string) {
 	for _, l := range links {
 		switch effects[l.name] {
 		case catalog.Destructive:
 			r.faults.add(r.at(l.path), l.path, Fault{Reason: l.name + " is destructive, and no policy judges it", Want: "leave it out; policies come with a later version"})
 		case catalog.Write:
-			r.faults.warn(r.at(l.path), l.path, Fault{Reason: l.name + " writes, and no policy judges it", Want: "the allowlists alone decide"})
 		default:
 			continue
 		}
@@ -246,7 +245,7 @@ func (r *configReader) acrossAllow(c *Config) {
 		_, said := r.places[(*keyPath)(nil).key("patterns").key(pattern).key("tools").String()]
 		switch {
 		case ok && (said || !c.DemoOn()) && slices.Contains(p.Tools, s.name):
-		case ok && said && slices.Contains(known, s.name):
+		case ok && (said || !c.DemoOn()) && slices.Contains(known, s.name):
 			r.faults.warn(s.at, s.path, Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
 		case ok && (said || !c.DemoOn()):
 			r.faults.warn(s.at, s.path, unknownName(s.name, known, s.kind))

@@ -51,6 +51,11 @@ func TestCatalogRefuses(t *testing.T) {
 		"literal argument":      {stdio(", args: [--api-key, abcdef]"), `pg.yaml:4:52: catalog.servers.crm.stdio.args[1]: a literal; write {secret: "env:NAME"}`},
 		"literal in argument":   {stdio(", args: ['--Access-TOKEN=abcdef']"), `pg.yaml:4:41: catalog.servers.crm.stdio.args[0]: a literal; write {secret: "env:NAME"}`},
 		"literal variable":      {stdio(", env: {GITHUB_TOKEN: abcdef}"), `pg.yaml:4:54: catalog.servers.crm.stdio.env.GITHUB_TOKEN: a literal; write {secret: "env:GITHUB_TOKEN"}`},
+		"secret number in env":  {stdio(", env: {GITHUB_TOKEN: 1234567}"), `pg.yaml:4:54: catalog.servers.crm.stdio.env.GITHUB_TOKEN: a literal; write {secret: "env:GITHUB_TOKEN"}`},
+		"secret list in env":    {stdio(", env: {GITHUB_TOKEN: [abcdef]}"), `pg.yaml:4:54: catalog.servers.crm.stdio.env.GITHUB_TOKEN: a literal; write {secret: "env:GITHUB_TOKEN"}`},
+		"secret number in args": {stdio(", args: [--token, 1234567]"), `pg.yaml:4:50: catalog.servers.crm.stdio.args[1]: a literal; write {secret: "env:NAME"}`},
+		"secret number, query":  {request("method: GET, url: 'https://a.example', query: {api_key: 1234567}"), `pg.yaml:4:143: catalog.http.find.request.query.api_key: a literal; write {secret: "env:NAME"}`},
+		"secret as a program":   {server("http: {url: 'https://a.example', headers: {Cookie: {secret: {exec: hunter2}}}}"), `pg.yaml:4:78: catalog.servers.crm.http.headers.Cookie.secret.exec: a literal; write a list: [program, argument]; no shell reads it`},
 		"number for a variable": {stdio(", env: {LEVEL: 3}"), `pg.yaml:4:47: catalog.servers.crm.stdio.env.LEVEL: got 3; write text in quotes, or {secret: "env:NAME"}`},
 		"literal fix":           {tool("effect: read, fix: {auth: {Client-Secret: abc}}"), `pg.yaml:4:92: catalog.servers.crm.tools.find.fix.auth.Client-Secret: a literal; write {secret: "env:NAME"}`},
 		"literal header":        {server("http: {url: 'https://a.example', headers: {Authorization: Bearer abc}}"), `pg.yaml:4:69: catalog.servers.crm.http.headers.Authorization: a literal; write {secret: "env:NAME", prefix: "Bearer "}`},
@@ -85,7 +90,7 @@ func TestCatalogRefuses(t *testing.T) {
 		"simulated person":      {strings.Replace(patterns("look: {kind: call, tool: find, approver: {kind: simulated}}"), "effect: read", "effect: write", 1), "pg.yaml:3:60: patterns.look.approver.kind: simulated, and find is a real tool of effect write; write inbox or reject"},
 		"anchor loop":           {"version: 1\ncatalog: &c {servers: {crm: *c}}\n", "pg.yaml:2:29: catalog.servers.crm: the alias c stands within its own anchor; write the value out"},
 		"repeated":              {"version: 1\ncatalog:\n  http:\n    find: null\n    find: null\n", "pg.yaml:5:5: catalog.http.find: repeated key, first at line 4"},
-		"schema":                {http("description: Finds., effect: read, request: {method: GET, url: 'https://a.example'}, input: {id: string}"), "pg.yaml:4:109: catalog.http.find.input.id: got \"string\"; an object such as {type: string}"},
+		"schema":                {http("description: Finds., effect: read, request: {method: GET, url: 'https://a.example'}, input: {id: string}"), "pg.yaml:4:109: catalog.http.find.input.id: got \"string\"; write an object such as {type: string}"},
 		"blank expression":      {tool("effect: write, once: ' '"), "pg.yaml:4:71: catalog.servers.crm.tools.find.once: blank; write an expression, or leave the key out"},
 		"no certificates":       {server("http: {url: 'https://a.example', ca_file: nowhere.pem}"), `pg.yaml:4:53: catalog.servers.crm.http.ca_file: "DIR/nowhere.pem": no such file or directory; write the path of what is there`},
 	}
@@ -152,7 +157,6 @@ func TestCatalogWarnings(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; the allowlists alone decide",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
 		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",
@@ -196,6 +200,7 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 		"home":                   {"args: ['~/inner']", "stdio.args[0]"},
 		"elsewhere below home":   {"args: ['~/other']", ""},
 		"as a variable":          {"env: {DIR: ROOT/state}", "stdio.env.DIR"},
+		"a home above it":        {"env: {HOME: ROOT, PATH: 'ROOT/etc:/bin'}", ""},
 		"where it starts":        {"dir: ROOT/etc", "stdio.dir"},
 		"from where it starts":   {"dir: ROOT/data, args: [../etc]", "stdio.args[0]"},
 		"a longer name":          {"args: [ROOT/etcetera]", ""},

@@ -69,6 +69,9 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 				refuse(here.key("stdio").key("args").item(i), v.Text, s.Stdio.start())
 			}
 			for _, e := range s.Stdio.Env {
+				if ofTheUser(e.Name) {
+					continue
+				}
 				refuse(here.key("stdio").key("env").key(e.Name), e.Text, "")
 			}
 			refuse(here.key("stdio").key("dir"), s.Stdio.Dir, "")
@@ -84,6 +87,16 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 			r.boundDirectories(files, t.Bound, tool.key("bound"))
 		}
 	}
+}
+
+// ofTheUser reports a variable that every program has and that offers nothing: where the user's own files lie. PATH, HOME and
+// the like may as well be passed on by name, and then nobody sees their values.
+func ofTheUser(variable string) bool {
+	switch variable {
+	case "HOME", "PATH", "PWD", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA":
+		return true
+	}
+	return strings.HasPrefix(variable, "XDG_")
 }
 
 // holds is the first file that lies in a directory which a text names.

@@ -39,6 +39,8 @@ type Fault struct {
 	Want string `json:"want,omitempty"`
 	// DidYouMean is the one known name that comes near.
 	DidYouMean string `json:"did_you_mean,omitempty"`
+
+	reasoned bool // the line has the reason, which says more than what stands there
 }
 
 // String is the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what is right. Control and bidi characters
@@ -56,7 +58,7 @@ func (f Fault) String() string {
 		b.WriteString(": " + f.Path)
 	}
 	what := f.Reason
-	if f.Got != "" {
+	if f.Got != "" && !f.reasoned {
 		what = "got " + f.Got
 	}
 	b.WriteString(": " + what)

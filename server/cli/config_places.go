@@ -58,6 +58,13 @@ func (l LoadedConfig) FaultAt(f Fault, steps ...string) Fault {
 	return placed(f, value.at, path, l.Path)
 }
 
+// faultAtKey is FaultAt for a key that should not be there.
+func (l LoadedConfig) faultAtKey(f Fault, steps ...string) Fault {
+	path := pathOf(steps)
+	key, _ := l.root.walk(path)
+	return placed(f, key, path, l.Path)
+}
+
 // FaultIn is FaultAt for a byte of the text that stands there, such as one of a CEL expression: it is placed at the very
 // character, however the text is quoted or folded.
 func (l LoadedConfig) FaultIn(f Fault, offset int, steps ...string) Fault {

@@ -174,7 +174,8 @@ func queryKey(name string, target *[]NamedTemplate) configKey {
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			var list []NamedTemplate
 			r.each(n, path, queryNames, func(m yamlMember, below *keyPath) {
-				if m.value.kind == yamlText && isSecretName(m.key) && !singleArgument.MatchString(m.value.text) {
+				argument := m.value.kind == yamlText && singleArgument.MatchString(m.value.text)
+				if isSecretName(m.key) && !isReference(m.value) && !argument {
 					r.literal(m.value, below, secretWant)
 					return
 				}

@@ -96,7 +96,9 @@ func (r *configReader) secretPlace(n *yamlNode, path *keyPath) (ref SecretRef) {
 		r.literal(n, path, want)
 	case yamlMapping:
 		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if words, ok := r.execWords(n, path); ok {
+			if n.kind != yamlList { // it may be the secret itself
+				r.literal(n, path, "write a list: [program, argument]; no shell reads it")
+			} else if words, ok := r.execWords(n, path); ok {
 				ref.Exec = words
 			}
 		}}

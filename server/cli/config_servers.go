@@ -203,6 +203,11 @@ func argsKey(name string, target *[]Value) configKey {
 			var list []Value
 			last := ""
 			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
+				if item.kind == yamlNumber && secretArgument(last, item.text) { // it is not quoted
+					r.literal(item, at, secretWant)
+					last = ""
+					return
+				}
 				v, ok := r.value(item, at)
 				switch {
 				case ok && v.Secret.Set():
@@ -282,7 +287,7 @@ func (r *configReader) variable(m yamlMember, below *keyPath) (EnvConfig, bool) 
 	case m.value.kind == yamlBool:
 		r.faults.add(m.value.at, below, Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
 		ok = false
-	case m.value.kind == yamlText && isSecretName(m.key):
+	case isSecretName(m.key) && !isReference(m.value):
 		r.literal(m.value, below, `write {secret: "env:`+m.key+`"}`)
 		ok = false
 	default:

@@ -311,15 +311,37 @@ func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog
 		for _, step := range found {
 			below = &keyPath{below, step}
 		}
-		if strings.HasPrefix(f.Reason, "unknown key") {
+		if f.Unknown {
 			at = key
 		}
 		record := r.faults.add
 		if f.Warning {
 			record = r.faults.warn
 		}
-		record(at, below, Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean})
+		record(at, below, faultOfSchema(f))
 	}
+}
+
+// faultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
+// stands there say more than the reason.
+func faultOfSchema(f catalog.SchemaFault) Fault {
+	if f.Unknown {
+		return Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
+	}
+	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, "not of type ")
+	fault := Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, reasoned: !ofType}
+	if f.Want != "" {
+		fault.Want = "write " + f.Want
+	}
+	return fault
+}
+
+// wantUnless is what would be right, where no name that comes near says it.
+func wantUnless(near, want string) string {
+	if near != "" {
+		return ""
+	}
+	return "write " + want
 }
 
 // find follows a JSON pointer from a node, as far as it leads: the steps gone, as a [keyPath] has them, and where the last

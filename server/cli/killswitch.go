@@ -33,7 +33,17 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   word,
 		Short: map[bool]string{true: "Stop calls", false: "Let calls be made again"}[on],
-		Args:  cobra.NoArgs,
+		Long: map[bool]string{
+			true: "Stops every call, or with --tool or --pattern those of one, before the next is made. A switch that is on already\n" +
+				"gets the new reason. It stays on until it is turned off.",
+			false: "Turns off the switch that was turned on with the same --tool or --pattern, without either the one for everything; the\n" +
+				"others stay. Ends with 3 where there is no such switch, or where an approver key is enrolled and did not sign.",
+		}[on],
+		Example: map[bool]string{
+			true:  "  patterngate kill-switch on --reason 'refunds are paid twice'\n  patterngate kill-switch on --tool refund_charge\n  patterngate kill-switch on --pattern supervised_refund",
+			false: "  patterngate kill-switch off\n  patterngate kill-switch off --tool refund_charge",
+		}[on],
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what := "kill-switch " + word
 			if tool != "" && pattern != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ type heldTool struct{ server, upstream, name, why string }
 type ownFault struct {
 	path   []string // keys from the top
 	offset int      // of the very character in the text there; below 0: the value itself
+	key    bool     // its key
 	Fault
 	warning bool
 }
@@ -101,6 +103,11 @@ func (m *ownMaker) fault(f Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
 }
 
+// unknown notes a key below the present place that should not be there.
+func (m *ownMaker) unknown(f Fault, path ...string) {
+	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
+}
+
 // expression notes what is wrong with an expression, at the very character.
 func (m *ownMaker) expression(f policy.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{
@@ -112,9 +119,11 @@ func (m *ownMaker) expression(f policy.Fault, path ...string) {
 // schema notes what is wrong with a schema that stands in the file, where only the lock shows it.
 func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []string, path ...string) (wrong bool) {
 	for _, f := range faults {
-		fault := Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}
+		fault := faultOfSchema(f)
 		if tokens := f.Pointer.Tokens(); len(tokens) == 1 && !slices.Contains(names, tokens[0]) {
-			fault = noArgument(tool, tokens[0], names)
+			m.unknown(noArgument(tool, tokens[0], names), append(path, tokens[0])...)
+			wrong = true
+			continue
 		}
 		m.faults = append(m.faults, ownFault{
 			path: slices.Concat(m.at, path, f.Pointer.Tokens()), offset: -1, warning: f.Warning, Fault: fault,
@@ -127,7 +136,7 @@ func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []str
 // noArgument is the fault of a name that a tool does not have: read_text_file has no argument pth; did you mean path?
 func noArgument(tool, name string, names []string) Fault {
 	f := Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
-	if len(names) > 0 {
+	if f.DidYouMean == "" && len(names) > 0 {
 		f.Reason += " (" + strings.Join(names, ", ") + ")"
 	}
 	return f
@@ -169,6 +178,32 @@ func (m *ownMaker) once(t *catalog.Tool, c *ToolConfig, whole *catalog.Schema) {
 	t.Once = key
 }
 
+// phrasePlace is a place for an argument in a phrase.
+var phrasePlace = regexp.MustCompile(`\{[^{}]*\}`)
+
+// phrase judges the words in which people read a call, once its arguments are known. A tool whose words are wrong has none.
+func (m *ownMaker) phrase(t *catalog.Tool) {
+	known := propertyNames(t.Input)
+	wrong := func(f Fault) {
+		m.fault(f, "phrase")
+		t.Phrase = ""
+	}
+	if strings.Contains(phrasePlace.ReplaceAllString(t.Phrase, ""), "{") {
+		wrong(Fault{Reason: "a { that is no {argument}", Want: "write {argument}"})
+		return
+	}
+	for _, place := range phrasePlace.FindAllString(t.Phrase, -1) {
+		switch name := strings.Trim(place, "{}"); {
+		case !slices.Contains(known, name):
+			wrong(noArgument(t.Name, name, known))
+			return
+		case !t.Sayable(name):
+			wrong(Fault{Reason: place + " is free text", Want: "write only arguments that are numbers, booleans or enums or have a pattern"})
+			return
+		}
+	}
+}
+
 // add takes a tool that was made.
 func (m *ownMaker) add(t catalog.Tool) { m.out.tools = append(m.out.tools, t) }
 
@@ -204,7 +239,7 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 	})
 	wrong := false
 	for _, f := range faults {
-		m.expression(f, append([]string{"reconcile"}, strings.SplitN(f.Member, ".", 2)...)...)
+		m.expression(f, strings.SplitN(f.Member, ".", 3)...) // reconcile.args.NAME
 		wrong = wrong || !f.Warning
 	}
 	if wrong {

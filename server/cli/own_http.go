@@ -33,6 +33,7 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	input := read.schema
 	t.Input, t.Defaults = input, read.defaults
 	m.once(&t, &c.ToolConfig, input)
+	m.phrase(&t)
 	request, ok := m.request(c, input)
 	if !ok {
 		return
@@ -84,9 +85,14 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 	}
 	tool, faults := httptool.New(config)
 	for _, f := range faults {
-		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, strings.Split(f.Path, ".")...)
+		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, stepsOf(f.Path)...)
 	}
 	return tool, len(faults) == 0
+}
+
+// stepsOf takes apart request.body.list[0].
+func stepsOf(path string) []string {
+	return strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
 }
 
 // What an http tool's breaker does: as a server's where nothing is said.

@@ -18,8 +18,11 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		pool = newServerPool() // of who only looks: nothing of it is started
 	}
 	l.pool = pool
-	if len(r.faults.faults) > 0 && l.Catalog.Declared { // half a catalog would only add to what is wrong with it
-		l.own = &ownTools{secrets: pool.secrets(in.Environ)}
+	told := faultyPaths(r.faults.faults)
+	if len(told) > 0 { // it is made all the same, as what is wrong is told at once; nothing of it is kept
+		pool = newServerPool()
+	}
+	if told.about("catalog.pin") {
 		return
 	}
 	lock, ok := r.lock(l.Catalog.Pin)
@@ -30,18 +33,46 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
 	l.own = own
 	for _, f := range faults {
+		if told.about(pathOf(f.path).String()) { // half a value would only add to what is wrong with it
+			continue
+		}
 		severity := SeverityFault
 		if f.warning {
 			severity = SeverityWarning
 		}
 		f.Severity = severity
 		at := l.FaultAt(f.Fault, f.path...)
-		if f.offset >= 0 {
+		switch {
+		case f.offset >= 0:
 			at = l.FaultIn(f.Fault, f.offset, f.path...)
+		case f.key:
+			at = l.faultAtKey(f.Fault, f.path...)
 		}
 		r.faults.take(at)
 	}
 	r.heldTools(l)
+}
+
+// toldPaths are the places of which something wrong was told already.
+type toldPaths []string
+
+func faultyPaths(faults []Fault) toldPaths {
+	var list toldPaths
+	for _, f := range faults {
+		list = append(list, f.Path)
+	}
+	return list
+}
+
+// about reports whether something was told of a place, of what lies in it or of what it lies in.
+func (t toldPaths) about(path string) bool {
+	return slices.ContainsFunc(t, func(told string) bool { return liesIn(told, path) || liesIn(path, told) })
+}
+
+// liesIn reports a path that is another or stands below it.
+func liesIn(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && above != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // heldTools warns of tools that nobody accepted, and of what is not listed for that.
@@ -68,6 +99,22 @@ func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
 			Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
+}
+
+// unlisted are the names under which clients would call held tools, each with what "catalog accept" takes for it.
+func (c Config) unlisted() map[string]string {
+	names := map[string]string{}
+	if c.own == nil {
+		return names
+	}
+	for _, h := range c.own.held {
+		for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
+			if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
+				names[p.Name] = pins.Name(h.server, h.upstream)
+			}
+		}
+	}
+	return names
 }
 
 // lock reads the file of accepted tools; one that is not there is empty.

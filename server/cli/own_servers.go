@@ -22,6 +22,9 @@ import (
 
 // server makes the tools of one MCP server.
 func (m *ownMaker) server(s *ServerConfig) {
+	if s.Stdio == nil && s.HTTP == nil { // told when the file was read
+		return
+	}
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
 	admits := &admission{tools: map[string]*behindServer{}, log: m.log, server: s.Name}
 	running, err := m.pool.server(m, s, admits)
@@ -55,6 +58,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 		return
 	}
 	m.once(&t, &c.ToolConfig, whole(t))
+	m.phrase(&t)
 	if _, shared := admits.tools[c.Upstream]; !shared && behind.pinned != nil { // a shared server is judged alike
 		admits.tools[c.Upstream] = behind
 	}
@@ -126,16 +130,32 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.S
 	for _, f := range c.Fix {
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			fine = false
-			m.fault(noArgument(c.Upstream, f.Name, names), "fix", f.Name)
+			m.unknown(noArgument(c.Upstream, f.Name, names), "fix", f.Name)
 		}
 	}
 	for _, w := range theirs.Check(plain) {
 		if tokens := w.Pointer.Tokens(); w.Kind != catalog.MismatchMissing && w.Kind != catalog.MismatchUnknown && len(tokens) > 0 {
 			fine = false
-			m.fault(Fault{Reason: "does not fit the tool's schema", Want: w.Want}, append([]string{"fix"}, tokens...)...)
+			m.fault(Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
 		}
 	}
 	return fine
+}
+
+// stepsAt are the steps of a path below a key, for a pointer into a value: a member is its name, an item [0].
+func stepsAt(v any, key string, p ijson.Pointer) []string {
+	steps := []string{key}
+	at := ijson.Pointer("")
+	for _, token := range p.Tokens() {
+		holder, _ := at.In(v)
+		if _, list := holder.([]any); list {
+			steps = append(steps, "["+token+"]")
+		} else {
+			steps = append(steps, token)
+		}
+		at = at.Member(token)
+	}
+	return steps
 }
 
 func propertyNames(s *catalog.Schema) []string {

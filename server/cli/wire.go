@@ -19,13 +19,26 @@ import (
 // load reads the configuration and prints its warnings.
 func (a *app) load() (LoadedConfig, error) {
 	loaded, warnings, err := LoadConfig(a.sources(nil))
-	for _, w := range warnings {
-		fmt.Fprintln(a.err, w.String())
-	}
+	a.warn(warnings)
 	if err != nil {
 		return LoadedConfig{}, a.configFault(err)
 	}
 	return loaded, nil
+}
+
+// warn prints warnings, each once a command however often it reads the configuration.
+func (a *app) warn(warnings []Fault) {
+	for _, w := range warnings {
+		line := w.String()
+		if a.warned[line] {
+			continue
+		}
+		if a.warned == nil {
+			a.warned = map[string]bool{}
+		}
+		a.warned[line] = true
+		fmt.Fprintln(a.err, line)
+	}
 }
 
 // sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.
