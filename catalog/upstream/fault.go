@@ -39,9 +39,9 @@ var refusals = []int{mcp.PARSE_ERROR, mcp.INVALID_REQUEST, mcp.METHOD_NOT_FOUND,
 
 func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, again bool, after time.Duration) {
 	switch {
-	case t.status == http.StatusTooManyRequests, t.status == http.StatusServiceUnavailable && t.asked:
+	case t.status == http.StatusTooManyRequests:
 		return catalog.Declined, true, t.after
-	case t.status >= http.StatusInternalServerError, t.status == http.StatusRequestTimeout:
+	case t.status >= http.StatusInternalServerError, t.status == http.StatusRequestTimeout: // a 503 too: it may come from what stands before the server
 		return catalog.NoAnswer, true, t.after
 	case t.status >= http.StatusBadRequest:
 		return catalog.Declined, false, 0

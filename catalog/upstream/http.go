@@ -198,8 +198,21 @@ func (g *guard) refused(answer *http.Response, t *trace) (*http.Response, error)
 		return nil, err
 	}
 	t.found(&StatusError{answer.StatusCode, wordsOf(body)})
+	if answer.Request.Method == http.MethodGet && neverListens(answer.StatusCode) {
+		answer.StatusCode = http.StatusMethodNotAllowed
+	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
+}
+
+// neverListens reports a refusal of the stream of notifications that no second question changes. A server without one should
+// answer 405; mcp-go asks one that answers otherwise again, every second for as long as the session lasts.
+func neverListens(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests: // 404: the session is over
+		return false
+	}
+	return status < http.StatusInternalServerError
 }
 
 // wordsOf is what a refusal says: the message of a JSON-RPC error, else the first line of a text.

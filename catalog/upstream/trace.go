@@ -13,9 +13,8 @@ type trace struct {
 	sent   bool          // the server may have read it whole
 	status int           // of the HTTP answer; 0: none
 	stream bool          // the answer is a stream of events
-	after  time.Duration // Retry-After, if asked says so
-	asked  bool
-	fault  error // what was wrong with the answer
+	after  time.Duration // Retry-After; 0: none
+	fault  error         // what was wrong with the answer
 }
 
 type traceKey struct{}
@@ -38,7 +37,7 @@ func traceOf(ctx context.Context) *trace {
 func (t *trace) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.sent, t.status, t.stream, t.after, t.asked, t.fault = false, 0, false, 0, false, nil
+	t.sent, t.status, t.stream, t.after, t.fault = false, 0, false, 0, nil
 }
 
 // wrote notes that the server may have read the request whole.
@@ -53,7 +52,7 @@ func (t *trace) answered(answer *http.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.stream = answer.StatusCode, isStream(answer.Header)
-	t.after, t.asked = retryAfter(answer.Header.Get("Retry-After"))
+	t.after, _ = retryAfter(answer.Header.Get("Retry-After"))
 }
 
 // found notes a fault of the answer.
@@ -67,7 +66,7 @@ func (t *trace) found(fault error) {
 func (t *trace) read() traced {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return traced{t.sent, t.status, t.stream, t.after, t.asked, t.fault}
+	return traced{t.sent, t.status, t.stream, t.after, t.fault}
 }
 
 // traced is a trace at one moment; see [trace] for its members.
@@ -76,6 +75,5 @@ type traced struct {
 	status int
 	stream bool
 	after  time.Duration
-	asked  bool
 	fault  error
 }

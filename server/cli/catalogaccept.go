@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/catalog"
 	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/server"
 )
 
@@ -152,7 +154,7 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 		}
 		declared, err := loaded.own.servers[s.Name].Tools(ctx)
 		for _, name := range tools {
-			row, accept := comparedTool(s.Name, name, declared, err, lock)
+			row, accept := comparedTool(s.Name, name, declared, err, lock, loaded.own.secrets.mask)
 			if rows = append(rows, row); accept != nil {
 				open = append(open, *accept)
 			}
@@ -179,7 +181,12 @@ func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock)
 	return open
 }
 
-func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock) (acceptedRow, *acceptance) {
+// repeatsSecret is why a declaration is not accepted, nor shown.
+const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
+
+// comparedTool compares what a server declares of a tool with the lock. The server runs with its secrets by then, which mask
+// knows: in the lock they would lie open, and every client would read them.
+func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock, mask *catalog.Mask) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
 	switch {
@@ -195,6 +202,10 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		row.State, row.Why = "unreachable", err.Error()
 		return row, nil
 	}
+	if repeats(mask, now) {
+		row.State, row.Why = "unreachable", repeatsSecret
+		return row, nil
+	}
 	row.SHA256 = now.Hash()
 	was, known := lock.Tool(at, name)
 	switch {
@@ -207,6 +218,17 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 	}
 	row.State = "same"
 	return row, nil
+}
+
+// repeats reports whether a secret stands in a declaration.
+func repeats(mask *catalog.Mask, d pins.Definition) bool {
+	all := map[string]any{"title": d.Title, "description": d.Description}
+	for name, raw := range map[string][]byte{"input": d.Input, "output": d.Output} {
+		if v, err := ijson.Decode(raw); err == nil { // what is no JSON is not accepted anyway
+			all[name] = v
+		}
+	}
+	return !ijson.Equal(all, mask.Value(all))
 }
 
 func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -83,6 +86,27 @@ func TestCatalogAcceptShowsTheDifference(t *testing.T) {
 		if code, _, errs := s.command(t, nil, args...); code != exitUsage || !strings.Contains(errs, "patterngate catalog list") {
 			t.Errorf("%s ends with %d: %s", name, code, errs)
 		}
+	}
+}
+
+// A server that repeats its secret in what it declares is not accepted: the lock, the terminal and each client would have it.
+func TestCatalogAcceptKeepsSecrets(t *testing.T) {
+	const secret = "s3cret-of-the-crm"
+	s := newOwnScene(t, "", "")
+	path := filepath.Join(s.dir, "key")
+	text := strings.Replace(readFile(t, s.config), "env: {", fmt.Sprintf("env: {API_KEY: {secret: %q}, ", "file:"+path), 1)
+	if err := errors.Join(os.WriteFile(path, []byte(secret), 0o600), os.WriteFile(s.config, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.declare(t, strings.Replace(sceneList, "Looks.", "Looks with "+secret, 1))
+	want := map[string]string{"crm/look": "unreachable", "crm/drift": "new"}
+	got, code, errs := acceptStates(t, s, nil, "--yes")
+	if diff := cmp.Diff(want, got); diff != "" || code != exitFault || !strings.Contains(errs, "repeats a secret") {
+		t.Errorf("ends with %d: %s; states (-want +got):\n%s", code, errs, diff)
+	}
+	_, out, errs := s.command(t, nil, "catalog", "accept", "--yes")
+	if strings.Contains(out+errs+readFile(t, s.lock), secret) {
+		t.Errorf("the secret is shown or kept: %s%s%s", out, errs, readFile(t, s.lock))
 	}
 }
 

@@ -36,14 +36,30 @@ func TestDoctorEndsWhatItStarted(t *testing.T) {
 		p.end()
 		t.Fatal("a program that says nothing is served")
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, child)))
+	endsSoon(t, child)
+}
+
+// A program that gives no secret in its time is ended with what it started: it would be there once more after each call.
+func TestSecretEndsWhatItStarted(t *testing.T) {
+	child := filepath.Join(t.TempDir(), "child")
+	ref := SecretRef{Exec: []string{"/bin/sh", "-c", "sleep 600 & echo $! >'" + child + "'; echo s3cret-text"}}
+	if text, err := ref.read(t.Context(), os.Environ()); err == nil {
+		t.Errorf("a program whose output is held open gives %q", text)
+	}
+	endsSoon(t, child)
+}
+
+// endsSoon waits until the process whose number a file holds is over.
+func endsSoon(t *testing.T, file string) {
+	t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(readFile(t, file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(20 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); {
 		if time.Now().After(end) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			t.Fatal("the wrapper's child is still there")
+			t.Fatal("the program's child is still there")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

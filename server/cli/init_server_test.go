@@ -15,6 +15,7 @@ const (
 	foreignTools = "FOREIGN_TOOLS" // the list, as JSON
 	foreignNeeds = "FOREIGN_NEEDS" // a variable without which it ends at once
 	foreignSays  = "FOREIGN_SAYS"  // printed to standard output before anything else
+	foreignEcho  = "FOREIGN_ECHO"  // in the list: the server's own token
 )
 
 // A server of somebody else's is this binary under another name; it must not come to the flags of go test.
@@ -33,6 +34,7 @@ func serveForeign(tools string) int {
 	if says := os.Getenv(foreignSays); says != "" {
 		fmt.Println(says)
 	}
+	tools = strings.ReplaceAll(tools, foreignEcho, os.Getenv("CRM_TOKEN"))
 	for in := bufio.NewReader(os.Stdin); ; {
 		line, err := in.ReadBytes('\n')
 		if err != nil {

@@ -85,7 +85,12 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 		return fmt.Errorf("it declares %d tools, at most %d are taken over", len(tools), maxImported)
 	}
 	seen := map[string]bool{}
+	mask := s.mask()
 	for i, raw := range tools {
+		if v, err := ijson.Decode(raw); err == nil && !ijson.Equal(v, mask.Value(v)) {
+			s.note("its tool %d is left out: it repeats a secret", i+1)
+			continue
+		}
 		t, fault := readDeclared(raw)
 		if fault != "" {
 			s.note("its tool %s is left out: %s", orWord(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
@@ -200,6 +205,15 @@ func (s *importedServer) unstarted(err error) string {
 		text = strings.ReplaceAll(text, v, "***")
 	}
 	return ijson.Cut(server.Visible(strings.Join(strings.Fields(text), " ")), maxStarterWords)
+}
+
+// mask hides the server's secrets in what it says.
+func (s *importedServer) mask() *catalog.Mask {
+	mask := &catalog.Mask{}
+	for _, v := range s.secrets() {
+		mask.Add(v)
+	}
+	return mask
 }
 
 // secrets are the values that must never be shown.

@@ -237,6 +237,26 @@ func TestInitTakesWhatFlagsName(t *testing.T) {
 	}
 }
 
+// A tool whose declaration repeats a secret of its server is left out, and the secret stands in its own file alone.
+func TestInitLeavesOutWhatRepeatsASecret(t *testing.T) {
+	tools := strings.Replace(crmTools, "Searches the CRM.", "Searches the CRM as "+foreignEcho+".", 1)
+	h := newInitHome(t, clientText(t, map[string]any{
+		"crm": crmEntry(foreignServer(t, "crm-server"), map[string]string{foreignTools: tools, "CRM_TOKEN": initSecret}),
+	}))
+	path := filepath.Join(h.dir, "pg.yaml")
+	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--allow", "crm/add_note", "--no-replace"))
+	text := readFile(t, path)
+	if code != exitDone || at(yamlOf(t, text), "catalog", "servers", "crm", "tools", "search") != nil || !strings.Contains(text, "repeats a secret") {
+		t.Errorf("init ends with %d: %s%s%s", code, out, errs, text)
+	}
+	if all := out + errs + text + readFile(t, filepath.Join(h.dir, "patterngate.lock")); strings.Contains(all, initSecret) {
+		t.Errorf("the secret is shown or written: %s", all)
+	}
+	if got := readFile(t, filepath.Join(h.dir, "secrets", "crm.CRM_TOKEN")); got != initSecret+"\n" {
+		t.Errorf("the secret's file holds %q", got)
+	}
+}
+
 // With --replace the client starts this program in the servers' place, and --undo brings its file back byte for byte.
 func TestInitReplacesAndBringsBack(t *testing.T) {
 	text := clientText(t, map[string]any{

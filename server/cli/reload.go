@@ -111,11 +111,13 @@ func ownReason(err error) string {
 	return err.Error()
 }
 
-// waitsForRestart are the keys that a reload does not apply.
+// waitsForRestart are the keys that a reload does not apply. notify is among them: the program that it names is not part of the
+// hash that an approver key signs.
 func waitsForRestart(from, to Config) []string {
 	var keys []string
 	for name, differs := range map[string]bool{
 		"http": fmt.Sprint(from.HTTP) != fmt.Sprint(to.HTTP), "inbox": from.Inbox != to.Inbox, "log": from.Log != to.Log, "state": from.State != to.State,
+		"notify": fmt.Sprint(from.Notify) != fmt.Sprint(to.Notify),
 	} {
 		if differs {
 			keys = append(keys, name)

@@ -70,8 +70,8 @@ func TestReload(t *testing.T) {
 	if got := c.call("slip", "{}"); got.Status != "ok" {
 		t.Errorf("after a bad file: %+v", got)
 	}
-	s.write(t, "", seeing+"log: {level: debug}\nhttp: {body_bytes: 100000}\n")
-	if out := s.must(t, "reload"); !strings.Contains(out, said[2]+" to "+said[1]+"\n  waits for a restart: http\n  waits for a restart: log\n") {
+	s.write(t, "", seeing+"log: {level: debug}\nhttp: {body_bytes: 100000}\nnotify: off\n")
+	if out := s.must(t, "reload"); !strings.Contains(out, said[2]+" to "+said[1]+"\n  waits for a restart: http\n  waits for a restart: log\n  waits for a restart: notify\n") {
 		t.Errorf("reload says %q", out)
 	}
 	has(false)

@@ -24,8 +24,8 @@ func (a *app) reloadCommand() *cobra.Command {
 		Short: "Have the programs that serve load the changed configuration",
 		Long: "Reads the configuration; one with faults is refused here and changes nothing. Then every program that serves from the same\n" +
 			"state file and the same configuration file puts it in force, whole or not at all. Runs that go on keep the one they were\n" +
-			"begun under. http, inbox, state and log wait for a restart. What the change permits more is listed, and where an approver\n" +
-			"key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
+			"begun under. http, inbox, notify, state and log wait for a restart. What the change permits more is listed, and where an\n" +
+			"approver key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
 			"the same, without a signature.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },

@@ -115,7 +115,10 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 	var out limitedBuffer
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Args[0], cmd.Env, cmd.Stdout, cmd.WaitDelay = words[0], environ, &out, secretAfter
-	err = cmd.Run()
+	ownGroup(cmd)
+	if err = cmd.Run(); err != nil && cmd.Process != nil { // what it started would be there once more after each call
+		_ = cmd.Cancel()
+	}
 	switch {
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return "", fmt.Errorf("it took longer than %v", secretWait)
