@@ -13,11 +13,11 @@ import (
 // settlement names the question to a person whether a call in doubt happened; others ask whether one may be made.
 const settlement = "settle"
 
-// Duplicate is the state of a call whose business key an earlier one had: its outcome is that one's. DoneBefore says so.
-const (
-	Duplicate  patterns.State = "duplicate"
-	DoneBefore                = "was done before; nothing was sent again"
-)
+// Duplicate is the state of a call whose business key an earlier one had: its outcome is that one's.
+const Duplicate patterns.State = "duplicate"
+
+// DoneBefore says so to people.
+const DoneBefore = "was done before; nothing was sent again"
 
 // phaseOf is the phase that an effect belongs to, by what it is: the record itself does not name it.
 func phaseOf(kind string, b patterns.IntentBody) string {
