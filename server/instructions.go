@@ -7,8 +7,12 @@ import (
 	"patterngate/gateway"
 )
 
-// maxNamed is how many of the tools that make one call the instructions name.
-const maxNamed = 8
+// maxNamed is how many of the tools that make one call the instructions name, and maxNamesLength how many characters that may take:
+// clients cut what is longer than 1,500 in all (design.md section 7).
+const (
+	maxNamed = 8
+	maxNamesLength = 240
+)
 
 // instructions teach the client's model the game, naming only tools that are listed (spec/surface.md section 3).
 func instructions(tools []*tool) string {
@@ -41,17 +45,26 @@ func uses(tools []*tool) string {
 			said = append(said, listedAs(t.spec)+" "+use)
 		}
 	}
-	if n := len(single); n > 0 {
-		named := strings.Join(single[:min(n, maxNamed)], ", ")
-		if n > maxNamed {
-			named += fmt.Sprintf(" and %d more", n-maxNamed)
-		}
-		said = append(said, named+" for one gated call each")
+	if len(single) > 0 {
+		said = append(said, firstOf(single)+" for one gated call each")
 	}
 	if len(said) == 0 {
 		return ""
 	}
 	return strings.Join(said, "; ") + ". "
+}
+
+// firstOf lists the first of some names.
+func firstOf(names []string) string {
+	list, n := names[0], 1
+	for n < min(len(names), maxNamed) && len(list)+len(", ")+len(names[n]) <= maxNamesLength {
+		list += ", " + names[n]
+		n++
+	}
+	if more := len(names) - n; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // intents reports whether a listed pattern takes an intent.

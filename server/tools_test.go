@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // listedTool is a tool as a client sees it.
@@ -353,6 +354,13 @@ func TestInstructions(t *testing.T) {
 		if strings.Contains(all, later) {
 			t.Errorf("instructions speak of %s, which is not there", later)
 		}
+	}
+	crowd := serving(t).tools
+	for i := range 20 {
+		crowd = append(crowd, &tool{spec: patterns.Spec{Kind: gateway.Call, Name: fmt.Sprintf("%062d%02d", 0, i)}})
+	}
+	if text := instructions(crowd); utf8.RuneCountInString(text) > 1500 || !strings.Contains(text, " and 17 more for one gated call each") {
+		t.Errorf("instructions with 20 long names have %d characters: %s", utf8.RuneCountInString(text), text)
 	}
 	one := instructions(serving(t, func(c *Config) { c.Patterns = c.Patterns[2:3] }).tools)
 	if strings.Contains(one, "run_orch") || !strings.Contains(one, "Which tool: route_ticket for one expert. describe_catalog") {

@@ -44,6 +44,7 @@ func openLedger(path string) (*ledger, error) {
 		err = file.Truncate(int64(len(text)))
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 2*maxRequest) // a line is an order and its key
 	for n := 1; err == nil && lines.Scan(); n++ {
 		var p payment
 		if fault := json.Unmarshal(lines.Bytes(), &p); fault != nil {
@@ -51,6 +52,9 @@ func openLedger(path string) (*ledger, error) {
 			break
 		}
 		l.count(p)
+	}
+	if err == nil {
+		err = lines.Err()
 	}
 	if err != nil {
 		_ = file.Close() // nothing was written
