@@ -10,7 +10,7 @@ import (
 // maxNamed is how many of the tools that make one call the instructions name, and maxNamesLength how many characters that may take:
 // clients cut what is longer than 1,500 in all (design.md section 7).
 const (
-	maxNamed = 8
+	maxNamed       = 8
 	maxNamesLength = 240
 )
 
