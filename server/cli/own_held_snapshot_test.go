@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -121,10 +122,11 @@ func TestSnapshotHoldsWhatTheLockDoesNotAccept(t *testing.T) {
 // What is put in force is listed by what is held then, and what was made of snapshots is made anew.
 func TestReplaceHoldsBeforeItLists(t *testing.T) {
 	t.Parallel()
-	s := newOwnScene(t, "", longer)
+	const noting = "        note: {effect: write, bound: {q: {type: string, enum: [a, b], default: a}}, phrase: 'noting {q}', once: args.q}\n"
+	s := newOwnScene(t, noting, longer)
 	s.must(t, "catalog", "accept", "--yes")
 	before := s.loads(t, nil)
-	s.write(t, "", seeing)
+	s.write(t, noting, seeing)
 	served, _ := s.opens(t)
 	served.from.shelf = &shelf{snapshots: map[string][]byte{before.Hash(): before.Snapshot()}, asked: map[string]int{}}
 	stands := func(name string, want catalog.State) {
@@ -137,11 +139,16 @@ func TestReplaceHoldsBeforeItLists(t *testing.T) {
 			if state, offered := stateOfLook(t, d); state != want || offered != (want == catalog.Ready) {
 				t.Errorf("%s, %s: look is %q, want %q; see is offered: %t", name, of, state, want, offered)
 			}
+			tool, _ := d.tools.Tool("look")
+			words := tool.Title + tool.Description + string(tool.Input.JSON()) + fmt.Sprint(tool.ReturnWords())
+			if shown := strings.Contains(words, "Looks.") && strings.Contains(words, `"q"`); shown != (want == catalog.Ready) {
+				t.Errorf("%s, %s: a model reads %s", name, of, words)
+			}
 		}
 	}
 	stands("before there was a key", catalog.Ready)
 	s.enrol(t)
-	s.write(t, "", less)
+	s.write(t, noting, less)
 	if err := served.replace(s.loads(t, served.pool), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,11 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
-	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -44,7 +42,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
-	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
+	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, own: c.ToolConfig, guard: guard}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
 		behind.pinned = &pinned
@@ -179,6 +177,7 @@ type behindServer struct {
 	at, upstream, name string           // the server, the tool's name there and here
 	pinned             *pins.Definition // nil: nobody accepted it
 	held               string           // why it is held whatever the server says; "": it is not
+	own                ToolConfig       // what the configuration says of it
 	secrets            map[string]catalog.Secret
 	guard              *resilience.Guard
 	log                *slog.Logger
@@ -316,48 +315,6 @@ func (d *driftError) Local() bool { return true }
 
 // Is reports that such a tool is held.
 func (d *driftError) Is(target error) bool { return target == errHeld }
-
-// holdUnsigned holds each tool whose acceptance no approver key signed, where one is enrolled: an agent that can write files
-// must not accept what a server declares. It is called before the tools are used.
-func (o *ownTools) holdUnsigned(lock *pins.Lock, ring gateway.Ring, at time.Time) {
-	if !ring.Counts(at) {
-		return
-	}
-	for _, b := range o.behind {
-		if b.held != "" {
-			continue
-		}
-		by, _ := lock.Accepted(b.at, b.upstream)
-		act := gateway.SignedAct{Signature: by.Signature, Act: gateway.Act{
-			Act: gateway.ActAccept, Subject: acceptSubject(b.at, *b.pinned), At: by.At, Nonce: by.Nonce, Key: by.Key,
-		}}
-		if ring.Stands(act, at) != nil {
-			o.hold(b, "no approver key signed its acceptance")
-		}
-	}
-}
-
-// holdOthers holds each tool that a lock does not accept as it is here. It is called before the tools are used.
-func (o *ownTools) holdOthers(lock *pins.Lock) {
-	for _, b := range o.behind {
-		if b.held != "" {
-			continue
-		}
-		if accepted, ok := lock.Tool(b.at, b.upstream); !ok || accepted.Hash() != b.pinned.Hash() {
-			o.hold(b, "it is not what the lock has of it")
-		}
-	}
-}
-
-func (o *ownTools) hold(b *behindServer, why string) {
-	b.held = fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream)
-	o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
-}
-
-// acceptSubject is what is signed of an acceptance (spec/config.md section 10).
-func acceptSubject(at string, d pins.Definition) map[string]any {
-	return map[string]any{"name": pins.Name(at, d.Name), "sha256": d.Hash()}
-}
 
 // ready says how the tool stands, without starting anything.
 func (b *behindServer) ready() catalog.Readiness {

@@ -122,8 +122,11 @@ func (s *service) holdUnsigned(c Config) error {
 // withoutUnsigned is what a configuration declares once unsigned tools are held. That was made while the state was opened, and
 // is made again only where it makes a difference.
 func (s *service) withoutUnsigned(c Config, d *declared, environ []string) (*declared, error) {
-	before := len(c.unlisted())
-	if err := s.holdUnsigned(c); err != nil || len(c.unlisted()) == before {
+	if c.own == nil {
+		return d, nil
+	}
+	before := len(c.own.held)
+	if err := s.holdUnsigned(c); err != nil || len(c.own.held) == before {
 		return d, err
 	}
 	return declare(c, environ)
