@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -163,17 +164,24 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 	return rows, open
 }
 
+// ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made.
+func (a *app) ring(what string, c Config) (ring gateway.Ring) {
+	if _, err := os.Stat(c.State); err != nil && a.opens == nil {
+		return gateway.Ring{}
+	}
+	if err := a.withState(what, c, func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
+		return gateway.Ring{}
+	}
+	return ring
+}
+
 // unsigned are the tools that are as they were accepted, but not with the signature of an approver key where one counts.
 func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock) (open []acceptance) {
-	var ring gateway.Ring
-	if err := a.withState("catalog accept", loaded.Config, func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
-		return nil // without a state file there is no key
-	}
-	loaded.own.holdUnsigned(lock, ring, now())
+	loaded.own.holdUnsigned(lock, a.ring("catalog accept", loaded.Config), now())
 	for i, row := range rows {
 		for _, b := range loaded.own.behind {
 			if row.State == "same" && row.Tool == pins.Name(b.at, b.upstream) && b.held != "" && b.pinned != nil {
-				rows[i].State = "unsigned"
+				rows[i].State, rows[i].Changes = "unsigned", pins.Compare(pins.Definition{}, *b.pinned) // somebody else may have written it
 				open = append(open, acceptance{server: b.at, declared: *b.pinned})
 			}
 		}
@@ -243,7 +251,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 		}
 		b.WriteByte('\n')
 		for _, c := range r.Changes {
-			if r.State != "new" || c.Pointer != "/name" { // it is above
+			if r.State == "changed" || c.Pointer != "/name" { // it is above
 				b.WriteString(changeText(c))
 			}
 		}

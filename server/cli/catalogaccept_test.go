@@ -116,8 +116,30 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 	s := newOwnScene(t, "", "patterns: {see: {kind: call, tool: look}}\n")
 	s.must(t, "catalog", "accept", "--yes")
 	id := s.enrol(t)
-	if got := s.serve(t).call("see", `{}`); got.StopReason != "tool_unavailable:look" {
-		t.Errorf("a call of a tool whose acceptance nobody signed: %+v", got)
+	heldHere := func(why string) {
+		t.Helper()
+		c := s.serve(t)
+		if strings.Contains(c.tools(), " see ") {
+			t.Errorf("%s: the call of a held tool is listed", why)
+		}
+		c.refuses("see", `{}`)
+		if called := s.called(t); len(called) != 0 {
+			t.Errorf("%s: calls of %q", why, called)
+		}
+		var rows []catalogRow
+		if err := json.Unmarshal([]byte(s.must(t, "catalog", "list", "--json")), &rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if r.Name == "look" && (r.State != "held" || !strings.Contains(r.Why, "no approver key signed")) {
+				t.Errorf("%s: catalog list says %+v", why, r)
+			}
+		}
+	}
+	heldHere("accepted before there was a key")
+	if _, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); !strings.Contains(out, "crm/look unsigned\n  + /description \"Looks.\"\n") ||
+		!strings.Contains(out, "  + /inputSchema ") && !strings.Contains(out, "  + /inputSchema/") {
+		t.Errorf("what is to be signed is not shown: %s%s", out, errs)
 	}
 	before := readFile(t, s.lock)
 	want := map[string]string{"crm/look": "unsigned", "crm/drift": "unsigned"}
@@ -136,7 +158,9 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 		t.Errorf("a call of a tool whose acceptance was signed: %+v", got)
 	}
 	signed := readFile(t, s.lock)
-	calls := len(s.called(t))
+	if err := os.Remove(s.calls); err != nil {
+		t.Fatal(err)
+	}
 	var lock map[string]any
 	if err := json.Unmarshal([]byte(signed), &lock); err != nil {
 		t.Fatal(err)
@@ -149,9 +173,7 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.serve(t).call("see", `{}`); got.StopReason != "tool_unavailable:look" || len(s.called(t)) != calls {
-		t.Errorf("a call of a tool with another's signature: %+v, %d calls", got, len(s.called(t))-calls)
-	}
+	heldHere("with another's signature")
 }
 
 // A tool that only reads is tried with one call through the gate; what writes is not.

@@ -39,13 +39,16 @@ func (a *app) catalogListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the tools behind the gate with effect and state",
 		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, and which patterns\n" +
-			"use it. No server is started: held is what has no line in the lock; what a running server says otherwise shows at the\n" +
-			"call, and \"patterngate catalog accept\" compares.",
+			"use it. No server is started: held is what has no line in the lock, or none that is signed where an approver key is enrolled;\n" +
+			"what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			loaded, err := a.load()
 			if err != nil {
 				return err
+			}
+			if loaded.own != nil && loaded.lock != nil {
+				loaded.own.holdUnsigned(loaded.lock, a.ring("catalog list", loaded.Config), now())
 			}
 			d, err := declare(loaded.Config, a.environ)
 			if err != nil {

@@ -64,9 +64,11 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 				r.faults.add(r.at(path), path, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
+		start := "" // of a server elsewhere nothing is known
 		if s.Stdio != nil {
+			start = s.Stdio.start()
 			for i, v := range s.Stdio.Args {
-				refuse(here.key("stdio").key("args").item(i), v.Text, s.Stdio.start())
+				refuse(here.key("stdio").key("args").item(i), v.Text, start)
 			}
 			for _, e := range s.Stdio.Env {
 				if ofTheUser(e.Name) {
@@ -82,9 +84,9 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 			}
 			tool := here.key("tools").key(t.Upstream)
 			for _, v := range t.Fix {
-				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, "") })
+				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, start) })
 			}
-			r.boundDirectories(files, t.Bound, tool.key("bound"))
+			r.boundDirectories(files, t.Bound, start, tool.key("bound"))
 		}
 	}
 }
@@ -166,15 +168,22 @@ func (r *configReader) pathsIn(text, dir string) []string {
 	return list
 }
 
-// boundDirectories judges the texts that a bound allows: those it lists, and its patterns that begin with a path.
-func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, path *keyPath) {
+// boundDirectories judges the texts that a bound allows a program which starts in that directory: those it lists, and its
+// patterns that begin with a path.
+func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, start string, path *keyPath) {
 	arguments, _ := rawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
 		below := path.key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
-			g, dir := r.holds(files, text, "")
-			if keyword == "pattern" {
+			var g guarded
+			var dir string
+			switch {
+			case keyword == "pattern":
 				g, dir = patternHolds(files, text)
+			case isValue(keyword):
+				g, dir = r.holds(files, text, start)
+			default:
+				g, dir = r.holds(files, text, "")
 			}
 			if g.what != "" {
 				r.faults.add(r.at(below), below, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
@@ -207,7 +216,13 @@ func eachText(v any, do func(text string)) {
 	eachKeyword(v, func(_, text string) { do(text) })
 }
 
-// eachKeyword goes over all texts in a value, each with the name of the member in which it lies.
+// isValue reports a keyword of schemas with values that arguments may have.
+func isValue(keyword string) bool {
+	return keyword == "enum" || keyword == "const" || keyword == "default"
+}
+
+// eachKeyword goes over all texts in a value, each with the name of the member in which it lies; what lies deeper in values of
+// arguments has theirs.
 func eachKeyword(v any, do func(keyword, text string)) {
 	var walk func(keyword string, v any)
 	walk = func(keyword string, v any) {
@@ -220,7 +235,11 @@ func eachKeyword(v any, do func(keyword, text string)) {
 			}
 		case map[string]any:
 			for _, name := range sortedNames(v) {
-				walk(name, v[name])
+				below := name
+				if isValue(keyword) {
+					below = keyword
+				}
+				walk(below, v[name])
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,5 +36,46 @@ func TestRelativeArgumentsNameDirectories(t *testing.T) {
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
+	}
+}
+
+// So is what a tool's arguments are fixed to and bounded by: the server reads them from there too. A server that merely starts
+// beside the configuration is not refused, nor what only describes an argument.
+func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
+	dir, prog := t.TempDir(), binaries(t, "prog")
+	conf := filepath.Join(dir, "conf")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700), os.Mkdir(conf, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	file := filepath.Join(conf, "pg.yaml")
+	for members, refused := range map[string]bool{
+		"fix: {path: conf}":                   true,
+		"fix: {path: '.'}":                    true,
+		"fix: {paths: [data, conf]}":          true,
+		"fix: {path: data}":                   false,
+		"bound: {path: {enum: [data, conf]}}": true,
+		"bound: {path: {const: conf}}":        true,
+		"bound: {path: {default: './conf'}}":  true,
+		"bound: {o: {type: object, default: {path: conf}, properties: {path: {type: string}}}}": true,
+		"bound: {path: {enum: [data, confused]}}":                                               false,
+		"bound: {path: {type: string, description: conf, pattern: '^data/'}}":                   false,
+		"bound: {o: {type: object, properties: {path: {type: string, enum: ['.']}}}}":           true,
+	} {
+		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
+		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "the configuration lies in "+dir) {
+			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
+		}
+		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+
+			strings.NewReplacer("'./conf'", "'../conf'", "[data, conf]", "[data, ../conf]", ": conf", ": ../conf").Replace(members)+"}}}}}\n")
+		_, _, err = LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
+		if again := refused && !strings.Contains(members, "'.'"); (err != nil) != again {
+			t.Errorf("%s from beside: %v, want it refused: %t", members, err, again)
+		}
+	}
+	putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {http: {url: 'https://a.example'}, tools: {read: {effect: read, fix: {path: conf}}}}}}\n")
+	if _, _, err := LoadConfig(ConfigSources{Path: file}); err != nil {
+		t.Errorf("a server elsewhere has no directory here: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
+	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
@@ -22,6 +23,8 @@ type declared struct {
 	redact        []string
 	reach         CatalogConfig // the servers and requests that it names
 	llm           LLMConfig
+	lock          *pins.Lock // what people accepted of its servers' tools; nil: nothing
+	recorded      bool       // it was made of a snapshot
 }
 
 // callable reports whether a tool can be offered by itself: one of a server that nobody accepted has no schema to show.
@@ -63,7 +66,7 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, llm: c.LLM, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() || p.Kind == gateway.Call && !d.callable(c, p.Tool) {

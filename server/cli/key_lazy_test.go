@@ -102,6 +102,23 @@ func TestSnapshotWithKeyByReference(t *testing.T) {
 			t.Errorf("%s: %v, want it carried on: %t", name, err, tt.want)
 		}
 	}
+	usual, _, err := loadText(t, "version: 1\nllm: {base_url: 'https://a.example/v1'}\n", keyVariable+"=hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		keys snapshotKeys
+		want bool
+	}{
+		"OPENAI_API_KEY beside our URL":     {snapshotKeys{own: loaded.LLM}, true},
+		"OPENAI_API_KEY beside another URL": {snapshotKeys{own: other.LLM}, false},
+		"OPENAI_API_KEY beside the usual":   {snapshotKeys{}, false},
+		"OPENAI_API_KEY where nobody asks":  {snapshotKeys{unasked: true}, true},
+	} {
+		if _, err := configOfSnapshot(usual.Hash(), usual.Snapshot(), tt.keys, []string{keyVariable + "=hunter2"}); (err == nil) != tt.want {
+			t.Errorf("%s: %v, want it carried on: %t", name, err, tt.want)
+		}
+	}
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package cli
 import (
 	"crypto/x509"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -110,15 +108,8 @@ func orEmpty(text []byte) []byte {
 	return text
 }
 
-// rootsOf are the certificates of a file; nil for no file: the system's.
-func readRoots(path string) (*x509.CertPool, error) {
-	if path == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", errors.Unwrap(err))
-	}
+// rootsIn are the certificates in the text of a file.
+func rootsIn(text []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, errors.New("there is no certificate in it")

@@ -195,7 +195,7 @@ func lockOf(tools map[string]any) (*pins.Lock, error) {
 		if schema, there := tool["outputSchema"]; there {
 			d.Output = ijson.Canonical(schema)
 		}
-		if err := lock.Accept(at, d, pins.Acceptance{}); err != nil {
+		if err := lock.Accept(at, d, pins.Acceptance{By: lockMember, Assurance: string(gateway.UserAssurance)}); err != nil { // who did is not in it
 			return nil, err
 		}
 	}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +21,7 @@ type serverPool struct {
 	servers map[string]pooled           // by what they are made of
 	clients map[string]*httptool.Client // by allow_networks
 	known   map[string]*secrets         // by nothing but the environment; one
-	trusted map[string]*x509.CertPool   // by certificate file as it stands
+	trusted map[string]*x509.CertPool   // by the hash of a certificate file
 	log     lateLog
 }
 
@@ -58,41 +60,50 @@ func (p *serverPool) client(allow []netip.Prefix) *httptool.Client {
 	return c
 }
 
-// roots are the certificates of a file, read once: tools that share them share connections.
+// roots are the certificates of a file, one pool for each content: tools that share them share connections. nil for no file:
+// the system's.
 func (p *serverPool) roots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", errors.Unwrap(err))
+	}
+	key := hashOf(text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := fmt.Sprint(seenFile(path))
 	if known, ok := p.trusted[key]; ok {
 		return known, nil
 	}
-	read, err := readRoots(path)
+	read, err := rootsIn(text)
 	if err == nil {
 		p.trusted[key] = read
 	}
 	return read, err
 }
 
-// server is the server that a configuration says.
-func (p *serverPool) server(m *ownMaker, s *ServerConfig, admits *admission) (*upstream.Server, error) {
+// server is the server that a configuration says, with what judges its tools. With other certificates in its file it is
+// another one.
+func (p *serverPool) server(m *ownMaker, s *ServerConfig) (*upstream.Server, *admission, error) {
 	config, err := m.serverConfig(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	admits := &admission{tools: map[string]*behindServer{}, log: m.log, server: s.Name}
 	config.Admit, config.Changed = admits.admit, admits.changed
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := serverKey(s, m.config.Catalog.AllowNetworks) + m.accepted(s)
+	if config.Endpoint != nil && config.Endpoint.Roots != nil {
+		key += fmt.Sprintf("\x00%p", config.Endpoint.Roots) // one for each content
+	}
 	if known, ok := p.servers[key]; ok {
-		*admits = *known.admits
-		return known.Server, nil
+		return known.Server, known.admits, nil
 	}
 	running := upstream.NewServer(config)
 	p.servers[key] = pooled{running, admits}
-	return running, nil
+	return running, admits, nil
 }
 
 // retire ends the servers that are not among those in use. One that an older run still needs is started again by its call.

@@ -261,6 +261,14 @@ func (c *servedScene) call(tool, arguments string) shownCall {
 	return c.shown(c.send("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)))
 }
 
+// refuses holds that there is no tool of that name to be called.
+func (c *servedScene) refuses(tool, arguments string) {
+	c.t.Helper()
+	if raw := string(c.answer(c.send("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)))); strings.Contains(raw, "structuredContent") {
+		c.t.Errorf("a call of %s is answered with %s", tool, raw)
+	}
+}
+
 // shown is the answer to a call.
 func (c *servedScene) shown(id int) (shown shownCall) {
 	c.t.Helper()

@@ -9,14 +9,13 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/pins"
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
-	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -26,8 +25,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 		return
 	}
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
-	admits := &admission{tools: map[string]*behindServer{}, log: m.log, server: s.Name}
-	running, err := m.pool.server(m, s, admits)
+	running, admits, err := m.pool.server(m, s)
 	if err != nil {
 		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
 		return
@@ -44,7 +42,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
-	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
+	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, own: c.ToolConfig, guard: guard}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
 		behind.pinned = &pinned
@@ -59,8 +57,8 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	}
 	m.once(&t, &c.ToolConfig, whole(t))
 	m.phrase(&t)
-	if _, shared := admits.tools[c.Upstream]; !shared && behind.pinned != nil { // a shared server is judged alike
-		admits.tools[c.Upstream] = behind
+	if behind.pinned != nil {
+		admits.add(behind)
 	}
 	m.out.behind = append(m.out.behind, behind)
 	t.Ready = behind.ready
@@ -179,6 +177,7 @@ type behindServer struct {
 	at, upstream, name string           // the server, the tool's name there and here
 	pinned             *pins.Definition // nil: nobody accepted it
 	held               string           // why it is held whatever the server says; "": it is not
+	own                ToolConfig       // what the configuration says of it
 	secrets            map[string]catalog.Secret
 	guard              *resilience.Guard
 	log                *slog.Logger
@@ -255,17 +254,37 @@ func pinned(d upstream.Definition) (pins.Definition, error) {
 	return out, nil
 }
 
-// admission judges what a server declares in the very session that a call goes to. Its tools are set before the first call.
+// admission judges what a server declares in the very session that a call goes to. Configurations that share a server share
+// it, so that it gets tools while it judges others. It is safe for concurrent use.
 type admission struct {
-	tools  map[string]*behindServer // by their names there
 	server string
 	log    *slog.Logger
+
+	mu    sync.Mutex
+	tools map[string]*behindServer // by their names there
+}
+
+// add has a tool be judged. One of a shared server is judged as the one before.
+func (a *admission) add(b *behindServer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, shared := a.tools[b.upstream]; !shared {
+		a.tools[b.upstream] = b
+	}
+}
+
+// judged are the tools by now.
+func (a *admission) judged() map[string]*behindServer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.tools)
 }
 
 // changed has the log hear of tools that a server declares otherwise than they were accepted.
 func (a *admission) changed(string) {
-	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
-		if b := a.tools[name]; b.ready().State == catalog.Held {
+	tools := a.judged()
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		if b := tools[name]; b.ready().State == catalog.Held {
 			a.log.Warn("tool held", "name", b.name, "server", a.server, "why", b.drifted())
 		}
 	}
@@ -273,7 +292,9 @@ func (a *admission) changed(string) {
 
 // admit holds a tool that is declared otherwise than it was accepted.
 func (a *admission) admit(d upstream.Definition) error {
+	a.mu.Lock()
 	tool, known := a.tools[d.Tool()]
+	a.mu.Unlock()
 	if !known || tool.pinned == nil {
 		return &driftError{"nobody accepted it"}
 	}
@@ -294,32 +315,6 @@ func (d *driftError) Local() bool { return true }
 
 // Is reports that such a tool is held.
 func (d *driftError) Is(target error) bool { return target == errHeld }
-
-// holdUnsigned holds each tool whose acceptance no approver key signed, where one is enrolled: an agent that can write files
-// must not accept what a server declares. It is called before the tools are used.
-func (o *ownTools) holdUnsigned(lock *pins.Lock, ring gateway.Ring, at time.Time) {
-	if !ring.Counts(at) {
-		return
-	}
-	for _, b := range o.behind {
-		if b.pinned == nil {
-			continue
-		}
-		by, _ := lock.Accepted(b.at, b.upstream)
-		act := gateway.SignedAct{Signature: by.Signature, Act: gateway.Act{
-			Act: gateway.ActAccept, Subject: acceptSubject(b.at, *b.pinned), At: by.At, Nonce: by.Nonce, Key: by.Key,
-		}}
-		if ring.Stands(act, at) != nil {
-			b.held = fmt.Sprintf("no approver key signed its acceptance; run patterngate catalog accept %s/%s", b.at, b.upstream)
-			o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
-		}
-	}
-}
-
-// acceptSubject is what is signed of an acceptance (spec/config.md section 10).
-func acceptSubject(at string, d pins.Definition) map[string]any {
-	return map[string]any{"name": pins.Name(at, d.Name), "sha256": d.Hash()}
-}
 
 // ready says how the tool stands, without starting anything.
 func (b *behindServer) ready() catalog.Readiness {

@@ -112,7 +112,7 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 	if err != nil {
 		return "", err
 	}
-	var out limitedBuffer
+	out := limitedBuffer{end: cancel}
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Args[0], cmd.Env, cmd.Stdout, cmd.WaitDelay = words[0], environ, &out, secretAfter
 	ownGroup(cmd)
@@ -120,16 +120,16 @@ func runSecret(ctx context.Context, words []string, environ []string) (string, e
 		_ = cmd.Cancel()
 	}
 	switch {
+	case out.over:
+		return "", fmt.Errorf("it printed more than %d bytes", maxSecret)
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return "", fmt.Errorf("it took longer than %v", secretWait)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case out.over:
-		return "", fmt.Errorf("it printed more than %d bytes", maxSecret)
 	case err != nil:
 		return "", err
 	}
-	return withoutLineEnd(out.String()), nil
+	return withoutLineEnd(out.text.String()), nil
 }
 
 func secretProgram(program, path string) (string, error) {
@@ -140,19 +140,22 @@ func secretProgram(program, path string) (string, error) {
 	return found, nil
 }
 
-// limitedBuffer keeps what a secret may have and ends the program that writes more.
+// limitedBuffer keeps what a secret may have and ends the program that writes more. It embeds no buffer: [io.Copy] would take
+// that one's ReadFrom, which has no bound.
 type limitedBuffer struct {
-	bytes.Buffer
+	text bytes.Buffer
 	over bool
+	end  func()
 }
 
 // Write implements [io.Writer].
 func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxSecret+2 {
+	if b.text.Len()+len(p) > maxSecret+2 {
 		b.over = true
+		b.end() // it may not mind that nobody reads any more
 		return 0, errors.New("too much")
 	}
-	return b.Buffer.Write(p)
+	return b.text.Write(p)
 }
 
 // nowhere says why a reference leads nowhere, as far as can be seen without reading or running anything; "": it may lead

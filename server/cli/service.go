@@ -81,9 +81,10 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	}
 	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
 	if err == nil {
-		err = s.holdUnsigned(c)
+		d, err = s.withoutUnsigned(c, d, a.environ)
 	}
 	if err == nil {
+		from.ring = state.engine.Approvals().Keys
 		from.serve(d, state.engine)
 		state.engine.Catalog = d.tools
 		page := c.InboxURL
@@ -118,13 +119,26 @@ func (s *service) holdUnsigned(c Config) error {
 	return err
 }
 
+// withoutUnsigned is what a configuration declares once unsigned tools are held. That was made while the state was opened, and
+// is made again only where it makes a difference.
+func (s *service) withoutUnsigned(c Config, d *declared, environ []string) (*declared, error) {
+	if c.own == nil {
+		return d, nil
+	}
+	before := len(c.own.held)
+	if err := s.holdUnsigned(c); err != nil || len(c.own.held) == before {
+		return d, err
+	}
+	return declare(c, environ)
+}
+
 // replace puts another configuration in force, whole or not at all, for what begins from now on.
 func (s *service) replace(c LoadedConfig, environ []string) error {
-	d, err := declare(c.Config, environ)
-	if err != nil {
+	if err := s.holdUnsigned(c.Config); err != nil {
 		return err
 	}
-	if err := s.holdUnsigned(c.Config); err != nil {
+	d, err := declare(c.Config, environ)
+	if err != nil {
 		return err
 	}
 	before, snapshot := s.engine.Settings(), c.Snapshot()

@@ -111,8 +111,8 @@ type snapshotRead struct {
 	locked map[string]any // see [Config.lockedTools]
 }
 
-// snapshotTree reads a snapshot of that hash. Another reference to the key than OPENAI_API_KEY, or than keys
-// allow, is refused: what lies in a state file must not choose which secret is sent to a server.
+// snapshotTree reads a snapshot of that hash. Another reference to the key than OPENAI_API_KEY, or than keys allow, is refused,
+// and each beside another URL than this process's own: what lies in a state file must not choose which secret is sent where.
 func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshotRead, err error) {
 	value, err := ijson.DecodeCanonical(snapshot)
 	if err != nil {
@@ -126,7 +126,7 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 	if reference, there := llm["api_key"]; there {
 		url, _ := llm["base_url"].(string)
 		switch {
-		case keys.unasked || ijson.Equal(reference, secretReference()):
+		case keys.unasked || ijson.Equal(reference, secretReference()) && url == keys.own.BaseURL:
 			delete(llm, "api_key")
 			out.keyed = true
 		case !keys.own.Key.Set() || url != keys.own.BaseURL || !ijson.Equal(reference, keys.own.Key.shown()):

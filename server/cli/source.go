@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"patterngate/catalog/pins"
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
@@ -23,6 +25,8 @@ type source struct {
 	environ []string    // where secrets are
 	pool    *serverPool // where servers are
 
+	ring func() (gateway.Ring, error) // the approver keys that count; nil: none
+
 	mu    sync.Mutex
 	own   *declared
 	shelf configShelf
@@ -38,13 +42,15 @@ func (s *source) serve(own *declared, shelf configShelf) {
 	s.own, s.shelf = own, shelf
 }
 
-// replace has another configuration be this process's own. The one before is kept for its runs.
+// replace has another configuration be this process's own. The one before is kept for its runs; what was made of snapshots is
+// made anew, since it is held by what the own lock accepts.
 func (s *source) replace(own *declared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.own; before != nil && before.hash != own.hash {
 		s.keep(before)
 	}
+	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded })
 	s.own = own
 }
 
@@ -115,10 +121,32 @@ func (s *source) make(hash string) (*declared, error) {
 	if err := c.makeOwn(s.pool, s.environ); err != nil {
 		return nil, missing
 	}
+	if err := s.hold(c.own); err != nil {
+		return nil, missing
+	}
 	d, err := declare(c, s.environ)
 	if err != nil {
 		return nil, missing
 	}
+	d.recorded = true
 	d.hash = hash // another version of this program may have written it, with fewer keys
 	return d, nil
+}
+
+// hold holds the tools of a snapshot that this process's own lock does not accept as they are there, signed where a key counts.
+func (s *source) hold(tools *ownTools) error {
+	var ring gateway.Ring
+	if s.ring != nil {
+		var err error
+		if ring, err = s.ring(); err != nil {
+			return err
+		}
+	}
+	lock := s.own.lock
+	if lock == nil {
+		lock = &pins.Lock{}
+	}
+	tools.holdOthers(lock)
+	tools.holdUnsigned(lock, ring, now())
+	return nil
 }
