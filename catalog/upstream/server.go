@@ -144,7 +144,7 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	if err == nil {
 		return result, false, nil
 	}
-	forgotten = running.client.forgotten(err)
+	forgotten = t.status/100 != 2 && running.client.forgotten(err) // one that began to answer knew the session
 	switch {
 	case forgotten:
 		s.replace(running, nil)
