@@ -20,6 +20,24 @@ func notSent(cause error) *catalog.Fault {
 	return &catalog.Fault{Kind: catalog.NotSent, Again: mayPass(cause), Cause: cause}
 }
 
+// localError is a fault of one call or one tool that lies here and says nothing of the server.
+type localError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e localError) Unwrap() error { return e.error }
+
+// Local reports that the fault lies here.
+func (localError) Local() bool { return true }
+
+// isLocal reports whether an error says of itself that it lies here.
+func isLocal(err error) bool {
+	local, ok := errors.AsType[interface {
+		error
+		Local() bool
+	}](err)
+	return ok && local.Local()
+}
+
 // mayPass reports whether what kept a call from being sent may be over in a moment: nobody listened, or the server ended.
 func mayPass(cause error) bool {
 	_, ended := errors.AsType[*endedError](cause)

@@ -138,7 +138,7 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	defer running.leave()
 	text, err := s.arguments(ctx, args, secrets)
 	if err != nil {
-		return Result{}, false, notSent(err)
+		return Result{}, false, notSent(localError{err})
 	}
 	result, t, err := running.call(ctx, tool, text)
 	if err == nil {
@@ -163,7 +163,7 @@ func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fau
 		}
 		d, ok := l.named[tool]
 		if !ok {
-			return nil, notSent(fmt.Errorf("the server has no tool %q", tool))
+			return nil, notSent(localError{fmt.Errorf("the server has no tool %q", tool)})
 		}
 		if s.config.Admit != nil {
 			if err := s.config.Admit(d); err != nil {
@@ -201,11 +201,14 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 	return text, nil
 }
 
-// fault hides secrets in a fault's text, and with it whatever it wraps.
+// fault hides secrets in a fault's text, and with it whatever it wraps, but for whose fault it is.
 func (s *Server) fault(f *catalog.Fault) *catalog.Fault {
 	said := f.Cause.Error()
 	if hidden := s.veil.hide(said); hidden != said {
-		f.Cause = errors.New(hidden)
+		local := isLocal(f.Cause)
+		if f.Cause = errors.New(hidden); local {
+			f.Cause = localError{f.Cause}
+		}
 	}
 	return f
 }
