@@ -59,7 +59,9 @@ func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, a
 	switch {
 	case t.status == http.StatusTooManyRequests:
 		return catalog.Declined, true, t.after
-	case t.status >= http.StatusInternalServerError, t.status == http.StatusRequestTimeout: // a 503 too: it may come from what stands before the server
+	case t.status == http.StatusRequestTimeout:
+		return catalog.TimedOut, true, t.after
+	case t.status >= http.StatusInternalServerError: // a 503 too: it may come from what stands before the server
 		return catalog.NoAnswer, true, t.after
 	case t.status >= http.StatusBadRequest:
 		return catalog.Declined, false, 0
@@ -70,8 +72,10 @@ func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, a
 	refused := answered && slices.Contains(refusals, answer.Code)
 	_, unreadable := errors.AsType[unreadableError](err)
 	switch {
-	case refused, errors.Is(err, ErrInputWanted):
+	case refused:
 		return catalog.Declined, false, 0
+	case errors.Is(err, ErrInputWanted): // who knows what it did before it asked
+		return catalog.Unreadable, false, 0
 	case answered: // it broke, or gave up, at some point of its work
 		return catalog.NoAnswer, true, 0
 	case !t.sent:
