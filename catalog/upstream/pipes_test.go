@@ -124,6 +124,7 @@ func TestTools(t *testing.T) {
 
 // What a server declares is bounded in bytes, also where it is listed as it was sent.
 func TestDeclarationsBounded(t *testing.T) {
+	t.Parallel()
 	tool := `{"name":"a","description":"` + strings.Repeat("x", 3<<20) + `"}`
 	in, answers := io.Pipe()
 	requests, out := io.Pipe()
