@@ -37,6 +37,8 @@ type Server struct {
 	veil   veil
 
 	running atomic.Pointer[session]
+	untold  chan struct{} // holds one wish to tell that the tools are others
+	telling sync.Once
 
 	mu       sync.Mutex
 	starting *attempt // nil: none
@@ -58,7 +60,7 @@ type attempt struct {
 
 // NewServer makes a server of a config that was checked. It starts nothing.
 func NewServer(config ServerConfig) *Server {
-	s := &Server{config: config.settled()}
+	s := &Server{config: config.settled(), untold: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
