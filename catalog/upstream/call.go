@@ -170,7 +170,7 @@ func (c *Client) newRequest(method mcp.MCPMethod, params map[string]any) (transp
 		return transport.JSONRPCRequest{}, err
 	}
 	if len(encoded) > MaxSend {
-		return transport.JSONRPCRequest{}, fmt.Errorf("%w: the call is %d bytes long as JSON, and a server takes at most %d", ErrTooLarge, len(encoded), MaxSend)
+		return transport.JSONRPCRequest{}, localError{fmt.Errorf("%w: the call is %d bytes long as JSON, and a server takes at most %d", ErrTooLarge, len(encoded), MaxSend)}
 	}
 	r := transport.JSONRPCRequest{
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(c.newID()), Method: string(method), Params: json.RawMessage(encoded),

@@ -115,7 +115,7 @@ type opening struct {
 // open starts a transport and finds the era that the server speaks. What was opened is closed where that fails.
 func open(ctx context.Context, wire transport.Interface, by carrier, how opening) (*Client, error) {
 	c := &Client{wire: wire, by: by, how: how, prefix: randomPrefix(), known: map[string]mcp.Tool{}}
-	t := &trace{}
+	t := &trace{many: true}
 	ctx = withTrace(ctx, t)
 	var err error
 	if how.order == handshakeFirst {

@@ -150,7 +150,8 @@ func TestEndpointFaults(t *testing.T) {
 		"503, much later":     {status(503, "Retry-After", "999999999"), catalog.NoAnswer, true, time.Hour},
 		"503, nonsense":       {status(503, "Retry-After", "-1"), catalog.NoAnswer, true, 0},
 		"500":                 {status(500), catalog.NoAnswer, true, 0},
-		"408":                 {status(408), catalog.NoAnswer, true, 0},
+		"408":                 {status(408), catalog.TimedOut, true, 0},
+		"408, later":          {status(408, "Retry-After", "3"), catalog.TimedOut, true, 3 * time.Second},
 		"400":                 {status(400), catalog.Declined, false, 0},
 		"401":                 {status(401), catalog.Declined, false, 0},
 		"404":                 {status(404), catalog.Declined, false, 0},
@@ -170,7 +171,7 @@ func TestEndpointFaults(t *testing.T) {
 		"it broke inside":     {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"panic recovered in pay tool handler"}}`), catalog.NoAnswer, true, 0},
 		"its own time-out":    {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":-32001,"message":"request timed out"}}`), catalog.NoAnswer, true, 0},
 		"its own code":        {body("application/json", `{"jsonrpc":"2.0","id":"x","error":{"code":7,"message":"half done"}}`), catalog.NoAnswer, true, 0},
-		"input is wanted":     {body("application/json", `{"jsonrpc":"2.0","id":"x","result":{"resultType":"input_required"}}`), catalog.Declined, false, 0},
+		"input is wanted":     {body("application/json", `{"jsonrpc":"2.0","id":"x","result":{"resultType":"input_required"}}`), catalog.Unreadable, false, 0},
 		"a number beyond all": {body("application/json", `{"jsonrpc":"2.0","id":"x","result":{"structuredContent":{"n":1e999}}}`), catalog.Unreadable, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

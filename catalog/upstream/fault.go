@@ -20,6 +20,24 @@ func notSent(cause error) *catalog.Fault {
 	return &catalog.Fault{Kind: catalog.NotSent, Again: mayPass(cause), Cause: cause}
 }
 
+// localError is a fault of one call or one tool that lies here and says nothing of the server.
+type localError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e localError) Unwrap() error { return e.error }
+
+// Local reports that the fault lies here.
+func (localError) Local() bool { return true }
+
+// isLocal reports whether an error says of itself that it lies here.
+func isLocal(err error) bool {
+	local, ok := errors.AsType[interface {
+		error
+		Local() bool
+	}](err)
+	return ok && local.Local()
+}
+
 // mayPass reports whether what kept a call from being sent may be over in a moment: nobody listened, or the server ended.
 func mayPass(cause error) bool {
 	_, ended := errors.AsType[*endedError](cause)
@@ -41,7 +59,9 @@ func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, a
 	switch {
 	case t.status == http.StatusTooManyRequests:
 		return catalog.Declined, true, t.after
-	case t.status >= http.StatusInternalServerError, t.status == http.StatusRequestTimeout: // a 503 too: it may come from what stands before the server
+	case t.status == http.StatusRequestTimeout:
+		return catalog.TimedOut, true, t.after
+	case t.status >= http.StatusInternalServerError: // a 503 too: it may come from what stands before the server
 		return catalog.NoAnswer, true, t.after
 	case t.status >= http.StatusBadRequest:
 		return catalog.Declined, false, 0
@@ -52,8 +72,10 @@ func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, a
 	refused := answered && slices.Contains(refusals, answer.Code)
 	_, unreadable := errors.AsType[unreadableError](err)
 	switch {
-	case refused, errors.Is(err, ErrInputWanted):
+	case refused:
 		return catalog.Declined, false, 0
+	case errors.Is(err, ErrInputWanted): // who knows what it did before it asked
+		return catalog.Unreadable, false, 0
 	case answered: // it broke, or gave up, at some point of its work
 		return catalog.NoAnswer, true, 0
 	case !t.sent:

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 )
 
 // asHostile makes the test program a server of the worst manners; its value says which.
@@ -41,8 +42,12 @@ func serveHostile(mode string) {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			if mode == "stubborn" {
+			switch mode {
+			case "stubborn":
 				select {}
+			case "writes at its end": // longer than it may hold up others
+				<-time.After(500 * time.Millisecond)
+				_ = os.WriteFile(os.Getenv("MARKER"), []byte("whole"), 0o600)
 			}
 			return
 		}

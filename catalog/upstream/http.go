@@ -152,7 +152,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if u, err := url.Parse(g.url); err != nil || origin(u) != origin(r.URL) {
 		return nil, errors.New("upstream: a request to another origin")
 	}
-	t := traceOf(r.Context())
+	t := traceOf(r.Context()).next()
 	answer, err := g.send(r, t)
 	if err == nil && answer.StatusCode == http.StatusUnauthorized && r.GetBody != nil && g.forget != nil && g.forget() {
 		_ = answer.Body.Close()

@@ -35,7 +35,7 @@ var errLong = errors.New("a line is too long")
 type lines struct {
 	in   *bufio.Reader
 	most int
-	line []byte // a line that came in parts
+	line []byte // a line that came in parts; after the end of the input what stands behind the last line feed
 	head []byte // of the line that was too long
 }
 
@@ -70,6 +70,7 @@ func (l *lines) next() ([]byte, error) {
 			l.line = append(l.line, part...)
 			return l.line, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
+			l.line = append(l.line, part...)
 			return nil, err
 		}
 		l.line = append(l.line, part...)

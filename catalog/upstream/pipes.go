@@ -44,7 +44,7 @@ type pipes struct {
 	why     error // set when done is closed
 	waiting map[string]chan answer
 	tell    func(mcp.JSONRPCNotification)
-	onEnd   func() // called once after the end, from a goroutine of its own; nil: nobody
+	onEnd   func() // called once after an end by which nobody closed it, from a goroutine of its own; nil: nobody
 }
 
 // frame is one line on its way to the server.
@@ -144,8 +144,11 @@ func (p *pipes) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
 // GetSessionId is empty: pipes have no sessions.
 func (p *pipes) GetSessionId() string { return "" }
 
-// Close ends the session.
+// Close ends the session. Whoever closes it waits himself for the other side: onEnd is not called.
 func (p *pipes) Close() error {
+	p.mu.Lock()
+	p.onEnd = nil
+	p.mu.Unlock()
 	p.fail(errEnded)
 	return nil
 }

@@ -122,6 +122,45 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// What a server declares is bounded in bytes, also where it is listed as it was sent.
+func TestDeclarationsBounded(t *testing.T) {
+	t.Parallel()
+	tool := `{"name":"a","description":"` + strings.Repeat("x", 3<<20) + `"}`
+	in, answers := io.Pipe()
+	requests, out := io.Pipe()
+	go func() {
+		defer answers.Close()
+		for n, lines := 0, bufio.NewScanner(requests); lines.Scan(); n++ {
+			var r struct {
+				ID     json.RawMessage `json:"id"`
+				Method string          `json:"method"`
+			}
+			if json.Unmarshal(lines.Bytes(), &r) != nil || r.ID == nil {
+				continue
+			}
+			result := helloReply
+			if r.Method == "tools/list" {
+				result = fmt.Sprintf(`{"tools":[%s,%s],"nextCursor":"%d"}`, tool, tool, n)
+				if n > 20 {
+					result = `{"tools":[]}`
+				}
+			}
+			if _, err := fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result); err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = requests.Close() })
+	c, err := upstream.Over(t.Context(), in, out, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if all, err := c.Declarations(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 10000 tools or 16777216 bytes") {
+		t.Errorf("Declarations() = %d tools, %v", len(all), err)
+	}
+}
+
 // Results are read as far as they must be, whatever else they hold.
 func TestResults(t *testing.T) {
 	for name, tt := range map[string]struct {

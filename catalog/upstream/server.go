@@ -37,6 +37,8 @@ type Server struct {
 	veil   veil
 
 	running atomic.Pointer[session]
+	untold  chan struct{} // holds one wish to tell that the tools are others
+	telling sync.Once
 
 	mu       sync.Mutex
 	starting *attempt // nil: none
@@ -58,7 +60,7 @@ type attempt struct {
 
 // NewServer makes a server of a config that was checked. It starts nothing.
 func NewServer(config ServerConfig) *Server {
-	s := &Server{config: config.settled()}
+	s := &Server{config: config.settled(), untold: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -138,13 +140,13 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	defer running.leave()
 	text, err := s.arguments(ctx, args, secrets)
 	if err != nil {
-		return Result{}, false, notSent(err)
+		return Result{}, false, notSent(localError{err})
 	}
 	result, t, err := running.call(ctx, tool, text)
 	if err == nil {
 		return result, false, nil
 	}
-	forgotten = running.client.forgotten(err)
+	forgotten = t.status/100 != 2 && running.client.forgotten(err) // one that began to answer knew the session
 	switch {
 	case forgotten:
 		s.replace(running, nil)
@@ -163,7 +165,7 @@ func (s *Server) enter(ctx context.Context, tool string) (*session, *catalog.Fau
 		}
 		d, ok := l.named[tool]
 		if !ok {
-			return nil, notSent(fmt.Errorf("the server has no tool %q", tool))
+			return nil, notSent(localError{fmt.Errorf("the server has no tool %q", tool)})
 		}
 		if s.config.Admit != nil {
 			if err := s.config.Admit(d); err != nil {
@@ -201,11 +203,14 @@ func (s *Server) arguments(ctx context.Context, args map[string]any, secrets map
 	return text, nil
 }
 
-// fault hides secrets in a fault's text, and with it whatever it wraps.
+// fault hides secrets in a fault's text, and with it whatever it wraps, but for whose fault it is.
 func (s *Server) fault(f *catalog.Fault) *catalog.Fault {
 	said := f.Cause.Error()
 	if hidden := s.veil.hide(said); hidden != said {
-		f.Cause = errors.New(hidden)
+		local := isLocal(f.Cause)
+		if f.Cause = errors.New(hidden); local {
+			f.Cause = localError{f.Cause}
+		}
 	}
 	return f
 }

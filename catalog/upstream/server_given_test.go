@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -103,6 +104,20 @@ func TestServerLeavesNothing(t *testing.T) {
 			until(t, "the grandchild ended", func() bool { return gone(left) })
 			until(t, "the end is noticed", func() bool { running, _ := s.Status(); return !running })
 		})
+	}
+}
+
+// A server that is closed may end what it does when its input ends, and is waited for.
+func TestServerMayEnd(t *testing.T) {
+	t.Parallel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	s := keep(t, "writes at its end", upstream.ServerConfig{Program: &upstream.ProgramConfig{Env: []upstream.Variable{{Name: "MARKER", Text: marker}}}})
+	call(t, s, "echo", nil)
+	if err := s.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if text, err := os.ReadFile(marker); err != nil || string(text) != "whole" {
+		t.Errorf("it wrote %q, %v", text, err)
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	listPause    = 100 * time.Millisecond // between two lists of tools, however often the server says that they changed
 	firstReopen  = time.Second            // pause before a stream of notifications is opened again; it doubles
 	longestPause = 30 * time.Second
+	quietAfter   = time.Minute // without a change after which a server counts as calm
 )
 
 // session is one running server: a client, and what the server declares. It is safe for concurrent use.

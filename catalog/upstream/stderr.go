@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"strings"
@@ -23,14 +24,15 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 	defer in.Close()
 	lines := newLines(in, lineBuffer)
 	var begun time.Time
-	for logged := 0; ; {
+	for logged, over := 0, false; !over; {
 		line, err := lines.next()
-		if err != nil && lines.head != nil {
-			line, lines.head = lines.head, nil
-			err = lines.skip()
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errLong):
+			line, over = lines.head, skipWhole(lines) != nil
+		case err != nil && len(lines.line) == 0:
 			return
+		case err != nil: // what the child did not come to end
+			line, over = lines.line, true
 		}
 		if time.Since(begun) > stderrWindow {
 			begun, logged = time.Now(), 0
@@ -42,6 +44,16 @@ func logLines(in io.ReadCloser, log *slog.Logger, hide func(string) string) {
 			if logged >= maxStderr {
 				log.DebugContext(context.Background(), "the server says more than is logged")
 			}
+		}
+	}
+}
+
+// skipWhole reads on to the end of a line, however long it is.
+func skipWhole(l *lines) error {
+	for {
+		err := l.skip()
+		if _, endless := errors.AsType[unreadableError](err); !endless {
+			return err
 		}
 	}
 }

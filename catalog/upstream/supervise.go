@@ -115,18 +115,42 @@ func (s *Server) start(a *attempt) {
 	known, now := s.last, running.list.Load()
 	s.last = now
 	if known != nil && !now.same(known) {
-		go s.tell()
+		s.tell()
 	}
 	s.work.Go(func() { s.watch(running) })
 	go running.keep(s.config.StartTimeout, s.tell)
 	go running.listen()
 }
 
-// tell says that the tools are others than before.
+// tell has it said that the tools are others than before. It waits for nothing.
 func (s *Server) tell() {
-	s.config.Log.Info("the server's tools are others than before", "server", s.config.Name)
-	if s.config.Changed != nil {
-		s.config.Changed(s.config.Name)
+	select {
+	case s.untold <- struct{}{}:
+	default:
+	}
+	s.telling.Do(func() { go s.tellOn() })
+}
+
+// tellOn tells of changes until the server is closed. One whose tools change all the time is told of ever more seldom.
+func (s *Server) tellOn() {
+	var last time.Time
+	for delay := listPause; ; delay = min(2*delay, longestPause) {
+		select {
+		case <-s.untold:
+		case <-s.life.Done():
+			return
+		}
+		if time.Since(last) > quietAfter {
+			delay = listPause
+		}
+		s.config.Log.Info("the server's tools are others than before", "server", s.config.Name)
+		if s.config.Changed != nil {
+			s.config.Changed(s.config.Name)
+		}
+		last = time.Now()
+		if !pause(s.life, delay) {
+			return
+		}
 	}
 }
 

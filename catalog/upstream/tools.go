@@ -46,6 +46,7 @@ func (d Definition) same(other Definition) bool {
 // schema mirrors arguments into headers against the rules), is left out.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
+	known := map[string]mcp.Tool{}
 	err := c.declared(ctx, func(raw json.RawMessage) {
 		var t struct {
 			Name        string          `json:"name"`
@@ -53,13 +54,14 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 			Description string          `json:"description"`
 			Input       json.RawMessage `json:"inputSchema"`
 		}
-		if json.Unmarshal(raw, &t) == nil && t.Name != "" && c.remember(t.Name, raw) {
+		if json.Unmarshal(raw, &t) == nil && t.Name != "" && c.mirrors(known, t.Name, raw) {
 			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input})
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	c.remember(known)
 	return tools, nil
 }
 
@@ -67,14 +69,14 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 // either, and is left out.
 func (c *Client) Definitions(ctx context.Context) ([]Definition, error) {
 	var all []Definition
-	times := map[string]int{}
+	times, known := map[string]int{}, map[string]mcp.Tool{}
 	err := c.declared(ctx, func(raw json.RawMessage) {
 		var members map[string]json.RawMessage // unlike a struct it tells "Name" from "name"
 		if json.Unmarshal(raw, &members) != nil {
 			return
 		}
 		d := Definition{members["name"], members["title"], members["description"], members["inputSchema"], members["outputSchema"]}
-		if name := d.Tool(); name != "" && c.remember(name, raw) {
+		if name := d.Tool(); name != "" && c.mirrors(known, name, raw) {
 			times[name]++
 			all = append(all, d)
 		}
@@ -82,6 +84,7 @@ func (c *Client) Definitions(ctx context.Context) ([]Definition, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.remember(known)
 	return slices.DeleteFunc(all, func(d Definition) bool { return times[d.Tool()] > 1 }), nil
 }
 
@@ -129,8 +132,8 @@ func (c *Client) toolsPage(ctx context.Context, params map[string]any) ([]json.R
 	return page.Tools, page.Next, nil
 }
 
-// remember keeps what a tool mirrors into headers and reports whether it may be called.
-func (c *Client) remember(name string, declared json.RawMessage) bool {
+// mirrors adds to known what a tool mirrors into headers and reports whether it may be called.
+func (c *Client) mirrors(known map[string]mcp.Tool, name string, declared json.RawMessage) bool {
 	if !c.overHTTP() || !c.modern() {
 		return true
 	}
@@ -141,8 +144,13 @@ func (c *Client) remember(name string, declared json.RawMessage) bool {
 	if mcp.ValidateParamHeaderAnnotations(&tool) != nil {
 		return false
 	}
+	known[name] = tool
+	return true
+}
+
+// remember keeps what the tools of a whole list mirror, in place of what an earlier list held.
+func (c *Client) remember(known map[string]mcp.Tool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known[name] = tool
-	return true
+	c.known = known
 }

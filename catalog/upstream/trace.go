@@ -9,6 +9,8 @@ import (
 
 // trace is what became of one request on its way, as far as its carrier knows. It is safe for concurrent use.
 type trace struct {
+	many bool // of several requests, one after the other: the latest counts; else the first
+
 	mu     sync.Mutex
 	sent   bool          // the server may have read it whole
 	status int           // of the HTTP answer; 0: none
@@ -30,6 +32,17 @@ func traceOf(ctx context.Context) *trace {
 		return t
 	}
 	return &trace{}
+}
+
+// next is the trace for a further HTTP request of the same call. Once the server has begun to answer the call, such a request
+// resumes the stream of the answer, or answers a question asked there, and says nothing of what became of the call.
+func (t *trace) next() *trace {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.many && t.status/100 == 2 {
+		return &trace{}
+	}
+	return t
 }
 
 // begin notes an attempt over a new connection. What an earlier one noted is void: nothing of it was sent, or it was
