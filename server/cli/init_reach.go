@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"patterngate/catalog/httptool"
@@ -87,13 +86,7 @@ func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
 	judge(s.dir, "")
 	start := (&StdioConfig{Dir: s.dir}).start()
 	for _, v := range s.args {
-		text := v.now
-		if !v.hidden() {
-			text = v.text
-		} else if m := flagValue.FindStringSubmatch(text); m != nil {
-			text = m[2]
-		}
-		judge(strings.TrimSpace(text), start)
+		judge(v.now, start)
 	}
 	for _, v := range s.env {
 		if !v.hidden() && !v.pass && !ofTheUser(v.name) {

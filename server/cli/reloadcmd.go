@@ -26,7 +26,7 @@ func (a *app) reloadCommand() *cobra.Command {
 			"state file and the same configuration file puts it in force, whole or not at all. Runs that go on keep the one they were\n" +
 			"begun under. http, inbox, notify, state and log wait for a restart. What the change permits more is listed, and where an\n" +
 			"approver key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
-			"the same, without a signature.",
+			"the same, without a signature. It ends with 3 where no program serves that file.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },
 	}
