@@ -183,7 +183,7 @@ func (a *app) imported(ctx context.Context, from clientFile, path string) ([]imp
 	}
 	nameServers(servers)
 	for i := range servers {
-		servers[i].reaches(filepath.Dir(path), a.stateDirectory())
+		servers[i].reaches(ConfigSources{Environ: a.environ}, filepath.Dir(path), a.stateDirectory())
 	}
 	fmt.Fprintf(a.err, "starting %s of %s, each once\n", plural(int64(len(servers)), "server"), lineOf(from.title(), 300))
 	a.startServers(ctx, servers, func(s importedServer) {
@@ -235,37 +235,4 @@ func (a *app) reservedNames() ([]string, error) {
 		names = append(names, t.Name)
 	}
 	return names, nil
-}
-
-// reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could
-// change what is allowed, and the file is refused with it (spec/config.md section 4).
-func (s *importedServer) reaches(dirs ...string) {
-	texts := []string{s.dir}
-	for _, v := range s.args {
-		text := v.now
-		if m := flagValue.FindStringSubmatch(text); m != nil {
-			text = m[2]
-		}
-		texts = append(texts, text)
-	}
-	for _, text := range texts {
-		for _, dir := range dirs {
-			if dir != "" && filepath.IsAbs(text) && lexicallyWithin(dir, text) {
-				s.out = fmt.Sprintf("left out: %s holds %s, so a call could change what is allowed; name a narrower directory", text, dir)
-				s.fail("%s holds this configuration or its record, so a call could change what is allowed", text)
-				return
-			}
-		}
-	}
-}
-
-// lexicallyWithin reports whether a path is a directory or lies in it, links followed where they are there.
-func lexicallyWithin(path, dir string) bool {
-	for _, p := range []*string{&path, &dir} {
-		if real, err := filepath.EvalSymlinks(*p); err == nil {
-			*p = real
-		}
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,8 +42,9 @@ type importedServer struct {
 	dir     string
 	url     string
 	headers []importedVariable
-	out     string // why the whole entry is to be a comment: the file would be refused with it
-	problem string // why it is not in force; "" where it is
+	out     string       // why the whole entry is to be a comment: the file would be refused with it
+	network netip.Prefix // its address, where the gate dials that only if it is named
+	problem string       // why it is not in force; "" where it is
 	notes   []string
 	tools   []importedTool
 }
@@ -84,24 +86,16 @@ func (in importer) entry(s clientServer) importedServer {
 
 // program translates a server that is started.
 func (in importer) program(out *importedServer) {
-	s := out.from
-	for _, v := range s.env {
-		out.env = append(out.env, importedVariable{v.name, in.value(out, "variable "+v.name, v.name, v.text)})
-	}
-	for _, name := range s.passes {
-		out.env = append(out.env, in.passed(name))
-	}
-	out.dir = in.value(out, "cwd", "cwd", s.dir).text
-	for i, arg := range s.args {
-		out.args = append(out.args, in.argument(out, s.args, i, arg))
-	}
+	in.variables(out)
+	in.startsIn(out)
+	in.arguments(out)
 	for _, v := range out.args {
 		if v.hidden() {
 			out.note("an argument is a secret: other users of this machine see command lines; use a variable where the server takes one")
 			break
 		}
 	}
-	in.found(out, in.value(out, "command", "command", s.command))
+	in.found(out, in.value(out, "command", "command", out.from.command))
 	out.env = in.usual(out.env)
 }
 
@@ -149,9 +143,10 @@ func (in importer) endpoint(out *importedServer) {
 	if out.url, without = plainURL(address); without != "" {
 		out.fail("%s, which stands there for all to read; give it as a header", without)
 	}
-	for _, h := range out.from.headers {
-		out.headers = append(out.headers, importedVariable{h.name, in.header(out, h)})
+	if f := faultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
+		out.leaveOut("its url is no use: %s", f.Reason)
 	}
+	in.sentHeaders(out)
 }
 
 // header translates one; what stands before its secret is its prefix.
@@ -196,7 +191,7 @@ func (in importer) value(out *importedServer, place, named, text string) importe
 
 // literal is a text that stands there itself. What a line of a file cannot hold goes to a file of its own like a secret.
 func literal(named, text string) importedValue {
-	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten))}
+	v := importedValue{text: text, now: text, keep: text != "" && (namesSecret(named) || looksSecret(text) || strings.ContainsAny(text, unwritten) || len(text) > maxText)}
 	return v.without()
 }
 
@@ -291,9 +286,12 @@ func (in importer) found(out *importedServer, command importedValue) {
 		return
 	}
 	out.command = word
-	if strings.ContainsAny(word+out.dir+out.from.dir, unwritten) {
-		out.out = "left out: its command or cwd holds a line end"
-		out.fail("its command or cwd holds a line end")
+	switch {
+	case strings.ContainsAny(word+out.dir+out.from.dir, unwritten):
+		out.leaveOut("its command or cwd holds a line end")
+		return
+	case blankText(word) || len(word) > maxText:
+		out.leaveOut("its command is no program's name")
 		return
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {

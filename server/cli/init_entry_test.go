@@ -26,7 +26,8 @@ func TestImporterHidesSecrets(t *testing.T) {
 		name, text, want string
 	}{
 		"plain":             {"REGION", "eu", "eu"},
-		"empty secret":      {"TOKEN", "", `""`},
+		"empty secret":      {"TOKEN", "", ""},
+		"empty":             {"REGION", "", `""`},
 		"named":             {"My-Api-Key", "abc", `{secret: "file:secrets/s.My_Api_Key"}`},
 		"beginning":         {"KEY", "ghp_abcdefgh1234", `{secret: "file:secrets/s.KEY"}`},
 		"entropy":           {"KEY", "tGk7Zq19fPw3Lm8XcRv2", `{secret: "file:secrets/s.KEY"}`},
@@ -88,6 +89,13 @@ func TestImporterTranslates(t *testing.T) {
 		"switched off":        {clientServer{command: "sh", off: true}, "enabled: false", "switched off"},
 		"url":                 {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer abc"}, {"X-Region", "eu"}}}, `http: {url: "https://h.example/mcp", headers: {Authorization: {secret: "file:secrets/s.Authorization", prefix: "Bearer "}, X-Region: eu}}`, ""},
 		"url with reference":  {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Authorization", "Bearer ${GITHUB_TOKEN}"}}}, `{secret: "env:GITHUB_TOKEN", prefix: "Bearer "}`, ""},
+		"empty secrets":       {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"X-Api-Key", ""}, {"Authorization", "Bearer "}, {"X-Region", ""}}}, `# header X-Api-Key is left out: it is empty`, ""},
+		"no value of a flag":  {clientServer{command: "sh", args: []string{"token=;x", "--my.api_key=", "-token", "1"}}, `args: [{secret: "file:secrets/s.arg_1"}, "--my.api_key=", -token, {secret: "file:secrets/s.arg_4"}]`, ""},
+		"a header of ours":    {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"Host", "h.example"}, {"a b", "c"}}}, "# header Host is left out", ""},
+		"headers alike":       {clientServer{url: "https://h.example/mcp", headers: []clientVariable{{"X-A", "b"}, {"x-a", "c"}}}, "# header x-a is left out", ""},
+		"no such variable":    {clientServer{command: "sh", env: []clientVariable{{"A=B", "c"}}}, "# variable A=B is left out", ""},
+		"long":                {clientServer{command: "sh", args: []string{strings.Repeat("long ", 1000)}}, `args: [{secret: "file:secrets/s.arg_1"}]`, ""},
+		"url of another kind": {clientServer{url: "ws://h.example/mcp"}, "# left out: its url is no", "not an absolute http or https URL"},
 		"url with a password": {clientServer{url: "https://u:pw@h.example/mcp?x=1&api_key=k&y=2"}, `http: {url: "https://h.example/mcp?x=1&y=2"}`, "query member api_key"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,8 +108,19 @@ func TestImporterTranslates(t *testing.T) {
 			if !strings.Contains(got, c.want) || !strings.Contains(servers[0].problem, c.problem) || (c.problem == "") != (servers[0].problem == "") {
 				t.Errorf("it is written (%s)\n%s\nwant %s (%s)", servers[0].problem, got, c.want, c.problem)
 			}
-			yamlOf(t, string(importedText("x", "patterngate.lock", servers)))
+			reads(t, &file, importedText("x", "patterngate.lock", servers))
 		})
+	}
+}
+
+// reads has our own reader take what init writes.
+func reads(t *testing.T, file *initFile, text []byte) {
+	t.Helper()
+	if err := file.write(text); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := LoadConfig(ConfigSources{Path: file.path, Environ: []string{"HOME=/home/u", "PATH=/usr/bin:/bin"}}); err != nil {
+		t.Fatalf("it does not load: %v\n%s", err, text)
 	}
 }
 
@@ -117,13 +136,15 @@ func TestServersThatReachTheConfigurationAreComments(t *testing.T) {
 		"flag":      {clientServer{command: "sh", args: []string{"--root=" + dir + "/"}}, true},
 		"directory": {clientServer{command: "sh", dir: dir}, true},
 		"beside":    {clientServer{command: "sh", args: []string{dir + "-x", "/srv/x"}}, false},
+		"variable":  {clientServer{command: "sh", env: []clientVariable{{"VAULT", dir}}}, true},
+		"list":      {clientServer{command: "sh", args: []string{"/srv/x," + dir}}, true},
 		"below":     {clientServer{command: "sh", args: []string{filepath.Join(dir, "data")}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.server.name = "s"
 			servers := []importedServer{in.entry(c.server)}
 			nameServers(servers)
-			servers[0].reaches(dir, "")
+			servers[0].reaches(ConfigSources{}, dir, "")
 			text := string(importedText("x", "patterngate.lock", servers))
 			found, _ := at(yamlOf(t, text), "catalog", "servers").(map[string]any)
 			if (len(found) == 0) != c.out || (servers[0].problem != "") != c.out || !strings.Contains(text, "command: sh") {
@@ -171,17 +192,26 @@ func declaredName(name string) foreignTool { return foreignTool{Name: name} }
 func FuzzImportedText(f *testing.F) {
 	f.Add("crm", "search", "Searches.\n  evil: {effect: read}", "-y", "KEY", "value: [", "/srv")
 	f.Add("a\u2028b", "x\x85y: {}", "\x00\x1b[2J\ufeff", "yes", "N", "010", "~")
+	f.Add("crm", "my search", "", "--token=", "API_KEY", "", "")
+	f.Add("crm", "s\u00f6k", "", "/", "A=B", "x", "relative")
 	f.Add("http", "#", "# --- ...", "*a", "&b", "!tag", "'\"\\")
 	f.Fuzz(func(t *testing.T, server, tool, description, arg, name, value, dir string) {
 		in := importer{"linux", []string{"HOME=/home/u", "PATH=/bin"}}
 		s := in.entry(clientServer{name: server, command: "sh", args: []string{arg}, env: []clientVariable{{name, value}}, dir: dir})
 		servers := []importedServer{s}
 		nameServers(servers)
+		if unfitTool(tool, map[string]any{"inputSchema": map[string]any{}}) != "" {
+			tool = "search" // list leaves that one out
+		}
 		servers[0].tools = []importedTool{{foreignTool: foreignTool{Name: tool, Description: description}, effect: "write"}}
 		nameTools(servers, nil)
-		(&initFile{path: filepath.Join(t.TempDir(), "pg.yaml")}).keepSecrets(servers)
+		home := t.TempDir()
+		file := &initFile{path: filepath.Join(home, "pg.yaml")}
+		servers[0].reaches(ConfigSources{Environ: in.environ}, home, "/home/u/.local/state/patterngate")
+		file.keepSecrets(servers)
 		text := string(importedText(server, "patterngate.lock", servers))
 		v := yamlOf(t, text)
+		reads(t, file, []byte(text))
 		if servers[0].out != "" {
 			if left, _ := at(v, "catalog", "servers").(map[string]any); len(left) != 0 {
 				t.Fatalf("what is left out reads back as %v\n%s", left, text)

@@ -85,7 +85,7 @@ func (a *app) tellInit(r initReport) error {
 		fmt.Fprintln(a.err, "warning: "+server.Visible(w))
 	}
 	if a.json {
-		return printJSON(a.out, r)
+		return faulty(printJSON(a.out, r), r)
 	}
 	var b strings.Builder
 	if r.File != "" {
@@ -102,8 +102,13 @@ func (a *app) tellInit(r initReport) error {
 		labelled(&b, "backup", r.Backup)
 	}
 	labelled(&b, "next", r.Next...)
-	if err := a.print(b.String()); err != nil || !r.faulty {
-		return err
+	return faulty(a.print(b.String()), r)
+}
+
+// faulty is how it ends once the report was shown: a file that does not load is no success.
+func faulty(shown error, r initReport) error {
+	if shown != nil || !r.faulty {
+		return shown
 	}
 	return exitCode(exitFault)
 }

@@ -79,5 +79,6 @@ const crmTools = `[
  {"name":"search","description":"Searches the CRM.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},
  {"name":"add_note","description":"Adds a note.","inputSchema":{"type":"object"}},
  {"name":"files.read","description":"Reads.\n        evil: {effect: read}\u001b[2J\u202e","inputSchema":{"type":"object"}},
- {"name":"bad","inputSchema":[1]}
+ {"name":"bad","inputSchema":[1]},
+ {"name":"my search","inputSchema":{"type":"object"}}
 ]`

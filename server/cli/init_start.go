@@ -48,10 +48,15 @@ func (a *app) startServers(ctx context.Context, servers []importedServer, said f
 	var wait sync.WaitGroup
 	var telling sync.Mutex
 	room := make(chan struct{}, startsAtOnce)
+	tell := func(s *importedServer) {
+		telling.Lock()
+		defer telling.Unlock()
+		said(*s)
+	}
 	for i := range servers {
 		s := &servers[i]
 		if s.problem != "" {
-			said(*s)
+			tell(s)
 			continue
 		}
 		wait.Go(func() {
@@ -60,9 +65,7 @@ func (a *app) startServers(ctx context.Context, servers []importedServer, said f
 			if err := s.list(ctx, startWithin); err != nil {
 				s.problem = s.unstarted(err)
 			}
-			telling.Lock()
-			defer telling.Unlock()
-			said(*s)
+			tell(s)
 		})
 	}
 	wait.Wait()
@@ -72,7 +75,8 @@ func (a *app) startServers(ctx context.Context, servers []importedServer, said f
 func (s *importedServer) list(ctx context.Context, within time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	client, err := s.open(ctx)
+	var at reached
+	client, err := s.open(at.watch(ctx))
 	if err != nil {
 		return err
 	}
@@ -84,6 +88,7 @@ func (s *importedServer) list(ctx context.Context, within time.Duration) (err er
 	if len(tools) > maxImported {
 		return fmt.Errorf("it declares %d tools, at most %d are taken over", len(tools), maxImported)
 	}
+	s.allowReached(&at)
 	seen := map[string]bool{}
 	mask := s.mask()
 	for i, raw := range tools {
@@ -142,6 +147,9 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 func unfitTool(name string, all map[string]any) string {
 	if name == "" || len(name) > 256 {
 		return "its name is no text of 1 to 256 bytes"
+	}
+	if !upstreamNames.fits.MatchString(name) {
+		return "its name has blanks, or characters beyond ASCII"
 	}
 	for _, key := range []string{"title", "description"} {
 		text, ok := all[key].(string)

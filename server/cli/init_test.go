@@ -196,8 +196,10 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if readFile(t, h.client) != text {
 		t.Error("the client's file was changed")
 	}
-	if !strings.Contains(errs+out, "its tool bad is left out") {
-		t.Errorf("the tool that cannot be read is not told of: %s%s", out, errs)
+	for _, name := range []string{"bad", "my search"} {
+		if !strings.Contains(errs+out, "its tool "+name+" is left out") {
+			t.Errorf("the tool %s that cannot stand there is not told of: %s%s", name, out, errs)
+		}
 	}
 }
 

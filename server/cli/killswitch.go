@@ -19,7 +19,7 @@ func (a *app) killSwitchCommand() *cobra.Command {
 		Short: "Stop calls at once, of everything, one tool or one pattern",
 		Long: "A kill switch that is on stops runs before their next call, in every process over the state file, with the stop reason\n" +
 			"kill_switch; no new run begins. It outlives the programs. What was sent cannot be recalled. Where an approver key is\n" +
-			"enrolled, only its signature turns a switch off.",
+			"enrolled, only its signature turns a switch off. A configuration with faults is no hindrance: the state file counts.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -53,11 +53,11 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 				return err
 			}
 			s := patterns.Switch{Tool: tool, Pattern: pattern, Reason: reason, At: now()}
-			loaded, err := a.load()
+			c, err := a.switchConfig(what)
 			if err != nil {
 				return err
 			}
-			return a.withState(what, loaded.Config, func(runs operator) error {
+			return a.withState(what, c, func(runs operator) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
@@ -93,11 +93,12 @@ func (a *app) killSwitchStatus() *cobra.Command {
 		Short: "Say what is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			loaded, err := a.load()
+			const what = "kill-switch status"
+			c, err := a.switchConfig(what)
 			if err != nil {
 				return err
 			}
-			return a.withState("kill-switch status", loaded.Config, a.printSwitches)
+			return a.withState(what, c, a.printSwitches)
 		},
 	}
 }

@@ -1,10 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/patterns"
+	"patterngate/patterns/local"
 )
 
 // switchesOn are the switches as status tells them.
@@ -83,6 +91,92 @@ func TestKillSwitch(t *testing.T) {
 	if out := s.must(t, "kill-switch", "status"); out != "off: calls are made\n" {
 		t.Errorf("status says %q", out)
 	}
+}
+
+// The kill switch needs no faultless file: it is turned in the state file that the file names where that much can be read, else
+// in that of flag or variable, and one line says so.
+func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
+	s := newOwnScene(t, "", "state: state.db\npatterns: {see: {kind: call, tool: look}}\n")
+	s.must(t, "catalog", "accept", "--yes")
+	running := s.serve(t)
+	good := readFile(t, s.config)
+	type line struct {
+		environ []string
+		args    []string
+	}
+	turn := func(l line, args ...string) (code int, out, errs string) {
+		t.Helper()
+		var o, e bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: append([]string{"HOME=" + s.dir, "PATH=/bin"}, l.environ...)}
+		root := a.root()
+		root.SetArgs(slices.Concat([]string{"--config", s.config}, l.args, []string{"kill-switch"}, args))
+		return a.exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
+	}
+	byFlag, byVariable := line{args: []string{"--state", s.state}}, line{environ: []string{"PATTERNGATE_STATE=" + s.state}}
+	n := 0
+	for name, tt := range map[string]struct {
+		text string
+		by   line
+		want string
+	}{
+		"a key that is none":       {good + "nonsense: 1\n", line{}, "nonsense: unknown key"},
+		"two faults":               {good + "nonsense: 1\nmore: 2\n", line{}, "(and 1 more)"},
+		"a program that is gone":   {regexp.MustCompile(`command: "[^"]*"`).ReplaceAllString(good, "command: no-such-program"), line{}, "no-such-program is not in PATH"},
+		"a flag's fault":           {good, line{args: []string{"--log-level", "loud"}}, "--log-level"},
+		"half a file, a flag":      {good[:len(good)-4], byFlag, s.config},
+		"half a file, a variable":  {good[:len(good)-4], byVariable, s.config},
+		"a state of another form":  {strings.Replace(good, "state.db", "[1]", 1), byVariable, "state: got a list"},
+		"a bad key, and a flag":    {strings.Replace(good, "state.db", "other.db", 1) + "nonsense: 1\n", byFlag, "nonsense"},
+		"no file, and a variable":  {"", byVariable, "no such file"},
+		"a file of only a version": {"version: 2\n", byFlag, "version"},
+	} {
+		if err := os.WriteFile(s.config, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if tt.text == "" {
+			if err := os.Remove(s.config); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, out, errs := turn(tt.by, "on")
+		if code != exitDone || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "warning: ") || !strings.Contains(errs, tt.want) || !strings.Contains(errs, s.state) {
+			t.Errorf("%s: on ends with %d: %s%s", name, code, out, errs)
+		}
+		n++
+		if got := running.call("see", fmt.Sprintf(`{"q":"%d"}`, n)); got.StopReason != "kill_switch" {
+			t.Errorf("%s: the call stops with %s, want kill_switch", name, got.StopReason)
+		}
+		if code, out, errs := turn(tt.by, "status"); code != exitDone || !strings.HasPrefix(out, "on: everything") {
+			t.Errorf("%s: status ends with %d: %s%s", name, code, out, errs)
+		}
+		if code, out, errs := turn(tt.by, "off"); code != exitDone || len(switchesIn(t, s)) != 0 {
+			t.Errorf("%s: off ends with %d: %s%s", name, code, out, errs)
+		}
+	}
+	// Where nothing says which state file is meant, none is made: nothing would be stopped by it.
+	if err := os.WriteFile(s.config, []byte(good[:len(good)-4]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	usual := filepath.Join(s.dir, "usual")
+	code, out, errs := turn(line{environ: []string{"XDG_STATE_HOME=" + usual}}, "on")
+	if _, err := os.Lstat(usual); code == exitDone || !strings.Contains(errs, "--state FILE") || err == nil {
+		t.Errorf("with no state file it ends with %d, %v: %s%s", code, err, out, errs)
+	}
+}
+
+// switchesIn are the switches in the state file, whatever the configuration is.
+func switchesIn(t *testing.T, s *ownScene) []patterns.Switch {
+	t.Helper()
+	engine, err := local.Open(local.Options{Path: s.state, Source: &source{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	list, err := engine.KillSwitches()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // Anybody may stop; where an approver key is enrolled, only its signature lets calls be made again.

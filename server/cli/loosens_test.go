@@ -22,8 +22,9 @@ func judgedText(t *testing.T, text string) map[string]any {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	delete(loaded.judged()["catalog"].(map[string]any), "pin") // in a directory of its own each time
-	return loaded.judged()
+	judged := loaded.judged()
+	delete(judged["catalog"].(map[string]any), "pin") // in a directory of its own each time
+	return judged
 }
 
 func ordersText(t *testing.T) string {

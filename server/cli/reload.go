@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +91,15 @@ func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAns
 	if !request.Signed() {
 		return errUnsignedReload
 	}
-	if request.Act.Act.Act != gateway.ActReload || !ijson.Equal(request.Act.Subject, local.ReloadSubject(request.Path, answer.To)) {
+	signed := func(to string) bool {
+		return request.Act.Act.Act == gateway.ActReload && ijson.Equal(request.Act.Subject, local.ReloadSubject(request.Path, to))
+	}
+	switch {
+	case signed(answer.To):
+	case signed(request.To):
+		return fmt.Errorf("%s was signed, and here the file comes to %s: it was changed since, or the environment of this program says something else than that of who signed",
+			request.To, answer.To)
+	default:
 		return errUnsignedReload
 	}
 	if err := ring.Check(request.Act, now()); err != nil {
@@ -199,7 +208,18 @@ func (r *reloader) listen(ctx context.Context, hangups <-chan os.Signal) {
 func (r *reloader) path() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.loaded.Path
+	return wholePath(r.loaded.Path)
+}
+
+// wholePath names a file alike in every working directory; "" is none.
+func wholePath(path string) string {
+	if path == "" {
+		return ""
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }
 
 // reloaded loads the configuration again from where it came.

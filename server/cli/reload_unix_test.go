@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -135,6 +136,49 @@ func TestReloadIsSigned(t *testing.T) {
 	c.log.until(t, func(line string) bool {
 		return strings.Contains(line, `"msg":"reload"`) && strings.Contains(line, `"loosens":""`)
 	}, "a reload that loosens nothing")
+}
+
+// What was signed is loaded nowhere else than where the file comes to the same: who signed is told that, not to sign again.
+func TestReloadIsSignedForAnotherEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newOwnScene(t, "", seeing)
+	s.must(t, "catalog", "accept", "--yes")
+	s.enrol(t)
+	c := s.serve(t, "OPENAI_BASE_URL=http://127.0.0.1:9/v1")
+	s.write(t, "", longer)
+	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
+	hashes := regexp.MustCompile(`sha256:[0-9a-f]{64} was signed, and here the file comes to sha256:[0-9a-f]{64}`)
+	if code != exitRefused || !hashes.MatchString(out) || !strings.Contains(out, "environment") || strings.Contains(out+errs, "at a terminal and sign") {
+		t.Errorf("it ends with %d: %s%s", code, out, errs)
+	}
+	if text := c.log.String(); strings.Contains(text, `"msg":"reload"`) {
+		t.Errorf("it was loaded: %s", text)
+	}
+}
+
+// A file is the same by whatever path it is named, and two of one name in two directories are not.
+func TestReloadKnowsTheFile(t *testing.T) {
+	s, other := newOwnScene(t, "", seeing), newOwnScene(t, "", more)
+	s.must(t, "catalog", "accept", "--yes")
+	relative := *s
+	relative.config = filepath.Base(s.config)
+	t.Chdir(s.dir)
+	c := relative.serve(t)
+	s.write(t, "", more)
+	if out := s.must(t, "reload"); !strings.HasPrefix(out, "reloaded: ") {
+		t.Errorf("by its whole path: %s", out)
+	}
+	if !strings.Contains(c.tools(), " slip ") {
+		t.Error("slip is not listed")
+	}
+	s.write(t, "", seeing)
+	t.Chdir(other.dir)
+	if code, out, errs := relative.command(t, nil, "reload"); code != exitRefused || !strings.Contains(errs, "no program serves this file") || !strings.HasPrefix(out, "left alone: ") {
+		t.Errorf("a file of that name in another directory: it ends with %d: %s%s", code, out, errs)
+	}
+	if !strings.Contains(c.tools(), " slip ") {
+		t.Error("it was reloaded")
+	}
 }
 
 // Two files that were changed are announced once each.

@@ -26,7 +26,7 @@ func (a *app) reloadCommand() *cobra.Command {
 			"state file and the same configuration file puts it in force, whole or not at all. Runs that go on keep the one they were\n" +
 			"begun under. http, inbox, notify, state and log wait for a restart. What the change permits more is listed, and where an\n" +
 			"approver key is enrolled it needs that key's signature. A file that is only changed on disk is announced, never loaded. SIGHUP does\n" +
-			"the same, without a signature.",
+			"the same, without a signature. It ends with 3 where no program serves that file.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },
 	}
@@ -44,8 +44,8 @@ func (a *app) reload(ctx context.Context, key string) error {
 		return usage(what, errors.New("there is no configuration file"), "patterngate init")
 	}
 	return a.withState(what, loaded.Config, func(runs operator) error {
-		request := local.ReloadRequest{Path: loaded.Path, To: loaded.Hash(), By: byOwner(""), At: now()}
-		signed := signing{what: what, does: "load " + quotedName(loaded.Path) + " as it is, " + loaded.Hash(), key: key}
+		request := local.ReloadRequest{Path: wholePath(loaded.Path), To: loaded.Hash(), By: byOwner(""), At: now()}
+		signed := signing{what: what, does: "load " + quotedName(request.Path) + " as it is, " + loaded.Hash(), key: key}
 		if request.Act, err = a.act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ type reloadRow struct {
 func (a *app) printReloads(answers []local.ReloadAnswer) error {
 	rows := []reloadRow{}
 	var b strings.Builder
-	failed := ""
+	failed, other := "", 0
 	for _, answer := range answers {
 		row := reloadRow{answer.OK, answer.From, answer.To, answer.Loosens, answer.Waiting, answer.Text}
 		if answer.Other {
@@ -86,6 +86,7 @@ func (a *app) printReloads(answers []local.ReloadAnswer) error {
 		rows = append(rows, row)
 		switch {
 		case answer.Other:
+			other++
 			b.WriteString("left alone: a program with another configuration file\n")
 		case answer.OK:
 			fmt.Fprintf(&b, "reloaded: %s to %s\n", answer.From, answer.To)
@@ -106,8 +107,13 @@ func (a *app) printReloads(answers []local.ReloadAnswer) error {
 	} else {
 		err = a.print(b.String())
 	}
-	if err == nil && failed != "" {
+	switch {
+	case err != nil:
+		return err
+	case failed != "":
 		return refused("reload", failed, "")
+	case other > 0 && other == len(answers):
+		return refused("reload", "no program serves this file", "--config FILE, the one that is served")
 	}
-	return err
+	return nil
 }

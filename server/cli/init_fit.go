@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What the file cannot have is left out of it, with a note: one such value, and the whole file would be refused.
+
+// variables translates what the server sees of the environment.
+func (in importer) variables(out *importedServer) {
+	for _, v := range out.from.env {
+		if !nameable(out, v.name) {
+			continue
+		}
+		value := in.value(out, "variable "+v.name, v.name, v.text)
+		if isSecretName(v.name) && value.empty() {
+			out.note("variable %s is left out: it is empty", v.name)
+			continue
+		}
+		out.env = append(out.env, importedVariable{v.name, value})
+	}
+	for _, name := range out.from.passes {
+		if nameable(out, name) {
+			out.env = append(out.env, in.passed(name))
+		}
+	}
+}
+
+func nameable(out *importedServer, variable string) bool {
+	fits := variableNames.fits.MatchString(variable)
+	if !fits {
+		out.note("variable %s is left out: that is no variable's name", variable)
+	}
+	return fits
+}
+
+// sentHeaders translates the headers of a server at a URL.
+func (in importer) sentHeaders(out *importedServer) {
+	seen := map[string]bool{}
+	for _, h := range out.from.headers {
+		small := strings.ToLower(h.name)
+		f := faultOfHeaderName(h.name)
+		if f.Reason == "" && seen[small] {
+			f.Reason = "repeated, in other letters"
+		}
+		value := in.header(out, h)
+		if f.Reason == "" && namesSecret(h.name) && value.empty() {
+			f.Reason = "it is empty"
+		}
+		if f.Reason != "" {
+			out.note("header %s is left out: %s", h.name, f.Reason)
+			continue
+		}
+		seen[small] = true
+		out.headers = append(out.headers, importedVariable{h.name, value})
+	}
+}
+
+// empty reports a value in which nothing stands, here or elsewhere.
+func (v importedValue) empty() bool { return !v.hidden() && !v.pass && v.text == "" }
+
+// arguments translates the server's. What our reader takes for a secret is one, too.
+func (in importer) arguments(out *importedServer) {
+	before := ""
+	for i, arg := range out.from.args {
+		v := in.argument(out, out.from.args, i, arg)
+		if !v.hidden() && secretArgument(before, v.text) {
+			v.keep = true
+			v = v.without()
+		}
+		out.args, before = append(out.args, v), v.text
+	}
+	if len(out.args) > maxArgs {
+		out.leaveOut("it has %d arguments, and the file takes %d", len(out.args), maxArgs)
+	}
+}
+
+// startsIn is where the server starts, whole: a relative directory is one of this program's, as the server was tried there.
+func (in importer) startsIn(out *importedServer) {
+	dir := in.value(out, "cwd", "cwd", out.from.dir).text
+	if dir == "" || strings.ContainsAny(dir, unwritten) { // found says so
+		out.dir = dir
+		return
+	}
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		dir = filepath.Join(homeDir(in.goos, in.environ), rest)
+	}
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	out.dir = dir
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		out.leaveOut("its cwd %s is no directory here", dir)
+	}
+}
+
+// leaveOut makes the whole entry a comment.
+func (s *importedServer) leaveOut(format string, args ...any) {
+	if s.out == "" {
+		s.out = "left out: " + fmt.Sprintf(format, args...)
+	}
+	s.fail(format, args...)
+}

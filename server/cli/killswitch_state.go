@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"patterngate/server"
+)
+
+// switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
+// it is the embedded one over the state file that can still be known, and a line says so.
+func (a *app) switchConfig(what string) (Config, error) {
+	sources := a.sources(nil)
+	loaded, warnings, err := LoadConfig(sources)
+	faults, faulty := errors.AsType[*ConfigError](err)
+	if !faulty {
+		a.warn(warnings)
+		if err != nil {
+			return Config{}, a.configFault(err)
+		}
+		return loaded.Config, nil
+	}
+	loaded, _, err = LoadConfig(ConfigSources{})
+	if err != nil {
+		return Config{}, a.configFault(err)
+	}
+	c := loaded.Config
+	var known bool
+	c.State, known = sources.statePath()
+	if _, err := os.Stat(c.State); !known && err != nil { // a new one would stop nobody
+		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), "--state FILE")
+	}
+	fmt.Fprintln(a.err, server.Visible("warning: "+ownReason(faults)+"; switches need no configuration, this is of the state file "+c.State))
+	return c, nil
+}
+
+// statePath is where runs are recorded, by as much as can be read of a configuration that does not load: what a flag, the
+// variable or the file names, else where they are usually. known: nothing that would name another could not be read.
+func (in ConfigSources) statePath() (path string, known bool) {
+	faults := &configFaults{}
+	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
+	key := stateKey("state", &path)
+	at := (*keyPath)(nil).key(key.name)
+	text, found := in.file(faults)
+	known = found == ""
+	if text != nil {
+		root := readYAML(found, text, faults)
+		known = root.kind == yamlMapping
+		if n := root.member(key.name); n != nil && n.kind != yamlNull && n.kind != yamlBad {
+			key.read(read, n, at)
+		}
+		if slices.ContainsFunc(faults.faults, func(f Fault) bool { return f.Path == at.String() }) {
+			path, known = "", false
+		}
+	}
+	for _, o := range []struct{ source, text string }{{stateVariable, lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
+		if before := len(faults.faults); o.text != "" {
+			read.override(o.source, key.name, o.text, []configKey{key})
+			known = len(faults.faults) == before
+		}
+	}
+	if path == "" {
+		path, _ = defaultState(runtime.GOOS, in.Environ)
+	}
+	return path, known
+}
