@@ -173,6 +173,8 @@ func (n *node) at(path []string) *node {
 		}
 		if p, ok := n.properties[token]; ok {
 			n = p
+		} else if n.others != nil && (n.items == nil || !isIndex(token)) {
+			n = n.others
 		} else {
 			n = n.items
 		}
