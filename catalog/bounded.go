@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
+
 	"patterngate/ijson"
 )
 
@@ -26,21 +28,45 @@ func (s *Schema) Bounded(bounds map[string]json.RawMessage) (*Schema, []SchemaFa
 		return nil, wrong
 	}
 	made := newSchema(s.withBounds(bounds), s.spellings)
-	made.fromUpstream()
+	made.boundIn(slices.Collect(maps.Keys(bounds)))
 	return made, nil
+}
+
+// boundIn has these properties judged by themselves, in the language written here: no pattern of theirs is left out for want
+// of room, and no format is checked that is only shown. The rest is judged as what nobody here wrote.
+func (s *Schema) boundIn(names []string) {
+	var own []member
+	rest := withProperties(s.raw, names, func(p member) member {
+		own = append(own, p)
+		return member{p.name, json.RawMessage(`{}`)}
+	})
+	s.fromUpstream()
+	compile := compileUpstream(s.tally)
+	s.judgeBy(func([]byte) (*santhosh.Schema, error) { return compile(rest) })
+
+	count := &tally{}
+	s.bounds = newSchema(objectOf([]member{{"properties", objectOf(own)}}), nil)
+	s.bounds.tally = count
+	s.bounds.judgeBy(func(raw []byte) (*santhosh.Schema, error) {
+		return compileBy(lessShown(raw), func(c *santhosh.Compiler) { c.UseRegexpEngine(count.text) })
+	})
 }
 
 // boundFault says why an argument cannot be bounded so.
 func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 	at, root := ijson.Pointer("").Member(name), s.root()
 	if !root.has(name) {
-		if len(root.names) == 0 && !root.closed {
+		if len(root.names) == 0 && (!root.closed || s.silent) {
 			return nil // it takes anything
 		}
-		return &SchemaFault{
+		f := &SchemaFault{
 			Pointer: at, Reason: "no such argument", Got: string(ijson.Canonical(name)), DidYouMean: Near(name, root.names),
-			Want: oneLine("one of " + strings.Join(root.names, ", ")),
+			Want: "no bound: the tool takes no arguments",
 		}
+		if len(root.names) > 0 {
+			f.Want = oneLine("one of " + strings.Join(root.names, ", "))
+		}
+		return f
 	}
 	was, is := root.properties[name].kind, parseNode(bound).kind
 	if was == "" || is == "" || was == is || was == "number" && is == "integer" {

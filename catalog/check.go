@@ -48,6 +48,18 @@ func (s *Schema) Check(v any) []Mismatch {
 	if s == nil || (s.root().plain && s.root().fits(v)) {
 		return nil
 	}
+	found := s.mismatches(s.root(), v)
+	if s.bounds != nil {
+		found = append(found, s.bounds.mismatches(s.root(), v)...)
+	}
+	slices.SortStableFunc(found, func(a, b Mismatch) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root().order(a.Pointer.Tokens(), b.Pointer.Tokens()))
+	})
+	return slices.Compact(found)
+}
+
+// mismatches are what the compiled schema says of a value, in no order; root says what there is in the whole of it.
+func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	judge, err := s.judge()
 	if err != nil { // a Without that cut off what another part refers to, or a Go type's wrong tag; nothing fits such a schema
 		return []Mismatch{{Kind: MismatchValue, Want: oneLine("a schema that compiles: " + err.Error())}}
@@ -60,15 +72,12 @@ func (s *Schema) Check(v any) []Mismatch {
 	if !ok {
 		return nil
 	}
-	c := collector{root: s.root(), value: v}
+	c := collector{root: root, value: v}
 	c.collect(fault)
 	if len(c.found) == 0 { // a refusal stays one, even if its reason is of a kind not known here
 		c.add("", MismatchValue, "a value that fits the schema")
 	}
-	slices.SortStableFunc(c.found, func(a, b Mismatch) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root().order(a.Pointer.Tokens(), b.Pointer.Tokens()))
-	})
-	return slices.Compact(c.found)
+	return c.found
 }
 
 // validate tries the compiled schema on a value; long: it takes too many steps to say.
@@ -164,6 +173,8 @@ func (n *node) at(path []string) *node {
 		}
 		if p, ok := n.properties[token]; ok {
 			n = p
+		} else if n.others != nil && (n.items == nil || !isIndex(token)) {
+			n = n.others
 		} else {
 			n = n.items
 		}

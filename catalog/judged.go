@@ -81,7 +81,7 @@ func (t Tool) Check(args map[string]any) []Mismatch {
 	wrong = append(wrong, t.Input.Check(members(free))...)
 	wrong = t.also(wrong, t.otherSpellings(free))
 	for _, s := range t.Also {
-		wrong = t.also(wrong, s.Check(members(t.Whole(free))))
+		wrong = t.also(wrong, t.ofProposed(s.Check(members(t.Whole(free)))))
 	}
 	if len(wrong) == 0 && t.Extra != nil {
 		wrong = t.Extra(t.Whole(free))
@@ -105,6 +105,14 @@ func (t Tool) otherSpellings(args map[string]any) (wrong []Mismatch) {
 		wrong = append(wrong, Mismatch{Pointer: ijson.Pointer("").Member(name), Kind: MismatchUnknown, Want: oneLine(root.knownNames())})
 	}
 	return wrong
+}
+
+// ofProposed leaves out what is said of a secret: *** stands in its place until it is sent, and nobody proposed it.
+func (t Tool) ofProposed(wrong []Mismatch) []Mismatch {
+	return slices.DeleteFunc(wrong, func(m Mismatch) bool {
+		tokens := m.Pointer.Tokens()
+		return len(tokens) > 0 && t.Fixed[tokens[0]] == Masked
+	})
 }
 
 // also adds what was not told of the same place yet.

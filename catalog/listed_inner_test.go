@@ -25,6 +25,7 @@ func TestWhatIsWrongInsideAListedValue(t *testing.T) {
 		{object, `{"a":{"b":"x"}}`, []string{"/a/b type integer", `/a value {"b":1}`}},
 		{object, `{"a":{"d":2,"c":[true]}}`, []string{"/a/d unknown one of b, c", "/a/b missing integer", "/a/c/0 type string", `/a value {"b":1}`}},
 		{object, `{"a":{"b":2}}`, []string{`/a value {"b":1}`}},
+		{`{"type":"object","additionalProperties":{"type":"object","properties":{"b":{"type":"integer"}},"const":{"b":1}}}`, `{"x":{"b":"y"}}`, []string{"/x/b type integer", `/x value {"b":1}`}},
 		{`{"type":"object","properties":{"id":{"type":"string","pattern":"^A-[0-9]+$"}},"required":["id"]}`, `{}`, []string{"/id missing a text that matches ^A-[0-9]+$"}},
 	} {
 		s, err := catalog.CompileUpstream(json.RawMessage(tt.schema))

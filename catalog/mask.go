@@ -19,33 +19,78 @@ const Masked = "***"
 
 // Bounds of a [Mask].
 const (
-	minMasked  = 6    // characters of the shortest text that is masked: shorter ones stand everywhere by chance
-	maxSecrets = 1000 // the oldest are forgotten: what is read anew at each use would grow without end
+	minMasked = 6  // characters of the shortest text that is masked: shorter ones stand everywhere by chance
+	maxTexts  = 32 // of one secret; the oldest are forgotten: what is read anew at each use would grow without end
 )
 
 // Mask replaces secrets in texts and values by *** (spec/config.md section 4, Secrets): as they are, and where they were
 // written in base64, percent-encoded or as JSON. The zero Mask replaces nothing. It is safe for concurrent use.
 type Mask struct {
 	adding  sync.Mutex
-	secrets []string                 // the oldest first
-	looks   atomic.Pointer[[]string] // how they look, the longest first
+	kept    []*texts
+	looks   atomic.Pointer[[]string] // how all of them look, the longest first
+	unnamed func(string)             // see Add
 }
 
-// Add has a secret replaced from now on. Texts of less than 6 characters are not.
+// texts are those that one secret had, the oldest first.
+type texts struct {
+	list  []string
+	looks [][]string // of each
+}
+
+// Add has a text replaced from now on. Texts of less than 6 characters are not.
 func (m *Mask) Add(secret string) {
-	if utf8.RuneCountInString(secret) < minMasked {
-		return
+	m.adding.Lock()
+	if m.unnamed == nil {
+		m.unnamed = m.adder()
 	}
+	add := m.unnamed
+	m.adding.Unlock()
+	add(secret)
+}
+
+// Secret is what hears of each text of one secret, see [NewSecret]: the latest of each secret are replaced, however often
+// another is read anew.
+func (m *Mask) Secret() func(text string) {
 	m.adding.Lock()
 	defer m.adding.Unlock()
-	if slices.Contains(m.secrets, secret) {
-		return
+	return m.adder()
+}
+
+func (m *Mask) adder() func(text string) {
+	of := &texts{}
+	m.kept = append(m.kept, of)
+	return func(text string) {
+		if utf8.RuneCountInString(text) < minMasked {
+			return
+		}
+		m.adding.Lock()
+		defer m.adding.Unlock()
+		if of.learn(text) {
+			m.look()
+		}
 	}
-	m.secrets = append(m.secrets, secret)
-	m.secrets = m.secrets[max(0, len(m.secrets)-maxSecrets):]
+}
+
+// learn takes a text as the latest one; false: it looks like none that is new.
+func (t *texts) learn(text string) bool {
+	if i := slices.Index(t.list, text); i >= 0 {
+		looks := t.looks[i]
+		t.list, t.looks = append(slices.Delete(t.list, i, i+1), text), append(slices.Delete(t.looks, i, i+1), looks)
+		return false
+	}
+	t.list, t.looks = append(t.list, text), append(t.looks, looksOf(text))
+	if over := len(t.list) - maxTexts; over > 0 {
+		t.list, t.looks = slices.Delete(t.list, 0, over), slices.Delete(t.looks, 0, over)
+	}
+	return true
+}
+
+// look gathers how all texts look.
+func (m *Mask) look() {
 	var looks []string
-	for _, s := range m.secrets {
-		looks = append(looks, looksOf(s)...)
+	for _, t := range m.kept {
+		looks = append(looks, slices.Concat(t.looks...)...)
 	}
 	slices.SortFunc(looks, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	looks = slices.Compact(looks)

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -118,6 +119,32 @@ func TestMaskIsForManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A secret that is read anew all the time does not have another's text forgotten, nor its own latest ones.
+func TestMaskKeepsEachSecret(t *testing.T) {
+	var m catalog.Mask
+	fixed, renewed, other := m.Secret(), m.Secret(), m.Secret()
+	fixed("the fixed one")
+	other("shared text")
+	renewed("shared text")
+	m.Add("one without a name")
+	for i := range 70 {
+		renewed(fmt.Sprintf("token number %d.", i))
+		renewed("used again and again")
+	}
+	for _, text := range []string{"the fixed one", "shared text", "one without a name", "token number 69.", "token number 39.", "used again and again"} {
+		if got := m.Text(text); got != catalog.Masked {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+	if got := m.Text("token number 1."); got != "token number 1." {
+		t.Errorf("a text of long ago is kept without end: %q", got)
+	}
+	m.Add("short")
+	if got := m.Text("short"); got != "short" {
+		t.Errorf("Text(short) = %q", got)
+	}
 }
 
 // Nothing of a secret is left, and texts without one stay.

@@ -2,8 +2,10 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,20 @@ func opened(s written) written {
 	return s
 }
 
+// withoutPatterns takes the patterns from a schema.
+func withoutPatterns(s written) {
+	delete(s, "pattern")
+	for _, inner := range []any{s["items"], s["additionalProperties"]} {
+		if inner, ok := inner.(written); ok {
+			withoutPatterns(inner)
+		}
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for _, p := range properties {
+		withoutPatterns(p.(written))
+	}
+}
+
 func firstOf(got []catalog.Mismatch) catalog.MismatchKind {
 	if len(got) == 0 {
 		return -1
@@ -89,9 +105,10 @@ func firstOf(got []catalog.Mismatch) catalog.MismatchKind {
 	return got[0].Kind
 }
 
-// A server's tool is judged by its own schema, whole, and by the narrower bounds; what is fixed cannot be proposed.
+// A server's tool is judged by its own schema, whole, and by the narrower bounds; what is fixed cannot be proposed. A secret
+// argument is whatever the server says; and a costly pattern of another argument makes no bound weaker.
 func TestBoundsOracle(t *testing.T) {
-	fitted, refused, empty := 0, 0, 0
+	fitted, refused, empty, secret, heavy := 0, 0, 0, 0, 0
 	for seed := range uint64(rounds()) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		properties, bounds, both := map[string]any{}, map[string]any{}, map[string]any{}
@@ -105,6 +122,11 @@ func TestBoundsOracle(t *testing.T) {
 			if req {
 				required = append(required, name)
 			}
+			if name == "c" && r.IntN(4) == 0 {
+				secret++
+				fixed[name] = catalog.Masked
+				continue
+			}
 			if v := writable(r, theirs, 1); name == "c" && len(wrongs(theirs, v)) == 0 {
 				fixed[name] = v
 				continue
@@ -115,6 +137,13 @@ func TestBoundsOracle(t *testing.T) {
 			}
 			if req {
 				needed = append(needed, name)
+			}
+		}
+		if r.IntN(10) == 0 { // beside it the server's other patterns are left to the server
+			heavy++
+			for _, name := range slices.Collect(maps.Keys(properties)) {
+				withoutPatterns(properties[name].(written))
+				properties["heavy_"+name] = written{"type": "string", "pattern": costly}
 			}
 		}
 		closed := r.IntN(2) == 0
@@ -138,7 +167,13 @@ func TestBoundsOracle(t *testing.T) {
 		if shown, faults = shown.Bounded(narrow); shown == nil {
 			t.Fatalf("seed %d: %s over %s: %+v", seed, text, raw, faults)
 		}
-		tool := catalog.Tool{Input: shown, Also: []*catalog.Schema{theirs}, Fixed: fixed}
+		whole := theirs
+		if fixed["c"] == catalog.Masked {
+			if whole = theirs.Without("c"); r.IntN(2) == 0 {
+				whole = theirs.Hiding("c")
+			}
+		}
+		tool := catalog.Tool{Input: shown, Also: []*catalog.Schema{whole}, Fixed: fixed}
 		for range 4 {
 			args := likely(r, written{"type": "object", "properties": both, "required": needed}, 1).(map[string]any)
 			if r.IntN(10) == 0 {
@@ -167,6 +202,9 @@ func TestBoundsOracle(t *testing.T) {
 		}
 	}
 	drawnEvenly(t, fitted, refused, empty)
+	if secret < rounds()/10 || heavy < rounds()/20 {
+		t.Errorf("%d secrets and %d costly patterns were drawn of %d: too few", secret, heavy, rounds())
+	}
 }
 
 // drawnEvenly holds that what was drawn tried both answers.

@@ -29,6 +29,8 @@ type Schema struct {
 	// Of schemas that nobody here wrote: judging one is counted, and done by one goroutine at a time.
 	tally   *tally
 	judging sync.Mutex
+	bounds  *Schema // of properties that a configuration bounds: what they must fit, see Bounded
+	silent  bool    // no server says which properties there are, and it is closed: see Closed
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
@@ -123,19 +125,6 @@ func compile(raw []byte) (*santhosh.Schema, error) {
 	return compileBy(raw, func(*santhosh.Compiler) {})
 }
 
-// compileWritten compiles a schema written here: of other formats than those it names nothing is checked.
-func compileWritten(raw []byte) (*santhosh.Schema, error) {
-	return compileBy(raw, func(c *santhosh.Compiler) {
-		for _, name := range shownFormats {
-			c.RegisterFormat(&santhosh.Format{Name: name, Validate: func(any) error { return nil }})
-		}
-	})
-}
-
-// shownFormats are those that the library would check too.
-var shownFormats = []string{"json-pointer", "relative-json-pointer", "hostname", "duration", "period", "semver", "uri-reference", "uri-template",
-	"iri", "iri-reference", "idn-email", "idn-hostname"}
-
 // compileBy compiles a schema by a compiler that has one thing more.
 func compileBy(raw []byte, with func(*santhosh.Compiler)) (*santhosh.Schema, error) {
 	doc, err := santhosh.UnmarshalJSON(bytes.NewReader(raw))
@@ -179,7 +168,10 @@ func (s *Schema) Without(names ...string) *Schema {
 		return s
 	}
 	less := newSchema(withoutProperties(s.raw, names), s.spellings)
-	if s.tally != nil {
+	switch {
+	case s.bounds != nil:
+		less.boundIn(s.bounds.root().names)
+	case s.tally != nil:
 		less.fromUpstream()
 	}
 	return less

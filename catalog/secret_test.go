@@ -101,26 +101,39 @@ func TestSecretOfWhoGivesUp(t *testing.T) {
 	})
 }
 
-// What was under way when a secret was forgotten is kept by nobody.
+// What was under way when a secret was forgotten is kept by nobody, also where it ends last.
 func TestSecretForgottenWhileRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answers := make(chan string)
-		s := catalog.NewSecret(func(context.Context) (string, error) { return <-answers, nil }, nil)
-		got := make(chan string, 2)
-		ask := func() { text, _ := s.Text(t.Context()); got <- text }
-		go ask()
-		synctest.Wait()
-		s.Forget()
-		go ask()
-		synctest.Wait()
-		answers <- "old or new"
-		answers <- "old or new"
-		<-got
-		<-got
-		if text, err := s.Text(t.Context()); err != nil || text != "old or new" {
-			t.Errorf("Text = %q, %v", text, err)
-		}
-	})
+	for name, order := range map[string][2]int{"the old read ends first": {0, 1}, "the old read ends last": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				answers := []chan string{make(chan string), make(chan string)}
+				reads := 0
+				s := catalog.NewSecret(func(context.Context) (string, error) {
+					if reads++; reads > len(answers) {
+						return "read once more", nil
+					}
+					return <-answers[reads-1], nil
+				}, nil)
+				got := [2]string{}
+				ask := func(i int) { got[i], _ = s.Text(t.Context()) }
+				go ask(0)
+				synctest.Wait()
+				s.Forget()
+				go ask(1)
+				synctest.Wait()
+				for _, i := range order {
+					answers[i] <- [...]string{"the old one", "the new one"}[i]
+					synctest.Wait()
+				}
+				if want := [2]string{"the old one", "the new one"}; got != want {
+					t.Errorf("who asked got %q, want %q", got, want)
+				}
+				if text, err := s.Text(t.Context()); err != nil || text != "the new one" {
+					t.Errorf("Text = %q, %v, want the new one", text, err)
+				}
+			})
+		})
+	}
 }
 
 func TestSecretIsNeverPrinted(t *testing.T) {

@@ -57,21 +57,25 @@ func (s *Schema) Compiles() error {
 	if _, err := s.judge(); err != nil {
 		return fmt.Errorf("schema: %s", oneLine(err.Error()))
 	}
-	return nil
+	return s.bounds.Compiles()
 }
 
 // fromUpstream has the schema judged as one that nobody here wrote.
 func (s *Schema) fromUpstream() {
-	count := &tally{}
-	s.tally = count
-	s.judgeBy(func(raw []byte) (*santhosh.Schema, error) {
+	s.tally = &tally{}
+	s.judgeBy(compileUpstream(s.tally))
+}
+
+// compileUpstream compiles such a schema, what judging it takes to be counted there.
+func compileUpstream(count *tally) func(raw []byte) (*santhosh.Schema, error) {
+	return func(raw []byte) (*santhosh.Schema, error) {
 		return compileBy(raw, func(c *santhosh.Compiler) {
 			c.UseRegexpEngine((&expressions{left: maxExpressions, tally: count}).compile)
 			c.RegisterVocabulary(&santhosh.Vocabulary{URL: "mem:///tally", Compile: func(*santhosh.CompilerContext, map[string]any) (santhosh.SchemaExt, error) {
 				return count, nil
 			}})
 		})
-	})
+	}
 }
 
 // tally counts the schemas that are tried on one value: references may make these many more than there are. It is used by one
@@ -107,15 +111,28 @@ func (e *expressions) compile(pattern string) (santhosh.Regexp, error) {
 		e.left = 0
 		return anyText(pattern), nil
 	}
-	compiled, err := regexp.Compile(pattern)
+	counted, err := e.tally.text(pattern)
 	if err != nil {
 		return anyText(pattern), nil
+	}
+	return counted, nil
+}
+
+// text takes a pattern as it is written, or not at all.
+func (t *tally) text(pattern string) (santhosh.Regexp, error) {
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return anyText(pattern), nil
+		return nil, err
 	}
-	return countedText{compiled, len(program.Inst), e.tally}, nil
+	return countedText{compiled, len(program.Inst), t}, nil
 }
 
 // countedText is a pattern whose work counts: it grows with the text and with the pattern, and a server may declare a large one.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
+
 	"patterngate/ijson"
 )
 
@@ -96,8 +98,33 @@ func BoundDefaults(bounds map[string]json.RawMessage) map[string]any {
 // newWritten is a schema in the language written here, in which only these formats judge.
 func newWritten(text json.RawMessage) *Schema {
 	s := newSchema(text, nil)
-	s.judgeBy(compileWritten)
+	s.judgeBy(func(raw []byte) (*santhosh.Schema, error) { return compile(lessShown(raw)) })
 	return s
+}
+
+// lessShown is a schema in that language without the formats that are only shown: the library checks some of them.
+func lessShown(schema json.RawMessage) json.RawMessage {
+	var kept []member
+	for _, m := range membersOf(schema) {
+		switch m.name {
+		case "format":
+			if !slices.Contains(formats, m.text()) {
+				continue
+			}
+		case "items", "additionalProperties":
+			if m.value[0] == '{' {
+				m.value = lessShown(m.value)
+			}
+		case "properties":
+			list := membersOf(m.value)
+			for i, p := range list {
+				list[i].value = lessShown(p.value)
+			}
+			m.value = objectOf(list)
+		}
+		kept = append(kept, m)
+	}
+	return objectOf(kept)
 }
 
 // argument is one schema of a list of them.

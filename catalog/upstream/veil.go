@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,15 +13,15 @@ import (
 // The bounds of what a veil hides: a shorter text turns up by chance, and a secret that was replaced often is forgotten.
 const (
 	shortestHidden = 6
-	mostHidden     = 64
+	mostHidden     = 16 // texts of one secret, with their lines
 )
 
 // veil hides the secrets that it revealed wherever a server repeats them: in its errors and on its standard error. The
 // zero value hides nothing yet; it is safe for concurrent use.
 type veil struct {
 	mu     sync.Mutex
-	hidden []string // the newest last
-	order  []string // the same, the longest first: one secret may begin another
+	hidden map[catalog.Secret][]string // whole texts, the newest last
+	order  []string                    // the same with their lines, the longest first: one secret may begin another
 }
 
 // reveal reads a secret and remembers to hide it.
@@ -29,24 +30,33 @@ func (v *veil) reveal(ctx context.Context, s catalog.Secret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v.add(text)
-	for line := range strings.Lines(text) { // as they are logged
-		v.add(strings.TrimSpace(line))
-	}
+	v.add(s, text)
 	return text, nil
 }
 
-func (v *veil) add(text string) {
+func (v *veil) add(of catalog.Secret, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(text) < shortestHidden || slices.Contains(v.hidden, text) {
+	if slices.Contains(v.hidden[of], text) {
 		return
 	}
-	v.hidden = append(v.hidden, text)
-	if len(v.hidden) > mostHidden {
-		v.hidden = v.hidden[1:]
+	if v.hidden == nil {
+		v.hidden = map[catalog.Secret][]string{}
 	}
-	v.order = slices.SortedStableFunc(slices.Values(v.hidden), func(a, b string) int { return len(b) - len(a) })
+	texts := append(v.hidden[of], text)
+	v.hidden[of] = texts[max(0, len(texts)-mostHidden):]
+	v.order = nil
+	for _, texts := range v.hidden {
+		for _, text := range texts {
+			v.order = append(v.order, text)
+			for line := range strings.Lines(text) { // as they are logged
+				v.order = append(v.order, strings.TrimSpace(line))
+			}
+		}
+	}
+	v.order = slices.DeleteFunc(v.order, func(text string) bool { return len(text) < shortestHidden })
+	slices.SortFunc(v.order, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	v.order = slices.Compact(v.order)
 }
 
 // hide puts *** for each secret in text.

@@ -32,7 +32,7 @@ func (s *secrets) of(ref SecretRef) catalog.Secret {
 	key := fmt.Sprintf("%q", []any{ref.Env, ref.File, ref.Exec})
 	secret, ok := s.known[key]
 	if !ok {
-		secret = catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Add)
+		secret = catalog.NewSecret(func(ctx context.Context) (string, error) { return ref.read(ctx, s.environ) }, s.mask.Secret())
 		s.known[key] = secret
 	}
 	return secret

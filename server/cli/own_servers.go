@@ -101,7 +101,7 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pi
 		}
 		t.Defaults = catalog.BoundDefaults(bounds)
 	}
-	t.Also = []*catalog.Schema{theirs.Without(slices.Collect(maps.Keys(behind.secrets))...)}
+	t.Also = []*catalog.Schema{theirs.Hiding(slices.Collect(maps.Keys(behind.secrets))...)}
 	return true
 }
 

@@ -1,0 +1,43 @@
+package catalog
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Hiding returns the schema with some properties of its root as texts of which it says nothing, and less what it says of the
+// whole object's value: *** stands in their place when arguments are judged ([Tool.Fixed]), and rules read it as a text. Names
+// that it does not have are ignored.
+func (s *Schema) Hiding(names ...string) *Schema {
+	if s == nil || !slices.ContainsFunc(names, s.root().has) {
+		return s
+	}
+	raw := withProperties(s.raw, names, func(p member) member {
+		return member{p.name, json.RawMessage(`{"type":"string","description":"Set by the configuration."}`)}
+	})
+	hiding := newSchema(objectOf(slices.DeleteFunc(membersOf(raw), func(m member) bool {
+		return m.name == "const" || m.name == "enum" || m.name == "default" || m.name == "examples"
+	})), s.spellings)
+	if s.tally != nil {
+		hiding.fromUpstream()
+	}
+	return hiding
+}
+
+// withProperties writes a root schema again with other schemas for some properties.
+func withProperties(raw json.RawMessage, names []string, other func(member) member) json.RawMessage {
+	members := membersOf(raw)
+	for i, m := range members {
+		if m.name != "properties" {
+			continue
+		}
+		list := membersOf(m.value)
+		for j, p := range list {
+			if slices.Contains(names, p.name) {
+				list[j] = other(p)
+			}
+		}
+		members[i].value = objectOf(list)
+	}
+	return objectOf(members)
+}
