@@ -342,7 +342,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	ctx, cancel := b.bounded(scope, due)
 	defer cancel()
 	early := b.curtailed(a.effect, cancel)
-	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1)}
+	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1), vain: make(chan struct{}), cut: reason}
 	b.record.flush(changes(a.effect), func(err error) {
 		if err != nil {
 			d.refuse(err)
@@ -356,6 +356,10 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, out)
 	case <-ctx.Done():
+	}
+	if out, ok := d.lastWord(scope); ok {
+		b.resume(w, false)
+		return b.unlessRefused(d, out)
 	}
 	if !d.close() { // it came in the same moment
 		b.resume(w, false)
