@@ -60,8 +60,8 @@ func (d *delivery) refuse(cause error) {
 	}
 }
 
-// unsentGrace is how long a call that changes something may still say, when its time is over, that nothing was sent: it learns
-// of its end in the same moment as the branch does.
+// unsentGrace is how long a configured tool that changes something may still say, when its time is over, that nothing was
+// sent: it learns of its end in the same moment as the branch does. Tools of this program are cut at once.
 const unsentGrace = 50 * time.Millisecond
 
 // hand gives the outcome to the branch that waits. One that came too late is recorded as late, but for that of a call which
@@ -90,9 +90,9 @@ func (d *delivery) isUnsent(ctx context.Context, out patterns.Outcome) bool {
 	return changes(d.act.effect) && out.State == patterns.Failed && out.Reason == patterns.ReasonUnavailable && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// lastWord is the outcome of a call that changes something where it comes just after its time; false: there is none.
+// lastWord is the outcome of a configured tool's call that changes something where it comes just after its time; false: there is none.
 func (d *delivery) lastWord(scope context.Context) (out patterns.Outcome, ok bool) {
-	if !changes(d.act.effect) {
+	if e := d.act.effect; !changes(e) || e.Permit.Server() == "" {
 		return out, false
 	}
 	timer := time.NewTimer(unsentGrace)
