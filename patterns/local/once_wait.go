@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"time"
 
 	"patterngate/patterns"
@@ -35,7 +34,7 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 // isUnderWay reports whether a call of another run has the business key, wants the same, and is being made.
 func (b *branch) isUnderWay(c business) (yes bool) {
 	at, f := b.standsFor(c)
-	if at != keyTaken || f.body != nil || f.run == c.run || !bytes.Equal(f.args, c.args[:]) {
+	if at != keyTaken || f.body != nil || f.run == c.run || !c.wants(f) {
 		return false
 	}
 	if b.engine.file == nil {
