@@ -92,7 +92,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	if isDone {
 		return b.finish(a, done)
 	}
-	return b.finish(a, b.perform(a, now))
+	return b.made(a, now)
 }
 
 // along is what is done in the transaction of an effect's intent; nil: nothing.
@@ -176,7 +176,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	if e.Kind == patterns.ToolEffect { // it may have been sent
 		a.effect.Doubt = cmp.Or(e.Doubt, patterns.ReasonBrokenReply)
 	}
-	return b.finish(a, b.perform(a, began))
+	return b.made(a, began)
 }
 
 // maxTries is how often an effect is done again that ends the process each time.
