@@ -122,13 +122,16 @@ func (e Effect) inTime(run Run, pause time.Duration) bool {
 	return e.Deadline.IsZero() || run.Now().Add(pause).Before(e.Deadline)
 }
 
-// paused pauses a call's branch before its next attempt. The reason says what ended the run meanwhile.
+// paused pauses a call's branch before its next attempt. The reason, an engine's, says what ended the run meanwhile.
 func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
 	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
-	return cutReason(out)
+	if cutReason(out) == "" {
+		return ""
+	}
+	return out.Reason
 }
 
 // endedBy is the outcome where the attempt after it was not made. What may have happened stays unknown.

@@ -2,7 +2,6 @@ package patterns
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"patterngate/catalog"
@@ -33,6 +32,7 @@ type ending struct {
 	taken    int      // dispatches it took
 	try      attempt  // the newest
 	open     bool     // the newest call is in doubt: it is settled when all branches have ended
+	over     bool     // no attempt follows, whatever is found out
 
 	human    *HumanApproval // what a person decided; nil: nobody was asked
 	took     []span         // of people's time
@@ -155,26 +155,29 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 				if endsRun(reason) {
 					end.cut = reason
 				}
-				return end.failed(try.n, reason)
+				return end.failed(try.n, reason).unmade()
 			}
 			try = end.try
 		}
 		if try.refusal != nil {
 			end.problems = try.refusal.Problems
-			return end.failed(try.n, try.refusal.Reason)
+			return end.failed(try.n, try.refusal.Reason).unmade()
 		}
-		if cut := paused(branch, try.effect, try.permit, try.pause); cut != "" {
-			end.cut = cut
-			return end.failed(try.n-1, cut)
+		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
+			end.cut = cutReason(Outcome{State: Canceled, Reason: reason})
+			return end.failed(try.n-1, end.cut).unmade()
 		}
 		out := end.sameAct(CallTool(branch, try.effect, try.permit))
 		end.calls = append(end.calls, made{try.permit, out})
-		if o.isOpen(try, out) {
+		if o.isOpen(branch, try, out) {
 			end.open = true
 			return end
 		}
-		next, more := o.after(i, end, out)
-		if !more {
+		next, more := o.after(branch, i, end, out)
+		switch {
+		case !more && out.State == Canceled:
+			return next.unmade()
+		case !more:
 			return next
 		}
 		end = next
@@ -217,14 +220,14 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 }
 
 // after ends a task by the outcome of its newest attempt, or makes ready for another.
-func (o *orchestration) after(i int, end ending, out Outcome) (_ ending, more bool) {
+func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ ending, more bool) {
 	n, permit := end.try.n, end.try.permit
 	pause, byTool := pauseBefore(permit, out, n, leastTries(out))
 	switch more := o.retries(permit, out, n); {
 	case !more && !byTool && out.Reason == ReasonTimeout:
 		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
-	case !more && !byTool, !more && !end.try.effect.inTime(o.run, pause):
+	case !more && !byTool, !more && !end.try.effect.inTime(branch, pause):
 		return end.with(n, permit, out), false
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
@@ -262,12 +265,12 @@ func (o *orchestration) retries(p gateway.Permit, out Outcome, n int) bool {
 }
 
 // isOpen reports whether a call is to be settled: it may have acted, and is not made again.
-func (o *orchestration) isOpen(try attempt, out Outcome) bool {
+func (o *orchestration) isOpen(branch Run, try attempt, out Outcome) bool {
 	if interrupted(out) || isLate(try.permit, out) {
 		return true
 	}
 	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(o.run, pause)
+	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(branch, pause)
 	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
 }
 
@@ -295,47 +298,6 @@ func (o *orchestration) retryQuotas() []Quota {
 	return quotas
 }
 
-// settleAll settles the calls in doubt, one after the other in the plan's order, and goes on with their tasks. By then
-// all other tasks have ended, so that none of them waits for a person.
-func (o *orchestration) settleAll(ends []ending) {
-	if !slices.ContainsFunc(ends, func(e ending) bool { return e.open }) {
-		return
-	}
-	o.soFar = func() Result { return o.resultOf(ends) }
-	for i := range ends {
-		for _, c := range ends[i].calls { // a doubt of one task counts while another is settled
-			o.note(c.permit, c.out)
-		}
-	}
-	for i := range ends {
-		for end := &ends[i]; end.open; {
-			newest := &end.calls[len(end.calls)-1]
-			known, out := o.found(*newest, end.try.effect, o.run.Now())
-			newest.out, end.open = known, false
-			next, more := o.after(i, *end, out)
-			if more {
-				next = o.attempts(o.run, i, next)
-			}
-			*end = next
-		}
-	}
-}
-
-// resultOf is the run as it stands while some tasks have not ended.
-func (o *orchestration) resultOf(ends []ending) Result {
-	own, seen := *o.log, *o
-	seen.log = &own
-	for _, end := range ends {
-		if !end.open {
-			seen.collect(end)
-			continue
-		}
-		seen.dispatches += end.taken
-	}
-	own.judged = nil // they go with what is asked of the person
-	return seen.result(nil)
-}
-
 // act is the key of the task's first call; "" before that.
 func (e ending) act() string {
 	if len(e.calls) == 0 {
@@ -351,12 +313,8 @@ func (e ending) failed(attempts int, reason string) ending {
 
 // mayHaveActed reports whether nobody knows what became of the newest attempt that was made.
 func (e ending) mayHaveActed() bool {
-	for _, c := range slices.Backward(e.calls) {
-		if c.out.State != Canceled {
-			return mayHaveActed(c.permit, c.out)
-		}
-	}
-	return false
+	c := e.newest()
+	return c != nil && mayHaveActed(c.permit, c.out)
 }
 
 // with ends a task by an outcome that is no time-out.

@@ -129,11 +129,13 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 		}
 		row.Problems = r.Problems
 		x.failed(i, row, stop.reason)
+		x.unmade(i)
 		return
 	}
 	if before, _ := x.sent(i); x.once[i] != "" && permit.Effect() != catalog.Read && !ijson.Equal(permit.Proposed(), before) {
 		x.leave(i)
 		x.lost(i, row, "subtask_timeout") // with other arguments it would be another act, and the first may have happened
+		x.unmade(i)
 		return
 	}
 	if x.plan.Subtasks[i].Sent = nil; !ijson.Equal(permit.Proposed(), args) {
@@ -149,8 +151,17 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.note(permit, out)
-		x.doubts[i] = doubted{made{permit, out}, e, row}
+		x.doubts[i] = doubted{call: made{permit, out}, e: e, row: row}
 		return
+	}
+	if out.State == Canceled {
+		x.settled(i, row, permit, out, out)
+		x.unmade(i)
+		return
+	}
+	delete(x.again, i)
+	if leavesDoubt(permit, out) && !ownRetries(permit, out) {
+		x.again[i] = doubted{call: made{permit, out}, e: e, row: row, over: true}
 	}
 	x.settled(i, row, permit, out, out)
 }
@@ -364,20 +375,3 @@ func (x *execution) pauseBefore(id string, n int) float64 {
 
 // add enters an attempt into the trace.
 func (x *execution) add(i int, row AttemptRow) { x.rows = append(x.rows, rankedRow{row, x.rank[i]}) }
-
-// settleDoubts finds out, in plan order, what became of calls that an end of the process left open.
-func (x *execution) settleDoubts() bool {
-	if len(x.doubts) == 0 {
-		return false
-	}
-	for i := range x.plan.Subtasks {
-		d, open := x.doubts[i]
-		if !open {
-			continue
-		}
-		known, out := x.found(d.call, d.e, x.run.Now())
-		delete(x.doubts, i)
-		x.settled(i, d.row, d.call.permit, known, out)
-	}
-	return true
-}

@@ -21,6 +21,7 @@ type schedule struct {
 	faulty   []bool          // failed or in doubt in this run, and not skipped
 	faults   int             // of these
 	doubts   map[int]doubted // calls that may have happened
+	again    map[int]doubted // such calls that are to be made again
 	once     []string        // the idempotency key of a subtask's act; "" there was none
 	unknown  []string        // why nobody knows what became of its newest call; "": it is known
 	rests    []bool          // waits for a retry
@@ -33,6 +34,7 @@ type doubted struct {
 	call made
 	e    Effect
 	row  AttemptRow
+	over bool // the attempt that was to follow is not made
 }
 
 func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
@@ -40,7 +42,7 @@ func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
 	s := &schedule{
 		order: g.Order(), rank: make([]int, n), missing: make([]int, n), attempts: make([]int, n), pause: make([]float64, n),
 		running: make([]bool, n), faulty: make([]bool, n), once: make([]string, n), unknown: make([]string, n), first: make([]Outcome, n),
-		rests: make([]bool, n), doubts: map[int]doubted{},
+		rests: make([]bool, n), doubts: map[int]doubted{}, again: map[int]doubted{},
 	}
 	for rank, i := range s.order {
 		s.rank[i] = rank
@@ -208,6 +210,7 @@ func (x *execution) dropped(i int) {
 	s := &x.plan.Subtasks[i]
 	s.Status, s.StopReason, s.Attempts = SubtaskFailed, x.lastReason(s.ID), x.attempts[i]
 	x.fault(i)
+	x.unmade(i)
 }
 
 // lastReason is why a subtask's newest attempt failed.

@@ -220,9 +220,10 @@ func (d *doubt) ask(p gateway.Permit) Outcome {
 	return CallTool(d.run, e, p)
 }
 
-// judge reads what a look-up observed.
+// judge reads what a look-up observed. Of an observation of which only the beginning is there nothing is told: what is looked
+// for may stand in the rest.
 func (d *doubt) judge(about catalog.Doubt, seen Outcome) finding {
-	if seen.State != OK {
+	if seen.State != OK || isCut(seen) {
 		return finding{}
 	}
 	happened, known := d.permit.Happened(about, seen.Output)
@@ -272,9 +273,6 @@ func (d *doubt) askPerson(of Outcome) finding {
 
 // result takes what is said to be the call's result, if it is what the call's schema allows.
 func (d *doubt) result(said Outcome) Outcome {
-	if said.Bytes > 0 && isCut(said.Output) { // the look-up's own schema judged the whole
-		return said
-	}
 	done := d.permit.Judge(said.Output)
 	said.Output, said.Bytes = done.Value, done.Bytes
 	if done.State != gateway.DoneOK {
@@ -283,10 +281,10 @@ func (d *doubt) result(said Outcome) Outcome {
 	return said
 }
 
-// isCut reports whether an observation is the marked beginning of a longer one.
-func isCut(observation any) bool {
-	obj, _ := observation.(map[string]any)
-	return obj["truncated"] == true
+// isCut reports whether an observation is the marked beginning of a longer one. One that says so of itself is taken for one.
+func isCut(seen Outcome) bool {
+	obj, _ := seen.Output.(map[string]any)
+	return obj["truncated"] == true && obj["bytes"] == float64(seen.Bytes)
 }
 
 // waiting is what the run waits for meanwhile.

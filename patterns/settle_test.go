@@ -248,6 +248,53 @@ func TestInterruptedCallIsSettled(t *testing.T) {
 	}
 }
 
+// A look-up of which only the beginning is there tells nothing: what it does not show may stand in the rest.
+func TestLookUpCutShort(t *testing.T) {
+	long := map[string]any{"id": "receipt of Anna", "more": strings.Repeat("x", 4096)}
+	for name, tt := range map[string]struct {
+		observed map[string]any
+		limit    int
+	}{
+		"long":               {long, 1024},
+		"no room for a mark": {map[string]any{"id": "r"}, 1},
+		"as long as a mark":  {map[string]any{"id": strings.Repeat("r", 29)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &till{paid: map[string]string{}}
+			spec, task := paying(t, p, func(pay *catalog.Tool) {
+				reconciled(time.Minute)(pay)
+				pay.Reconcile.Happened = func(_ catalog.Doubt, observation any) (happened, known bool) { // as a guarded expression does
+					seen, _ := observation.(map[string]any)
+					return seen["id"] != nil, true
+				}
+			})
+			tools := p.tools(t)
+			tools[1], _ = spec.Catalog.Tool("pay")
+			tools[2].MaxResult = tt.limit
+			tools[2].Do = func(context.Context, catalog.Call) (any, error) { return tt.observed, nil }
+			c, err := catalog.New(tools...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec.Catalog = c
+			w := &world{script: map[string]Outcome{"pay#1": lost}, down: 10 * time.Minute, parks: "doubt#1/settle#1"}
+			if r, waits := w.run(t, spec, task); waits == nil || p.made > 0 || len(w.called("paid")) != maxUnclear {
+				t.Errorf("ended with %s after %d payments and %d look-ups, want a person asked after %d look-ups", r.StopReason, p.made, len(w.called("paid")), maxUnclear)
+			}
+		})
+	}
+}
+
+// A look-up that says of itself that it was cut short is judged like any other.
+func TestLookUpSaysItIsCut(t *testing.T) {
+	p := &till{paid: map[string]string{}}
+	spec, task := paying(t, p, reconciled(time.Minute))
+	w := &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/paid#1": {State: OK, Output: map[string]any{"truncated": true, "id": 7.0}, Bytes: 25}}}
+	if r, _ := w.run(t, spec, task); r.StopReason != "tool_bad_result:pay" {
+		t.Errorf("ended with %s, want tool_bad_result:pay", r.StopReason)
+	}
+}
+
 // A look-up that was turned away for a while, as of a server that failed several times in a row, is asked for again when that
 // is over, not five times meanwhile.
 func TestLookUpTurnedAway(t *testing.T) {

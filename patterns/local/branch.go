@@ -92,7 +92,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	if isDone {
 		return b.finish(a, done)
 	}
-	return b.finish(a, b.perform(a, now))
+	return b.made(a, now)
 }
 
 // along is what is done in the transaction of an effect's intent; nil: nothing.
@@ -176,7 +176,7 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	if e.Kind == patterns.ToolEffect { // it may have been sent
 		a.effect.Doubt = cmp.Or(e.Doubt, patterns.ReasonBrokenReply)
 	}
-	return b.finish(a, b.perform(a, began))
+	return b.made(a, began)
 }
 
 // maxTries is how often an effect is done again that ends the process each time.
@@ -342,7 +342,7 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 	ctx, cancel := b.bounded(scope, due)
 	defer cancel()
 	early := b.curtailed(a.effect, cancel)
-	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1)}
+	d := &delivery{life: b.life, act: a, result: make(chan patterns.Outcome, 1), vain: make(chan struct{}), cut: reason}
 	b.record.flush(changes(a.effect), func(err error) {
 		if err != nil {
 			d.refuse(err)
@@ -356,6 +356,10 @@ func (b *branch) perform(a act, now time.Time) patterns.Outcome {
 		b.resume(w, false)
 		return b.unlessRefused(d, out)
 	case <-ctx.Done():
+	}
+	if out, ok := d.lastWord(scope); ok {
+		b.resume(w, false)
+		return b.unlessRefused(d, out)
 	}
 	if !d.close() { // it came in the same moment
 		b.resume(w, false)

@@ -3,8 +3,10 @@ package local
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"patterngate/patterns"
 )
@@ -18,7 +20,7 @@ import (
 
 // firstAct is the act that has a business key; nil: none has.
 type firstAct struct {
-	args   []byte
+	args   []byte // what they were, as sealed by sealedArgs
 	run    int64
 	act    string // key of the first attempt in its run
 	effect string // key of the attempt that took it
@@ -39,7 +41,7 @@ const (
 // business is a call with a business key.
 type business struct {
 	tool, once string
-	args       [32]byte
+	args       []byte // canonical
 	run        int64
 	key, act   string // of the effect, and of the first attempt at the same act
 	settled    bool   // it is found out what became of all attempts
@@ -52,7 +54,28 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 		return business{}, false
 	}
 	n, _ := numberOf(b.id)
-	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: sha256.Sum256(e.Input), run: n, key: key, act: cmp.Or(e.Of, key), of: b.run}, true
+	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: e.Input, run: n, key: key, act: cmp.Or(e.Of, key), of: b.run}, true
+}
+
+// saltSize is how many bytes of sealed arguments are their salt.
+const saltSize = 16
+
+// sealedArgs are arguments as a business key keeps them, for good: to be compared, and not to be guessed with a table, as
+// they may be redacted elsewhere.
+func sealedArgs(args []byte) []byte {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // never fails, see crypto/rand
+	return sealedWith(salt, args)
+}
+
+func sealedWith(salt, args []byte) []byte {
+	sum := sha256.Sum256(slices.Concat(salt, args))
+	return slices.Concat(salt, sum[:])
+}
+
+// wants reports whether a call has the arguments of the first act.
+func (c business) wants(f *firstAct) bool {
+	return len(f.args) > saltSize && bytes.Equal(f.args, sealedWith(f.args[:saltSize], c.args))
 }
 
 func (c business) stands(f *firstAct) standing {
@@ -61,7 +84,7 @@ func (c business) stands(f *firstAct) standing {
 		return keyFree
 	case f.run == c.run && f.act == c.act:
 		return keyMine
-	case f.body != nil && bytes.Equal(f.args, c.args[:]):
+	case f.body != nil && c.wants(f):
 		return keyDone
 	}
 	return keyTaken
@@ -110,7 +133,7 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 		return false
 	}
 	why := "with other arguments"
-	if bytes.Equal(f.args, c.args[:]) {
+	if c.wants(f) {
 		why = "and nobody knows yet what became of it"
 	}
 	b.report(key, fmt.Errorf("%s: the business key was used by %s of %s %s", c.tool, f.act, idOf(f.run), why))
@@ -216,7 +239,7 @@ func (t actsIn) first(c business) (f *firstAct, err error) {
 }
 
 func (t actsIn) take(c business) error {
-	_, err := t.exec(insertActed, c.tool, c.once, c.args[:], c.run, c.act, c.key)
+	_, err := t.exec(insertActed, c.tool, c.once, sealedArgs(c.args), c.run, c.act, c.key)
 	return err
 }
 
@@ -246,7 +269,7 @@ func (e *Engine) take(c business) error {
 	if e.acts == nil {
 		e.acts = map[actKey]*firstAct{}
 	}
-	e.acts[actKey{c.tool, c.once}] = &firstAct{args: c.args[:], run: c.run, act: c.act, effect: c.key, of: c.of}
+	e.acts[actKey{c.tool, c.once}] = &firstAct{args: sealedArgs(c.args), run: c.run, act: c.act, effect: c.key, of: c.of}
 	return nil
 }
 

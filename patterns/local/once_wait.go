@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"time"
 
 	"patterngate/patterns"
@@ -15,7 +14,24 @@ const (
 	mostBetweenOne = 250 * time.Millisecond
 )
 
-// awaitFirst has a call wait whose act is under way in another run, for its outcome: the first is given to all who ask for the
+// made does an effect. While it does, the calls beside it in its run can see its business key.
+func (b *branch) made(a act, began time.Time) patterns.Outcome {
+	c, ok := b.businessOf(a.key, a.effect)
+	if !ok {
+		return b.finish(a, b.perform(a, began))
+	}
+	of := actKey{c.tool, c.once}
+	b.making[of] = true
+	out := b.finish(a, b.perform(a, began))
+	delete(b.making, of)
+	return out
+}
+
+// isBeside reports whether a call of this run that is being made beside this one has the business key. A Flow's body cannot
+// wait for it: the other goes on only when this one gives its turn away.
+func (b *branch) isBeside(c business) bool { return b.flow == nil && b.making[actKey{c.tool, c.once}] }
+
+// awaitFirst has a call wait whose act is under way in another run or beside it, for its outcome: the first is given to all who ask for the
 // same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not waited for.
 func (b *branch) awaitFirst(e patterns.Effect) {
 	c, ok := b.businessOf("", e)
@@ -26,7 +42,7 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 	if due.IsZero() {
 		due = b.engine.now().Add(maxFirstWait)
 	}
-	for between := firstWait; b.isUnderWay(c) && b.engine.now().Before(due) && !b.recalled() && !b.isStopped(e); between = min(2*between, mostBetweenOne) {
+	for between := firstWait; (b.isBeside(c) || b.isUnderWay(c)) && b.engine.now().Before(due) && !b.recalled() && !b.isStopped(e); between = min(2*between, mostBetweenOne) {
 		b.record.flush(false, nil) // others may look at the run meanwhile
 		b.idleFor(between)
 	}
@@ -35,7 +51,7 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 // isUnderWay reports whether a call of another run has the business key, wants the same, and is being made.
 func (b *branch) isUnderWay(c business) (yes bool) {
 	at, f := b.standsFor(c)
-	if at != keyTaken || f.body != nil || f.run == c.run || !bytes.Equal(f.args, c.args[:]) {
+	if at != keyTaken || f.body != nil || f.run == c.run || !c.wants(f) {
 		return false
 	}
 	if b.engine.file == nil {

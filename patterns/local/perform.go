@@ -36,6 +36,8 @@ type delivery struct {
 	*life
 	act     act
 	result  chan patterns.Outcome // of one
+	vain    chan struct{}         // closed when there is an outcome, but too late
+	cut     string                // what it is called when the effect's time is over
 	refused error                 // the intent could not be recorded; set before result is sent
 	settled atomic.Bool           // the result was handed over, or nobody wants it any more
 }
@@ -58,17 +60,51 @@ func (d *delivery) refuse(cause error) {
 	}
 }
 
-// hand gives the outcome to the branch that waits. One that came too late is recorded as late; one that only says that
-// its time was over is nothing new, nor is the end of a pause.
+// unsentGrace is how long a configured tool that changes something may still say, when its time is over, that nothing was
+// sent: it learns of its end in the same moment as the branch does. Tools of this program are cut at once.
+const unsentGrace = 50 * time.Millisecond
+
+// hand gives the outcome to the branch that waits. One that came too late is recorded as late, but for that of a call which
+// was certainly not sent: there is no doubt then. One that only says that its time was over is nothing new, nor is the end of
+// a pause.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
-	if inTime(ctx) && d.settled.CompareAndSwap(false, true) {
+	timely := inTime(ctx)
+	if !timely && d.isUnsent(ctx, out) {
+		if timely = true; d.cut == patterns.ReasonDeadline { // the run's time is over all the same
+			out.Reason, out.Again, out.After = d.cut, false, 0
+		}
+	}
+	if timely && d.settled.CompareAndSwap(false, true) {
 		d.report(d.act.key, cause)
 		d.result <- out
 		return
 	}
+	close(d.vain)
 	if d.act.effect.Kind != patterns.TimerEffect && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
 		d.record.late(d.act.key, d.engine.now(), outcomeOf(d.act.effect, out))
 	}
+}
+
+// isUnsent reports whether a call that changes something was cut by its time, and certainly not sent.
+func (d *delivery) isUnsent(ctx context.Context, out patterns.Outcome) bool {
+	return changes(d.act.effect) && out.State == patterns.Failed && out.Reason == patterns.ReasonUnavailable && !errors.Is(ctx.Err(), context.Canceled)
+}
+
+// lastWord is the outcome of a configured tool's call that changes something where it comes just after its time; false: there is none.
+func (d *delivery) lastWord(scope context.Context) (out patterns.Outcome, ok bool) {
+	if e := d.act.effect; !changes(e) || e.Permit.Server() == "" {
+		return out, false
+	}
+	timer := time.NewTimer(unsentGrace)
+	defer timer.Stop()
+	select {
+	case out = <-d.result:
+		return out, true
+	case <-d.vain:
+	case <-scope.Done():
+	case <-timer.C:
+	}
+	return out, false
 }
 
 // inTime reports whether a context's time is not over. A timer may fire late, the clock does not.

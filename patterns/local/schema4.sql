@@ -14,7 +14,7 @@ CREATE TABLE switches (
 CREATE TABLE acted (                   -- the first act under each business key; nothing prunes it
 	tool   TEXT NOT NULL,
 	once   TEXT NOT NULL,          -- the key
-	args   BLOB NOT NULL,          -- SHA-256 of the whole arguments
+	args   BLOB NOT NULL,          -- 16 random bytes, and the SHA-256 of them and the whole arguments
 	n      INTEGER NOT NULL,       -- the run that has it
 	effect TEXT NOT NULL,          -- the key of the attempt in that run that took it
 	act    TEXT NOT NULL,          -- the key of the first attempt at the same act

@@ -124,7 +124,7 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	switch {
 	case !stoppable(e):
 		return false
-	case f != nil && !f.stopping.Load() && e.Kind != patterns.PlanEffect:
+	case f != nil && !f.stopping.Load() && (e.Kind == patterns.ToolEffect || e.Kind == patterns.ModelEffect): // their intents find out
 		return false
 	}
 	list, err := b.engine.KillSwitches()

@@ -73,3 +73,27 @@ func TestSwitchAfterACrash(t *testing.T) {
 		}
 	}
 }
+
+// A switch of which this engine does not yet know counts before a person is asked.
+func TestSwitchOfAnotherProcessBeforeAQuestion(t *testing.T) {
+	path, s := newState(t), &service{}
+	job := s.ownJob(t, gateway.Call, func(own *catalog.Tool) { own.Effect = catalog.Write })
+	job.Spec.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict {
+		return gateway.Verdict{Decision: gateway.Escalate, Reason: "ask"}
+	})
+	job.Spec.Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour}
+	job.Arguments = nil // no equal call joins
+	other, e := opened(t, path, jobs{job.Spec.Name: job}), opened(t, path, jobs{job.Spec.Name: job})
+	e.Go()
+	waits(t, e, job)
+	if err := other.KillSwitch(true, patterns.Switch{}, gateway.SignedAct{}); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := e.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := ended.Waiting; w != nil || ended.Result.StopReason != patterns.ReasonKillSwitch {
+		t.Errorf("ended with %s, waits for %+v; want %s and nobody asked", ended.Result.StopReason, w, patterns.ReasonKillSwitch)
+	}
+}

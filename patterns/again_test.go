@@ -1,0 +1,70 @@
+package patterns
+
+import (
+	"testing"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// A pause before an attempt that the run's deadline cuts ends the run by its time, and what may have happened is looked up.
+func TestDeadlineBetweenAttempts(t *testing.T) {
+	p := &till{paid: map[string]string{"once pay#1": "Anna"}}
+	spec, task := paying(t, p, func(pay *catalog.Tool) {
+		reconciled(time.Minute)(pay)
+		pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+	})
+	w := &world{script: map[string]Outcome{"pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "sleep#1": {State: Canceled, Reason: ReasonDeadline}}}
+	r, _ := w.run(t, spec, task)
+	if r.StopReason != "max_seconds" || len(w.called("paid")) != 1 || r.Ledger[1].Status != gateway.Finished || p.made != 0 {
+		t.Errorf("ended with %s after %d look-ups, %s; want max_seconds after one, done", r.StopReason, len(w.called("paid")), r.Ledger[1].Status)
+	}
+}
+
+// The same of a task, and of a kill switch.
+func TestEndBetweenAttemptsOfATask(t *testing.T) {
+	for reason, want := range map[string]string{ReasonDeadline: "max_seconds", ReasonKillSwitch: ReasonKillSwitch, ReasonCanceled: "cancelled"} {
+		t.Run(reason, func(t *testing.T) {
+			spec := bookkeeping(t)
+			spec.Catalog = changed(t, spec.Catalog, func(slow *catalog.Tool) { slow.Retry = catalog.Retry{Max: 1, Delay: time.Second} })
+			w := &world{script: map[string]Outcome{"task#1/slow#1": {State: Unknown, Reason: ReasonBrokenReply}, "task#1/sleep#1": {State: Canceled, Reason: reason}}}
+			r, _ := w.run(t, spec, workers("slow"))
+			row := r.History[0].(TaskRow)
+			if r.StopReason != want || row.StopReason != want || !row.InDoubt || row.AttemptsUsed != 1 {
+				t.Errorf("ended with %s, its task %+v; want %s and a task in doubt after one attempt", r.StopReason, row, want)
+			}
+		})
+	}
+}
+
+// Whether there is time for another attempt is told by the task's own clock: the run's stands still meanwhile.
+func TestNoTimeForAnotherAttempt(t *testing.T) {
+	spec := bookkeeping(t)
+	spec.Budget.MaxTime, spec.Budget.MaxDispatches, spec.Budget.MaxToolCalls = 30*time.Second, 9, 9
+	spec.Catalog = changed(t, spec.Catalog, func(slow *catalog.Tool) { slow.Retry = catalog.Retry{Max: 3, Delay: 12 * time.Second} })
+	gone := Outcome{State: Failed, Reason: ReasonUnavailable, Again: true}
+	w := &world{script: map[string]Outcome{"task#1/slow#1": gone, "task#1/slow#2": gone}}
+	r, _ := w.run(t, spec, workers("slow"))
+	if row := r.History[0].(TaskRow); row.StopReason != "worker_unavailable:slow" || row.AttemptsUsed != 2 || r.StopReason != Success {
+		t.Errorf("ended with %s, its task %+v; want worker_unavailable:slow after two attempts", r.StopReason, row)
+	}
+}
+
+// changed are a catalog's tools with slow as change makes it.
+func changed(t *testing.T, c *catalog.Catalog, change func(*catalog.Tool)) *catalog.Catalog {
+	t.Helper()
+	var tools []catalog.Tool
+	for _, name := range c.Names() {
+		tool, _ := c.Tool(name)
+		if name == "slow" {
+			change(&tool)
+		}
+		tools = append(tools, tool)
+	}
+	list, err := catalog.New(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,64 @@
+package patterns
+
+import "patterngate/gateway"
+
+// unmade has it found out what became of a subtask's newest call, where the attempt that was to follow is not made.
+func (x *execution) unmade(i int) {
+	if d, open := x.again[i]; open && x.plan.Subtasks[i].Status != SubtaskPending {
+		delete(x.again, i)
+		x.doubts[i] = d
+	}
+}
+
+// settleDoubts finds out, in plan order, what became of calls of which nobody knows it.
+func (x *execution) settleDoubts() bool {
+	if len(x.doubts) == 0 {
+		return false
+	}
+	for i := range x.plan.Subtasks {
+		d, open := x.doubts[i]
+		if !open {
+			continue
+		}
+		known, out := x.found(d.call, d.e, x.run.Now())
+		delete(x.doubts, i)
+		if d.over {
+			x.foundOut(i, d, known, out)
+			continue
+		}
+		x.settled(i, d.row, d.call.permit, known, out)
+	}
+	return true
+}
+
+// foundOut takes what became of a subtask's newest call, where the attempt after it was not made. Why it was not stays the
+// subtask's reason, unless the act was done, or nobody knows.
+func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
+	p, s := d.call.permit, &x.plan.Subtasks[i]
+	x.note(p, known)
+	if x.unknown[i] = doubtOf(p, out); x.first[i].Key == known.Key {
+		x.first[i] = known
+	}
+	if cut := cutReason(out); cut != "" {
+		x.cutBy(cut)
+	}
+	if mayHaveActed(p, known) {
+		s.Once = x.once[i]
+		x.doubt(i, "in_doubt:"+p.Tool())
+		x.fault(i)
+		return
+	}
+	v, isObject := out.Output.(map[string]any)
+	if _, reported := gateway.Reported(v); out.State == OK && isObject && v["success"] != false && !reported {
+		x.unfault(i)
+		x.complete(i, "tool", v, out.Bytes)
+	}
+}
+
+// unfault takes it back that a subtask failed.
+func (x *execution) unfault(i int) {
+	if x.faulty[i] {
+		x.faulty[i] = false
+		x.faults--
+	}
+}
