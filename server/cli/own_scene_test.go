@@ -84,6 +84,14 @@ const sceneList = `[
  {"name":"note","description":"Notes.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}
 ]`
 
+// Patterns over the scene's server, by which a configuration is changed.
+const (
+	seeing = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}}\n"
+	more   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}, slip: {kind: call, tool: drift}}\n"
+	longer = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 20}}}\n"
+	less   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 10}}}\n"
+)
+
 // ownScene is a configuration with an MCP server behind it, in a directory of its own.
 type ownScene struct {
 	dir, config, state, lock, tools, calls string

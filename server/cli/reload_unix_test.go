@@ -16,13 +16,6 @@ import (
 	"testing"
 )
 
-const (
-	seeing = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}}\n"
-	more   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 15}}, slip: {kind: call, tool: drift}}\n"
-	longer = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 20}}}\n"
-	less   = "patterns: {see: {kind: call, tool: look, budget: {max_seconds: 10}}}\n"
-)
-
 func (c *servedScene) hangup() {
 	c.t.Helper()
 	if err := c.cmd.Process.Signal(syscall.SIGHUP); err != nil {
