@@ -15,7 +15,7 @@ import (
 // rounds is how many random cases an oracle tries: some each time, more where nobody waits.
 func rounds() int {
 	if os.Getenv("CI") == "true" {
-		return 8_000
+		return 3_000
 	}
 	return 500
 }
