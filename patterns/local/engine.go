@@ -277,7 +277,7 @@ func (l *life) recordEnd(rest patterns.Ended) time.Time {
 func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	rest.Result = patterns.Result{}
 	switch {
-	case l.unentered(): // there is no run
+	case l.unentered(err): // there is no run
 		l.engine.file.gone(l)
 	case errors.Is(err, errHandedOver), errors.Is(err, errFenced): // somebody else carries it on
 		if l.rest = l.running(); errors.Is(err, errHandedOver) {
@@ -302,8 +302,12 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 	}
 }
 
-// unentered says that the run of a life that ends is not in the state file, and will not be.
-func (l *life) unentered() bool { return l.record.file != nil && l.record.abandon() }
+// unentered says that the run of a life that ends by an error is not in the state file, and will not be. One that broke down by
+// a fault of ours before anything of it was written is entered with its end.
+func (l *life) unentered(err error) bool {
+	refused := errors.Is(err, errHandedOver) || errors.Is(err, errFenced) || errors.Is(err, errUnspent) || errors.Is(err, patterns.ErrJournal)
+	return l.record.file != nil && l.record.abandon(refused)
+}
 
 // retry is what a run waits for that cannot be carried on here.
 func retry(l *patterns.Lacking, now time.Time) *patterns.Waiting {

@@ -122,11 +122,16 @@ func (r *Record) flush(durable bool, told func(error)) {
 	help()
 }
 
-// abandon gives up a run that was never entered into the file. False: it was.
-func (r *Record) abandon() bool {
+// abandon gives up a run that was never entered into the file; false: it was, or can still be. refused: nothing more of it may
+// be written, so that a run of which nothing was submitted yet is given up too.
+func (r *Record) abandon(refused bool) bool {
 	r.mu.Lock()
 	t := r.file
 	if t.begin != nil { // nothing was ever submitted
+		if !refused {
+			r.mu.Unlock()
+			return false
+		}
 		t.begin, t.refused = nil, errClosed
 		close(t.begun)
 	}
