@@ -41,6 +41,9 @@ func (s served) Job(b patterns.Begun) (patterns.Job, error) {
 	return patterns.Job{}, &patterns.Lacking{Cause: "config_missing", Needs: []string{b.Pattern}}
 }
 
+// noRuns are the tests that take long and are about nothing that a run's store could change.
+const noRuns = "^(TestPresentAlwaysFits|TestNextKeepsToTheRegistry|TestLineWithinLimit|TestJunkLeavesMemoryFlat|TestClientThatDoesNotRead)$"
+
 // TestAllOverAFile runs the tests of this package over state files.
 func TestAllOverAFile(t *testing.T) {
 	switch {
@@ -49,7 +52,7 @@ func TestAllOverAFile(t *testing.T) {
 	case os.Getenv(overFile) != "":
 		t.Skip("this is it")
 	}
-	cmd := exec.Command(os.Args[0], "-test.timeout=5m")
+	cmd := exec.Command(os.Args[0], "-test.timeout=10m", "-test.skip="+noRuns)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "CI=") {
 			cmd.Env = append(cmd.Env, v)

@@ -5,10 +5,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,12 +76,11 @@ func (s signer) decides(d patterns.Decided) patterns.Decided {
 	return d
 }
 
-var nonces byte
+var nonces atomic.Uint64
 
 func (s signer) does(act string, subject map[string]any) gateway.SignedAct {
-	nonces++
 	a := gateway.Act{
-		Act: act, Subject: subject, At: time.Now().UTC().Truncate(time.Second), Nonce: hex.EncodeToString(bytes.Repeat([]byte{nonces}, 16)), Key: s.KeyID(),
+		Act: act, Subject: subject, At: time.Now().UTC().Truncate(time.Second), Nonce: fmt.Sprintf("%032x", nonces.Add(1)), Key: s.KeyID(),
 	}
 	return gateway.SignedAct{Act: a, Signature: s.Sign(a.Message())}
 }

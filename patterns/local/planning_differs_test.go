@@ -22,7 +22,7 @@ import (
 func TestPlanningOracle(t *testing.T) {
 	from, n := 1, 60
 	if os.Getenv("CI") != "" {
-		n = 3000
+		n = 1500
 	}
 	if s := os.Getenv("ORACLE_SEEDS"); s != "" {
 		a, b, _ := strings.Cut(s, ":")

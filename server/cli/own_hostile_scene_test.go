@@ -24,6 +24,14 @@ import (
 // hostileEnds is how a call of a server's or service's tool ends: what its look and its act, which writes, come to.
 type hostileEnds struct{ look, act string }
 
+// seconds is how long a call may take: what ends by no time limit must not reach it on a machine that is busy.
+func (e hostileEnds) seconds() int {
+	if e.look == "timeout" {
+		return 2
+	}
+	return 15
+}
+
 // hostileServers are MCP servers by their manners.
 var hostileServers = map[string]hostileEnds{
 	"gone":   {"unavailable", "unavailable"}, // since it was accepted, it ends before it says a word
@@ -123,7 +131,7 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 	server := func(name, manners string, declared map[string]any) {
 		servers[name] = map[string]any{
 			"stdio":   map[string]any{"command": self, "env": map[string]any{asHostileServer: manners, hostileMark: s.file("accepted")}},
-			"breaker": map[string]any{"failures": 1000, "open_seconds": 1}, "timeout_seconds": 2, "tools": declared,
+			"breaker": map[string]any{"failures": 1000, "open_seconds": 1}, "timeout_seconds": hostileServers[manners].seconds(), "tools": declared,
 		}
 	}
 	for _, name := range []string{"fine", "moody", "poisoned"} {
@@ -158,7 +166,7 @@ func serveHostiles(t *testing.T, state string) *hostileScene {
 			for what, method := range map[string]string{"look": "GET", "act": "POST"} {
 				effect := map[string]string{"look": "read", "act": "write"}[what]
 				http[name+"_"+what] = tool(name+"_"+what, effect, map[string]any{
-					"description": "Tests.", "request": map[string]any{"method": method, "url": url, "timeout_seconds": 2},
+					"description": "Tests.", "request": map[string]any{"method": method, "url": url, "timeout_seconds": hostileServices[manners].seconds()},
 					"input": map[string]any{"n": map[string]any{"type": "integer", "optional": true}},
 				})
 			}

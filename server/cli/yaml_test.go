@@ -137,7 +137,6 @@ func TestReadYAMLBounds(t *testing.T) {
 		"a million entries":       {strings.Repeat("- ", 1<<20), tooDeep},
 		"200,000 values":          {list(199_999), ""},
 		"200,001 values":          {list(200_000), tooMany},
-		"200,000 values in YAML":  {strings.Repeat("- 1\n", 199_999), ""},
 		"200,001 values in YAML":  {strings.Repeat("- 1\n", 200_000), tooMany},
 		"aliases of aliases":      {bomb, tooMany},
 		"merges":                  {"a: &a {" + manyKeys(2000) + "}\nb:\n" + strings.Repeat("- {<<: *a}\n", 100), tooMany},
@@ -158,7 +157,6 @@ func TestReadYAMLBounds(t *testing.T) {
 		"a hole in the structure": {"\"", "cannot be read as YAML: could not find end character of double-quoted text"},
 	}
 	if os.Getenv("CI") == "" { // a second of work for the bound that the aliases meet too
-		delete(tests, "200,000 values in YAML")
 		delete(tests, "200,001 values in YAML")
 	}
 	for name, tt := range tests {
