@@ -73,7 +73,7 @@ func (d *declared) catalogRows() []catalogRow {
 			}
 		}
 		for _, p := range d.patterns {
-			if slices.Contains(p.spec.Execution, name) {
+			if !p.unlisted && slices.Contains(p.spec.Execution, name) {
 				row.Patterns = append(row.Patterns, p.spec.Name)
 			}
 		}

@@ -64,7 +64,7 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 				r.faults.add(r.at(path), path, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
-		start := "" // of a server elsewhere nothing is known
+		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
 		if s.Stdio != nil {
 			start = s.Stdio.start()
 			for i, v := range s.Stdio.Args {
@@ -78,15 +78,21 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 			}
 			refuse(here.key("stdio").key("dir"), s.Stdio.Dir, "")
 		}
+		from := func(text string) string { // where the value of an argument begins
+			if !named && !readsLikePath(text) {
+				return ""
+			}
+			return start
+		}
 		for _, t := range s.Tools {
 			if !t.Enabled {
 				continue
 			}
 			tool := here.key("tools").key(t.Upstream)
 			for _, v := range t.Fix {
-				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, start) })
+				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, from(text)) })
 			}
-			r.boundDirectories(files, t.Bound, start, tool.key("bound"))
+			r.boundDirectories(files, t.Bound, from, tool.key("bound"))
 		}
 	}
 }
@@ -168,9 +174,15 @@ func (r *configReader) pathsIn(text, dir string) []string {
 	return list
 }
 
-// boundDirectories judges the texts that a bound allows a program which starts in that directory: those it lists, and its
-// patterns that begin with a path.
-func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, start string, path *keyPath) {
+// readsLikePath reports a text that is a path and no other word. Where the file does not name the directory in which a program
+// starts, that is the one of whoever starts this program: a role called root would be a directory for one of them.
+func readsLikePath(text string) bool {
+	return strings.HasPrefix(text, ".") || strings.ContainsAny(text, `/\`)
+}
+
+// boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
+// that begin with a path.
+func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *keyPath) {
 	arguments, _ := rawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
 		below := path.key(name)
@@ -181,7 +193,7 @@ func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, 
 			case keyword == "pattern":
 				g, dir = patternHolds(files, text)
 			case isValue(keyword):
-				g, dir = r.holds(files, text, start)
+				g, dir = r.holds(files, text, from(text))
 			default:
 				g, dir = r.holds(files, text, "")
 			}

@@ -39,8 +39,9 @@ func TestRelativeArgumentsNameDirectories(t *testing.T) {
 	}
 }
 
-// So is what a tool's arguments are fixed to and bounded by: the server reads them from there too. A server that merely starts
-// beside the configuration is not refused, nor what only describes an argument.
+// So is what a tool's arguments are fixed to and bounded by: the server reads them from there too. Where the file does not name
+// the directory in which it starts, that depends on who starts this program, and a bare word is no path. A server that merely
+// starts beside the configuration is not refused, nor what only describes an argument.
 func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 	dir, prog := t.TempDir(), binaries(t, "prog")
 	conf := filepath.Join(dir, "conf")
@@ -50,17 +51,20 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 	t.Chdir(dir)
 	file := filepath.Join(conf, "pg.yaml")
 	for members, refused := range map[string]bool{
-		"fix: {path: conf}":                   true,
-		"fix: {path: '.'}":                    true,
-		"fix: {paths: [data, conf]}":          true,
-		"fix: {path: data}":                   false,
-		"bound: {path: {enum: [data, conf]}}": true,
-		"bound: {path: {const: conf}}":        true,
-		"bound: {path: {default: './conf'}}":  true,
-		"bound: {o: {type: object, default: {path: conf}, properties: {path: {type: string}}}}": true,
-		"bound: {path: {enum: [data, confused]}}":                                               false,
-		"bound: {path: {type: string, description: conf, pattern: '^data/'}}":                   false,
-		"bound: {o: {type: object, properties: {path: {type: string, enum: ['.']}}}}":           true,
+		"fix: {path: ./conf}":                   true,
+		"fix: {path: 'data/../conf'}":           true,
+		"fix: {path: '.'}":                      true,
+		"fix: {paths: [data, ./conf]}":          true,
+		"fix: {path: data}":                     false,
+		"fix: {user: conf}":                     false,
+		"bound: {path: {enum: [data, ./conf]}}": true,
+		"bound: {role: {enum: [admin, conf]}}":  false,
+		"bound: {path: {const: ./conf}}":        true,
+		"bound: {path: {default: './conf'}}":    true,
+		"bound: {o: {type: object, default: {path: ./conf}, properties: {path: {type: string}}}}": true,
+		"bound: {path: {enum: [data, ./confused]}}":                                               false,
+		"bound: {path: {type: string, description: ./conf, pattern: '^data/'}}":                   false,
+		"bound: {o: {type: object, properties: {path: {type: string, enum: ['.']}}}}":             true,
 	} {
 		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog}, tools: {read: {effect: read, "+members+"}}}}}\n")
 		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
@@ -68,10 +72,19 @@ func TestRelativeFixAndBoundNameDirectories(t *testing.T) {
 			t.Errorf("%s: %v, want it refused: %t", members, err, refused)
 		}
 		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {command: prog, dir: '"+conf+"/../data'}, tools: {read: {effect: read, "+
-			strings.NewReplacer("'./conf'", "'../conf'", "[data, conf]", "[data, ../conf]", ": conf", ": ../conf").Replace(members)+"}}}}}\n")
+			strings.NewReplacer("./conf", "../conf", "data/../conf", "../conf").Replace(members)+"}}}}}\n")
 		_, _, err = LoadConfig(ConfigSources{Path: file, Environ: []string{prog}})
 		if again := refused && !strings.Contains(members, "'.'"); (err != nil) != again {
 			t.Errorf("%s from beside: %v, want it refused: %t", members, err, again)
+		}
+	}
+	if err := os.Symlink(conf, filepath.Join(dir, "data", "link")); err != nil {
+		t.Fatal(err)
+	}
+	for stdio, refused := range map[string]bool{"command: prog": false, "command: prog, dir: ../data": true} {
+		putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {stdio: {"+stdio+"}, tools: {read: {effect: read, fix: {path: link}}}}}}\n")
+		if _, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{prog}}); (err != nil) != refused {
+			t.Errorf("%s, and a word: %v, want it refused: %t", stdio, err, refused)
 		}
 	}
 	putSetupFile(t, file, "version: 1\ncatalog: {servers: {fs: {http: {url: 'https://a.example'}, tools: {read: {effect: read, fix: {path: conf}}}}}}\n")

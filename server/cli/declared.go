@@ -27,12 +27,9 @@ type declared struct {
 	recorded      bool       // it was made of a snapshot
 }
 
-// callable reports whether a tool can be offered by itself: one of a server that nobody accepted has no schema to show.
-func (d *declared) callable(c Config, tool string) bool {
-	if _, ok := d.tools.Tool(tool); !ok {
-		return false
-	}
-	return c.own == nil || !slices.ContainsFunc(c.own.held, func(h heldTool) bool { return h.name == tool })
+// holds reports whether a tool is held until a person accepts what its server declares.
+func (c Config) holds(tool string) bool {
+	return c.own != nil && slices.ContainsFunc(c.own.held, func(h heldTool) bool { return h.name == tool })
 }
 
 // declaredPattern is one tool of a pattern that is enabled.
@@ -40,6 +37,9 @@ type declaredPattern struct {
 	spec   patterns.Spec
 	policy string         // hash
 	model  patterns.Model // who answers its questions
+	// unlisted: it is a call of a held tool, which has no schema to show. No client sees it; a run that began before it was held
+	// goes on, to be stopped with the tool's reason.
+	unlisted bool
 }
 
 // declare makes what a configuration declares, in an environment that may say where the demo's effects happen.
@@ -69,7 +69,10 @@ func declare(c Config, environ []string) (*declared, error) {
 	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
 	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
-		if !p.Enabled || !p.Equipped() || p.Kind == gateway.Call && !d.callable(c, p.Tool) {
+		if !p.Enabled || !p.Equipped() {
+			continue
+		}
+		if _, made := d.tools.Tool(p.Tool); p.Kind == gateway.Call && !made {
 			continue
 		}
 		p.Refunds = refunds.Refunds // one policy, whoever calls the refund tools
@@ -95,8 +98,9 @@ func (d *declared) add(p PatternConfig, c Config, environ []string) error {
 		spec.LLM = d.configured
 		specs = planningSpecs(spec)
 	}
+	unlisted := p.Kind == gateway.Call && c.holds(p.Tool)
 	for _, spec := range specs {
-		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(d.tools), model})
+		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(d.tools), model, unlisted})
 	}
 	return nil
 }
@@ -120,6 +124,9 @@ func planningSpecs(spec patterns.Spec) []patterns.Spec {
 func (d *declared) offered() []server.Pattern {
 	var list []server.Pattern
 	for _, p := range d.patterns {
+		if p.unlisted {
+			continue
+		}
 		list = append(list, server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
 	}
 	return list

@@ -31,7 +31,8 @@ func TestConfigPage(t *testing.T) {
 		"which an editor completes it: `# yaml-language-server: $schema=./patterngate.schema.json` as its first line. `patterngate config show\n" +
 		"--origin` says where each value in force comes from. A path starts at the file's directory, `~/` at home.\n\n" +
 		"A server whose arguments, directory, `fix` or `bound` name a directory with the configuration, the lock or the state file in it is\n" +
-		"refused: what can write there can switch the gate off. What a server can reach beyond what is written nobody can see.\n\n" +
+		"refused: what can write there can switch the gate off. What a server can reach beyond what is written nobody can see.\n" +
+		"Where no `dir` says where it starts, a bare word in `fix` or `bound` is no path: `./data` is one, `data` is not.\n\n" +
 		"Runs are recorded in a state file and outlive the program. It is `state.db` in the state directory: `$XDG_STATE_HOME/patterngate` or\n" +
 		"`~/.local/state/patterngate`, on macOS `~/Library/Application Support/patterngate`, on Windows `%LOCALAPPDATA%\\patterngate`. The\n" +
 		"directory is made for this user alone; one that others may write to, or a file that others may read, is refused. Several programs may\n" +

@@ -151,6 +151,7 @@ func (a *app) initImport(ctx context.Context, f initFlags, path string) error {
 			return err
 		}
 	}
+	noteNetworks(servers)
 	file := initFile{path: path}
 	file.keepSecrets(servers)
 	report, err := a.writeImported(from, &file, servers)

@@ -44,6 +44,7 @@ type importedServer struct {
 	headers []importedVariable
 	out     string       // why the whole entry is to be a comment: the file would be refused with it
 	network netip.Prefix // its address, where the gate dials that only if it is named
+	leads   string       // what address that is
 	problem string       // why it is not in force; "" where it is
 	notes   []string
 	tools   []importedTool

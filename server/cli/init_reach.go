@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"patterngate/catalog/httptool"
@@ -28,8 +30,8 @@ func (r *reached) watch(ctx context.Context) context.Context {
 	}})
 }
 
-// allowReached names the very address at which a server was reached, where the gate would not dial it unless it is named. The
-// client dials it already; without this the server works here and no call of it under the gate.
+// allowReached keeps the very address at which a server was reached, where the gate would not dial it unless it is named. The
+// client dials it already; unnamed, the server works here and no call of it under the gate.
 func (s *importedServer) allowReached(r *reached) {
 	u, err := url.Parse(s.url)
 	if err != nil || s.url == "" {
@@ -49,22 +51,59 @@ func (s *importedServer) allowReached(r *reached) {
 		return
 	}
 	s.network = netip.PrefixFrom(addr, addr.BitLen())
-	if literal {
-		s.note("%s is %s; allow_networks names it, and no other", addr, refused.Class)
-		return
+	s.leads = fmt.Sprintf("%s is %s", addr, refused.Class)
+	if !literal {
+		s.leads = fmt.Sprintf("%s leads to %s, %s", u.Hostname(), addr, refused.Class)
 	}
-	s.note("%s leads to %s, %s; allow_networks names it, and no other", u.Hostname(), addr, refused.Class)
 }
 
-// networksOf are the addresses of servers in force that are dialled because they are named.
-func networksOf(servers []importedServer) []string {
-	var list []string
-	for _, s := range servers {
-		if text := yamlScalar(s.network.String()); s.network.IsValid() && s.problem == "" && s.out == "" && !slices.Contains(list, text) {
-			list = append(list, text)
+// networksOf are the addresses that are dialled only where they are named: those of servers of which a person confirmed a
+// tool, and those of the others alone.
+func networksOf(servers []importedServer) (named, others []netip.Prefix) {
+	for i := range servers {
+		if s := &servers[i]; s.unnamed() && s.confirmed() && !slices.Contains(named, s.network) {
+			named = append(named, s.network)
 		}
 	}
-	return list
+	for i := range servers {
+		if s := &servers[i]; s.unnamed() && !slices.Contains(named, s.network) && !slices.Contains(others, s.network) {
+			others = append(others, s.network)
+		}
+	}
+	return named, others
+}
+
+// unnamed reports whether the server was reached where the gate dials nobody of itself.
+func (s *importedServer) unnamed() bool {
+	return s.network.IsValid() && s.problem == "" && s.out == ""
+}
+
+// confirmed reports whether a person confirmed a tool of the server.
+func (s *importedServer) confirmed() bool {
+	return slices.ContainsFunc(s.tools, func(t importedTool) bool { return t.allow })
+}
+
+// noteNetworks notes with each such server whether its address is named, once it is known what a person confirmed.
+func noteNetworks(servers []importedServer) {
+	named, _ := networksOf(servers)
+	for i := range servers {
+		switch s := &servers[i]; {
+		case !s.unnamed():
+		case slices.Contains(named, s.network):
+			s.note("%s; allow_networks names it, and no other", s.leads)
+		default:
+			s.note("%s; add %s to allow_networks before a tool of it comes into force", s.leads, s.network)
+		}
+	}
+}
+
+// networkTexts are networks as the file has them.
+func networkTexts(list []netip.Prefix) string {
+	texts := make([]string, len(list))
+	for i, network := range list {
+		texts[i] = yamlScalar(network.String())
+	}
+	return strings.Join(texts, ", ")
 }
 
 // reaches makes a server a comment that is given a directory in which the configuration or the record lies: it could

@@ -219,7 +219,7 @@ func (s *importedServer) unstarted(err error) string {
 func (s *importedServer) mask() *catalog.Mask {
 	mask := &catalog.Mask{}
 	for _, v := range s.secrets() {
-		mask.Add(v)
+		mask.Secret()(v) // each is one of its own, of which none is forgotten for another
 	}
 	return mask
 }

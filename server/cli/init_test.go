@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -256,6 +257,21 @@ func TestInitLeavesOutWhatRepeatsASecret(t *testing.T) {
 	}
 	if got := readFile(t, filepath.Join(h.dir, "secrets", "crm.CRM_TOKEN")); got != initSecret+"\n" {
 		t.Errorf("the secret's file holds %q", got)
+	}
+}
+
+// However many secrets a server has: none of them is forgotten.
+func TestInitKnowsEachOfManySecrets(t *testing.T) {
+	tools := strings.Replace(crmTools, "Searches the CRM.", "Searches the CRM as "+foreignEcho+".", 1)
+	env := map[string]string{foreignTools: tools, "CRM_TOKEN": strings.Repeat(initSecret, 2)}
+	for i := range 40 {
+		env[fmt.Sprintf("TOKEN_%02d", i)] = fmt.Sprintf("%s%02d", initSecret, i)
+	}
+	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), env)}))
+	path := filepath.Join(h.dir, "pg.yaml")
+	out, errs, code := setupRun(t, h.command(t, "init", "--import", "cursor", "-o", path, "--no-replace"))
+	if text := readFile(t, path); code != exitDone || !strings.Contains(text, "repeats a secret") || strings.Contains(out+errs+text, initSecret) {
+		t.Errorf("init ends with %d: %s%s%s", code, out, errs, text)
 	}
 }
 

@@ -130,8 +130,12 @@ version: 1
 catalog:
 `)
 	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamlScalar(pin))
-	if list := networksOf(servers); len(list) > 0 {
-		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", strings.Join(list, ", "))
+	named, others := networksOf(servers)
+	if len(named) > 0 {
+		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", networkTexts(named))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", networkTexts(others))
 	}
 	exposed, writes := inForce(servers)
 	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))

@@ -19,7 +19,8 @@ func (a *app) killSwitchCommand() *cobra.Command {
 		Short: "Stop calls at once, of everything, one tool or one pattern",
 		Long: "A kill switch that is on stops runs before their next call, in every process over the state file, with the stop reason\n" +
 			"kill_switch; no new run begins. It outlives the programs. What was sent cannot be recalled. Where an approver key is\n" +
-			"enrolled, only its signature turns a switch off. A configuration with faults is no hindrance: the state file counts.",
+			"enrolled, only its signature turns a switch off. A configuration with faults is no hindrance: the state file counts,\n" +
+			"and --state names it where that much cannot be read.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
-// it is the embedded one over the state file that can still be known, and a line says so.
+// it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
 	sources := a.sources(nil)
 	loaded, warnings, err := LoadConfig(sources)
@@ -30,8 +29,12 @@ func (a *app) switchConfig(what string) (Config, error) {
 	c := loaded.Config
 	var known bool
 	c.State, known = sources.statePath()
-	if _, err := os.Stat(c.State); !known && err != nil { // a new one would stop nobody
-		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), "--state FILE")
+	if !known { // a switch in another one would stop nobody, and look as if it did
+		try := "--state FILE"
+		if c.State != "" {
+			try += ", which is " + c.State + " where the configuration names none"
+		}
+		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
 	fmt.Fprintln(a.err, server.Visible("warning: "+ownReason(faults)+"; switches need no configuration, this is of the state file "+c.State))
 	return c, nil

@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -153,14 +155,46 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 			t.Errorf("%s: off ends with %d: %s%s", name, code, out, errs)
 		}
 	}
-	// Where nothing says which state file is meant, none is made: nothing would be stopped by it.
-	if err := os.WriteFile(s.config, []byte(good[:len(good)-4]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	usual := filepath.Join(s.dir, "usual")
-	code, out, errs := turn(line{environ: []string{"XDG_STATE_HOME=" + usual}}, "on")
-	if _, err := os.Lstat(usual); code == exitDone || !strings.Contains(errs, "--state FILE") || err == nil {
-		t.Errorf("with no state file it ends with %d, %v: %s%s", code, err, out, errs)
+	// Where nothing says which state file is meant, none is made and no other is taken: nothing would be stopped by it.
+	for name, text := range map[string]string{
+		"half a file":              good[:len(good)-4],
+		"one brace too much":       good + "}\n",
+		"a file that all may edit": good,
+		"a fault at state":         strings.Replace(good, "state.db", "[1]", 1),
+	} {
+		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.Chmod(s.config, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if text == good {
+			if runtime.GOOS == "windows" { // there such a mode says nothing
+				continue
+			}
+			if err := os.Chmod(s.config, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, there := range []bool{false, true} {
+			usual := filepath.Join(t.TempDir(), "usual")
+			by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
+			file, _ := defaultState(runtime.GOOS, by.environ)
+			if there {
+				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != exitDone {
+					t.Fatalf("%s: a state file is not made: %d %s", name, code, errs)
+				}
+			}
+			for _, word := range []string{"on", "off", "status"} {
+				code, out, errs := turn(by, word)
+				if code != exitUsage || out != "" || !strings.Contains(errs, "--state FILE") || !strings.Contains(errs, file) {
+					t.Errorf("%s, the usual state file is there: %t: %s ends with %d: %s%s", name, there, word, code, out, errs)
+				}
+			}
+			if _, err := os.Lstat(usual); !there && err == nil {
+				t.Errorf("%s: a state file is made", name)
+			}
+		}
 	}
 }
 

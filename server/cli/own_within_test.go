@@ -84,8 +84,8 @@ func TestHeldCallsAreNotListed(t *testing.T) {
 		t.Errorf("warnings are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	d, err := declare(loaded.Config, []string{path})
-	if err != nil || len(d.patterns) != 0 {
-		t.Errorf("listed are %v, %v; want nothing", d.patterns, err)
+	if err != nil || len(d.offered()) != 0 {
+		t.Errorf("listed are %v, %v; want nothing", d.offered(), err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (a *app) reload(ctx context.Context, key string) error {
 		case err != nil:
 			return refusedAct(what, err)
 		}
-		return errors.Join(a.printReloads(answers), err)
+		return errors.Join(err, a.printReloads(answers)) // the first says how it ends: who did not answer may run this very file
 	})
 }
 

@@ -28,7 +28,9 @@ type fakeRuns struct {
 	calls   []string
 	ring    gateway.Ring
 	keyDir  string
-	acts    []gateway.SignedAct // that were not empty
+	acts    []gateway.SignedAct  // that were not empty
+	answers []local.ReloadAnswer // to a reload; nil: nobody serves
+	reload  error
 }
 
 func newFakeRuns(t testing.TB) *fakeRuns {
@@ -164,7 +166,10 @@ func (f *fakeRuns) KillSwitches() ([]patterns.Switch, error) { return nil, nil }
 func (f *fakeRuns) KillSwitch(bool, patterns.Switch, gateway.SignedAct) error { return nil }
 
 func (f *fakeRuns) Reload(context.Context, local.ReloadRequest) ([]local.ReloadAnswer, error) {
-	return nil, local.ErrNobodyServes
+	if f.answers == nil {
+		return nil, local.ErrNobodyServes
+	}
+	return f.answers, f.reload
 }
 
 // command carries out a command line over these runs.
