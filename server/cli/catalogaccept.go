@@ -177,13 +177,13 @@ func (a *app) ring(what string, c Config) (ring gateway.Ring) {
 
 // unsigned are the tools that are as they were accepted, but not with the signature of an approver key where one counts.
 func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock) (open []acceptance) {
-	loaded.own.holdUnsigned(lock, a.ring("catalog accept", loaded.Config), now())
+	counting := countingLines(lock, a.ring("catalog accept", loaded.Config), now())
 	for i, row := range rows {
-		for _, b := range loaded.own.behind {
-			if row.State == "same" && row.Tool == pins.Name(b.at, b.upstream) && b.held != "" && b.pinned != nil {
-				rows[i].State, rows[i].Changes = "unsigned", pins.Compare(pins.Definition{}, *b.pinned) // somebody else may have written it
-				open = append(open, acceptance{server: b.at, declared: *b.pinned})
-			}
+		at, tool, _ := strings.Cut(row.Tool, "/")
+		declared, _ := lock.Tool(at, tool)
+		if _, counts := counting.Tool(at, tool); row.State == "same" && !counts {
+			rows[i].State, rows[i].Changes = "unsigned", pins.Compare(pins.Definition{}, declared) // somebody else may have written it
+			open = append(open, acceptance{server: at, declared: declared})
 		}
 	}
 	return open
@@ -299,7 +299,7 @@ func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []a
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
 		entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
-		if act := sign(gateway.ActAccept, acceptSubject(c.server, c.declared)); act.Signature != "" {
+		if act := sign(gateway.ActAccept, acceptSubject(c.name(), c.declared)); act.Signature != "" {
 			entry = pins.Acceptance{
 				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
 			}

@@ -134,6 +134,7 @@ func (s *source) make(hash string) (*declared, error) {
 }
 
 // hold holds the tools of a snapshot that this process's own lock does not accept as they are there, signed where a key counts.
+// What it shows of them stays as it was recorded.
 func (s *source) hold(tools *ownTools) error {
 	var ring gateway.Ring
 	if s.ring != nil {
@@ -142,11 +143,10 @@ func (s *source) hold(tools *ownTools) error {
 			return err
 		}
 	}
-	lock := s.own.lock
+	lock := countingLines(s.own.lock, ring, now())
 	if lock == nil {
 		lock = &pins.Lock{}
 	}
 	tools.holdOthers(lock)
-	tools.holdUnsigned(lock, ring, now())
 	return nil
 }
