@@ -125,6 +125,9 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 			t.Errorf("%s: the call of a held tool is listed", why)
 		}
 		c.refuses("see", `{}`)
+		if code, _, errs := s.command(t, nil, "call", "see"); code != exitUsage || !strings.Contains(errs, "call: see is held") {
+			t.Errorf("%s: call see ends with %d: %s", why, code, errs)
+		}
 		if called := s.called(t); len(called) != 0 {
 			t.Errorf("%s: calls of %q", why, called)
 		}
