@@ -111,6 +111,20 @@ func (l *Lock) Of(server string) []string {
 	return names
 }
 
+// Where is a lock of the lines that keep takes by their names; it is this very lock where it takes them all.
+func (l *Lock) Where(keep func(name string, d Definition, by Acceptance) bool) *Lock {
+	kept := &Lock{tools: map[string]pin{}}
+	for _, name := range l.Names() {
+		if p := l.tools[name]; keep(name, p.definition, p.accepted) {
+			kept.tools[name] = p
+		}
+	}
+	if len(kept.tools) == len(l.tools) {
+		return l
+	}
+	return kept
+}
+
 // Accept takes a definition over, in place of the one before. Its error says why it cannot be kept.
 func (l *Lock) Accept(server string, d Definition, by Acceptance) error {
 	by.At = by.At.UTC().Truncate(time.Second)

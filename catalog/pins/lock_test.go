@@ -84,6 +84,30 @@ func TestLockKeepsWhatWasAccepted(t *testing.T) {
 	}
 }
 
+func TestWhereTakesLinesAsTheyAre(t *testing.T) {
+	var lock pins.Lock
+	for _, server := range []string{"crm", "orders"} {
+		if err := lock.Accept(server, readFile(), byUser()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	only := func(server string) func(string, pins.Definition, pins.Acceptance) bool {
+		return func(name string, d pins.Definition, by pins.Acceptance) bool {
+			return strings.HasPrefix(name, server) && d.Name == "read_text_file" && by.By == "local:1000"
+		}
+	}
+	kept := lock.Where(only("crm"))
+	if diff := cmp.Diff([]string{"crm/read_text_file"}, kept.Names()); diff != "" || len(lock.Names()) != 2 {
+		t.Errorf("Where leaves %q in the lock; it takes (-want +got):\n%s", lock.Names(), diff)
+	}
+	if lock.Where(only("")) != &lock || kept.Where(only("crm")) != kept {
+		t.Error("a lock of which all is taken is another one")
+	}
+	if none := lock.Where(only("none")); none == nil || len(none.Names()) != 0 {
+		t.Errorf("nothing is taken: %v", none)
+	}
+}
+
 func TestHashIsThatOfTheCanonicalForm(t *testing.T) {
 	text := `{"version":1,"tools":{"s/read_text_file":{"sha256":"` + readFile().Hash() + `","accepted":{"at":"2026-11-21T09:30:00Z","by":"local:1","assurance":"user"},"tool":` + canonicalReadFile + `}}}`
 	if _, err := pins.Parse([]byte(text)); err != nil {

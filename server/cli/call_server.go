@@ -105,7 +105,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 		ended()
 		return nil, fault("call", err)
 	}
-	return &callee{client: client, here: true, kept: !s.memory, held: loaded.unlisted(), wait: ended}, nil
+	return &callee{client: client, here: true, kept: !s.memory, held: s.config.unlisted(), wait: ended}, nil
 }
 
 // dialed reaches a server over HTTP.

@@ -44,11 +44,10 @@ func (a *app) catalogAcceptCommand() *cobra.Command {
 	return cmd
 }
 
-// acceptance is one tool whose declaration is new or changed.
+// acceptance is one tool whose declaration is new, changed or not signed.
 type acceptance struct {
 	server   string
 	declared pins.Definition
-	was      *pins.Definition
 }
 
 func (c acceptance) name() string { return c.server + "/" + c.declared.Name }
@@ -75,8 +74,8 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	defer loaded.pool.close()
-	rows, open := a.compared(asking, loaded, wanted, lock)
-	open = append(open, a.unsigned(rows, loaded, lock)...)
+	stands := standing{lock, countingLines(lock, a.ring(what, loaded.Config), now())}
+	rows, open := a.compared(asking, loaded, wanted, stands)
 	if err := a.showCompared(rows, open); err != nil {
 		return err
 	}
@@ -146,8 +145,11 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 	return wanted, nil
 }
 
+// standing is a lock with those of its lines that count: what else stands in it somebody may have written there.
+type standing struct{ all, counting *pins.Lock }
+
 // compared asks each server what it declares and says how that differs from the lock.
-func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[string][]string, lock *pins.Lock) (rows []acceptedRow, open []acceptance) {
+func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[string][]string, lock standing) (rows []acceptedRow, open []acceptance) {
 	for _, s := range loaded.Catalog.Servers {
 		tools := wanted[s.Name]
 		if len(tools) == 0 {
@@ -175,26 +177,13 @@ func (a *app) ring(what string, c Config) (ring gateway.Ring) {
 	return ring
 }
 
-// unsigned are the tools that are as they were accepted, but not with the signature of an approver key where one counts.
-func (a *app) unsigned(rows []acceptedRow, loaded LoadedConfig, lock *pins.Lock) (open []acceptance) {
-	loaded.own.holdUnsigned(lock, a.ring("catalog accept", loaded.Config), now())
-	for i, row := range rows {
-		for _, b := range loaded.own.behind {
-			if row.State == "same" && row.Tool == pins.Name(b.at, b.upstream) && b.held != "" && b.pinned != nil {
-				rows[i].State, rows[i].Changes = "unsigned", pins.Compare(pins.Definition{}, *b.pinned) // somebody else may have written it
-				open = append(open, acceptance{server: b.at, declared: *b.pinned})
-			}
-		}
-	}
-	return open
-}
-
 // repeatsSecret is why a declaration is not accepted, nor shown.
 const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
 
-// comparedTool compares what a server declares of a tool with the lock. The server runs with its secrets by then, which mask
-// knows: in the lock they would lie open, and every client would read them.
-func comparedTool(at, name string, declared []upstream.Definition, err error, lock *pins.Lock, mask *catalog.Mask) (acceptedRow, *acceptance) {
+// comparedTool compares what a server declares of a tool with the lock. Where the line there does not count, all of it is shown:
+// a person signs the whole, and saw nothing of it. The server runs with its secrets by then, which mask knows: in the lock they
+// would lie open, and every client would read them.
+func comparedTool(at, name string, declared []upstream.Definition, err error, lock standing, mask *catalog.Mask) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
 	switch {
@@ -215,17 +204,21 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		return row, nil
 	}
 	row.SHA256 = now.Hash()
-	was, known := lock.Tool(at, name)
+	was, known := lock.all.Tool(at, name)
+	accepted, counts := lock.counting.Tool(at, name)
 	switch {
 	case !known:
-		row.State, row.Changes = "new", pins.Compare(pins.Definition{}, now)
-		return row, &acceptance{server: at, declared: now}
+		row.State = "new"
 	case was.Hash() != now.Hash():
-		row.State, row.Changes = "changed", pins.Compare(was, now)
-		return row, &acceptance{server: at, declared: now, was: &was}
+		row.State = "changed"
+	case !counts:
+		row.State = "unsigned"
+	default:
+		row.State = "same"
+		return row, nil
 	}
-	row.State = "same"
-	return row, nil
+	row.Changes = pins.Compare(accepted, now)
+	return row, &acceptance{at, now}
 }
 
 // repeats reports whether a secret stands in a declaration.
@@ -251,7 +244,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 		}
 		b.WriteByte('\n')
 		for _, c := range r.Changes {
-			if r.State == "changed" || c.Pointer != "/name" { // it is above
+			if c.Pointer != "/name" { // it is above
 				b.WriteString(changeText(c))
 			}
 		}
@@ -299,7 +292,7 @@ func (a *app) acceptAll(ctx context.Context, c Config, lock *pins.Lock, open []a
 func enter(lock *pins.Lock, open []acceptance, sign func(name string, subject map[string]any) gateway.SignedAct) error {
 	for _, c := range open {
 		entry := pins.Acceptance{At: now(), By: byOwner("").By, Assurance: string(gateway.UserAssurance)}
-		if act := sign(gateway.ActAccept, acceptSubject(c.server, c.declared)); act.Signature != "" {
+		if act := sign(gateway.ActAccept, acceptSubject(c.name(), c.declared)); act.Signature != "" {
 			entry = pins.Acceptance{
 				At: act.At, By: "key:" + act.Key, Assurance: string(gateway.SignedAssurance), Key: act.Key, Nonce: act.Nonce, Signature: act.Signature,
 			}

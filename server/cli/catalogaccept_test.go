@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/catalog/pins"
 )
 
 // acceptStates are the states that catalog accept --json tells, by tool, and how it ended.
@@ -123,6 +125,9 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 			t.Errorf("%s: the call of a held tool is listed", why)
 		}
 		c.refuses("see", `{}`)
+		if code, _, errs := s.command(t, nil, "call", "see"); code != exitUsage || !strings.Contains(errs, "call: see is held") {
+			t.Errorf("%s: call see ends with %d: %s", why, code, errs)
+		}
 		if called := s.called(t); len(called) != 0 {
 			t.Errorf("%s: calls of %q", why, called)
 		}
@@ -142,6 +147,19 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 		t.Errorf("what is to be signed is not shown: %s%s", out, errs)
 	}
 	before := readFile(t, s.lock)
+	s.rewriteLock(t, func(tools map[string]any) {
+		poison := tools["crm/look"].(map[string]any)
+		d := pins.Definition{Name: "look", Description: "Poison.", Input: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`)}
+		poison["sha256"], poison["tool"].(map[string]any)["description"] = d.Hash(), d.Description
+	})
+	s.declare(t, strings.Replace(sceneList, "Looks.", "Poison!", 1))
+	if _, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); !strings.Contains(out, "crm/look changed\n  + /description \"Poison!\"\n  + /inputSchema") || strings.Contains(out, "Poison.") {
+		t.Errorf("of a change of what nobody signed not all is shown that is to be signed: %s%s", out, errs)
+	}
+	s.declare(t, sceneList)
+	if err := os.WriteFile(s.lock, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]string{"crm/look": "unsigned", "crm/drift": "unsigned"}
 	got, code, errs := acceptStates(t, s, nil, "--yes")
 	if diff := cmp.Diff(want, got); diff != "" || code == exitDone || readFile(t, s.lock) != before {

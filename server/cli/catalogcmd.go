@@ -47,10 +47,11 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if loaded.own != nil && loaded.lock != nil {
-				loaded.own.holdUnsigned(loaded.lock, a.ring("catalog list", loaded.Config), now())
+			c, err := loaded.under(countingLines(loaded.lock, a.ring("catalog list", loaded.Config), now()), a.environ)
+			if err != nil {
+				return fault("catalog list", err)
 			}
-			d, err := declare(loaded.Config, a.environ)
+			d, err := declare(c, a.environ)
 			if err != nil {
 				return fault("catalog list", err)
 			}

@@ -34,6 +34,13 @@ func newDocsClient(t *testing.T) *docsClient {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.close)
+	return clientInside(t, s)
+}
+
+// clientInside is a client of a server in this process, which it ends with the test.
+func clientInside(t *testing.T, s *service) *docsClient {
+	t.Helper()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	served := make(chan error, 1)
@@ -46,7 +53,6 @@ func newDocsClient(t *testing.T) *docsClient {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		s.close()
 	})
 	c := &docsClient{t: t, service: s, to: toServer, lines: bufio.NewScanner(fromServer)}
 	c.lines.Buffer(nil, 1<<20)

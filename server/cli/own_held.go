@@ -1,69 +1,95 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	"patterngate/catalog"
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
+	"patterngate/patterns/local"
 )
 
-// holdUnsigned holds each tool whose acceptance no approver key signed, where one is enrolled: an agent that can write files
-// must not accept what a server declares. Nothing of what such a line says is shown. It is called before the tools are used.
-func (o *ownTools) holdUnsigned(lock *pins.Lock, ring gateway.Ring, at time.Time) {
-	if !ring.Counts(at) {
-		return
+// unsigned is why a tool is held whose line in the lock does not count.
+const unsigned = "no approver key signed its acceptance"
+
+// countingLines are the lines of a lock that count: those that an approver key signed, where one is enrolled. An agent that can
+// write files must not accept what a server declares. It is the lock itself where all its lines count.
+func countingLines(lock *pins.Lock, ring gateway.Ring, at time.Time) *pins.Lock {
+	if lock == nil || !ring.Counts(at) {
+		return lock
 	}
-	for _, b := range o.behind {
-		if b.held != "" {
-			continue
-		}
-		by, _ := lock.Accepted(b.at, b.upstream)
+	return lock.Where(func(name string, d pins.Definition, by pins.Acceptance) bool {
 		act := gateway.SignedAct{Signature: by.Signature, Act: gateway.Act{
-			Act: gateway.ActAccept, Subject: acceptSubject(b.at, *b.pinned), At: by.At, Nonce: by.Nonce, Key: by.Key,
+			Act: gateway.ActAccept, Subject: acceptSubject(name, d), At: by.At, Nonce: by.Nonce, Key: by.Key,
 		}}
-		if ring.Stands(act, at) != nil {
-			o.hold(b, "no approver key signed its acceptance")
-			o.unsay(b)
-		}
-	}
+		return ring.Stands(act, at) == nil
+	})
 }
 
-// holdOthers holds each tool that a lock does not accept as it is here. It is called before the tools are used.
+// under is a configuration under those lines of its lock that count. A line that does not is as if it were not there: the tool is
+// held and shown as nobody's, and the hash is another one, so that a run is replayed with what it was begun with.
+func (c Config) under(counting *pins.Lock, environ []string) (Config, error) {
+	if counting == c.lock {
+		return c, nil
+	}
+	own, faults := makeOwn(&c, counting, c.pool, environ)
+	for _, f := range faults {
+		if !f.warning {
+			return c, errors.New(f.Reason)
+		}
+	}
+	for _, b := range own.behind {
+		if _, there := c.lock.Tool(b.at, b.upstream); there && b.pinned == nil {
+			own.hold(b, unsigned)
+		}
+	}
+	c.lock, c.own = counting, own
+	return c, nil
+}
+
+// counting is a configuration under the lines of its lock that count by the keys of a state file, with what it declares; d is that
+// where all of them do, nil: not known yet.
+func (c Config) counting(d *declared, engine *local.Engine, environ []string) (Config, *declared, error) {
+	counting := c
+	if c.lock != nil && len(c.lock.Names()) > 0 {
+		ring, err := engine.Approvals().Keys()
+		if err != nil {
+			return c, d, fmt.Errorf("approver keys: %w", err)
+		}
+		if counting, err = c.under(countingLines(c.lock, ring, now()), environ); err != nil {
+			return c, d, err
+		}
+	}
+	if d != nil && counting.lock == c.lock {
+		return c, d, nil
+	}
+	d, err := declare(counting, environ)
+	return counting, d, err
+}
+
+// holdOthers holds each tool that a lock does not accept as it is here, and changes nothing else of it: what a run was shown
+// stays what it is carried on with. It is called before the tools are used.
 func (o *ownTools) holdOthers(lock *pins.Lock) {
 	for _, b := range o.behind {
 		if b.held != "" {
 			continue
 		}
 		if accepted, ok := lock.Tool(b.at, b.upstream); !ok || accepted.Hash() != b.pinned.Hash() {
-			o.hold(b, "it is not what the lock has of it")
+			o.hold(b, "the lock has no line for it as it is here, or none that counts")
 		}
 	}
 }
 
+// hold holds a tool, for another reason than before where it is held.
 func (o *ownTools) hold(b *behindServer, why string) {
 	b.held = fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream)
+	o.held = slices.DeleteFunc(o.held, func(h heldTool) bool { return h.name == b.name })
 	o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
 }
 
-// unsay has a tool be shown as one that has no line in the lock: a model reads no words of a definition that nobody vouches
-// for. What whole arguments are judged by besides stays: a run that is carried on was judged by it.
-func (o *ownTools) unsay(b *behindServer) {
-	at := slices.IndexFunc(o.tools, func(t catalog.Tool) bool { return t.Name == b.name })
-	if at < 0 {
-		return
-	}
-	t := &o.tools[at]
-	t.Title, t.Description, t.Phrase, t.Output = b.own.Title, b.own.Description, "", nil
-	if open, err := catalog.CompileUpstream(openInput); err == nil { // it is ours
-		t.Input = open.Shown().Without(slices.Collect(maps.Keys(t.Fixed))...)
-	}
-}
-
-// acceptSubject is what is signed of an acceptance (spec/config.md section 10).
-func acceptSubject(at string, d pins.Definition) map[string]any {
-	return map[string]any{"name": pins.Name(at, d.Name), "sha256": d.Hash()}
+// acceptSubject is what is signed of an acceptance of server/tool (spec/config.md section 10).
+func acceptSubject(name string, d pins.Definition) map[string]any {
+	return map[string]any{"name": name, "sha256": d.Hash()}
 }

@@ -127,21 +127,26 @@ func TestReplaceHoldsBeforeItLists(t *testing.T) {
 	s.must(t, "catalog", "accept", "--yes")
 	before := s.loads(t, nil)
 	s.write(t, noting, seeing)
-	served, _ := s.opens(t)
-	served.from.shelf = &shelf{snapshots: map[string][]byte{before.Hash(): before.Snapshot()}, asked: map[string]int{}}
+	served, first := s.opens(t)
+	served.from.shelf = &shelf{snapshots: map[string][]byte{before.Hash(): before.Snapshot(), first.Hash(): first.Snapshot()}, asked: map[string]int{}}
 	stands := func(name string, want catalog.State) {
 		t.Helper()
 		older, err := served.from.declared(before.Hash())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for of, d := range map[string]*declared{"own": served.from.own, "a snapshot": older} {
+		begun, err := served.from.declared(first.Hash())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for of, d := range map[string]*declared{"own": served.from.own, "a snapshot": older, "the first": begun} {
 			if state, offered := stateOfLook(t, d); state != want || offered != (want == catalog.Ready) {
 				t.Errorf("%s, %s: look is %q, want %q; see is offered: %t", name, of, state, want, offered)
 			}
 			tool, _ := d.tools.Tool("look")
 			words := tool.Title + tool.Description + string(tool.Input.JSON()) + fmt.Sprint(tool.ReturnWords())
-			if shown := strings.Contains(words, "Looks.") && strings.Contains(words, `"q"`); shown != (want == catalog.Ready) {
+			shown := strings.Contains(words, "Looks.") && strings.Contains(words, `"q"`)
+			if shown != (want == catalog.Ready || of != "own") { // there it is what the run was shown
 				t.Errorf("%s, %s: a model reads %s", name, of, words)
 			}
 		}

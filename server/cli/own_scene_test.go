@@ -31,7 +31,8 @@ func init() {
 	}
 }
 
-// serveScene answers each call with its arguments; one of tool drift it answers after saying that its tools changed.
+// serveScene answers each call with its arguments; one of tool drift it answers after saying that its tools changed, one of tool
+// pay never: it dies.
 func serveScene(tools, calls string) int {
 	for in := bufio.NewReader(os.Stdin); ; {
 		line, err := in.ReadBytes('\n')
@@ -67,7 +68,10 @@ func serveScene(tools, calls string) int {
 			if _, err = fmt.Fprintln(f, request.Params.Name); errors.Join(err, f.Close()) != nil {
 				return 1
 			}
-			if request.Params.Name == "drift" {
+			switch request.Params.Name {
+			case "pay":
+				return 1
+			case "drift":
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
 			text, _ := json.Marshal(string(orEmpty(request.Params.Arguments)))

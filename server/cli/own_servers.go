@@ -42,14 +42,13 @@ func (m *ownMaker) server(s *ServerConfig) {
 func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
-	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, own: c.ToolConfig, guard: guard}
+	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
 		behind.pinned = &pinned
 		t.Title, t.Description = orElse(t.Title, pinned.Title), orElse(t.Description, pinned.Description)
 	} else {
-		behind.held = fmt.Sprintf("no line in the lock; run patterngate catalog accept %s/%s", s.Name, c.Upstream)
-		m.out.held = append(m.out.held, heldTool{s.Name, c.Upstream, c.Name, behind.held})
+		m.out.hold(behind, "no line in the lock")
 		t.Phrase = "" // its arguments are not known yet, and nobody is asked about a call of it
 	}
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
@@ -177,7 +176,6 @@ type behindServer struct {
 	at, upstream, name string           // the server, the tool's name there and here
 	pinned             *pins.Definition // nil: nobody accepted it
 	held               string           // why it is held whatever the server says; "": it is not
-	own                ToolConfig       // what the configuration says of it
 	secrets            map[string]catalog.Secret
 	guard              *resilience.Guard
 	log                *slog.Logger

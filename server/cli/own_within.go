@@ -30,6 +30,32 @@ func (c CatalogConfig) within(other CatalogConfig) bool {
 	return true
 }
 
+// within reports whether another configuration permits all of this one: its servers and requests, and its tools as they were
+// accepted for it.
+func (d *declared) within(other *declared) bool {
+	if !d.reach.within(other.reach) {
+		return false
+	}
+	if d.lock == nil {
+		return true
+	}
+	for _, s := range d.reach.Servers {
+		for _, t := range s.Tools {
+			was, there := d.lock.Tool(s.Name, t.Upstream)
+			if !there || !s.Enabled || !t.Enabled {
+				continue
+			}
+			if other.lock == nil {
+				return false
+			}
+			if is, still := other.lock.Tool(s.Name, t.Upstream); !still || is.Hash() != was.Hash() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // within compares two servers of one name. A secret argument must be the other's too, of the same tool: nothing but the
 // configuration chooses which secret a server is sent.
 func (s *ServerConfig) within(o *ServerConfig) bool {

@@ -157,7 +157,7 @@ func (a *app) openEngine() (*local.Engine, error) {
 	return a.engineOver(c)
 }
 
-// engineOver opens the engine over the state file of a configuration.
+// engineOver opens the engine over the state file of a configuration. It makes of runs what a server over that file does.
 func (a *app) engineOver(c Config) (*local.Engine, error) {
 	d, err := declare(c, a.environ)
 	if err != nil {
@@ -167,6 +167,10 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 	engine, err := local.Open(local.Options{Path: c.State, Source: from, Redact: c.hides()})
 	if err != nil {
 		return nil, unopened(c.State, err)
+	}
+	if _, d, err = c.counting(d, engine, a.environ); err != nil {
+		engine.Close()
+		return nil, fault("config", err)
 	}
 	from.serve(d, engine)
 	engine.Catalog = d.tools

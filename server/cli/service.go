@@ -23,6 +23,7 @@ type service struct {
 	engine *local.Engine
 	from   *source
 	pool   *serverPool
+	config Config // what it began to serve
 	to     served
 	page   *inbox           // nil: this program serves none
 	wakes  *notify.Notifier // nil: nobody
@@ -81,9 +82,14 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	}
 	s := &service{engine: state.engine, memory: c.State == memoryState, from: from, pool: c.pool}
 	if err == nil {
-		d, err = s.withoutUnsigned(c, d, a.environ)
+		var counting Config
+		if counting, d, err = c.counting(d, state.engine, a.environ); err == nil && counting.lock != c.lock {
+			err = state.engine.Change(settings(counting, d)) // it was opened with the other one
+		}
+		c = counting
 	}
 	if err == nil {
+		s.config = c
 		from.ring = state.engine.Approvals().Keys
 		from.serve(d, state.engine)
 		state.engine.Catalog = d.tools
@@ -110,46 +116,26 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	return s, nil
 }
 
-// holdUnsigned holds tools that were accepted without the signature that this state file wants.
-func (s *service) holdUnsigned(c Config) error {
-	ring, err := s.engine.Approvals().Keys()
-	if err == nil && c.own != nil && c.lock != nil {
-		c.own.holdUnsigned(c.lock, ring, now())
+// settings are what an engine takes of a configuration that is put in force.
+func settings(c Config, d *declared) local.Settings {
+	snapshot := c.Snapshot()
+	return local.Settings{
+		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
+		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
 	}
-	return err
-}
-
-// withoutUnsigned is what a configuration declares once unsigned tools are held. That was made while the state was opened, and
-// is made again only where it makes a difference.
-func (s *service) withoutUnsigned(c Config, d *declared, environ []string) (*declared, error) {
-	if c.own == nil {
-		return d, nil
-	}
-	before := len(c.own.held)
-	if err := s.holdUnsigned(c); err != nil || len(c.own.held) == before {
-		return d, err
-	}
-	return declare(c, environ)
 }
 
 // replace puts another configuration in force, whole or not at all, for what begins from now on.
-func (s *service) replace(c LoadedConfig, environ []string) error {
-	if err := s.holdUnsigned(c.Config); err != nil {
-		return err
-	}
-	d, err := declare(c.Config, environ)
+func (s *service) replace(loaded LoadedConfig, environ []string) error {
+	c, d, err := loaded.counting(nil, s.engine, environ)
 	if err != nil {
 		return err
 	}
-	before, snapshot := s.engine.Settings(), c.Snapshot()
-	err = s.engine.Change(local.Settings{ // first: no run is begun under what is not stored yet
-		CallerWait: orNone(c.Wait.Caller), Join: orNone(c.Wait.Join), MaxParked: orNone(c.Limits.ParkedRuns), Catalog: d.tools,
-		Redact: c.hides(), Config: hashOf(snapshot), Snapshot: snapshot,
-	})
-	if err != nil {
+	before := s.engine.Settings()
+	if err := s.engine.Change(settings(c, d)); err != nil { // first: no run is begun under what is not stored yet
 		return err
 	}
-	if err := s.Replace(serverConfig(c.Config, d, s.engine, s.to)); err != nil {
+	if err := s.Replace(serverConfig(c, d, s.engine, s.to)); err != nil {
 		return errors.Join(err, s.engine.Change(before))
 	}
 	s.from.replace(d)

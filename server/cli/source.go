@@ -42,16 +42,26 @@ func (s *source) serve(own *declared, shelf configShelf) {
 	s.own, s.shelf = own, shelf
 }
 
-// replace has another configuration be this process's own. The one before is kept for its runs; what was made of snapshots is
-// made anew, since it is held by what the own lock accepts.
+// replace has another configuration be this process's own. The ones before are kept for their runs, as they are, unless the own
+// one no longer permits all of them: then they are made anew of their snapshots, as what was made of snapshots is, since that is
+// held by what the own lock accepts. So a reload ends what a restart would end.
 func (s *source) replace(own *declared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.own; before != nil && before.hash != own.hash {
 		s.keep(before)
 	}
-	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded })
 	s.own = own
+	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded || !k.within(own) && s.shelved(k.hash) })
+}
+
+// shelved reports whether a configuration can be made anew.
+func (s *source) shelved(hash string) bool {
+	if s.shelf == nil {
+		return false
+	}
+	_, there := s.shelf.Config(hash)
+	return there
 }
 
 // keep keeps one of the configurations besides the own one.
@@ -134,6 +144,7 @@ func (s *source) make(hash string) (*declared, error) {
 }
 
 // hold holds the tools of a snapshot that this process's own lock does not accept as they are there, signed where a key counts.
+// What it shows of them stays as it was recorded.
 func (s *source) hold(tools *ownTools) error {
 	var ring gateway.Ring
 	if s.ring != nil {
@@ -142,11 +153,10 @@ func (s *source) hold(tools *ownTools) error {
 			return err
 		}
 	}
-	lock := s.own.lock
+	lock := countingLines(s.own.lock, ring, now())
 	if lock == nil {
 		lock = &pins.Lock{}
 	}
 	tools.holdOthers(lock)
-	tools.holdUnsigned(lock, ring, now())
 	return nil
 }
