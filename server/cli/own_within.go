@@ -30,12 +30,8 @@ func (c CatalogConfig) within(other CatalogConfig) bool {
 	return true
 }
 
-// within reports whether another configuration permits all of this one: its servers and requests, and its tools as they were
-// accepted for it.
-func (d *declared) within(other *declared) bool {
-	if !d.reach.within(other.reach) {
-		return false
-	}
+// accepted reports whether the lock of another configuration accepts all that this one's does, of the tools that it has.
+func (d *declared) accepted(other *declared) bool {
 	if d.lock == nil {
 		return true
 	}

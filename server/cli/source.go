@@ -42,9 +42,9 @@ func (s *source) serve(own *declared, shelf configShelf) {
 	s.own, s.shelf = own, shelf
 }
 
-// replace has another configuration be this process's own. The ones before are kept for their runs, as they are, unless the own
-// one no longer permits all of them: then they are made anew of their snapshots, as what was made of snapshots is, since that is
-// held by what the own lock accepts. So a reload ends what a restart would end.
+// replace has another configuration be this process's own. The ones before are kept for their runs as they are, unless the own
+// lock no longer accepts all that theirs did: then they are made anew of their snapshots, as after a restart, and what is not
+// accepted is held.
 func (s *source) replace(own *declared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *source) replace(own *declared) {
 		s.keep(before)
 	}
 	s.own = own
-	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded || !k.within(own) && s.shelved(k.hash) })
+	s.kept = slices.DeleteFunc(s.kept, func(k *declared) bool { return k.recorded || !k.accepted(own) && s.shelved(k.hash) })
 }
 
 // shelved reports whether a configuration can be made anew.
