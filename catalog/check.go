@@ -58,6 +58,21 @@ func (s *Schema) Check(v any) []Mismatch {
 	return slices.Compact(found)
 }
 
+// CheckGiven is [Schema.Check] for some members of an object while its other ones are not known yet: none of its own is missing,
+// and nothing is said of the whole object.
+func (s *Schema) CheckGiven(given map[string]any) []Mismatch {
+	if s == nil || s.bounds == nil && s.root().fitsGiven(given) {
+		return nil
+	}
+	var wrong []Mismatch
+	for _, m := range s.Check(given) {
+		if tokens := m.Pointer.Tokens(); len(tokens) > 1 || len(tokens) == 1 && m.Kind != MismatchMissing {
+			wrong = append(wrong, m)
+		}
+	}
+	return wrong
+}
+
 // mismatches are what the compiled schema says of a value, in no order; root says what there is in the whole of it.
 func (s *Schema) mismatches(root *node, v any) []Mismatch {
 	judge, err := s.judge()
@@ -126,6 +141,19 @@ func (n *node) fits(v any) bool {
 		return ok && n.fitsMembers(object)
 	}
 	return false
+}
+
+// fitsGiven is fits for some members of an object: false only says that it cannot tell.
+func (n *node) fitsGiven(given map[string]any) bool {
+	if n.kind != "object" || n.more {
+		return false
+	}
+	for name, v := range given {
+		if p := n.properties[name]; p == nil || !p.plain || !p.fits(v) {
+			return false
+		}
+	}
+	return true
 }
 
 func (n *node) fitsMembers(object map[string]any) bool {

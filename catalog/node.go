@@ -27,6 +27,7 @@ type node struct {
 	elsewhere                              bool // other keywords say too which members and elements there are
 	any                                    bool // refuses nothing
 	plain                                  bool // fits decides alone: there is no keyword that it does not know
+	more                                   bool // there is one here, not only in what properties say
 }
 
 func (n *node) has(name string) bool { return n.properties[name] != nil }
@@ -42,6 +43,7 @@ func parseNode(raw json.RawMessage) *node {
 	for _, m := range membersOf(raw) {
 		if !n.readStructure(m) && !n.readRemark(m) {
 			n.plain = false
+			n.more = n.more || n.properties == nil || m.name != "properties"
 		}
 	}
 	n.any = n.plain && n.kind == "" && len(n.names) == 0 && len(n.required) == 0 && !n.closed && n.items == nil

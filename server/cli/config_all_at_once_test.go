@@ -51,7 +51,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 func TestFixAndBoundAgainstTheLock(t *testing.T) {
 	dir := t.TempDir()
 	lock := &pins.Lock{}
-	if err := lock.Accept("fs", pins.Definition{Name: "read_text_file", Input: []byte(`{"type":"object","properties":{"path":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}},"required":["path"]}`)}, pins.Acceptance{At: time.Unix(0, 0), By: "local:1", Assurance: "user"}); err != nil {
+	if err := lock.Accept("fs", pins.Definition{Name: "read_text_file", Input: []byte(`{"type":"object","properties":{"path":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},` +
+		`"where":{"type":"object","properties":{"zone":{"type":"string"},"floor":{"type":"integer"}},"required":["zone"],"additionalProperties":false}},"required":["path"]}`)}, pins.Acceptance{At: time.Unix(0, 0), By: "local:1", Assurance: "user"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := lock.MarshalJSON()
@@ -63,10 +64,13 @@ func TestFixAndBoundAgainstTheLock(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ members, at, want string }{
 		"unknown in bound": {"bound: {pth: {type: string}}", "pth", "bound.pth: read_text_file has no argument pth; did you mean path?"},
-		"nothing near":     {"bound: {zone: {type: string}}", "zone", "bound.zone: read_text_file has no argument zone (path, tags)"},
+		"nothing near":     {"bound: {zone: {type: string}}", "zone", "bound.zone: read_text_file has no argument zone (path, tags, where)"},
 		"another type":     {"bound: {path: {type: integer}}", "integer", "bound.path.type: another type than the tool's; write string"},
 		"unknown in fix":   {"fix: {pth: a}", "pth", "fix.pth: read_text_file has no argument pth; did you mean path?"},
 		"does not fit":     {"fix: {tags: [a, 3]}", "3]", "fix.tags[1]: does not fit the tool's schema; write string"},
+		"lacks a member":   {"fix: {where: {floor: 3}}", "{floor", "fix.where.zone: does not fit the tool's schema; write string"},
+		"one too many":     {"fix: {where: {zone: a, flor: 3}}", "flor", "fix.where.flor: does not fit the tool's schema; write one of zone, floor"},
+		"fits":             {"fix: {path: a, where: {zone: a, floor: 3}}", "", ""},
 	} {
 		last := "      tools: {read_text_file: {effect: read, " + tt.members + "}}"
 		file := filepath.Join(dir, "pg.yaml")
@@ -75,6 +79,12 @@ func TestFixAndBoundAgainstTheLock(t *testing.T) {
 		}
 		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{binaries(t, "prog")}})
 		want := file + ":6:" + numberText(float64(strings.Index(last, tt.at)+1)) + ": catalog.servers.fs.tools.read_text_file." + tt.want
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", name, err, want)
 		}

@@ -207,8 +207,11 @@ func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, 
 // patternHolds is the first file that a pattern allows, or a directory above it. Only a pattern that begins with a whole path
 // speaks of files.
 func patternHolds(files []guarded, pattern string) (guarded, string) {
+	if !strings.HasPrefix(pattern, "^/") {
+		return guarded{}, ""
+	}
 	re, err := regexp.Compile(pattern)
-	if err != nil || !strings.HasPrefix(pattern, "^/") {
+	if err != nil {
 		return guarded{}, ""
 	}
 	for _, g := range files {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,10 +32,31 @@ func (m *ownMaker) server(s *ServerConfig) {
 		return
 	}
 	m.out.servers[s.Name] = running
-	for i := range s.Tools {
-		if t := &s.Tools[i]; t.Enabled {
-			m.within(func() { m.serverTool(s, t, running, guard, admits) }, "catalog", "servers", s.Name, "tools", t.Upstream)
+	m.atOnce(s.Tools, func(part *ownMaker, t *ServerToolConfig) {
+		if t.Enabled {
+			part.within(func() { part.serverTool(s, t, running, guard, admits) }, "catalog", "servers", s.Name, "tools", t.Upstream)
 		}
+	})
+}
+
+// atOnce makes tools on all processors; what they come to, and what is wrong with them, stands in the order of the file.
+func (m *ownMaker) atOnce(tools []ServerToolConfig, do func(part *ownMaker, t *ServerToolConfig)) {
+	parts := slices.Repeat([]ownMaker{*m}, len(tools))
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(tools)) {
+		working.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(tools); i = int(next.Add(1)) - 1 {
+				part := &parts[i]
+				part.out, part.faults = ownTools{}, nil
+				do(part, &tools[i])
+			}
+		})
+	}
+	working.Wait()
+	for _, part := range parts {
+		m.out.tools, m.out.held, m.out.behind = append(m.out.tools, part.out.tools...), append(m.out.held, part.out.held...), append(m.out.behind, part.out.behind...)
+		m.faults = append(m.faults, part.faults...)
 	}
 }
 
@@ -130,11 +152,20 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.S
 			m.unknown(noArgument(c.Upstream, f.Name, names), "fix", f.Name)
 		}
 	}
-	for _, w := range theirs.Check(plain) {
-		if tokens := w.Pointer.Tokens(); w.Kind != catalog.MismatchMissing && w.Kind != catalog.MismatchUnknown && len(tokens) > 0 {
-			fine = false
-			m.fault(Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
+	for _, w := range theirs.CheckGiven(plain) {
+		if w.Kind == catalog.MismatchUnknown && len(w.Pointer.Tokens()) == 1 {
+			if len(names) == 0 {
+				fine = false
+				m.unknown(noArgument(c.Upstream, w.Pointer.Tokens()[0], nil), "fix", w.Pointer.Tokens()[0])
+			}
+			continue
 		}
+		fine = false
+		tell := m.fault
+		if w.Kind == catalog.MismatchUnknown {
+			tell = m.unknown
+		}
+		tell(Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
 	}
 	return fine
 }
