@@ -1,0 +1,94 @@
+package local_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/local"
+)
+
+type turns = []func(context.Context, catalog.Call) (any, error)
+
+// beside is a plan of two subtasks beside each other: a's calls end as first says, b's as s does, which found looks up.
+func (s *service) beside(t *testing.T, first *service, change func(*catalog.Tool), more func(*patterns.PlanCall)) patterns.Job {
+	t.Helper()
+	job := s.ownJob(t, gateway.Planning, func(own *catalog.Tool) {
+		own.Do = func(ctx context.Context, c catalog.Call) (any, error) {
+			if c.Args["n"] == 1.0 {
+				return first.do(ctx, c)
+			}
+			return s.do(ctx, c)
+		}
+		change(own)
+	})
+	job.Task.Plan.Concurrent = 2
+	more(job.Task.Plan)
+	job.Task.Caller = []gateway.Intent{gateway.FromText(planText(subtaskText("a", "own", object{"n": 1.0}), subtaskText("b", "own", object{"n": 2.0})), "/plan")}
+	return job
+}
+
+// later ends a call after a while, on the bubble's clock.
+func later(d time.Duration, turn func(context.Context, catalog.Call) (any, error)) func(context.Context, catalog.Call) (any, error) {
+	return func(ctx context.Context, c catalog.Call) (any, error) {
+		time.Sleep(d)
+		return turn(ctx, c)
+	}
+}
+
+// A subtask in doubt beside one that failed is no reason for another plan, which might have the act again as another one.
+func TestNoPlanAnewOverADoubt(t *testing.T) {
+	lost := faults(catalog.NoAnswer, true, errGone)
+	for name, tt := range map[string]struct {
+		change func(*catalog.Tool)
+		fail   func(context.Context, catalog.Call) (any, error)
+		asked  int // questions to the model
+		reason string
+	}{
+		"its retry is dropped": {func(own *catalog.Tool) {
+			own.Effect, own.Idempotent, own.Retry = catalog.Write, true, catalog.Retry{Max: 1, Delay: 5 * time.Second}
+		}, lost, 0, "in_doubt:b"},
+		"it may not be repeated": {func(own *catalog.Tool) { own.Effect = catalog.Write }, lost, 0, "in_doubt:b"},
+		"there is none":          {func(own *catalog.Tool) { own.Effect = catalog.Write }, faults(catalog.Declined, false, errGone), 1, patterns.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := &service{turns: turns{later(time.Second, faults(catalog.Declined, false, errGone))}}
+				s := &service{turns: turns{later(time.Second/2, tt.fail)}}
+				job := s.beside(t, first, tt.change, func(c *patterns.PlanCall) { c.OnFailure = patterns.ReplanOnFailure })
+				model := &script{replies: []string{planText(subtaskText("c", "own", object{"n": 3.0}))}}
+				job.Spec.LLM, job.Model = true, model
+				r := livedOut(t, job, &local.Engine{})
+				if r.StopReason != tt.reason || len(model.asked) != tt.asked || s.calls() != 1+tt.asked {
+					t.Errorf("ended with %s after %d questions and %d calls, want %s after %d and %d\n%s",
+						r.StopReason, len(model.asked), s.calls(), tt.reason, tt.asked, 1+tt.asked, asJSON(t, r))
+				}
+				if v := r.Planned.View; tt.asked == 0 && (fmt.Sprint(v.Failed) != "[a]" || fmt.Sprint(v.InDoubt) != "[b]") {
+					t.Errorf("%v failed and %v are in doubt, want a and b", v.Failed, v.InDoubt)
+				}
+			})
+		})
+	}
+}
+
+// The same of a doubt that an earlier run left: the model is not asked, and the call is not made again as another one.
+func TestNoPlanAnewOverAnEarlierDoubt(t *testing.T) {
+	first := &service{turns: turns{faults(catalog.Declined, false, errGone), faults(catalog.Declined, false, errGone)}}
+	s := &service{turns: turns{faults(catalog.NoAnswer, false, errActed)}}
+	job := s.beside(t, first, func(own *catalog.Tool) { own.Effect = catalog.Write }, func(c *patterns.PlanCall) {})
+	e := &local.Engine{}
+	defer e.Close()
+	r := planned(t, e, job.Spec, job.Task, nil).Result
+	model := &script{replies: []string{planText(subtaskText("c", "own", object{"n": 2.0}))}}
+	job.Spec.LLM = true
+	again := planned(t, e, job.Spec, executing(r.Planned.PlanID, func(c *patterns.PlanCall) { c.OnFailure = patterns.ReplanOnFailure }), model).Result
+	if again.StopReason != "in_doubt:b" || len(model.asked) != 0 || s.calls() != 1 || first.calls() != 2 {
+		t.Errorf("ended with %s, then %s after %d questions and %d calls; want in_doubt:b after none and one",
+			r.StopReason, again.StopReason, len(model.asked), s.calls())
+	}
+}
