@@ -38,6 +38,37 @@ func TestEndBetweenAttemptsOfATask(t *testing.T) {
 	}
 }
 
+// The same of a subtask: what was done stays done, and who takes the run back does not wait for that to be found out.
+func TestEndBetweenAttemptsOfASubtask(t *testing.T) {
+	for reason, tt := range map[string]struct {
+		stop  string
+		looks int
+		want  SubtaskStatus
+	}{
+		ReasonDeadline: {"max_seconds", 1, SubtaskCompleted}, ReasonKillSwitch: {ReasonKillSwitch, 1, SubtaskCompleted}, ReasonCanceled: {"cancelled", 0, SubtaskPending},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			p := &till{paid: map[string]string{"once b#1/pay#1": "Anna"}}
+			spec, task := paying(t, p, func(pay *catalog.Tool) {
+				reconciled(time.Minute)(pay)
+				pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+			})
+			spec.Kind, spec.Budget, spec.Envelope = gateway.Planning, gateway.DefaultBudget(gateway.Planning), RequireNone
+			task.Plan = &PlanCall{Verb: ExecuteVerb, Concurrent: 1, OnFailure: AbortOnFailure}
+			task.Caller = Proposals("plan", map[string]any{"kind": "plan", "subtasks": []any{
+				map[string]any{"id": "b", "description": "b", "dependencies": []any{}, "tool": "pay", "args": map[string]any{"to": "Anna"}}}})
+			w := &world{script: map[string]Outcome{"b#1/pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "retry#1/sleep#1": {State: Canceled, Reason: reason}}}
+			r, _ := w.run(t, spec, task)
+			if r.Planned == nil || r.Planned.View == nil {
+				t.Fatalf("ended with %s, and no plan: %v", r.StopReason, w.keys)
+			}
+			if row := r.Planned.View.Plan.Subtasks[0]; r.StopReason != tt.stop || row.Status != tt.want || len(w.called("paid")) != tt.looks || p.made != 0 {
+				t.Errorf("ended with %s after %d look-ups, the subtask %s; want %s after %d, %s", r.StopReason, len(w.called("paid")), row.Status, tt.stop, tt.looks, tt.want)
+			}
+		})
+	}
+}
+
 // Whether there is time for another attempt is told by the task's own clock: the run's stands still meanwhile.
 func TestNoTimeForAnotherAttempt(t *testing.T) {
 	spec := bookkeeping(t)

@@ -1,12 +1,31 @@
 package patterns
 
-import "patterngate/gateway"
+import (
+	"slices"
+
+	"patterngate/gateway"
+)
 
 // unmade has it found out what became of a subtask's newest call, where the attempt that was to follow is not made.
 func (x *execution) unmade(i int) {
 	if d, open := x.again[i]; open && x.plan.Subtasks[i].Status != SubtaskPending {
 		delete(x.again, i)
 		x.doubts[i] = d
+	}
+}
+
+// late has calls looked up whose further attempts the run's time, a kill switch or a budget keeps from being made. Their subtasks
+// stay pending, so that a later run makes the same act again, unless it turns out to be done. Who takes a run back does not wait.
+func (x *execution) late() {
+	if x.cut == "" && x.spent == "" || x.cut == "cancelled" {
+		return
+	}
+	for i := range x.plan.Subtasks {
+		if d, open := x.again[i]; open && d.call.permit.Reconciles() {
+			delete(x.again, i)
+			d.late = true
+			x.doubts[i] = d
+		}
 	}
 }
 
@@ -18,6 +37,12 @@ func (x *execution) settleDoubts() bool {
 	for i := range x.plan.Subtasks {
 		d, open := x.doubts[i]
 		if !open {
+			continue
+		}
+		if d.late {
+			known := x.lookedUp(d.call, d.e)
+			delete(x.doubts, i)
+			x.foundOut(i, d, known, known)
 			continue
 		}
 		known, out := x.found(d.call, d.e, x.run.Now())
@@ -43,6 +68,9 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 		x.cutBy(cut)
 	}
 	if mayHaveActed(p, known) {
+		if d.late {
+			return
+		}
 		s.Once = x.once[i]
 		x.doubt(i, "in_doubt:"+p.Tool())
 		x.fault(i)
@@ -51,6 +79,7 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 	v, isObject := out.Output.(map[string]any)
 	if _, reported := gateway.Reported(v); out.State == OK && isObject && v["success"] != false && !reported {
 		x.unfault(i)
+		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { return x.order[rank] == i }) // the attempt that was due
 		x.complete(i, "tool", v, out.Bytes)
 	}
 }

@@ -3,6 +3,8 @@ package local_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,5 +92,68 @@ func TestNoPlanAnewOverAnEarlierDoubt(t *testing.T) {
 	if again.StopReason != "in_doubt:b" || len(model.asked) != 0 || s.calls() != 1 || first.calls() != 2 {
 		t.Errorf("ended with %s, then %s after %d questions and %d calls; want in_doubt:b after none and one",
 			r.StopReason, again.StopReason, len(model.asked), s.calls())
+	}
+}
+
+// Two writes whose answers were lost, and only one of which may be made again before a budget, the run's time or a kill switch
+// ends it: the other is looked up once. It is done where it happened; else its subtask stays pending, for the same act.
+func TestDoubtAtTheEndOfAPlansRun(t *testing.T) {
+	const pause = 5 * time.Second
+	few := func(b *gateway.Budget) { b.MaxToolCalls = 3 }
+	short := func(b *gateway.Budget) { b.MaxTime = 3 * time.Second }
+	for name, tt := range map[string]struct {
+		limit   func(*gateway.Budget)
+		cause   error // whether b's lost call acted
+		unknown bool  // nobody can be asked
+		reason  string
+		looks   int
+		done    string // what is completed
+		pending string
+	}{
+		"no call is left, and it happened":  {few, errActed, false, patterns.Success, 1, "a b", ""},
+		"no call is left, and it did not":   {few, errGone, false, "max_tool_calls", 1, "a", "b"},
+		"no call is left, and nobody knows": {few, errActed, true, "max_tool_calls", 0, "a", "b"},
+		"no time is left, and it happened":  {short, errActed, false, "max_seconds", 2, "b", "a"},
+		"no time is left, and it did not":   {short, errGone, false, "max_seconds", 2, "", "a b"},
+		"no time is left, and nobody knows": {short, errActed, true, "max_seconds", 0, "", "a b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := &service{turns: turns{faults(catalog.NoAnswer, true, errGone)}}
+				s := &service{turns: turns{later(time.Second, faults(catalog.NoAnswer, true, tt.cause))}}
+				job := s.beside(t, first, func(own *catalog.Tool) {
+					looksUp(0)(own)
+					own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: pause}
+					if tt.unknown {
+						own.Reconcile = nil
+					}
+				}, func(c *patterns.PlanCall) {})
+				tt.limit(&job.Spec.Budget)
+				r := livedOut(t, job, &local.Engine{})
+				var done, pending []string
+				for _, row := range r.Planned.View.Plan.Subtasks {
+					switch row.Status {
+					case patterns.SubtaskCompleted:
+						done = append(done, row.ID)
+					case patterns.SubtaskPending:
+						pending = append(pending, row.ID)
+					}
+				}
+				got, want := []string{r.StopReason, strings.Join(done, " "), strings.Join(pending, " ")}, []string{tt.reason, tt.done, tt.pending}
+				if !slices.Equal(got, want) || s.looked() != tt.looks || s.calls() != 1 {
+					t.Errorf("ended with %q after %d look-ups and %d calls, want %q after %d and one\n%s", got, s.looked(), s.calls(), want, tt.looks, asJSON(t, r))
+				}
+				status := gateway.Failed
+				switch {
+				case tt.unknown:
+					status = gateway.InDoubt
+				case tt.cause == errActed:
+					status = gateway.Finished
+				}
+				if i := slices.IndexFunc(r.Ledger, func(e gateway.Entry) bool { return e.Key == "b#1/own#1" }); r.Ledger[i].Status != status {
+					t.Errorf("b's call is %s, want %s", r.Ledger[i].Status, status)
+				}
+			})
+		})
 	}
 }
