@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
@@ -361,7 +362,7 @@ func transient(reason string) bool {
 	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
 		return true
 	}
-	return false
+	return strings.HasPrefix(reason, string(gateway.ExecutorFamily)+"_unavailable:")
 }
 
 // pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
