@@ -22,6 +22,38 @@ func TestDeadlineBetweenAttempts(t *testing.T) {
 	}
 }
 
+// A further attempt that is refused, as where an approval does not hold any more, leaves the doubt about the one before: it is
+// found out about, and made again by nobody.
+func TestRefusedAttemptLeavesTheDoubt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		paid    map[string]string
+		change  func(*catalog.Tool)
+		refused string
+		reason  string
+		looks   int
+		status  gateway.EffectStatus
+	}{
+		"it happened":               {map[string]string{"once pay#1": "Anna"}, reconciled(time.Minute), gateway.ApprovalInvalid, Success, 1, gateway.Finished},
+		"it happened, key is taken": {map[string]string{"once pay#1": "Anna"}, reconciled(time.Minute), ReasonOnceReused, Success, 1, gateway.Finished},
+		"it did not":                {map[string]string{}, reconciled(0), gateway.ApprovalInvalid, "tool_error:pay", 1, gateway.Failed},
+		"nobody knows":              {map[string]string{}, func(*catalog.Tool) {}, gateway.ApprovalInvalid, "in_doubt:pay", 0, gateway.InDoubt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &till{paid: tt.paid}
+			spec, task := paying(t, p, func(pay *catalog.Tool) {
+				tt.change(pay)
+				pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+			})
+			spec.Kind, spec.Tool, spec.Budget, task.Args = gateway.Call, "pay", gateway.DefaultBudget(gateway.Call), map[string]any{"to": "Anna"}
+			w := &world{script: map[string]Outcome{"pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "pay#2": {State: Canceled, Reason: tt.refused}}}
+			r, _ := w.run(t, spec, task)
+			if r.StopReason != tt.reason || len(w.called("paid")) != tt.looks || len(r.Ledger) != 1 || r.Ledger[0].Status != tt.status || p.made != 0 {
+				t.Errorf("ended with %s after %d look-ups, %+v; want %s after %d, %s", r.StopReason, len(w.called("paid")), r.Ledger, tt.reason, tt.looks, tt.status)
+			}
+		})
+	}
+}
+
 // The same of a task, and of a kill switch.
 func TestEndBetweenAttemptsOfATask(t *testing.T) {
 	for reason, want := range map[string]string{ReasonDeadline: "max_seconds", ReasonKillSwitch: ReasonKillSwitch, ReasonCanceled: "cancelled"} {
