@@ -182,9 +182,9 @@ func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
 func outcomeOfCall(done gateway.Done) patterns.Outcome {
 	switch done.State {
 	case gateway.DoneOK:
-		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: done.Bytes}
+		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
 	case gateway.DoneBadResult:
-		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: done.Bytes}
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
 	case gateway.DonePanic:
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
 	case gateway.DoneUnavailable:
