@@ -275,20 +275,28 @@ func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out 
 
 // observed takes a call's observation.
 func (x *execution) observed(i int, row AttemptRow, out Outcome) {
-	v, isObject := out.Output.(map[string]any)
-	if !isObject {
-		x.failed(i, row, gateway.ExecutorFamily.Reason("bad_result", row.Tool))
-		return
-	}
-	text, reported := gateway.Reported(v)
-	if v["success"] == false || reported {
+	text, reason := faultOf(row.Tool, out)
+	if reason != "" {
 		row.Error = text
-		x.failed(i, row, gateway.ExecutorFamily.Reason("reported_error", row.Tool))
+		x.failed(i, row, reason)
 		return
 	}
 	row.OK = true
 	x.add(i, row)
-	x.complete(i, "tool", v, out.Bytes)
+	x.complete(i, "tool", out.Output, out.Bytes)
+}
+
+// faultOf is why an observation does not complete a subtask, with the observation's own words; "" it does.
+func faultOf(tool string, out Outcome) (text, reason string) {
+	v, isObject := out.Output.(map[string]any)
+	if !isObject {
+		return "", gateway.ExecutorFamily.Reason("bad_result", tool)
+	}
+	text, reported := gateway.Reported(v)
+	if v["success"] == false || reported {
+		return text, gateway.ExecutorFamily.Reason("reported_error", tool)
+	}
+	return "", ""
 }
 
 // interrupt leaves a subtask that the run's own end cut short.

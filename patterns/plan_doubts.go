@@ -57,7 +57,7 @@ func (x *execution) settleDoubts() bool {
 }
 
 // foundOut takes what became of a subtask's newest call, where the attempt after it was not made. Why it was not stays the
-// subtask's reason, unless the act was done, or nobody knows.
+// subtask's reason, unless the act was done, nobody knows, or the reason was the doubt itself.
 func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 	p, s := d.call.permit, &x.plan.Subtasks[i]
 	x.note(p, known)
@@ -76,11 +76,17 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 		x.fault(i)
 		return
 	}
-	v, isObject := out.Output.(map[string]any)
-	if _, reported := gateway.Reported(v); out.State == OK && isObject && v["success"] != false && !reported {
+	reason := callReason(gateway.ExecutorFamily, p, out)
+	if out.State == OK {
+		_, reason = faultOf(p.Tool(), out)
+	}
+	switch {
+	case reason == "":
 		x.unfault(i)
 		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { return x.order[rank] == i }) // the attempt that was due
-		x.complete(i, "tool", v, out.Bytes)
+		x.complete(i, "tool", out.Output, out.Bytes)
+	case s.StopReason == "in_doubt:"+p.Tool(): // it is not
+		s.StopReason = reason
 	}
 }
 

@@ -157,3 +157,34 @@ func TestDoubtAtTheEndOfAPlansRun(t *testing.T) {
 		})
 	}
 }
+
+// A subtask whose retry another's failure left no time for, and which turns out to have done nothing, failed: it is not in doubt.
+func TestDroppedRetryOfWhatDidNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lost   error
+		found  any // what the look-up makes of it
+		reason string
+	}{
+		"it did not happen":           {errGone, nil, "executor_error:own"},
+		"it happened, with an error":  {errActed, object{"error": "no"}, "executor_reported_error:own"},
+		"it happened, and is no good": {errActed, "text", "executor_bad_result:own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				first := &service{turns: turns{later(time.Second, faults(catalog.Declined, false, errGone))}}
+				s := &service{turns: turns{faults(catalog.NoAnswer, true, tt.lost)}}
+				job := s.beside(t, first, func(own *catalog.Tool) {
+					looksUp(0)(own)
+					own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: 5 * time.Second}
+					own.Reconcile.Output = func(catalog.Doubt, any) (any, error) { return tt.found, nil }
+				}, func(c *patterns.PlanCall) {})
+				r := livedOut(t, job, &local.Engine{})
+				row := r.Planned.View.Plan.Subtasks[1]
+				if r.StopReason != "subtask_failed:a" || row.Status != patterns.SubtaskFailed || row.StopReason != tt.reason || s.calls() != 1 {
+					t.Errorf("ended with %s after %d calls, b %s by %s; want subtask_failed:a after one, b failed by %s",
+						r.StopReason, s.calls(), row.Status, row.StopReason, tt.reason)
+				}
+			})
+		})
+	}
+}
