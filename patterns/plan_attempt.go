@@ -152,6 +152,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.note(permit, out)
+		delete(x.again, i) // that was this attempt
 		x.doubts[i] = doubted{call: made{permit, out}, e: e, row: row}
 		return
 	}

@@ -21,7 +21,8 @@ func (x *execution) late() {
 		return
 	}
 	for i := range x.plan.Subtasks {
-		if d, open := x.again[i]; open && d.call.permit.Reconciles() {
+		d, open := x.again[i]
+		if open && x.plan.Subtasks[i].Status == SubtaskPending && d.call.permit.Reconciles() {
 			delete(x.again, i)
 			d.late = true
 			x.doubts[i] = d

@@ -93,6 +93,13 @@ func TestNoPlanAnewOverAnEarlierDoubt(t *testing.T) {
 		t.Errorf("ended with %s, then %s after %d questions and %d calls; want in_doubt:b after none and one",
 			r.StopReason, again.StopReason, len(model.asked), s.calls())
 	}
+	// Its caller may plan anew, and is told what is given up.
+	call := patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: r.Planned.PlanID}
+	task := patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(planText(subtaskText("d", "caller", object{})), "/plan")}}
+	removed := planned(t, e, job.Spec, task, nil).Result.Planned.View.Plan.Removed
+	if len(removed) != 2 || removed[1].ID != "b" || removed[1].Status != patterns.SubtaskInDoubt || removed[1].StopReason != "in_doubt:own" {
+		t.Errorf("the subtasks %+v are removed, want b among them, in doubt", removed)
+	}
 }
 
 // Two writes whose answers were lost, and only one of which may be made again before a budget, the run's time or a kill switch
@@ -109,13 +116,15 @@ func TestDoubtAtTheEndOfAPlansRun(t *testing.T) {
 		looks   int
 		done    string // what is completed
 		pending string
+		skips   bool // a's further call fails, and a is skipped
 	}{
-		"no call is left, and it happened":  {few, errActed, false, patterns.Success, 1, "a b", ""},
-		"no call is left, and it did not":   {few, errGone, false, "max_tool_calls", 1, "a", "b"},
-		"no call is left, and nobody knows": {few, errActed, true, "max_tool_calls", 0, "a", "b"},
-		"no time is left, and it happened":  {short, errActed, false, "max_seconds", 2, "b", "a"},
-		"no time is left, and it did not":   {short, errGone, false, "max_seconds", 2, "", "a b"},
-		"no time is left, and nobody knows": {short, errActed, true, "max_seconds", 0, "", "a b"},
+		"no call is left, and it happened":                       {few, errActed, false, patterns.Success, 1, "a b", "", false},
+		"no call is left, and it did not":                        {few, errGone, false, "max_tool_calls", 1, "a", "b", false},
+		"no call is left, and nobody knows":                      {few, errActed, true, "max_tool_calls", 0, "a", "b", false},
+		"no call is left, and it happened, and the other failed": {few, errActed, false, patterns.SuccessPartial, 2, "b", "", true},
+		"no time is left, and it happened":                       {short, errActed, false, "max_seconds", 2, "b", "a", false},
+		"no time is left, and it did not":                        {short, errGone, false, "max_seconds", 2, "", "a b", false},
+		"no time is left, and nobody knows":                      {short, errActed, true, "max_seconds", 0, "", "a b", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,7 +136,11 @@ func TestDoubtAtTheEndOfAPlansRun(t *testing.T) {
 					if tt.unknown {
 						own.Reconcile = nil
 					}
-				}, func(c *patterns.PlanCall) {})
+				}, func(c *patterns.PlanCall) {
+					if tt.skips {
+						c.OnFailure, first.turns = patterns.SkipOnFailure, append(first.turns, faults(catalog.Declined, false, errGone))
+					}
+				})
 				tt.limit(&job.Spec.Budget)
 				r := livedOut(t, job, &local.Engine{})
 				var done, pending []string
