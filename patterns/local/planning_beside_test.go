@@ -201,3 +201,48 @@ func TestDroppedRetryOfWhatDidNothing(t *testing.T) {
 		})
 	}
 }
+
+// The same where the process ends during that look-up: the next goes on with it, and makes no other call.
+func TestDoubtAtTheEndOfAPlansRunInAFile(t *testing.T) {
+	t.Parallel()
+	lost := faults(catalog.NoAnswer, true, errActed)
+	s := &service{turns: turns{lost, lost}} // whichever is made again
+	job := s.beside(t, s, func(own *catalog.Tool) {
+		looksUp(0)(own)
+		own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: 10 * time.Millisecond}
+	}, func(c *patterns.PlanCall) {})
+	job.Spec.Budget.MaxToolCalls = 3
+	own, _ := job.Spec.Catalog.Tool("own")
+	found, _ := job.Spec.Catalog.Tool("found")
+	says, asked := found.Do, make(chan struct{}, 9)
+	found.Do = func(ctx context.Context, c catalog.Call) (any, error) {
+		said, err := says(ctx, c)
+		if asked <- struct{}{}; s.looked() == 1 {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return said, err
+	}
+	job.Spec.Catalog = must(catalog.New(own, found))
+	path, source := newState(t), &begun{}
+	e := openPort(t, path, source)
+	ctx, leave := context.WithCancelCause(t.Context())
+	began := make(chan string, 1)
+	go func() {
+		ended, err := e.Start(ctx, job)
+		if err != nil {
+			t.Error(err)
+		}
+		began <- ended.RunID
+	}()
+	<-asked
+	leave(patterns.ErrDetached)
+	id := <-began
+	e.Close()
+	e = openPort(t, path, source)
+	r := e.until(t, id, patterns.Over).Ended.Result
+	if c := r.Planned.View.Counts; r.StopReason != patterns.Success || c.Completed != 2 || s.calls() != 3 || s.looked() != 2 {
+		t.Errorf("ended with %s, %d subtasks completed after %d calls and %d look-ups; want success, both after 3 and 2", r.StopReason, c.Completed, s.calls(), s.looked())
+	}
+	e.intact(t, id)
+}
