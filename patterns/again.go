@@ -109,7 +109,10 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 		}
 		e.Said, e.Judged, e.Once, e.Of, e.Doubt = nil, nil, first.Once, first.Key, doubtOf(p, out)
 		next := CallTool(run, e, p)
-		if next.State == Canceled { // it was not made: what is known is of the one before
+		switch { // it was not made: what is known is of the one before, and a doubt of it is settled whoever refused this one
+		case next.State == Canceled && cutReason(next) == "" && leavesDoubt(p, out):
+			return out, n
+		case next.State == Canceled:
 			return out.endedBy(next.Reason), n
 		}
 		next.Key, next.Once, next.Order = first.Key, first.Once, first.Order

@@ -22,6 +22,38 @@ func TestDeadlineBetweenAttempts(t *testing.T) {
 	}
 }
 
+// A further attempt that is refused, as where an approval does not hold any more, leaves the doubt about the one before: it is
+// found out about, and made again by nobody.
+func TestRefusedAttemptLeavesTheDoubt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		paid    map[string]string
+		change  func(*catalog.Tool)
+		refused string
+		reason  string
+		looks   int
+		status  gateway.EffectStatus
+	}{
+		"it happened":               {map[string]string{"once pay#1": "Anna"}, reconciled(time.Minute), gateway.ApprovalInvalid, Success, 1, gateway.Finished},
+		"it happened, key is taken": {map[string]string{"once pay#1": "Anna"}, reconciled(time.Minute), ReasonOnceReused, Success, 1, gateway.Finished},
+		"it did not":                {map[string]string{}, reconciled(0), gateway.ApprovalInvalid, "tool_error:pay", 1, gateway.Failed},
+		"nobody knows":              {map[string]string{}, func(*catalog.Tool) {}, gateway.ApprovalInvalid, "in_doubt:pay", 0, gateway.InDoubt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &till{paid: tt.paid}
+			spec, task := paying(t, p, func(pay *catalog.Tool) {
+				tt.change(pay)
+				pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+			})
+			spec.Kind, spec.Tool, spec.Budget, task.Args = gateway.Call, "pay", gateway.DefaultBudget(gateway.Call), map[string]any{"to": "Anna"}
+			w := &world{script: map[string]Outcome{"pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "pay#2": {State: Canceled, Reason: tt.refused}}}
+			r, _ := w.run(t, spec, task)
+			if r.StopReason != tt.reason || len(w.called("paid")) != tt.looks || len(r.Ledger) != 1 || r.Ledger[0].Status != tt.status || p.made != 0 {
+				t.Errorf("ended with %s after %d look-ups, %+v; want %s after %d, %s", r.StopReason, len(w.called("paid")), r.Ledger, tt.reason, tt.looks, tt.status)
+			}
+		})
+	}
+}
+
 // The same of a task, and of a kill switch.
 func TestEndBetweenAttemptsOfATask(t *testing.T) {
 	for reason, want := range map[string]string{ReasonDeadline: "max_seconds", ReasonKillSwitch: ReasonKillSwitch, ReasonCanceled: "cancelled"} {
@@ -33,6 +65,37 @@ func TestEndBetweenAttemptsOfATask(t *testing.T) {
 			row := r.History[0].(TaskRow)
 			if r.StopReason != want || row.StopReason != want || !row.InDoubt || row.AttemptsUsed != 1 {
 				t.Errorf("ended with %s, its task %+v; want %s and a task in doubt after one attempt", r.StopReason, row, want)
+			}
+		})
+	}
+}
+
+// The same of a subtask: what was done stays done, and who takes the run back does not wait for that to be found out.
+func TestEndBetweenAttemptsOfASubtask(t *testing.T) {
+	for reason, tt := range map[string]struct {
+		stop  string
+		looks int
+		want  SubtaskStatus
+	}{
+		ReasonDeadline: {"max_seconds", 1, SubtaskCompleted}, ReasonKillSwitch: {ReasonKillSwitch, 1, SubtaskCompleted}, ReasonCanceled: {"cancelled", 0, SubtaskPending},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			p := &till{paid: map[string]string{"once b#1/pay#1": "Anna"}}
+			spec, task := paying(t, p, func(pay *catalog.Tool) {
+				reconciled(time.Minute)(pay)
+				pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+			})
+			spec.Kind, spec.Budget, spec.Envelope = gateway.Planning, gateway.DefaultBudget(gateway.Planning), RequireNone
+			task.Plan = &PlanCall{Verb: ExecuteVerb, Concurrent: 1, OnFailure: AbortOnFailure}
+			task.Caller = Proposals("plan", map[string]any{"kind": "plan", "subtasks": []any{
+				map[string]any{"id": "b", "description": "b", "dependencies": []any{}, "tool": "pay", "args": map[string]any{"to": "Anna"}}}})
+			w := &world{script: map[string]Outcome{"b#1/pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "retry#1/sleep#1": {State: Canceled, Reason: reason}}}
+			r, _ := w.run(t, spec, task)
+			if r.Planned == nil || r.Planned.View == nil {
+				t.Fatalf("ended with %s, and no plan: %v", r.StopReason, w.keys)
+			}
+			if row := r.Planned.View.Plan.Subtasks[0]; r.StopReason != tt.stop || row.Status != tt.want || len(w.called("paid")) != tt.looks || p.made != 0 {
+				t.Errorf("ended with %s after %d look-ups, the subtask %s; want %s after %d, %s", r.StopReason, len(w.called("paid")), row.Status, tt.stop, tt.looks, tt.want)
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func (o *orchestration) firstAttempts() []attempt {
 	for i := range first {
 		if first[i].refusal == nil || first[i].refusal.Asks != nil {
 			first[i].effect = o.effect(PhaseDispatch, o.plan[i].Worker)
-			first[i].effect.Timeout = o.spec.Budget.TaskTimeout
+			first[i].effect.Timeout, first[i].effect.Retried = o.spec.Budget.TaskTimeout, true
 		}
 	}
 	return first

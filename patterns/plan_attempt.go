@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
@@ -151,6 +152,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
 		x.note(permit, out)
+		delete(x.again, i) // that was this attempt
 		x.doubts[i] = doubted{call: made{permit, out}, e: e, row: row}
 		return
 	}
@@ -274,20 +276,28 @@ func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out 
 
 // observed takes a call's observation.
 func (x *execution) observed(i int, row AttemptRow, out Outcome) {
-	v, isObject := out.Output.(map[string]any)
-	if !isObject {
-		x.failed(i, row, gateway.ExecutorFamily.Reason("bad_result", row.Tool))
-		return
-	}
-	text, reported := gateway.Reported(v)
-	if v["success"] == false || reported {
+	text, reason := faultOf(row.Tool, out)
+	if reason != "" {
 		row.Error = text
-		x.failed(i, row, gateway.ExecutorFamily.Reason("reported_error", row.Tool))
+		x.failed(i, row, reason)
 		return
 	}
 	row.OK = true
 	x.add(i, row)
-	x.complete(i, "tool", v, out.Bytes)
+	x.complete(i, "tool", out.Output, out.Bytes)
+}
+
+// faultOf is why an observation does not complete a subtask, with the observation's own words; "" it does.
+func faultOf(tool string, out Outcome) (text, reason string) {
+	v, isObject := out.Output.(map[string]any)
+	if !isObject {
+		return "", gateway.ExecutorFamily.Reason("bad_result", tool)
+	}
+	text, reported := gateway.Reported(v)
+	if v["success"] == false || reported {
+		return text, gateway.ExecutorFamily.Reason("reported_error", tool)
+	}
+	return "", ""
 }
 
 // interrupt leaves a subtask that the run's own end cut short.
@@ -361,7 +371,7 @@ func transient(reason string) bool {
 	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
 		return true
 	}
-	return false
+	return strings.HasPrefix(reason, string(gateway.ExecutorFamily)+"_unavailable:")
 }
 
 // pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that

@@ -1,12 +1,32 @@
 package patterns
 
-import "patterngate/gateway"
+import (
+	"slices"
+
+	"patterngate/gateway"
+)
 
 // unmade has it found out what became of a subtask's newest call, where the attempt that was to follow is not made.
 func (x *execution) unmade(i int) {
 	if d, open := x.again[i]; open && x.plan.Subtasks[i].Status != SubtaskPending {
 		delete(x.again, i)
 		x.doubts[i] = d
+	}
+}
+
+// late has calls looked up whose further attempts the run's time, a kill switch or a budget keeps from being made. Their subtasks
+// stay pending, so that a later run makes the same act again, unless it turns out to be done. Who takes a run back does not wait.
+func (x *execution) late() {
+	if x.cut == "" && x.spent == "" || x.cut == "cancelled" {
+		return
+	}
+	for i := range x.plan.Subtasks {
+		d, open := x.again[i]
+		if open && x.plan.Subtasks[i].Status == SubtaskPending && d.call.permit.Reconciles() {
+			delete(x.again, i)
+			d.late = true
+			x.doubts[i] = d
+		}
 	}
 }
 
@@ -18,6 +38,12 @@ func (x *execution) settleDoubts() bool {
 	for i := range x.plan.Subtasks {
 		d, open := x.doubts[i]
 		if !open {
+			continue
+		}
+		if d.late {
+			known := x.lookedUp(d.call, d.e)
+			delete(x.doubts, i)
+			x.foundOut(i, d, known, known)
 			continue
 		}
 		known, out := x.found(d.call, d.e, x.run.Now())
@@ -32,7 +58,7 @@ func (x *execution) settleDoubts() bool {
 }
 
 // foundOut takes what became of a subtask's newest call, where the attempt after it was not made. Why it was not stays the
-// subtask's reason, unless the act was done, or nobody knows.
+// subtask's reason, unless the act was done, nobody knows, or the reason was the doubt itself.
 func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 	p, s := d.call.permit, &x.plan.Subtasks[i]
 	x.note(p, known)
@@ -43,15 +69,25 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 		x.cutBy(cut)
 	}
 	if mayHaveActed(p, known) {
+		if d.late {
+			return
+		}
 		s.Once = x.once[i]
 		x.doubt(i, "in_doubt:"+p.Tool())
 		x.fault(i)
 		return
 	}
-	v, isObject := out.Output.(map[string]any)
-	if _, reported := gateway.Reported(v); out.State == OK && isObject && v["success"] != false && !reported {
+	reason := callReason(gateway.ExecutorFamily, p, out)
+	if out.State == OK {
+		_, reason = faultOf(p.Tool(), out)
+	}
+	switch {
+	case reason == "":
 		x.unfault(i)
-		x.complete(i, "tool", v, out.Bytes)
+		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { return x.order[rank] == i }) // the attempt that was due
+		x.complete(i, "tool", out.Output, out.Bytes)
+	case s.StopReason == "in_doubt:"+p.Tool(): // it is not
+		s.StopReason = reason
 	}
 }
 

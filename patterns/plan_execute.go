@@ -230,9 +230,9 @@ func (x *execution) work() *stop {
 			continue
 		}
 		stop := x.stopsHere()
-		failed, _ := x.firstFailed()
 		switch {
-		case stop != nil && x.plansAnew(failed):
+		case stop != nil && x.plansAnew():
+			failed, _ := x.firstFailed()
 			if stop = x.replanFailed(failed); stop != nil {
 				return stop
 			}
@@ -256,17 +256,20 @@ func (x *execution) stopsHere() *stop {
 	if i, failed := x.firstFailed(); failed {
 		return x.failure(i)
 	}
-	if x.spent != "" {
+	if x.spent != "" && x.plan.has(SubtaskPending) { // what it was spent for may turn out to be done
 		return stopped(PhaseExecute, x.spent)
 	}
 	return nil
 }
 
-// plansAnew reports whether a failed subtask is a reason for another plan, rather than for a stop.
-func (x *execution) plansAnew(i int) bool {
-	return x.cut == "" && x.faults > 0 && x.call.OnFailure == ReplanOnFailure && x.spec.LLM &&
-		x.plan.Subtasks[i].Status != SubtaskInDoubt
+// plansAnew reports whether what failed is a reason for another plan, rather than for a stop. A plan in which a subtask is in
+// doubt, of this run or an earlier one, is not replaced by itself: the new one might have the act again, as another act.
+func (x *execution) plansAnew() bool {
+	return x.cut == "" && x.faults > 0 && x.wantsReplan() && !x.plan.has(SubtaskInDoubt)
 }
+
+// wantsReplan reports whether the call wants another plan where a subtask fails, and there is who makes it.
+func (x *execution) wantsReplan() bool { return x.call.OnFailure == ReplanOnFailure && x.spec.LLM }
 
 // firstFailed is the first subtask in the order of execution that failed or is in doubt in this run.
 func (x *execution) firstFailed() (int, bool) {
@@ -285,6 +288,8 @@ func (x *execution) failure(i int) *stop {
 	switch {
 	case s.Status == SubtaskInDoubt:
 		return stopped(PhaseExecute, "in_doubt:"+s.ID)
+	case x.wantsReplan() && x.plan.has(SubtaskInDoubt): // why there is no other plan
+		return stopped(PhaseExecute, "in_doubt:"+x.plan.firstOf(x.graph, SubtaskInDoubt))
 	case x.call.OnFailure == ReplanOnFailure: // there is no model to plan anew, and that is all it says then
 	case x.attempts[i] > 1:
 		reason = "max_retries:"

@@ -35,6 +35,7 @@ type doubted struct {
 	e    Effect
 	row  AttemptRow
 	over bool // the attempt that was to follow is not made
+	late bool // then: by the run's own end, or a budget; it is only looked up
 }
 
 func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
@@ -193,6 +194,7 @@ func (x *execution) quiet() {
 	}
 	x.resting = nil
 	if x.faults == 0 {
+		x.late()
 		return
 	}
 	x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet

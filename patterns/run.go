@@ -76,6 +76,9 @@ type Effect struct {
 	Of string
 	// Doubt is why nobody knows what became of the attempt before; empty: that did nothing, or there was none. See [Effect.Doubted].
 	Doubt string
+	// Retried says of a call that its pattern makes it again by itself where it took too long: one that may be repeated, and was
+	// not sent while its time ran, took too long then, and is not unavailable.
+	Retried bool
 
 	Question *Question      // of a model effect
 	Permit   gateway.Permit // of a tool effect; the zero Permit is refused

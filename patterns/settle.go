@@ -281,10 +281,11 @@ func (d *doubt) result(said Outcome) Outcome {
 	return said
 }
 
-// isCut reports whether an observation is the marked beginning of a longer one. One that says so of itself is taken for one.
+// isCut reports whether an observation is the marked beginning of a longer one, whoever marked it.
 func isCut(seen Outcome) bool {
 	obj, _ := seen.Output.(map[string]any)
-	return obj["truncated"] == true && obj["bytes"] == float64(seen.Bytes)
+	_, counted := obj["bytes"].(float64)
+	return obj["truncated"] == true && counted && len(obj) == 3
 }
 
 // waiting is what the run waits for meanwhile.

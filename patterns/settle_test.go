@@ -258,6 +258,7 @@ func TestLookUpCutShort(t *testing.T) {
 		"long":               {long, 1024},
 		"no room for a mark": {map[string]any{"id": "r"}, 1},
 		"as long as a mark":  {map[string]any{"id": strings.Repeat("r", 29)}, 1},
+		"another's mark":     {map[string]any{"truncated": true, "bytes": 90000.0, "head": `{"id":"rec`}, 4096},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &till{paid: map[string]string{}}

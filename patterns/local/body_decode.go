@@ -63,16 +63,21 @@ func decodeOutcome(obj map[string]any) OutcomeBody {
 		b.After = time.Duration(after * float64(time.Second))
 	}
 	if b.Output != nil {
-		b.Bytes = len(ijson.Canonical(b.Output))
-		if cut, ok := b.Output.(map[string]any); ok && cut["truncated"] == true && len(cut) == 3 {
-			if n, ok := cut["bytes"].(float64); ok {
-				b.Bytes = int(n)
-			}
-		}
+		b.Bytes = extentOf(b.Output, len(ijson.Canonical(b.Output)))
 	}
 	if usage, ok := obj["usage"].(map[string]any); ok {
 		count := func(name string) int { n, _ := usage[name].(float64); return int(n) }
 		b.Usage = patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens")}
 	}
 	return b
+}
+
+// extentOf is how many bytes an observation's whole text has of which this is recorded: what the mark of a beginning says, also
+// where another than this program made it, else how many it has itself.
+func extentOf(observation any, own int) int {
+	cut, _ := observation.(map[string]any)
+	if n, ok := cut["bytes"].(float64); ok && cut["truncated"] == true && len(cut) == 3 {
+		return int(n)
+	}
+	return own
 }

@@ -128,6 +128,10 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if !ok {
 		return false
 	}
+	if _, made := b.making[actKey{c.tool, c.once}]; made { // its intent may not be written yet: the table need not know it
+		b.report(key, fmt.Errorf("%s: the business key is being used by another call of this run", c.tool))
+		return true
+	}
 	at, f := b.standsFor(c)
 	if at != keyTaken {
 		return false

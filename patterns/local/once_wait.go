@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"time"
 
 	"patterngate/patterns"
@@ -21,15 +22,18 @@ func (b *branch) made(a act, began time.Time) patterns.Outcome {
 		return b.finish(a, b.perform(a, began))
 	}
 	of := actKey{c.tool, c.once}
-	b.making[of] = true
+	b.making[of] = c.args
 	out := b.finish(a, b.perform(a, began))
 	delete(b.making, of)
 	return out
 }
 
-// isBeside reports whether a call of this run that is being made beside this one has the business key. A Flow's body cannot
-// wait for it: the other goes on only when this one gives its turn away.
-func (b *branch) isBeside(c business) bool { return b.flow == nil && b.making[actKey{c.tool, c.once}] }
+// isBeside reports whether a call of this run that is being made beside this one has the business key, and wants the same. A
+// Flow's body cannot wait for it: the other goes on only when this one gives its turn away.
+func (b *branch) isBeside(c business) bool {
+	args, made := b.making[actKey{c.tool, c.once}]
+	return made && b.flow == nil && bytes.Equal(args, c.args)
+}
 
 // awaitFirst has a call wait whose act is under way in another run or beside it, for its outcome: the first is given to all who ask for the
 // same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not waited for.

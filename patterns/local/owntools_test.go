@@ -21,6 +21,7 @@ type service struct {
 	turns []func(context.Context, catalog.Call) (any, error)
 	keys  []string // of all calls
 	done  []string // of those that acted
+	looks int      // how often found was called
 }
 
 func (s *service) do(ctx context.Context, c catalog.Call) (any, error) {
@@ -45,6 +46,13 @@ func (s *service) calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.keys)
+}
+
+// looked is how often it was asked what own has done.
+func (s *service) looked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks
 }
 
 func acts(context.Context, catalog.Call) (any, error) { return object{"id": "1"}, nil }
@@ -85,6 +93,7 @@ func (s *service) tools(t testing.TB, change func(*catalog.Tool)) *catalog.Catal
 		Do: func(_ context.Context, c catalog.Call) (any, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.looks++
 			return object{"found": slices.Contains(s.done, c.Args["key"].(string))}, nil
 		}}
 	list, err := catalog.New(own, found)

@@ -65,13 +65,19 @@ func (d *delivery) refuse(cause error) {
 const unsentGrace = 50 * time.Millisecond
 
 // hand gives the outcome to the branch that waits. One that came too late is recorded as late, but for that of a call which
-// was certainly not sent: there is no doubt then. One that only says that its time was over is nothing new, nor is the end of
+// was certainly not sent: there is no doubt then, and what may be repeated may succeed a moment later. One that only says that its time was over is nothing new, nor is the end of
 // a pause.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
 	timely := inTime(ctx)
 	if !timely && d.isUnsent(ctx, out) {
-		if timely = true; d.cut == patterns.ReasonDeadline { // the run's time is over all the same
+		timely = true
+		switch e := d.act.effect; {
+		case d.cut == patterns.ReasonDeadline: // the run's time is over all the same
 			out.Reason, out.Again, out.After = d.cut, false, 0
+		case e.Permit.Repeatable() && e.Retried:
+			out.Reason, out.Again, out.After = d.cut, false, 0
+		case e.Permit.Repeatable():
+			out.Again = true
 		}
 	}
 	if timely && d.settled.CompareAndSwap(false, true) {
@@ -176,9 +182,9 @@ func called(effect catalog.Effect, done gateway.Done) patterns.Outcome {
 func outcomeOfCall(done gateway.Done) patterns.Outcome {
 	switch done.State {
 	case gateway.DoneOK:
-		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: done.Bytes}
+		return patterns.Outcome{State: patterns.OK, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
 	case gateway.DoneBadResult:
-		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: done.Bytes}
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonBadResult, Output: done.Value, Bytes: extentOf(done.Value, done.Bytes)}
 	case gateway.DonePanic:
 		return patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonToolPanic}
 	case gateway.DoneUnavailable:
