@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -47,6 +48,7 @@ type app struct {
 	engine *local.Engine                    // that the server stands on, once there is one
 	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
 	desks  func() (desk, func(), error)     // what commands see approvals by; nil: the state file
+	begun  func()                           // is told when the program has started to serve; nil: nobody
 
 	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
@@ -55,11 +57,26 @@ type app struct {
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
 	a := &app{in: in, out: out, err: err, environ: os.Environ()}
+	a.begun = leaveGarbage(a.environ)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.root()
 	root.SetArgs(args)
 	return a.exit(ctx, root.ExecuteContext(ctx))
+}
+
+// startGarbage is by how many percent the heap may grow while the program starts before garbage is collected. What a start makes
+// mostly stays, so that collecting finds little.
+const startGarbage = 400
+
+// leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted. Other commands than serve
+// are over by then.
+func leaveGarbage(environ []string) (until func()) {
+	if lookup(environ, "GOGC") != "" {
+		return func() {}
+	}
+	usual := debug.SetGCPercent(startGarbage)
+	return func() { debug.SetGCPercent(usual) }
 }
 
 // root is the program without a command: it serves where a client speaks to it, else it helps.

@@ -73,6 +73,9 @@ func (a *app) serve(ctx context.Context) error {
 	stop := a.reloads(ctx, s, loaded)
 	defer stop()
 	s.carryOn()
+	if a.begun != nil {
+		a.begun()
+	}
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
 	}
