@@ -25,7 +25,7 @@ func provedHere() proveSize {
 	case raced:
 		return proveSize{apart: 40, again: 1, crowds: 1, crowd: crowdSize{runs: 3, blows: 3}}
 	case os.Getenv("CI") != "":
-		return proveSize{apart: 1, again: 1000, crowds: 12, crowd: crowdSize{runs: 24, blows: 40}}
+		return proveSize{apart: 1, again: 850, crowds: 12, crowd: crowdSize{runs: 24, blows: 40}}
 	}
 	return proveSize{apart: 40, again: 1, crowds: 1, crowd: crowdSize{runs: 4, blows: 4}}
 }
