@@ -47,7 +47,11 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := loaded.under(countingLines(loaded.lock, a.ring("catalog list", loaded.Config), now()), a.environ)
+			ring, err := a.ring("catalog list", loaded.Config)
+			if err != nil {
+				return err
+			}
+			c, err := loaded.under(countingLines(loaded.lock, ring, now()), a.environ)
 			if err != nil {
 				return fault("catalog list", err)
 			}
