@@ -144,6 +144,7 @@ func TestRunsGoOnWhoeverSigned(t *testing.T) {
 func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 	t.Parallel()
 	s := newPayScene(t)
+	s.write(t, strings.Replace(payTools, "Notes an order.", "Notes an order., once: args.order", 1), payPatterns)
 	s.declare(t, strings.Replace(payList, `["SECRETWORDS"]}},"required":["order"]`, `["SECRETWORDS"]}},"required":["SECRETWORDS"]`, 1))
 	s.accepts(t, "look", "pay", "note")
 	served, _ := s.opens(t)
