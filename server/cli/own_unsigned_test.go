@@ -151,7 +151,7 @@ func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 	c := clientInside(t, served)
 	reloads := func() {
 		t.Helper()
-		if err := served.replace(s.loads(t, served.pool), nil); err != nil {
+		if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {
 			t.Fatal(err)
 		}
 	}
