@@ -183,6 +183,21 @@ func (a *app) ring(what string, c Config) (ring gateway.Ring, err error) {
 	return ring, err
 }
 
+// counting is a configuration under those lines of its lock that count, for who only shows it.
+func (a *app) counting(what string, c Config) (Config, error) {
+	if c.lock == nil || len(c.lock.Names()) == 0 {
+		return c, nil
+	}
+	ring, err := a.ring(what, c)
+	if err != nil {
+		return Config{}, err
+	}
+	if c, err = c.under(countingLines(c.lock, ring, now()), a.environ); err != nil {
+		return Config{}, fault(what, err)
+	}
+	return c, nil
+}
+
 // repeatsSecret is why a declaration is not accepted, nor shown.
 const repeatsSecret = "it repeats a secret of the configuration; have the server mended"
 

@@ -47,13 +47,9 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ring, err := a.ring("catalog list", loaded.Config)
+			c, err := a.counting("catalog list", loaded.Config)
 			if err != nil {
 				return err
-			}
-			c, err := loaded.under(countingLines(loaded.lock, ring, now()), a.environ)
-			if err != nil {
-				return fault("catalog list", err)
 			}
 			d, err := declare(c, a.environ)
 			if err != nil {
