@@ -48,7 +48,7 @@ type app struct {
 	engine *local.Engine                    // that the server stands on, once there is one
 	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
 	desks  func() (desk, func(), error)     // what commands see approvals by; nil: the state file
-	begun  func()                           // is told when the program has started to serve; nil: nobody
+	starts func() (begun func())            // is told when serve starts, and what it returns when it has; nil: nobody
 
 	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
@@ -57,7 +57,7 @@ type app struct {
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
 	a := &app{in: in, out: out, err: err, environ: os.Environ()}
-	a.begun = leaveGarbage(a.environ)
+	a.starts = func() func() { return leaveGarbage(a.environ) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := a.root()
@@ -65,12 +65,11 @@ func Main(args []string, in io.Reader, out, err io.Writer) int {
 	return a.exit(ctx, root.ExecuteContext(ctx))
 }
 
-// startGarbage is by how many percent the heap may grow while the program starts before garbage is collected. What a start makes
-// mostly stays, so that collecting finds little.
+// startGarbage is by how many percent the heap may grow while the program starts to serve before garbage is collected. What a start
+// makes mostly stays, so that collecting finds little.
 const startGarbage = 400
 
-// leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted. Other commands than serve
-// are over by then.
+// leaveGarbage has less be collected until what it returns is called, unless GOGC says what is wanted.
 func leaveGarbage(environ []string) (until func()) {
 	if lookup(environ, "GOGC") != "" {
 		return func() {}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -74,7 +75,11 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 	asking, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	defer loaded.pool.close()
-	stands := standing{lock, countingLines(lock, a.ring(what, loaded.Config), now())}
+	ring, err := a.ring(what, loaded.Config)
+	if err != nil {
+		return err
+	}
+	stands := standing{lock, countingLines(lock, ring, now())}
 	rows, open := a.compared(asking, loaded, wanted, stands)
 	if err := a.showCompared(rows, open); err != nil {
 		return err
@@ -166,15 +171,31 @@ func (a *app) compared(ctx context.Context, loaded LoadedConfig, wanted map[stri
 	return rows, open
 }
 
-// ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made.
-func (a *app) ring(what string, c Config) (ring gateway.Ring) {
-	if _, err := os.Stat(c.State); err != nil && a.opens == nil {
-		return gateway.Ring{}
+// ring are the approver keys of the state file that a configuration names. Without one there is no key, and none is made; in one
+// that cannot be read there may be.
+func (a *app) ring(what string, c Config) (ring gateway.Ring, err error) {
+	if a.opens == nil {
+		if _, err := os.Stat(c.State); c.State == memoryState || errors.Is(err, os.ErrNotExist) {
+			return gateway.Ring{}, nil
+		}
 	}
-	if err := a.withState(what, c, func(runs operator) (err error) { ring, err = runs.Keys(); return err }); err != nil {
-		return gateway.Ring{}
+	err = a.withState(what, c, func(runs operator) (err error) { ring, err = runs.Keys(); return err })
+	return ring, err
+}
+
+// counting is a configuration under those lines of its lock that count, for who only shows it.
+func (a *app) counting(what string, c Config) (Config, error) {
+	if c.lock == nil || len(c.lock.Names()) == 0 {
+		return c, nil
 	}
-	return ring
+	ring, err := a.ring(what, c)
+	if err != nil {
+		return Config{}, err
+	}
+	if c, err = c.under(countingLines(c.lock, ring, now()), a.environ); err != nil {
+		return Config{}, fault(what, err)
+	}
+	return c, nil
 }
 
 // repeatsSecret is why a declaration is not accepted, nor shown.

@@ -131,6 +131,9 @@ func TestCatalogAcceptIsSigned(t *testing.T) {
 		if called := s.called(t); len(called) != 0 {
 			t.Errorf("%s: calls of %q", why, called)
 		}
+		if out := s.must(t, "tools"); strings.Contains(out, "see:") || strings.Contains(out, "Looks.") {
+			t.Errorf("%s: tools shows %s", why, out)
+		}
 		var rows []catalogRow
 		if err := json.Unmarshal([]byte(s.must(t, "catalog", "list", "--json")), &rows); err != nil {
 			t.Fatal(err)

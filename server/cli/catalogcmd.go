@@ -47,9 +47,9 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := loaded.under(countingLines(loaded.lock, a.ring("catalog list", loaded.Config), now()), a.environ)
+			c, err := a.counting("catalog list", loaded.Config)
 			if err != nil {
-				return fault("catalog list", err)
+				return err
 			}
 			d, err := declare(c, a.environ)
 			if err != nil {

@@ -134,7 +134,10 @@ catalog:
 	if len(named) > 0 {
 		fmt.Fprintf(&b, "  allow_networks: [%s]   # where servers below were reached; no other address that is not public is dialled\n", networkTexts(named))
 	}
-	if len(others) > 0 {
+	switch {
+	case len(others) > 0 && len(named) > 0: // the key is there once
+		fmt.Fprintf(&b, "  # add to allow_networks before a tool there comes into force: %s\n", networkTexts(others))
+	case len(others) > 0:
 		fmt.Fprintf(&b, "  # allow_networks: [%s]   # to be added before a tool there comes into force: where servers below were reached\n", networkTexts(others))
 	}
 	exposed, writes := inForce(servers)

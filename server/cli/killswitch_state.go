@@ -51,7 +51,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	known = found == ""
 	if text != nil {
 		root := readYAML(found, text, faults)
-		known = root.kind == yamlMapping
+		known = root.kind == yamlMapping || root.kind == yamlNull // a file that says nothing names no state
 		if n := root.member(key.name); n != nil && n.kind != yamlNull && n.kind != yamlBad {
 			key.read(read, n, at)
 		}

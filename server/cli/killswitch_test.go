@@ -155,6 +155,21 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 			t.Errorf("%s: off ends with %d: %s%s", name, code, out, errs)
 		}
 	}
+	// A file that says nothing certainly names no state: it is the usual one.
+	for name, text := range map[string]string{"an empty file": "", "only comments": "# state: elsewhere.db\n", "null": "null\n"} {
+		usual := t.TempDir()
+		by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
+		file, _ := defaultState(runtime.GOOS, by.environ)
+		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := turn(line{args: []string{"--state", file}}, "status"); code != exitDone {
+			t.Fatalf("%s: a state file is not made: %d %s", name, code, errs)
+		}
+		if code, out, errs := turn(by, "on"); code != exitDone || !strings.HasPrefix(out, "on: everything") || !strings.Contains(errs, file) {
+			t.Errorf("%s: on ends with %d: %s%s", name, code, out, errs)
+		}
+	}
 	// Where nothing says which state file is meant, none is made and no other is taken: nothing would be stopped by it.
 	for name, text := range map[string]string{
 		"half a file":              good[:len(good)-4],

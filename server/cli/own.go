@@ -166,16 +166,20 @@ func (m *ownMaker) masked(do catalog.Func) catalog.Func {
 	}
 }
 
-// once adds the business key.
-func (m *ownMaker) once(t *catalog.Tool, c *ToolConfig, whole *catalog.Schema) {
+// once adds the business key. One over arguments that are not known yet keeps nobody from anything: their types may come with the
+// lock, and until then the tool is held, so that there is no call to make a key of.
+func (m *ownMaker) once(t *catalog.Tool, c *ToolConfig, whole *catalog.Schema, known bool) {
 	if c.Once == "" {
 		return
 	}
 	key, faults := policy.Once(c.Once, c.Name, whole)
 	for _, f := range faults {
+		f.Warning = f.Warning || !known
 		m.expression(f, "once")
 	}
-	t.Once = key
+	if known {
+		t.Once = key
+	}
 }
 
 // phrasePlace is a place for an argument in a phrase.
@@ -237,12 +241,13 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 		Tool: c.Name, Input: whole(*tool), By: r.Tool, ByInput: asked.Input, Observation: asked.Output,
 		Args: expressions(r.Args), Happened: r.Happened, Output: expressions(r.Output),
 	})
-	wrong := false
+	known, wrong := m.known(c.Name) && m.known(r.Tool), false
 	for _, f := range faults {
+		f.Warning = f.Warning || !known                      // their types may come with the lock, as with a business key
 		m.expression(f, strings.SplitN(f.Member, ".", 3)...) // reconcile.args.NAME
 		wrong = wrong || !f.Warning
 	}
-	if wrong {
+	if wrong || !known {
 		return
 	}
 	happened := look.Happened
@@ -255,6 +260,11 @@ func (m *ownMaker) reconcile(c *ToolConfig) {
 		}
 	}
 	tool.Reconcile = &catalog.Reconcile{Tool: r.Tool, Args: look.Args, Happened: happened, Output: look.Output, Settle: r.Settle}
+}
+
+// known reports whether it is known what a tool takes and answers: one of a server has a line in the lock.
+func (m *ownMaker) known(tool string) bool {
+	return !slices.ContainsFunc(m.out.behind, func(b *behindServer) bool { return b.name == tool && b.pinned == nil })
 }
 
 // whole is the schema of a tool's arguments as they are sent, for the types of expressions; nil where it is not known.

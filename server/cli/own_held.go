@@ -73,18 +73,23 @@ func (c Config) counting(d *declared, engine *local.Engine, environ []string) (C
 // stays what it is carried on with. It is called before the tools are used.
 func (o *ownTools) holdOthers(lock *pins.Lock) {
 	for _, b := range o.behind {
-		if b.held != "" {
-			continue
-		}
-		if accepted, ok := lock.Tool(b.at, b.upstream); !ok || accepted.Hash() != b.pinned.Hash() {
+		accepted, ok := lock.Tool(b.at, b.upstream)
+		switch {
+		case b.pinned == nil && ok: // it was shown nothing of the tool, and is carried on with that
+			o.holdFor(b, "this run began before it was accepted; begin it again")
+		case b.held == "" && (!ok || accepted.Hash() != b.pinned.Hash()):
 			o.hold(b, "the lock has no line for it as it is here, or none that counts")
 		}
 	}
 }
 
-// hold holds a tool, for another reason than before where it is held.
+// hold holds a tool until it is accepted, for another reason than before where it is held.
 func (o *ownTools) hold(b *behindServer, why string) {
-	b.held = fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream)
+	o.holdFor(b, fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, b.at, b.upstream))
+}
+
+func (o *ownTools) holdFor(b *behindServer, why string) {
+	b.held = why
 	o.held = slices.DeleteFunc(o.held, func(h heldTool) bool { return h.name == b.name })
 	o.held = append(o.held, heldTool{b.at, b.upstream, b.name, b.held})
 }

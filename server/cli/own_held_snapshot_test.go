@@ -37,6 +37,9 @@ func (s *ownScene) opens(t *testing.T) (*service, LoadedConfig) {
 	return served, loaded
 }
 
+// whatever permits every configuration.
+func whatever(Config) error { return nil }
+
 // rewriteLock changes the lock as somebody does who can write files.
 func (s *ownScene) rewriteLock(t *testing.T, change func(tools map[string]any)) {
 	t.Helper()
@@ -154,14 +157,14 @@ func TestReplaceHoldsBeforeItLists(t *testing.T) {
 	stands("before there was a key", catalog.Ready)
 	s.enrol(t)
 	s.write(t, noting, less)
-	if err := served.replace(s.loads(t, served.pool), nil); err != nil {
+	if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {
 		t.Fatal(err)
 	}
 	stands("with a key", catalog.Held)
 	if code, _, errs := s.command(t, []string{goodPassphrase}, "catalog", "accept", "--yes"); code != exitDone {
 		t.Fatalf("catalog accept ends with %d: %s", code, errs)
 	}
-	if err := served.replace(s.loads(t, served.pool), nil); err != nil {
+	if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {
 		t.Fatal(err)
 	}
 	stands("signed", catalog.Ready)

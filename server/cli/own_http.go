@@ -30,7 +30,7 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	}
 	input := read.schema
 	t.Input, t.Defaults = input, read.defaults
-	m.once(&t, &c.ToolConfig, input)
+	m.once(&t, &c.ToolConfig, input, true)
 	m.phrase(&t)
 	request, ok := m.request(c, input)
 	if !ok {

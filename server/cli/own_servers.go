@@ -76,7 +76,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	if !m.serverSchemas(&t, c, pinned, ok, behind) {
 		return
 	}
-	m.once(&t, &c.ToolConfig, whole(t))
+	m.once(&t, &c.ToolConfig, whole(t), ok)
 	m.phrase(&t)
 	if behind.pinned != nil {
 		admits.add(behind)

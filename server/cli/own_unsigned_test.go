@@ -129,6 +129,10 @@ func TestRunsGoOnWhoeverSigned(t *testing.T) {
 			if out := s.does(t, exitDone, "runs", "resume", goes.RunID); !strings.Contains(out, tt.want) {
 				t.Errorf("settled it ends as %s; want %s", out, tt.want)
 			}
+			_, told, _ := s.command(t, nil, "call", "run_status", "run_id="+goes.RunID)
+			if begin, accept := strings.Contains(told, "begin it again"), strings.Contains(told, "patterngate catalog accept"); begin != (name == "signed since") || accept != (tt.want == held && !begin) {
+				t.Errorf("what to do about it is told as %s", told)
+			}
 			if _, _, errs := s.command(t, nil, "runs", "export", goes.RunID, "--as", "test"); strings.Contains(errs, "cannot be replayed") {
 				t.Errorf("a test of it: %s", errs)
 			}
@@ -144,13 +148,14 @@ func TestRunsGoOnWhoeverSigned(t *testing.T) {
 func TestReloadHoldsWhatNobodySigned(t *testing.T) {
 	t.Parallel()
 	s := newPayScene(t)
+	s.write(t, strings.Replace(payTools, "Notes an order.", "Notes an order., once: args.order", 1), payPatterns)
 	s.declare(t, strings.Replace(payList, `["SECRETWORDS"]}},"required":["order"]`, `["SECRETWORDS"]}},"required":["SECRETWORDS"]`, 1))
 	s.accepts(t, "look", "pay", "note")
 	served, _ := s.opens(t)
 	c := clientInside(t, served)
 	reloads := func() {
 		t.Helper()
-		if err := served.replace(s.loads(t, served.pool), nil); err != nil {
+		if err := served.replace(s.loads(t, served.pool), nil, whatever); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,15 +43,15 @@ var errUnsignedReload = errors.New("it permits more than before, and an approver
 func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	answer := local.ReloadAnswer{From: r.loaded.Hash()}
+	inForce := r.service.config
+	answer := local.ReloadAnswer{From: inForce.Hash()}
 	loaded, err := r.app.reloaded(r.loaded, r.service.pool)
 	if err == nil {
-		answer.To = loaded.Hash()
-		answer.Loosens = loosens(r.loaded.judged(), loaded.judged())
-		err = r.permitted(request, answer)
-	}
-	if err == nil {
-		err = r.service.replace(loaded, r.app.environ)
+		err = r.service.replace(loaded, r.app.environ, func(counting Config) error {
+			answer.To = counting.Hash()
+			answer.Loosens = loosens(inForce.judged(), counting.judged())
+			return r.permitted(request, answer.Loosens, loaded.Hash())
+		})
 	}
 	if err != nil {
 		answer.Text = ownReason(err)
@@ -76,9 +76,10 @@ func (r *reloader) requested(request local.ReloadRequest) local.ReloadAnswer {
 	return r.reload(request)
 }
 
-// permitted holds that what permits more is signed where an approver key counts.
-func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAnswer) error {
-	if len(answer.Loosens) == 0 {
+// permitted holds that what permits more is signed where an approver key counts. What is signed is what the files say, whichever
+// lines of the lock count.
+func (r *reloader) permitted(request local.ReloadRequest, looser []string, files string) error {
+	if len(looser) == 0 {
 		return nil
 	}
 	ring, err := r.service.engine.Approvals().Keys()
@@ -95,10 +96,10 @@ func (r *reloader) permitted(request local.ReloadRequest, answer local.ReloadAns
 		return request.Act.Act.Act == gateway.ActReload && ijson.Equal(request.Act.Subject, local.ReloadSubject(request.Path, to))
 	}
 	switch {
-	case signed(answer.To):
+	case signed(files):
 	case signed(request.To):
 		return fmt.Errorf("%s was signed, and here the file comes to %s: it was changed since, or the environment of this program says something else than that of who signed",
-			request.To, answer.To)
+			request.To, files)
 	default:
 		return errUnsignedReload
 	}

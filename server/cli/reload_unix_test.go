@@ -131,6 +131,52 @@ func TestReloadIsSigned(t *testing.T) {
 	}, "a reload that loosens nothing")
 }
 
+// What a reload tells is what was and what is in force: under the lines of the lock that count, as runs are begun.
+func TestReloadTellsWhatIsInForce(t *testing.T) {
+	t.Parallel()
+	s := newOwnScene(t, "        note: {effect: write}\n", more)
+	s.must(t, "catalog", "accept", "--yes")
+	var note any
+	s.rewriteLock(t, func(tools map[string]any) { note = tools["crm/note"]; delete(tools, "crm/note") })
+	c := s.serve(t)
+	s.enrol(t)
+	signs := func(args ...string) string {
+		t.Helper()
+		code, out, errs := s.command(t, []string{goodPassphrase}, args...)
+		if code != exitDone {
+			t.Fatalf("%q ends with %d: %s%s", args, code, out, errs)
+		}
+		return out
+	}
+	begunUnder := func(pattern, hash, other string) {
+		t.Helper()
+		got := c.call(pattern, "{}")
+		if record := s.must(t, "runs", "export", got.RunID); got.Status != "ok" || !strings.Contains(record, hash) || strings.Contains(record, other) {
+			t.Errorf("%s: %+v; it was begun under %s, and not under %s: %s", pattern, got, hash, other, record)
+		}
+	}
+	signs("catalog", "accept", "--yes", "crm/drift")
+	out := signs("reload")
+	said := regexp.MustCompile(`^reloaded: (sha256:[0-9a-f]{64}) to (sha256:[0-9a-f]{64})\n$`).FindStringSubmatch(out)
+	if said == nil || said[1] == said[2] {
+		t.Fatalf("with a key, and one tool unsigned, reload says %q", out)
+	}
+	all, held := said[1], said[2]
+	begunUnder("slip", held, all)
+
+	signs("catalog", "accept", "--yes", "crm/look")
+	c.hangup()
+	c.log.has(t, "run patterngate reload at a terminal and sign")
+	if out, want := signs("reload"), fmt.Sprintf("reloaded: %s to %s\n  looser: lock.crm/look: accepted\n", held, all); out != want {
+		t.Errorf("with the tool signed reload says %q, want %q", out, want)
+	}
+	begunUnder("see", all, held)
+
+	s.rewriteLock(t, func(tools map[string]any) { tools["crm/note"] = note })
+	c.hangup()
+	c.log.has(t, fmt.Sprintf(`"msg":"reload","from":%q,"to":%q,"loosens":""`, all, all))
+}
+
 // What was signed is loaded nowhere else than where the file comes to the same: who signed is told that, not to sign again.
 func TestReloadIsSignedForAnotherEnvironment(t *testing.T) {
 	t.Parallel()

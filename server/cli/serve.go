@@ -44,6 +44,10 @@ func (a *app) serveCommand() *cobra.Command {
 
 func (a *app) serve(ctx context.Context) error {
 	keepOnBrokenPipe()
+	begun := func() {}
+	if a.starts != nil {
+		begun = a.starts()
+	}
 	loaded, err := a.load()
 	if err != nil {
 		return err
@@ -73,9 +77,7 @@ func (a *app) serve(ctx context.Context) error {
 	stop := a.reloads(ctx, s, loaded)
 	defer stop()
 	s.carryOn()
-	if a.begun != nil {
-		a.begun()
-	}
+	begun()
 	if loaded.HTTP.Listen != "" {
 		return serveHTTP(ctx, s.Server, loaded.HTTP, tokens)
 	}

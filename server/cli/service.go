@@ -23,7 +23,7 @@ type service struct {
 	engine *local.Engine
 	from   *source
 	pool   *serverPool
-	config Config // what it began to serve
+	config Config // what is in force, under the lines of its lock that count; a reload changes it
 	to     served
 	page   *inbox           // nil: this program serves none
 	wakes  *notify.Notifier // nil: nobody
@@ -125,9 +125,13 @@ func settings(c Config, d *declared) local.Settings {
 	}
 }
 
-// replace puts another configuration in force, whole or not at all, for what begins from now on.
-func (s *service) replace(loaded LoadedConfig, environ []string) error {
+// replace puts another configuration in force, whole or not at all, for what begins from now on; permitted judges it as it would
+// be in force.
+func (s *service) replace(loaded LoadedConfig, environ []string, permitted func(counting Config) error) error {
 	c, d, err := loaded.counting(nil, s.engine, environ)
+	if err == nil {
+		err = permitted(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,6 +142,7 @@ func (s *service) replace(loaded LoadedConfig, environ []string) error {
 	if err := s.Replace(serverConfig(c, d, s.engine, s.to)); err != nil {
 		return errors.Join(err, s.engine.Change(before))
 	}
+	s.config = c
 	s.from.replace(d)
 	s.pool.retire(c.own.servers)
 	c.own.secrets.forget()

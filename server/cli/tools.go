@@ -39,7 +39,11 @@ func (a *app) tools(name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.server(loaded.Config, slog.New(slog.DiscardHandler))
+	c, err := a.counting("tools", loaded.Config)
+	if err != nil {
+		return err
+	}
+	s, err := a.server(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return fault("tools", err)
 	}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// Less garbage is collected while serve starts, and in no other command.
+func TestStartGarbage(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"serve": "starts has begun ", "tools": ""} {
+		told := ""
+		a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, environ: []string{"HOME=" + t.TempDir()}}
+		a.starts = func() func() {
+			told += "starts "
+			return func() { told += "has begun " }
+		}
+		root := a.root()
+		root.SetArgs([]string{name, "--state", memoryState})
+		if code := a.exit(t.Context(), root.ExecuteContext(t.Context())); code != exitDone || told != want {
+			t.Errorf("%s ends with %d, and told %q, want %q", name, code, told, want)
+		}
+	}
+}
