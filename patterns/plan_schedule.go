@@ -259,6 +259,16 @@ func (x *execution) complete(i int, source string, result any, bytes int) {
 	}
 }
 
+// mayBegin reports whether there is work for a slot: nothing that it waits for is missing, and it is not the caller's.
+func (x *execution) mayBegin() bool {
+	for i, s := range x.plan.Subtasks {
+		if s.Status == SubtaskPending && x.missing[i] == 0 && s.Tool != gateway.CallerExecutor {
+			return true
+		}
+	}
+	return false
+}
+
 // forCaller are the caller's subtasks that are ready, in the order of execution.
 func (x *execution) forCaller() []int {
 	var list []int
