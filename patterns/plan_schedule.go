@@ -193,17 +193,16 @@ func (x *execution) quiet() {
 		}
 	}
 	x.resting = nil
-	if x.faults == 0 {
-		x.late()
-		return
+	if x.faults > 0 {
+		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet
+			i := x.order[rank]
+			if x.attempts[i] > 0 {
+				x.dropped(i)
+			}
+			return x.attempts[i] > 0
+		})
 	}
-	x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet
-		i := x.order[rank]
-		if x.attempts[i] > 0 {
-			x.dropped(i)
-		}
-		return x.attempts[i] > 0
-	})
+	x.late()
 }
 
 // dropped gives up a retry for which somebody else's failure left no time.
