@@ -77,6 +77,7 @@ func onlyAgain(v gateway.Verdict) gateway.Reviewer {
 // A budget that kept a write from being made again stops the run only where a slot has work left: the write may turn out to be
 // done, and what is blocked, or is the caller's, needs no call.
 func TestBudgetWhereNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	sub := func(id, tool string, n float64, critical bool, after ...any) any {
 		row := object{"id": id, "description": id, "dependencies": append([]any{}, after...), "tool": tool, "critical": critical}
 		if tool == "own" {
@@ -97,10 +98,11 @@ func TestBudgetWhereNothingIsLeft(t *testing.T) {
 		"nothing but what is done": {nil, patterns.SuccessPartial},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := &service{turns: turns{faults(catalog.Declined, false, errGone), faults(catalog.NoAnswer, true, errActed)}}
 			job := s.ownJob(t, gateway.Planning, func(own *catalog.Tool) {
 				looksUp(0)(own)
-				own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: 20 * time.Millisecond, MaxDelay: 20 * time.Millisecond}
+				own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: 100 * time.Millisecond, MaxDelay: 100 * time.Millisecond}
 			})
 			job.Spec.Budget.MaxToolCalls, job.Task.Plan.OnFailure = 3, patterns.SkipOnFailure
 			job.Task.Caller = patterns.Proposals("plan", object{"kind": "plan", "subtasks": append([]any{
