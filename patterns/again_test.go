@@ -101,6 +101,75 @@ func TestEndBetweenAttemptsOfASubtask(t *testing.T) {
 	}
 }
 
+// slow is a scripted run one of whose bodies makes its call beside all others, and has its outcome when they are at rest.
+type slow struct {
+	*scripted
+	body string
+}
+
+func (s slow) Flow(next func() (string, func(Run), bool)) {
+	goes, ended := make(chan bool), make(chan bool)
+	var held *held
+	for name, body, ok := next(); ok; name, body, ok = next() {
+		branch := &scripted{s.world, s.key(name) + "/", map[string]int{}, s.at}
+		if name == s.body && held == nil {
+			held = holding(branch, goes)
+			go func() { body(held); close(ended) }()
+			<-held.calls
+			continue
+		}
+		body(branch)
+		s.at = s.clock
+	}
+	if held != nil {
+		close(goes)
+		<-ended
+		s.at = s.clock
+	}
+}
+
+// held is the branch of the slow body.
+type held struct {
+	*scripted
+	calls, goes chan bool
+}
+
+func holding(branch *scripted, goes chan bool) *held { return &held{branch, make(chan bool), goes} }
+
+func (h *held) Do(e Effect) Outcome {
+	close(h.calls)
+	<-h.goes
+	return h.scripted.Do(e)
+}
+
+// The same where another subtask fails beside it.
+func TestEndBetweenAttemptsBesideAFailure(t *testing.T) {
+	p := &till{paid: map[string]string{"once b#1/pay#1": "Anna"}}
+	spec, task := paying(t, p, func(pay *catalog.Tool) {
+		reconciled(time.Minute)(pay)
+		pay.Idempotent, pay.Retry = true, catalog.Retry{Max: 1, Delay: time.Second}
+	})
+	spec.Kind, spec.Budget, spec.Envelope = gateway.Planning, gateway.DefaultBudget(gateway.Planning), RequireNone
+	task.Plan = &PlanCall{Verb: ExecuteVerb, Concurrent: 2, OnFailure: AbortOnFailure}
+	sub := func(id, to string) any {
+		return map[string]any{"id": id, "description": id, "dependencies": []any{}, "tool": "pay", "args": map[string]any{"to": to}}
+	}
+	task.Caller = Proposals("plan", map[string]any{"kind": "plan", "subtasks": []any{sub("z", "Ben"), sub("b", "Anna")}})
+	w := &world{clock: begun, quotas: map[string]int{}, script: map[string]Outcome{
+		"b#1/pay#1": {State: Unknown, Reason: ReasonBrokenReply}, "b#2/pay#1": {State: Canceled, Reason: ReasonDeadline},
+		"z#1/pay#1": {State: Failed, Reason: ReasonToolError},
+	}}
+	r := Plan(slow{&scripted{world: w, seen: map[string]int{}, at: begun}, "z"}, spec, task)
+	if r.Planned == nil || r.Planned.View == nil {
+		t.Fatalf("ended with %s, and no plan: %v", r.StopReason, w.keys)
+	}
+	rows := r.Planned.View.Plan.Subtasks
+	if r.StopReason != "max_seconds" || rows[0].Status != SubtaskFailed || rows[1].Status != SubtaskCompleted || len(w.called("paid")) != 1 || p.made != 0 {
+		t.Errorf("ended with %s after %d look-ups, the subtasks %s and %s; want max_seconds after one, failed and completed\n%v",
+			r.StopReason, len(w.called("paid")), rows[0].Status, rows[1].Status, w.keys)
+	}
+}
+
 // Whether there is time for another attempt is told by the task's own clock: the run's stands still meanwhile.
 func TestNoTimeForAnotherAttempt(t *testing.T) {
 	spec := bookkeeping(t)

@@ -145,6 +145,7 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	row.ArgsHash = permit.Hash()
 	e := x.effect(PhaseExecute, x.doing(row))
 	e.Timeout, e.Once, e.Of, e.Doubt = x.spec.Budget.SubtaskTimeout, x.once[i], x.first[i].Key, x.unknown[i]
+	e.Before = x.earlier[i]
 	x.tools++
 	x.gate.ReserveAgain(permit, e.Of)
 	out := x.sameAct(i, permit, CallTool(branch, e, permit))

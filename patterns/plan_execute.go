@@ -256,7 +256,7 @@ func (x *execution) stopsHere() *stop {
 	if i, failed := x.firstFailed(); failed {
 		return x.failure(i)
 	}
-	if x.spent != "" && x.plan.has(SubtaskPending) { // what it was spent for may turn out to be done
+	if x.spent != "" && x.mayBegin() { // what it was spent for may turn out to be done
 		return stopped(PhaseExecute, x.spent)
 	}
 	return nil

@@ -23,6 +23,7 @@ type schedule struct {
 	doubts   map[int]doubted // calls that may have happened
 	again    map[int]doubted // such calls that are to be made again
 	once     []string        // the idempotency key of a subtask's act; "" there was none
+	earlier  []string        // what once was when this run began
 	unknown  []string        // why nobody knows what became of its newest call; "": it is known
 	rests    []bool          // waits for a retry
 	first    []Outcome       // of a subtask's calls that may change something; zero: none was made
@@ -42,14 +43,14 @@ func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
 	n := len(p.Subtasks)
 	s := &schedule{
 		order: g.Order(), rank: make([]int, n), missing: make([]int, n), attempts: make([]int, n), pause: make([]float64, n),
-		running: make([]bool, n), faulty: make([]bool, n), once: make([]string, n), unknown: make([]string, n), first: make([]Outcome, n),
+		running: make([]bool, n), faulty: make([]bool, n), once: make([]string, n), earlier: make([]string, n), unknown: make([]string, n), first: make([]Outcome, n),
 		rests: make([]bool, n), doubts: map[int]doubted{}, again: map[int]doubted{},
 	}
 	for rank, i := range s.order {
 		s.rank[i] = rank
 	}
 	for i := range p.Subtasks {
-		s.once[i] = p.Subtasks[i].Once
+		s.once[i], s.earlier[i] = p.Subtasks[i].Once, p.Subtasks[i].Once
 		for _, before := range g.Before(i) {
 			if p.Subtasks[before].Status != SubtaskCompleted {
 				s.missing[i]++
@@ -193,17 +194,16 @@ func (x *execution) quiet() {
 		}
 	}
 	x.resting = nil
-	if x.faults == 0 {
-		x.late()
-		return
+	if x.faults > 0 {
+		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet
+			i := x.order[rank]
+			if x.attempts[i] > 0 {
+				x.dropped(i)
+			}
+			return x.attempts[i] > 0
+		})
 	}
-	x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { // retries that were due, and had no slot yet
-		i := x.order[rank]
-		if x.attempts[i] > 0 {
-			x.dropped(i)
-		}
-		return x.attempts[i] > 0
-	})
+	x.late()
 }
 
 // dropped gives up a retry for which somebody else's failure left no time.
@@ -257,6 +257,16 @@ func (x *execution) complete(i int, source string, result any, bytes int) {
 			x.offer(after)
 		}
 	}
+}
+
+// mayBegin reports whether there is work for a slot: nothing that it waits for is missing, and it is not the caller's.
+func (x *execution) mayBegin() bool {
+	for i, s := range x.plan.Subtasks {
+		if s.Status == SubtaskPending && x.missing[i] == 0 && s.Tool != gateway.CallerExecutor {
+			return true
+		}
+	}
+	return false
 }
 
 // forCaller are the caller's subtasks that are ready, in the order of execution.

@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"math"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -106,9 +108,21 @@ func shown(v any, bytes int) any {
 	if bytes <= limit {
 		return v
 	}
-	if obj, ok := v.(map[string]any); ok && obj["truncated"] == true {
-		text, _ := obj["head"].(string)
+	if _, text, marked := Beginning(v); marked {
 		return map[string]any{"truncated": true, "bytes": float64(bytes), "head": ijson.Cut(text, head)}
 	}
 	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
+}
+
+// Beginning reads the mark of an observation that is the beginning of a longer one, whoever marked it (spec/surface.md section
+// 1, Cutting): exactly truncated, bytes (of the whole text, as it says) and head. False: the observation is what it is.
+func Beginning(observation any) (bytes int, head string, marked bool) {
+	const most = 1<<53 - 1
+	obj, _ := observation.(map[string]any)
+	n, counted := obj["bytes"].(float64)
+	head, begins := obj["head"].(string)
+	if len(obj) != 3 || obj["truncated"] != true || !counted || !begins || n != math.Trunc(n) || math.Abs(n) > most {
+		return 0, "", false
+	}
+	return int(n), head, true
 }

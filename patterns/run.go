@@ -74,6 +74,8 @@ type Effect struct {
 	Once string
 	// Of is the key of the effect of which a call is one more attempt at the same act; empty: it is an act of its own.
 	Of string
+	// Before is the identity under which an earlier run of the plan began the act, of which nobody knows what became; empty: none did.
+	Before string
 	// Doubt is why nobody knows what became of the attempt before; empty: that did nothing, or there was none. See [Effect.Doubted].
 	Doubt string
 	// Retried says of a call that its pattern makes it again by itself where it took too long: one that may be repeated, and was

@@ -283,9 +283,8 @@ func (d *doubt) result(said Outcome) Outcome {
 
 // isCut reports whether an observation is the marked beginning of a longer one, whoever marked it.
 func isCut(seen Outcome) bool {
-	obj, _ := seen.Output.(map[string]any)
-	_, counted := obj["bytes"].(float64)
-	return obj["truncated"] == true && counted && len(obj) == 3
+	_, _, marked := Beginning(seen.Output)
+	return marked
 }
 
 // waiting is what the run waits for meanwhile.

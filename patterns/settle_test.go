@@ -288,11 +288,13 @@ func TestLookUpCutShort(t *testing.T) {
 
 // A look-up that says of itself that it was cut short is judged like any other.
 func TestLookUpSaysItIsCut(t *testing.T) {
-	p := &till{paid: map[string]string{}}
-	spec, task := paying(t, p, reconciled(time.Minute))
-	w := &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/paid#1": {State: OK, Output: map[string]any{"truncated": true, "id": 7.0}, Bytes: 25}}}
-	if r, _ := w.run(t, spec, task); r.StopReason != "tool_bad_result:pay" {
-		t.Errorf("ended with %s, want tool_bad_result:pay", r.StopReason)
+	for _, said := range []map[string]any{{"truncated": true, "id": 7.0}, {"truncated": true, "bytes": 20000.0, "id": 7.0}} {
+		p := &till{paid: map[string]string{}}
+		spec, task := paying(t, p, reconciled(time.Minute))
+		w := &world{script: map[string]Outcome{"pay#1": lost, "doubt#1/paid#1": {State: OK, Output: said, Bytes: 25}}}
+		if r, _ := w.run(t, spec, task); r.StopReason != "tool_bad_result:pay" {
+			t.Errorf("%v: ended with %s, want tool_bad_result:pay", said, r.StopReason)
+		}
 	}
 }
 

@@ -73,11 +73,8 @@ func decodeOutcome(obj map[string]any) OutcomeBody {
 }
 
 // extentOf is how many bytes an observation's whole text has of which this is recorded: what the mark of a beginning says, also
-// where another than this program made it, else how many it has itself.
+// where another than this program made it, and never less than it has itself.
 func extentOf(observation any, own int) int {
-	cut, _ := observation.(map[string]any)
-	if n, ok := cut["bytes"].(float64); ok && cut["truncated"] == true && len(cut) == 3 {
-		return int(n)
-	}
-	return own
+	said, _, _ := patterns.Beginning(observation)
+	return max(own, said)
 }

@@ -75,3 +75,45 @@ func TestAnothersBeginningIsShownAlike(t *testing.T) {
 		t.Errorf("at first %s\nread again %s", want, got)
 	}
 }
+
+// A result of three members that is no mark of a beginning is shown as any: whole, or its beginning where it is long, whatever it
+// says of itself. The same of a mark that says less than it has.
+func TestWhatLooksLikeAMarkIsShown(t *testing.T) {
+	t.Parallel()
+	short, long := strings.Repeat("x", 3000), strings.Repeat("x", 60000)
+	for name, tt := range map[string]struct {
+		result object
+		whole  bool
+	}{
+		"a file reader's":          {object{"truncated": true, "bytes": 20000.0, "content": short}, true},
+		"long, says one byte":      {object{"truncated": true, "bytes": 1.0, "content": long}, false},
+		"long, says less than one": {object{"truncated": true, "bytes": -9.0, "content": long}, false},
+		"half a byte":              {object{"truncated": true, "bytes": 20000.5, "head": short}, true},
+		"more than there can be":   {object{"truncated": true, "bytes": 1e300, "head": short}, true},
+		"a mark that says less":    {object{"truncated": true, "bytes": 1.0, "head": long}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{turns: turns{func(context.Context, catalog.Call) (any, error) { return tt.result, nil }}}
+			path, source := newState(t), &begun{}
+			e := openPort(t, path, source)
+			ended, err := e.Start(t.Context(), s.ownJob(t, gateway.Call, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown := asJSON(t, ended.Result.Observation)
+			if tt.whole && shown != asJSON(t, tt.result) {
+				t.Errorf("shown is %.200s, want the whole of it", shown)
+			}
+			if cut, _ := ended.Result.Observation.(object); !tt.whole && (len(shown) > 8<<10 || cut["truncated"] != true || !strings.Contains(shown, "xxx")) {
+				t.Errorf("shown are %d bytes, %.200s; want a beginning of at most 8 KiB", len(shown), shown)
+			}
+			want := asJSON(t, ended.Result)
+			e.Close()
+			e = openPort(t, path, source)
+			if got := asJSON(t, e.until(t, ended.RunID, patterns.Over).Ended.Result); got != want {
+				t.Errorf("at first %.300s\nread again %.300s", want, got)
+			}
+		})
+	}
+}

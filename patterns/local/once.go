@@ -16,6 +16,7 @@ import (
 //	intent ─ one transaction with ─▶ the key is this act's          ──▶ sent ──▶ done: its outcome is kept for the next
 //	   │                                                                     └─▶ certainly failed: the key is free again
 //	   ├─ it is another act's, with the same arguments, and done ──▶ that one's outcome; nothing is sent
+//	   ├─ nobody knows what became of it, its run is over, and a later run of a plan makes it again ──▶ it is this act's: sent
 //	   └─ with other arguments, or nobody knows yet             ──▶ once_reused; nothing is sent
 
 // firstAct is the act that has a business key; nil: none has.
@@ -25,6 +26,7 @@ type firstAct struct {
 	act    string // key of the first attempt in its run
 	effect string // key of the attempt that took it
 	body   []byte // its outcome as the record has it; nil: in flight, or in doubt
+	over   bool   // its run has ended
 	of     *run   // in memory: whose act it is
 }
 
@@ -35,6 +37,7 @@ const (
 	keyFree  standing = iota // nobody has it
 	keyMine                  // this act has it
 	keyDone                  // another has it, did the same, and its outcome is known
+	keyLeft                  // another has it, nobody knows what became of that, and this one may make it again
 	keyTaken                 // another has it
 )
 
@@ -44,6 +47,7 @@ type business struct {
 	args       []byte // canonical
 	run        int64
 	key, act   string // of the effect, and of the first attempt at the same act
+	again      bool   // an earlier run of the plan began the act, nobody knows what became of it, and it may be repeated
 	settled    bool   // it is found out what became of all attempts
 	of         *run
 }
@@ -54,7 +58,11 @@ func (b *branch) businessOf(key string, e patterns.Effect) (business, bool) {
 		return business{}, false
 	}
 	n, _ := numberOf(b.id)
-	return business{tool: e.Permit.Tool(), once: e.Permit.Once(), args: e.Input, run: n, key: key, act: cmp.Or(e.Of, key), of: b.run}, true
+	once := e.Permit.Once()
+	return business{
+		tool: e.Permit.Tool(), once: once, args: e.Input, run: n, key: key, act: cmp.Or(e.Of, key),
+		again: e.Before == once && e.Permit.Repeatable(), of: b.run,
+	}, true
 }
 
 // saltSize is how many bytes of sealed arguments are their salt.
@@ -86,6 +94,8 @@ func (c business) stands(f *firstAct) standing {
 		return keyMine
 	case f.body != nil && c.wants(f):
 		return keyDone
+	case f.body == nil && f.over && c.again && c.wants(f): // the same key again acts once at the service
+		return keyLeft
 	}
 	return keyTaken
 }
@@ -94,6 +104,8 @@ func (c business) stands(f *firstAct) standing {
 type actTable interface {
 	first(c business) (*firstAct, error)
 	take(c business) error
+	// adopt makes the act this call's. No attempt of it frees the key: of the one that took it nobody knows.
+	adopt(c business) error
 	// keep notes the outcome of the act that has the key; free gives the key back, unless an earlier attempt took it: of that
 	// nobody knows yet.
 	keep(c business, body []byte) error
@@ -171,7 +183,7 @@ func (b *branch) unsent(key string, e patterns.Effect) bool {
 		return false
 	}
 	at, _ := b.standsFor(c)
-	return at == keyTaken
+	return at == keyTaken || at == keyLeft // it would have been adopted with its intent
 }
 
 // takes has a call's business key taken with its intent; nil: it has none. In a state file that is done in the transaction
@@ -189,6 +201,8 @@ func (b *branch) takes(key string, e patterns.Effect, duplicate bool) func(actTa
 		switch at := c.stands(f); {
 		case at == keyFree && !duplicate:
 			return t.take(c)
+		case at == keyLeft && !duplicate:
+			return t.adopt(c)
 		case at == keyMine && !duplicate, at == keyDone && duplicate:
 			return nil
 		}
@@ -237,13 +251,18 @@ type actsIn struct{ *session }
 func (t actsIn) first(c business) (f *firstAct, err error) {
 	err = t.each(func(row func(...any) error) error {
 		f = &firstAct{}
-		return row(&f.args, &f.run, &f.act, &f.effect, &f.body)
+		return row(&f.args, &f.run, &f.act, &f.effect, &f.body, &f.over)
 	}, selectActed, c.tool, c.once)
 	return f, err
 }
 
 func (t actsIn) take(c business) error {
 	_, err := t.exec(insertActed, c.tool, c.once, sealedArgs(c.args), c.run, c.act, c.key)
+	return err
+}
+
+func (t actsIn) adopt(c business) error {
+	_, err := t.exec(updateAdopted, c.run, c.act, c.tool, c.once)
 	return err
 }
 
@@ -266,6 +285,7 @@ func (e *Engine) first(c business) (*firstAct, error) {
 		return nil, nil
 	}
 	seen := *f // it changes while others look at it
+	seen.over = f.of.state == patterns.Over
 	return &seen, nil
 }
 
@@ -274,6 +294,12 @@ func (e *Engine) take(c business) error {
 		e.acts = map[actKey]*firstAct{}
 	}
 	e.acts[actKey{c.tool, c.once}] = &firstAct{args: sealedArgs(c.args), run: c.run, act: c.act, effect: c.key, of: c.of}
+	return nil
+}
+
+func (e *Engine) adopt(c business) error {
+	f := e.acts[actKey{c.tool, c.once}]
+	f.run, f.act, f.effect, f.of = c.run, c.act, "", c.of
 	return nil
 }
 

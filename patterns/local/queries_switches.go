@@ -6,8 +6,11 @@ const (
 	insertSwitch   = "INSERT INTO switches (tool, pattern, reason, by, channel, assurance, at) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET reason = excluded.reason, by = excluded.by, channel = excluded.channel, assurance = excluded.assurance, at = excluded.at"
 	deleteSwitch   = "DELETE FROM switches WHERE tool = ? AND pattern = ?"
 
-	selectActed = "SELECT args, n, act, effect, body FROM acted WHERE tool = ? AND once = ?"
-	insertActed = "INSERT INTO acted (tool, once, args, n, act, effect) VALUES (?,?,?,?,?,?)"
-	updateActed = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND act = ?"
-	deleteActed = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND act = ? AND (? OR effect = ?) AND body IS NULL"
+	// A run whose row is gone has ended long ago.
+	selectActed = `SELECT args, n, act, effect, body, coalesce((SELECT state FROM runs WHERE runs.n = acted.n), 'ended') = 'ended'
+		FROM acted WHERE tool = ? AND once = ?`
+	insertActed   = "INSERT INTO acted (tool, once, args, n, act, effect) VALUES (?,?,?,?,?,?)"
+	updateAdopted = "UPDATE acted SET n = ?, act = ?, effect = '' WHERE tool = ? AND once = ? AND body IS NULL"
+	updateActed   = "UPDATE acted SET body = ? WHERE tool = ? AND once = ? AND n = ? AND act = ?"
+	deleteActed   = "DELETE FROM acted WHERE tool = ? AND once = ? AND n = ? AND act = ? AND (? OR effect = ?) AND body IS NULL"
 )

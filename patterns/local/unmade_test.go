@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
@@ -71,4 +72,54 @@ func onlyAgain(v gateway.Verdict) gateway.Reviewer {
 		}
 		return v
 	})
+}
+
+// A budget that kept a write from being made again stops the run only where a slot has work left: the write may turn out to be
+// done, and what is blocked, or is the caller's, needs no call.
+func TestBudgetWhereNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	sub := func(id, tool string, n float64, critical bool, after ...any) any {
+		row := object{"id": id, "description": id, "dependencies": append([]any{}, after...), "tool": tool, "critical": critical}
+		if tool == "own" {
+			row["args"] = object{"n": n}
+		}
+		return row
+	}
+	for name, tt := range map[string]struct {
+		last []any
+		want string // the stop reason, or what the run waits for
+	}{
+		"a blocked one":            {[]any{sub("d", "own", 4, false, "a")}, patterns.SuccessPartial},
+		"a critical blocked one":   {[]any{sub("d", "own", 4, true, "a")}, "blocked_dependencies"},
+		"the caller's":             {[]any{sub("d", "caller", 4, false)}, string(patterns.ForCaller)},
+		"one behind the caller's":  {[]any{sub("d", "caller", 4, false), sub("e", "own", 5, false, "d")}, string(patterns.ForCaller)},
+		"one that may begin":       {[]any{sub("d", "own", 4, false, "b")}, "max_tool_calls"},
+		"one beside the caller's":  {[]any{sub("d", "own", 4, false, "b"), sub("e", "caller", 5, false)}, "max_tool_calls"},
+		"nothing but what is done": {nil, patterns.SuccessPartial},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{turns: turns{faults(catalog.Declined, false, errGone), faults(catalog.NoAnswer, true, errActed)}}
+			job := s.ownJob(t, gateway.Planning, func(own *catalog.Tool) {
+				looksUp(0)(own)
+				own.Idempotent, own.Retry = true, catalog.Retry{Max: 1, Delay: 100 * time.Millisecond, MaxDelay: 100 * time.Millisecond}
+			})
+			job.Spec.Budget.MaxToolCalls, job.Task.Plan.OnFailure = 3, patterns.SkipOnFailure
+			job.Task.Caller = patterns.Proposals("plan", object{"kind": "plan", "subtasks": append([]any{
+				sub("a", "own", 1, false), sub("b", "own", 2, false), sub("c", "own", 3, false)}, tt.last...)})
+			e := &local.Engine{}
+			defer e.Close()
+			ended, err := e.Start(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, r := ended.Result.StopReason, ended.Result
+			if ended.Waiting != nil {
+				got, r = string(ended.Waiting.Kind), ended.Waiting.SoFar
+			}
+			if got != tt.want || s.calls() != 3 || s.looked() != 1 || r.Planned.View.Plan.Subtasks[1].Status != patterns.SubtaskCompleted {
+				t.Errorf("came to %s after %d calls and %d look-ups; want %s after three and one, b done\n%s", got, s.calls(), s.looked(), tt.want, asJSON(t, r.Trace))
+			}
+		})
+	}
 }
