@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bufio"
+	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -16,7 +17,7 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	program := ts.MkAbs("refunds-service.exe")
 	build := exec.Command("go", "build", "-o", program, "patterngate/examples/refunds")
-	build.Dir = filepath.Dir(readmePath)
+	build.Dir, build.Env = filepath.Dir(readmePath), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		ts.Fatalf("go build: %v\n%s", err, out)
 	}
