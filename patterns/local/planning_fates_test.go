@@ -95,8 +95,8 @@ func (f *oracleFate) answer() fate {
 func (f *oracleFate) delay(id string, attempt int, least time.Duration) time.Duration {
 	d, ok := f.delays[fmt.Sprint(id, " ", attempt)]
 	took := time.Duration(d * float64(time.Second))
-	if !ok { // the engine did not begin it
-		return least + least/20/time.Millisecond*time.Millisecond + guess
+	if !ok { // the engine did not begin it: something came before, however long it was
+		return least + least/10/time.Millisecond*time.Millisecond + guess
 	}
 	if took < least-time.Millisecond || took > least+least/10+time.Millisecond {
 		f.wrong = fmt.Sprintf("the pause before attempt %d of %s is %v, want %v and up to 10%% more", attempt, id, took, least)
