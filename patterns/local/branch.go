@@ -11,12 +11,13 @@ import (
 // branch is a life's patterns.Run.
 type branch struct {
 	*life
-	keys    *keys
-	at      time.Time
-	started chan struct{} // closed when the branch first gives the baton away; nil for the root
-	flow    *flow         // of which it is a body; nil: of none
-	active  bool          // then: it has the turn
-	flows   bool          // its own Flow goes on
+	keys      *keys
+	at        time.Time
+	started   chan struct{} // closed when the branch first gives the baton away; nil for the root
+	flow      *flow         // of which it is a body; nil: of none
+	active    bool          // then: it has the turn
+	flows     bool          // its own Flow goes on
+	outwaited bool          // the call that has a business key was still under way when there was no more time to wait for it
 }
 
 var _ patterns.Run = (*branch)(nil)

@@ -148,6 +148,9 @@ func (b *branch) isReused(key string, e patterns.Effect) bool {
 	if at != keyTaken {
 		return false
 	}
+	if !b.outwaited && b.isUnderWay(c) { // begun since it was waited for: this one's intent finds it taken, and waits then
+		return false
+	}
 	why := "with other arguments"
 	if c.wants(f) {
 		why = "and nobody knows yet what became of it"

@@ -35,8 +35,9 @@ func (b *branch) isBeside(c business) bool {
 	return made && b.flow == nil && bytes.Equal(args, c.args)
 }
 
-// awaitFirst has a call wait whose act is under way in another run or beside it, for its outcome: the first is given to all who ask for the
-// same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not waited for.
+// awaitFirst has a call wait whose act is under way in another run or beside it, for its outcome: the first is given to all who
+// ask for the same. It waits no longer than the call itself might take. What waits for a person, or has ended in doubt, is not
+// waited for.
 func (b *branch) awaitFirst(e patterns.Effect) {
 	c, ok := b.businessOf("", e)
 	if !ok {
@@ -46,7 +47,11 @@ func (b *branch) awaitFirst(e patterns.Effect) {
 	if due.IsZero() {
 		due = b.engine.now().Add(maxFirstWait)
 	}
-	for between := firstWait; (b.isBeside(c) || b.isUnderWay(c)) && b.engine.now().Before(due) && !b.recalled() && !b.isStopped(e); between = min(2*between, mostBetweenOne) {
+	b.outwaited = false
+	for between := firstWait; b.isBeside(c) || b.isUnderWay(c); between = min(2*between, mostBetweenOne) {
+		if b.outwaited = !b.engine.now().Before(due) || b.recalled() || b.isStopped(e); b.outwaited {
+			return
+		}
 		b.record.flush(false, nil) // others may look at the run meanwhile
 		b.idleFor(between)
 	}
