@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long one step may take before the test is told that it does not happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Browser is a Chromium of its own, with a profile of its own.
 type Browser struct {
