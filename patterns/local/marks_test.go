@@ -13,6 +13,25 @@ import (
 // markOf is how another of this program would mark the beginning of a result of 90,000 bytes.
 func markOf(head string) object { return object{"truncated": true, "bytes": 90000.0, "head": head} }
 
+// leftDuring begins a run, and closes its engine when its caller has gone during what asked tells of; it is the run's id.
+func leftDuring(t *testing.T, e port, job patterns.Job, asked <-chan struct{}) string {
+	t.Helper()
+	ctx, leave := context.WithCancelCause(t.Context())
+	began := make(chan string, 1)
+	go func() {
+		ended, err := e.Start(ctx, job)
+		if err != nil {
+			t.Error(err)
+		}
+		began <- ended.RunID
+	}()
+	<-asked
+	leave(patterns.ErrDetached)
+	id := <-began
+	e.Close()
+	return id
+}
+
 // A look-up that answers with another's mark of a beginning tells nothing, before and after its run has changed hands.
 func TestLookUpOfAnothersBeginning(t *testing.T) {
 	t.Parallel()
@@ -36,19 +55,7 @@ func TestLookUpOfAnothersBeginning(t *testing.T) {
 	job.Spec.Catalog = must(catalog.New(list...))
 	path, source := newState(t), &begun{jobs: []patterns.Job{job}}
 	e := openPort(t, path, source)
-	ctx, leave := context.WithCancelCause(t.Context())
-	began := make(chan string, 1)
-	go func() {
-		ended, err := e.Start(ctx, job)
-		if err != nil {
-			t.Error(err)
-		}
-		began <- ended.RunID
-	}()
-	<-asked
-	leave(patterns.ErrDetached)
-	id := <-began
-	e.Close()
+	id := leftDuring(t, e, job, asked)
 	e = openPort(t, path, source)
 	r := e.until(t, id, patterns.Over).Ended.Result
 	if r.StopReason != patterns.Success || s.calls() != 1 || s.looked() != 2 {

@@ -65,8 +65,8 @@ func (d *delivery) refuse(cause error) {
 const unsentGrace = 50 * time.Millisecond
 
 // hand gives the outcome to the branch that waits. One that came too late is recorded as late, but for that of a call which
-// was certainly not sent: there is no doubt then, and what may be repeated may succeed a moment later. One that only says that its time was over is nothing new, nor is the end of
-// a pause.
+// was certainly not sent: there is no doubt then, and what may be repeated may succeed a moment later. One that only says that its
+// time was over is nothing new, nor is the end of a pause.
 func (d *delivery) hand(ctx context.Context, out patterns.Outcome, cause error) {
 	timely := inTime(ctx)
 	if !timely && d.isUnsent(ctx, out) {

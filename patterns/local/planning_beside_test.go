@@ -226,19 +226,7 @@ func TestDoubtAtTheEndOfAPlansRunInAFile(t *testing.T) {
 	job.Spec.Catalog = must(catalog.New(own, found))
 	path, source := newState(t), &begun{}
 	e := openPort(t, path, source)
-	ctx, leave := context.WithCancelCause(t.Context())
-	began := make(chan string, 1)
-	go func() {
-		ended, err := e.Start(ctx, job)
-		if err != nil {
-			t.Error(err)
-		}
-		began <- ended.RunID
-	}()
-	<-asked
-	leave(patterns.ErrDetached)
-	id := <-began
-	e.Close()
+	id := leftDuring(t, e, job, asked)
 	e = openPort(t, path, source)
 	r := e.until(t, id, patterns.Over).Ended.Result
 	if c := r.Planned.View.Counts; r.StopReason != patterns.Success || c.Completed != 2 || s.calls() != 3 || s.looked() != 2 {
