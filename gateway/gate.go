@@ -52,6 +52,8 @@ type Config struct {
 	SplitLoops bool
 	// Reviewer judges every call by policy; nil means that the allowlists alone decide.
 	Reviewer Reviewer
+	// Facts are what rules know of the run as it stands; nil: nothing. It only reads.
+	Facts func() Facts
 }
 
 // CallBudget bounds the calls of a run and names the stop reason for one too many.
@@ -99,6 +101,8 @@ type Proposal struct {
 	Again bool
 	// Of is the key of that call where it may have acted: rules see one act, not two. "" for none.
 	Of string
+	// Weigh is as in [Case].
+	Weigh Weigh
 }
 
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
@@ -113,7 +117,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		call.verdict = Judgment{Decision: Approve, Reason: Allowlisted}
 		return Permit{call}, nil
 	}
-	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args, Of: p.Of})
+	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh})
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
 		p.Args = ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
@@ -128,6 +132,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		}
 		return Permit{}, stop
 	}
+	call.weighing = ruling.weighing
 	return Permit{call}, nil
 }
 
@@ -140,7 +145,7 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	if stop != nil {
 		return Permit{}, stop
 	}
-	call.verdict, call.approval = ruling.Judgment(), ruling.approval
+	call.verdict, call.approval, call.weighing = ruling.Judgment(), ruling.approval, ruling.weighing
 	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict}
 	}
@@ -158,7 +163,7 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
 	}
-	call.verdict, call.approval = ruling.Judgment(), ruling.approval
+	call.verdict, call.approval, call.weighing = ruling.Judgment(), ruling.approval, ruling.weighing
 	return Permit{call}, nil
 }
 

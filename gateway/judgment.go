@@ -19,6 +19,8 @@ type Judgment struct {
 	// Rule is the policy's rule that decided; "" where none did.
 	Rule   string
 	Reason string
+	Text   string         // of the rule, for people
+	Values map[string]any // that made it true, by their expressions: decoded values
 	// Revisions are the reasons of all changes, in order.
 	Revisions []string
 	// Passes is how often the policy judged until nothing changed; 0: no policy did.
@@ -29,10 +31,13 @@ type Judgment struct {
 // Value is the judgment as it is recorded: a decoded value, without the members that do not apply.
 func (j Judgment) Value() map[string]any {
 	v := map[string]any{"decision": j.Decision.String()}
-	for name, text := range map[string]string{"rule": j.Rule, "reason": j.Reason, "policy": j.Policy} {
+	for name, text := range map[string]string{"rule": j.Rule, "reason": j.Reason, "text": j.Text, "policy": j.Policy} {
 		if text != "" {
 			v[name] = text
 		}
+	}
+	if len(j.Values) > 0 {
+		v["values"] = j.Values
 	}
 	if len(j.Revisions) > 0 {
 		revisions := make([]any, len(j.Revisions))
@@ -68,18 +73,13 @@ func (r Ruling) Judgment() Judgment {
 	if r.byPerson && decision == Approve {
 		decision = Escalate
 	}
-	return Judgment{
-		Decision: decision, Rule: ruleOf(reason, r.passes), Reason: reason, Revisions: r.Revisions, Passes: r.passes, Policy: r.policy,
+	j := Judgment{
+		Decision: decision, Rule: r.Rule, Reason: reason, Text: r.Text, Values: r.Values, Revisions: r.Revisions, Passes: r.passes, Policy: r.policy,
 	}
-}
-
-// ruleOf is the rule behind a reason: the built-in policy's rules are named as their reasons, the review's own reasons
-// and the allowlists' are no rule's.
-func ruleOf(reason string, passes int) string {
-	if passes == 0 || reason == NoRuleMatched || reason == ReviseNotConvergent || reason == Allowlisted {
-		return ""
+	if decision == Revise { // the one that allowed it has its own
+		j.Rule, j.Text, j.Values = r.RevisedBy[0].Rule, r.RevisedBy[0].Text, r.RevisedBy[0].Values
 	}
-	return reason
+	return j
 }
 
 var _ Hashed = Refunds{}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"time"
 
 	"patterngate/catalog"
 )
@@ -27,7 +28,9 @@ type Entry struct {
 	Hash        string
 	Status      EffectStatus
 	Observation any
-	Order       int // of the intent, in the run
+	Order       int       // of the intent, in the run
+	At          time.Time // of the intent
+	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
 }

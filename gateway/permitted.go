@@ -25,6 +25,7 @@ type judged struct {
 	// [Permit.Share].
 	approval, share string
 	once            string
+	weighing        *Weighing      // that has to hold when the call is recorded; nil: earlier runs do not matter
 	proposed        map[string]any // args without what pattern and configuration set; nil: they set nothing
 }
 

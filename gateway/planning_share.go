@@ -25,7 +25,7 @@ func (g *Gate) AdmitShared(p Proposal, plan ApprovedPlan, step string) (Permit, 
 	if plan.Approval == "" || !shown.Bounded() || !plan.Envelope.Covers(step, g.Question(p)) {
 		return Permit{}, false
 	}
-	ruling := g.ReviewApproved(Case{Tool: p.Tool, Args: p.Args}, plan.Approval)
+	ruling := g.ReviewApproved(Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh}, plan.Approval)
 	if ruling.Decision != Approve || len(ruling.Revisions) > 0 {
 		return Permit{}, false
 	}

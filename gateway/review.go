@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
@@ -44,6 +45,12 @@ type Case struct {
 	Answer  string         // of the final answer
 	Effects []Entry        // the run's calls so far, in order of intent, behind those of earlier runs that it goes on from
 	Of      string         // key of the call of which it is one more attempt; rules do not see that one
+	Facts   Facts          // of the run; the gate's own
+	// Windows are what earlier runs did, by the policy's names. Only who keeps the record can fill them; a rule that reads one
+	// that is not there errs.
+	Windows map[string]Seen
+	// Weigh finishes a review that depends on windows; nil: there is nobody, and such a call is blocked.
+	Weigh Weigh
 }
 
 // Final reports whether the case is the closing answer.
@@ -53,8 +60,15 @@ func (c Case) Final() bool { return c.Tool == "" }
 type Verdict struct {
 	Decision Decision
 	Reason   string
+	Rule     string         // that decided; "" where it is named as its reason is, or none did
+	Text     string         // of the rule, for people
+	Values   map[string]any // that made the rule true, by their expressions: decoded values
 	Args     map[string]any // of a revise: the arguments after it
-	Need     []string       // of a block: tools that must come first
+	Need     []string       // of a block: tools that must come first, or arguments that are to be given
+	// Expires and Least are of an escalation: how long a person has, and how sure it must be that one decided; 0 and "": as the
+	// pattern says. The shorter and the stricter count.
+	Expires time.Duration
+	Least   Assurance
 }
 
 // Reviewer judges one call as it stands; it is asked again after each revision. It is deterministic and safe for
@@ -74,14 +88,27 @@ func (f ReviewerFunc) Review(c Case) Verdict { return f(c) }
 type Ruling struct {
 	Decision  Decision
 	Reason    string         // of the decision itself
+	Rule      string         // that made it; "": none did
+	Text      string         // of that rule, for people
+	Values    map[string]any // that made it true, by their expressions
 	Revisions []string       // the reasons of all revisions, in order
+	RevisedBy []Because      // their rules
 	Args      map[string]any // after all revisions
 	Need      []string
+	Expires   time.Duration // of an escalation, as in [Verdict]
+	Least     Assurance     // as in [Verdict]
 	approved  approved
-	passes    int    // of the policy
-	policy    string // its hash
-	byPerson  bool   // a person's approval stood in for an escalation
-	approval  string // by which a person decided about it; "" for nobody's, and for who stands in for one
+	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
+	passes    int       // of the policy
+	policy    string    // its hash
+	byPerson  bool      // a person's approval stood in for an escalation
+	approval  string    // by which a person decided about it; "" for nobody's, and for who stands in for one
+}
+
+// Because is a rule that changed a call, and why.
+type Because struct {
+	Rule, Text string
+	Values     map[string]any
 }
 
 // approved says what exactly a review allowed; its zero value is nothing.
@@ -118,17 +145,40 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	c.Args = tool.Filled(c.Args)
-	c.Effects = g.effects(c.Of)
-	r, asked := Ruling{Args: c.Args, policy: g.policy}, c.Args
+	if c.Effects = g.effects(c.Of); g.config.Facts != nil {
+		c.Facts = g.config.Facts()
+	}
+	var r Ruling
+	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
+	if windowed && c.Weigh != nil && !setsFixed(tool, c.Args) {
+		r = g.weighed(c, byPerson)
+	} else {
+		r = judge(g.config.Reviewer, tool, c, byPerson, g.policy)
+	}
+	if r.Decision != Approve {
+		return r
+	}
+	r.approved = approved{g, g.noted, c.Tool, string(ijson.Canonical(r.Args))}
+	if windowed {
+		c.Args = r.Args
+		w := g.weighing(c, r.byPerson)
+		r.weighing = &w
+	}
+	return r
+}
+
+// judge reviews a call to a fixed point. A ruling that it makes admits nothing yet.
+func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash string) Ruling {
+	r, asked := Ruling{Args: c.Args, policy: hash}, c.Args
 	if setsFixed(tool, c.Args) {
 		return r.end(Verdict{Reason: NoRuleMatched})
 	}
 	for {
 		c.Args = owned(tool.Whole(r.Args))
-		if g.config.Reviewer != nil {
+		if policy != nil {
 			r.passes++
 		}
-		v := g.verdict(c)
+		v := pass(policy, c)
 		switch v.Decision {
 		case Revise:
 			to, untouched := tool.Proposed(v.Args)
@@ -138,19 +188,18 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 			case !untouched: // what the configuration sets is nobody's to change
 				return r.end(Verdict{Reason: NoRuleMatched})
 			}
-			r.Revisions, r.Args = append(r.Revisions, v.Reason), to
+			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, v.Values}), to
 			continue
 		case Escalate:
-			if !byPerson || !ijson.Equal(asked, r.Args) {
-				return r.end(v)
+			if byPerson && ijson.Equal(asked, r.Args) {
+				v.Decision, r.byPerson = Approve, true
 			}
-			v.Decision, r.byPerson = Approve, true
-			fallthrough
+			return r.end(v)
 		case Approve:
-			r.approved = approved{g, g.noted, c.Tool, string(ijson.Canonical(r.Args))}
 			return r.end(v)
 		}
-		return r.end(Verdict{Reason: cmp.Or(v.Reason, NoRuleMatched), Need: v.Need})
+		v.Decision, v.Reason = Block, cmp.Or(v.Reason, NoRuleMatched)
+		return r.end(v)
 	}
 }
 
@@ -162,16 +211,28 @@ func setsFixed(tool catalog.Tool, args map[string]any) bool {
 	})
 }
 
-// verdict is one pass of review.
-func (g *Gate) verdict(c Case) Verdict {
-	if g.config.Reviewer == nil {
+// pass is one pass of review.
+func pass(policy Reviewer, c Case) Verdict {
+	if policy == nil {
 		return Verdict{Decision: Approve, Reason: Allowlisted}
 	}
-	return g.config.Reviewer.Review(c)
+	return policy.Review(c)
+}
+
+// rule is the rule behind a verdict: where it is not said, it is named as its reason is. The review's own reasons and the
+// allowlists' are no rule's.
+func (v Verdict) rule() string {
+	if v.Rule != "" || v.Reason == NoRuleMatched || v.Reason == ReviseNotConvergent || v.Reason == Allowlisted {
+		return v.Rule
+	}
+	return v.Reason
 }
 
 func (r Ruling) end(v Verdict) Ruling {
-	r.Decision, r.Reason, r.Need = v.Decision, v.Reason, v.Need
+	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, v.Values, v.Need
+	if v.Decision == Escalate || r.byPerson {
+		r.Expires, r.Least = v.Expires, v.Least
+	}
 	return r
 }
 

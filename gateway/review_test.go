@@ -66,7 +66,7 @@ func TestReviewComesToAFixedPoint(t *testing.T) {
 			s := &script{verdicts: tt.verdicts}
 			args := n(0)
 			got := gateway.NewGate(gateway.Config{Reviewer: s}).Review(gateway.Case{Tool: "look", Args: args})
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(gateway.Ruling{}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(gateway.Ruling{}), cmpopts.IgnoreFields(gateway.Ruling{}, "Rule", "RevisedBy"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("Review, -want +got:\n%s", diff)
 			}
 			if len(s.asked) != tt.passes {
