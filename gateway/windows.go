@@ -19,7 +19,7 @@ import (
 
 // Window is a span of earlier runs' calls of some tools, by the name that rules read it under. The zero Window holds nothing.
 type Window struct {
-	Name  string
+	Name  string // unique over policies: refunds.today
 	Tools []string
 	// Since is where the window begins that ends at a time.
 	Since func(time.Time) time.Time

@@ -19,6 +19,8 @@ type Fault struct {
 	Want                 string // what is right, such as 1000.0; "" where the reason says it
 	DidYouMean           string // the one name or value that comes near; ""
 	Warning              bool   // it compiles, and may not do what is meant
+	Key                  bool   // the name at the member's end is meant, not what stands there
+	Pattern              string // Member stands in this pattern's params and not in the policy; ""
 }
 
 // String words the fault without its place: "refund_charge has no argument amout_cents (order_id, amount_cents); did you
