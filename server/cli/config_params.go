@@ -65,8 +65,12 @@ func (r *configReader) said(steps ...string) *yamlNode {
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
 func (p *PatternConfig) paramsKey(name string) configKey {
+	meaning := "Values laid over the policy's own params, of the same types."
+	if p.Name == "supervised_refund" { // each has its own
+		meaning = ""
+	}
 	return configKey{
-		name: name, entries: false, meaning: "Values laid over the policy's own params, of the same types.", takes: "a mapping of names to values",
+		name: name, meaning: meaning, takes: "a mapping of names to values",
 		form: func() map[string]any {
 			form := mapForm(paramForm)
 			if p.Name == "supervised_refund" {
@@ -122,7 +126,7 @@ func (r *configReader) acrossPolicies(c *Config) {
 		r.noPolicy(p.Judge, known, here.key("policy"))
 		if p.Judge == "" && len(p.Params) > 0 {
 			at := here.key("params")
-			r.faults.add(r.at(at), at, Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
+			r.faults.add(r.keyAt(at), at, Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
 		}
 	}
 	for _, t := range c.Catalog.tools() {

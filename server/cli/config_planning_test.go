@@ -98,7 +98,7 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:33: patterns.plan.instructions: got define "a"; write the text itself`},
 		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:33: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
 		"too many words":         {plan(`instructions: "` + strings.Repeat("a", 8193) + `"`), "pg.yaml:2:33: patterns.plan.instructions: got 8193 bytes; write at most 8192"},
-		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: unknown key; write kind, enabled, budget, tools, allow, require_approval, llm, instructions or approver"},
+		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: no policy that has params; write policy: NAME beside them, or leave them out"},
 		"a person without a record": {
 			"version: 1\nstate: ':memory:'\npatterns: {plan: {approver: {kind: inbox}}}\n",
 			"pg.yaml:3:36: patterns.plan.approver.kind: inbox with state :memory:: a run that is not recorded cannot wait for a person; name a file with state or --state, or write reject or simulated",

@@ -193,7 +193,7 @@ func (p *PolicyConfig) keys(inline bool) []configKey {
 		paramsKey("params", &p.Params).means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
 		varsKey("vars", &p.Vars).means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
 		windowEntries.key("windows", &p.Windows).means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
-		ruleItems.key("rules", &p.Rules).means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked. See docs/policies.md."),
+		ruleItems.key("rules", &p.Rules).means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
 		rowItems.key("tests", &p.Tests).means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
 	}
 	if inline {

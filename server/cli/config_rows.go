@@ -56,12 +56,13 @@ var effectItems = items[policy.RowEffect]{
 
 func effectKeys(e *policy.RowEffect) []configKey {
 	return []configKey{
-		oneToolKey("tool", &e.Tool).need("write the tool that was called"),
-		wordKey("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt),
-		flagKey("ok", &e.OK),
-		objectKey("args", &e.Args), objectKey("result", &e.Result),
-		numberKey("seconds_ago", &e.SecondsAgo, bounds{max: 10 * 366 * 86_400, noun: "a number of seconds", seconds: true}),
-		boolKey("other_run", &e.OtherRun),
+		oneToolKey("tool", &e.Tool).need("write the tool that was called").means("The tool that was called. Required."),
+		wordKey("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt).means("What became of it. Not set: done."),
+		flagKey("ok", &e.OK).means("Whether it is done and its result carries no error. Not set: as status and result say."),
+		objectKey("args", &e.Args).means("Its arguments."),
+		objectKey("result", &e.Result).means("What it gave."),
+		numberKey("seconds_ago", &e.SecondsAgo, bounds{max: 10 * 366 * 86_400, noun: "a number of seconds", seconds: true}).means("How long before the call."),
+		boolKey("other_run", &e.OtherRun).means("Whether it was a call of an earlier run, which windows alone see."),
 	}
 }
 

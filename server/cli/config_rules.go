@@ -30,6 +30,10 @@ func (of items[E]) key(name string, list *[]E) configKey {
 			var e E
 			return listForm(groupSchema(of.keys(&e)))
 		},
+		below: func() []configKey {
+			var e E
+			return of.keys(&e)
+		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
 		show: func() any {
 			lines := make(jsonLines, len(*list))
