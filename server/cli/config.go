@@ -40,10 +40,13 @@ type Config struct {
 	DemoEnabled string
 	// Catalog are a team's own tools.
 	Catalog CatalogConfig
+	// Policies are the embedded one, then the file's own in its order.
+	Policies []PolicyConfig
 
 	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
 	own  *ownTools   // made of Catalog and lock
 	pool *serverPool // where its servers are
+	made *policySet  // made of Policies; nil: not yet
 }
 
 // LLMConfig says who answers questions.
@@ -114,7 +117,8 @@ type PatternConfig struct {
 	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
 	// Of kind planning they only narrow its tools, and nil does not.
 	Policy, Execution []string
-	Refunds           gateway.Refunds   // of supervised_refund
+	Judge             string            // the policy that judges its calls; "": none
+	Params            map[string]any    // laid over that policy's
 	Approver          patterns.Approver // of supervised_refund and of kind planning
 	Planning          PlanningConfig    // of kind planning
 }
@@ -218,10 +222,12 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	}
 	read.acrossInbox(&loaded.Config, in.Environ)
 	read.acrossTools(&loaded.Config)
+	read.acrossPolicies(&loaded.Config)
 	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
 	read.makeTools(&loaded, in)
+	read.makePolicies(&loaded)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err
@@ -233,7 +239,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 func (c *Config) embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}}
+	read := &configReader{faults: faults, places: map[string]place{}, embeds: true}
 	read.file(readYAML("default.yaml", defaultConfig, faults), c.keys(known))
 	if err := faults.err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)
