@@ -178,6 +178,10 @@ type ConfigSources struct {
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
 	Known map[string][]string
+	// Instead are files of policies that stand in for those of the configuration, by the policy's name; for who compares.
+	Instead map[string]string
+	// Untested leaves the tests of policies for who runs them.
+	Untested bool
 	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
 	Pool *serverPool
 }
@@ -212,6 +216,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 			loaded.root, loaded.text = read.root, text
 		}
 	}
+	read.instead(in, &loaded.Config)
 	read.overrides(in, keys)
 	read.key(in, &loaded.LLM)
 	read.across(loaded.LLM)
@@ -227,7 +232,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
 	read.makeTools(&loaded, in)
-	read.makePolicies(&loaded)
+	read.makePolicies(&loaded, !in.Untested)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err

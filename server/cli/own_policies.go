@@ -32,7 +32,7 @@ type policyFault struct {
 
 // makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
 // until it is needed: its tests have run when this program was built.
-func (r *configReader) makePolicies(l *LoadedConfig) {
+func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}
@@ -41,7 +41,7 @@ func (r *configReader) makePolicies(l *LoadedConfig) {
 		return
 	}
 	told := faultyPaths(r.faults.faults)
-	set, faults := l.compile(all, told, true)
+	set, faults := l.compile(all, told, tests)
 	for _, f := range faults {
 		if at := l.policyFault(f); !told.about(at.Path) {
 			r.faults.take(at)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway/policy"
 	"patterngate/patterns"
 )
 
@@ -136,6 +137,14 @@ func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
 		}
 	}
 	return d, nil
+}
+
+// decidedOrErr is what a test came to; one that cannot be run in a file has no decision there.
+func decidedOrErr(r policy.Result) decided {
+	if r.Err != nil {
+		return decided{Decision: "cannot be run", Reason: r.Err.Error()}
+	}
+	return decidedBy(r.Got)
 }
 
 func toolOrFinal(tool string) string {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -224,7 +224,7 @@ func valueWords(values any) string {
 	named, _ := values.(map[string]any)
 	var b strings.Builder
 	for _, name := range sortedNames(named) {
-		fmt.Fprintf(&b, ", %s %s", name, oneLine(jsonText(named[name]), maxName))
+		fmt.Fprintf(&b, ", %s %s", name, oneLine(ijson.Canonical(named[name]), maxName))
 	}
 	return b.String()
 }
@@ -261,5 +261,3 @@ func (c *Config) judgesBy(name, pattern, tool string) bool {
 	p, _ := c.Pattern(pattern)
 	return p.Judge == name || tool != "" && c.policyOf(tool) == name
 }
-
-var _ = gateway.Block
