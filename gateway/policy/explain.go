@@ -83,3 +83,26 @@ func (p *Policy) RulesOf(tool string) []string {
 	}
 	return ids
 }
+
+// Pass is one pass of review with all that it heard.
+type Pass struct {
+	Args    map[string]any // as they stood, with what the configuration sets
+	Rules   []Heard
+	Verdict gateway.Verdict
+}
+
+// Explain judges a test's call and tells of every pass; the ruling is that of [Policy.Test]. Of a call that a person approved it
+// tells of the review before them and after.
+func (p *Policy) Explain(row Row) ([]Pass, gateway.Ruling, error) {
+	judge, err := p.judgeOf(row)
+	if err != nil {
+		return nil, gateway.Ruling{}, err
+	}
+	var passes []Pass
+	r := p.ruleBy(gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		verdict, heard := judge.Explain(c)
+		passes = append(passes, Pass{Args: c.Args, Rules: heard, Verdict: verdict})
+		return verdict
+	}), judge, row)
+	return passes, r, nil
+}

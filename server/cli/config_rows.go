@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -24,6 +26,9 @@ var rowItems = items[policy.Row]{
 	},
 }
 
+// reasonNames are those that a block may have: a rule's, or policy_error: with the id of the rule that could not be evaluated.
+var reasonNames = nameRule{lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), "write a reason: a small letter, then up to 63 small letters, digits and _"}
+
 func isRowName(text string) bool {
 	return !ijson.Blank(text) && utf8.RuneCountInString(text) <= maxRowName
 }
@@ -34,7 +39,7 @@ func rowKeys(row *policy.Row) []configKey {
 		shortKey("name", &row.Name, maxRowName).need("write what it shows").means("What the test shows. Required."),
 		callKey("call", &row.Call).need("write the call that is judged: {tool, args}").means("The call that is judged; of `final` the arguments are {answer}. Required."),
 		wantKey("want", &row.Want).need("approve, revise, escalate or block?").means("What the policy must say; revise: approved after changes. Required."),
-		spelledKey("want_reason", &row.WantReason, serverNames).means("The reason that it must give."),
+		spelledKey("want_reason", &row.WantReason, reasonNames).means("The reason that it must give."),
 		spelledKey("want_rule", &row.WantRule, serverNames).means("The rule that must decide."),
 		objectKey("want_args", &row.WantArgs).means("Arguments after all changes; only those named are compared."),
 		namesListKey("want_need", &row.WantNeed, argumentNames, maxNeed).means("What a block must name as needed."),
@@ -141,10 +146,35 @@ func principalKey(name string, target *gateway.Principal) configKey {
 		return Fault{}
 	}
 	group := groupKey(name, optionalTextKey("id", &target.ID, fits), wordKey("kind", &target.Kind, "local", "token"), optionalTextKey("name", &target.Name, fits))
-	group.takes, group.form = "{id, kind, name}", func() map[string]any {
-		return objectForm(map[string]any{"id": orNull(textForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": orNull(textForm)})
+	group.takes, group.form = "{id, kind, name}, or an id: token:ci", func() map[string]any {
+		return map[string]any{"anyOf": []any{textForm, objectForm(map[string]any{"id": orNull(textForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": orNull(textForm)})}}
+	}
+	members := group.read
+	group.read = func(r *configReader, n *yamlNode, path *keyPath) {
+		if n.kind != yamlText {
+			members(r, n, path)
+			*target = wholePrincipal(*target)
+			return
+		}
+		kind, of, ok := strings.Cut(n.text, ":")
+		if !ok || kind != "local" && kind != "token" || fits(of).Reason != "" {
+			r.wrong(n, path, "write local:NAME or token:NAME")
+			return
+		}
+		*target = gateway.Principal{ID: n.text, Kind: kind, Name: of}
 	}
 	return group
+}
+
+// wholePrincipal fills in what the rest of a principal says.
+func wholePrincipal(p gateway.Principal) gateway.Principal {
+	if kind, name, ok := strings.Cut(p.ID, ":"); ok {
+		p.Kind, p.Name = cmp.Or(p.Kind, kind), cmp.Or(p.Name, name)
+	}
+	if p.Kind = cmp.Or(p.Kind, "local"); p.ID == "" {
+		p.ID = p.Kind + ":" + p.Name
+	}
+	return p
 }
 
 func clientKey(name string, target *gateway.Client) configKey {

@@ -23,7 +23,7 @@ func (a *app) policyCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.policyTestCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
+	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
 	return cmd
 }
 
