@@ -19,6 +19,7 @@ type view struct {
 	tool  *judged
 	vars  []*term // by their places; nil: no rule for the tool reads it
 	c     *gateway.Case
+	most  int // see calls
 
 	args, input, effects, plan, spent, remaining any
 	values                                       []ref.Val // of the vars
@@ -74,6 +75,17 @@ func (v *view) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
+// calls are how many calls a list of them holds at most.
+func (v *view) calls() int {
+	if v.most == 0 {
+		v.most = max(1, len(v.c.Effects))
+		for _, seen := range v.c.Windows {
+			v.most = max(v.most, len(seen.Effects))
+		}
+	}
+	return v.most
+}
+
 // arguments are those of the judged call, held to what the tool takes.
 func (v *view) arguments() any {
 	args := v.c.Args
@@ -111,7 +123,7 @@ func (v *view) varValue(name string) (any, bool) {
 	}
 	if v.values[i] == nil {
 		v.values[i] = types.NewErr("vars.%s reads itself", name)
-		v.values[i] = v.vars[i].eval(v)
+		v.values[i] = v.vars[i].eval(v, v.calls())
 	}
 	return v.values[i], true
 }
