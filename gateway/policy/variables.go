@@ -111,11 +111,11 @@ func (r *reached) input() Type {
 		}
 	}
 	all := union(parts)
-	if all.kind != objectKind {
-		return Map(Dyn())
-	}
 	for i, f := range all.object.fields {
 		everywhere := !r.alone && !slices.ContainsFunc(parts, func(p Type) bool {
+			if p.kind != objectKind {
+				return true
+			}
 			_, has := p.object.field(f.Name)
 			return !has
 		})
