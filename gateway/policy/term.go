@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -28,17 +29,17 @@ type term struct {
 
 func newTerm(env *environment, c *checked, r reads, lists map[string]bool) *term {
 	t := &term{env: env, checked: c.ast, is: c.is, sign: c.is.signature(), reads: r, cost: costsOf(c.ast, lists)}
-	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, false) })
-	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, true) })
+	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, 0) })
+	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, MaxCost) })
 	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t
 }
 
-// planned makes a program, which counts costs or does not.
-func planned(env *environment, checked *ast.AST, counting bool) (cel.Program, error) {
+// planned makes a program that costs so much at most; 0: costs are not counted.
+func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, error) {
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
-	if counting {
-		options = append(options, cel.CostLimit(MaxCost))
+	if most > 0 {
+		options = append(options, cel.CostLimit(most))
 	}
 	return env.cel.PlanProgram(checked, options...)
 }
@@ -50,6 +51,26 @@ func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
 	if t.cost.within(calls) {
 		plan = t.program
 	}
+	return run(plan, from)
+}
+
+// maxForetold is what it may cost to tell something before there is a call.
+const maxForetold = 10_000
+
+// foretell computes the term from what is known before there is a call. It is not known what costs much.
+func (t *term) foretell(from interpreter.Activation) ref.Val {
+	plan := t.program
+	if !t.cost.within(1) {
+		plan = func() (cel.Program, error) { return planned(t.env, t.checked, maxForetold) }
+	}
+	v := run(plan, from)
+	if err, bad := v.(*types.Err); bad && errors.Is(err, ErrCost) {
+		return unknownValue
+	}
+	return v
+}
+
+func run(plan func() (cel.Program, error), from interpreter.Activation) ref.Val {
 	program, err := plan()
 	if err != nil {
 		return types.WrapErr(fmt.Errorf("%w: %w", ErrEval, err))
