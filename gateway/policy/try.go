@@ -63,15 +63,17 @@ func (p *Policy) judgeOf(row Row) (*Judge, error) {
 }
 
 // rule reviews a row's call to the fixed point. With a person's approval it is reviewed once more, as it then stood.
-func (p *Policy) rule(judge *Judge, row Row) gateway.Ruling {
+func (p *Policy) rule(judge *Judge, row Row) gateway.Ruling { return p.ruleBy(judge, judge, row) }
+
+func (p *Policy) ruleBy(by gateway.Reviewer, judge *Judge, row Row) gateway.Ruling {
 	c := p.caseOf(judge, row)
 	tool := p.reached.all[row.Call.Tool].tool
-	r := gateway.JudgeAlone(judge, tool, c, false)
+	r := gateway.JudgeAlone(by, tool, c, false)
 	if !row.Approved || r.Decision != gateway.Escalate {
 		return r
 	}
 	c.Args = r.Args
-	again := gateway.JudgeAlone(judge, tool, c, true)
+	again := gateway.JudgeAlone(by, tool, c, true)
 	again.Revisions, again.RevisedBy = append(r.Revisions, again.Revisions...), append(r.RevisedBy, again.RevisedBy...)
 	return again
 }

@@ -87,6 +87,7 @@ type Row struct {
 	Person            // of what is a person's
 
 	act    string // of a call: its idempotency key
+	policy string // that judged it: its hash
 	input  json.RawMessage
 	output json.RawMessage
 	ended  int64 // at which the outcome was recorded; 0: none
@@ -272,7 +273,7 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 		r.asked(b)
 	}
 	if v := b.Verdict; v != nil {
-		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions
+		r.Decision, r.Rule, r.Why, r.Changed, r.policy = v.Decision, v.Rule, v.Reason, v.Revisions, v.Policy
 	}
 	if b.EffectKind == patterns.ToolEffect {
 		r.ArgsHash, r.act = argsHash(b.Input), b.IdempotencyKey

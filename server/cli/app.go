@@ -111,7 +111,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "", "text or json")
 	root.AddCommand(a.serveCommand(), a.demoCommand(), a.callCommand(), a.setupCommand(), a.toolsCommand(), a.stopReasonsCommand(),
-		a.configCommand(), a.validateCommand(), a.schemaCommand(), a.initCommand(), a.doctorCommand(), a.catalogCommand(), a.killSwitchCommand(),
+		a.configCommand(), a.validateCommand(), a.schemaCommand(), a.initCommand(), a.doctorCommand(), a.catalogCommand(), a.policyCommand(), a.killSwitchCommand(),
 		a.reloadCommand(), a.runsCommand(), a.approvalsCommand(), a.inboxCommand(), a.stateCommand(), a.versionCommand(), a.proveCommand(),
 		a.proveLifeCommand(), a.ledgerCommand())
 	strictHelpers(root)

@@ -40,10 +40,13 @@ type Config struct {
 	DemoEnabled string
 	// Catalog are a team's own tools.
 	Catalog CatalogConfig
+	// Policies are the embedded one, then the file's own in its order.
+	Policies []PolicyConfig
 
 	lock *pins.Lock  // the accepted definitions of servers' tools; nil: none
 	own  *ownTools   // made of Catalog and lock
 	pool *serverPool // where its servers are
+	made *policySet  // made of Policies; nil: not yet
 }
 
 // LLMConfig says who answers questions.
@@ -114,7 +117,8 @@ type PatternConfig struct {
 	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
 	// Of kind planning they only narrow its tools, and nil does not.
 	Policy, Execution []string
-	Refunds           gateway.Refunds   // of supervised_refund
+	Judge             string            // the policy that judges its calls; "": none
+	Params            map[string]any    // laid over that policy's
 	Approver          patterns.Approver // of supervised_refund and of kind planning
 	Planning          PlanningConfig    // of kind planning
 }
@@ -174,6 +178,10 @@ type ConfigSources struct {
 	// Known are the names that a pattern's allow lists may hold without a warning, by pattern. A pattern that is not
 	// in it has the names of the embedded default.
 	Known map[string][]string
+	// Instead are files of policies that stand in for those of the configuration, by the policy's name; for who compares.
+	Instead map[string]string
+	// Untested leaves the tests of policies for who runs them.
+	Untested bool
 	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
 	Pool *serverPool
 }
@@ -208,6 +216,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 			loaded.root, loaded.text = read.root, text
 		}
 	}
+	read.instead(in, &loaded.Config)
 	read.overrides(in, keys)
 	read.key(in, &loaded.LLM)
 	read.across(loaded.LLM)
@@ -218,10 +227,12 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	}
 	read.acrossInbox(&loaded.Config, in.Environ)
 	read.acrossTools(&loaded.Config)
+	read.acrossPolicies(&loaded.Config)
 	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
 	read.makeTools(&loaded, in)
+	read.makePolicies(&loaded, !in.Untested)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
 		return LoadedConfig{}, warnings, err
@@ -233,7 +244,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 func (c *Config) embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}}
+	read := &configReader{faults: faults, places: map[string]place{}, embeds: true}
 	read.file(readYAML("default.yaml", defaultConfig, faults), c.keys(known))
 	if err := faults.err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)

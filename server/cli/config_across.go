@@ -178,9 +178,9 @@ func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 
 // acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
 func (r *configReader) acrossReach(c *Config) {
-	effects := map[string]catalog.Effect{}
+	effects := map[string]realTool{}
 	for _, t := range c.Catalog.tools() {
-		effects[t.Name] = t.Effect
+		effects[t.Name] = realTool{t.Effect, t.Policy}
 	}
 	for _, p := range c.Patterns {
 		if !p.Enabled {
@@ -188,10 +188,10 @@ func (r *configReader) acrossReach(c *Config) {
 		}
 		here := (*keyPath)(nil).key("patterns").key(p.Name)
 		r.mixed(p, here, effects)
-		acts := r.acts(p.links(), effects)
+		acts := r.acts(p.links(), effects, p.Judge)
 		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
 			r.faults.add(r.at(simulated), simulated, Fault{
-				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]]), Want: "write inbox or reject",
+				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
 			})
 		}
 	}
@@ -200,11 +200,11 @@ func (r *configReader) acrossReach(c *Config) {
 	for i, name := range c.Catalog.Expose {
 		links = append(links, toolLink{expose.item(i), name})
 	}
-	r.acts(links, effects)
+	r.acts(links, effects, "")
 }
 
 // mixed refuses a pattern with tools of the demo and of the file.
-func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]catalog.Effect) {
+func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]realTool) {
 	demo, real := "", ""
 	for _, l := range p.links() {
 		_, declared := effects[l.name]
@@ -220,18 +220,31 @@ func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]
 	}
 }
 
-// acts are the tools among links that change something real. One that destroys is a fault: nothing but an allowlist would stand
-// before it. One that writes is what this gate is for; there is nothing to mend about it before policies come.
-func (r *configReader) acts(links []toolLink, effects map[string]catalog.Effect) (names []string) {
+// realTool is what a tool of the file can change, and the policy that judges it in every pattern.
+type realTool struct {
+	effect catalog.Effect
+	policy string
+}
+
+// acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
+// of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
+func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge string) (names []string) {
 	for _, l := range links {
-		switch effects[l.name] {
-		case catalog.Destructive:
-			r.faults.add(r.at(l.path), l.path, Fault{Reason: l.name + " is destructive, and no policy judges it", Want: "leave it out; policies come with a later version"})
-		case catalog.Write:
-		default:
+		t := tools[l.name]
+		if t.effect != catalog.Write && t.effect != catalog.Destructive {
 			continue
 		}
 		names = append(names, l.name)
+		if judge != "" || t.policy != "" {
+			continue
+		}
+		f := Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
+		if t.effect == catalog.Write {
+			r.faults.warn(r.at(l.path), l.path, f)
+			continue
+		}
+		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
+		r.faults.add(r.at(l.path), l.path, f)
 	}
 	return names
 }

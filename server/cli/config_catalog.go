@@ -95,6 +95,7 @@ type ToolConfig struct {
 	Rate        RateConfig // zero: no limit
 	Once        string     // CEL; "": none
 	Reconcile   *ReconcileConfig
+	Policy      string // that judges it in every pattern; "": none
 	Redact      []string
 	At          Position // of the entry, for faults found later
 }

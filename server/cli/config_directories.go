@@ -16,7 +16,11 @@ type guarded struct {
 
 func (l *LoadedConfig) guarded() []guarded {
 	var list []guarded
-	for _, g := range []guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}} {
+	files := []guarded{{"the configuration", l.Path}, {"the lock", l.Catalog.Pin}, {"the state file", l.State}}
+	for _, file := range l.policyFiles() {
+		files = append(files, guarded{"a policy file", file})
+	}
+	for _, g := range files {
 		if g.path == "" || g.path == memoryState {
 			continue
 		}

@@ -83,15 +83,15 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"unknown key with nothing near": {
 			"version: 1\nzebra: 1\n",
-			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
+			"pg.yaml:2:1: zebra: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
 		},
 		"key of a later version": {
-			"version: 1\npolicies: {}\n",
-			"pg.yaml:2:1: policies: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
+			"version: 1\ninputs: {}\n",
+			"pg.yaml:2:1: inputs: unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
 		},
 		"odd key": {
 			"version: 1\n\"a.b\\nc\": 1\n",
-			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, catalog or patterns",
+			"pg.yaml:2:1: \"a.b\\nc\": unknown key; write version, llm, demo, log, limits, http, wait, results, state, inbox, notify, redact, policies, catalog or patterns",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",

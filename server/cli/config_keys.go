@@ -87,6 +87,7 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		inboxKey("inbox", &c.Inbox).means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
 		notifyKey("notify", &c.Notify).means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
 		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
+		policiesKey("policies", &c.Policies).means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
 		catalogKey("catalog", &c.Catalog).means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
 		patternsKey("patterns", c, list),
 	}
@@ -97,6 +98,8 @@ func (p *PatternConfig) keys(known []string) []configKey {
 		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
 		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
 		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
+		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
+		p.paramsKey("params"),
 	}
 	switch p.Kind {
 	case gateway.Planning:
@@ -114,14 +117,7 @@ func (p *PatternConfig) keys(known []string) []configKey {
 	if p.Name != "supervised_refund" {
 		return keys
 	}
-	return append(keys,
-		groupKey("params",
-			usdKey("auto_refund_limit_usd", &p.Refunds.AutoLimitUSD).means("A refund above it is put to the approver."),
-			usdKey("max_refund_per_run_usd", &p.Refunds.MaxPerRunUSD).means("All refunds of a run together."),
-			numberKey("refund_window_days", &p.Refunds.WindowDays, bounds{max: ijson.MaxInteger, whole: true}).means("How long after the payment a refund is allowed."),
-		),
-		groupKey("approver", approverKeys(&p.Approver)...),
-	)
+	return append(keys, groupKey("approver", approverKeys(&p.Approver)...))
 }
 
 const (

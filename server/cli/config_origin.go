@@ -53,6 +53,8 @@ func (l LoadedConfig) origins() []originRow {
 				value = map[string]any{}
 			case json.RawMessage:
 				value = rawValue(v)
+			case jsonLines:
+				value = v.values()
 			}
 			if below.String() == "llm.api_key" && l.LLM.APIKey.Set() && !l.LLM.Key.Set() {
 				value = secretReference()
@@ -69,7 +71,10 @@ func (l LoadedConfig) origins() []originRow {
 // originYAML is the effective configuration as a file, each value with where it comes from.
 func (l LoadedConfig) originYAML() []byte {
 	var out bytes.Buffer
-	writeYAML(&out, l.keys(nil), nil, func(path string, _ any) string {
+	writeYAML(&out, l.keys(nil), nil, func(path string, value any) string {
+		if _, group := value.(groupOf); group {
+			return ""
+		}
 		origin, file, line := l.origin(path)
 		if origin == fromFile {
 			origin = file + ":" + strconv.Itoa(line)

@@ -83,7 +83,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"params elsewhere": {
 			"version: 1\npatterns: {route_ticket: {params: {auto_refund_limit_usd: 1}}}\n",
-			"pg.yaml:2:27: patterns.route_ticket.params: unknown key; write kind, enabled, budget, tools or allow",
+			"pg.yaml:2:27: patterns.route_ticket.params: no policy that has params; write policy: NAME beside them, or leave them out",
 		},
 		"unknown param": {
 			"version: 1\npatterns: {supervised_refund: {params: {auto_refund_limit: 1}}}\n",

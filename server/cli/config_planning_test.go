@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:33: patterns.plan.instructions: got define "a"; write the text itself`},
 		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:33: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
 		"too many words":         {plan(`instructions: "` + strings.Repeat("a", 8193) + `"`), "pg.yaml:2:33: patterns.plan.instructions: got 8193 bytes; write at most 8192"},
-		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: unknown key; write kind, enabled, budget, tools, allow, require_approval, llm, instructions or approver"},
+		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: no policy that has params; write policy: NAME beside them, or leave them out"},
 		"a person without a record": {
 			"version: 1\nstate: ':memory:'\npatterns: {plan: {approver: {kind: inbox}}}\n",
 			"pg.yaml:3:36: patterns.plan.approver.kind: inbox with state :memory:: a run that is not recorded cannot wait for a person; name a file with state or --state, or write reject or simulated",
@@ -179,26 +180,38 @@ func TestPlanningSpecs(t *testing.T) {
 // Wherever the refund tools may be called, the refund policy judges them, with the one set of figures that there is.
 func TestRefundToolsAreJudgedEverywhere(t *testing.T) {
 	const limits = "supervised_refund: {enabled: false, params: {auto_refund_limit_usd: 5}}"
-	refunds := gateway.RefundsAmong{Refunds: gateway.Refunds{AutoLimitUSD: 5, MaxPerRunUSD: 2000, WindowDays: 14}}
 	tests := map[string]struct {
 		entry, tool string
-		want        gateway.Reviewer
+		judged      bool
 	}{
-		"planning":                       {"plan: {tools: [issue_refund, sales_worker]}", "plan_execute", refunds},
-		"planning's default":             {"plan: {}", "plan_execute", refunds},
-		"planning without refunds":       {"plan: {tools: [sales_worker]}", "plan_execute", nil},
-		"refunds that are not called":    {"plan: {allow: {execution: [sales_worker]}}", "plan_execute", nil},
-		"a decomposition that pays":      {"run_task_decomposition: {allow: {policy: [issue_refund], execution: [issue_refund]}}", "run_task_decomposition", refunds},
-		"a decomposition that pays none": {"run_task_decomposition: {}", "run_task_decomposition", nil},
+		"planning":                       {"plan: {tools: [issue_refund, sales_worker]}", "plan_execute", true},
+		"planning's default":             {"plan: {}", "plan_execute", true},
+		"planning without refunds":       {"plan: {tools: [sales_worker]}", "plan_execute", false},
+		"refunds that are not called":    {"plan: {allow: {execution: [sales_worker]}}", "plan_execute", false},
+		"a decomposition that pays":      {"run_task_decomposition: {allow: {policy: [issue_refund], execution: [issue_refund]}}", "run_task_decomposition", true},
+		"a decomposition that pays none": {"run_task_decomposition: {}", "run_task_decomposition", false},
 	}
+	refund := gateway.Case{Args: map[string]any{"user_id": 42.0, "amount_usd": 6.0, "reason": "late"}, Effects: []gateway.Entry{{
+		Tool: "get_refund_context", Status: gateway.Finished, Args: map[string]any{"user_id": 42.0},
+		Observation: map[string]any{"status": "ok", "billing": map[string]any{"last_charge_usd": 1200.0, "days_since_payment": 1.0}},
+	}}}
 	for name, tt := range tests {
 		got := declaredAs(t, "version: 1\npatterns: {"+limits+", "+tt.entry+"}\n", tt.tool)
-		if diff := cmp.Diff(tt.want, got.spec.Reviewer); diff != "" {
-			t.Errorf("%s: the reviewer (-want +got):\n%s", name, diff)
-		}
 		hash := hashOf(ijson.Canonical(map[string]any{}))
-		if tt.want != nil {
-			hash = refunds.Hash()
+		if got.spec.Reviewer == nil != !tt.judged {
+			t.Errorf("%s: the reviewer is %v, want one %t", name, got.spec.Reviewer, tt.judged)
+			continue
+		}
+		if tt.judged {
+			hash = gateway.PolicyHash(got.spec.Reviewer)
+			if refund.Tool = "issue_refund"; slices.Contains(got.spec.Execution, "issue_refund") {
+				if v := got.spec.Reviewer.Review(refund); v.Decision != gateway.Escalate {
+					t.Errorf("%s: 6 USD above a limit of 5: %+v, want a person", name, v)
+				}
+			}
+			if refund.Tool = "sales_worker"; got.spec.Reviewer.Review(refund).Reason != gateway.Allowlisted {
+				t.Errorf("%s: a tool without a policy is judged", name)
+			}
 		}
 		if got.policy != hash {
 			t.Errorf("%s: the policy's hash is %s, want %s", name, got.policy, hash)

@@ -17,6 +17,7 @@ type configReader struct {
 	places map[string]place         // of the values read last, by path
 	home   func(path string) string // replaces ~/; nil: it is not replaced
 	root   *yamlNode                // of the file that was read last
+	embeds bool                     // it reads the embedded default
 	// compiled are the schemas of the file's arguments.
 	compiled compiledArguments
 	// strange are names of allow lists that the embedded default does not have; the file may.

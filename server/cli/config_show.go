@@ -55,6 +55,8 @@ func groupValue(keys []configKey, of func(configKey) any) map[string]any {
 			group[k.name] = textValues(v)
 		case json.RawMessage:
 			group[k.name] = rawValue(v)
+		case jsonLines:
+			group[k.name] = v.values()
 		default:
 			group[k.name] = v
 		}
@@ -82,9 +84,17 @@ func (c Config) YAML() []byte {
 		}
 		notes["llm.provider"] += "; api_key: " + catalog.Masked + " from " + from
 	}
+	for _, p := range c.Policies {
+		if p.file != "" {
+			notes["policies."+p.Name] = "from " + yamlWord(p.file)
+		}
+	}
 	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
 	return out.Bytes()
 }
+
+// groupOf is the value of a mapping whose members have notes of their own.
+type groupOf struct{}
 
 // writeYAML writes keys as a file, each value with its note. What holds nothing is written as such: a mapping without
 // members in YAML is null.
@@ -97,7 +107,17 @@ func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, note func(pat
 		below := path.key(k.name)
 		out.WriteString(strings.Repeat("  ", depth) + yamlWord(k.name) + ":")
 		value := k.show()
+		if lines, ok := value.(jsonLines); ok && len(lines) > 0 {
+			for _, line := range lines {
+				out.WriteString("\n" + strings.Repeat("  ", depth+1) + "- " + string(line))
+			}
+			out.WriteByte('\n')
+			continue
+		}
 		if group, ok := value.([]configKey); ok && len(group) > 0 {
+			if words := note(below.String(), groupOf{}); words != "" {
+				out.WriteString("  # " + words)
+			}
 			out.WriteByte('\n')
 			writeYAML(out, group, below, note)
 			continue
@@ -125,6 +145,8 @@ func writeYAMLValue(out *bytes.Buffer, v any) {
 		out.WriteString("[" + strings.Join(words, ", ") + "]")
 	case json.RawMessage:
 		out.Write(v)
+	case jsonLines:
+		out.Write(ijson.Canonical(v.values()))
 	default:
 		out.Write(ijson.Canonical(v))
 	}

@@ -24,7 +24,12 @@ import (
 
 // sameConfig compares configurations; secrets by what they hold.
 func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmpopts.IgnoreUnexported(Config{}, PolicyConfig{}), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+}
+
+// refundLimits are the params of the demo's refund policy.
+func refundLimits(auto, run, days float64) map[string]any {
+	return map[string]any{"auto_refund_limit_usd": auto, "max_refund_per_run_usd": run, "refund_window_days": days}
 }
 
 // The embedded default is the one of spec/config.md; its figures are those of the gateway.
@@ -40,7 +45,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
 		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
 		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
-		Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
+		Policies: loaded.Policies, Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools, nil}
 	for i, name := range builtinNames {
@@ -50,7 +55,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		}
 		if name == "supervised_refund" {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
-			p.Refunds = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+			p.Judge, p.Params = demoPolicy, refundLimits(1000, 2000, 14)
 			p.Approver = patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
 		}
 		if name == "plan" {
@@ -106,7 +111,7 @@ patterns:
 	plan.Policy, plan.Execution = nil, []string{"fetch_sales_data"}
 	tasks.Enabled = false
 	route.Budget.MaxTime, route.Budget.MaxToolCalls = 2500*time.Millisecond, 0
-	refund.Refunds.AutoLimitUSD, refund.Refunds.MaxPerRunUSD = 0, 999.995
+	refund.Params = refundLimits(0, 999.995, 14)
 	refund.Approver.Kind = patterns.SimulatedApprover
 	want.Patterns[4].Approver.Kind = patterns.InboxApprover
 	if diff := sameConfig(want, got); diff != "" {

@@ -49,6 +49,7 @@ func (t *ToolConfig) keys() []configKey {
 		rateKey("rate", &t.Rate).means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
 		expressionKey("once", &t.Once).means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
 		reconcileKey("reconcile", &t.Reconcile).means("How a call in doubt is settled: by a tool of effect read."),
+		policyKey("policy", &t.Policy).means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
 		toolRedactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
 	}
 }

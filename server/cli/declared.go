@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"patterngate/catalog"
-	"patterngate/catalog/demo"
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -48,17 +47,11 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err := outside(&c.Demo, environ); err != nil {
 		return nil, err
 	}
-	var tools []catalog.Tool
-	if c.DemoOn() {
-		var err error
-		if tools, err = demo.Tools(c.Demo); err != nil {
-			return nil, err
-		}
+	all, err := c.catalog()
+	if err != nil {
+		return nil, err
 	}
-	if c.own != nil {
-		tools = append(tools, c.own.tools...)
-	}
-	all, err := catalog.New(tools...)
+	policies, err := c.policies(all)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +60,6 @@ func declare(c Config, environ []string) (*declared, error) {
 		return nil, err
 	}
 	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
-	refunds, _ := c.Pattern("supervised_refund")
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() {
 			continue
@@ -75,8 +67,7 @@ func declare(c Config, environ []string) (*declared, error) {
 		if _, made := d.tools.Tool(p.Tool); p.Kind == gateway.Call && !made {
 			continue
 		}
-		p.Refunds = refunds.Refunds // one policy, whoever calls the refund tools
-		if err := d.add(p, c, environ); err != nil {
+		if err := d.add(p, c, c.reviewer(p, policies), environ); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +75,7 @@ func declare(c Config, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c Config, environ []string) error {
+func (d *declared) add(p PatternConfig, c Config, reviewer gateway.Reviewer, environ []string) error {
 	model := d.model
 	if own := c.LLM.laidOver(p.Planning); own.Model != c.LLM.Model || own.Temperature != c.LLM.Temperature {
 		var err error
@@ -93,6 +84,7 @@ func (d *declared) add(p PatternConfig, c Config, environ []string) error {
 		}
 	}
 	spec := newSpec(p, d.tools, c.LLM)
+	spec.Reviewer = reviewer
 	specs := []patterns.Spec{spec}
 	if p.Kind == gateway.Planning {
 		spec.LLM = d.configured
@@ -100,7 +92,7 @@ func (d *declared) add(p PatternConfig, c Config, environ []string) error {
 	}
 	unlisted := p.Kind == gateway.Call && c.holds(p.Tool)
 	for _, spec := range specs {
-		d.patterns = append(d.patterns, declaredPattern{spec, p.policyHash(d.tools), model, unlisted})
+		d.patterns = append(d.patterns, declaredPattern{spec, policyHash(reviewer), model, unlisted})
 	}
 	return nil
 }
@@ -162,7 +154,7 @@ func (c Config) model(m LLMConfig, environ []string) (patterns.Model, error) {
 // newSpec declares a pattern as it is configured.
 func newSpec(p PatternConfig, all *catalog.Catalog, c LLMConfig) patterns.Spec {
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Reviewer: p.reviewer(all), Approver: p.Approver,
+		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Approver: p.Approver,
 		RulesMayWrite: c.Provider == "rules",
 	}
 	s.Policy, s.Execution = p.allows()

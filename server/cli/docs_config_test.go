@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,9 @@ func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []c
 // belowRows writes the keys of a mapping that is not always there, or of an entry of one.
 func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *keyPath) {
 	takes := "a mapping"
+	if k.takes != "" {
+		takes = k.takes
+	}
 	if k.entries {
 		takes = "a mapping of names to entries"
 	}
@@ -124,7 +128,12 @@ func defaultWords(k configKey) string {
 			return "`[]`"
 		}
 		return "`" + strings.Join(v, "`, `") + "`"
+	case json.RawMessage, jsonLines:
+		return "not set"
 	case []configKey:
+		if len(v) == 0 {
+			return "not set"
+		}
 		var words []string
 		for _, below := range v {
 			words = append(words, "`"+below.name+"`: "+defaultWords(below))

@@ -265,7 +265,8 @@ func policyTable(t *testing.T, p PatternConfig) string {
 	refund := func(usd float64, reason string) map[string]any {
 		return map[string]any{"user_id": 42.0, "amount_usd": usd, "reason": reason}
 	}
-	above := p.Refunds.AutoLimitUSD + 1
+	limit := func(name string) float64 { v, _ := p.Params[name].(float64); return v }
+	above := limit("auto_refund_limit_usd") + 1
 	rows := []struct {
 		tool, when string
 		c          gateway.Case
@@ -273,13 +274,13 @@ func policyTable(t *testing.T, p PatternConfig) string {
 		{"get_refund_context", "always", gateway.Case{Tool: "get_refund_context", Args: of42}},
 		{"issue_refund", "the amount is less than a cent", gateway.Case{Args: refund(0, "r")}},
 		{"issue_refund", "this customer was not looked up in this run", gateway.Case{Args: refund(1, "r")}},
-		{"issue_refund", fmt.Sprintf("the payment is more than %v days old", p.Refunds.WindowDays), gateway.Case{Args: refund(1, "r"), Effects: []gateway.Entry{known(p.Refunds.WindowDays + 1)}}},
-		{"issue_refund", fmt.Sprintf("the run has refunded its %v USD", p.Refunds.MaxPerRunUSD), gateway.Case{Args: refund(1, "r"), Effects: []gateway.Entry{known(1), paid(7, p.Refunds.MaxPerRunUSD)}}},
+		{"issue_refund", fmt.Sprintf("the payment is more than %v days old", limit("refund_window_days")), gateway.Case{Args: refund(1, "r"), Effects: []gateway.Entry{known(limit("refund_window_days") + 1)}}},
+		{"issue_refund", fmt.Sprintf("the run has refunded its %v USD", limit("max_refund_per_run_usd")), gateway.Case{Args: refund(1, "r"), Effects: []gateway.Entry{known(1), paid(7, limit("max_refund_per_run_usd"))}}},
 		{"issue_refund", "a further refund would exceed the customer's last charge", gateway.Case{Args: refund(201, "r"), Effects: []gateway.Entry{known(1), paid(42, 1000)}}},
-		{"issue_refund", "it is more than what the run may still refund", gateway.Case{Args: refund(p.Refunds.MaxPerRunUSD+1, "r"), Effects: []gateway.Entry{known(1)}}},
+		{"issue_refund", "it is more than what the run may still refund", gateway.Case{Args: refund(limit("max_refund_per_run_usd")+1, "r"), Effects: []gateway.Entry{known(1)}}},
 		{"issue_refund", "no reason is given", gateway.Case{Args: refund(1, " "), Effects: []gateway.Entry{known(1)}}},
-		{"issue_refund", fmt.Sprintf("it is more than %v USD", p.Refunds.AutoLimitUSD), gateway.Case{Args: refund(above, "r"), Effects: []gateway.Entry{known(1)}}},
-		{"issue_refund", "else", gateway.Case{Args: refund(p.Refunds.AutoLimitUSD, "r"), Effects: []gateway.Entry{known(1)}}},
+		{"issue_refund", fmt.Sprintf("it is more than %v USD", limit("auto_refund_limit_usd")), gateway.Case{Args: refund(above, "r"), Effects: []gateway.Entry{known(1)}}},
+		{"issue_refund", "else", gateway.Case{Args: refund(limit("auto_refund_limit_usd"), "r"), Effects: []gateway.Entry{known(1)}}},
 		{"send_refund_email", "exactly this amount was refunded to this customer", gateway.Case{Args: map[string]any{"user_id": 42.0, "amount_usd": 10.0}, Effects: []gateway.Entry{paid(42, 10)}}},
 		{"send_refund_email", "else", gateway.Case{Args: map[string]any{"user_id": 42.0, "amount_usd": 11.0}, Effects: []gateway.Entry{paid(42, 10)}}},
 		{"final", "somebody was looked up in this run", gateway.Case{Answer: "a", Effects: []gateway.Entry{known(1)}}},
@@ -292,7 +293,7 @@ func policyTable(t *testing.T, p PatternConfig) string {
 		if _, exists := demoCatalog(t).Tool(r.tool); exists {
 			r.c.Tool, r.tool = r.tool, "`"+r.tool+"`"
 		}
-		v := p.Refunds.Review(r.c)
+		v := reviewerIn(t, embedded(t), p.Name).Review(r.c)
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", r.tool, r.when, v.Decision, v.Reason)
 	}
 	return b.String()

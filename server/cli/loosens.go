@@ -95,7 +95,7 @@ var placeRules = []struct {
 	{"patterns.*.approver.cap_usd", raised},
 	{"patterns.*.approver.expires_seconds", raised},
 	{"patterns.*.approver.min_assurance", weaker("signed", "user")},
-	{"policies.*", anyChange},
+	{"policies.*", policyChanged},
 	{"lock.*", acceptedAnew},
 	{"llm.provider", anyChange},
 	{"llm.base_url", anyChange},

@@ -155,7 +155,7 @@ func seenFile(path string) fileSeen {
 // files are those that a configuration was read from.
 func (l LoadedConfig) files() []fileSeen {
 	var list []fileSeen
-	for _, path := range []string{l.Path, l.Catalog.Pin} {
+	for _, path := range append([]string{l.Path, l.Catalog.Pin}, l.policyFiles()...) {
 		if path != "" {
 			list = append(list, seenFile(path))
 		}

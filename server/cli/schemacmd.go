@@ -110,6 +110,8 @@ func plainValue(v any) any {
 		return textValues(v)
 	case json.RawMessage:
 		return rawValue(v)
+	case jsonLines:
+		return v.values()
 	}
 	return v
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -28,6 +27,7 @@ func (c Config) Snapshot() []byte {
 	root["llm"] = c.LLM.snapshot(root["llm"])
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
+	root["policies"] = c.usedPolicies()
 	if locked := c.lockedTools(); len(locked) > 0 {
 		root[lockMember] = locked
 	}
@@ -79,6 +79,10 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	read.file(tree.root, c.keys(nil))
 	if faults.err() != nil {
 		return Config{}, unreadable
+	}
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		c.settle(p, read.said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.said("patterns", p.Name, "params", param) != nil })
 	}
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Config{}, unreadable
@@ -178,25 +182,18 @@ func nodeOf(v any) *yamlNode {
 	return n.finish()
 }
 
-// policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
-func (p PatternConfig) policyHash(all *catalog.Catalog) string {
-	if policy := p.reviewer(all); policy != nil {
-		return gateway.PolicyHash(policy)
+// usedPolicies are what patterns and tools are judged by, whole: a run goes on under its own rules, whatever a file says by then.
+func (c Config) usedPolicies() map[string]any {
+	used := map[string]any{}
+	for i := range c.Policies {
+		if p := &c.Policies[i]; c.uses(p.Name) {
+			used[p.Name] = string(p.kept())
+		}
 	}
-	return hashOf(ijson.Canonical(map[string]any{}))
+	return used
 }
 
-// reviewer is what judges a pattern's calls: the refund policy in every pattern that reaches the demo's refund tools; nil: the
-// allowlists alone.
-func (p PatternConfig) reviewer(all *catalog.Catalog) gateway.Reviewer {
-	if !p.makeBelieve(all) || p.Kind == gateway.Call {
-		return nil
-	}
-	if p.Kind == gateway.Supervisor {
-		return p.Refunds
-	}
-	if _, execution := p.allows(); slices.ContainsFunc(execution, gateway.JudgesRefunds) {
-		return gateway.RefundsAmong{Refunds: p.Refunds}
-	}
-	return nil
+// uses reports whether a policy judges any pattern or tool.
+func (c *Config) uses(name string) bool {
+	return len(c.judgedAlone(name)) > 0 || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.Judge == name })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -202,21 +203,36 @@ func TestSnapshotOfOthers(t *testing.T) {
 	}
 }
 
-// The policy of a refund is its parameters; the other patterns have none.
+// The policy of a refund is its rules and params; the other patterns of the demo have none.
 func TestPolicyHash(t *testing.T) {
 	c := embedded(t)
-	refund, _ := c.Pattern("supervised_refund")
-	route, _ := c.Pattern("route_ticket")
-	tasks, _ := c.Pattern("run_orchestrator")
-	if route.policyHash(makeBelieve(t)) != tasks.policyHash(makeBelieve(t)) || route.policyHash(makeBelieve(t)) != hashOf([]byte("{}")) {
-		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", route.policyHash(makeBelieve(t)), tasks.policyHash(makeBelieve(t)))
+	hash := func(pattern string) string { return policyHash(reviewerIn(t, c, pattern)) }
+	if hash("route_ticket") != hash("run_orchestrator") || hash("route_ticket") != hashOf([]byte("{}")) {
+		t.Errorf("policyHash of patterns without a policy: %s and %s, want the hash of {}", hash("route_ticket"), hash("run_orchestrator"))
 	}
-	before := refund.policyHash(makeBelieve(t))
-	want := hashOf([]byte(`{"builtin":"demo_refunds","params":{"auto_refund_limit_usd":1000,"max_refund_per_run_usd":2000,"refund_window_days":14}}`))
-	if refund.Budget.MaxSteps++; before != want || refund.policyHash(makeBelieve(t)) != before {
-		t.Errorf("policyHash = %s, and with another budget %s; want %s", before, refund.policyHash(makeBelieve(t)), want)
+	before := hash("supervised_refund")
+	if c.Patterns[3].Budget.MaxSteps++; hash("supervised_refund") != before || len(before) != len("sha256:")+64 || before == hash("route_ticket") {
+		t.Errorf("policyHash = %s, and with another budget %s", before, hash("supervised_refund"))
 	}
-	if refund.Refunds.WindowDays++; refund.policyHash(makeBelieve(t)) == before {
+	if c.Patterns[3].param("refund_window_days", 15.0); hash("supervised_refund") == before {
 		t.Errorf("policyHash does not see the window")
 	}
+}
+
+// reviewerIn is what judges a pattern's calls in a configuration.
+func reviewerIn(t testing.TB, c Config, pattern string) gateway.Reviewer {
+	t.Helper()
+	p, ok := c.Pattern(pattern)
+	if !ok {
+		t.Fatalf("no pattern %s", pattern)
+	}
+	all, err := c.catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := c.policies(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.reviewer(p, set)
 }

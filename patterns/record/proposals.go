@@ -1,0 +1,257 @@
+package record
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Proposal is one call, or closing answer, that a policy judged, with all that the policy could see of its run: what is judged
+// again to find out what another policy would have said. Attempts at one act are one proposal.
+type Proposal struct {
+	RunID, Pattern string
+	Seq            int64 // of the event that began it
+	At             time.Time
+	Tool           string         // "" for the closing answer
+	Args           map[string]any // as proposed; of what was let through at once as it was sent, with what pattern and configuration set
+	Answer         string
+	// Hidden says why it cannot be judged again: values of it, or of what was done before, are redacted or were cut. "": it can.
+	Hidden string
+
+	Decision string // what was recorded: approve, revise, escalate, block
+	Rule     string
+	Reason   string
+	Approved bool   // a person let it through
+	Policy   string // hash; "" where it was not recorded
+
+	Effects []gateway.Entry // calls of the run before it
+	Facts   gateway.Facts   // without what the record does not say: input, plan
+}
+
+// Why a proposal cannot be judged again.
+const (
+	HiddenRedacted = "values of it are redacted in the record"
+	HiddenCut      = "it was too large for the record"
+)
+
+// Proposals lists what a policy judged in the run, in the order in which it was proposed. What the allowlists decided is among it.
+func (s Story) Proposals() []Proposal {
+	c := collector{story: s, open: map[string]int{}, acts: map[string]bool{}}
+	for i := range s.Rows {
+		c.take(i)
+	}
+	return c.list
+}
+
+// collector puts the rows of one proposal together: it was changed, put to a person, and then blocked or called.
+type collector struct {
+	story Story
+	list  []Proposal
+	open  map[string]int // by tool: what was changed or put to a person, and not called yet
+	acts  map[string]bool
+}
+
+func (c *collector) take(i int) {
+	row := c.story.Rows[i]
+	switch {
+	case row.Kind == Judged && (row.Decision == "revise" || row.Decision == "escalate"):
+		c.judged(i, row)
+	case row.Kind == Judged && row.Decision == "block":
+		at := c.judged(i, row)
+		delete(c.open, c.list[at].Tool)
+	case row.Kind == string(patterns.HumanEffect) && row.Decision != "approve" && row.Decision != "edit" && row.State != Open:
+		tool, _ := row.About()
+		delete(c.open, tool)
+	case row.isCall() && row.Decision != "" && row.State != string(patterns.Canceled):
+		c.called(i, row)
+	}
+}
+
+// judged enters what a policy said of a proposal that was not called yet.
+func (c *collector) judged(i int, row Row) int {
+	p := c.at(i, row)
+	p.read(row.input)
+	at, there := c.open[p.Tool]
+	if !there {
+		at = len(c.list)
+		c.list, c.open[p.Tool] = append(c.list, p), at
+	}
+	if was := &c.list[at]; was.Decision != "escalate" || row.Decision == "block" {
+		was.Decision, was.Rule, was.Reason = row.Decision, row.Rule, row.Why
+	}
+	return at
+}
+
+// called enters a call; a further attempt at an act is no proposal.
+func (c *collector) called(i int, row Row) {
+	act := row.actOf()
+	if row.Attempt > 1 || act != "" && c.acts[act] {
+		return
+	}
+	c.acts[act] = true
+	at, there := c.open[row.Name]
+	if !there {
+		p := c.at(i, row)
+		p.Tool = row.Name
+		p.Args, p.Hidden = readArgs(row.input)
+		at = len(c.list)
+		c.list = append(c.list, p)
+	}
+	delete(c.open, row.Name)
+	p := &c.list[at]
+	p.Decision, p.Rule, p.Reason, p.Policy = row.Decision, row.Rule, row.Why, row.policy
+	p.Approved = row.Grant != "" || row.Decision == "escalate"
+}
+
+// at is a proposal at a row, with what was known then.
+func (c *collector) at(i int, row Row) Proposal {
+	s := c.story
+	p := Proposal{RunID: s.RunID, Pattern: s.Pattern, Seq: row.Seq, At: time.UnixMicro(row.began).UTC()}
+	p.Facts = gateway.Facts{
+		RunID: s.RunID, Pattern: s.Pattern, Kind: gateway.Kind(s.Kind), Principal: principalOf(s.Principal),
+		Client: gateway.Client{Name: s.Client.Name, Version: s.Client.Version}, Now: time.UnixMicro(s.events[0].At).UTC(),
+		Spent: map[string]float64{}, Remaining: map[string]float64{},
+	}
+	acts := map[string]int{}
+	for _, before := range s.Rows[:i] {
+		if before.ended > 0 && before.ended <= row.began {
+			if at := time.UnixMicro(before.ended).UTC(); at.After(p.Facts.Now) {
+				p.Facts.Now = at
+			}
+		}
+		if !before.isCall() || before.State == string(patterns.Canceled) || before.act != "" && before.act == row.act {
+			continue
+		}
+		p.Facts.Steps++
+		e, act := s.entry(before, row.began, &p), before.actOf()
+		if first, again := acts[act]; again && act != "" { // one act, under the name of its first attempt
+			e.Key, e.Order = p.Effects[first].Key, p.Effects[first].Order
+			p.Effects[first] = e
+			continue
+		}
+		acts[act] = len(p.Effects)
+		p.Effects = append(p.Effects, e)
+	}
+	if limit, ok := s.Budget["max_tool_calls"]; ok {
+		p.Facts.Spent["max_tool_calls"] = float64(p.Facts.Steps)
+		p.Facts.Remaining["max_tool_calls"] = limit.Limit - float64(p.Facts.Steps)
+	}
+	return p
+}
+
+// entry is an earlier call as a rule would have seen it at a time.
+func (s Story) entry(row Row, at int64, p *Proposal) gateway.Entry {
+	e := gateway.Entry{
+		Key: row.Key, Tool: row.Name, Effect: catalog.Effect(row.Effect), Hash: row.ArgsHash, Order: int(row.Seq), At: time.UnixMicro(row.began).UTC(),
+		Status: gateway.Reserved,
+	}
+	var hidden string
+	if e.Args, hidden = readArgs(row.input); hidden != "" {
+		p.Hidden = hidden
+	}
+	if row.ended == 0 || row.ended > at {
+		return e
+	}
+	e.Status = gateway.EffectStatus(statusOf(row))
+	if said := s.settledBy(row, at); said != "" {
+		e.Status = said
+	}
+	e.Duplicate = row.State == string(Duplicate)
+	if len(row.output) > 0 {
+		v, err := ijson.Decode(row.output)
+		if err != nil || patterns.RedactedAsText(row.output) != nil {
+			p.Hidden = HiddenRedacted
+		}
+		e.Observation = v
+	}
+	return e
+}
+
+// settledBy is what was found out by a time about a call in doubt; "": nothing yet.
+func (s Story) settledBy(row Row, at int64) gateway.EffectStatus {
+	if row.State != string(patterns.Unknown) {
+		return ""
+	}
+	for _, r := range s.Rows {
+		_, effect := r.About()
+		if effect != row.Key || row.Key == "" || r.ended == 0 || r.ended > at {
+			continue
+		}
+		switch r.Decision {
+		case "happened":
+			return gateway.Finished
+		case "did_not_happen":
+			return gateway.Failed
+		}
+	}
+	return ""
+}
+
+// statusOf is what an outcome says by itself of what a call did.
+func statusOf(row Row) string {
+	s := Story{}
+	return s.status(row)
+}
+
+// read takes the proposal of a judged row: an action, {tool, args} or its beginning.
+func (p *Proposal) read(text json.RawMessage) {
+	var v struct {
+		Kind      string          `json:"kind"`
+		Tool      string          `json:"tool"`
+		Name      string          `json:"name"`
+		Answer    string          `json:"answer"`
+		Args      json.RawMessage `json:"args"`
+		Truncated bool            `json:"truncated"`
+	}
+	if err := ijson.DecodeKnown(text, &v); err != nil {
+		p.Hidden = HiddenRedacted
+		return
+	}
+	switch {
+	case v.Truncated:
+		p.Hidden = HiddenCut
+		return
+	case v.Kind == "final":
+		p.Answer = v.Answer
+		return
+	}
+	if p.Tool = v.Tool; p.Tool == "" {
+		p.Tool = v.Name
+	}
+	var hidden string
+	if p.Args, hidden = readArgs(v.Args); hidden != "" {
+		p.Hidden = hidden
+	}
+}
+
+// readArgs reads arguments of the record, and says why they are not what they were.
+func readArgs(text json.RawMessage) (args map[string]any, hidden string) {
+	v, err := ijson.Decode(text)
+	args, ok := v.(map[string]any)
+	switch {
+	case err != nil || !ok || patterns.RedactedAsText(text) != nil:
+		return args, HiddenRedacted
+	case args["truncated"] == true:
+		return nil, HiddenCut
+	}
+	return args, ""
+}
+
+func principalOf(id string) gateway.Principal {
+	kind, name, _ := strings.Cut(id, ":")
+	return gateway.Principal{ID: id, Kind: kind, Name: name}
+}
+
+// Reviewed reports whether a policy, and not the allowlists alone, decided about it.
+func (p Proposal) Reviewed() bool { return p.Reason != gateway.Allowlisted }
+
+// Blocked reports whether the recorded decision let nothing through.
+func (p Proposal) Blocked() bool {
+	return !slices.Contains([]string{"approve", "revise", "escalate"}, p.Decision)
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// policyKey is the name of a policy. Whether there is one is seen once the whole file was read.
+func policyKey(name string, target *string) configKey {
+	key := spelledKey(name, target, serverNames)
+	key.takes = "a policy's name"
+	return key
+}
+
+// refundParams are those of the demo's refund policy, which the reference patterns have under these names.
+var refundParams = []struct {
+	name, meaning string
+	bounds        bounds
+}{
+	{"auto_refund_limit_usd", "A refund above it is put to the approver.", bounds{max: math.Inf(1), noun: "an amount in USD"}},
+	{"max_refund_per_run_usd", "All refunds of a run together.", bounds{max: math.Inf(1), noun: "an amount in USD"}},
+	{"refund_window_days", "How long after the payment a refund is allowed.", bounds{max: ijson.MaxInteger, whole: true}},
+}
+
+// refundKeys are those params where the embedded policy judges.
+func (p *PatternConfig) refundKeys() []configKey {
+	keys := make([]configKey, len(refundParams))
+	for i, param := range refundParams {
+		keys[i] = scaledKey(param.name, param.bounds, func() any { return p.Params[param.name] }, func(v float64) { p.param(param.name, v) }).means(param.meaning)
+	}
+	return keys
+}
+
+// param lays a value over the policy's own. The map is never shared.
+func (p *PatternConfig) param(name string, v any) {
+	if p.Params = maps.Clone(p.Params); p.Params == nil {
+		p.Params = map[string]any{}
+	}
+	p.Params[name] = v
+}
+
+// refunds reports whether a pattern's params are those of the embedded refund policy, as far as a file's text says.
+func (p *PatternConfig) refunds(r *configReader) bool {
+	if p.Name != "supervised_refund" {
+		return false
+	}
+	named := r.said("patterns", p.Name, "policy")
+	return r.said("policies", demoPolicy) == nil && (named == nil || named.text == demoPolicy) || r.embeds
+}
+
+// said is what stands under these keys of the file, where it is not null.
+func (r *configReader) said(steps ...string) *yamlNode {
+	n := r.root
+	for _, step := range steps {
+		if n = n.member(step); n == nil || n.kind == yamlNull {
+			return nil
+		}
+	}
+	return n
+}
+
+// paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
+func (p *PatternConfig) paramsKey(name string) configKey {
+	meaning := "Values laid over the policy's own params, of the same types."
+	if p.Name == "supervised_refund" { // each has its own
+		meaning = ""
+	}
+	return configKey{
+		name: name, meaning: meaning, takes: "a mapping of names to values",
+		form: func() map[string]any {
+			form := mapForm(paramForm)
+			if p.Name == "supervised_refund" {
+				properties := map[string]any{}
+				for _, k := range p.refundKeys() {
+					properties[k.name] = k.schema()
+				}
+				form["properties"] = properties
+			}
+			return form
+		},
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if p.refunds(r) {
+				r.group(n, path, p.refundKeys(), unknownKey)
+				return
+			}
+			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
+				if v, _, ok := r.param(m.value, below); ok {
+					p.param(m.key, v)
+				}
+			})
+			r.most(n, path, len(n.members), maxPolicyMembers)
+		},
+		show: func() any {
+			shown := []configKey{}
+			names := slices.Sorted(maps.Keys(p.Params))
+			for _, k := range p.refundKeys() { // in their own order
+				if at := slices.Index(names, k.name); at >= 0 && p.Name == "supervised_refund" {
+					names = slices.Delete(names, at, at+1)
+					shown = append(shown, k)
+				}
+			}
+			for _, name := range names {
+				value := p.Params[name]
+				shown = append(shown, configKey{name: name, show: func() any { return value }})
+			}
+			return shown
+		},
+	}
+}
+
+// acrossPolicies gives each pattern the policy that it is judged by, and finds names of policies that there are not.
+func (r *configReader) acrossPolicies(c *Config) {
+	known := c.policyNames()
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
+		c.settle(p, said(here.key("policy")), func(param string) bool { return said(here.key("params").key(param)) })
+		if !p.Enabled {
+			continue
+		}
+		r.noPolicy(p.Judge, known, here.key("policy"))
+		if p.Judge == "" && len(p.Params) > 0 {
+			at := here.key("params")
+			r.faults.add(r.keyAt(at), at, Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
+		}
+	}
+	for _, t := range c.Catalog.tools() {
+		r.noPolicy(t.Policy, known, t.path.key("policy"))
+	}
+}
+
+// settle drops what the embedded default says of a pattern's policy and does not hold: demo_refunds judges the demo's tools, and
+// its params are no other policy's.
+func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bool) {
+	if !named && p.Judge == demoPolicy && !c.demoRefunds(p) {
+		p.Judge = ""
+	}
+	of := c.policy(demoPolicy)
+	if p.Name != "supervised_refund" || p.Judge == demoPolicy && of != nil && of.embedded {
+		return
+	}
+	for _, param := range refundParams {
+		if _, there := p.Params[param.name]; there && !said(param.name) {
+			p.Params = maps.Clone(p.Params)
+			delete(p.Params, param.name)
+		}
+	}
+}
+
+// demoRefunds reports whether a pattern has tools of the demo alone.
+func (c *Config) demoRefunds(p *PatternConfig) bool {
+	return c.DemoOn() && !slices.ContainsFunc(p.Tools, func(name string) bool { return !slices.Contains(demoTools, name) })
+}
+
+// noPolicy finds a name of a policy that there is not.
+func (r *configReader) noPolicy(name string, known []string, path *keyPath) {
+	if name == "" || slices.Contains(known, name) {
+		return
+	}
+	f := Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
+	if f.DidYouMean == "" {
+		f.Want = "write one of policies: " + listed(known)
+	}
+	r.faults.add(r.at(path), path, f)
+}

@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+	"patterngate/ijson"
+)
+
+// items are mappings of one shape in a list, each named by one of its members.
+type items[E any] struct {
+	name string // of that member
+	fits func(string) bool
+	most int
+	keys func(*E) []configKey
+	// value is an item as a snapshot has it.
+	value func(*E) map[string]any
+	// finish sees an item that was read whole. nil: nothing is left to do.
+	finish func(r *configReader, n *yamlNode, path *keyPath, item *E)
+}
+
+// key is the list of such items.
+func (of items[E]) key(name string, list *[]E) configKey {
+	return configKey{
+		name: name, takes: "a list of mappings",
+		form: func() map[string]any {
+			var e E
+			return listForm(groupSchema(of.keys(&e)))
+		},
+		below: func() []configKey {
+			var e E
+			return of.keys(&e)
+		},
+		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
+		show: func() any {
+			lines := make(jsonLines, len(*list))
+			for i := range *list {
+				lines[i] = ijson.Canonical(of.value(&(*list)[i]))
+			}
+			return lines
+		},
+	}
+}
+
+// read keeps every item, so that an index counts as it does in the file.
+func (of items[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
+	if n.kind != yamlList {
+		r.wrong(n, path, "write a list, [] for none")
+		return nil
+	}
+	if !r.most(n, path, len(n.items), of.most) {
+		return nil
+	}
+	list := make([]E, len(n.items))
+	for i, item := range n.items {
+		if item.kind == yamlBad {
+			continue
+		}
+		below, keys := of.step(item, path, i), of.keys(&list[i])
+		if r.members(item, below, keys, unknownKey) {
+			r.missing(item, below, keys)
+			if of.finish != nil {
+				of.finish(r, item, below, &list[i])
+			}
+		}
+	}
+	return list
+}
+
+// step is the path of an item: by its name where it has one.
+func (of items[E]) step(item *yamlNode, path *keyPath, i int) *keyPath {
+	if name := item.member(of.name); name != nil && name.kind == yamlText && of.fits(name.text) {
+		return path.key(name.text)
+	}
+	return path.item(i)
+}
+
+var ruleItems = items[policy.RuleSource]{
+	name: "id", fits: func(s string) bool { return serverNames.fits.MatchString(s) }, most: maxPolicyMembers,
+	keys: ruleKeys, value: ruleValue, finish: finishRule,
+}
+
+// ruleOutcomes are what a rule may come to: just one of them.
+var ruleOutcomes = []string{"block", "revise", "escalate", "approve"}
+
+func ruleKeys(rule *policy.RuleSource) []configKey {
+	return []configKey{
+		spelledKey("id", &rule.ID, serverNames).need("write a name, by which it is recorded").means("Its name, unique in the policy. Required."),
+		matchKey("match", &rule.Match).means("The tools, patterns used as worker or route, or `final` whose calls it judges; not set: every tool, not `final`."),
+		expressionKey("when", &rule.When).means("CEL of type bool: whether the rule fires. Not set: always."),
+		shortKey("say", &rule.Say, maxSay).means("What people read when it fired."),
+		blockKey("block", &rule.Block).means("Refuses the call: {reason, retryable, need}."),
+		reviseKey("revise", &rule.Revise).means("Changes arguments: each to what CEL says, or to a number or boolean."),
+		escalateKey("escalate", &rule.Escalate).means("Asks a person: {reason, expires_seconds, min_assurance}."),
+		approveKey("approve", &rule.Approve).means("Lets the call through: {}."),
+	}
+}
+
+// finishRule holds that a rule has just one outcome.
+func finishRule(r *configReader, n *yamlNode, path *keyPath, _ *policy.RuleSource) {
+	var has []yamlMember
+	for _, m := range n.members {
+		if slices.Contains(ruleOutcomes, m.key) && m.value.kind != yamlNull {
+			has = append(has, m)
+		}
+	}
+	switch {
+	case len(has) == 0:
+		r.faults.add(n.at, path, Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
+	case len(has) > 1:
+		many := "two"
+		if len(has) > 2 {
+			many = numberText(float64(len(has)))
+		}
+		names := make([]string, len(has))
+		for i, m := range has {
+			names[i] = m.key
+		}
+		r.faults.add(has[1].at, path, Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
+	}
+}
+
+// anded names things in words: a, b and c.
+func anded(names []string) string {
+	last := len(names) - 1
+	text := names[0]
+	for _, name := range names[1:last] {
+		text += ", " + name
+	}
+	return text + " and " + names[last]
+}
+
+// spelledKey is a text that is spelled by a rule.
+func spelledKey(name string, target *string, rule nameRule) configKey {
+	key := optionalTextKey(name, target, func(text string) Fault {
+		if !rule.fits.MatchString(text) {
+			return Fault{Reason: "not a name", Got: quoted(text), Want: rule.want}
+		}
+		return Fault{}
+	})
+	key.takes = "a name"
+	return key.as(map[string]any{"type": "string", "pattern": rule.fits.String()})
+}
+
+// matchKey is one name, or a list of them.
+func matchKey(name string, target *[]string) configKey {
+	return configKey{
+		name: name, takes: "a name, or a list of names",
+		form: func() map[string]any { return map[string]any{"anyOf": []any{nameForm, listForm(nameForm)}} },
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind == yamlText && toolName.MatchString(n.text) {
+				*target = []string{n.text}
+				return
+			}
+			if n.kind == yamlList && len(n.items) == 0 {
+				r.faults.add(n.at, path, Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
+				return
+			}
+			*target = r.someNames(n, path, toolNames, maxPolicyMembers)
+		},
+		show: func() any { return *target },
+	}
+}
+
+// someNames is a list of names.
+func (r *configReader) someNames(n *yamlNode, path *keyPath, rule nameRule, most int) []string {
+	if !r.most(n, path, len(n.items), most) {
+		return nil
+	}
+	names := []string{}
+	r.list(n, path, func(item *yamlNode, at *keyPath) {
+		if item.kind != yamlText || !rule.fits.MatchString(item.text) {
+			r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: rule.want})
+			return
+		}
+		names = append(names, item.text)
+	})
+	return names
+}
+
+// namesListKey is a list of names; nil where it is not there.
+func namesListKey(name string, target *[]string, rule nameRule, most int) configKey {
+	return configKey{
+		name: name, takes: "a list of names", form: func() map[string]any { return listForm(textForm) },
+		read: func(r *configReader, n *yamlNode, path *keyPath) { *target = r.someNames(n, path, rule, most) },
+		show: func() any { return *target },
+	}
+}
+
+func blockKey(name string, target **policy.BlockSource) configKey {
+	key := heldKey(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []configKey {
+		return []configKey{
+			spelledKey("reason", &b.Reason, serverNames).means("Why, in a word; part of the stop reason. Not set: the rule's id."),
+			boolKey("retryable", &b.Retryable).means("Whether the same call may pass later."),
+			namesListKey("need", &b.Need, argumentNames, maxNeed).means("Tools that must be called first, or arguments that must be given."),
+		}
+	})
+	return key
+}
+
+func escalateKey(name string, target **policy.EscalateSource) configKey {
+	const least, most = 60, 30 * 86_400 // seconds
+	return heldKey(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, func(e *policy.EscalateSource) []configKey {
+		expires := scaledKey("expires_seconds", bounds{min: least, max: most, whole: true, noun: "a whole number of seconds", seconds: true},
+			func() any {
+				if e.Expires == 0 {
+					return nil
+				}
+				return e.Expires.Seconds()
+			},
+			func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
+		expires.numeric = false
+		return []configKey{
+			spelledKey("reason", &e.Reason, serverNames).means("Why, in a word. Not set: the rule's id."),
+			expires,
+			wordKey("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
+		}
+	})
+}
+
+// approveKey is an empty mapping.
+func approveKey(name string, target *bool) configKey {
+	return configKey{
+		name: name, takes: "`{}`", form: func() map[string]any { return objectForm(map[string]any{}) },
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			if n.kind != yamlMapping {
+				r.wrong(n, path, "write {}")
+				return
+			}
+			for _, m := range n.members {
+				r.faults.add(m.at, path.key(m.key), Fault{Reason: "unknown key", Want: "write {}"})
+			}
+			*target = true
+		},
+		show: func() any {
+			if !*target {
+				return nil
+			}
+			return map[string]any{}
+		},
+	}
+}
+
+// reviseKey is a mapping of arguments to what they become.
+func reviseKey(name string, target *[]policy.ReviseSource) configKey {
+	return configKey{
+		name: name, takes: "a mapping of arguments to CEL, numbers or booleans",
+		form: func() map[string]any {
+			return mapForm(map[string]any{"anyOf": []any{expressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
+		},
+		read: func(r *configReader, n *yamlNode, path *keyPath) {
+			list := []policy.ReviseSource{}
+			r.each(n, path, argumentNames, func(m yamlMember, below *keyPath) {
+				switch m.value.kind {
+				case yamlNumber, yamlBool:
+					list = append(list, policy.ReviseSource{Argument: m.key, Value: m.value.decoded()})
+				case yamlText:
+					if text, ok := r.expression(m.value, below); ok {
+						list = append(list, policy.ReviseSource{Argument: m.key, Text: text})
+					}
+				default:
+					r.wrong(m.value, below, "write CEL in quotes, a number, true or false")
+				}
+			})
+			if n.kind == yamlMapping && len(n.members) == 0 {
+				r.faults.add(n.at, path, Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
+			}
+			*target = list
+		},
+		show: func() any { return reviseValue(*target) },
+	}
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+
+	"patterngate/ijson"
+)
+
+// policyChanged says what of a policy is another: every change of one counts as looser, as nobody ranks rules. One that comes
+// anew loosens nothing by itself: who names it does.
+func policyChanged(w *looseness, path []string, was, is any) {
+	before, after := policyParts(was), policyParts(is)
+	switch {
+	case was == nil:
+		return
+	case is == nil:
+		w.add(path, "gone")
+		return
+	}
+	found := len(w.found)
+	for _, name := range slices.Sorted(maps.Keys(union(before.rules, after.rules))) {
+		at := append(slices.Clone(path), "rules", name)
+		old, had := before.rules[name].(map[string]any)
+		now, has := after.rules[name].(map[string]any)
+		switch {
+		case ijson.Equal(before.rules[name], after.rules[name]):
+		case had && !has:
+			w.add(at, "%s rule gone", outcomeWord(old))
+		case !had && has:
+			w.add(at, "%s rule added", outcomeWord(now))
+		default:
+			w.add(at, "%s rule changed", outcomeWord(old))
+		}
+	}
+	for _, part := range []string{"params", "vars", "windows"} {
+		if !ijson.Equal(before.others[part], after.others[part]) {
+			w.add(append(slices.Clone(path), part), "changed")
+		}
+	}
+	if len(w.found) == found { // the order of rules or vars
+		w.add(path, "changed")
+	}
+}
+
+// policyPart is a policy taken apart: its rules by id.
+type policyPart struct{ rules, others map[string]any }
+
+func policyParts(v any) policyPart {
+	p := policyPart{rules: map[string]any{}}
+	text, _ := v.(string)
+	p.others, _ = rawValue([]byte(text)).(map[string]any)
+	list, _ := p.others["rules"].([]any)
+	for _, item := range list {
+		rule, _ := item.(map[string]any)
+		id, _ := rule["id"].(string)
+		p.rules[id] = item
+	}
+	return p
+}
+
+func outcomeWord(rule map[string]any) string {
+	for _, outcome := range ruleOutcomes {
+		if _, has := rule[outcome]; has {
+			return outcome
+		}
+	}
+	return ""
+}

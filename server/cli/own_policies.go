@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+)
+
+// policySet are the policies of a configuration, compiled for what they reach. It is fixed and safe for concurrent use.
+//
+//	PolicyConfig ─┐
+//	catalog ──────┼─ policy.New ──▶ policySet ──▶ gateway.Among of each pattern
+//	patterns ─────┘  (tests run)
+type policySet struct {
+	catalog string // hash of what it was compiled for
+	by      map[string]*policy.Policy
+}
+
+// policyFault is a fault of a policy with the policy in which it was found.
+type policyFault struct {
+	of *PolicyConfig
+	policy.Fault
+	row string // that differs; "": none
+}
+
+// makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
+// until it is needed: its tests have run when this program was built.
+func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
+	if l.own == nil || !l.ownPolicies() {
+		return
+	}
+	all, err := l.catalog()
+	if err != nil { // told by who serves it
+		return
+	}
+	told := faultyPaths(r.faults.faults)
+	set, faults := l.compile(all, told, tests)
+	for _, f := range faults {
+		if at := l.policyFault(f); !told.about(at.Path) {
+			r.faults.take(at)
+		}
+	}
+	l.made = set
+}
+
+// ownPolicies reports whether any policy has to be compiled with the tools of this configuration.
+func (c *Config) ownPolicies() bool {
+	return slices.ContainsFunc(c.Policies, func(p PolicyConfig) bool { return !c.ofTheDemo(&p) })
+}
+
+// ofTheDemo reports a policy that judges nothing but the demo's refund tools, as it is embedded.
+func (c *Config) ofTheDemo(p *PolicyConfig) bool {
+	elsewhere := func(q PatternConfig) bool {
+		return q.Judge == p.Name && q.Enabled && (q.Name != "supervised_refund" || !c.demoRefunds(&q))
+	}
+	return p.embedded && !slices.ContainsFunc(c.Patterns, elsewhere) &&
+		!slices.ContainsFunc(c.Catalog.tools(), func(t catalogTool) bool { return t.Policy == p.Name })
+}
+
+// catalog are the tools of a configuration, as far as they could be made.
+func (c *Config) catalog() (*catalog.Catalog, error) {
+	var tools []catalog.Tool
+	if c.DemoOn() {
+		var err error
+		if tools, err = demo.Tools(c.Demo); err != nil {
+			return nil, err
+		}
+	}
+	if c.own != nil {
+		tools = append(tools, c.own.tools...)
+	}
+	return catalog.New(tools...)
+}
+
+// compile makes the policies that are not the embedded one alone; with tests they are run too. One of which something was told
+// already is compiled, to find what else is wrong, and its tests are not run.
+func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*policySet, []policyFault) {
+	set := &policySet{catalog: all.Hash(), by: map[string]*policy.Policy{}}
+	var faults []policyFault
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		if c.ofTheDemo(p) || p.node != nil && p.node.kind == yamlBad {
+			continue
+		}
+		made, found := policy.New(p.Source, c.reach(p.Name, all))
+		for _, f := range found {
+			faults = append(faults, policyFault{of: p, Fault: f})
+		}
+		if made == nil || p.unsound {
+			continue
+		}
+		set.by[p.Name] = made
+		if tests {
+			faults = append(faults, p.tested(made)...)
+		}
+	}
+	return set, faults
+}
+
+// tested runs the tests of a policy; one that fails is a fault.
+func (p *PolicyConfig) tested(made *policy.Policy) (faults []policyFault) {
+	for i, row := range p.Tests {
+		result := made.Test(row)
+		if result.Passed {
+			continue
+		}
+		words := result.Differ
+		if result.Err != nil {
+			words = "cannot be run: " + result.Err.Error()
+		}
+		faults = append(faults, policyFault{of: p, row: cmp.Or(words, "it fails"), Fault: policy.Fault{Member: fmt.Sprintf("tests[%d]", i)}})
+	}
+	return faults
+}
+
+// reach is what a policy judges in this configuration.
+func (c *Config) reach(name string, all *catalog.Catalog) policy.Reach {
+	reach := policy.Reach{Catalog: all, Unknown: c.unknownTools(all), Alone: c.judgedAlone(name)}
+	for _, p := range c.Patterns {
+		speaks := p.Name == c.speaker(name) // its params count although nobody calls it
+		if p.Judge != name || !speaks && (!p.Enabled || !p.Equipped()) {
+			continue
+		}
+		_, execution := p.allows()
+		if p.Kind == gateway.Call {
+			execution = []string{p.Tool}
+		}
+		reach.Patterns = append(reach.Patterns, policy.Reached{Name: p.Name, Kind: p.Kind, Tools: execution, Params: p.Params})
+	}
+	return reach
+}
+
+// judgedAlone are the tools whose own policy it is.
+func (c *Config) judgedAlone(name string) []string {
+	var tools []string
+	for _, t := range c.Catalog.tools() {
+		if t.Policy == name {
+			tools = append(tools, t.Name)
+		}
+	}
+	if name == demoPolicy && c.DemoOn() {
+		tools = append(tools, demo.RefundTools...)
+	}
+	return tools
+}
+
+// unknownTools are declared, and what they take is not known: nobody accepted them, or they could not be made.
+func (c *Config) unknownTools(all *catalog.Catalog) []string {
+	var names []string
+	if c.own != nil {
+		for _, b := range c.own.behind {
+			if b.pinned == nil {
+				names = append(names, b.name)
+			}
+		}
+	}
+	for _, name := range c.ToolNames() {
+		if _, made := all.Tool(name); !made && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// policyOf is the policy of a tool by itself; "" for none.
+func (c *Config) policyOf(tool string) string {
+	for _, t := range c.Catalog.tools() {
+		if t.Name == tool {
+			return t.Policy
+		}
+	}
+	if c.DemoOn() && slices.Contains(demo.RefundTools, tool) {
+		return demoPolicy
+	}
+	return ""
+}
+
+// policies are those of a configuration over the catalog that it is served with: as they were compiled when it was read, if that
+// was the same.
+func (c *Config) policies(all *catalog.Catalog) (*policySet, error) {
+	if c.made != nil && c.made.catalog == all.Hash() {
+		return c.made, nil
+	}
+	if !c.ownPolicies() {
+		return &policySet{}, nil
+	}
+	set, faults := c.compile(all, nil, false)
+	for _, f := range faults {
+		if !f.Warning {
+			return nil, errors.New(strings.Join([]string{"policies", f.of.Name, f.Member}, ".") + ": " + f.String())
+		}
+	}
+	return set, nil
+}
+
+// reviewer is what judges a pattern's calls: its policy and those of its tools by themselves; nil: the allowlists alone.
+func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
+	var among gateway.Among
+	if p.Judge != "" {
+		among.Pattern = c.judge(set, p.Judge, p.Name)
+	}
+	_, execution := p.allows()
+	if p.Kind == gateway.Call {
+		execution = []string{p.Tool}
+	}
+	for _, tool := range execution {
+		own := c.policyOf(tool)
+		if own == "" || own == p.Judge {
+			continue
+		}
+		if among.Tools == nil {
+			among.Tools = map[string]gateway.Reviewer{}
+		}
+		among.Tools[tool] = c.judge(set, own, c.speaker(own))
+	}
+	if among.Pattern == nil && among.Tools == nil {
+		return nil
+	}
+	return among
+}
+
+// speaker is the pattern whose params count where a policy judges a tool by itself: its own, but for the refund policy those of
+// supervised_refund, so that it is one policy, whoever calls the refund tools.
+func (c *Config) speaker(name string) string {
+	if p, _ := c.Pattern("supervised_refund"); name == demoPolicy && p.Judge == demoPolicy {
+		return p.Name
+	}
+	return ""
+}
+
+// judge is a policy as it judges a pattern. What was not compiled blocks.
+func (c *Config) judge(set *policySet, name, pattern string) gateway.Reviewer {
+	if made := set.by[name]; made != nil {
+		return made.For(pattern)
+	}
+	if p := c.policy(name); p != nil && c.ofTheDemo(p) {
+		refund, _ := c.Pattern("supervised_refund")
+		return demoJudge(p.Source, refund.Params)
+	}
+	return gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { return gateway.Verdict{} })
+}
+
+// policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
+func policyHash(reviewer gateway.Reviewer) string {
+	if reviewer != nil {
+		return gateway.PolicyHash(reviewer)
+	}
+	return emptyPolicyHash()
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"sync"
+
+	"patterngate/catalog"
+	"patterngate/catalog/demo"
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+	"patterngate/ijson"
+)
+
+// lazyJudge is the embedded policy with its params, compiled when the first call is judged: who never uses the refund tools
+// does not wait for it.
+type lazyJudge func() *policy.Judge
+
+var (
+	_ gateway.Foreteller = lazyJudge(nil)
+	_ gateway.Hashed     = lazyJudge(nil)
+	_ gateway.Windowed   = lazyJudge(nil)
+)
+
+// Review implements [gateway.Reviewer].
+func (j lazyJudge) Review(c gateway.Case) gateway.Verdict {
+	if made := j(); made != nil {
+		return made.Review(c)
+	}
+	return gateway.Verdict{} // it blocks
+}
+
+// Asks implements [gateway.Foreteller].
+func (j lazyJudge) Asks(tool string) gateway.Asks {
+	if made := j(); made != nil {
+		return made.Asks(tool)
+	}
+	return gateway.AsksMaybe
+}
+
+// Hash implements [gateway.Hashed].
+func (j lazyJudge) Hash() string {
+	if made := j(); made != nil {
+		return made.Hash()
+	}
+	return ""
+}
+
+// Windows implements [gateway.Windowed].
+func (j lazyJudge) Windows(tool string) []gateway.Window {
+	if made := j(); made != nil {
+		return made.Windows(tool)
+	}
+	return nil
+}
+
+// demoJudges are the judges of the embedded policy, by its text and params: one a process and setting.
+var demoJudges = struct {
+	sync.Mutex
+	by map[string]lazyJudge
+}{by: map[string]lazyJudge{}}
+
+// demoJudge is the embedded policy with params laid over.
+func demoJudge(source policy.Source, params map[string]any) gateway.Reviewer {
+	key := string(ijson.Canonical(map[string]any{"params": objectOr(params)}))
+	demoJudges.Lock()
+	defer demoJudges.Unlock()
+	if j, ok := demoJudges.by[key]; ok {
+		return j
+	}
+	j := lazyJudge(sync.OnceValue(func() *policy.Judge {
+		made, err := compileDemo(source, params)
+		if err != nil { // a test holds that there is none; it blocks
+			return nil
+		}
+		return made.For("supervised_refund")
+	}))
+	if len(demoJudges.by) < maxConfigs { // settings come and go with files
+		demoJudges.by[key] = j
+	}
+	return j
+}
+
+// compileDemo compiles the embedded policy for the tools that it is written for.
+func compileDemo(source policy.Source, params map[string]any) (*policy.Policy, error) {
+	tools, err := demo.Tools(demo.Config{})
+	if err != nil {
+		return nil, err
+	}
+	all, err := catalog.New(tools...)
+	if err != nil {
+		return nil, err
+	}
+	made, faults := policy.New(source, policy.Reach{
+		Catalog: all, Alone: demo.RefundTools,
+		Patterns: []policy.Reached{{Name: "supervised_refund", Kind: gateway.Supervisor, Tools: demo.RefundTools, Params: params}},
+	})
+	for _, f := range faults {
+		if !f.Warning {
+			return nil, errors.New(f.Member + ": " + f.String())
+		}
+	}
+	if made == nil {
+		return nil, errors.New("the embedded policy does not compile")
+	}
+	return made, nil
+}
+
+// emptyPolicyHash is that of no policy.
+func emptyPolicyHash() string { return hashOf(ijson.Canonical(map[string]any{})) }

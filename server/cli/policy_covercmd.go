@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+)
+
+// gap is one thing that a policy does not do, or not any more, as --json shows it.
+type gap struct {
+	Kind     string `json:"kind"` // no_rule, dead, shadowed, unread
+	Policy   string `json:"policy,omitempty"`
+	Tool     string `json:"tool,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	Argument string `json:"argument,omitempty"`
+	Evidence string `json:"evidence"`
+}
+
+// The kinds of findings.
+const (
+	findNoRule   = "no_rule"
+	findDead     = "dead"
+	findShadowed = "shadowed"
+	findUnread   = "unread"
+)
+
+var gapKinds = []string{findNoRule, findDead, findShadowed, findUnread}
+
+// coverage is what was found, and what it was found by.
+type coverage struct {
+	Findings []gap            `json:"findings"`
+	Policies map[string]coveredBy `json:"policies"`
+}
+
+type coveredBy struct {
+	Tests    int                `json:"tests"`
+	Recorded int                `json:"recorded_calls"`
+	Judged   int                `json:"judged"` // with the variations of the tests
+	Rules    []policy.RuleCover `json:"rules"`
+}
+
+func (a *app) policyCoverageCommand() *cobra.Command {
+	var ignore []string
+	var since string
+	cmd := &cobra.Command{
+		Use:   "coverage [POLICY]...",
+		Short: "Find tools without a rule, rules that never decide, arguments that no rule reads",
+		Long: "Judges the tests of the policies, variations of them (other numbers around those that rules name, the other words of enums,\n" +
+			"other hours where a rule reads the time) and the calls that were recorded, and shows what none of that comes to:\n" +
+			"  no_rule   a tool that a pattern may call and of which no rule says anything\n" +
+			"  dead      a rule that was never true\n" +
+			"  shadowed  a rule that was true, and each time another one decided\n" +
+			"  unread    an argument of a tool that writes, which no rule reads\n" +
+			"each with its evidence. More tests find less: what is told is that nothing shows the opposite.\n\n" +
+			"Exit codes: 0 where nothing is found, 1 where something is (but for --ignore KIND), 2 for a configuration that cannot be read.",
+		Example:           "  patterngate policy coverage\n  patterngate policy coverage refunds --ignore unread --json",
+		ValidArgsFunction: a.completePolicies,
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, kind := range ignore {
+				if !slices.Contains(gapKinds, kind) {
+					return usage("--ignore", errors.New("got "+quotedName(kind)), "--ignore "+strings.Join(gapKinds, ", "))
+				}
+			}
+			from, err := timeFlag("--since", since, time.Now())
+			if err != nil {
+				return err
+			}
+			loaded, err := a.loadUntested("policy coverage", args)
+			if err != nil {
+				return err
+			}
+			past, err := a.pastIfAny(from)
+			if err != nil {
+				return wrapped("policy coverage", err)
+			}
+			c, err := loaded.cover(args, past)
+			if err != nil {
+				return fault("policy coverage", err)
+			}
+			return a.printCoverage(c, ignore)
+		},
+	}
+	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "kinds of findings that do not count: "+strings.Join(gapKinds, ", "))
+	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this time: 30d, 24h, 2026-11-21")
+	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(gapKinds, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// cover looks at the named policies, or at all of the file's own and what no policy judges.
+func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
+	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
+	all, err := l.catalog()
+	if err != nil {
+		return c, err
+	}
+	if len(names) == 0 {
+		c.Findings = append(c.Findings, l.unjudged(all)...)
+	}
+	for i := range l.Policies {
+		p := &l.Policies[i]
+		if len(names) > 0 && !slices.Contains(names, p.Name) || len(names) == 0 && l.ofTheDemo(p) && len(l.Policies) > 1 {
+			continue
+		}
+		made, _, err := l.compiledPolicy(p)
+		if err != nil {
+			return c, err
+		}
+		found := made.Cover()
+		found.Tests()
+		by := coveredBy{Tests: len(p.Tests), Recorded: l.coverPast(found, p.Name, past)}
+		by.Judged, by.Rules = found.Cases(), found.Rules()
+		c.Policies[p.Name] = by
+		c.Findings = append(c.Findings, gapsOf(p.Name, made, by, all)...)
+	}
+	return c, nil
+}
+
+// unjudged are tools that a pattern may call and that no policy judges.
+func (l LoadedConfig) unjudged(all *catalog.Catalog) (list []gap) {
+	for _, p := range l.Patterns {
+		_, execution := p.allows()
+		if p.Kind == gateway.Call {
+			execution = []string{p.Tool}
+		}
+		if !p.Enabled || !p.Equipped() || p.Judge != "" {
+			continue
+		}
+		for _, name := range execution {
+			t, known := all.Tool(name)
+			if known && !t.Demo && l.policyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
+				list = append(list, gap{Kind: findNoRule, Tool: name, Evidence: fmt.Sprintf("%s may call it (%s), and no policy judges it", p.Name, t.Effect)})
+			}
+		}
+	}
+	return list
+}
+
+// coverPast has recorded calls judged that the policy judges; it returns how many.
+func (l LoadedConfig) coverPast(found *policy.Cover, name string, past *pastRuns) (n int) {
+	for _, of := range past.proposals {
+		if of.Hidden != "" || !l.judgesBy(name, of.Pattern, of.Tool) {
+			continue
+		}
+		c := gateway.Case{Tool: of.Tool, Args: of.Args, Answer: of.Answer, Effects: of.Effects, Facts: of.Facts, Windows: map[string]gateway.Seen{}}
+		tool := of.Tool
+		if tool == "" {
+			tool = "final"
+		}
+		made, _, err := l.compiledPolicy(l.policy(name))
+		if err != nil {
+			return n
+		}
+		for _, w := range made.For(of.Pattern).Windows(tool) {
+			c.Windows[w.Name] = past.window(w, of)
+		}
+		found.Add(of.Pattern, c)
+		n++
+	}
+	return n
+}
+
+// gapsOf are what the tests and the past do not come to.
+func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog) (list []gap) {
+	judged := fmt.Sprintf("%s, %s and their variations: %s", counted(by.Tests, "test"), counted(by.Recorded, "recorded call"), counted(by.Judged, "call"))
+	for _, tool := range made.Tools() {
+		if len(made.RulesOf(tool)) == 0 {
+			list = append(list, gap{Kind: findNoRule, Policy: name, Tool: tool, Evidence: "the policy judges it, and no rule matches: every call is blocked as no_rule_matched"})
+		}
+	}
+	for _, r := range by.Rules {
+		f := gap{Policy: name, Rule: r.Rule}
+		switch {
+		case r.Cases == 0:
+			f.Kind, f.Evidence = findDead, "no test and no recorded call is of a tool that it matches"
+		case r.Dead():
+			f.Kind, f.Evidence = findDead, fmt.Sprintf("false in all %s that it matches (%s)", counted(r.Cases, "call"), judged)
+		case r.Shadowed():
+			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, and each time %s decided (%s)", counted(r.True, "call"), deciders(r.By), judged)
+		default:
+			continue
+		}
+		list = append(list, f)
+	}
+	for _, tool := range made.Tools() {
+		t, known := all.Tool(tool)
+		if !known || t.Effect == catalog.Read {
+			continue
+		}
+		for _, argument := range made.Unread(tool) {
+			list = append(list, gap{
+				Kind: findUnread, Policy: name, Tool: tool, Argument: argument,
+				Evidence: fmt.Sprintf("none of %s of %s reads it: %s", counted(len(made.RulesOf(tool)), "rule"), tool, strings.Join(made.RulesOf(tool), ", ")),
+			})
+		}
+	}
+	return list
+}
+
+// deciders are the rules that decided instead, the most frequent first.
+func deciders(by map[string]int) string {
+	names := slices.Sorted(maps.Keys(by))
+	slices.SortStableFunc(names, func(a, b string) int { return by[b] - by[a] })
+	for i, name := range names {
+		if name == "" {
+			names[i] = "no rule"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) printCoverage(c coverage, ignore []string) error {
+	var err error
+	if a.json {
+		err = a.printShown(c)
+	} else {
+		err = a.print(c.text())
+	}
+	counts := slices.ContainsFunc(c.Findings, func(f gap) bool { return !slices.Contains(ignore, f.Kind) })
+	if err == nil && counts {
+		return exitCode(exitFault)
+	}
+	return err
+}
+
+func (c coverage) text() string {
+	var b strings.Builder
+	for _, f := range c.Findings {
+		about := f.Tool
+		switch {
+		case f.Rule != "":
+			about = "rule " + f.Rule
+		case f.Argument != "":
+			about += "." + f.Argument
+		}
+		if f.Policy != "" {
+			about = f.Policy + ": " + about
+		}
+		fmt.Fprintf(&b, "%-8s  %s: %s\n", f.Kind, about, f.Evidence)
+	}
+	for _, name := range sortedNames(c.Policies) {
+		by := c.Policies[name]
+		decide := 0
+		for _, r := range by.Rules {
+			if r.Decided > 0 {
+				decide++
+			}
+		}
+		fmt.Fprintf(&b, "%s: %d of %s decide in %s, %s and variations, %s in all\n", name, decide, counted(len(by.Rules), "rule"),
+			counted(by.Tests, "test"), counted(by.Recorded, "recorded call"), counted(by.Judged, "call"))
+	}
+	fmt.Fprintf(&b, "%s\n", counted(len(c.Findings), "finding"))
+	return b.String()
+}

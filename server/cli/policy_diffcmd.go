@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway/policy"
+	"patterngate/patterns"
+)
+
+// policyDiff is where two files decide otherwise, as --json shows it.
+type policyDiff struct {
+	Tests int         `json:"tests"`
+	Calls int         `json:"calls"`
+	Rows  []diffRow   `json:"differences"`
+	Only  []onlyInOne `json:"only_in_one,omitempty"`
+}
+
+// diffRow is a test or a recorded call.
+type diffRow struct {
+	Policy string  `json:"policy,omitempty"` // of a test
+	Test   string  `json:"test,omitempty"`
+	RunID  string  `json:"run_id,omitempty"` // of a recorded call
+	At     string  `json:"at,omitempty"`
+	Tool   string  `json:"tool"`
+	A      decided `json:"a"`
+	B      decided `json:"b"`
+}
+
+// onlyInOne is a policy that one of the files lacks.
+type onlyInOne struct {
+	Policy string `json:"policy"`
+	File   string `json:"file"`
+}
+
+func (a *app) policyDiffCommand() *cobra.Command {
+	var since, name string
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show where two configurations or policies decide otherwise",
+		Long: "Runs the tests of both files by both, and judges the recorded calls of the state file by both, and shows where they decide\n" +
+			"otherwise. A and B are configurations, or files of one policy, which then stand in for --policy in the configuration that\n" +
+			"is in force. Nothing is called.\n\n" +
+			"Exit codes: 0 where they decide alike, 1 where they do not, 2 for a file that cannot be read.",
+		Example: "  patterngate policy diff pg.yaml new.yaml\n  patterngate policy diff old.policy.yaml new.policy.yaml --policy refunds",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage("policy diff", fmt.Errorf("got %s", counted(len(args), "file")), "patterngate policy diff A B")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			from, err := timeFlag("--since", since, time.Now())
+			if err != nil {
+				return err
+			}
+			var sides [2]diffSide
+			for i, file := range args {
+				if sides[i].LoadedConfig, err = a.loadedBy("policy diff", file, name); err == nil {
+					sides[i].declared, err = declare(sides[i].Config, a.environ)
+				}
+				if err != nil {
+					return wrapped("policy diff", err)
+				}
+				sides[i].file = file
+			}
+			past, err := a.pastIfAny(from)
+			if err != nil {
+				return wrapped("policy diff", err)
+			}
+			d, err := diffOf(sides[0], sides[1], past)
+			if err != nil {
+				return fault("policy diff", err)
+			}
+			return a.printDiff(d)
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this time: 30d, 24h, 2026-11-21")
+	cmd.Flags().StringVar(&name, "policy", "", "which policy the files stand in for, where they are files of one")
+	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
+	return cmd
+}
+
+// diffSide is one of two files.
+type diffSide struct {
+	LoadedConfig
+	*declared
+	file string
+}
+
+// pastIfAny are the recorded runs; none where nothing was recorded yet.
+func (a *app) pastIfAny(since time.Time) (*pastRuns, error) {
+	past := &pastRuns{}
+	err := a.withRuns("policy diff", func(runs operator) (err error) {
+		past, _, err = readPast(runs, since)
+		return err
+	})
+	if refused, ok := errors.AsType[*commandError](err); ok && refused.code == exitUsage { // there is no state file
+		return past, nil
+	}
+	return past, err
+}
+
+// diffOf compares two files by the tests of both and by what was recorded.
+func diffOf(a, b diffSide, past *pastRuns) (policyDiff, error) {
+	d := policyDiff{Rows: []diffRow{}}
+	if err := d.tests(a, b); err != nil {
+		return d, err
+	}
+	specs := func(of diffSide, name string) (patterns.Spec, bool) {
+		for _, p := range of.declared.patterns {
+			if p.spec.Name == name {
+				return p.spec, true
+			}
+		}
+		return patterns.Spec{}, false
+	}
+	for _, of := range past.proposals {
+		inA, okA := specs(a, of.Pattern)
+		inB, okB := specs(b, of.Pattern)
+		if !okA || !okB {
+			continue
+		}
+		wasA, whyA := past.again(inA, of)
+		wasB, whyB := past.again(inB, of)
+		if whyA != "" || whyB != "" {
+			continue
+		}
+		d.Calls++
+		if differs(wasA, wasB) {
+			d.Rows = append(d.Rows, diffRow{RunID: of.RunID, At: of.At.Format(time.RFC3339), Tool: toolOrFinal(of.Tool), A: wasA, B: wasB})
+		}
+	}
+	return d, nil
+}
+
+// decidedOrErr is what a test came to; one that cannot be run in a file has no decision there.
+func decidedOrErr(r policy.Result) decided {
+	if r.Err != nil {
+		return decided{Decision: "cannot be run", Reason: r.Err.Error()}
+	}
+	return decidedBy(r.Got)
+}
+
+func toolOrFinal(tool string) string {
+	if tool == "" {
+		return "final"
+	}
+	return tool
+}
+
+// tests runs the tests of both files by both.
+func (d *policyDiff) tests(a, b diffSide) error {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.policyNames(), b.policyNames())))) {
+		inA, inB := a.policy(name), b.policy(name)
+		switch {
+		case inA == nil:
+			d.Only = append(d.Only, onlyInOne{name, b.file})
+			continue
+		case inB == nil:
+			d.Only = append(d.Only, onlyInOne{name, a.file})
+			continue
+		}
+		madeA, _, err := a.compiledPolicy(inA)
+		if err != nil {
+			return err
+		}
+		madeB, _, err := b.compiledPolicy(inB)
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, row := range slices.Concat(inA.Tests, inB.Tests) {
+			key := fmt.Sprintf("%+v", row)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			d.Tests++
+			ra, rb := madeA.Test(row), madeB.Test(row)
+			if byA, byB := decidedOrErr(ra), decidedOrErr(rb); differs(byA, byB) {
+				d.Rows = append(d.Rows, diffRow{Policy: name, Test: row.Name, Tool: row.Call.Tool, A: byA, B: byB})
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) printDiff(d policyDiff) error {
+	var err error
+	if a.json {
+		err = a.printShown(d)
+	} else {
+		err = a.print(d.text())
+	}
+	if err == nil && len(d.Rows)+len(d.Only) > 0 {
+		return exitCode(exitFault)
+	}
+	return err
+}
+
+func (d policyDiff) text() string {
+	var b strings.Builder
+	for _, o := range d.Only {
+		fmt.Fprintf(&b, "policy %s stands in %s alone\n", clip(o.Policy, maxName), o.File)
+	}
+	for _, r := range d.Rows {
+		if r.RunID != "" {
+			fmt.Fprintf(&b, "%s %s %s: %s, then %s\n", r.RunID, r.At, clip(r.Tool, maxName), r.A, r.B)
+			continue
+		}
+		fmt.Fprintf(&b, "%s, test %s, %s: %s, then %s\n", clip(r.Policy, maxName), clip(r.Test, maxName), clip(r.Tool, maxName), r.A, r.B)
+	}
+	fmt.Fprintf(&b, "%s and %s judged by both: %s\n", counted(d.Tests, "test"), counted(d.Calls, "recorded call"), counted(len(d.Rows), "difference"))
+	return b.String()
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+	"patterngate/ijson"
+)
+
+// explainFlags are what was typed.
+type explainFlags struct {
+	tool, args, effects, policy, pattern, principal, now string
+	approved                                             bool
+}
+
+// explained is what a policy makes of a call, as --json shows it.
+type explained struct {
+	Policy   string          `json:"policy"`
+	Pattern  string          `json:"pattern,omitempty"` // whose params are in force
+	Decision string          `json:"decision"`
+	Rule     string          `json:"rule,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Need     []string        `json:"need,omitempty"`
+	Args     map[string]any  `json:"args"` // after all changes
+	Passes   []explainedPass `json:"passes"`
+}
+
+type explainedPass struct {
+	Args     map[string]any  `json:"args"`
+	Decision string          `json:"decision"`
+	Rule     string          `json:"rule,omitempty"`
+	Rules    []explainedRule `json:"rules"`
+}
+
+type explainedRule struct {
+	Rule    string         `json:"rule"`
+	Outcome string         `json:"outcome"`
+	Is      policy.Truth   `json:"is"`
+	Decided bool           `json:"decided,omitempty"`
+	Values  map[string]any `json:"values,omitempty"`
+}
+
+func (a *app) policyExplainCommand() *cobra.Command {
+	var f explainFlags
+	cmd := &cobra.Command{
+		Use:   "explain --tool TOOL",
+		Short: "Show what each rule makes of a call, pass by pass",
+		Long: "Judges a call that is made up here, by the policy that judges the tool, and shows for each pass every rule that matches:\n" +
+			"whether it is true, with the values that it reads, and which one decided. --effects are the calls before it, as a policy's\n" +
+			"tests have them: [{tool, args, status, result, seconds_ago, other_run}]. The closing answer is --tool final --args\n" +
+			"'{\"answer\": \"Done.\"}'. Nothing is called.",
+		Example: "  patterngate policy explain --tool refund_charge --args '{\"order_id\": \"A-1001\", \"amount_cents\": 12000}'\n" +
+			"  patterngate policy explain --tool refund_charge --args @call.json --effects @before.json --pattern refund_order",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.tool, "tool", "", "the tool that is called, or final")
+	flags.StringVar(&f.args, "args", "{}", "its arguments: JSON, @FILE, or - for standard input")
+	flags.StringVar(&f.effects, "effects", "[]", "the calls before it: JSON, @FILE")
+	flags.StringVar(&f.policy, "policy", "", "the policy; needed where several judge the tool")
+	flags.StringVar(&f.pattern, "pattern", "", "the pattern whose policy and params are in force")
+	flags.StringVar(&f.principal, "principal", "", "whose run it is: local:NAME or token:NAME")
+	flags.StringVar(&f.now, "now", "", "the time: 2026-11-22T09:30:00Z")
+	flags.BoolVar(&f.approved, "approved", false, "a person has approved the call as it then stands")
+	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
+	return cmd
+}
+
+func (a *app) explain(ctx context.Context, f explainFlags) error {
+	const what = "policy explain"
+	loaded, err := a.loadUntested(what, nil)
+	if err != nil {
+		return err
+	}
+	row, err := a.explainedCall(ctx, f)
+	if err != nil {
+		return err
+	}
+	names, err := loaded.judgesOf(f)
+	if err != nil {
+		return usage(what, err, "--policy NAME")
+	}
+	var all []explained
+	for _, name := range names {
+		p := loaded.policy(name)
+		made, patterns, err := loaded.compiledPolicy(p)
+		if err != nil {
+			return fault(what, err)
+		}
+		row.Pattern = ""
+		if slices.Contains(patterns, f.pattern) {
+			row.Pattern = f.pattern
+		}
+		passes, ruling, err := made.Explain(row)
+		if err != nil {
+			return usage(what, err, "patterngate tools "+f.tool)
+		}
+		all = append(all, explainedBy(p.Name, row.Pattern, passes, ruling))
+	}
+	return a.printExplained(f.tool, all)
+}
+
+// explainedCall is what was typed, as a test.
+func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, error) {
+	if f.tool == "" {
+		return policy.Row{}, usage("--tool", errors.New("missing"), "patterngate policy explain --tool TOOL --args JSON")
+	}
+	in := &inputs{app: a}
+	v := map[string]any{"name": "the call", "want": "block", "approved": f.approved}
+	call := map[string]any{"tool": f.tool}
+	for _, part := range []struct {
+		flag, text string
+		to         map[string]any
+		name       string
+	}{{"--args", f.args, call, "args"}, {"--effects", f.effects, v, "effects"}} {
+		text, err := in.argument(ctx, part.text)
+		if ctx.Err() != nil {
+			return policy.Row{}, ctx.Err()
+		}
+		if err == nil {
+			part.to[part.name], err = ijson.Decode(text)
+		}
+		if err != nil {
+			return policy.Row{}, usage(part.flag, err, part.flag+" JSON, or "+part.flag+" @FILE")
+		}
+	}
+	v["call"] = call
+	for name, text := range map[string]string{"principal": f.principal, "now": f.now} {
+		if text != "" {
+			v[name] = text
+		}
+	}
+	var rows []policy.Row
+	faults := &configFaults{}
+	read := &configReader{faults: faults, places: map[string]place{}}
+	read.group(nodeOf(map[string]any{"tests": []any{v}}), nil, []configKey{rowItems.key("tests", &rows)}, unknownKey)
+	if len(faults.faults) > 0 {
+		first := faults.faults[0]
+		_, at, _ := strings.Cut(first.Path, "].")
+		return policy.Row{}, usage("policy explain", errors.New(strings.TrimPrefix(Fault{Path: at, Reason: first.Reason, Got: first.Got}.String(), ": ")), first.Want)
+	}
+	return rows[0], nil
+}
+
+// judgesOf are the policies that judge the call: the named one; else the pattern's and the tool's own; else the only one that
+// reaches the tool.
+func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
+	if f.policy != "" {
+		if l.policy(f.policy) == nil {
+			return nil, unknownPolicy(f.policy, l.policyNames())
+		}
+		return []string{f.policy}, nil
+	}
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if f.pattern != "" {
+		p, ok := l.Pattern(f.pattern)
+		if !ok {
+			return nil, errors.New("no pattern " + quotedName(f.pattern))
+		}
+		add(p.Judge)
+		add(l.policyOf(f.tool))
+		if len(names) == 0 {
+			return nil, errors.New("no policy judges " + quotedName(f.tool) + " in " + f.pattern + ": the allowlists alone decide")
+		}
+		return names, nil
+	}
+	add(l.policyOf(f.tool))
+	if len(names) > 0 {
+		return names, nil
+	}
+	for _, p := range l.Patterns {
+		_, execution := p.allows()
+		if p.Enabled && (slices.Contains(execution, f.tool) || p.Tool == f.tool || f.tool == "final" && p.Kind == gateway.Supervisor) {
+			add(p.Judge)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil, errors.New("no policy judges " + quotedName(f.tool))
+	case 1:
+		return names, nil
+	}
+	return nil, fmt.Errorf("%s is judged by %s", quotedName(f.tool), strings.Join(names, " and "))
+}
+
+func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) explained {
+	j := r.Judgment()
+	e := explained{Policy: name, Pattern: pattern, Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason, Text: j.Text, Need: r.Need, Args: r.Args}
+	for _, p := range passes {
+		of := explainedPass{Args: p.Args, Decision: p.Verdict.Decision.String(), Rule: p.Verdict.Rule, Rules: []explainedRule{}}
+		for _, h := range p.Rules {
+			of.Rules = append(of.Rules, explainedRule{h.Rule, h.Decision.String(), h.Is, h.Decided, h.Values})
+		}
+		e.Passes = append(e.Passes, of)
+	}
+	return e
+}
+
+func (a *app) printExplained(tool string, all []explained) (err error) {
+	if a.json {
+		err = a.printShown(all)
+	} else {
+		var b strings.Builder
+		for _, e := range all {
+			b.WriteString(e.text(tool))
+		}
+		err = a.print(b.String())
+	}
+	return err
+}
+
+func (e explained) text(tool string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, judged by %s", clip(tool, maxName), e.Policy)
+	if e.Pattern != "" {
+		fmt.Fprintf(&b, " with the params of %s", e.Pattern)
+	}
+	b.WriteByte('\n')
+	for i, p := range e.Passes {
+		fmt.Fprintf(&b, "pass %d %s\n", i+1, oneLine(ijson.Canonical(p.Args), 2*maxName))
+		var rows [][]string
+		for _, r := range p.Rules {
+			mark := " "
+			if r.Decided {
+				mark = "*"
+			}
+			rows = append(rows, []string{mark + " " + r.Rule, r.Outcome, string(r.Is), strings.TrimPrefix(valueWords(r.Values), ", ")})
+		}
+		if len(rows) == 0 {
+			rows = [][]string{{"  no rule matches"}}
+		}
+		b.WriteString(columns(rows))
+	}
+	fmt.Fprintf(&b, "%s", e.Decision)
+	if e.Reason != "" && e.Decision != gateway.Approve.String() {
+		fmt.Fprintf(&b, " %s", e.Reason)
+	}
+	if e.Text != "" {
+		fmt.Fprintf(&b, ": %s", clip(e.Text, 3*maxName))
+	}
+	if len(e.Need) > 0 {
+		fmt.Fprintf(&b, " Needs %s first.", strings.Join(e.Need, ", "))
+	}
+	b.WriteByte('\n')
+	return b.String()
+}

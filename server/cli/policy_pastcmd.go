@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// backtest is what judging recorded calls again came to, as --json shows it.
+type backtest struct {
+	Runs        int            `json:"runs"`
+	Calls       int            `json:"calls"`
+	Differences []difference   `json:"differences"`
+	Elsewhere   []string       `json:"runs_ending_elsewhere"`
+	Unjudged    map[string]int `json:"not_judged,omitempty"` // calls that cannot be judged again, by why
+}
+
+func (a *app) policyBacktestCommand() *cobra.Command {
+	var since, name string
+	cmd := &cobra.Command{
+		Use:   "backtest FILE",
+		Short: "Judge recorded calls again by another configuration or policy",
+		Long: "Reads what the state file recorded and judges every call again as FILE would have it: a whole configuration, or the file of\n" +
+			"one policy, which then stands in for --policy. Shows what would have been decided otherwise and which runs would have ended\n" +
+			"elsewhere. Each call is judged with what was done before it as it was done then; what follows a changed decision in a run\n" +
+			"is told as if the run had gone on all the same. Nothing is called.\n\n" +
+			"Exit codes: 0 where nothing changes, 1 where something does, 2 for a file that cannot be read.",
+		Example: "  patterngate policy backtest new.yaml --since 30d\n  patterngate policy backtest refunds.policy.yaml --policy refunds --json",
+		Args:    one("policy backtest", "file", "patterngate policy backtest FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			from, err := timeFlag("--since", since, time.Now())
+			if err != nil {
+				return err
+			}
+			d, err := a.declaredBy("policy backtest", args[0], name)
+			if err != nil {
+				return err
+			}
+			return a.withRuns("policy backtest", func(runs operator) error {
+				past, n, err := readPast(runs, from)
+				if err != nil {
+					return fault("policy backtest", err)
+				}
+				return a.printBacktest(past.backtest(d, n))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "only calls since this time: 30d, 24h, 2026-11-21")
+	cmd.Flags().StringVar(&name, "policy", "", "which policy FILE stands in for, where it is the file of one")
+	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
+	return cmd
+}
+
+// declaredBy is what a file declares: a whole configuration, or this one with a policy out of that file.
+func (a *app) declaredBy(what, file, name string) (*declared, error) {
+	loaded, err := a.loadedBy(what, file, name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare(loaded.Config, a.environ)
+	if err != nil {
+		return nil, fault(what, err)
+	}
+	return d, nil
+}
+
+// loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
+func (a *app) loadedBy(what, file, name string) (LoadedConfig, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return LoadedConfig{}, usage(what, err, "patterngate "+what+" FILE")
+	}
+	in := a.sources(nil)
+	in.Untested = true
+	if readYAML(file, text, &configFaults{}).member("version") != nil {
+		in.Path = file
+	} else {
+		if name, err = a.oneName(what, name); err != nil {
+			return LoadedConfig{}, err
+		}
+		in.Instead = map[string]string{name: file}
+	}
+	loaded, warnings, err := LoadConfig(in)
+	a.warn(warnings)
+	if err != nil {
+		return LoadedConfig{}, a.configFault(err)
+	}
+	return loaded, nil
+}
+
+// oneName is the policy that is named, or the only one that the configuration has of its own.
+func (a *app) oneName(what, name string) (string, error) {
+	loaded, err := a.loadUntested(what, nil)
+	if err != nil {
+		return "", err
+	}
+	names := loaded.policyNames()
+	if name != "" {
+		if !slices.Contains(names, name) {
+			return "", usage(what, unknownPolicy(name, names), "--policy NAME")
+		}
+		return name, nil
+	}
+	own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return loaded.policy(n).embedded })
+	if len(own) == 1 {
+		return own[0], nil
+	}
+	return "", usage(what, errors.New("it is not said which policy this is"), "--policy "+strings.Join(names, ", --policy "))
+}
+
+// readPast reads all recorded runs. What was begun long before a time may still be seen by a window, so all are read.
+func readPast(runs recordReader, since time.Time) (*pastRuns, int, error) {
+	past, n := &pastRuns{}, 0
+	for page := (patterns.Page{Next: "first"}); page.Next != ""; {
+		f := patterns.Filter{Limit: 100}
+		if page.Next != "first" {
+			f.Cursor = page.Next
+		}
+		var err error
+		if page, err = runs.List(f); err != nil {
+			return nil, 0, err
+		}
+		for _, row := range page.Rows {
+			events, _, err := runs.Record(row.RunID)
+			if errors.Is(err, patterns.ErrNoRun) {
+				continue // it was deleted meanwhile
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			past.add(events, since)
+			n++
+		}
+	}
+	past.sort()
+	return past, n, nil
+}
+
+// backtest judges all that was recorded by what is declared.
+func (p *pastRuns) backtest(d *declared, runs int) backtest {
+	out := backtest{Runs: runs, Differences: []difference{}, Elsewhere: []string{}}
+	specs := map[string]patterns.Spec{}
+	for _, pattern := range d.patterns {
+		specs[pattern.spec.Name] = pattern.spec
+	}
+	for _, of := range p.proposals {
+		spec, known := specs[of.Pattern]
+		why, now := "there is no pattern "+of.Pattern+" here", decided{}
+		if known {
+			now, why = p.again(spec, of)
+		}
+		if why != "" {
+			if out.Unjudged == nil {
+				out.Unjudged = map[string]int{}
+			}
+			out.Unjudged[why]++
+			continue
+		}
+		out.Calls++
+		was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason}
+		if !differs(was, now) {
+			continue
+		}
+		row := difference{
+			RunID: of.RunID, Pattern: of.Pattern, At: of.At.Format(time.RFC3339), Tool: cmp.Or(of.Tool, "final"), Was: was, Now: now, Ends: elsewhere(of, spec.Kind, now),
+		}
+		if row.Ends != "" && !slices.Contains(out.Elsewhere, of.RunID) {
+			out.Elsewhere = append(out.Elsewhere, of.RunID)
+		}
+		out.Differences = append(out.Differences, row)
+	}
+	return out
+}
+
+func (a *app) printBacktest(t backtest) error {
+	var err error
+	if a.json {
+		err = a.printShown(t)
+	} else {
+		err = a.print(t.text())
+	}
+	if err == nil && len(t.Differences) > 0 {
+		return exitCode(exitFault)
+	}
+	return err
+}
+
+func (t backtest) text() string {
+	var b strings.Builder
+	run := ""
+	for _, d := range t.Differences {
+		if d.RunID != run {
+			run = d.RunID
+			fmt.Fprintf(&b, "%s %s\n", run, clip(d.Pattern, maxName))
+		}
+		fmt.Fprintf(&b, "  %s %s: %s, was %s", d.At, clip(d.Tool, maxName), d.Now, d.Was)
+		if d.Now.Rule != "" {
+			fmt.Fprintf(&b, " (rule %s%s)", d.Now.Rule, valueWords(d.Now.Values))
+		}
+		b.WriteByte('\n')
+		if d.Ends != "" {
+			fmt.Fprintf(&b, "    %s\n", d.Ends)
+		}
+	}
+	fmt.Fprintf(&b, "%s of %s judged again: %d decided otherwise, %s would have ended elsewhere\n", counted(t.Calls, "call"), counted(t.Runs, "run"),
+		len(t.Differences), counted(len(t.Elsewhere), "run"))
+	for _, why := range sortedNames(t.Unjudged) {
+		fmt.Fprintf(&b, "not judged: %s, %s\n", counted(t.Unjudged[why], "call"), why)
+	}
+	return b.String()
+}
+
+// valueWords are what made a rule true, for people.
+func valueWords(values any) string {
+	named, _ := values.(map[string]any)
+	var b strings.Builder
+	for _, name := range sortedNames(named) {
+		fmt.Fprintf(&b, ", %s %s", name, oneLine(ijson.Canonical(named[name]), maxName))
+	}
+	return b.String()
+}
+
+func (a *app) policyRecordCommand() *cobra.Command {
+	var name string
+	var only bool
+	cmd := &cobra.Command{
+		Use:   "record RUN",
+		Short: "Add the calls of a recorded run to a policy's tests",
+		Long: "Makes a test of each call that the policy judged in a run: the call as it was proposed, what was done before it, and what was\n" +
+			"decided. They are added to the tests of the policy where it stands, in the configuration or in its own file; nothing else in\n" +
+			"the file changes. Values that the record keeps only as hashes cannot be in a test, and such a call makes none.",
+		Example: "  patterngate policy record 5d0c\n  patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print",
+		Args:    one("policy record", "run", "patterngate runs list"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.withRuns("policy record", func(runs operator) error {
+				_, events, _, err := recordOf("policy record", runs, args[0])
+				if err != nil {
+					return err
+				}
+				return a.recordRows(events, name, only)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "policy", "", "whose tests; needed where several judge the run's pattern and tools")
+	cmd.Flags().BoolVar(&only, "print", false, "print the tests and change nothing")
+	_ = cmd.RegisterFlagCompletionFunc("policy", a.completePolicies)
+	return cmd
+}
+
+// judgesBy reports whether a policy judges a tool's calls in a pattern.
+func (c *Config) judgesBy(name, pattern, tool string) bool {
+	p, _ := c.Pattern(pattern)
+	return p.Judge == name || tool != "" && c.policyOf(tool) == name
+}

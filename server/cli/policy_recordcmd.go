@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// recordRows makes tests of a run's calls and adds them to the policy that judged them.
+func (a *app) recordRows(events []patterns.Event, name string, only bool) error {
+	const what = "policy record"
+	loaded, err := a.loadUntested(what, nil)
+	if err != nil {
+		return err
+	}
+	all, err := loaded.catalog()
+	if err != nil {
+		return fault(what, err)
+	}
+	proposals := record.Read(events).Proposals()
+	if name, err = loaded.judgeOf(proposals, name); err != nil {
+		return usage(what, err, "--policy NAME")
+	}
+	p := loaded.policy(name)
+	made, _, err := loaded.compiledPolicy(p)
+	if err != nil {
+		return fault(what, err)
+	}
+	var rows []map[string]any
+	left := map[string]int{}
+	for i, of := range proposals {
+		if !loaded.judgesBy(name, of.Pattern, of.Tool) || !of.Reviewed() {
+			continue
+		}
+		if of.Hidden != "" {
+			left[of.Hidden]++
+			continue
+		}
+		tool, _ := all.Tool(of.Tool)
+		args, _ := tool.Proposed(of.Args)
+		row := policyRowOf(of, args)
+		row.Name = fmt.Sprintf("%s %d %s", of.RunID, i+1, row.Call.Tool)
+		if q, _ := loaded.Pattern(of.Pattern); q.Judge == name {
+			row.Pattern = of.Pattern
+		}
+		switch result := made.Test(row); {
+		case result.Err != nil:
+			left["it cannot be run here: "+result.Err.Error()]++
+		case !result.Passed:
+			left["the policy decides otherwise by now"]++
+		default:
+			written := testRow(row.Name, of, args)
+			if row.Pattern != "" {
+				written["pattern"] = row.Pattern
+			}
+			rows = append(rows, written)
+		}
+	}
+	for _, why := range sortedNames(left) {
+		fmt.Fprintf(a.err, "%s: no test of %s: %s\n", what, counted(left[why], "call"), why)
+	}
+	if len(rows) == 0 {
+		return fault(what, errors.New("there is nothing in this run to make a test of"))
+	}
+	return a.addRows(loaded, p, rows, only)
+}
+
+// judgeOf is the policy whose tests a run's calls are: the named one, or the only one that judged them.
+func (l LoadedConfig) judgeOf(proposals []record.Proposal, name string) (string, error) {
+	if name != "" {
+		if l.policy(name) == nil {
+			return "", unknownPolicy(name, l.policyNames())
+		}
+		return name, nil
+	}
+	var names []string
+	for _, of := range proposals {
+		for _, n := range l.policyNames() {
+			if l.judgesBy(n, of.Pattern, of.Tool) && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	switch len(names) {
+	case 0:
+		return "", errors.New("no policy judges the calls of this run")
+	case 1:
+		return names[0], nil
+	}
+	return "", fmt.Errorf("its calls are judged by %s", strings.Join(names, " and "))
+}
+
+// policyRowOf is a recorded proposal as a test.
+func policyRowOf(p record.Proposal, args map[string]any) policy.Row {
+	row := policy.Row{
+		Call: policy.RowCall{Tool: p.Tool, Args: args}, Principal: p.Facts.Principal, Client: p.Facts.Client, Now: p.Facts.Now,
+		Want: decisionOf(p.Decision), WantRule: p.Rule,
+	}
+	if p.Tool == "" {
+		row.Call = policy.RowCall{Tool: "final", Args: map[string]any{"answer": p.Answer}}
+	}
+	if p.Blocked() {
+		row.WantReason = p.Reason
+	}
+	for _, e := range p.Effects {
+		effect := policy.RowEffect{Tool: e.Tool, Status: e.Status, Args: e.Args, SecondsAgo: max(0, p.Facts.Now.Sub(e.At).Round(1e9).Seconds())}
+		if e.Status == gateway.Finished {
+			effect.Result, _ = e.Observation.(map[string]any)
+			ok := e.OK()
+			effect.OK = &ok
+		}
+		row.Effects = append(row.Effects, effect)
+	}
+	return row
+}
+
+func decisionOf(word string) gateway.Decision {
+	for _, d := range []gateway.Decision{gateway.Approve, gateway.Revise, gateway.Escalate} {
+		if d.String() == word {
+			return d
+		}
+	}
+	return gateway.Block
+}
+
+// addRows writes tests where the policy stands.
+func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, only bool) error {
+	const what = "policy record"
+	if only {
+		var b strings.Builder
+		for _, row := range rows {
+			b.WriteString("- " + flowYAML(row) + "\n")
+		}
+		return a.print(b.String())
+	}
+	file, text, steps := l.Path, l.text, []string{"policies", p.Name}
+	if p.file != "" {
+		file, text, steps = p.file, p.text, nil
+	}
+	if p.embedded || file == "" {
+		return usage(what, errors.New(p.Name+" is embedded and stands in no file"), "patterngate policy record RUN --print")
+	}
+	after, err := appendRows(file, string(text), steps, rows)
+	if err != nil {
+		return usage(what, err, "patterngate policy record RUN --print, and add them by hand")
+	}
+	if err := replaceText(file, string(text), after); err != nil {
+		return fault(what, err)
+	}
+	return a.print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, counted(len(rows), "row"), p.Name))
+}
+
+// replaceText puts a text in a file's place whole, with the file's own rights, unless somebody has changed it meanwhile.
+func replaceText(path, before, after string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	f := setupFile{path: path, real: real, info: info, text: []byte(before)}
+	if f.readOnly() {
+		return fmt.Errorf("%s is read-only", path)
+	}
+	return f.write([]byte(after))
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns/record"
+)
+
+// testRow is a recorded proposal as a row of a policy's tests (spec/config.md section 5.3): what the policy saw, and what was
+// decided. The arguments are those that were proposed.
+func testRow(name string, p record.Proposal, args map[string]any) map[string]any {
+	call := map[string]any{"tool": p.Tool, "args": args}
+	if p.Tool == "" {
+		call = map[string]any{"tool": "final", "args": map[string]any{"answer": p.Answer}}
+	}
+	row := map[string]any{"name": name, "call": call, "principal": p.Facts.Principal.ID, "now": p.Facts.Now.Format("2006-01-02T15:04:05Z07:00"), "want": p.Decision}
+	if p.Facts.Client.Name != "" {
+		row["client"] = map[string]any{"name": p.Facts.Client.Name, "version": p.Facts.Client.Version}
+	}
+	if p.Rule != "" {
+		row["want_rule"] = p.Rule
+	}
+	if p.Blocked() {
+		row["want_reason"] = p.Reason
+	}
+	var effects []any
+	for _, e := range p.Effects {
+		effects = append(effects, rowEffect(p, e))
+	}
+	if len(effects) > 0 {
+		row["effects"] = effects
+	}
+	return row
+}
+
+// rowEffect is a call before it.
+func rowEffect(p record.Proposal, e gateway.Entry) map[string]any {
+	v := map[string]any{"tool": e.Tool, "args": e.Args, "status": string(e.Status)}
+	if ago := math.Round(p.Facts.Now.Sub(e.At).Seconds()); ago > 0 {
+		v["seconds_ago"] = ago
+	}
+	if e.Status != gateway.Finished {
+		return v
+	}
+	if result, ok := e.Observation.(map[string]any); ok {
+		v["result"] = result
+	}
+	if !e.OK() {
+		v["ok"] = false
+	}
+	return v
+}
+
+// rowMembers is the order in which a row is written; members that are not named come behind, by name.
+var rowMembers = []string{"name", "pattern", "principal", "client", "now", "tool", "status", "ok", "args", "result", "seconds_ago", "effects", "call", "want", "want_rule", "want_reason"}
+
+// plainWord is a text that YAML reads as that text without quotes.
+var plainWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// yamlWords are plain words that mean something else to some reader.
+var yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+// flowYAML writes a decoded value on one line.
+func flowYAML(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var parts []string
+		for _, name := range ordered(v) {
+			parts = append(parts, flowText(name)+": "+flowYAML(v[name]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = flowYAML(item)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case string:
+		return flowText(v)
+	}
+	return string(ijson.Canonical(v))
+}
+
+func ordered(members map[string]any) []string {
+	rank := func(name string) int {
+		if i := slices.Index(rowMembers, name); i >= 0 {
+			return i
+		}
+		return len(rowMembers)
+	}
+	names := slices.Sorted(maps.Keys(members))
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+func flowText(s string) string {
+	if plainWord.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
+		return s
+	}
+	return string(ijson.Canonical(s))
+}
+
+// appendRows adds rows to the list of tests of a policy, by the way to the policy's mapping in the file. All else in the text stays
+// as it is: what comes out is read again and compared. The error says why rows cannot be added there.
+func appendRows(source, text string, steps []string, rows []map[string]any) (string, error) {
+	before := readYAML(source, []byte(text), &configFaults{})
+	policy, ok := before.below(steps...)
+	if !ok || policy.kind != yamlMapping {
+		return "", fmt.Errorf("there is no %s in %s", strings.Join(steps, "."), source)
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if last := len(lines) - 1; lines[last] != "" {
+		lines[last] += "\n"
+	}
+	tests, there := policy.below("tests")
+	var at, indent int
+	var written []string
+	switch {
+	case there && tests.kind == yamlList && len(tests.items) > 0:
+		at, indent, ok = behindList(lines, tests)
+	case there:
+		ok = false
+	default:
+		at, indent, ok = behindMapping(lines, policy)
+		written = append(written, strings.Repeat(" ", indent)+"tests:\n")
+	}
+	if !ok {
+		return "", fmt.Errorf("the tests of %s are not a block of lines that begin with \"- \"", strings.Join(steps, "."))
+	}
+	for _, row := range rows {
+		written = append(written, strings.Repeat(" ", indent)+"- "+flowYAML(row)+"\n")
+	}
+	after := strings.Join(slices.Insert(lines, at, written...), "")
+	if !sameButTests(before, readYAML(source, []byte(after), &configFaults{}), steps, rows) {
+		return "", fmt.Errorf("the rows cannot be added to %s without changing something else in it", source)
+	}
+	return after, nil
+}
+
+// behindList is the line behind the last item of a block list, and the column of its dashes; false where it is none.
+func behindList(lines []string, list *yamlNode) (at, indent int, ok bool) {
+	last := list.items[len(list.items)-1].at.line - 1
+	first := list.items[0].at.line - 1
+	for _, i := range []int{first, last} {
+		dash := strings.TrimLeft(lines[i], " ")
+		if !strings.HasPrefix(dash, "- ") {
+			return 0, 0, false
+		}
+		indent = len(lines[i]) - len(dash)
+	}
+	return behind(lines, last, indent), indent, true
+}
+
+// behindMapping is the same of a block mapping's members.
+func behindMapping(lines []string, m *yamlNode) (at, indent int, ok bool) {
+	if len(m.members) == 0 {
+		return 0, 0, false
+	}
+	last := m.members[len(m.members)-1]
+	line := last.at.line - 1
+	indent = last.at.column - 1
+	if strings.TrimLeft(lines[line][:indent], " ") != "" || m.members[0].at.column != last.at.column {
+		return 0, 0, false
+	}
+	at = line + 1
+	for i := at; i < len(lines); i++ { // a list below it may stand in the same column
+		rest := strings.TrimLeft(lines[i], " ")
+		switch {
+		case strings.TrimSpace(rest) == "" || rest[0] == '#':
+		case len(lines[i])-len(rest) > indent, len(lines[i])-len(rest) == indent && strings.HasPrefix(rest, "- "):
+			at = i + 1
+		default:
+			return at, indent, true
+		}
+	}
+	return at, indent, true
+}
+
+// behind is the first line after i that is no more of what is indented deeper than a column; blank lines and comments before it
+// stay with what follows.
+func behind(lines []string, i, indent int) int {
+	at := i + 1
+	for j := at; j < len(lines); j++ {
+		rest := strings.TrimLeft(lines[j], " ")
+		switch {
+		case strings.TrimSpace(rest) == "" || rest[0] == '#':
+		case len(lines[j])-len(rest) > indent:
+			at = j + 1
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// sameButTests reports whether a file is another with these rows behind the policy's tests.
+func sameButTests(before, after *yamlNode, steps []string, rows []map[string]any) bool {
+	was, wasOK := before.decoded().(map[string]any)
+	is, isOK := after.decoded().(map[string]any)
+	if !wasOK || !isOK {
+		return false
+	}
+	policy := was
+	for _, step := range steps {
+		next, ok := policy[step].(map[string]any)
+		if !ok {
+			return false
+		}
+		policy = next
+	}
+	tests, _ := policy["tests"].([]any)
+	for _, row := range rows {
+		tests = append(tests, row)
+	}
+	policy["tests"] = tests
+	return ijson.Equal(was, is)
+}
+
+// below is the node that names lead to; false where there is none.
+func (n *yamlNode) below(steps ...string) (*yamlNode, bool) {
+	for _, step := range steps {
+		if n = n.member(step); n == nil {
+			return nil, false
+		}
+	}
+	return n, true
+}

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+)
+
+func (a *app) policyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Test policies, explain what they decide, prove what a change does",
+		Long: "Policies are the rules that judge every call (docs/policies.md). These commands call nothing and change nothing, but for\n" +
+			"record, which adds tests to a file.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
+	return cmd
+}
+
+// policyRow is a test that was run, as --json shows it.
+type policyRow struct {
+	Policy   string   `json:"policy"`
+	Name     string   `json:"name"`
+	Passed   bool     `json:"passed"`
+	Got      decided  `json:"got"`
+	Differs  string   `json:"differs,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func (a *app) policyTestCommand() *cobra.Command {
+	junit := ""
+	cmd := &cobra.Command{
+		Use:   "test [POLICY]...",
+		Short: "Run the tests that stand in the policies",
+		Long: "Runs the tests of the policies of the configuration, or of those that are named. Tests run with the policy's own params;\n" +
+			"those that name no pattern run with the params of each pattern of the policy too, and where that decides otherwise is a\n" +
+			"warning. Every load runs them, and one that fails keeps the file from being loaded.\n\n" +
+			"Exit codes: 0 where all pass, 1 where one fails, 2 for a configuration that cannot be read.",
+		Example:           "  patterngate policy test\n  patterngate policy test refunds --junit policy.xml\n  patterngate policy test --config pg.yaml --json",
+		ValidArgsFunction: a.completePolicies,
+		RunE: func(_ *cobra.Command, args []string) error {
+			loaded, err := a.loadUntested("policy test", args)
+			if err != nil {
+				return err
+			}
+			rows, err := loaded.testPolicies(args)
+			if err != nil {
+				return fault("policy test", err)
+			}
+			if junit != "" {
+				if err := writeJUnit(junit, rows); err != nil {
+					return fault("--junit", err)
+				}
+			}
+			return a.printTests(rows)
+		},
+	}
+	cmd.Flags().StringVar(&junit, "junit", "", "write the results as JUnit XML to this file too")
+	return cmd
+}
+
+// loadUntested loads the configuration, also where tests of its policies fail, and holds that it has these policies.
+func (a *app) loadUntested(what string, policies []string) (LoadedConfig, error) {
+	in := a.sources(nil)
+	in.Untested = true
+	loaded, warnings, err := LoadConfig(in)
+	a.warn(warnings)
+	if err != nil {
+		return LoadedConfig{}, a.configFault(err)
+	}
+	for _, name := range policies {
+		if loaded.policy(name) == nil {
+			return LoadedConfig{}, usage(what, unknownPolicy(name, loaded.policyNames()), "patterngate policy test")
+		}
+	}
+	return loaded, nil
+}
+
+func unknownPolicy(name string, names []string) error {
+	text := "no policy " + quotedName(name)
+	if near := gateway.Near(name, names); near != "" {
+		return errors.New(text + "; did you mean " + near + "?")
+	}
+	return errors.New(text + " (" + strings.Join(names, ", ") + ")")
+}
+
+func (a *app) completePolicies(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	loaded, _, err := LoadConfig(a.sources(nil))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return loaded.policyNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// testPolicies runs the tests of the named policies, or of all.
+func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
+	rows := []policyRow{}
+	for i := range l.Policies {
+		p := &l.Policies[i]
+		if len(names) > 0 && !slices.Contains(names, p.Name) {
+			continue
+		}
+		made, patterns, err := l.compiledPolicy(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range p.Tests {
+			rows = append(rows, testedRow(p.Name, made, row, patterns))
+		}
+	}
+	return rows, nil
+}
+
+// testedRow runs one test, and, where it names no pattern and no params, under those of each pattern too.
+func testedRow(name string, made *policy.Policy, row policy.Row, patterns []string) policyRow {
+	got := made.Test(row)
+	out := policyRow{Policy: name, Name: row.Name, Passed: got.Passed, Got: decidedBy(got.Got), Differs: got.Differ}
+	if got.Err != nil {
+		out.Differs = "it cannot be run: " + got.Err.Error()
+		return out
+	}
+	if row.Pattern != "" || row.Params != nil {
+		return out
+	}
+	for _, pattern := range patterns {
+		row.Pattern = pattern
+		under := made.Test(row)
+		if under.Err == nil && differs(decidedBy(got.Got), decidedBy(under.Got)) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("with the params of %s: %s, and not %s", pattern, decidedBy(under.Got), decidedBy(got.Got)))
+		}
+	}
+	return out
+}
+
+// decidedBy is what a review came to, as commands show it.
+func decidedBy(r gateway.Ruling) decided {
+	j := r.Judgment()
+	d := decided{Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason}
+	if len(j.Values) > 0 {
+		d.Values = j.Values
+	}
+	return d
+}
+
+func (d decided) String() string {
+	if d.Decision == "block" || d.Decision == "escalate" {
+		return d.Decision + " " + d.Reason
+	}
+	return d.Decision
+}
+
+// printTests prints what tests came to; the error is the exit code.
+func (a *app) printTests(rows []policyRow) error {
+	failed, warned := 0, 0
+	var b strings.Builder
+	for _, r := range rows {
+		word := "ok   "
+		if !r.Passed {
+			word = "FAIL "
+			failed++
+		}
+		fmt.Fprintf(&b, "%s %s: %s", word, clip(r.Policy, maxName), clip(r.Name, 2*maxName))
+		if r.Differs != "" {
+			b.WriteString(": " + visibleLines(r.Differs))
+		}
+		b.WriteByte('\n')
+		for _, w := range r.Warnings {
+			warned++
+			fmt.Fprintf(&b, "      warning: %s\n", w)
+		}
+	}
+	fmt.Fprintf(&b, "%s, %d failed", counted(len(rows), "test"), failed)
+	if warned > 0 {
+		fmt.Fprintf(&b, ", %s", counted(warned, "warning"))
+	}
+	b.WriteByte('\n')
+	var err error
+	if a.json {
+		err = a.printShown(rows)
+	} else {
+		err = a.print(b.String())
+	}
+	if err == nil && failed > 0 {
+		return exitCode(exitFault)
+	}
+	return err
+}
+
+// The parts of a JUnit file that readers agree on.
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Failure *junitFailure `xml:"failure,omitempty"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+func writeJUnit(path string, rows []policyRow) error {
+	var all junitSuites
+	for _, r := range rows {
+		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != r.Policy {
+			all.Suites = append(all.Suites, junitSuite{Name: r.Policy})
+		}
+		s := &all.Suites[len(all.Suites)-1]
+		c := junitCase{Class: r.Policy, Name: r.Name, Out: strings.Join(r.Warnings, "\n")}
+		if s.Tests++; !r.Passed {
+			s.Failures++
+			c.Failure = &junitFailure{r.Differs}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+}
