@@ -14,7 +14,7 @@ func (j *Judge) sift(t *judged, rules []bound) []bound {
 	var kept []bound
 	for _, b := range rules {
 		if b.when != nil {
-			switch b.when.eval(known) {
+			switch b.when.foretell(known) {
 			case types.False:
 				continue
 			case types.True:

@@ -114,7 +114,7 @@ func (c *compiler) compile(text, member string, want Type, t *judged, above int)
 	means, faults := s.compile(text, want, s.variables, func(w *wording) []Fault { return c.below(w, above) })
 	done := compiled{faults: slices.Clone(faults)}
 	if means != nil && sound {
-		done.term = newTerm(c.base.environment, means, p.reads)
+		done.term = newTerm(c.base.environment, means, p.reads, c.listsFor(p.reads, t, above))
 	}
 	c.tell(of(member, faults)...)
 	c.made[key] = done
@@ -139,7 +139,7 @@ func (c *compiler) key(text string, r reads, want Type, t *judged, above int) (s
 			sound = false
 			continue
 		}
-		b.WriteString(v.is.signature())
+		b.WriteString(v.sign)
 	}
 	if above < len(c.source.Vars) {
 		b.WriteString("\x00above ")
@@ -165,6 +165,18 @@ func (c *compiler) signArgs(b *strings.Builder, r reads, t *judged) {
 // reads reports whether a member of a variable may be read.
 func (r reads) reads(variable, member string) bool {
 	return r.whole[variable] || slices.Contains(r.members[variable], member)
+}
+
+// listsFor tells which of the vars that a text reads hold lists with no more items than there are calls.
+func (c *compiler) listsFor(r reads, t *judged, above int) map[string]bool {
+	lists := map[string]bool{}
+	for i, v := range c.source.Vars[:above] {
+		if r.reads("vars", v.Name) {
+			made := c.varOf(i, t)
+			lists[v.Name] = made != nil && made.cost.calls
+		}
+	}
+	return lists
 }
 
 // varOf is a var as it is for a tool's calls; nil where it has no value.

@@ -53,7 +53,7 @@ func (j *Judge) heard(tool string, b bound, c gateway.Case, verdict gateway.Verd
 	}()
 	p := &pass{view: view{judge: j, tool: j.tools[tool].tool, vars: j.policy.terms[tool], c: &c}}
 	if b.when != nil {
-		switch v := b.when.eval(&p.view); {
+		switch v := b.when.eval(&p.view, p.calls()); {
 		case v == types.True:
 		case v == types.False:
 			h.Is = IsFalse

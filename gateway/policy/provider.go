@@ -99,6 +99,9 @@ func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 // FindStructFieldType is the type of a member.
 func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	f, ok := p.cel[name][field]
+	if o := p.objects[name]; !ok && o != nil && o.open {
+		return &types.FieldType{Type: types.DynType}, true
+	}
 	return f, ok
 }
 

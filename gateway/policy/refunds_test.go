@@ -61,20 +61,24 @@ func TestDemoRefunds(t *testing.T) {
 		}).For("supervised_refund"))
 	}
 	met := map[string]int{}
+	same := func(t rapid.TB, which int, c gateway.Case, person bool) {
+		tool, _ := tools.Tool(c.Tool)
+		old, file := gateway.JudgeAlone(limits[which], tool, c, person), gateway.JudgeAlone(judges[which], tool, c, person)
+		if got, want := ruled(file), ruled(old); got != want {
+			t.Fatalf("%s %s after %v under %+v:\n got %s\nwant %s", c.Tool, jsonOf(c.Args), c.Effects, limits[which], got, want)
+		}
+		met[old.Reason]++
+		for _, r := range old.Revisions {
+			met[r]++
+		}
+	}
+	for _, c := range refundCases() {
+		same(t, 0, c, false)
+		same(t, 0, c, true)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {
-			which := rapid.IntRange(0, len(limits)-1).Draw(t, "limits")
-			c := refundCase(t)
-			tool, _ := tools.Tool(c.Tool)
-			person := rapid.Bool().Draw(t, "person")
-			old, file := gateway.JudgeAlone(limits[which], tool, c, person), gateway.JudgeAlone(judges[which], tool, c, person)
-			if got, want := ruled(file), ruled(old); got != want {
-				t.Fatalf("%s %s after %v under %+v:\n got %s\nwant %s", c.Tool, jsonOf(c.Args), c.Effects, limits[which], got, want)
-			}
-			met[old.Reason]++
-			for _, r := range old.Revisions {
-				met[r]++
-			}
+			same(t, rapid.IntRange(0, len(limits)-1).Draw(t, "limits"), refundCase(t), rapid.Bool().Draw(t, "person"))
 		}
 	})
 	for _, reason := range []string{
@@ -85,6 +89,26 @@ func TestDemoRefunds(t *testing.T) {
 		if met[reason] == 0 {
 			t.Errorf("no case came to %s, so that nothing is said about it (%v)", reason, met)
 		}
+	}
+}
+
+// refundCases are those that are seldom drawn.
+func refundCases() []gateway.Case {
+	looked := func(charge float64) gateway.Entry {
+		return done("get_refund_context", map[string]any{"user_id": 42.0}, map[string]any{"billing": map[string]any{"last_charge_usd": charge, "days_since_payment": 10.0}})
+	}
+	paid := func(user, amount float64) gateway.Entry {
+		return done("issue_refund", map[string]any{"user_id": user, "amount_usd": amount}, map[string]any{"status": "ok", "refund": map[string]any{"amount_usd": amount}})
+	}
+	call := func(tool string, amount float64, before ...gateway.Entry) gateway.Case {
+		return gateway.Case{Tool: tool, Args: map[string]any{"user_id": 42.0, "amount_usd": amount, "reason": "r"}, Effects: before}
+	}
+	mail := call("send_refund_email", 49, paid(42, 49))
+	mail.Args = map[string]any{"user_id": 42.0, "amount_usd": 49.001, "message": "m"}
+	return []gateway.Case{
+		call("issue_refund", 1871.89, looked(9000), paid(7, 128.11)), call("issue_refund", 0.01, looked(9000), paid(7, 1999.99)),
+		call("issue_refund", 2500, looked(9000)), call("issue_refund", 1200, looked(1200)), call("issue_refund", 0.2, looked(0.3), paid(42, 0.1)),
+		call("issue_refund", 1, looked(1200), paid(7, 2000)), call("issue_refund", 10, looked(1200)), call("issue_refund", 400.01, looked(1200), paid(42, 800)), mail,
 	}
 }
 

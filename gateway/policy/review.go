@@ -56,7 +56,7 @@ type pass struct {
 // take evaluates a rule; true: the pass ends with it.
 func (p *pass) take(b *bound) (gateway.Verdict, bool) {
 	if b.when != nil && !b.always {
-		switch v := b.when.eval(&p.view); {
+		switch v := b.when.eval(&p.view, p.calls()); {
 		case v == types.False:
 			return gateway.Verdict{}, false
 		case types.IsUnknown(v):
@@ -152,7 +152,7 @@ func (s setter) compute(from *view) (any, error) {
 	if s.term == nil {
 		return s.value, nil
 	}
-	result := s.term.eval(from)
+	result := s.term.eval(from, from.calls())
 	if optional, ok := result.(*types.Optional); ok {
 		if !optional.HasValue() {
 			return nil, fmt.Errorf("%w: an optional without a value", ErrEval)

@@ -23,7 +23,7 @@ func (c *compiler) rows() {
 		for j, e := range row.Effects {
 			c.rowEffect(e, at+".effects["+strconv.Itoa(j)+"]")
 		}
-		shape, pattern := c.shapes.input, row.Pattern
+		shape, pattern := c.shapes.input.is, row.Pattern
 		if pattern != "" {
 			k := slices.IndexFunc(c.reached.reach.Patterns, func(p Reached) bool { return p.Name == pattern })
 			if k < 0 {

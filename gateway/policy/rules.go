@@ -260,7 +260,7 @@ func (c *compiler) fires(byTool map[string][]bound, made *rule, at string) {
 			if b.rule != made || b.when == nil {
 				continue
 			}
-			switch v := b.when.eval(nothingKnown{}); {
+			switch v := b.when.foretell(nothingKnown{}); {
 			case v == types.False:
 				c.tell(Fault{Member: at + ".when", Reason: "can never fire: it is false whatever is called"})
 			case types.IsError(v):

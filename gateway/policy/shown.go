@@ -44,7 +44,7 @@ func (p *pass) shown(b *bound) map[string]any {
 
 // scalar computes what is shown; false where there is no value, or none that is one number, text or bool.
 func (v *view) scalar(t *term) (any, bool) {
-	result := t.eval(v)
+	result := t.eval(v, v.calls())
 	if optional, ok := result.(*types.Optional); ok {
 		if !optional.HasValue() {
 			return nil, false
@@ -84,7 +84,7 @@ func leavesOf(terms, vars []*term, named []Named) []leaf {
 }
 
 // findLeaves finds the parts of a term that are worth showing.
-func (t *term) findLeaves() []leaf {
+func (t *term) findLeaves(lists map[string]bool) []leaf {
 	var all []leaf
 	t.eachLeaf(t.checked.Expr(), nil, func(e ast.Expr) {
 		text, err := parser.Unparse(e, t.checked.SourceInfo())
@@ -92,7 +92,7 @@ func (t *term) findLeaves() []leaf {
 			return
 		}
 		part := &checked{ast: ast.NewCheckedAST(ast.NewAST(e, t.checked.SourceInfo()), t.checked.TypeMap(), t.checked.ReferenceMap())}
-		all = append(all, leaf{ijson.Cut(text, maxShownText), newTerm(t.env, part, reads{}), e == t.checked.Expr()})
+		all = append(all, leaf{ijson.Cut(text, maxShownText), newTerm(t.env, part, reads{}, lists), e == t.checked.Expr()})
 	})
 	return all
 }

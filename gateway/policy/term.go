@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,31 +19,59 @@ type term struct {
 	env     *environment
 	checked *ast.AST
 	is      Type
+	sign    string // of its type
 	reads   reads
-	program func() (cel.Program, error) // planned when it is first evaluated
-	leaves  func() []leaf               // what is shown of it
+	cost    costs
+	// Both are planned when they are first evaluated.
+	program, counting func() (cel.Program, error)
+	leaves            func() []leaf // what is shown of it
 }
 
-func newTerm(env *environment, c *checked, r reads) *term {
-	t := &term{env: env, checked: c.ast, is: c.is, reads: r}
-	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked) })
-	t.leaves = sync.OnceValue(t.findLeaves)
+func newTerm(env *environment, c *checked, r reads, lists map[string]bool) *term {
+	t := &term{env: env, checked: c.ast, is: c.is, sign: c.is.signature(), reads: r, cost: costsOf(c.ast, lists)}
+	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, 0) })
+	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, MaxCost) })
+	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t
 }
 
-// planned makes a program. Counting costs takes longer than all that a comparison does, so an expression whose cost its text
-// bounds is not counted.
-func planned(env *environment, checked *ast.AST) (cel.Program, error) {
+// planned makes a program that costs so much at most; 0: costs are not counted.
+func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, error) {
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
-	if !bounded(checked, checked.Expr()) {
-		options = append(options, cel.CostLimit(MaxCost))
+	if most > 0 {
+		options = append(options, cel.CostLimit(most))
 	}
 	return env.cel.PlanProgram(checked, options...)
 }
 
-// eval computes the term; an error is a value too.
-func (t *term) eval(from interpreter.Activation) ref.Val {
-	program, err := t.program()
+// eval computes the term where lists of calls hold so many at most; an error is a value too. Counting costs takes longer than
+// most of what is counted, so it is left out where the text bounds them.
+func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
+	plan := t.counting
+	if t.cost.within(calls) {
+		plan = t.program
+	}
+	return run(plan, from)
+}
+
+// maxForetold is what it may cost to tell something before there is a call.
+const maxForetold = 10_000
+
+// foretell computes the term from what is known before there is a call. It is not known what costs much.
+func (t *term) foretell(from interpreter.Activation) ref.Val {
+	plan := t.program
+	if !t.cost.within(1) {
+		plan = func() (cel.Program, error) { return planned(t.env, t.checked, maxForetold) }
+	}
+	v := run(plan, from)
+	if err, bad := v.(*types.Err); bad && errors.Is(err, ErrCost) {
+		return unknownValue
+	}
+	return v
+}
+
+func run(plan func() (cel.Program, error), from interpreter.Activation) ref.Val {
+	program, err := plan()
 	if err != nil {
 		return types.WrapErr(fmt.Errorf("%w: %w", ErrEval, err))
 	}
@@ -51,41 +80,6 @@ func (t *term) eval(from interpreter.Activation) ref.Val {
 		return types.WrapErr(evalError(err))
 	}
 	return v
-}
-
-// plain are the types whose values are compared and added at one cost.
-var plain = []types.Kind{types.BoolKind, types.IntKind, types.DoubleKind, types.TimestampKind, types.DurationKind, types.NullTypeKind}
-
-// fixed are the operators whose cost does not depend on what they are given, as far as that is plain.
-var fixed = []string{
-	operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional, operators.Less, operators.LessEquals, operators.Greater,
-	operators.GreaterEquals, operators.Equals, operators.NotEquals, operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
-	operators.Negate,
-}
-
-// bounded reports whether what an expression costs is bounded by its own size, so far below [MaxCost].
-func bounded(a *ast.AST, e ast.Expr) bool {
-	switch e.Kind() {
-	case ast.LiteralKind, ast.IdentKind:
-		return true
-	case ast.SelectKind:
-		return bounded(a, e.AsSelect().Operand())
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.IsMemberFunction() || !slices.Contains(fixed, call.FunctionName()) {
-			return false
-		}
-		literals := slices.ContainsFunc(call.Args(), func(arg ast.Expr) bool { return arg.Kind() == ast.LiteralKind })
-		equality := call.FunctionName() == operators.Equals || call.FunctionName() == operators.NotEquals
-		for _, arg := range call.Args() {
-			t := a.GetType(arg.ID())
-			if !bounded(a, arg) || t == nil || !slices.Contains(plain, t.Kind()) && !(t.Kind() == types.StringKind && equality && literals) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }
 
 // readsOf finds what an expression names, before it is checked. Where a macro's variable has the name of one of ours it says

@@ -42,7 +42,7 @@ func unmade(name, server string) *judged {
 
 func newFinal() *judged {
 	return &judged{
-		name: finalName, args: Object(Field{Name: finalField, Type: String()}),
+		name: finalName, args: Type{kind: objectKind, object: &object{tool: finalName, noun: "argument", fields: []Field{{Name: finalField, Type: String()}}}},
 		facts: map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false},
 	}
 }
@@ -159,14 +159,15 @@ func (r *reached) seen() []string {
 	return slices.DeleteFunc(slices.Clone(r.judged), func(name string) bool { return name == finalName })
 }
 
-// union is the type of what several tools take, or return: a member on which they agree has its type, others are dyn. All of it
-// is dyn while one is not known.
+// union is the type of what several tools take, or return: a member on which they agree has its type, others are dyn. While what
+// one takes is not known, so are all names that the others do not have.
 func union(parts []Type) Type {
 	u := Object()
 	at := map[string]int{}
 	for _, part := range parts {
 		if part.kind != objectKind {
-			return Dyn()
+			u.object.open = true
+			continue
 		}
 		for _, f := range part.object.fields {
 			i, known := at[f.Name]
@@ -177,10 +178,31 @@ func union(parts []Type) Type {
 			}
 			has := &u.object.fields[i]
 			has.Optional = has.Optional || f.Optional
-			if has.Type.kind != dynKind && has.Type.signature() != f.Type.signature() {
-				has.Type = Dyn()
-			}
+			has.Type = agreed(has.Type, f.Type)
+		}
+	}
+	if u.object.open {
+		for i := range u.object.fields {
+			u.object.fields[i].Type.values = nil // the unknown one may have others
 		}
 	}
 	return u
+}
+
+// agreed is the type on which two agree: of texts or numbers of which only some are, all that there are in either.
+func agreed(a, b Type) Type {
+	if a.signature() == b.signature() {
+		return a
+	}
+	values := a.values
+	a.values = nil
+	other := b
+	other.values = nil
+	if a.kind == dynKind || a.signature() != other.signature() {
+		return Dyn()
+	}
+	if values != nil && b.values != nil {
+		a.values = slices.Concat(values, slices.DeleteFunc(slices.Clone(b.values), func(v any) bool { return slices.Contains(values, v) }))
+	}
+	return a
 }

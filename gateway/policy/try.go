@@ -167,36 +167,42 @@ func (p *Policy) differ(row Row, got gateway.Ruling) string {
 	if decision == gateway.Revise {
 		rule = got.RevisedBy[0].Rule
 	}
+	want := row.Want.String()
 	switch {
-	case decision != row.Want, row.WantReason != "" && row.WantReason != reason, row.WantRule != "" && row.WantRule != rule:
-		want := row.Want.String()
-		if decision == row.Want && row.WantReason == reason || row.WantReason == "" {
-			want += wanted(row.WantRule)
-		} else {
-			want += wanted(row.WantReason)
-		}
-		return "want " + want + ", got " + decision.String() + wanted(reason) + p.because(got, rule)
+	case decision != row.Want:
+	case row.WantReason != "" && row.WantReason != reason:
+		want += " " + row.WantReason
+	case row.WantRule != "" && row.WantRule != rule:
+		want += " by " + row.WantRule
+	default:
+		return differArgs(row, got)
 	}
+	return "want " + want + ", got " + decision.String() + " " + reason + p.because(got, rule)
+}
+
+// differArgs is the same of the arguments after all changes, and of what a block asks for.
+func differArgs(row Row, got gateway.Ruling) string {
 	for _, name := range slices.Sorted(maps.Keys(row.WantArgs)) {
 		v, there := got.Args[name]
-		switch {
-		case !there:
-			return fmt.Sprintf("want args.%s %s, got none", name, shownValue(row.WantArgs[name]))
-		case !ijson.Equal(v, row.WantArgs[name]):
-			return fmt.Sprintf("want args.%s %s, got %s", name, shownValue(row.WantArgs[name]), shownValue(v))
+		shown := "none"
+		if there {
+			shown = ijson.Cut(string(shownValue(v)), maxShownText)
+		}
+		if !there || !ijson.Equal(v, row.WantArgs[name]) {
+			return fmt.Sprintf("want args.%s %s, got %s", name, ijson.Cut(string(shownValue(row.WantArgs[name])), maxShownText), shown)
 		}
 	}
 	if row.WantNeed != nil && !slices.Equal(row.WantNeed, got.Need) {
-		return "want need " + strings.Join(row.WantNeed, ", ") + ", got " + strings.Join(append(slices.Clone(got.Need), without("none", got.Need)[:max(0, 1-len(got.Need))]...), ", ")
+		return "want " + needWords(row.WantNeed) + ", got " + needWords(got.Need)
 	}
 	return ""
 }
 
-func wanted(word string) string {
-	if word == "" {
-		return ""
+func needWords(need []string) string {
+	if len(need) == 0 {
+		return "no need"
 	}
-	return " " + word
+	return "need " + strings.Join(need, ", ")
 }
 
 // because are the values behind a ruling, in the order of the rule's text. The call's own arguments stand in the row.

@@ -42,6 +42,7 @@ type object struct {
 	tool   string // whose arguments or result it is; "": the expression's own words name it
 	noun   string // what its members are called: argument, member
 	fields []Field
+	open   bool // there may be others, which are dyn
 }
 
 // Field is one member of an [Object].
@@ -153,6 +154,9 @@ func (t Type) sign(b *strings.Builder) {
 		b.WriteString(t.cel.String())
 	case t.object != nil:
 		b.WriteByte('{')
+		if t.object.open {
+			b.WriteByte('*')
+		}
 		for _, f := range t.object.fields {
 			b.Write(ijson.Canonical(f.Name))
 			if f.Optional {

@@ -40,25 +40,22 @@ func rowType(tools []*judged, names []string) Type {
 		Field{Name: "args", Type: union(args)}, Field{Name: "result", Type: union(results)}, Field{Name: "at", Type: Timestamp()})
 }
 
-// types of what rules read that are needed again when values are made for them.
+// shapes are the types of what rules read that are needed again when values are made for them.
 type shapes struct {
-	row     Type
-	plan    Type
-	budget  Type
-	input   Type
-	windows map[string]Type // rows, by the window's name
+	row     *calls
+	input   reader
+	windows map[string]*calls // by the window's name
 }
 
 // variables are what all expressions of a policy may read, whatever is called; args and vars come beside them.
 func (c *compiler) variables() []Variable {
 	r := c.reached
 	tools := r.tools()
-	c.shapes.row = rowType(tools, r.seen())
-	args, _ := c.shapes.row.Member("args")
-	c.shapes.plan = Object(Field{Name: "id", Type: String()}, Field{Name: "tool", Type: String()}, Field{Name: "status", Type: String()}, Field{Name: "args", Type: args})
-	c.shapes.budget, c.shapes.input = budgetType(), r.input()
+	c.shapes.row, c.shapes.input = newCalls(rowType(tools, r.seen())), newReader(r.input())
+	plan := Object(Field{Name: "id", Type: String()}, Field{Name: "tool", Type: String()}, Field{Name: "status", Type: String()}, Field{Name: "args", Type: c.shapes.row.args.is})
+	budget := budgetType()
 	windows := Object()
-	c.shapes.windows = map[string]Type{}
+	c.shapes.windows = map[string]*calls{}
 	for _, w := range c.source.Windows {
 		var of []*judged
 		for _, name := range w.Tools {
@@ -67,7 +64,7 @@ func (c *compiler) variables() []Variable {
 			}
 		}
 		row := rowType(of, w.Tools)
-		c.shapes.windows[w.Name] = row
+		c.shapes.windows[w.Name] = newCalls(row)
 		windows.object.fields = append(windows.object.fields, Field{Name: w.Name, Type: Object(Field{Name: "effects", Type: List(row)}, Field{Name: "since", Type: Timestamp()})})
 	}
 	return []Variable{
@@ -76,11 +73,11 @@ func (c *compiler) variables() []Variable {
 			Field{Name: "effect", Type: String("read", "write", "destructive", noEffect)},
 			Field{Name: "server", Type: String()}, Field{Name: "idempotent", Type: Bool()})},
 		{"params", Object(c.params.fields...)},
-		{"input", c.shapes.input},
+		{"input", c.shapes.input.is},
 		{"run", Object(
 			Field{Name: "id", Type: String()}, Field{Name: "pattern", Type: String()}, Field{Name: "kind", Type: String(kinds...)}, Field{Name: "steps", Type: Int()},
-			Field{Name: "effects", Type: List(c.shapes.row)}, Field{Name: "plan", Type: List(c.shapes.plan)},
-			Field{Name: "spent", Type: c.shapes.budget}, Field{Name: "remaining", Type: c.shapes.budget})},
+			Field{Name: "effects", Type: List(c.shapes.row.row)}, Field{Name: "plan", Type: List(plan)},
+			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget})},
 		{"principal", Object(Field{Name: "id", Type: String()}, Field{Name: "kind", Type: String("local", "token")}, Field{Name: "name", Type: String()})},
 		{"client", Object(Field{Name: "name", Type: String()}, Field{Name: "version", Type: String()})},
 		{"windows", windows},
@@ -114,11 +111,11 @@ func (r *reached) input() Type {
 		}
 	}
 	all := union(parts)
-	if all.kind != objectKind {
-		return Map(Dyn())
-	}
 	for i, f := range all.object.fields {
 		everywhere := !r.alone && !slices.ContainsFunc(parts, func(p Type) bool {
+			if p.kind != objectKind {
+				return true
+			}
 			_, has := p.object.field(f.Name)
 			return !has
 		})

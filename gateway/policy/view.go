@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -19,6 +20,7 @@ type view struct {
 	tool  *judged
 	vars  []*term // by their places; nil: no rule for the tool reads it
 	c     *gateway.Case
+	most  int // see calls
 
 	args, input, effects, plan, spent, remaining any
 	values                                       []ref.Val // of the vars
@@ -74,6 +76,17 @@ func (v *view) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
+// calls are how many calls a list of them holds at most.
+func (v *view) calls() int {
+	if v.most == 0 {
+		v.most = max(1, len(v.c.Effects))
+		for _, seen := range v.c.Windows {
+			v.most = max(v.most, len(seen.Effects))
+		}
+	}
+	return v.most
+}
+
 // arguments are those of the judged call, held to what the tool takes.
 func (v *view) arguments() any {
 	args := v.c.Args
@@ -94,11 +107,11 @@ func (v *view) arguments() any {
 func refused(what string) ref.Val { return types.NewErr("%s: no decoded value", what) }
 
 // checkedMembers are members from a record; those that no rule may read err.
-func checkedMembers(t Type, members map[string]any, what string) any {
+func checkedMembers(r reader, members map[string]any, what string) any {
 	if !finite(members) {
 		return refused(what)
 	}
-	return t.soft(orEmpty(members))
+	return r.read(orEmpty(members))
 }
 
 func (v *view) varValue(name string) (any, bool) {
@@ -111,7 +124,7 @@ func (v *view) varValue(name string) (any, bool) {
 	}
 	if v.values[i] == nil {
 		v.values[i] = types.NewErr("vars.%s reads itself", name)
-		v.values[i] = v.vars[i].eval(v)
+		v.values[i] = v.vars[i].eval(v, v.calls())
 	}
 	return v.values[i], true
 }
@@ -170,7 +183,7 @@ func figures(of map[string]float64) any {
 
 func (v *view) planned() any {
 	steps := make([]any, len(v.c.Facts.Plan))
-	args := v.judge.policy.shapes.plan.memberType("args")
+	args := v.judge.policy.shapes.row.args
 	for i, s := range v.c.Facts.Plan {
 		steps[i] = map[string]any{"id": s.ID, "tool": s.Tool, "status": s.Status, "args": checkedMembers(args, s.Args, "args")}
 	}
@@ -204,8 +217,8 @@ func (v *view) windowRows(name string) any {
 }
 
 // rowsOf are calls before the judged one. A call that was only assumed for a dry run has a result that nobody knows.
-func rowsOf(shape Type, entries []gateway.Entry, run string) ref.Val {
-	r := &rowShape{shape.memberType("args"), shape.memberType("result"), run}
+func rowsOf(shape *calls, entries []gateway.Entry, run string) ref.Val {
+	r := &rowShape{shape, run}
 	rows := make([]ref.Val, len(entries))
 	all := make([]row, len(entries))
 	for i := range entries {
@@ -216,8 +229,50 @@ func rowsOf(shape Type, entries []gateway.Entry, run string) ref.Val {
 }
 
 type rowShape struct {
-	args, result Type
-	run          string
+	*calls
+	run string
+}
+
+// calls are how calls before the judged one are read.
+type calls struct {
+	row          Type
+	args, result reader
+}
+
+func newCalls(row Type) *calls {
+	return &calls{row, newReader(row.memberType("args")), newReader(row.memberType("result"))}
+}
+
+// reader reads members from a record under a type.
+type reader struct {
+	is      Type
+	inexact []Field // whose values are not read as they are
+}
+
+func newReader(t Type) reader {
+	r := reader{is: t}
+	if t.kind == objectKind {
+		r.inexact = slices.DeleteFunc(slices.Clone(t.object.fields), func(f Field) bool { return f.Type.exact() })
+	}
+	return r
+}
+
+// read is [Type.soft], quicker.
+func (r reader) read(v any) any {
+	members, ok := v.(map[string]any)
+	if !ok || r.is.kind != objectKind {
+		return r.is.soft(v)
+	}
+	if len(r.inexact) == 0 {
+		return v
+	}
+	taken := maps.Clone(members)
+	for i := range r.inexact {
+		if member, there := members[r.inexact[i].Name]; there {
+			taken[r.inexact[i].Name] = r.inexact[i].Type.soft(member)
+		}
+	}
+	return taken
 }
 
 // row is one call before the judged one.
@@ -269,14 +324,14 @@ func (r *row) FindStringKey(name string) (any, bool) {
 }
 
 // resultOf is an observation as rules read it; none has no members.
-func resultOf(t Type, observation any) any {
+func resultOf(r reader, observation any) any {
 	switch {
 	case observation == nil:
 		return map[string]any{}
 	case !finite(observation):
 		return refused("result")
 	}
-	return t.soft(observation)
+	return r.read(observation)
 }
 
 // unknownValue stands for what is not known: what depends on it is not known either.
