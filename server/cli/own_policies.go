@@ -86,7 +86,7 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	var faults []policyFault
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if c.ofTheDemo(p) || p.node != nil && p.node.kind == yamlBad {
+		if c.ofTheDemo(p) || p.node != nil && !p.node.readable() {
 			continue
 		}
 		made, found := policy.New(p.Source, c.reach(p.Name, all))
