@@ -49,7 +49,14 @@ func (a Among) Review(c Case) Verdict {
 }
 
 // both is the verdict of two policies, the first one's where they are as strict: block, then revise, then escalate, then approve.
+// Where one does not know, only what the first blocks is known.
 func both(a, b Verdict) Verdict {
+	switch {
+	case a.Unknown || known(a.Decision) == Block:
+		return a
+	case b.Unknown:
+		return b
+	}
 	strictness := func(v Verdict) int {
 		return max(0, slices.Index([]Decision{Approve, Escalate, Revise}, v.Decision)) + map[bool]int{true: 9}[known(v.Decision) == Block]
 	}

@@ -33,6 +33,8 @@ type Entry struct {
 	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
+	// Assumed is a call that a dry run takes for done: its arguments are known, and nothing of what it returned.
+	Assumed bool
 }
 
 // OK reports whether the call was done and its observation carries no error.

@@ -69,6 +69,8 @@ type Verdict struct {
 	// pattern says. The shorter and the stricter count.
 	Expires time.Duration
 	Least   Assurance
+	// Unknown: it depends on what a call returned that was only assumed ([Entry.Assumed]). The decision is [Block].
+	Unknown bool
 }
 
 // Reviewer judges one call as it stands; it is asked again after each revision. It is deterministic and safe for
@@ -97,6 +99,7 @@ type Ruling struct {
 	Need      []string
 	Expires   time.Duration // of an escalation, as in [Verdict]
 	Least     Assurance     // as in [Verdict]
+	Unknown   bool          // as in [Verdict]; only of a dry run
 	approved  approved
 	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
 	passes    int       // of the policy
@@ -179,6 +182,10 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			r.passes++
 		}
 		v := pass(policy, c)
+		if v.Unknown {
+			v.Decision, r.Unknown = Block, true
+			return r.end(v)
+		}
 		switch v.Decision {
 		case Revise:
 			to, untouched := tool.Proposed(v.Args)
@@ -201,6 +208,13 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 		v.Decision, v.Reason = Block, cmp.Or(v.Reason, NoRuleMatched)
 		return r.end(v)
 	}
+}
+
+// JudgeAlone reviews one call by one policy to a fixed point, as a gate would, and admits nothing: for tests of a policy. The
+// arguments are as they are proposed; byPerson, a person approved exactly these.
+func JudgeAlone(policy Reviewer, tool catalog.Tool, c Case, byPerson bool) Ruling {
+	c.Args = tool.Filled(c.Args)
+	return judge(policy, tool, c, byPerson, PolicyHash(policy))
 }
 
 // setsFixed reports whether arguments name one that the configuration sets.

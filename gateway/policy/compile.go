@@ -38,30 +38,35 @@ func (s *Scope) make() (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{environment: env, provider: newProvider(env.cel.CELTypeProvider())}
-	m.check, err = checker.NewEnv(containers.DefaultContainer, m.provider, checker.ValidatedDeclarations(env.checker))
+	m := &made{environment: env, provider: newProvider(env.cel.CELTypeProvider()), check: env.checker}
+	return m.with(s.variables...)
+}
+
+// with is a scope that reads more. Both know the objects of either: they are made one after the other.
+func (m *made) with(variables ...Variable) (*made, error) {
+	check, err := checker.NewEnv(containers.DefaultContainer, m.provider, checker.ValidatedDeclarations(m.check))
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range s.variables {
-		if err := m.check.AddIdents(decls.NewVariable(v.Name, m.provider.celType(v.Type))); err != nil {
+	for _, v := range variables {
+		if err := check.AddIdents(decls.NewVariable(v.Name, m.provider.celType(v.Type))); err != nil {
 			return nil, err
 		}
 	}
-	return m, nil
+	return &made{m.environment, m.provider, check}, nil
 }
 
-func (s *Scope) names() []string {
-	names := make([]string, len(s.variables))
-	for i, v := range s.variables {
+func namesOf(variables []Variable) []string {
+	names := make([]string, len(variables))
+	for i, v := range variables {
 		names[i] = v.Name
 	}
 	return names
 }
 
-func (s *Scope) types() map[string]Type {
-	types := make(map[string]Type, len(s.variables))
-	for _, v := range s.variables {
+func typesOf(variables []Variable) map[string]Type {
+	types := make(map[string]Type, len(variables))
+	for _, v := range variables {
 		types[v.Name] = v.Type
 	}
 	return types
@@ -74,33 +79,44 @@ func Compile(text string, want Type, variables ...Variable) (*Expression, []Faul
 
 // Compile reads a text and checks it against the types of what it reads and of what is wanted of it. The expression is nil
 // where a fault is more than a warning. An expression may be wanted optional: see [Expression.Eval].
-func (s *Scope) Compile(text string, want Type) (e *Expression, faults []Fault) {
-	defer func() {
-		if p := recover(); p != nil { // a text must not be able to stop the program, whatever the library makes of it
-			e, faults = nil, []Fault{{Line: 1, Column: 1, Reason: fmt.Sprintf("not an expression: %.100v", p)}}
-		}
-	}()
+func (s *Scope) Compile(text string, want Type) (*Expression, []Fault) {
 	m, err := s.made()
 	if err != nil {
 		return nil, []Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
 	}
-	if !utf8.ValidString(text) {
-		return nil, []Fault{{Line: 1, Column: 1, Reason: "not UTF-8"}}
+	checked, faults := m.compile(text, want, s.variables, nil)
+	if checked == nil {
+		return nil, faults
 	}
-	source := common.NewTextSource(text)
-	if len(text) > MaxText && utf8.RuneCountInString(text) > MaxText {
-		return nil, []Fault{placed(Fault{Reason: fmt.Sprintf("more than %d characters", MaxText)}, source, 1, 0)}
+	return newExpression(m.environment, checked.ast, s.variables, want), faults
+}
+
+// checked is a text that means something.
+type checked struct {
+	ast *ast.AST
+	is  Type // of what it computes
+}
+
+// compile reads a text and checks it; what look finds before that is a fault too. Nothing is made where a fault is more than a
+// warning.
+func (m *made) compile(text string, want Type, variables []Variable, look func(*wording) []Fault) (c *checked, faults []Fault) {
+	defer func() {
+		if p := recover(); p != nil { // a text must not be able to stop the program, whatever the library makes of it
+			c, faults = nil, []Fault{{Line: 1, Column: 1, Reason: fmt.Sprintf("not an expression: %.100v", p)}}
+		}
+	}()
+	source, parsed, faults := m.parse(text)
+	if faults != nil {
+		return nil, faults
 	}
-	parsed, wrong := m.parser.Parse(source)
-	if len(wrong.GetErrors()) > 0 {
-		return nil, syntaxFaults(source, wrong)
+	w := &wording{scope: m, source: source, ast: parsed, names: namesOf(variables), types: typesOf(variables)}
+	if look != nil {
+		if faults = look(w); len(faults) > 0 {
+			return nil, faults
+		}
 	}
-	w := &wording{scope: m, source: source, ast: parsed, names: s.names(), types: s.types()}
-	if deep(w.ast.Expr(), maxNesting) {
-		return nil, []Fault{placed(Fault{Reason: "nested too deep"}, source, 1, 0)}
-	}
-	checked, errs := checker.Check(w.ast, source, m.check)
-	w.ast = checked
+	known, errs := checker.Check(w.ast, source, m.check)
+	w.ast = known
 	for _, e := range errs.GetErrors() {
 		faults = append(faults, w.fault(e))
 	}
@@ -111,7 +127,26 @@ func (s *Scope) Compile(text string, want Type) (e *Expression, faults []Fault) 
 	if failing(faults) {
 		return nil, faults
 	}
-	return newExpression(m.environment, checked, s.variables, want), faults
+	return &checked{known, w.computed(known.Expr())}, faults
+}
+
+// parse reads a text without looking at what it names.
+func (m *made) parse(text string) (common.Source, *ast.AST, []Fault) {
+	if !utf8.ValidString(text) {
+		return nil, nil, []Fault{{Line: 1, Column: 1, Reason: "not UTF-8"}}
+	}
+	source := common.NewTextSource(text)
+	if len(text) > MaxText && utf8.RuneCountInString(text) > MaxText {
+		return nil, nil, []Fault{placed(Fault{Reason: fmt.Sprintf("more than %d characters", MaxText)}, source, 1, 0)}
+	}
+	parsed, wrong := m.parser.Parse(source)
+	if len(wrong.GetErrors()) > 0 {
+		return nil, nil, syntaxFaults(source, wrong)
+	}
+	if deep(parsed.Expr(), maxNesting) {
+		return nil, nil, []Fault{placed(Fault{Reason: "nested too deep"}, source, 1, 0)}
+	}
+	return source, parsed, nil
 }
 
 // maxNesting bounds how deep an expression lies after its macros were written out.

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
@@ -62,11 +65,15 @@ func TestEval(t *testing.T) {
 		"sum of doubles":        {`sum(["usd", "eur"].map(c, spent[c]))`, 19.5},
 		"sum of no doubles":     {`sum(run.effects.filter(e, false).map(e, double(e.args.amount_cents))) == 0.0`, true},
 		"sum of converted":      {`sum(run.effects.filter(e, e.tool == "read_order").map(e, int(e.args.any)))`, 1.0},
-		"round half up":         {`round(2.675, 2)`, 2.68},
-		"round half down":       {`round(-2.675, 2)`, -2.68},
-		"round as written":      {`round(1.005, 2)`, 1.01},
-		"round to whole":        {`round(2.5, 0)`, 3.0},
-		"round to hundreds":     {`round(1250.0, -2)`, 1300.0},
+		"round a little below":  {`round(2.675, 2)`, 2.67},
+		"round below, negative": {`round(-2.675, 2)`, -2.67},
+		"round as it is":        {`round(1.005, 2)`, 1.0},
+		"round up":              {`round(2.6750001, 2)`, 2.68},
+		"round to whole":        {`round(2.5, 0)`, 2.0},
+		"round to even":         {`round(3.5, 0)`, 4.0},
+		"round to hundreds":     {`round(1250.0, -2)`, 1200.0},
+		"round hundreds up":     {`round(1250.5, -2)`, 1300.0},
+		"round below to tens":   {`round(-15.0, -1)`, -20.0},
 		"round small":           {`round(0.0004, 3)`, 0.0},
 		"round great":           {`round(1e300, 2) == 1e300`, true},
 		"within":                {`path_within("/srv/orders/A.json", "/srv/orders")`, true},
@@ -271,17 +278,24 @@ func TestAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestRoundsLikeText compares round with decimal digits cut from the text of a number.
+// TestRoundsLikeText compares round with the text of a number, as Go writes it with so many digits.
 func TestRoundsLikeText(t *testing.T) {
-	e, faults := policy.Compile(`round(x, 0)`, policy.Double(), policy.Variable{Name: "x", Type: policy.Double()})
-	if e == nil {
+	e, faults := policy.Compile(`[round(x, 2), round(x, 0), round(x * 100.0, -2)]`, policy.Dyn(), policy.Variable{Name: "x", Type: policy.Double()})
+	if faults != nil {
 		t.Fatal(faults)
 	}
-	for i := -4000; i <= 4000; i++ {
-		x := float64(i) / 8
+	rapid.Check(t, func(t *rapid.T) {
+		x := float64(rapid.IntRange(-4_000_000, 4_000_000).Draw(t, "thousandths")) / 1000
 		got, err := e.Eval(map[string]any{"x": x})
-		if err != nil || got != math.Round(x)+0 {
-			t.Fatalf("round(%v, 0) = %v, %v", x, got, err)
+		digits := func(x float64, n int) float64 {
+			v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', n, 64), 64)
+			return v + 0 // no minus zero
 		}
-	}
+		want := []any{digits(x, 2), digits(x, 0)}
+		if list, _ := got.([]any); err != nil || len(list) != 3 || list[0] != want[0] || list[1] != want[1] {
+			t.Fatalf("round(%v, 2), round(%v, 0) = %v, %v, want %v", x, x, got, err, want)
+		} else if back := list[2].(float64); math.Abs(back-x*100) > 50 || math.Mod(back, 100) != 0 {
+			t.Fatalf("round(%v, -2) = %v", x*100, back)
+		}
+	})
 }

@@ -67,8 +67,9 @@ func addDoubles(list ref.Val) ref.Val {
 // maxDigits bounds the digits that round takes: no double has more that mean something.
 const maxDigits = 15
 
-// round rounds a number as one rounds its decimal text, halves away from zero: round(2.675, 2) is 2.68, although the double
-// that is written 2.675 lies a little below. Negative digits round to tens, hundreds and so on.
+// round rounds a number to digits after the point, by its exact value as Go and Python print it: round(2.675, 2) is 2.67, since
+// the double that is written 2.675 lies a little below (spec/patterns.md section 0, Supervisor). Of two that are as near it takes
+// the even one. Negative digits round to tens, hundreds and so on in the same way.
 func round(value, digits ref.Val) ref.Val {
 	x, n := float64(value.(types.Double)), int64(digits.(types.Int))
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -77,30 +78,37 @@ func round(value, digits ref.Val) ref.Val {
 	if n < -maxDigits || n > maxDigits {
 		return types.NewErr("round: digits from %d to %d", -maxDigits, maxDigits)
 	}
-	text := strconv.FormatFloat(x, 'g', -1, 64)
-	exact, ok := new(big.Rat).SetString(text)
-	if !ok {
+	if n < 0 {
+		if x = roundToTens(x, -n); math.IsInf(x, 0) {
+			return types.NewErr("round: out of range")
+		}
+		return types.Double(x)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', int(n), 64), 64)
+	if err != nil {
 		return types.NewErr("round: not a number")
 	}
-	unit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(n, -n)), nil))
-	if n < 0 {
-		unit.Inv(unit)
-	}
-	scaled := exact.Mul(exact, unit)
-	whole := new(big.Rat).SetInt(halfAway(scaled))
-	rounded, _ := whole.Quo(whole, unit).Float64()
 	return types.Double(rounded)
 }
 
-// halfAway rounds to a whole number, halves away from zero.
-func halfAway(r *big.Rat) *big.Int {
-	twice := new(big.Int).Lsh(r.Num(), 1)
-	twice.Abs(twice).Add(twice, r.Denom())
-	n := twice.Quo(twice, new(big.Int).Lsh(r.Denom(), 1))
-	if r.Sign() < 0 {
-		n.Neg(n)
+// roundToTens rounds to a power of ten.
+func roundToTens(x float64, power int64) float64 {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)
+	exact := new(big.Rat).SetFloat64(x) // finite
+	whole := halfEven(exact.Quo(exact, new(big.Rat).SetInt(unit)))
+	rounded, _ := new(big.Rat).SetInt(whole.Mul(whole, unit)).Float64()
+	return rounded
+}
+
+// halfEven rounds to a whole number, halves to the even one.
+func halfEven(r *big.Rat) *big.Int {
+	floor, rest := new(big.Int), new(big.Int)
+	floor.DivMod(r.Num(), r.Denom(), rest)
+	twice := rest.Lsh(rest, 1).Cmp(r.Denom())
+	if twice > 0 || twice == 0 && floor.Bit(0) == 1 {
+		floor.Add(floor, big.NewInt(1))
 	}
-	return n
+	return floor
 }
 
 // within reports whether a path is a directory or lies below it, by their texts alone. A path that is not absolute depends

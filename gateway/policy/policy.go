@@ -1,37 +1,225 @@
 package policy
 
 import (
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 )
 
 // Policy is a set of compiled rules, fixed and safe for concurrent use. It judges nothing by itself: [Policy.For] does.
-type Policy struct{}
+type Policy struct {
+	source  Source
+	reached *reached
+	shapes  shapes
+	params  params
+	vars    map[string]int
+	rules   []*rule
+	byTool  map[string][]bound
+	terms   map[string][]*term // the vars that a tool's rules read, by their places
+	zones   []*time.Location   // of the windows
+	judges  map[string]*Judge  // by the pattern; "" is the policy by itself
+}
 
 // New compiles a policy for what it reaches. It is nil where a fault is more than a warning. The tests of the source are not run:
 // see [Policy.Test].
 func New(source Source, reach Reach) (*Policy, []Fault) {
-	return nil, []Fault{{Reason: "not built yet"}}
+	c, err := newCompiler(source, reach)
+	if err != nil {
+		return nil, []Fault{{Line: 1, Column: 1, Reason: "no policies here: " + err.Error()}}
+	}
+	p := &Policy{source: source, reached: c.reached, params: c.params, vars: map[string]int{}, terms: map[string][]*term{}, judges: map[string]*Judge{}}
+	p.shapes = c.shapes
+	for i, v := range source.Vars {
+		p.vars[v.Name] = i
+	}
+	if c.reached.nobody {
+		c.tell(Fault{Reason: "no pattern and no tool names this policy", Warning: true})
+	}
+	p.zones = c.windows()
+	if len(source.Rules) == 0 {
+		c.tell(Fault{Member: "rules", Reason: "no rule, so that everything is blocked", Warning: true})
+	}
+	p.rules, p.byTool = c.rules()
+	c.compileVars()
+	for name, rules := range p.byTool {
+		p.terms[name] = c.varsOf(rules, c.reached.all[name])
+	}
+	p.judge(c)
+	c.rows()
+	if failing(c.faults) {
+		return nil, c.faults
+	}
+	return p, c.faults
 }
 
-// For is the policy as it judges one pattern, with the pattern's params laid over its own; "" are the policy's own params.
-func (p *Policy) For(pattern string) *Judge { return nil }
+// judge makes the policy's judges.
+func (p *Policy) judge(c *compiler) {
+	p.judges[""] = newJudge(p, c.params)
+	for _, pattern := range c.reached.reach.Patterns {
+		laid, faults := c.params.over(pattern.Params)
+		for i := range faults {
+			faults[i].Pattern = pattern.Name
+		}
+		for _, f := range faults { // two patterns may have the same wrong
+			f.Line, f.Column = 1, 1
+			c.faults = append(c.faults, f)
+		}
+		p.judges[pattern.Name] = newJudge(p, laid)
+	}
+}
 
-// Test runs one row; the verdict is that of the whole review. See [Result].
-func (p *Policy) Test(row Row) Result { return Result{Err: errors.New("not built yet")} }
+// varsOf are the terms of the vars that rules read for a tool's calls, by their places.
+func (c *compiler) varsOf(rules []bound, t *judged) []*term {
+	terms := make([]*term, len(c.source.Vars))
+	var need func(r reads, above int)
+	need = func(r reads, above int) {
+		for i, v := range c.source.Vars[:above] {
+			if terms[i] == nil && r.reads("vars", v.Name) {
+				if terms[i] = c.varOf(i, t); terms[i] != nil {
+					need(terms[i].reads, i)
+				}
+			}
+		}
+	}
+	for _, b := range rules {
+		for _, term := range b.terms() {
+			need(term.reads, len(terms))
+		}
+	}
+	return terms
+}
 
-// Result is what became of a test.
-type Result struct {
-	Row    Row
-	Got    gateway.Ruling
-	Err    error  // the row could not be run
-	Passed bool   // all that the row wants
-	Differ string // the first difference, as a fault says it: "want escalate, got block run_cap (vars.spent 49000, params.run_cap_cents 50000)"; ""
+// terms are all texts of a rule.
+func (b bound) terms() []*term {
+	var all []*term
+	if b.when != nil {
+		all = append(all, b.when)
+	}
+	for _, s := range b.set {
+		if s.term != nil {
+			all = append(all, s.term)
+		}
+	}
+	return all
+}
+
+// windows judges the windows and finds their time zones.
+func (c *compiler) windows() []*time.Location {
+	zones := make([]*time.Location, len(c.source.Windows))
+	seen := map[string]bool{}
+	for i, w := range c.source.Windows {
+		at := "windows." + w.Name
+		if seen[w.Name] {
+			c.tell(Fault{Member: at, Reason: "repeated window", Key: true})
+		}
+		seen[w.Name] = true
+		zones[i] = time.UTC
+		c.windowTools(w, at)
+		c.windowSpan(w, at)
+		if w.Timezone == "" {
+			continue
+		}
+		zone, err := time.LoadLocation(w.Timezone)
+		if err != nil || w.Timezone == "Local" {
+			c.tell(Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShown), Want: "an IANA name, such as Europe/Berlin"})
+			continue
+		}
+		zones[i] = zone
+	}
+	return zones
+}
+
+func (c *compiler) windowTools(w WindowSource, at string) {
+	if len(w.Tools) == 0 {
+		c.tell(Fault{Member: at + ".tools", Reason: "no tools, so that it holds nothing"})
+	}
+	for i, name := range w.Tools {
+		if c.reached.all[name] == nil || name == finalName {
+			f := unknown("no tool", name, c.reached.names)
+			f.Member = at + ".tools[" + strconv.Itoa(i) + "]"
+			c.tell(f)
+		}
+	}
+}
+
+// calendars are the spans that begin by the calendar.
+var calendars = []string{"day", "week", "month"}
+
+// Bounds of a window in seconds.
+const minSeconds, maxSeconds = 60, 2_678_400
+
+func (c *compiler) windowSpan(w WindowSource, at string) {
+	switch {
+	case w.Calendar == "" && w.Seconds == 0:
+		c.tell(Fault{Member: at, Reason: "how long is missing", Want: "seconds: 86400, or calendar: day"})
+	case w.Calendar != "" && w.Seconds != 0:
+		c.tell(Fault{Member: at, Reason: "seconds and calendar; keep one"})
+	case w.Calendar != "" && !slices.Contains(calendars, w.Calendar):
+		f := unknown("no calendar", w.Calendar, calendars)
+		f.Member = at + ".calendar"
+		c.tell(f)
+	case w.Calendar == "" && !(w.Seconds >= minSeconds && w.Seconds <= maxSeconds):
+		c.tell(Fault{Member: at + ".seconds", Reason: "out of bounds", Want: "60 to 2678400"})
+	case w.Calendar == "" && w.Timezone != "":
+		c.tell(Fault{Member: at + ".timezone", Reason: "only a calendar has a time zone"})
+	}
+}
+
+// For is the policy as it judges one pattern, with the pattern's params laid over its own; "" are the policy's own params. A
+// pattern that does not name the policy has these too.
+func (p *Policy) For(pattern string) *Judge {
+	if p == nil {
+		return nil
+	}
+	if j := p.judges[pattern]; j != nil {
+		return j
+	}
+	return p.judges[""]
+}
+
+// Reasons lists the reasons that the policy's rules give for a block, for the registry of stop reasons; those of the review
+// itself and policy_error: with a rule's id may come beside them.
+func (p *Policy) Reasons() []string {
+	if p == nil {
+		return nil
+	}
+	var all []string
+	for _, r := range p.rules {
+		if r.decision == gateway.Block && !slices.Contains(all, r.reason) {
+			all = append(all, r.reason)
+		}
+	}
+	return all
+}
+
+func (p *Policy) varAt(name string) int {
+	if i, ok := p.vars[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // Judge is a policy with its params: the reviewer of one pattern's calls.
-type Judge struct{}
+type Judge struct {
+	policy *Policy
+	params map[string]any // as rules read them
+	given  map[string]any // as decoded
+	tools  map[string]*docket
+	hash   func() string
+}
+
+// docket is what the judge has for one tool: rules that can never be true for it are left out, of those that always are the
+// condition.
+type docket struct {
+	tool  *judged
+	rules func() []bound
+}
 
 var (
 	_ gateway.Foreteller = (*Judge)(nil)
@@ -39,21 +227,44 @@ var (
 	_ gateway.Windowed   = (*Judge)(nil)
 )
 
-// Review implements [gateway.Reviewer]: one pass.
-func (j *Judge) Review(c gateway.Case) gateway.Verdict { return gateway.Verdict{} }
-
-// Asks implements [gateway.Foreteller].
-func (j *Judge) Asks(tool string) gateway.Asks { return gateway.AsksMaybe }
+func newJudge(p *Policy, in params) *Judge {
+	j := &Judge{policy: p, params: in.typed(), given: in.values, tools: map[string]*docket{}}
+	for name, rules := range p.byTool {
+		d := &docket{tool: p.reached.all[name]}
+		d.rules = sync.OnceValue(func() []bound { return j.sift(d.tool, rules) })
+		j.tools[name] = d
+	}
+	j.hash = sync.OnceValue(func() string {
+		sum := sha256.Sum256(ijson.Canonical(j.Value()))
+		return "sha256:" + hex.EncodeToString(sum[:])
+	})
+	return j
+}
 
 // Hash implements [gateway.Hashed]: over rules, vars, windows and the params in force.
-func (j *Judge) Hash() string { return "" }
+func (j *Judge) Hash() string {
+	if j == nil {
+		return ""
+	}
+	return j.hash()
+}
 
-// Windows implements [gateway.Windowed].
-func (j *Judge) Windows(tool string) []gateway.Window { return nil }
-
-// Reasons lists the reasons by which the policy may block a call or the closing answer, for the registry of stop reasons.
-func (p *Policy) Reasons() []string { return nil }
-
-// Value is the policy in force as a decoded value: rules, vars, windows and params. Its canonical form is what is hashed, and
-// what a configuration's snapshot shows.
-func (j *Judge) Value() map[string]any { return nil }
+// Windows implements [gateway.Windowed]: those that the tool's rules, and the vars that these read, read.
+func (j *Judge) Windows(tool string) []gateway.Window {
+	if j == nil || j.tools[tool] == nil || len(j.policy.source.Windows) == 0 {
+		return nil
+	}
+	terms := slices.Clone(j.policy.terms[tool])
+	for _, b := range j.tools[tool].rules() {
+		terms = append(terms, b.terms()...)
+	}
+	var all []gateway.Window
+	for i, w := range j.policy.source.Windows {
+		if slices.ContainsFunc(terms, func(t *term) bool { return t != nil && t.reads.reads("windows", w.Name) }) {
+			all = append(all, gateway.Window{
+				Name: j.policy.source.Name + "." + w.Name, Tools: slices.Clone(w.Tools), OfPrincipal: w.Principal, Since: sinceOf(w, j.policy.zones[i]),
+			})
+		}
+	}
+	return all
+}

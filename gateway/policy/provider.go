@@ -38,6 +38,8 @@ func (p *provider) celType(t Type) *types.Type {
 		return types.TimestampType
 	case nullKind:
 		return types.NullType
+	case computedKind:
+		return t.cel
 	case objectKind:
 		return types.NewObjectType(p.name(t.object)) // the checker lets any object be compared with null
 	case listKind, mapKind:

@@ -79,6 +79,45 @@ func (w *wording) ofChecker(t *types.Type) Type {
 	return Dyn()
 }
 
+// computed is the type of what an expression computes, for who reads it under a name: with values where it is a member that has
+// them.
+func (w *wording) computed(e ast.Expr) Type {
+	found := w.ast.GetType(e.ID())
+	if t := w.typeOf(e, w.types); t.values != nil && found != nil && !isOptional(found) {
+		return t
+	}
+	return w.whole(found)
+}
+
+// whole is a type of the checker with nothing left out.
+func (w *wording) whole(t *types.Type) Type {
+	if t == nil {
+		return Dyn()
+	}
+	null := t.IsAssignableType(types.NullType)
+	switch t.Kind() {
+	case types.DynKind:
+		return Dyn()
+	case types.IntKind, types.DoubleKind, types.StringKind, types.BoolKind:
+		if !null {
+			return map[types.Kind]Type{types.IntKind: Int(), types.DoubleKind: Double(), types.StringKind: String(), types.BoolKind: Bool()}[t.Kind()]
+		}
+	case types.TimestampKind:
+		return Timestamp()
+	case types.StructKind:
+		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
+			return Type{kind: objectKind, object: o}
+		}
+	case types.ListKind:
+		return List(w.whole(t.Parameters()[0]))
+	case types.MapKind:
+		if t.Parameters()[0].Kind() == types.StringKind {
+			return Map(w.whole(t.Parameters()[1]))
+		}
+	}
+	return Type{kind: computedKind, cel: t}
+}
+
 // within is what is known inside a macro: its variables too.
 func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[string]Type {
 	inner := maps.Clone(known)

@@ -84,14 +84,14 @@ func askedArgs(scope *Scope, in ReconcileSource) (memberExpressions, []Fault) {
 		return args, faults
 	}
 	for _, f := range takes.object.fields {
-		if !f.Optional && !named(in.Args, f.Name) {
+		if !f.Optional && !hasMember(in.Args, f.Name) {
 			faults = append(faults, Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
 		}
 	}
 	return args, faults
 }
 
-func named(members []Named, name string) bool {
+func hasMember(members []Named, name string) bool {
 	for _, m := range members {
 		if m.Name == name {
 			return true

@@ -2,16 +2,22 @@ package policy
 
 import (
 	"slices"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+
+	"patterngate/ijson"
 )
 
 // Type is what an expression may do with a value. The zero Type is dyn: anything, judged when it is evaluated; numbers in
 // it are double. Types are made once and not changed.
 type Type struct {
 	kind   kind
-	null   bool    // null stands there too
-	item   *Type   // of list and map
-	object *object // of object
-	values []any   // the only ones there are; nil: all
+	null   bool        // null stands there too
+	item   *Type       // of list and map
+	object *object     // of object
+	values []any       // the only ones there are; nil: all
+	cel    *types.Type // of computed: as the checker found it
 }
 
 // kind tells types apart. The zero kind is dyn.
@@ -28,6 +34,7 @@ const (
 	listKind
 	mapKind
 	objectKind
+	computedKind // what only an expression makes: an optional, a duration
 )
 
 // object is a type with members of its own, and no others.
@@ -108,6 +115,8 @@ func (t Type) String() string {
 	switch t.kind {
 	case dynKind:
 		return "dyn"
+	case computedKind:
+		return celWords(t.cel)
 	case listKind, mapKind:
 		words = map[kind]string{listKind: "list", mapKind: "map"}[t.kind] + "(" + t.item.String() + ")"
 	default:
@@ -120,6 +129,39 @@ func (t Type) String() string {
 		words += " or null"
 	}
 	return words
+}
+
+// signature tells types apart: two of one signature are read alike.
+func (t Type) signature() string {
+	var b strings.Builder
+	t.sign(&b)
+	return b.String()
+}
+
+func (t Type) sign(b *strings.Builder) {
+	b.WriteByte(byte('a' + t.kind))
+	if t.null {
+		b.WriteByte('?')
+	}
+	if t.values != nil {
+		b.Write(ijson.Canonical(t.values))
+	}
+	switch {
+	case t.item != nil:
+		t.item.sign(b)
+	case t.cel != nil:
+		b.WriteString(t.cel.String())
+	case t.object != nil:
+		b.WriteByte('{')
+		for _, f := range t.object.fields {
+			b.Write(ijson.Canonical(f.Name))
+			if f.Optional {
+				b.WriteByte('?')
+			}
+			f.Type.sign(b)
+		}
+		b.WriteByte('}')
+	}
 }
 
 // Variable is a name that an expression may read, and what stands there.

@@ -1,0 +1,267 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/common/ast"
+)
+
+// compiler makes a policy. Each text is compiled once for each set of types that it meets: tools whose arguments are alike, as far
+// as a text reads them, share what was made.
+type compiler struct {
+	source  Source
+	reached *reached
+	params  params
+	shapes  shapes
+
+	common []Variable // what is the same for all tools
+	base   *made
+	scopes map[string]*scope
+	made   map[string]compiled // by text and types
+	texts  map[string]parsed   // by text
+	faults []Fault
+	told   map[toldAt]bool
+}
+
+type scope struct {
+	*made
+	variables []Variable
+}
+
+// compiled is what became of a text under some types.
+type compiled struct {
+	term   *term // nil: it means nothing
+	faults []Fault
+}
+
+// parsed is a text that was read once.
+type parsed struct {
+	reads reads
+	bad   bool
+}
+
+type toldAt struct {
+	member string
+	offset int
+	reason string
+}
+
+func newCompiler(source Source, reach Reach) (*compiler, error) {
+	env, err := shared()
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{
+		source: source, reached: newReached(reach), scopes: map[string]*scope{}, made: map[string]compiled{}, texts: map[string]parsed{},
+		told: map[toldAt]bool{},
+	}
+	var faults []Fault
+	c.params, faults = readParams(source.Params)
+	c.tell(faults...)
+	c.common = c.variables()
+	empty := &made{environment: env, provider: newProvider(env.cel.CELTypeProvider()), check: env.checker}
+	c.base, err = empty.with(c.common...)
+	return c, err
+}
+
+// tell notes faults, each once.
+func (c *compiler) tell(faults ...Fault) {
+	for _, f := range faults {
+		at := toldAt{f.Member, f.Offset, f.Reason}
+		if c.told[at] {
+			continue
+		}
+		c.told[at] = true
+		if f.Line == 0 {
+			f.Line, f.Column = 1, 1
+		}
+		c.faults = append(c.faults, f)
+	}
+}
+
+// read parses a text and notes what it names.
+func (c *compiler) read(text, member string) parsed {
+	if p, known := c.texts[text]; known && !p.bad {
+		return p
+	}
+	_, tree, faults := c.base.parse(text)
+	p := parsed{bad: tree == nil}
+	if tree != nil {
+		p.reads = readsOf(tree.Expr())
+	}
+	c.tell(of(member, faults)...)
+	c.texts[text] = p
+	return p
+}
+
+// compile makes a term of a text for a tool's calls; nil: what is wrong was told. above says how many of the vars it may read.
+func (c *compiler) compile(text, member string, want Type, t *judged, above int) *term {
+	p := c.read(text, member)
+	if p.bad {
+		return nil
+	}
+	key, sound := c.key(text, p.reads, want, t, above)
+	if known, ok := c.made[key]; ok {
+		c.tell(of(member, slices.Clone(known.faults))...)
+		return known.term
+	}
+	s, err := c.scope(p.reads, t, above)
+	if err != nil {
+		c.tell(Fault{Member: member, Reason: "no expressions here: " + err.Error()})
+		return nil
+	}
+	means, faults := s.compile(text, want, s.variables, func(w *wording) []Fault { return c.below(w, above) })
+	done := compiled{faults: slices.Clone(faults)}
+	if means != nil && sound {
+		done.term = newTerm(c.base.environment, means, p.reads)
+	}
+	c.tell(of(member, faults)...)
+	c.made[key] = done
+	return done.term
+}
+
+// key tells apart the types that a text meets; false where a var that it reads has none.
+func (c *compiler) key(text string, r reads, want Type, t *judged, above int) (string, bool) {
+	var b strings.Builder
+	b.WriteString(text)
+	b.WriteByte(0)
+	b.WriteString(want.signature())
+	c.signArgs(&b, r, t)
+	sound := true
+	for i := range c.source.Vars[:above] {
+		if !r.reads("vars", c.source.Vars[i].Name) {
+			continue
+		}
+		v := c.varOf(i, t)
+		b.WriteByte(0)
+		if v == nil {
+			sound = false
+			continue
+		}
+		b.WriteString(v.is.signature())
+	}
+	if above < len(c.source.Vars) {
+		b.WriteString("\x00above ")
+		b.WriteString(c.source.Vars[above].Name)
+	}
+	return b.String(), sound
+}
+
+func (c *compiler) signArgs(b *strings.Builder, r reads, t *judged) {
+	switch {
+	case !r.of("args"):
+	case r.whole["args"]:
+		b.WriteString("\x00of ")
+		b.WriteString(t.name)
+	default:
+		for _, name := range r.members["args"] {
+			b.WriteByte(0)
+			b.WriteString(t.signature(name))
+		}
+	}
+}
+
+// reads reports whether a member of a variable may be read.
+func (r reads) reads(variable, member string) bool {
+	return r.whole[variable] || slices.Contains(r.members[variable], member)
+}
+
+// varOf is a var as it is for a tool's calls; nil where it has no value.
+func (c *compiler) varOf(i int, t *judged) *term {
+	v := c.source.Vars[i]
+	return c.compile(v.Text, "vars."+v.Name, Dyn(), t, i)
+}
+
+// scope is what a text may read for a tool's calls: the arguments, and the vars above it. Vars that it does not read are not
+// compiled for it.
+func (c *compiler) scope(r reads, t *judged, above int) (*scope, error) {
+	vars := Object()
+	var key strings.Builder
+	if r.of("args") {
+		key.WriteString(t.name)
+	}
+	for i, v := range c.source.Vars[:above] {
+		f := Field{Name: v.Name}
+		if r.reads("vars", v.Name) {
+			if made := c.varOf(i, t); made != nil {
+				f.Type = made.is
+			}
+		}
+		key.WriteByte(0)
+		key.WriteString(f.Type.signature())
+		vars.object.fields = append(vars.object.fields, f)
+	}
+	if s, known := c.scopes[key.String()]; known {
+		return s, nil
+	}
+	own := []Variable{{"args", Dyn()}, {"vars", vars}}
+	if r.of("args") {
+		own[0].Type = t.args
+	}
+	made, err := c.base.with(own...)
+	if err != nil {
+		return nil, err
+	}
+	s := &scope{made, append(own, c.common...)}
+	c.scopes[key.String()] = s
+	return s, nil
+}
+
+// below finds vars that are read before they are there.
+func (c *compiler) below(w *wording, above int) []Fault {
+	var faults []Fault
+	var look func(e ast.Expr)
+	look = func(e ast.Expr) {
+		if operand, field, ok := selected(e); ok && operand.Kind() == ast.IdentKind && root(operand.AsIdent()) == "vars" {
+			for i, v := range c.source.Vars[above:] {
+				switch {
+				case v.Name != field:
+				case i == 0:
+					faults = append(faults, w.atMember(e, field, Fault{Reason: "vars." + field + " reads itself"}))
+				default:
+					faults = append(faults, w.atMember(e, field, Fault{Reason: "vars." + field + " stands below; a var reads only those above it"}))
+				}
+			}
+		}
+		for _, child := range children(e) {
+			look(child)
+		}
+	}
+	if above < len(c.source.Vars) {
+		look(w.ast.Expr())
+	}
+	return faults
+}
+
+// compileVars compiles the vars that no rule reads too, for the first tool for which they mean something.
+func (c *compiler) compileVars() {
+	seen := map[string]bool{}
+	for i, v := range c.source.Vars {
+		if seen[v.Name] {
+			c.tell(Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
+		}
+		seen[v.Name] = true
+		if !c.isRead(v.Name) {
+			c.varOf(i, &judged{name: "no tool"})
+		}
+	}
+}
+
+// isRead reports whether a rule or another var reads a var.
+func (c *compiler) isRead(name string) bool {
+	texts := []string{}
+	for _, v := range c.source.Vars {
+		texts = append(texts, v.Text)
+	}
+	for _, r := range c.source.Rules {
+		texts = append(texts, r.When)
+		for _, to := range r.Revise {
+			texts = append(texts, to.Text)
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		p := c.texts[text]
+		return p.reads.reads("vars", name)
+	})
+}

@@ -1,0 +1,105 @@
+package policy
+
+// Value is the policy in force as a decoded value: rules, vars, windows and params. Its canonical form is what is hashed. Names
+// for people are no part of it: the policy's name and description, what rules say, and the tests.
+func (j *Judge) Value() map[string]any {
+	if j == nil {
+		return map[string]any{}
+	}
+	source := j.policy.source
+	vars, windows, rules := map[string]any{}, map[string]any{}, make([]any, len(source.Rules))
+	for _, v := range source.Vars {
+		vars[v.Name] = v.Text
+	}
+	for _, w := range source.Windows {
+		windows[w.Name] = windowForm(w)
+	}
+	for i, r := range source.Rules {
+		rules[i] = ruleForm(r)
+	}
+	given := map[string]any{}
+	for name, v := range j.given {
+		given[name] = v
+	}
+	return map[string]any{"rules": rules, "vars": vars, "windows": windows, "params": given}
+}
+
+func windowForm(w WindowSource) map[string]any {
+	form := map[string]any{"tools": textsForm(w.Tools), "scope": "everyone"}
+	if w.Principal {
+		form["scope"] = "principal"
+	}
+	if w.Calendar == "" {
+		form["seconds"] = w.Seconds
+		return form
+	}
+	form["calendar"], form["timezone"] = w.Calendar, w.Timezone
+	if w.Timezone == "" {
+		form["timezone"] = "UTC"
+	}
+	return form
+}
+
+func ruleForm(r RuleSource) map[string]any {
+	form := map[string]any{"id": r.ID}
+	if r.Match != nil {
+		form["match"] = textsForm(r.Match)
+	}
+	if r.When != "" {
+		form["when"] = r.When
+	}
+	switch {
+	case r.Block != nil:
+		form["block"] = blockForm(r)
+	case r.Revise != nil:
+		set := map[string]any{}
+		for _, to := range r.Revise {
+			if set[to.Argument] = to.Value; to.Text != "" {
+				set[to.Argument] = to.Text
+			}
+		}
+		form["revise"] = set
+	case r.Escalate != nil:
+		form["escalate"] = escalateForm(r)
+	case r.Approve:
+		form["approve"] = map[string]any{}
+	}
+	return form
+}
+
+func blockForm(r RuleSource) map[string]any {
+	form := map[string]any{"reason": reasonOf(r.Block.Reason, r.ID)}
+	if r.Block.Retryable {
+		form["retryable"] = true
+	}
+	if len(r.Block.Need) > 0 {
+		form["need"] = textsForm(r.Block.Need)
+	}
+	return form
+}
+
+func escalateForm(r RuleSource) map[string]any {
+	form := map[string]any{"reason": reasonOf(r.Escalate.Reason, r.ID)}
+	if r.Escalate.Expires > 0 {
+		form["expires_seconds"] = r.Escalate.Expires.Seconds()
+	}
+	if r.Escalate.Least != "" {
+		form["min_assurance"] = string(r.Escalate.Least)
+	}
+	return form
+}
+
+func reasonOf(reason, id string) string {
+	if reason == "" {
+		return id
+	}
+	return reason
+}
+
+func textsForm(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, t := range texts {
+		list[i] = t
+	}
+	return list
+}

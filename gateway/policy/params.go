@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// params are a policy's, by name: their types, and the values that rules see.
+type params struct {
+	fields []Field
+	values map[string]any // as decoded
+}
+
+// readParams judges the params of a policy.
+func readParams(declared []Param) (params, []Fault) {
+	p := params{values: map[string]any{}}
+	var faults []Fault
+	for _, d := range declared {
+		member := "params." + d.Name
+		if _, twice := p.values[d.Name]; twice {
+			faults = append(faults, Fault{Member: member, Reason: "repeated param", Key: true})
+			continue
+		}
+		t, ok := typeOfParam(d)
+		if !ok {
+			faults = append(faults, Fault{Member: member, Reason: "a param is a number, text, bool or a list of one of these"})
+			continue
+		}
+		p.fields = append(p.fields, Field{Name: d.Name, Type: t})
+		p.values[d.Name] = d.Value
+	}
+	return p, faults
+}
+
+// fractional reports whether numbers under a name are double however they are written.
+func fractional(name string) bool {
+	return strings.HasSuffix(name, "_usd") || strings.HasSuffix(name, "_seconds")
+}
+
+func typeOfParam(p Param) (Type, bool) {
+	double := p.Fraction || fractional(p.Name)
+	list, isList := p.Value.([]any)
+	if !isList {
+		return typeOfScalar(p.Value, double)
+	}
+	if len(list) == 0 {
+		return List(Dyn()), true
+	}
+	for _, item := range list {
+		n, isNumber := item.(float64)
+		double = double || isNumber && n != math.Trunc(n)
+	}
+	first, ok := typeOfScalar(list[0], double)
+	for _, item := range list[1:] {
+		t, fits := typeOfScalar(item, double)
+		ok = ok && fits && t.kind == first.kind
+	}
+	return List(first), ok
+}
+
+func typeOfScalar(v any, double bool) (Type, bool) {
+	switch v := v.(type) {
+	case string:
+		return String(), true
+	case bool:
+		return Bool(), true
+	case float64:
+		_, whole := ijson.Integer(v)
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return Dyn(), false
+		case whole && !double:
+			return Int(), true
+		}
+		return Double(), true
+	}
+	return Dyn(), false
+}
+
+// over are the params with a pattern's, or a test's, laid over them. The faults' members are params.NAME.
+func (p params) over(given map[string]any) (params, []Fault) {
+	laid := params{fields: p.fields, values: maps.Clone(p.values)}
+	var faults []Fault
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		member := "params." + name
+		i := slices.IndexFunc(p.fields, func(f Field) bool { return f.Name == name })
+		if i < 0 {
+			f := unknown("no param", name, fieldNames(p.fields))
+			f.Member, f.Key = member, true
+			faults = append(faults, f)
+			continue
+		}
+		if f, ok := fitsParam(given[name], p.fields[i].Type); !ok {
+			f.Member = member
+			faults = append(faults, f)
+			continue
+		}
+		laid.values[name] = given[name]
+	}
+	return laid, faults
+}
+
+// fitsParam judges a value that is laid over a param.
+func fitsParam(v any, t Type) (Fault, bool) {
+	if _, err := t.take(v, ""); err == nil && finite(v) && (t.kind == listKind) == isList(v) {
+		return Fault{}, true
+	}
+	want := map[kind]string{intKind: "a whole number", doubleKind: "a number", stringKind: "a text", boolKind: "true or false"}[t.kind]
+	if want == "" {
+		want = "a " + t.String()
+	}
+	return Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShown) + ", and the policy's is " + article(t.String()), Want: want}, false
+}
+
+func isList(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+// article puts an or a before a type's word.
+func article(word string) string {
+	if strings.HasPrefix(word, "int") {
+		return "an " + word
+	}
+	return "a " + word
+}
+
+// shownValue is a value as JSON; of what is none, its absence.
+func shownValue(v any) []byte {
+	if !finite(v) {
+		return []byte("no JSON value")
+	}
+	return ijson.Canonical(v)
+}
+
+// typed are the values as expressions read them.
+func (p params) typed() map[string]any {
+	return Object(p.fields...).soft(p.values).(map[string]any)
+}
+
+func fieldNames(fields []Field) []string {
+	return Type{kind: objectKind, object: &object{fields: fields}}.object.names()
+}
+
+// maxValueDepth bounds how deep values lie that rules may see.
+const maxValueDepth = ijson.MaxDepth
+
+// finite reports whether a value is a decoded one with no number that compares with nothing: a NaN would be below every limit.
+func finite(v any) bool { return finiteWithin(v, maxValueDepth) }
+
+func finiteWithin(v any, depth int) bool {
+	if depth < 0 {
+		return false
+	}
+	switch v := v.(type) {
+	case nil, bool, string:
+		return true
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !finiteWithin(item, depth-1) })
+	case map[string]any:
+		for _, member := range v {
+			if !finiteWithin(member, depth-1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// soft is take for what is on record: whole numbers become int64 where they are integers, and what does not fit stays as it is,
+// so that an expression that reads it errs and others do not.
+func (t Type) soft(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if n, ok := ijson.Integer(v); ok && t.kind == intKind {
+			return n
+		}
+	case []any:
+		if t.kind != listKind || t.item.exact() {
+			return v
+		}
+		taken := make([]any, len(v))
+		for i, item := range v {
+			taken[i] = t.item.soft(item)
+		}
+		return taken
+	case map[string]any:
+		if t.exact() || t.kind != mapKind && t.kind != objectKind {
+			return v
+		}
+		taken := make(map[string]any, len(v))
+		for name, member := range v {
+			taken[name] = t.memberType(name).soft(member)
+		}
+		return taken
+	}
+	return v
+}
+
+// memberType is the type of a member, dyn where none is known.
+func (t Type) memberType(name string) Type {
+	switch t.kind {
+	case mapKind:
+		return *t.item
+	case objectKind:
+		f, _ := t.object.field(name)
+		return f.Type
+	}
+	return Dyn()
+}
+
+// exact reports that values of the type are read as they are: no integers are in it.
+func (t Type) exact() bool {
+	switch t.kind {
+	case intKind:
+		return false
+	case listKind, mapKind:
+		return t.item.exact()
+	case objectKind:
+		return !slices.ContainsFunc(t.object.fields, func(f Field) bool { return !f.Type.exact() })
+	}
+	return true
+}

@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// rows judges the tests as they are written: names and types. They are not run.
+func (c *compiler) rows() {
+	names := map[string]bool{}
+	for i, row := range c.source.Tests {
+		at := "tests[" + strconv.Itoa(i) + "]"
+		if names[row.Name] {
+			c.tell(Fault{Member: at + ".name", Reason: "repeated name"})
+		}
+		names[row.Name] = true
+		c.rowCall(row, at)
+		for j, e := range row.Effects {
+			c.rowEffect(e, at+".effects["+strconv.Itoa(j)+"]")
+		}
+		shape, pattern := c.shapes.input, row.Pattern
+		if pattern != "" {
+			k := slices.IndexFunc(c.reached.reach.Patterns, func(p Reached) bool { return p.Name == pattern })
+			if k < 0 {
+				c.tellAt(at+".pattern", unknown("no pattern with this policy:", pattern, c.patternNames()))
+			} else if s := c.reached.reach.Patterns[k].Input; s != nil {
+				shape = FromSchema(s, "")
+			}
+		}
+		c.rowMembers(row.Input, shape, at+".input", "no input")
+		_, faults := c.params.over(row.Params)
+		for _, f := range faults {
+			c.tellAt(at+"."+f.Member, f)
+		}
+	}
+}
+
+func (c *compiler) tellAt(member string, f Fault) {
+	f.Member = member
+	c.tell(f)
+}
+
+func (c *compiler) patternNames() []string {
+	var names []string
+	for _, p := range c.reached.reach.Patterns {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func (c *compiler) rowCall(row Row, at string) {
+	name := row.Call.Tool
+	t := c.reached.all[name]
+	switch {
+	case t == nil:
+		c.tellAt(at+".call.tool", unknown("no tool", name, append(slices.Clone(c.reached.names), finalName)))
+		return
+	case !c.reached.judges(name):
+		c.tellAt(at+".call.tool", Fault{Reason: "no pattern with this policy reaches " + name})
+		return
+	}
+	if t.made {
+		c.rowArgs(t, row.Call.Args, at+".call.args")
+	} else {
+		c.rowMembers(row.Call.Args, t.args, at+".call.args", name+" has no argument")
+	}
+	if t.args.kind != objectKind {
+		return
+	}
+	for _, arg := range slices.Sorted(maps.Keys(row.WantArgs)) {
+		if _, ok := t.args.object.field(arg); !ok {
+			f := unknown(name+" has no argument", arg, t.args.object.names())
+			f.Key = true
+			c.tellAt(at+".want_args."+arg, f)
+		}
+	}
+}
+
+// rowArgs holds a test's arguments to all that the tool's schema says.
+func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
+	if !finite(args) {
+		c.tellAt(member, Fault{Reason: "no JSON value"})
+		return
+	}
+	for _, m := range t.tool.Check(t.tool.Filled(args)) {
+		at, tokens := member, m.Pointer.Tokens()
+		if m.Kind != catalog.MismatchMissing {
+			for _, token := range tokens {
+				at += "." + token
+			}
+		}
+		name := string(m.Pointer)
+		if len(tokens) == 1 {
+			name = tokens[0]
+		}
+		switch m.Kind {
+		case catalog.MismatchUnknown:
+			f := Fault{Reason: t.name + " has no argument " + name, Key: true}
+			if len(tokens) == 1 && t.args.kind == objectKind {
+				f = unknown(t.name+" has no argument", name, slices.DeleteFunc(t.args.object.names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
+				f.Key = true
+			}
+			c.tellAt(at, f)
+		case catalog.MismatchMissing:
+			c.tellAt(at, Fault{Reason: t.name + " needs the argument " + name, Want: m.Want})
+		default:
+			c.tellAt(at, Fault{Reason: name + " of " + t.name + " does not fit", Want: m.Want})
+		}
+	}
+}
+
+// rowMembers holds members to a type: names and types, no bounds.
+func (c *compiler) rowMembers(given map[string]any, t Type, member, lacks string) {
+	if !finite(given) {
+		c.tellAt(member, Fault{Reason: "no JSON value"})
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		at := member + "." + name
+		if t.kind == objectKind {
+			if _, ok := t.object.field(name); !ok {
+				f := unknown(lacks, name, t.object.names())
+				f.Key = true
+				c.tellAt(at, f)
+				continue
+			}
+		}
+		of := t.memberType(name)
+		if _, err := of.take(given[name], ""); err != nil {
+			c.tellAt(at, Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShown) + ", and " + of.String() + " is wanted"})
+		}
+	}
+}
+
+// statuses are those of an effect.
+var statuses = []string{string(gateway.Finished), string(gateway.Failed), string(gateway.Reserved), string(gateway.InDoubt)}
+
+func (c *compiler) rowEffect(e RowEffect, at string) {
+	t := c.reached.all[e.Tool]
+	if t == nil || t.isFinal() {
+		c.tellAt(at+".tool", unknown("no tool", e.Tool, c.reached.names))
+		return
+	}
+	if e.Status != "" && !slices.Contains(statuses, string(e.Status)) {
+		c.tellAt(at+".status", unknown("no status", string(e.Status), statuses))
+	}
+	c.rowMembers(e.Args, t.args, at+".args", e.Tool+" has no argument")
+	result := e.Result
+	if _, isError := result["error"]; isError { // what any tool may say
+		result = maps.Clone(result)
+		delete(result, "error")
+	}
+	c.rowMembers(result, t.result, at+".result", "the result of "+e.Tool+" has no member")
+	done := e.Status == "" || e.Status == gateway.Finished
+	_, failed := gateway.Reported(any(e.Result))
+	switch {
+	case e.OK == nil || !*e.OK:
+	case !done:
+		c.tellAt(at+".ok", Fault{Reason: "only what is done is ok"})
+	case failed:
+		c.tellAt(at+".ok", Fault{Reason: "the result carries an error"})
+	}
+	if !(e.SecondsAgo >= 0) {
+		c.tellAt(at+".seconds_ago", Fault{Reason: "below 0"})
+	}
+}

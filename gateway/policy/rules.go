@@ -1,0 +1,272 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// rule is one rule with what it came to.
+type rule struct {
+	id, say   string
+	at        int // in the file
+	decision  gateway.Decision
+	reason    string
+	need      []string
+	retryable bool
+	expires   time.Duration
+	least     gateway.Assurance
+	matches   []string // the tools that the policy judges by it
+}
+
+// bound is a rule as it judges one tool's calls.
+type bound struct {
+	*rule
+	when   *term    // nil: always
+	always bool     // nothing of the call changes that when is true
+	set    []setter // of a revise
+}
+
+// setter is an argument that a revise sets: by a term, or to a value.
+type setter struct {
+	name  string
+	term  *term
+	value any
+	want  Type
+}
+
+// rules compiles all rules. What is wrong was told.
+func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
+	byTool = map[string][]bound{}
+	ids := map[string]int{}
+	for i, r := range c.source.Rules {
+		at := "rules[" + strconv.Itoa(i) + "]"
+		if first, twice := ids[r.ID]; twice {
+			c.tell(Fault{Member: at + ".id", Reason: fmt.Sprintf("%s is the id of rule %d too", r.ID, first+1)})
+		} else {
+			ids[r.ID] = i
+		}
+		made := &rule{id: r.ID, say: r.Say, at: i}
+		outcome := c.outcome(r, made, at)
+		made.matches = c.matches(r, at)
+		c.needs(r, made, at)
+		all = append(all, made)
+		for _, name := range made.matches {
+			b, ok := c.bind(r, made, c.reached.all[name], at, outcome)
+			if !ok {
+				break // the other tools would be told the same, or something that does not matter yet
+			}
+			byTool[name] = append(byTool[name], b)
+		}
+		c.fires(byTool, made, at)
+	}
+	return all, byTool
+}
+
+// outcome reads what a rule does; false: that is wrong.
+func (c *compiler) outcome(r RuleSource, made *rule, at string) bool {
+	var set []string
+	if r.Block != nil {
+		set = append(set, "block")
+		made.decision, made.reason, made.need, made.retryable = gateway.Block, r.Block.Reason, r.Block.Need, r.Block.Retryable
+	}
+	if r.Revise != nil {
+		set = append(set, "revise")
+		made.decision = gateway.Revise
+	}
+	if r.Escalate != nil {
+		set = append(set, "escalate")
+		made.decision, made.reason, made.expires, made.least = gateway.Escalate, r.Escalate.Reason, r.Escalate.Expires, r.Escalate.Least
+	}
+	if r.Approve {
+		set = append(set, "approve")
+		made.decision = gateway.Approve
+	}
+	if made.reason == "" {
+		made.reason = r.ID
+	}
+	numbers := []string{2: "two", 3: "three", 4: "four"}
+	switch {
+	case len(set) == 0:
+		c.tell(Fault{Member: at, Reason: "no outcome", Want: "block, revise, escalate or approve"})
+	case len(set) > 1:
+		c.tell(Fault{Member: at, Reason: fmt.Sprintf("%s outcomes, %s; keep one or write %s rules", numbers[len(set)], listed(set), numbers[len(set)])})
+	case r.Revise != nil && len(r.Revise) == 0:
+		c.tell(Fault{Member: at + ".revise", Reason: "changes nothing", Want: "argument: value"})
+		return false
+	}
+	return len(set) == 1
+}
+
+// listed are words as one says them: a, b and c.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// matches are the tools that a rule judges: those it names as far as the policy judges them, else all but the closing answer.
+func (c *compiler) matches(r RuleSource, at string) []string {
+	if r.Match == nil {
+		return slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
+	}
+	var names []string
+	sound := true
+	for i, name := range r.Match {
+		switch {
+		case c.reached.all[name] == nil:
+			f := unknown("no tool", name, append(slices.Clone(c.reached.names), finalName))
+			f.Member = at + ".match[" + strconv.Itoa(i) + "]"
+			c.tell(f)
+			sound = false
+		case c.reached.judges(name) && !slices.Contains(names, name):
+			names = append(names, name)
+		}
+	}
+	switch {
+	case len(r.Match) == 0:
+		c.tell(Fault{Member: at + ".match", Reason: "can never fire: it matches no tool; leave match out for every tool"})
+	case sound && len(names) == 0 && slices.Equal(r.Match, []string{finalName}):
+		c.tell(Fault{Member: at + ".match", Reason: "can never fire: no supervisor has this policy, and only there is a final answer judged"})
+	case sound && len(names) == 0:
+		c.tell(Fault{Member: at + ".match", Reason: "can never fire: no pattern with this policy reaches " + ijson.Cut(strings.Join(r.Match, ", "), 120)})
+	}
+	return names
+}
+
+// needs judges what a block asks for: tools that there are, or arguments of those that it judges.
+func (c *compiler) needs(r RuleSource, made *rule, at string) {
+	for i, name := range made.need {
+		known := c.reached.all[name] != nil && name != finalName
+		var names []string
+		for _, tool := range made.matches {
+			t := c.reached.all[tool]
+			if t.args.kind != objectKind {
+				known = true // nobody can tell
+				continue
+			}
+			names = append(names, t.args.object.names()...)
+		}
+		if known || slices.Contains(names, name) {
+			continue
+		}
+		slices.Sort(names)
+		f := unknown("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
+		f.Member = at + ".block.need[" + strconv.Itoa(i) + "]"
+		c.tell(f)
+	}
+}
+
+// bind compiles a rule for one tool's calls; false: something is wrong, and was told.
+func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome bool) (bound, bool) {
+	b := bound{rule: made}
+	sound := outcome
+	if r.When != "" {
+		b.when = c.compile(r.When, at+".when", Bool(), t, len(c.source.Vars))
+		sound = sound && b.when != nil
+		if b.when != nil && t.held() && (b.when.reads.of("args") || c.varsRead(b.when.reads, "args")) {
+			c.tell(Fault{Member: at + ".when", Reason: "what " + t.name + " takes is not known yet, so that its arguments are dyn here", Warning: true})
+		}
+	}
+	for _, to := range r.Revise {
+		s, ok := c.setter(to, t, at+".revise."+to.Argument)
+		b.set = append(b.set, s)
+		sound = sound && ok
+	}
+	return b, sound
+}
+
+// setter compiles what a revise sets.
+func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bool) {
+	s := setter{name: to.Argument, value: to.Value}
+	wrong := func(f Fault, key bool) (setter, bool) {
+		f.Member, f.Key = member, key
+		c.tell(f)
+		return s, false
+	}
+	if t.isFinal() {
+		return wrong(Fault{Reason: "final is not revised: block it, or say what is needed"}, true)
+	}
+	if _, isSet := t.tool.Fixed[to.Argument]; isSet {
+		return wrong(Fault{Reason: "the configuration sets " + to.Argument + " of " + t.name + ", and no rule changes it"}, true)
+	}
+	switch t.args.kind {
+	case objectKind:
+		f, ok := t.args.object.field(to.Argument)
+		if !ok {
+			free := slices.DeleteFunc(t.args.object.names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
+			return wrong(unknown(t.name+" has no argument", to.Argument, free), true)
+		}
+		s.want = f.Type
+	case mapKind:
+		s.want = *t.args.item
+	}
+	if to.Text != "" {
+		s.term = c.compile(to.Text, member, s.want, t, len(c.source.Vars))
+		return s, s.term != nil
+	}
+	if f, ok := fitsArgument(to.Value, s.want); !ok {
+		return wrong(f, false)
+	}
+	return s, true
+}
+
+// fitsArgument judges a number or bool that a revise sets.
+func fitsArgument(v any, t Type) (Fault, bool) {
+	_, isNumber := v.(float64)
+	_, isBool := v.(bool)
+	shown := ijson.Cut(string(shownValue(v)), maxShown)
+	switch _, err := t.take(v, ""); {
+	case !isNumber && !isBool || !finite(v):
+		return Fault{Reason: "got " + shown, Want: "an expression, a number or a bool"}, false
+	case err != nil:
+		return Fault{Reason: "got " + shown + ", and " + t.String() + " is wanted"}, false
+	case t.values != nil && !slices.ContainsFunc(t.values, func(value any) bool { return ijson.Equal(value, v) }):
+		var texts []string
+		for _, value := range t.values {
+			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShown))
+		}
+		return unknown(shown+" is none of the values", "", texts), false
+	}
+	return Fault{}, true
+}
+
+// varsRead reports whether a var that is read reads a variable itself.
+func (c *compiler) varsRead(r reads, variable string) bool {
+	for _, v := range c.source.Vars {
+		if !r.reads("vars", v.Name) {
+			continue
+		}
+		of := c.texts[v.Text].reads
+		if of.of(variable) || !of.whole["vars"] && c.varsRead(of, variable) {
+			return true
+		}
+	}
+	return false
+}
+
+// fires tells of a rule that is false, or errs, whatever is called.
+func (c *compiler) fires(byTool map[string][]bound, made *rule, at string) {
+	for _, name := range made.matches {
+		for _, b := range byTool[name] {
+			if b.rule != made || b.when == nil {
+				continue
+			}
+			switch v := b.when.eval(nothingKnown{}); {
+			case v == types.False:
+				c.tell(Fault{Member: at + ".when", Reason: "can never fire: it is false whatever is called"})
+			case types.IsError(v):
+				c.tell(Fault{Member: at + ".when", Reason: "can never be told: it errs whatever is called"})
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// The closing answer as rules see it.
+const (
+	finalName  = "final"
+	noEffect   = "none"
+	finalField = "answer"
+)
+
+// judged is a tool, or the closing answer, as rules see it.
+type judged struct {
+	name   string
+	tool   catalog.Tool // zero: only its name is known, or it is the closing answer
+	made   bool         // the catalog has it
+	args   Type         // dyn: not known
+	result Type
+	facts  map[string]any // the variable tool
+	signed map[string]string
+}
+
+func newJudged(tool catalog.Tool) *judged {
+	j := &judged{name: tool.Name, tool: tool, made: true, args: FromSchema(tool.Asked(), tool.Name), result: ResultOf(tool.Output, tool.Name)}
+	server := tool.Server
+	if server == "" && tool.Demo {
+		server = "demo"
+	}
+	j.facts = map[string]any{"name": tool.Name, "effect": string(tool.Effect), "server": server, "idempotent": tool.Idempotent}
+	return j
+}
+
+// unmade is a tool of which only the name is known: held, or a pattern that is used like a tool.
+func unmade(name, server string) *judged {
+	return &judged{name: name, facts: map[string]any{"name": name, "effect": "", "server": server, "idempotent": false}}
+}
+
+func newFinal() *judged {
+	return &judged{
+		name: finalName, args: Object(Field{Name: finalField, Type: String()}),
+		facts: map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false},
+	}
+}
+
+func (j *judged) isFinal() bool { return !j.made && j.name == finalName }
+
+// held reports that the arguments are not known.
+func (j *judged) held() bool { return !j.made && j.name != finalName }
+
+// signature tells the types of an argument apart; "absent" where there is none of that name.
+func (j *judged) signature(name string) string {
+	if s, known := j.signed[name]; known {
+		return s
+	}
+	s := "absent"
+	switch j.args.kind {
+	case objectKind:
+		if f, ok := j.args.object.field(name); ok {
+			s = f.Type.signature()
+			if f.Optional {
+				s += "?"
+			}
+		}
+	default:
+		s = "in " + j.args.signature()
+	}
+	if j.signed == nil {
+		j.signed = map[string]string{}
+	}
+	j.signed[name] = s
+	return s
+}
+
+// reached are the tools that a policy judges.
+type reached struct {
+	names   []string // all that there are, for who names one
+	all     map[string]*judged
+	judged  []string // those that the policy judges, final among them where it is
+	nobody  bool     // no pattern and no tool names the policy
+	alone   bool     // some are judged in any pattern
+	reach   Reach
+	catalog *catalog.Catalog
+}
+
+func newReached(reach Reach) *reached {
+	r := &reached{all: map[string]*judged{}, reach: reach, catalog: reach.Catalog}
+	add := func(j *judged) {
+		if _, twice := r.all[j.name]; !twice {
+			r.all[j.name] = j
+			r.names = append(r.names, j.name)
+		}
+	}
+	for _, name := range reach.Catalog.Names() {
+		tool, _ := reach.Catalog.Tool(name)
+		add(newJudged(tool))
+	}
+	for _, name := range reach.Unknown {
+		add(unmade(name, ""))
+	}
+	for _, p := range reach.Patterns {
+		for _, name := range p.Tools {
+			add(unmade(name, "pattern"))
+		}
+	}
+	r.all[finalName] = newFinal()
+	r.nobody, r.alone = len(reach.Patterns) == 0 && len(reach.Alone) == 0, len(reach.Alone) > 0
+	r.judged = r.judgedNames()
+	return r
+}
+
+func (r *reached) judgedNames() []string {
+	if r.nobody {
+		return append(slices.Clone(r.names), finalName)
+	}
+	var names []string
+	for _, p := range r.reach.Patterns {
+		names = append(names, p.Tools...)
+		if p.Kind == gateway.Supervisor {
+			names = append(names, finalName)
+		}
+	}
+	for _, name := range r.reach.Alone {
+		if r.all[name] != nil {
+			names = append(names, name)
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		twice := seen[name]
+		seen[name] = true
+		return twice
+	})
+}
+
+// judges reports whether the policy judges a tool's calls, or the closing answer.
+func (r *reached) judges(name string) bool { return slices.Contains(r.judged, name) }
+
+// tools are those that the policy judges, without the closing answer.
+func (r *reached) tools() []*judged {
+	var all []*judged
+	for _, name := range r.judged {
+		if name != finalName {
+			all = append(all, r.all[name])
+		}
+	}
+	return all
+}
+
+// seen are the names that a call before may have.
+func (r *reached) seen() []string {
+	if r.alone || r.nobody {
+		return r.names // of a pattern that is not this policy's
+	}
+	return slices.DeleteFunc(slices.Clone(r.judged), func(name string) bool { return name == finalName })
+}
+
+// union is the type of what several tools take, or return: a member on which they agree has its type, others are dyn. All of it
+// is dyn while one is not known.
+func union(parts []Type) Type {
+	u := Object()
+	at := map[string]int{}
+	for _, part := range parts {
+		if part.kind != objectKind {
+			return Dyn()
+		}
+		for _, f := range part.object.fields {
+			i, known := at[f.Name]
+			if !known {
+				at[f.Name] = len(u.object.fields)
+				u.object.fields = append(u.object.fields, f)
+				continue
+			}
+			has := &u.object.fields[i]
+			has.Optional = has.Optional || f.Optional
+			if has.Type.kind != dynKind && has.Type.signature() != f.Type.signature() {
+				has.Type = Dyn()
+			}
+		}
+	}
+	return u
+}

@@ -1,0 +1,361 @@
+package policy
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"patterngate/gateway"
+)
+
+// view is what the expressions of one pass see. Each part is made when it is first read; a view is for one goroutine.
+type view struct {
+	judge *Judge
+	tool  *judged
+	vars  []*term // by their places; nil: no rule for the tool reads it
+	c     *gateway.Case
+
+	args, input, effects, plan, spent, remaining any
+	values                                       []ref.Val // of the vars
+	rows                                         map[string]any
+	windows, run, varMembers                     members
+}
+
+var _ interpreter.Activation = (*view)(nil)
+
+// Parent implements [interpreter.Activation].
+func (v *view) Parent() interpreter.Activation { return nil }
+
+// ResolveName implements [interpreter.Activation].
+func (v *view) ResolveName(name string) (any, bool) {
+	switch name {
+	case "args":
+		if v.args == nil {
+			v.args = v.arguments()
+		}
+		return v.args, true
+	case "tool":
+		return v.tool.facts, true
+	case "params":
+		return v.judge.params, true
+	case "vars":
+		if v.varMembers.get == nil {
+			v.varMembers.get = v.varValue
+		}
+		return &v.varMembers, true
+	case "run":
+		if v.run.get == nil {
+			v.run.get = v.runMember
+		}
+		return &v.run, true
+	case "windows":
+		if v.windows.get == nil {
+			v.windows.get = v.window
+		}
+		return &v.windows, true
+	case "input":
+		if v.input == nil {
+			v.input = checkedMembers(v.judge.policy.shapes.input, v.c.Facts.Input, "input")
+		}
+		return v.input, true
+	case "principal":
+		p := v.c.Facts.Principal
+		return map[string]any{"id": p.ID, "kind": p.Kind, "name": p.Name}, true
+	case "client":
+		return map[string]any{"name": v.c.Facts.Client.Name, "version": v.c.Facts.Client.Version}, true
+	case "now":
+		return types.Timestamp{Time: v.c.Facts.Now}, true
+	}
+	return nil, false
+}
+
+// arguments are those of the judged call, held to what the tool takes.
+func (v *view) arguments() any {
+	args := v.c.Args
+	if v.tool.isFinal() {
+		args = map[string]any{finalField: v.c.Answer}
+	}
+	if !finite(args) {
+		return refused("args")
+	}
+	taken, err := v.tool.args.take(orEmpty(args), "args")
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return taken
+}
+
+// refused is what stands for a value that no rule may read.
+func refused(what string) ref.Val { return types.NewErr("%s: no decoded value", what) }
+
+// checkedMembers are members from a record; those that no rule may read err.
+func checkedMembers(t Type, members map[string]any, what string) any {
+	if !finite(members) {
+		return refused(what)
+	}
+	return t.soft(orEmpty(members))
+}
+
+func (v *view) varValue(name string) (any, bool) {
+	i := v.judge.policy.varAt(name)
+	if i < 0 || i >= len(v.vars) || v.vars[i] == nil {
+		return nil, false
+	}
+	if v.values == nil {
+		v.values = make([]ref.Val, len(v.vars))
+	}
+	if v.values[i] == nil {
+		v.values[i] = types.NewErr("vars.%s reads itself", name)
+		v.values[i] = v.vars[i].eval(v)
+	}
+	return v.values[i], true
+}
+
+func (v *view) runMember(name string) (any, bool) {
+	f := &v.c.Facts
+	switch name {
+	case "id":
+		return f.RunID, true
+	case "pattern":
+		return f.Pattern, true
+	case "kind":
+		return string(f.Kind), true
+	case "steps":
+		return int64(f.Steps), true
+	case "effects":
+		if v.effects == nil {
+			v.effects = rowsOf(v.judge.policy.shapes.row, v.c.Effects, f.RunID)
+		}
+		return v.effects, true
+	case "plan":
+		if v.plan == nil {
+			v.plan = v.planned()
+		}
+		return v.plan, true
+	case "spent":
+		if v.spent == nil {
+			v.spent = figures(f.Spent)
+		}
+		return v.spent, true
+	case "remaining":
+		if v.remaining == nil {
+			v.remaining = figures(f.Remaining)
+		}
+		return v.remaining, true
+	}
+	return nil, false
+}
+
+// figures are what is spent or left by the budgets' names.
+func figures(of map[string]float64) any {
+	all := make(map[string]any, len(of))
+	for name, n := range of {
+		all[name] = n
+	}
+	if !finite(all) {
+		return refused("a budget")
+	}
+	for name, n := range all {
+		if !fractional(name) {
+			all[name] = Int().soft(n)
+		}
+	}
+	return all
+}
+
+func (v *view) planned() any {
+	steps := make([]any, len(v.c.Facts.Plan))
+	args := v.judge.policy.shapes.plan.memberType("args")
+	for i, s := range v.c.Facts.Plan {
+		steps[i] = map[string]any{"id": s.ID, "tool": s.Tool, "status": s.Status, "args": checkedMembers(args, s.Args, "args")}
+	}
+	return steps
+}
+
+// window is what earlier runs did; what cannot be said errs.
+func (v *view) window(name string) (any, bool) {
+	if made, known := v.rows[name]; known {
+		return made, true
+	}
+	if v.rows == nil {
+		v.rows = map[string]any{}
+	}
+	v.rows[name] = v.windowRows(name)
+	return v.rows[name], true
+}
+
+func (v *view) windowRows(name string) any {
+	seen, there := v.c.Windows[v.judge.policy.source.Name+"."+name]
+	row, declared := v.judge.policy.shapes.windows[name]
+	switch {
+	case !there || !declared:
+		return types.NewErr("windows.%s: nobody can say what earlier runs did", name)
+	case seen.Err != nil:
+		return types.WrapErr(seen.Err)
+	case len(seen.Effects) > gateway.MaxWindow:
+		return types.NewErr("windows.%s: more than %d calls", name, gateway.MaxWindow)
+	}
+	return map[string]any{"effects": rowsOf(row, seen.Effects, v.c.Facts.RunID), "since": types.Timestamp{Time: seen.Since}}
+}
+
+// rowsOf are calls before the judged one. A call that was only assumed for a dry run has a result that nobody knows.
+func rowsOf(shape Type, entries []gateway.Entry, run string) ref.Val {
+	r := &rowShape{shape.memberType("args"), shape.memberType("result"), run}
+	rows := make([]ref.Val, len(entries))
+	all := make([]row, len(entries))
+	for i := range entries {
+		all[i] = row{of: r, e: &entries[i]}
+		rows[i] = &all[i]
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, rows)
+}
+
+type rowShape struct {
+	args, result Type
+	run          string
+}
+
+// row is one call before the judged one.
+type row struct {
+	opaque
+	of           *rowShape
+	e            *gateway.Entry
+	args, result any
+}
+
+// FindStringKey is asked for members by their names.
+func (r *row) FindStringKey(name string) (any, bool) {
+	e := r.e
+	if e.Assumed && (name == "result" || name == "ok" || name == "counts" || name == "at") {
+		return unknownValue, true
+	}
+	switch name {
+	case "key":
+		return e.Key, true
+	case "run_id":
+		if e.RunID == "" {
+			return r.of.run, true
+		}
+		return e.RunID, true
+	case "tool":
+		return e.Tool, true
+	case "effect":
+		return string(e.Effect), true
+	case "status":
+		return string(e.Status), true
+	case "ok":
+		return e.OK(), true
+	case "counts":
+		return e.Counts(), true
+	case "args":
+		if r.args == nil {
+			r.args = checkedMembers(r.of.args, e.Args, "args")
+		}
+		return r.args, true
+	case "result":
+		if r.result == nil {
+			r.result = resultOf(r.of.result, e.Observation)
+		}
+		return r.result, true
+	case "at":
+		return types.Timestamp{Time: e.At}, true
+	}
+	return nil, false
+}
+
+// resultOf is an observation as rules read it; none has no members.
+func resultOf(t Type, observation any) any {
+	switch {
+	case observation == nil:
+		return map[string]any{}
+	case !finite(observation):
+		return refused("result")
+	}
+	return t.soft(observation)
+}
+
+// unknownValue stands for what is not known: what depends on it is not known either.
+var unknownValue = types.NewUnknown(0, nil)
+
+// members is an object whose members are made when they are read.
+type members struct {
+	opaque
+	get func(name string) (any, bool)
+}
+
+// FindStringKey is asked for members by their names.
+func (m *members) FindStringKey(name string) (any, bool) { return m.get(name) }
+
+// opaque is a value of which only members are read. All else that an expression might do with it errs.
+type opaque struct{}
+
+var errWhole = errors.New("policy: only members of it can be read")
+
+// ConvertToNative implements [ref.Val].
+func (opaque) ConvertToNative(reflect.Type) (any, error) { return nil, errWhole }
+
+// ConvertToType implements [ref.Val].
+func (opaque) ConvertToType(ref.Type) ref.Val { return types.WrapErr(errWhole) }
+
+// Equal implements [ref.Val].
+func (opaque) Equal(ref.Val) ref.Val { return types.WrapErr(errWhole) }
+
+// Type implements [ref.Val].
+func (opaque) Type() ref.Type { return types.DynType }
+
+// Value implements [ref.Val].
+func (opaque) Value() any { return nil }
+
+// nothingKnown is a view in which nothing is known: what is told of it holds for every call.
+type nothingKnown struct{}
+
+// Parent implements [interpreter.Activation].
+func (nothingKnown) Parent() interpreter.Activation { return nil }
+
+// ResolveName implements [interpreter.Activation].
+func (nothingKnown) ResolveName(name string) (any, bool) {
+	return unknownValue, slices.Contains(variableNames, name)
+}
+
+// variableNames are all variables; the names of macros' own are none of them.
+var variableNames = []string{"args", "vars", "tool", "params", "input", "run", "principal", "client", "windows", "now"}
+
+// beforehand is a view in which the tool and the params are known, and no call yet.
+type beforehand struct {
+	nothingKnown
+	tool, params map[string]any
+}
+
+// ResolveName implements [interpreter.Activation].
+func (b beforehand) ResolveName(name string) (any, bool) {
+	switch name {
+	case "tool":
+		return b.tool, true
+	case "params":
+		return b.params, true
+	}
+	return b.nothingKnown.ResolveName(name)
+}
+
+// sinceOf is where a window begins that ends at a time.
+func sinceOf(w WindowSource, zone *time.Location) func(time.Time) time.Time {
+	return func(end time.Time) time.Time {
+		if w.Calendar == "" {
+			return end.Add(-time.Duration(w.Seconds * float64(time.Second)))
+		}
+		local := end.In(zone)
+		day := local.Day()
+		switch w.Calendar {
+		case "week": // begins on Monday
+			day -= (int(local.Weekday()) + 6) % 7
+		case "month":
+			day = 1
+		}
+		return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+	}
+}
