@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -19,7 +18,7 @@ func TestDemoPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := append(p.kept(), '\n')
-	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+	if *update {
 		if err := os.WriteFile("demo_refunds.json", kept, 0o644); err != nil {
 			t.Fatal(err)
 		}
