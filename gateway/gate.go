@@ -75,6 +75,7 @@ type Gate struct {
 	noted   int        // how often the ledger changed
 	under   []underway // calls that are under way
 	policy  string     // the reviewer's hash
+	facts   Facts      // of the newest review
 }
 
 // signature is what makes two calls the same.

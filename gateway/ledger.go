@@ -83,10 +83,15 @@ func (g *Gate) effects(of string) []Entry {
 	})
 	for _, u := range g.under {
 		p := u.permit
-		list = append(list, Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved})
+		list = append(list, Entry{
+			Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved, RunID: g.facts.RunID, At: g.facts.Now,
+		})
 	}
 	return list
 }
+
+// Begun is how many calls of this run were begun.
+func (g *Gate) Begun() int { return len(g.ledger) + len(g.under) }
 
 // Note adds what became of a permitted call to the ledger, at its place in the order of intents. A call that is there
 // under the same key and order was in doubt and is now known: its entry is replaced. Without a permit nothing was

@@ -145,9 +145,10 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	c.Args = tool.Filled(c.Args)
-	if c.Effects = g.effects(c.Of); g.config.Facts != nil {
-		c.Facts = g.config.Facts()
+	if g.config.Facts != nil && g.config.Reviewer != nil {
+		g.facts = g.config.Facts()
 	}
+	c.Effects, c.Facts = g.effects(c.Of), g.facts
 	var r Ruling
 	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
 	if windowed && c.Weigh != nil && !setsFixed(tool, c.Args) {

@@ -52,6 +52,7 @@ func Supervise(run Run, spec Spec, task Task) Result {
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
 	s.soFar = func() Result { return s.result(nil) }
+	s.limits = s.bounds
 	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
@@ -361,8 +362,9 @@ func (s *supervision) argsAt() ijson.Pointer {
 	return s.intentAt().Member("args")
 }
 
-func (s *supervision) result(stop *stop) Result {
-	r := s.end(stop)
-	r.Budget["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
-	return r
+func (s *supervision) result(stop *stop) Result { return s.end(stop) }
+
+// bounds notes the limits of this kind.
+func (s *supervision) bounds(spent map[string]Spent) {
+	spent["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
 }
