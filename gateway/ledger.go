@@ -33,6 +33,9 @@ type Entry struct {
 	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
+	// Assumed says that the call was not made: a dry run sees what it would do before. Its arguments are known, and of its
+	// observation nothing is.
+	Assumed bool
 }
 
 // OK reports whether the call was done and its observation carries no error.

@@ -69,6 +69,10 @@ type Verdict struct {
 	// pattern says. The shorter and the stricter count.
 	Expires time.Duration
 	Least   Assurance
+	// Retryable is of a block: the same call may be let through later.
+	Retryable bool
+	// Unknown says that the pass cannot be decided, as it depends on what an assumed call would observe. Such a call is not made.
+	Unknown bool
 }
 
 // Reviewer judges one call as it stands; it is asked again after each revision. It is deterministic and safe for
@@ -97,6 +101,8 @@ type Ruling struct {
 	Need      []string
 	Expires   time.Duration // of an escalation, as in [Verdict]
 	Least     Assurance     // as in [Verdict]
+	Retryable bool          // as in [Verdict]
+	Unknown   bool          // as in [Verdict]
 	approved  approved
 	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
 	passes    int       // of the policy
@@ -180,6 +186,9 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			r.passes++
 		}
 		v := pass(policy, c)
+		if v.Unknown { // whatever else it says
+			return r.end(Verdict{Reason: v.Reason, Rule: v.Rule, Text: v.Text, Values: v.Values, Unknown: true})
+		}
 		switch v.Decision {
 		case Revise:
 			to, untouched := tool.Proposed(v.Args)
@@ -231,6 +240,7 @@ func (v Verdict) rule() string {
 
 func (r Ruling) end(v Verdict) Ruling {
 	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, v.Values, v.Need
+	r.Retryable, r.Unknown = v.Retryable, v.Unknown
 	if v.Decision == Escalate || r.byPerson {
 		r.Expires, r.Least = v.Expires, v.Least
 	}
