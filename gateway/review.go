@@ -125,6 +125,12 @@ type approved struct {
 	args string // in canonical form
 }
 
+// Because is the rule that decided.
+func (r Ruling) Because() Because { return Because{r.Rule, r.Text, r.Values} }
+
+// Passes is how often the policy judged.
+func (r Ruling) Passes() int { return r.passes }
+
 // covers reports whether the ruling allows the call, as things stand at the gate.
 func (r Ruling) covers(g *Gate, p Proposal) bool {
 	return r.approved == approved{g, g.noted, p.Tool, string(ijson.Canonical(p.Args))}

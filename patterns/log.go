@@ -29,7 +29,11 @@ func (l *log) refused(phase, rawName string, r *gateway.Refusal, raw any) *stop 
 // notAdmitted is the stop of a call that the gate refused; it is noted.
 func (l *log) notAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *stop {
 	l.judged = append(l.judged, barred(phase, p, s))
-	return &stop{phase, s.Reason, func(result *Result) { result.Problems, result.Need = s.Problems, s.Need }}
+	return &stop{phase, s.Reason, func(result *Result) {
+		if result.Problems, result.Need = s.Problems, s.Need; s.Block != nil {
+			result.Blocked = blockOf(p.Tool, p.Args, *s.Block)
+		}
+	}}
 }
 
 // log is what one run remembers: values only, rebuilt when the run is replayed.
