@@ -63,8 +63,8 @@ type consent struct {
 	run   Run
 	phase string
 	call  gateway.Proposal // as it stands
-	asks  gateway.Ruling // the newest by which the policy asks
-	by    Approver       // as all of these have them asked
+	asks  gateway.Ruling   // the newest by which the policy asks
+	by    Approver         // as all of these have them asked
 	final gateway.Ruling
 	sure  bool // it is sure enough that a person decided
 	human *HumanApproval
