@@ -151,8 +151,8 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 }
 
 // Rejudge reviews a call anew that was admitted, and not made because what it was let through by came not to hold. It was counted
-// then. Who approved it has approved it still.
-func (g *Gate) Rejudge(p Proposal, was Permit) (Permit, *Stop) {
+// then. Who approved it, as sure as it is that they did, has approved it still.
+func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	if !was.Valid() {
 		return Permit{}, &Stop{Reason: "policy_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
 	}
@@ -162,11 +162,11 @@ func (g *Gate) Rejudge(p Proposal, was Permit) (Permit, *Stop) {
 		review = func(c Case) Ruling { return g.ReviewApproved(c, was.judged.approval) }
 	}
 	ruling := review(p.caseOf())
-	if ruling.Decision == Approve && len(ruling.Revisions) > 0 {
-		if was.judged.person { // it is not what they approved
+	if ruling.Decision == Approve {
+		p.Args = ruling.Args
+		if was.judged.person && (len(ruling.Revisions) > 0 || !sure.AtLeast(ruling.Least)) { // it is not what they approved
 			ruling.Decision = Escalate
 		}
-		p.Args = ruling.Args
 	}
 	permit, stop := g.Approved(p, ruling)
 	if stop == nil && was.judged.share != "" {

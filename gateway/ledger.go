@@ -92,6 +92,11 @@ func (g *Gate) place(u underway) {
 	g.under = append(g.under, u)
 }
 
+// ReleaseIn takes back what is reserved in a place: it was not made.
+func (g *Gate) ReleaseIn(slot string) {
+	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return slot != "" && o.slot == slot })
+}
+
 // underway is a call that may happen.
 type underway struct {
 	permit Permit // the zero one: a person is asked about it

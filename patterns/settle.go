@@ -173,7 +173,7 @@ func (d *doubt) outcome(out Outcome) Outcome {
 func (d *doubt) again() Outcome {
 	e := d.effect(d.call.Phase, d.call.Doing)
 	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
-	return CallTool(d.run, e, d.permit)
+	return callAgain(d.run, e, d.permit)
 }
 
 // lookUp asks the tool that knows, again and again while what it says is not final: that the call did not happen is believed
