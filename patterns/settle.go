@@ -110,9 +110,9 @@ func (l *log) inDoubt(c made, e Effect, settle func(doubt)) {
 	})
 }
 
-// settled tells who asks by the call's business key what became of it.
+// settled tells who asks for the call what became of it: by its business key, or because rules of other runs look at it.
 func (l *log) settled(p gateway.Permit, out Outcome) {
-	if p.Once() != "" && out.State != Unknown {
+	if p.Effect() != catalog.Read && out.State != Unknown || p.Once() != "" && out.State != Unknown {
 		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
 	}
 }
