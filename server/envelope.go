@@ -63,7 +63,9 @@ type Envelope struct {
 	Filled         []gateway.Filled          `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // an earlier equal call's run
 	Demo           bool                      `json:"demo,omitempty"`
-	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows
+	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows dry runs
+
+	dryMembers
 
 	Pattern   string   `json:"pattern,omitempty"`
 	CreatedAt string   `json:"created_at,omitempty"`

@@ -55,6 +55,9 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 		e.WaitingFor = w.squeezed(rows)
 	}
 	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
+	if kept := squeezedJudged(e.Judged, bytes, max(rows, 1)); e.Judged != nil {
+		e.Judged, e.JudgedOmitted = kept, e.JudgedOmitted+len(e.Judged)-len(kept)
+	}
 	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), rows)]
 	e.Filled = slices.Clone(e.Filled[:min(len(e.Filled), rows)])
 	for i := range e.Filled {

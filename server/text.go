@@ -24,6 +24,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendAnswer(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
+	dst = e.appendJudged(dst)
 	dst = e.appendStep(dst)
 	dst = e.appendSubtasks(dst)
 	dst = e.appendPlans(dst)
