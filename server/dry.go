@@ -47,6 +47,9 @@ type judgedRow struct {
 	Passes      int            `json:"passes"`
 }
 
+// dryAdvice is what to make of a dry run.
+const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
+
 // dry reports whether a call asks for a dry run of the pattern.
 func (t *tool) dry(c call) bool {
 	return t.spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
@@ -97,7 +100,7 @@ func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
 		e.Judged[i] = judgedRowOf(row)
 	}
 	e.Summary = e.rehearsed(c)
-	e.Next = next{Action: actionAnswer, Say: e.Summary}
+	e.Next = next{Action: actionAnswer, Say: dryAdvice}
 	return e
 }
 

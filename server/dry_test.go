@@ -79,7 +79,7 @@ func TestDryRunShown(t *testing.T) {
 	summary := "A dry run: nothing was called or recorded. Step 5 issue_refund would be blocked (rule policy_error, order_not_read); it needs get_refund_context. " +
 		"Step 2 issue_refund would be put to a person (rule big, big_refund). Step 4 send_refund_email depends on what an earlier call returns. " +
 		"Step 3 issue_refund would be changed (rule cap). 1 call would be approved as proposed."
-	want["summary"], want["next"] = summary, map[string]any{"action": "answer_user", "say": summary}
+	want["summary"], want["next"] = summary, map[string]any{"action": "answer_user", "say": dryAdvice}
 	if diff := cmp.Diff(want, r.Structured); diff != "" {
 		t.Errorf("structured (-want +got):\n%s", diff)
 	}

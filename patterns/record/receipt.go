@@ -36,6 +36,7 @@ type Call struct {
 	Decision  string    `json:"decision,omitempty"`
 	Rule      string    `json:"rule,omitempty"`
 	RuleText  string    `json:"rule_text,omitempty"`
+	Why       string    `json:"why,omitempty"` // the decision's reason, where rule and text do not say it
 	Revisions []string  `json:"revisions,omitempty"`
 	Approved  *Approved `json:"approved_by,omitempty"`
 	Settled   *Approved `json:"settled_by,omitempty"` // of one that was in doubt
