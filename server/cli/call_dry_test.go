@@ -35,14 +35,14 @@ func TestDryRunOf(t *testing.T) {
 func TestDryRunExitCodes(t *testing.T) {
 	const members = `"stop_reason":"success","summary":"s","next":{"action":"answer_user"}`
 	for text, want := range map[string]int{
-		`{"status":"ok","dry_run":true,"verdict":"approve",` + members + `}`:  0,
-		`{"status":"ok","dry_run":true,"verdict":"revise",` + members + `}`:   0,
-		`{"status":"ok","dry_run":true,"verdict":"unknown",` + members + `}`:  0,
-		`{"status":"ok","dry_run":true,` + members + `}`:                      0, // planning's
-		`{"status":"ok","dry_run":true,"verdict":"escalate",` + members + `}`: 3,
-		`{"status":"ok","dry_run":true,"verdict":"block",` + members + `}`:    3,
-		`{"status":"ok","dry_run":true,"verdict":"tomorrow",` + members + `}`: 3,
-		`{"status":"ok","verdict":"block",` + members + `}`:                   0, // no dry run
+		`{"status":"ok","dry_run":true,"verdict":"approve",` + members + `}`:                                                                0,
+		`{"status":"ok","dry_run":true,"verdict":"revise",` + members + `}`:                                                                 0,
+		`{"status":"ok","dry_run":true,"verdict":"unknown",` + members + `}`:                                                                0,
+		`{"status":"ok","dry_run":true,` + members + `}`:                                                                                    0, // planning's
+		`{"status":"ok","dry_run":true,"verdict":"escalate",` + members + `}`:                                                               3,
+		`{"status":"ok","dry_run":true,"verdict":"block",` + members + `}`:                                                                  3,
+		`{"status":"ok","dry_run":true,"verdict":"tomorrow",` + members + `}`:                                                               3,
+		`{"status":"ok","verdict":"block",` + members + `}`:                                                                                 0, // no dry run
 		`{"status":"stopped","stop_reason":"invalid_action:unknown_tool:x","dry_run":true,"summary":"s","next":{"action":"fix_and_retry"}}`: 3,
 		`{"status":"stopped","stop_reason":"goal_unclear","dry_run":true,"summary":"s","next":{"action":"tell_user"}}`:                      2,
 	} {
