@@ -31,8 +31,10 @@ type Stop struct {
 	Reason   string    // the stop reason
 	Problems []Problem // what would have been right
 	Need     []string  // tools that must come first
-	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did.
+	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did. Block is all of it, where it
+	// blocked the call; else nil.
 	Ruled Judgment
+	Block *Ruling
 	// Asks is the ruling where the policy asks for a person: what they approve is reviewed by [Gate.ReviewApproved] and
 	// admitted by [Gate.Approved]. Nil: nobody is to be asked.
 	Asks *Ruling
@@ -75,6 +77,7 @@ type Gate struct {
 	noted   int        // how often the ledger changed
 	under   []underway // calls that are under way
 	policy  string     // the reviewer's hash
+	facts   Facts      // of the newest review
 }
 
 // signature is what makes two calls the same.
@@ -127,8 +130,11 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	call.verdict = ruling.Judgment()
 	if !ruling.covers(g, p) {
 		stop := &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
-		if ruling.Decision == Escalate {
+		switch ruling.Decision {
+		case Escalate:
 			stop.Asks = &ruling
+		case Block:
+			stop.Block = &ruling
 		}
 		return Permit{}, stop
 	}
@@ -147,7 +153,7 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	}
 	call.verdict, call.approval, call.weighing = ruling.Judgment(), ruling.approval, ruling.weighing
 	if !ruling.covers(g, p) {
-		return Permit{}, &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict}
+		return Permit{}, &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict, Block: &ruling}
 	}
 	return Permit{call}, nil
 }

@@ -33,6 +33,9 @@ type Entry struct {
 	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
+	// Assumed says that the call was not made: a dry run sees what it would do before. Its arguments are known, and of its
+	// observation nothing is.
+	Assumed bool
 }
 
 // OK reports whether the call was done and its observation carries no error.
@@ -83,10 +86,15 @@ func (g *Gate) effects(of string) []Entry {
 	})
 	for _, u := range g.under {
 		p := u.permit
-		list = append(list, Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved})
+		list = append(list, Entry{
+			Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved, RunID: g.facts.RunID, At: g.facts.Now,
+		})
 	}
 	return list
 }
+
+// Begun is how many calls of this run were begun.
+func (g *Gate) Begun() int { return len(g.ledger) + len(g.under) }
 
 // Note adds what became of a permitted call to the ledger, at its place in the order of intents. A call that is there
 // under the same key and order was in doubt and is now known: its entry is replaced. Without a permit nothing was

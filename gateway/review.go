@@ -69,6 +69,10 @@ type Verdict struct {
 	// pattern says. The shorter and the stricter count.
 	Expires time.Duration
 	Least   Assurance
+	// Retryable is of a block: the same call may be let through later.
+	Retryable bool
+	// Unknown says that the pass cannot be decided, as it depends on what an assumed call would observe. Such a call is not made.
+	Unknown bool
 }
 
 // Reviewer judges one call as it stands; it is asked again after each revision. It is deterministic and safe for
@@ -97,6 +101,8 @@ type Ruling struct {
 	Need      []string
 	Expires   time.Duration // of an escalation, as in [Verdict]
 	Least     Assurance     // as in [Verdict]
+	Retryable bool          // as in [Verdict]
+	Unknown   bool          // as in [Verdict]
 	approved  approved
 	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
 	passes    int       // of the policy
@@ -118,6 +124,12 @@ type approved struct {
 	tool string // "" for the final answer
 	args string // in canonical form
 }
+
+// Because is the rule that decided.
+func (r Ruling) Because() Because { return Because{r.Rule, r.Text, r.Values} }
+
+// Passes is how often the policy judged.
+func (r Ruling) Passes() int { return r.passes }
 
 // covers reports whether the ruling allows the call, as things stand at the gate.
 func (r Ruling) covers(g *Gate, p Proposal) bool {
@@ -145,9 +157,10 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	c.Args = tool.Filled(c.Args)
-	if c.Effects = g.effects(c.Of); g.config.Facts != nil {
-		c.Facts = g.config.Facts()
+	if g.config.Facts != nil && g.config.Reviewer != nil {
+		g.facts = g.config.Facts()
 	}
+	c.Effects, c.Facts = g.effects(c.Of), g.facts
 	var r Ruling
 	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
 	if windowed && c.Weigh != nil && !setsFixed(tool, c.Args) {
@@ -179,6 +192,9 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			r.passes++
 		}
 		v := pass(policy, c)
+		if v.Unknown { // whatever else it says
+			return r.end(Verdict{Reason: v.Reason, Rule: v.Rule, Text: v.Text, Values: v.Values, Unknown: true})
+		}
 		switch v.Decision {
 		case Revise:
 			to, untouched := tool.Proposed(v.Args)
@@ -230,6 +246,7 @@ func (v Verdict) rule() string {
 
 func (r Ruling) end(v Verdict) Ruling {
 	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, v.Values, v.Need
+	r.Retryable, r.Unknown = v.Retryable, v.Unknown
 	if v.Decision == Escalate || r.byPerson {
 		r.Expires, r.Least = v.Expires, v.Least
 	}

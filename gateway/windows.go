@@ -146,8 +146,10 @@ func (r Ruling) Value(proposed map[string]any) map[string]any {
 		}
 		v["need"] = need
 	}
-	if r.byPerson {
-		v["by_person"] = true
+	for name, is := range map[string]bool{"by_person": r.byPerson, "retryable": r.Retryable} {
+		if is {
+			v[name] = true
+		}
 	}
 	if r.Expires > 0 {
 		v["expires_seconds"] = r.Expires.Seconds()
@@ -194,6 +196,7 @@ func rulingOf(recorded any, proposed map[string]any, policy string) Ruling {
 		r.Expires = time.Duration(seconds * float64(time.Second))
 	}
 	r.byPerson, _ = v["by_person"].(bool)
+	r.Retryable, _ = v["retryable"].(bool)
 	if changed, ok := v["changed"].(map[string]any); ok {
 		r.Args = owned(proposed)
 		for _, name := range sortedKeys(changed) {

@@ -63,8 +63,10 @@ type consent struct {
 	run   Run
 	phase string
 	call  gateway.Proposal // as it stands
-	rule  string
+	asks  gateway.Ruling // the newest by which the policy asks
+	by    Approver       // as all of these have them asked
 	final gateway.Ruling
+	sure  bool // it is sure enough that a person decided
 	human *HumanApproval
 	took  []span // of people's time
 }
@@ -101,8 +103,12 @@ func restedBy(spans []span, at time.Time) (sum time.Duration) {
 // obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
 // gate said, or nil.
 func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {
+	c.by = c.spec.Approver
 	c.reviewed(ruling)
 	for asked := 0; undecided(c.final, asked); asked++ {
+		if asked == maxAsked && !c.sure {
+			return gateway.Permit{}, nil, gateway.ApprovalInvalid
+		}
 		if asked == maxAsked {
 			c.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
@@ -121,13 +127,20 @@ func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, 
 // reviewed takes over what the policy says of the call, and notes what it changed, if that counts.
 func (c *consent) reviewed(r gateway.Ruling) {
 	if r.Decision != gateway.Block {
-		for _, reason := range r.Revisions {
-			c.judged = append(c.judged, judged(c.phase, c.call.Tool, c.action().Row(), gateway.Revise.String(), reason).ruled(reason))
-		}
+		c.judged = append(c.judged, revisions(c.phase, c.action(), r)...)
 	}
 	if c.final, c.call.Args = r, r.Args; r.Decision == gateway.Escalate {
-		c.rule = r.Reason
+		c.asks, c.by = r, c.by.under(r)
 	}
+}
+
+// revisions are the judgments of what a review changed.
+func revisions(phase string, from gateway.Action, r gateway.Ruling) []Judged {
+	var list []Judged
+	for i, reason := range r.Revisions {
+		list = append(list, judged(phase, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(r.RevisedBy[i]))
+	}
+	return list
 }
 
 // action is the call as it stands.
@@ -138,12 +151,12 @@ func (c *consent) action() gateway.Action {
 // ask puts the call as it stands to a person and reviews what they leave.
 func (c *consent) ask() (reason string) {
 	since, action := c.run.Now(), c.action()
-	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.rule).ruled(c.rule))
+	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).ruled(c.asks.Because()))
 	e := c.effect(c.phase, "waiting for a person")
 	e.Deadline = c.deadline.Add(length(c.took))
 	d, out, reason := consult(c.run, e, Approval{
-		Action: action, Question: c.gate.Question(c.call), Rule: c.rule, Approver: c.spec.Approver, Catalog: c.spec.Catalog,
-	}, c.soFar)
+		Action: action, Question: c.gate.Question(c.call), Approver: c.by, Catalog: c.spec.Catalog,
+	}.because(c.asks), c.soFar)
 	c.took = append(slices.Clip(c.took), span{since, c.run.Now()})
 	if reason != "" {
 		return reason
@@ -155,6 +168,10 @@ func (c *consent) ask() (reason string) {
 		return humanRejected
 	}
 	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of}, d.Approval))
+	if c.sure = suffices(c.final, d.Assurance); !c.sure { // what they left is by a rule that wants more
+		c.asks, c.by = c.final, c.by.under(c.final)
+		c.final.Decision = gateway.Escalate
+	}
 	return ""
 }
 
@@ -200,7 +217,7 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	}
 	w := &Waiting{
 		Kind: ForApproval, Phase: phase, Tool: a.Question.Tool, ArgsHash: ijson.ArgsHash(a.Action.Args), Question: a.Question,
-		Rule: a.Rule, Reason: a.Rule, Least: a.Approver.least(), Phrase: a.Question.Tool,
+		Rule: a.Rule, Reason: a.reason(), Text: a.Text, Values: a.Values, Least: a.Approver.least(), Phrase: a.Question.Tool,
 	}
 	if a.Plan != nil {
 		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)

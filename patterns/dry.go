@@ -26,4 +26,3 @@ type RehearsedRow struct {
 	Need        []string       `json:"need,omitempty"`
 	Passes      int            `json:"passes"`
 }
-

@@ -58,6 +58,13 @@ type Job struct {
 	ClientVersion string
 }
 
+// Asked is the task as pattern code is given it: with who asks for it, as the record says too.
+func (j Job) Asked() Task {
+	t := j.Task
+	t.Principal, t.Client = j.Principal, gateway.Client{Name: j.Client, Version: j.ClientVersion}
+	return t
+}
+
 // Presented is a result as the record keeps it.
 type Presented struct {
 	Envelope json.RawMessage // uncut; need not be canonical

@@ -43,6 +43,7 @@ func Route(run Run, spec Spec, task Task) Result {
 	}})
 	r := routing{log: l, total: spec.Budget.MaxRouteAttempts}
 	r.soFar = func() Result { return r.result(nil) }
+	r.limits = r.bounds
 	for attempt := 1; attempt <= r.total; attempt++ {
 		r.attempt = attempt
 		route, stop := r.choose()
@@ -248,8 +249,11 @@ func (r *routing) argsAt() ijson.Pointer {
 }
 
 func (r *routing) result(s *stop) Result {
-	result := r.end(s)
-	result.Budget["max_route_attempts"] = Spent{float64(r.total), float64(min(r.attempt, r.total))}
-	limited(result.Budget, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
-	return result
+	return r.end(s)
+}
+
+// bounds notes the limits of this kind.
+func (r *routing) bounds(spent map[string]Spent) {
+	spent["max_route_attempts"] = Spent{float64(r.total), float64(min(r.attempt, r.total))}
+	limited(spent, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
 }

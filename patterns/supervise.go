@@ -52,6 +52,7 @@ func Supervise(run Run, spec Spec, task Task) Result {
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
 	s.soFar = func() Result { return s.result(nil) }
+	s.limits = s.bounds
 	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
@@ -89,6 +90,9 @@ type act struct {
 	from     string         // original, supervisor_revised, human_revised
 	ruling   gateway.Ruling // the first review's, which is what rows show
 	final    gateway.Ruling // the one that covers what is executed
+	asks     gateway.Ruling // the newest by which a person is asked
+	by       Approver       // as all of these have them asked
+	sure     bool           // it is sure enough that a person decided
 	human    *HumanApproval
 }
 
@@ -130,7 +134,7 @@ func (s *supervision) next() (*act, *stop) {
 		return nil, s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
 	}
 	s.filled = append(s.filled, action.Filled...)
-	return &act{proposed: action, executed: action, from: "original"}, nil
+	return &act{proposed: action, executed: action, from: "original", by: s.spec.Approver, sure: true}, nil
 }
 
 // asking asks the caller for more actions.
@@ -161,6 +165,9 @@ func (s *supervision) judge(a *act) *stop {
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
 	for asked := 0; undecided(a.final, asked); asked++ {
+		if asked == maxAsked && !a.sure {
+			return s.refusedBy(a, gateway.ApprovalInvalid)
+		}
 		if asked == maxAsked {
 			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
@@ -178,15 +185,14 @@ func (s *supervision) judge(a *act) *stop {
 // askPerson puts the action as it stands to a person and reviews what they leave.
 func (s *supervision) askPerson(a *act) *stop {
 	asked := s.run.Now()
-	rule := a.ruling.Reason
 	if a.final.Decision == gateway.Escalate {
-		rule = a.final.Reason
+		a.asks, a.by = a.final, a.by.under(a.final)
 	}
-	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
-	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), rule).ruled(rule))
+	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
+	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).ruled(a.asks.Because()))
 	decision, out, reason := consult(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
-		Action: a.executed, Question: s.question(a.executed), Rule: rule, Approver: s.spec.Approver, Catalog: s.spec.Catalog,
-	}, func() Result { return s.result(nil) })
+		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.spec.Catalog,
+	}.because(a.asks), func() Result { return s.result(nil) })
 	s.wait(asked) // also of a run that is taken back meanwhile
 	switch {
 	case cutReason(out) != "":
@@ -210,6 +216,9 @@ func (s *supervision) askPerson(a *act) *stop {
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
 	}
+	if a.sure = suffices(a.final, decision.Assurance); !a.sure { // what they left is by a rule that wants more
+		a.final.Decision = gateway.Escalate
+	}
 	return nil
 }
 
@@ -226,11 +235,8 @@ func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
 
 // revised notes the changes that a review made, if they count.
 func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
-	if r.Decision == gateway.Block {
-		return
-	}
-	for _, reason := range r.Revisions {
-		s.judged = append(s.judged, judged(PhaseReview, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(reason))
+	if r.Decision != gateway.Block {
+		s.judged = append(s.judged, revisions(PhaseReview, from, r)...)
 	}
 }
 
@@ -311,12 +317,14 @@ func (s *supervision) row(a *act) ActionRow {
 // blocked ends the run at an action that the policy does not allow; it is shown as proposed.
 func (s *supervision) blocked(a *act) *stop {
 	s.judged = append(s.judged, judged(PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
-		ruled(a.final.Judgment().Rule).lacking(a.final.Need, nil))
+		ruled(a.final.Because()).passed(a.final.Passes()).lacking(a.final.Need, nil))
 	reason := "supervisor_block:" + a.final.Reason
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
 	row.Reason, row.Need = a.final.Reason, a.final.Need
-	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need = a.final.Need }})
+	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) {
+		r.Need, r.Blocked = a.final.Need, blockOf(a.proposed.Tool(), a.proposed.Args, a.final)
+	}})
 }
 
 // reused ends the run at a call whose business key was used by another one; nothing of it was sent.
@@ -361,8 +369,9 @@ func (s *supervision) argsAt() ijson.Pointer {
 	return s.intentAt().Member("args")
 }
 
-func (s *supervision) result(stop *stop) Result {
-	r := s.end(stop)
-	r.Budget["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
-	return r
+func (s *supervision) result(stop *stop) Result { return s.end(stop) }
+
+// bounds notes the limits of this kind.
+func (s *supervision) bounds(spent map[string]Spent) {
+	spent["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
 }

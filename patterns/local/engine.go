@@ -226,7 +226,7 @@ func (l *life) carry() {
 	defer l.baton.Unlock()
 	defer l.contain()
 	root := &branch{life: l, keys: newKeys(""), at: l.began}
-	result = pattern(root, l.job.Spec, l.job.Task)
+	result = pattern(root, l.job.Spec, l.job.Asked())
 	l.judged(result.Judged, root.keys)
 }
 

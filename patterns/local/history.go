@@ -203,7 +203,7 @@ func (l *life) play() {
 	if !known {
 		l.unwind(fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, l.job.Spec.Kind))
 	}
-	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Task)
+	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Asked())
 	l.dry.finished = true
 }
 
