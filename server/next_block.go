@@ -45,9 +45,6 @@ func (a account) nearest() (next, bool) {
 // reasonNearest is of the problem that stands for a blocked argument; it is never shown.
 const reasonNearest = "nearest"
 
-// near is the argument of the blocked call that would have to be another, and the nearest value that is not blocked.
-func (a account) near() (name string, value any, ok bool) { return "", nil, false }
-
 // ownKey reports whether idempotency_key is the call's own and not an argument of the tool.
 func (a account) ownKey() bool {
 	return a.Spec.Kind != gateway.Call || slices.Contains(freeHandles(a.Spec), keyArgument)

@@ -42,7 +42,7 @@ func (v *view) squeeze() bool {
 func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
-	e.Human = squeezedDecision(e.Human, bytes)
+	e.Human, e.Block = squeezedDecision(e.Human, bytes), e.Block.squeezed(bytes)
 	if e.called != nil {
 		less := *e.called
 		less.args = squeezedArgs(less.args, bytes)

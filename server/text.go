@@ -21,6 +21,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = append(dst, '\n')
 	dst = e.appendProblems(dst)
 	dst = e.appendWaiting(dst)
+	dst = e.appendBlocked(dst)
 	dst = e.appendAnswer(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
