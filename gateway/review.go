@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,6 +52,11 @@ type Case struct {
 	Windows map[string]Seen
 	// Weigh finishes a review that depends on windows; nil: there is nobody, and such a call is blocked.
 	Weigh Weigh
+	// Unordered says that what the gate knows at this moment may differ on a replay, as calls of several branches are judged by it:
+	// then Weigh finishes the review in any case, so that a replay has what was recorded.
+	Unordered bool
+	// Slot is as in [Proposal].
+	Slot string
 }
 
 // Final reports whether the case is the closing answer.
@@ -108,6 +114,7 @@ type Ruling struct {
 	passes    int       // of the policy
 	policy    string    // its hash
 	byPerson  bool      // a person's approval stood in for an escalation
+	person    bool      // it was reviewed as approved by a person
 	approval  string    // by which a person decided about it; "" for nobody's, and for who stands in for one
 }
 
@@ -150,7 +157,7 @@ func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 // "" where somebody stands in for a person.
 func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 	r := g.review(c, true)
-	r.approval = approval
+	r.approval, r.person = approval, true
 	return r
 }
 
@@ -160,10 +167,10 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 	if g.config.Facts != nil && g.config.Reviewer != nil {
 		g.facts = g.config.Facts()
 	}
-	c.Effects, c.Facts = g.effects(c.Of), g.facts
+	c.Effects, c.Facts = g.effects(c), g.facts
 	var r Ruling
 	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
-	if windowed && c.Weigh != nil && !setsFixed(tool, c.Args) {
+	if (windowed || c.Unordered) && c.Weigh != nil && !setsFixed(tool, c.Args) {
 		r = g.weighed(c, byPerson)
 	} else {
 		r = judge(g.config.Reviewer, tool, c, byPerson, g.policy)
@@ -204,7 +211,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			case !untouched: // what the configuration sets is nobody's to change
 				return r.end(Verdict{Reason: NoRuleMatched})
 			}
-			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, v.Values}), to
+			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, shownValues(v.Values)}), to
 			continue
 		case Escalate:
 			if byPerson && ijson.Equal(asked, r.Args) {
@@ -244,8 +251,20 @@ func (v Verdict) rule() string {
 	return v.Reason
 }
 
+// shownValues are values that can be recorded: an expression may come to an infinity.
+func shownValues(values map[string]any) map[string]any {
+	for _, name := range sortedKeys(values) {
+		if _, err := ijson.AppendChecked(nil, values[name]); err != nil {
+			rest := maps.Clone(values)
+			delete(rest, name)
+			return shownValues(rest)
+		}
+	}
+	return values
+}
+
 func (r Ruling) end(v Verdict) Ruling {
-	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, v.Values, v.Need
+	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, shownValues(v.Values), v.Need
 	r.Retryable, r.Unknown = v.Retryable, v.Unknown
 	if v.Decision == Escalate || r.byPerson {
 		r.Expires, r.Least = v.Expires, v.Least

@@ -161,6 +161,14 @@ func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
 	return h
 }
 
+// assurance is how sure it is that a person decided; of nobody it is not sure at all.
+func (h *HumanApproval) assurance() gateway.Assurance {
+	if h == nil {
+		return ""
+	}
+	return h.Assurance
+}
+
 // payload is the part of the decision that a model is shown: the seed's members and no others.
 func (h *HumanApproval) payload() map[string]any {
 	v := map[string]any{"approved": h.Approved, "comment": h.Comment}

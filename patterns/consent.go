@@ -63,8 +63,8 @@ type consent struct {
 	run   Run
 	phase string
 	call  gateway.Proposal // as it stands
-	asks  gateway.Ruling // the newest by which the policy asks
-	by    Approver       // as all of these have them asked
+	asks  gateway.Ruling   // the newest by which the policy asks
+	by    Approver         // as all of these have them asked
 	final gateway.Ruling
 	sure  bool // it is sure enough that a person decided
 	human *HumanApproval
@@ -167,7 +167,9 @@ func (c *consent) ask() (reason string) {
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of}, d.Approval))
+	c.reviewed(c.gate.ReviewApproved(gateway.Case{
+		Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of, Weigh: c.call.Weigh, Unordered: c.call.Unordered, Slot: c.call.Slot,
+	}, d.Approval))
 	if c.sure = suffices(c.final, d.Assurance); !c.sure { // what they left is by a rule that wants more
 		c.asks, c.by = c.final, c.by.under(c.final)
 		c.final.Decision = gateway.Escalate
@@ -189,7 +191,21 @@ func without(args, inject map[string]any) map[string]any {
 // admitted admits a call of a pattern whose calls come one after the other, having asked a person where the policy wants
 // one. What they decided goes into the call's row; nil: nobody was asked.
 func (l *log) admitted(phase string, p gateway.Proposal) (gateway.Permit, *HumanApproval, *stop) {
+	p.Weigh = weigh(l.run, phase)
 	permit, refusal := l.gate.Admit(p)
+	return l.agreed(phase, p, permit, refusal)
+}
+
+// readmitted is admitted for a call that was admitted, and not made because what it was let through by did not hold any more.
+func (l *log) readmitted(phase string, p gateway.Proposal, was gateway.Permit, by *HumanApproval) (gateway.Permit, *HumanApproval, *stop) {
+	p.Weigh = weigh(l.run, phase)
+	permit, refusal := l.gate.Rejudge(p, was, by.assurance())
+	p.Args = was.Proposed()
+	return l.agreed(phase, p, permit, refusal)
+}
+
+// agreed has a person asked about a call where the gate wants one.
+func (l *log) agreed(phase string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) (gateway.Permit, *HumanApproval, *stop) {
 	if refusal == nil {
 		return permit, nil, nil
 	}

@@ -100,15 +100,15 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		return s
 	}
 	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
-	permit, human, refused := d.admitted(PhaseExecute, proposal)
-	if row.HumanApproval = human; refused != nil {
+	c, refused := d.through(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool), proposal)
+	if row.HumanApproval = c.human; refused != nil {
 		return failed(refused)
 	}
-	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+	permit, out := c.permit, c.out
+	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
 		step.Args = permit.Proposed()
 	}
-	out, attempts := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
-	row.Attempts = shownAttempts(attempts)
+	row.Attempts = shownAttempts(c.attempts)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began
 		return stopped(PhaseExecute, cut)
 	}

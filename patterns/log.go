@@ -277,6 +277,9 @@ func (r Result) answered(text string) Result {
 
 // callReason is the stop reason of a permitted call that did not end well, in a family's words.
 func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
+	if _, blocked := isBlocked(out); blocked {
+		return out.Reason
+	}
 	switch out.Reason {
 	case ReasonDeadline, ReasonCanceled:
 		return cutReason(out)
@@ -286,6 +289,8 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 		return ReasonKillSwitch
 	case ReasonOnceReused:
 		return blockedBy + ReasonOnceReused
+	case ReasonStale:
+		return blockedBy + gateway.NoRuleMatched
 	case ReasonInterrupted, ReasonBrokenReply:
 		return "in_doubt:" + p.Tool()
 	case ReasonUnavailable:

@@ -149,15 +149,15 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		return s.showing(func(result *Result) { result.Route = route.Row() })
 	}
 	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
-	permit, human, refused := r.admitted(PhaseDelegate, proposal)
-	if row.HumanApproval = human; refused != nil {
+	c, refused := r.through(PhaseDelegate, "handing over to "+route.Target, proposal)
+	if row.HumanApproval = c.human; refused != nil {
 		return false, shows(refused)
 	}
-	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+	permit, out := c.permit, c.out
+	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
 		route.Args = permit.Proposed()
 	}
-	out, attempts := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
-	row.Attempts = shownAttempts(attempts)
+	row.Attempts = shownAttempts(c.attempts)
 	if out.State != OK && out.Reason != ReasonBadResult {
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}

@@ -94,6 +94,7 @@ type act struct {
 	by       Approver       // as all of these have them asked
 	sure     bool           // it is sure enough that a person decided
 	human    *HumanApproval
+	approval string // by which they decided
 }
 
 // checkWhole judges all actions that the caller hands in at once, before any of them runs.
@@ -156,12 +157,17 @@ func (s *supervision) asking() asking {
 
 // judge has the action reviewed and, where the policy asks for one, decided by a person.
 func (s *supervision) judge(a *act) *stop {
-	a.ruling = s.gate.Review(caseOf(a.proposed))
+	a.ruling = s.gate.Review(s.caseOf(a.proposed))
 	a.final = a.ruling
 	s.revised(a.proposed, a.ruling)
 	if len(a.ruling.Revisions) > 0 {
 		a.executed, a.from = a.proposed.With(a.ruling.Args), "supervisor_revised"
 	}
+	return s.decided(a)
+}
+
+// decided has a person asked about an action as long as the policy wants one, and ends the run where it is blocked.
+func (s *supervision) decided(a *act) *stop {
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
 	for asked := 0; undecided(a.final, asked); asked++ {
@@ -211,7 +217,8 @@ func (s *supervision) askPerson(a *act) *stop {
 	if !decision.Approved {
 		return s.refusedBy(a, humanRejected)
 	}
-	a.final = s.gate.ReviewApproved(caseOf(a.executed), decision.Approval)
+	a.approval = decision.Approval
+	a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
@@ -248,11 +255,34 @@ func (s *supervision) question(a gateway.Action) gateway.Question {
 	return s.gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
 }
 
-func caseOf(a gateway.Action) gateway.Case {
+func (s *supervision) caseOf(a gateway.Action) gateway.Case {
+	weigh := weigh(s.run, PhaseReview)
 	if a.Final {
-		return gateway.Case{Answer: a.Answer}
+		return gateway.Case{Answer: a.Answer, Weigh: weigh}
 	}
-	return gateway.Case{Tool: a.Name, Args: a.Args}
+	return gateway.Case{Tool: a.Name, Args: a.Args, Weigh: weigh}
+}
+
+// again has an action reviewed anew that was not made because what it was let through by does not hold any more.
+func (s *supervision) again(a *act) *stop {
+	if a.human != nil {
+		a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+	} else {
+		a.final = s.gate.Review(s.caseOf(a.executed))
+	}
+	s.revised(a.executed, a.final)
+	if len(a.final.Revisions) > 0 && a.final.Decision != gateway.Block {
+		a.executed = a.executed.With(a.final.Args)
+		if a.human != nil { // it is not what they approved
+			a.final.Decision = gateway.Escalate
+		} else {
+			a.from = "supervisor_revised"
+		}
+	}
+	if a.sure = a.human == nil || suffices(a.final, a.human.Assurance); !a.sure {
+		a.final.Decision = gateway.Escalate
+	}
+	return s.decided(a)
 }
 
 // execute admits the action as it was ruled and calls the tool.
@@ -269,11 +299,28 @@ func (s *supervision) execute(a *act) *stop {
 	if refusal != nil {
 		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
-	row.ArgsHash = permit.Hash()
 	out, attempts := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
-	row.Attempts = shownAttempts(attempts)
+	for n := 1; isStale(out); n++ {
+		if n == maxStale {
+			a.final = *stuck().Block
+			return s.blocked(a)
+		}
+		if stop := s.again(a); stop != nil {
+			return stop
+		}
+		row, proposal.Args = s.row(a), a.executed.Args
+		if permit, refusal = s.gate.Approved(proposal, a.final); refusal != nil {
+			return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
+		}
+		out, attempts = s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	}
+	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(attempts)
 	if out.Reason == ReasonOnceReused {
 		return s.reused(a)
+	}
+	if reason, blocked := isBlocked(out); blocked {
+		a.final = gateway.Ruling{Reason: reason}
+		return s.blocked(a)
 	}
 	if reason := spentReason(out); reason != "" {
 		return s.refusedBy(a, reason)

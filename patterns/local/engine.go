@@ -61,6 +61,7 @@ type Engine struct {
 	// In memory: kill switches that are on, and what was done under business keys.
 	switches []patterns.Switch
 	acts     map[actKey]*firstAct
+	calls    memoryCalls
 	waiters  waiters
 }
 

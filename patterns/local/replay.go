@@ -156,7 +156,10 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 		b.mu.Unlock()
 		runtime.Goexit()
 	}
-	if m := b.past[key]; b.body && m.ran(e) {
+	if m := b.past[key]; e.Kind == patterns.JudgeEffect {
+		b.mu.Unlock()
+		return m.outcome
+	} else if b.body && m.ran(e) {
 		b.mu.Unlock()
 		b.at = m.outcome.At
 		return m.outcome
