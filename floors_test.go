@@ -38,7 +38,7 @@ var floors = map[string]floor{
 
 	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
-	"patterns/record":      {"patterns gateway ijson", "", "what a record tells people, as values: timeline and receipt"},
+	"patterns/record":      {"patterns gateway catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
 	"patterns/llm":         {"patterns gateway catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "who may answer a question: a model server or the offline rules"},
 	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
 

@@ -169,7 +169,7 @@ var registry = slices.Concat(
 	rows("max_", asking, ExitSpent, NextCallOrAns,
 		"llm_calls", "The run's model requests are used up.",
 		"tokens", "The run's model tokens are used up."),
-	rows("supervisor_block:", at(svJudge), ExitRefused, NextCallOrTel,
+	rows("supervisor_block:", at(svJudge), ExitRefused, NextOfBlock,
 		"invalid_refund_amount", "The amount is less than a cent.",
 		"refund_requires_context", "The customer was not looked up before the refund.",
 		"refund_window_expired", "The payment is too old to be refunded.",
@@ -179,9 +179,12 @@ var registry = slices.Concat(
 		"final_requires_context", "Nothing was looked up before the final answer.",
 		"revise_not_convergent", "The policy's changes come to no end.",
 		"no_rule_matched", "No rule of the policy allows it.",
+		"policy_error:R", ruleFailed,
+		"R", ruleBlocks,
 		"once_reused", "The business key was used before, with other arguments or by a call that nobody knows the end of."),
-	rows("policy_block:", at(tdRun, orRun, rtRun, plRun, clRun), ExitRefused, NextCallOrTel,
-		"R", "A rule of the policy blocks the call.",
+	rows("policy_block:", at(tdRun, orRun, rtRun, plRun, clRun), ExitRefused, NextOfBlock,
+		"policy_error:R", ruleFailed,
+		"R", ruleBlocks,
 		"once_reused", "The business key was used before, with other arguments or by a call that nobody knows the end of."),
 	rows("", put, ExitRefused, NextTell,
 		"human_rejected", "The person said no, or nobody may be asked.",
@@ -200,6 +203,12 @@ var registry = slices.Concat(
 	planningRows("invalid_plan:", plPlan),
 	planningRows("invalid_replan:", plReplan),
 	planningReasons,
+)
+
+// What holds of every rule: the reasons by which policies block are their own, see [Blocked].
+const (
+	ruleBlocks = "A rule of the policy blocks the call."
+	ruleFailed = "The rule R of the policy could not be evaluated for this call, so that it blocks."
 )
 
 // rows makes registry rows with a common beginning, places, exit code and advice, from pairs of name and meaning.

@@ -42,7 +42,7 @@ const (
 	asking   = deciding + ", TD finalize, OR finalize, RT finalize, PL execute, PL replan, PL finalize"
 )
 
-// stopReasons is spec/surface.md section 4 as far as the sixth capability goes: places | exit | next | reasons. The
+// stopReasons is spec/surface.md section 4 as far as the seventh capability goes: places | exit | next | reasons. The
 // supervisor has tool_bad_args only where no business key can be made, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
 // kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it, in_doubt and what a person
 // did not approve end tasks.
@@ -81,8 +81,8 @@ RT delegate|4|tell_user|max_delegations
 RT route|4|tell_user|max_route_attempts
 SV worker, PL execute|4|tell_user|max_steps
 ` + asking + `|4|call or answer_user|max_llm_calls max_tokens
-SV supervisor|3|call or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched supervisor_block:once_reused
-TD execute, OR dispatch, RT delegate, PL execute, C call|3|call or tell_user|policy_block:no_rule_matched policy_block:once_reused
+SV supervisor|3|call, fix_and_retry or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched supervisor_block:once_reused supervisor_block:policy_error:run_cap supervisor_block:run_cap
+TD execute, OR dispatch, RT delegate, PL execute, C call|3|call, fix_and_retry or tell_user|policy_block:no_rule_matched policy_block:once_reused policy_block:policy_error:run_cap
 TD execute, OR dispatch, RT delegate, SV human_approval, PL execute, C call|3|tell_user|human_rejected approval_consumed approval_invalid
 TD execute, OR dispatch, RT delegate, SV human_approval, PL execute, C call|4|tell_user|approval_expired
 RT route, SV worker, PL execute|4|call or tell_user|caller_expired
@@ -162,7 +162,7 @@ func TestRegistryRowsAreWhole(t *testing.T) {
 				}
 			}
 		}
-		if found, ok := gateway.LookupStopReason(strings.Replace(row.Name, "_I_", "_7_", 1)); !ok || found.Name != row.Name {
+		if found, ok := gateway.LookupStopReason(strings.NewReplacer("_I_", "_7_", ":R", ":rule").Replace(row.Name)); !ok || found.Name != row.Name {
 			t.Errorf("LookupStopReason(%s) = %s, %v", row.Name, found.Name, ok)
 		}
 	}
@@ -200,6 +200,10 @@ func TestLookupStopReason(t *testing.T) {
 		{"SV", "worker", "goal_incomplete:issue_refund.amount.usd", "goal_incomplete:T.A"},
 		{"SV", "execution", "loop_detected:per_tool_limit", "loop_detected:per_tool_limit"},
 		{"SV", "supervisor", "supervisor_block:no_rule_matched", "supervisor_block:no_rule_matched"},
+		{"SV", "supervisor", "supervisor_block:run_cap", "supervisor_block:R"},
+		{"SV", "supervisor", "supervisor_block:policy_error:run_cap", "supervisor_block:policy_error:R"},
+		{"TD", "execute", "policy_block:policy_error:run_cap", "policy_block:policy_error:R"},
+		{"OR", "dispatch", "policy_block:" + strings.Repeat("x", 64), "policy_block:R"},
 		{"SV", "execution", "tool_denied:issue_refund", "tool_denied:T"},
 		{"SV", "", "success", "success"},
 	}
@@ -228,7 +232,9 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"goal_incomplete", "goal_incomplete:", "goal_incomplete:tool", "goal_incomplete:tool.", "goal_incomplete:.arg", "goal_incomplete:.",
 		"invalid_action:missing_required_arg", "invalid_action:missing_required_arg:", "invalid_action:missing_required_arg:pay",
 		"invalid_action:missing_required_arg:pay:", "invalid_action:missing_required_arg::x", "invalid_action:missing_required_arg::",
-		"supervisor_block", "supervisor_block:", "supervisor_block:other", "supervisor_block:no_rule_matched:x",
+		"supervisor_block", "supervisor_block:", "supervisor_block:Other", "supervisor_block:_other", "supervisor_block:1st", "supervisor_block:o ther",
+		"supervisor_block:no_rule_matched:x", "supervisor_block:policy_error:", "supervisor_block:policy_error:A",
+		"policy_block:policy_error:a:b", "policy_block:a:b", "policy_block:a\n", "policy_block:" + strings.Repeat("x", 65),
 		// Rows of later capabilities, which come with the code that returns them.
 		"policy_block", "policy_block:", "kill_switch:pay", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout",
 		"invalid_request:reused", "invalid_request:reused:goal",
@@ -278,5 +284,35 @@ func TestWrote(t *testing.T) {
 		if got := gateway.Wrote(tt.entries); got != tt.want {
 			t.Errorf("%s: Wrote = %v, want %v", name, got, tt.want)
 		}
+	}
+}
+
+// A policy's reason has a row in every kind that it may block, under the registry's own meaning where it has one.
+func TestBlockedIsARowOfItsOwn(t *testing.T) {
+	tests := []struct {
+		kind         gateway.Kind
+		reason, name string
+		own          bool // the registry says what it means
+	}{
+		{gateway.Supervisor, "run_cap", "supervisor_block:run_cap", false},
+		{gateway.Supervisor, "refund_window_expired", "supervisor_block:refund_window_expired", true},
+		{gateway.Routing, "refund_window_expired", "policy_block:refund_window_expired", false},
+		{gateway.Call, "policy_error:run_cap", "policy_block:policy_error:R", true},
+		{gateway.Planning, "run_cap", "policy_block:run_cap", false},
+	}
+	general, _ := gateway.LookupStopReason("policy_block:anything")
+	for _, tt := range tests {
+		row, ok := gateway.Blocked(tt.kind, tt.reason)
+		if !ok || row.Name != tt.name || (row.Meaning != general.Meaning) != tt.own || row.Exit != gateway.ExitRefused {
+			t.Errorf("Blocked(%s, %s) = %+v, %v, want %s", tt.kind, tt.reason, row, ok, tt.name)
+		}
+	}
+	for _, kind := range []gateway.Kind{gateway.Catalog, gateway.RunWait, "", "other"} {
+		if row, ok := gateway.Blocked(kind, "run_cap"); ok {
+			t.Errorf("Blocked(%q) = %+v, want none", kind, row)
+		}
+	}
+	if row, ok := gateway.Blocked(gateway.Supervisor, "Run cap"); ok {
+		t.Errorf("a reason that is no name has the row %+v", row)
 	}
 }

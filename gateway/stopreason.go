@@ -42,7 +42,8 @@ const (
 	NextFixOrTell Next = "fix_and_retry or tell_user"
 	NextCallOrAns Next = "call or answer_user" // before the final text: call; after: the history is there
 	NextCallOrTel Next = "call or tell_user"
-	NextNone      Next = "" // never ends a run
+	NextOfBlock   Next = "call, fix_and_retry or tell_user" // what must come first, the nearest that is allowed, or neither
+	NextNone      Next = ""                                 // never ends a run
 )
 
 // Exit is the exit code class of a stop (spec/surface.md section 4).
@@ -122,8 +123,9 @@ func StopReasons() []StopReason { return slices.Clone(registry) }
 // placeholder reports a capital: in a row's name it stands for something.
 func placeholder(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// fits compares a reason with a row's name. I stands for a number from 1 on, other capitals for anything, but a name
-// that something follows ends where that begins.
+// fits compares a reason with a row's name. I stands for a number from 1 on, of a policy's block
+// R for what policies call their rules and reasons, other capitals for anything, but a name that something follows ends where that
+// begins.
 func fits(reason, name string) bool {
 	i := strings.IndexFunc(name, placeholder)
 	if i < 0 {
@@ -138,11 +140,38 @@ func fits(reason, name string) bool {
 		rest := strings.TrimLeft(tail, "0123456789")
 		return len(rest) < len(tail) && tail[0] != '0' && fits(rest, after)
 	}
+	if strings.HasSuffix(name, "_block:R") || strings.HasSuffix(name, "policy_error:R") {
+		return IsReason(tail)
+	}
 	if after == "" {
 		return tail != ""
 	}
 	end := strings.IndexByte(tail, after[0])
 	return end > 0 && fits(tail[end:], after)
+}
+
+// IsReason reports whether a policy may give a rule this id or this reason: a small letter, then up to 63 small letters, digits
+// and _.
+func IsReason(name string) bool {
+	if name == "" || len(name) > 64 || name[0] < 'a' || name[0] > 'z' {
+		return false
+	}
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// Blocked is the row of a reason by which the policy of a pattern of this kind may block: the registry's own where it has one,
+// else one that is made of the row for all. It is false where no run of the kind is blocked so.
+func Blocked(kind Kind, reason string) (row StopReason, ok bool) {
+	for _, family := range []string{"supervisor_block:", "policy_block:"} {
+		row, ok = LookupStopReason(family + reason)
+		if ok && slices.ContainsFunc(row.Places, func(p Place) bool { return p.Kind == kind }) {
+			if row.Name == family+"R" {
+				row.Name = family + reason
+			}
+			return row, true
+		}
+	}
+	return StopReason{}, false
 }
 
 // Wrote reports whether a write or destructive call was made or may have been: then nothing may be offered that

@@ -56,16 +56,20 @@ type IntentBody struct {
 	Digest string          `json:"digest"` // of the object
 	Rule   string          `json:"rule"`
 	Reason string          `json:"reason"`
+	Text   string          `json:"text"`   // of the rule, for people
+	Values json.RawMessage `json:"values"` // that made the rule true, by their expressions
 }
 
 // VerdictBody is what review came to for a call that was made.
 type VerdictBody struct {
-	Decision  string   `json:"decision"`
-	Rule      string   `json:"rule"`
-	Reason    string   `json:"reason"`
-	Revisions []string `json:"revisions"`
-	Passes    int      `json:"passes"`
-	Policy    string   `json:"policy"` // hash
+	Decision  string          `json:"decision"`
+	Rule      string          `json:"rule"`
+	Reason    string          `json:"reason"`
+	Text      string          `json:"text"`   // of the rule, for people
+	Values    json.RawMessage `json:"values"` // that made the rule true, by their expressions
+	Revisions []string        `json:"revisions"`
+	Passes    int             `json:"passes"`
+	Policy    string          `json:"policy"` // hash
 }
 
 // OutcomeBody is the body of an outcome event, and of a late one: what became of an effect.
@@ -87,12 +91,16 @@ type OutcomeBody struct {
 type JudgedBody struct {
 	Phase    string          `json:"phase"`
 	Proposal json.RawMessage `json:"proposal"`
-	Decision string          `json:"decision"` // block, revise, escalate, refused
+	Decision string          `json:"decision"` // block, revise, escalate, refused; approve where earlier runs were looked at
 	Rule     string          `json:"rule"`
 	Reason   string          `json:"reason"`
-	Values   json.RawMessage `json:"values"`
+	Text     string          `json:"text"`   // of the rule, for people
+	Values   json.RawMessage `json:"values"` // that made the rule true, by their expressions
 	Need     []string        `json:"need"`
 	Problems json.RawMessage `json:"problems"`
+
+	Revisions []string `json:"revisions"`
+	Passes    int      `json:"passes"`
 }
 
 // NoteBody is the body of a note event: what somebody or another process did to the run from outside.

@@ -18,6 +18,8 @@ type Pattern struct {
 	Completions map[string][]string
 	// PolicyHash names the policy in force, for the record.
 	PolicyHash string
+	// Reasons are those by which its policies, and those of tools that it may call, block: they are stop reasons of its own.
+	Reasons []string
 }
 
 // call is one tools/call as it was taken.

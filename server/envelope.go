@@ -47,6 +47,7 @@ type Envelope struct {
 	BadObservation *any                    `json:"bad_observation,omitempty"` // likewise
 	Observation    *any                    `json:"observation,omitempty"`     // of kind call, perhaps null
 	Human          *patterns.HumanApproval `json:"human_approval,omitempty"`
+	Block          *block                  `json:"block,omitempty"` // by the policy
 
 	Trace          []any `json:"trace,omitzero"` // always there, [] where it has no row
 	TraceOmitted   int   `json:"trace_omitted,omitempty"`
@@ -63,7 +64,9 @@ type Envelope struct {
 	Filled         []gateway.Filled          `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // an earlier equal call's run
 	Demo           bool                      `json:"demo,omitempty"`
-	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows
+	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows dry runs
+
+	dryMembers
 
 	Pattern   string   `json:"pattern,omitempty"`
 	CreatedAt string   `json:"created_at,omitempty"`
@@ -131,6 +134,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 		e.SubtaskCount = &a.Planned.Count
 	}
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
+	e.Block = a.block()
 	a.returned(&e)
 	return e.single(c)
 }

@@ -35,6 +35,14 @@ func (s *Server) handling() []argument {
 	return []argument{s.waitRow(), {name: keyArgument, shape: shapeKey, most: maxKey}}
 }
 
+// handlesOf are those of one pattern's tool: of planning none begins a dry run of its own.
+func handlesOf(spec patterns.Spec, table []argument) []argument {
+	if spec.Kind != gateway.Planning {
+		table = append(table[:len(table):len(table)], argument{name: dryArgument, shape: shapeFlag})
+	}
+	return ofCall(spec, table)
+}
+
 // readSeconds takes a time to wait; 0 is a time too.
 func (r *request) readSeconds(a argument, v any) {
 	n, isNumber := v.(float64)
@@ -80,13 +88,16 @@ func (s *Server) wait(c call) time.Duration {
 	return *c.Wait
 }
 
-// equalTo is what makes calls of one principal equal: the tool and the arguments, without how long is waited and without
-// what is absent.
+// equalTo is what makes calls of one principal equal: the tool and the arguments, without how long is waited, without
+// that it is no dry run, and without what is absent.
 func equalTo(spec patterns.Spec, arguments map[string]any) string {
 	asked := maps.Clone(arguments)
 	single := spec.Kind == gateway.Call
 	waits := !single || slices.Contains(freeHandles(spec), waitArgument)
-	maps.DeleteFunc(asked, func(name string, v any) bool { return name == waitArgument && waits || v == nil && !single })
+	dry := !single || slices.Contains(freeHandles(spec), dryArgument)
+	maps.DeleteFunc(asked, func(name string, v any) bool {
+		return name == waitArgument && waits || v == nil && !single || name == dryArgument && v == false && dry
+	})
 	sum := sha256.Sum256(ijson.Canonical(map[string]any{"tool": spec.Name, "arguments": asked}))
 	return hex.EncodeToString(sum[:])
 }

@@ -72,10 +72,9 @@ func (a account) next() next {
 		}
 	case gateway.NextCallOrAns:
 		return a.ownIntent(a.intentSkeleton())
+	case gateway.NextOfBlock:
+		return a.unblocked()
 	case gateway.NextCallOrTel:
-		if len(a.Need) > 0 {
-			return a.ownIntent(a.withNeeded())
-		}
 		if a.StopReason == "caller_expired" {
 			return a.ownIntent(a.continued())
 		}
@@ -116,7 +115,7 @@ func (a account) ownIntent(skeleton any) next {
 func (a account) invitation() string {
 	switch {
 	case len(a.Need) > 0:
-		return "Send your own actions; " + shownNames(a.Need) + " must come first."
+		return a.needs()
 	case a.StopReason == "caller_expired" && a.Spec.Kind == gateway.Routing:
 		return "Send another route" + a.decliners() + "."
 	case a.StopReason == "caller_expired":
@@ -138,42 +137,6 @@ func (a account) decliners() string {
 		return ""
 	}
 	return "; declined: " + shownNames(names)
-}
-
-// withNeeded is a list of actions in which the needed tools come before the one that was blocked.
-func (a account) withNeeded() any {
-	blocked, _ := a.Action.(map[string]any)
-	proposed := []any{blocked, finalSkeleton()}
-	at := 0
-	if blocked["kind"] == "final" {
-		proposed = proposed[:1]
-	}
-	if own, ok := a.Intents["actions"].([]any); ok && a.ByCall && len(a.History) < len(own) {
-		proposed, at = slices.Clone(own), len(a.History)
-	}
-	var needed []any
-	for _, name := range a.Need {
-		needed = append(needed, a.neededCall(name, blocked["args"]))
-	}
-	return slices.Insert(proposed, at, needed...)
-}
-
-// neededCall is the form of a call that must come first; arguments of the same name are taken from the blocked one.
-func (a account) neededCall(name string, of any) any {
-	action := callSkeleton(name)
-	args, _ := action["args"].(map[string]any)
-	given, _ := of.(map[string]any)
-	tool, _ := a.Spec.Catalog.Tool(name)
-	for _, p := range tool.Input.Properties() {
-		v, known := given[p.Name]
-		switch {
-		case known:
-			args[p.Name] = v
-		case p.Required:
-			args[p.Name] = ""
-		}
-	}
-	return action
 }
 
 // continued is the caller's own intent with the place for what did not come.

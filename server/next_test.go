@@ -130,13 +130,14 @@ var advised = map[gateway.Next][]string{
 	gateway.NextFixOrTell: {actionFix, actionTell},
 	gateway.NextCallOrAns: {actionCall, actionAnswer},
 	gateway.NextCallOrTel: {actionCall, actionTell},
+	gateway.NextOfBlock:   {actionCall, actionFix, actionTell},
 }
 
 // TestNextKeepsToTheRegistry puts together every stop of the registry, by caller and by model, before and after
 // something was written.
 func TestNextKeepsToTheRegistry(t *testing.T) {
 	t.Parallel()
-	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay")
+	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay", "_block:R", "_block:run_cap", "error:R", "error:run_cap")
 	for _, row := range gateway.StopReasons() {
 		for _, place := range row.Places {
 			if place.Kind == gateway.Planning { // what it advises goes by its own table: TestPlanNext

@@ -38,7 +38,7 @@ var aboutMembers = []string{"record", "pattern", "created_at", "ended_at", "step
 
 // outputWords describe members.
 var outputWords = map[string]string{
-	"status": "ok: report it; else do what next says.", "next": "What to do now.", "answer": "A claim; effects are facts.",
+	"status": "Not ok: do what next says.", "answer": "A claim; effects are facts.",
 }
 
 // envelopeSchema is the output schema of a pattern's tool.
@@ -52,6 +52,15 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kindMembers[spec.Kind], name) })
 	if spec.Kind == gateway.Call {
 		others = append(others, notOfCalls...)
+	}
+	if spec.Kind == gateway.Planning || spec.Kind == gateway.Orchestrator { // there it ends a part of a run
+		others = append(others, "block")
+	}
+	switch dry := spec.Kind != gateway.Planning && (spec.Kind != gateway.Call || slices.Contains(freeHandles(spec), dryArgument)); {
+	case verbOf(spec) == patterns.DecomposeVerb:
+		others = append(others, "verdict", "judged", "judged_omitted")
+	case !dry:
+		others = append(others, "dry_run", "verdict", "judged", "judged_omitted")
 	}
 	planned := map[string]bool{}
 	for _, m := range fieldsOf(reflect.TypeFor[planMembers]()) {
@@ -94,7 +103,7 @@ func among(names string) func(string) bool {
 func memberSchema(t reflect.Type, name string) string {
 	said := `"type":"` + schemaType(t) + `"`
 	if schemaType(t) == "" {
-		said = described("As it is.") // clients must not take a schema without members for a boolean one
+		said = described("Any.") // clients must not take a schema without members for a boolean one
 	}
 	if name == "status" {
 		said += `,"enum":["ok","stopped","running","waiting"]`

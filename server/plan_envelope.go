@@ -44,7 +44,6 @@ type planMembers struct {
 	Open           []string       `json:"open,omitzero"`
 	Resumable      *bool          `json:"resumable,omitempty"`
 	Details        *planDetails   `json:"details,omitempty"`
-	DryRun         bool           `json:"dry_run,omitempty"`
 
 	// Of plan_status.
 	Goal           string                  `json:"goal,omitempty"`
@@ -79,7 +78,7 @@ var (
 		subtasks_omitted ids_omitted`)
 	shownMembers = strings.Fields("levels levels_omitted details")
 	verbMembers  = map[patterns.PlanVerb][]string{
-		patterns.DecomposeVerb: slices.Concat(viewMembers, shownMembers, []string{"subtask_count", "dry_run", "resumable"}),
+		patterns.DecomposeVerb: slices.Concat(viewMembers, shownMembers, []string{"subtask_count", "resumable"}),
 		patterns.ExecuteVerb:   slices.Concat(viewMembers, shownMembers, []string{"subtask_results", "results_omitted", "open", "resumable"}),
 		patterns.ReplanVerb: slices.Concat(viewMembers, shownMembers, []string{
 			"subtask_results", "results_omitted", "preserved", "added", "removed", "rationale", "resumable"}),

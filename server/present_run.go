@@ -38,7 +38,7 @@ func (t *tool) job(c call, model patterns.Model, configured bool) patterns.Job {
 // lightTool is a pattern that is not served, made to look at its runs. s may be nil where nothing is looked up.
 func lightTool(s *Server, spec patterns.Spec, model string) *tool {
 	takes := argumentsOf(spec)
-	takes = append(takes[:len(takes):len(takes)], ofCall(spec, []argument{{name: keyArgument, shape: shapeKey, most: maxKey}})...)
+	takes = append(takes[:len(takes):len(takes)], handlesOf(spec, []argument{{name: keyArgument, shape: shapeKey, most: maxKey}})...)
 	return &tool{server: s, spec: spec, takes: takes, demo: reachOf(spec).demo, model: model}
 }
 

@@ -108,13 +108,14 @@ func TestEveryMemberIsInSomeSchema(t *testing.T) {
 func TestEnvelopeOrder(t *testing.T) {
 	want := `status stop_reason phase run_id summary next waiting_for current problems
 		answer answer_bytes plan route selected_route action aggregate failed_critical
-		expected_statuses received_status bad_observation observation human_approval
+		expected_statuses received_status bad_observation observation human_approval block
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action
 		effects effects_omitted budget usage filled joined demo record
+		dry_run verdict judged judged_omitted
 		pattern created_at ended_at step
 		plan_id revision subtask_count levels levels_omitted subtasks_omitted plan_status progress replan_count
 		ready running waiting failed skipped blocked in_doubt ids_omitted preserved added removed rationale
-		subtask_results results_omitted open resumable details dry_run
+		subtask_results results_omitted open resumable details
 		goal strategy metadata last_run last_stop_reason revisions subtasks plans next_cursor`
 	if diff := cmp.Diff(strings.Fields(want), memberNames(reflect.TypeFor[Envelope]())); diff != "" {
 		t.Errorf("members in order (-want +got):\n%s", diff)

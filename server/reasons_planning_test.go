@@ -117,6 +117,9 @@ func planRows() []planRow {
 		{want: "subtask_failed:a", phase: "execute", task: "policy_block:tested", calls: run(object{}, good), change: func(s *patterns.Spec) {
 			s.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { return gateway.Verdict{Decision: gateway.Block, Reason: "tested"} })
 		}},
+		{want: "subtask_failed:a", phase: "execute", task: "policy_block:policy_error:cap", calls: run(object{}, good), change: func(s *patterns.Spec) {
+			s.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { return gateway.Verdict{Reason: "policy_error:cap", Rule: "cap"} })
+		}},
 		{want: "subtask_failed:c", phase: "execute", task: "bad_reference:$results.a./none", calls: append(run(object{}, own("a"), own("b", "dependencies", []any{"a"}), tool("c", "get_manager_profile", object{"manager_id": "$results.a./none"}, "dependencies", []any{"a"})),
 			planCall{"execute", object{"plan_id": "<plan>", "results": object{"a": object{"status": "completed", "result": object{}}}}, false})},
 		{want: "subtask_failed:a", phase: "execute", task: "caller_failed", calls: run(object{"results": object{"a": object{"status": "failed"}}}, own("a"))},

@@ -42,6 +42,7 @@ func singles() []row {
 		}
 	}
 	block, ask := verdict(gateway.Verdict{Reason: "mine"}), verdict(gateway.Verdict{Decision: gateway.Escalate, Reason: "ask"})
+	erring := verdict(gateway.Verdict{Reason: "policy_error:cap", Rule: "cap"})
 	panics := func(s *patterns.Spec) {
 		s.Reviewer = gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { panic("a rule is broken") })
 	}
@@ -59,6 +60,7 @@ func singles() []row {
 		{want: "max_seconds", phase: "call", change: func(s *patterns.Spec) { s.Budget.MaxTime = 0 }},
 		{want: "max_tool_calls", phase: "call", change: func(s *patterns.Spec) { s.Budget.MaxToolCalls = 0 }},
 		{want: "policy_block:mine", phase: "call", change: block},
+		{want: "policy_block:policy_error:cap", phase: "call", change: erring},
 		{want: "human_rejected", phase: "call", change: ask},
 		{want: "internal_error", phase: "call", change: panics},
 		{want: "cancelled", phase: "call", arguments: object{}, change: hanging, cancel: true},
@@ -87,6 +89,12 @@ func singles() []row {
 		row{kind: rt, want: "policy_block:mine", phase: "delegate", replies: []llmtest.Reply{say(route("billing_specialist"))}, change: block},
 		row{kind: or, want: "critical_task_failed", task: "policy_block:mine", phase: "dispatch", change: block,
 			replies: []llmtest.Reply{task(object{"worker": "sales_worker", "critical": true})}},
+		row{kind: td, want: "policy_block:policy_error:cap", phase: "execute", replies: []llmtest.Reply{say(steps(sales...))}, change: erring},
+		row{kind: rt, want: "policy_block:policy_error:cap", phase: "delegate", replies: []llmtest.Reply{say(route("billing_specialist"))}, change: erring},
+		row{kind: or, want: "critical_task_failed", task: "policy_block:policy_error:cap", phase: "dispatch", change: erring,
+			replies: []llmtest.Reply{task(object{"worker": "sales_worker", "critical": true})}},
+		row{kind: sv, want: "supervisor_block:mine", phase: "supervisor", replies: []llmtest.Reply{say(lookUp)}, change: block},
+		row{kind: sv, want: "supervisor_block:policy_error:cap", phase: "supervisor", replies: []llmtest.Reply{say(lookUp)}, change: erring},
 	)
 }
 

@@ -55,7 +55,7 @@ func TestRefusedRequests(t *testing.T) {
 		"empty name":         {td, `{"goal":"x","":1}`, []string{"unknown_field: / 1"}},
 		"case counts":        {td, `{"Goal":"x"}`, []string{`unknown_field:Goal /Goal "x"`, "missing:goal /goal"}},
 		"of another tool":    {rt, `{"ticket":"x","plan":{}}`, []string{"unknown_field:plan /plan {}"}},
-		"of a later version": {sv, `{"goal":"x","run_id":"run_1","dry_run":true}`, []string{"unknown_field:dry_run /dry_run true", `not_found:run_id /run_id "run_1"`}},
+		"of a later version": {sv, `{"goal":"x","run_id":"run_1","input":true}`, []string{"unknown_field:input /input true", `not_found:run_id /run_id "run_1"`}},
 		"finalize of refund": {sv, `{"goal":"x","finalize":true}`, []string{"unknown_field:finalize /finalize true"}},
 		"goal a number":      {td, `{"goal":5}`, []string{"type:goal /goal 5"}},
 		"goal an object":     {td, `{"goal":{}}`, []string{"type:goal /goal {}"}},

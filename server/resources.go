@@ -59,7 +59,52 @@ func (s *Server) reasons() (json.RawMessage, error) {
 			rows = append(rows, r)
 		}
 	}
-	return appendJSON(nil, rows)
+	return appendJSON(nil, DeclaredReasons(rows, s.config.Patterns))
+}
+
+// DeclaredReasons adds to the rows of the registry those that only policies of these patterns declare.
+func DeclaredReasons(rows []Reason, offered []Pattern) []Reason {
+	known := map[string]bool{}
+	for _, r := range rows {
+		known[r.Name] = true
+	}
+	at := map[string]int{}
+	for _, p := range offered {
+		for _, reason := range p.Reasons {
+			row, ok := gateway.Blocked(p.Spec.Kind, reason)
+			if !ok || known[row.Name] {
+				continue
+			}
+			i, there := at[row.Name]
+			if !there {
+				i, at[row.Name] = len(rows), len(rows)
+				rows = append(rows, ReasonOf(row, func(gateway.Kind) []string { return nil }))
+			}
+			rows[i] = rows[i].also(row, p.Spec)
+		}
+	}
+	return rows
+}
+
+// also is the row with one more pattern that it occurs with.
+func (r Reason) also(row gateway.StopReason, spec patterns.Spec) Reason {
+	more := ReasonOf(row, func(kind gateway.Kind) []string {
+		if kind != spec.Kind {
+			return nil
+		}
+		return []string{spec.Name}
+	})
+	for _, name := range more.Patterns {
+		if !slices.Contains(r.Patterns, name) {
+			r.Patterns = append(r.Patterns, name)
+		}
+	}
+	for _, phase := range more.Phases {
+		if !slices.Contains(r.Phases, phase) {
+			r.Phases = append(r.Phases, phase)
+		}
+	}
+	return r
 }
 
 // Reason is a stop reason as clients are shown it.

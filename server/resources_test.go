@@ -140,3 +140,37 @@ func TestSubscribe(t *testing.T) {
 		t.Errorf("subscriptions/listen: %s", m.line)
 	}
 }
+
+// A policy's reasons are stop reasons of the patterns that it judges, each once.
+func TestStopReasonsResourceHasDeclaredReasons(t *testing.T) {
+	text := contents(t, connect(t, serving(t, func(c *Config) {
+		for i := range c.Patterns {
+			c.Patterns[i].Reasons = []string{"run_cap", "order_not_read", "run_cap", "refund_window_expired", "policy_error:run_cap", "No Name"}
+		}
+	})).ask("legacy", "resources/read", `{"uri":"`+reasonsURI+`"}`))
+	var rows []Reason
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]Reason{}
+	for _, r := range rows {
+		got[r.Name] = append(got[r.Name], r)
+	}
+	want := Reason{
+		Name: "policy_block:run_cap", Meaning: "A rule of the policy blocks the call.", Level: "run", Patterns: []string{td, or, rt},
+		Phases: []string{"execute", "dispatch", "delegate"}, ExitCode: 3, Next: "call, fix_and_retry or tell_user",
+	}
+	if diff := cmp.Diff([]Reason{want}, got[want.Name]); diff != "" {
+		t.Errorf("policy_block:run_cap (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"supervisor_block:run_cap", "supervisor_block:order_not_read", "supervisor_block:refund_window_expired", "policy_block:refund_window_expired"} {
+		if len(got[name]) != 1 {
+			t.Errorf("%s is there %d times, want once", name, len(got[name]))
+		}
+	}
+	for name := range got {
+		if strings.Contains(name, "No Name") || strings.HasSuffix(name, "policy_error:run_cap") {
+			t.Errorf("%s has a row", name)
+		}
+	}
+}

@@ -35,6 +35,9 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 	if ctx.Err() != nil {
 		return nil, errCanceled
 	}
+	if t.dry(c) {
+		return t.rehearse(ctx, c)
+	}
 	if c.Run != nil && (c.Run.State != patterns.Parked || c.empty()) {
 		return t.look(ctx, c)
 	}
@@ -127,11 +130,18 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 		more.Progress, more.Wait, more.Taken = tell, s.wait(c), func() { s.logResumed(ctx, c.Run.RunID, "caller") }
 		return s.config.Engine.Continue(ctx, more)
 	}
-	job := t.job(c, t.answers, s.config.Configured)
-	job.Progress, job.Wait, job.Principal = tell, s.wait(c), s.principalOf(ctx)
-	job.Client, job.ClientVersion, job.Era = who.name, who.version, who.era
-	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash
+	job := t.asked(ctx, c, who)
+	job.Progress, job.Wait = tell, s.wait(c)
 	return s.config.Engine.Start(ctx, job)
+}
+
+// asked is the job of a call that begins a run, with who asks for it and under what.
+func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
+	s := t.server
+	job := t.job(c, t.answers, s.config.Configured)
+	job.Principal, job.Client, job.ClientVersion, job.Era = s.principalOf(ctx), who.name, who.version, who.era
+	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash
+	return job
 }
 
 // lookAgain answers a continuation that came second: by the run as it stands by now.

@@ -232,9 +232,13 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// Continue, Run, RunIDs and Watch make it an engine whose runs never wait and are never looked at.
+// Continue, Rehearse, Run, RunIDs and Watch make it an engine whose runs never wait and are never looked at.
 func (f engineFunc) Continue(context.Context, patterns.Continuation) (patterns.Ended, error) {
 	return patterns.Ended{}, patterns.ErrNoRun
+}
+
+func (f engineFunc) Rehearse(context.Context, patterns.Job) (patterns.Rehearsal, error) {
+	return patterns.Rehearsal{}, &patterns.Fault{Cause: errors.New("no dry runs here")}
 }
 
 func (f engineFunc) Run(string, string) (patterns.Snapshot, bool) { return patterns.Snapshot{}, false }

@@ -20,13 +20,22 @@ type decomposeInput struct {
 	Plan     *stepsPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 	handleInput
+	dryInput
 }
 
 // handleInput are the arguments that are about the call and not about what it is to do.
 type handleInput struct {
 	MaxWaitSeconds float64 `json:"max_wait_seconds,omitempty" jsonschema_description:"$max_wait_seconds"`
-	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"The same key is the same run; a new key is a new run."`
+	IdempotencyKey string  `json:"idempotency_key,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Same key, same run."`
 }
+
+// dryInput is of the kinds that have dry runs; planning's is its own.
+type dryInput struct {
+	DryRun bool `json:"dry_run,omitempty" jsonschema_description:"$dry_run"`
+}
+
+// dryWords describe the argument.
+const dryWords = "Only judge; call nothing."
 
 type stepsPlan struct {
 	Steps []stepInput `json:"steps" jsonschema_description:"$count"`
@@ -46,6 +55,7 @@ type orchestrateInput struct {
 	Plan       *tasksPlan `json:"plan,omitempty" jsonschema_description:"$intent"`
 	Finalize   bool       `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 	handleInput
+	dryInput
 }
 
 type tasksPlan struct {
@@ -65,13 +75,14 @@ type routeInput struct {
 	Finalize bool         `json:"finalize,omitempty" jsonschema_description:"$finalize"`
 	continueInput
 	handleInput
+	dryInput
 }
 
 // continueInput are the arguments of the kinds whose caller may propose step by step.
 type continueInput struct {
 	RunID        string `json:"run_id,omitempty" jsonschema_description:"$run_id"`
 	Turn         int    `json:"turn,omitempty" jsonschema:"minimum=1" jsonschema_description:"The waiting run's turn, as in next."`
-	ContinueWith string `json:"continue_with,omitempty" jsonschema:"enum=caller,enum=model" jsonschema_description:"Who proposes when yours have run out. Default caller: the run waits for you."`
+	ContinueWith string `json:"continue_with,omitempty" jsonschema:"enum=caller,enum=model" jsonschema_description:"Who proposes when yours run out. Default caller: the run waits."`
 }
 
 type routeChoice struct {
@@ -84,6 +95,7 @@ type superviseInput struct {
 	Actions []actionInput `json:"actions,omitempty" jsonschema_description:"$intent"`
 	continueInput
 	handleInput
+	dryInput
 }
 
 type actionInput struct {
@@ -105,7 +117,7 @@ func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	}
 	text := strings.ReplaceAll(string(shape.JSON()), "$decompose", planTool(spec.Plans, patterns.DecomposeVerb))
 	r := remarksOf(spec, c.Configured)
-	r[waitArgument] = waitRemark(c)
+	r[waitArgument], r[dryArgument] = waitRemark(c), described(dryWords)
 	for name, members := range r {
 		text = strings.ReplaceAll(text, `"description":"$`+name+`"`, members)
 	}
@@ -121,7 +133,7 @@ func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 // waitRemark bounds how long a call may wait for its run.
 func waitRemark(c Config) string {
 	return fmt.Sprintf(`"minimum":0,"maximum":%d,"default":%s,`, int(c.WaitMax.Seconds()), jsonText(max(0, c.WaitDefault.Seconds()))) +
-		described("Past it the result is running; 0 returns at once.")
+		described("Past it: running; 0 returns at once.")
 }
 
 func inputShape(spec patterns.Spec) (*catalog.Schema, error) {
@@ -148,9 +160,9 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		return planRemarks(spec)
 	}
 	tools := toolsOf(spec)
-	finalize := "Have a final text written from the results. Default true."
+	finalize := "Have a final text written. Default true."
 	if !configured {
-		finalize = "Have a final text written from the results. Default true; false where you propose yourself."
+		finalize = "Have a final text written. Default true; false where you propose."
 	}
 	r := remarks{
 		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", maxGoal),
@@ -158,7 +170,7 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		"report_date": bounded("The day it is about, as YYYY-MM-DD.", maxInput),
 		"region":      bounded("The market it is about, such as US.", maxInput),
 		"finalize":    described(finalize),
-		"run_id":      bounded("A waiting run to go on with, as in next; goal or ticket may then be left out.", maxInput),
+		"run_id":      bounded("A waiting run to go on with, as in next, without goal or ticket.", maxInput),
 		"kind":        `"enum":["tool","final"]`,
 		"names":       described("No name is allowed."),
 	}

@@ -49,7 +49,7 @@ func singleListing(spec patterns.Spec) listing {
 
 // freeHandles are the names of a call's own arguments that the tool does not take itself. Of a tool that is not known all are.
 func freeHandles(spec patterns.Spec) []string {
-	free := []string{waitArgument, keyArgument}
+	free := []string{waitArgument, keyArgument, dryArgument}
 	t, _ := singleTool(spec)
 	taken := t.Input.Properties()
 	return slices.DeleteFunc(free, func(name string) bool {
@@ -116,7 +116,8 @@ func singleSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	}
 	own := map[string]string{
 		waitArgument: `{"type":"number",` + waitRemark(c) + `}`,
-		keyArgument:  `{"type":"string","minLength":1,"maxLength":255,` + described("The same key is the same run; a new key is a new run.") + `}`,
+		keyArgument:  `{"type":"string","minLength":1,"maxLength":255,` + described("Same key, same run.") + `}`,
+		dryArgument:  `{"type":"boolean",` + described(dryWords) + `}`,
 	}
 	properties := bytes.TrimSpace(root["properties"])
 	if len(properties) < 2 || properties[0] != '{' {

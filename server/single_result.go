@@ -107,6 +107,8 @@ func (a account) singleNext() next {
 		return next{Action: actionAnswer}
 	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "tool_bad_args:") && len(a.Problems) > 0:
 		return a.call.fixed(a.repaired(a.placed()))
+	case !gateway.Wrote(a.Ledger) && strings.HasPrefix(a.StopReason, "policy_block:"):
+		return a.unblocked()
 	}
 	return next{Action: actionTell, Say: a.say()}
 }

@@ -80,8 +80,9 @@ func TestSingleListed(t *testing.T) {
 		}
 		tools[declared.Name] = v
 	}
-	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0, "description": "Past it the result is running; 0 returns at once."}
-	key := map[string]any{"type": "string", "minLength": 1.0, "maxLength": 255.0, "description": "The same key is the same run; a new key is a new run."}
+	wait := map[string]any{"type": "number", "minimum": 0.0, "maximum": 240.0, "default": 45.0, "description": "Past it: running; 0 returns at once."}
+	key := map[string]any{"type": "string", "minLength": 1.0, "maxLength": 255.0, "description": "Same key, same run."}
+	dry := map[string]any{"type": "boolean", "description": "Only judge; call nothing."}
 	for name, want := range map[string]map[string]any{
 		"read_order": {
 			"title": "Read an order", "description": "Reads one order by its number.",
@@ -89,21 +90,21 @@ func TestSingleListed(t *testing.T) {
 			"inputSchema": map[string]any{"type": "object", "required": []any{"order_id"}, "additionalProperties": false, "properties": map[string]any{
 				"order_id":         map[string]any{"type": "string", "pattern": "^A-[0-9]{4}$", "description": "As on the invoice."},
 				"lines":            map[string]any{"type": "integer"},
-				"max_wait_seconds": wait, "idempotency_key": key,
+				"max_wait_seconds": wait, "idempotency_key": key, "dry_run": dry,
 			}},
 		},
 		"refund": {
 			"title": "pay_back", "description": "Pays an order back.",
 			"annotations": map[string]any{"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true},
 			"inputSchema": map[string]any{"type": "object", "required": []any{"order_id", "cents"}, "additionalProperties": false, "properties": map[string]any{
-				"order_id": map[string]any{"type": "string"}, "cents": map[string]any{"type": "integer"}, "max_wait_seconds": wait, "idempotency_key": key,
+				"order_id": map[string]any{"type": "string"}, "cents": map[string]any{"type": "integer"}, "max_wait_seconds": wait, "idempotency_key": key, "dry_run": dry,
 			}},
 		},
 		"wipe": {
 			"title": "wipe", "description": "Calls wipe once, behind the gate.",
 			"annotations": map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true},
 			"inputSchema": map[string]any{"type": "object", "required": []any{"idempotency_key"}, "additionalProperties": false, "properties": map[string]any{
-				"idempotency_key": map[string]any{"type": "integer"}, "max_wait_seconds": map[string]any{"type": "string"}, "x": map[string]any{"type": "string"},
+				"idempotency_key": map[string]any{"type": "integer"}, "max_wait_seconds": map[string]any{"type": "string"}, "dry_run": dry, "x": map[string]any{"type": "string"},
 			}},
 		},
 	} {

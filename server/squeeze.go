@@ -42,7 +42,7 @@ func (v *view) squeeze() bool {
 func (e *Envelope) squeezeArguments(bytes, rows int) {
 	e.Plan = squeezedPlan(e.Plan, bytes, rows)
 	e.Route, e.Action = squeezedIntent(e.Route, bytes), squeezedIntent(e.Action, bytes)
-	e.Human = squeezedDecision(e.Human, bytes)
+	e.Human, e.Block = squeezedDecision(e.Human, bytes), e.Block.squeezed(bytes)
 	if e.called != nil {
 		less := *e.called
 		less.args = squeezedArgs(less.args, bytes)
@@ -55,6 +55,9 @@ func (e *Envelope) squeezeArguments(bytes, rows int) {
 		e.WaitingFor = w.squeezed(rows)
 	}
 	e.Aggregate = squeezedAggregate(e.Aggregate, bytes, rows)
+	if kept := squeezedJudged(e.Judged, bytes, max(rows, 1)); e.Judged != nil {
+		e.Judged, e.JudgedOmitted = kept, e.JudgedOmitted+len(e.Judged)-len(kept)
+	}
 	e.FailedCritical = e.FailedCritical[:min(len(e.FailedCritical), rows)]
 	e.Filled = slices.Clone(e.Filled[:min(len(e.Filled), rows)])
 	for i := range e.Filled {

@@ -109,13 +109,14 @@ func (a account) why() string {
 	if why := a.ownToolStop(); why != "" {
 		return why
 	}
+	if why := a.blockedWhy(); why != "" {
+		return why
+	}
 	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")
 		return fmt.Sprintf("Stopped in phase %s: the goal does not say what %s of %s should be, and nothing is guessed.",
 			a.Phase, shownName(argument), shownName(tool))
-	case "supervisor_block":
-		return fmt.Sprintf("%s was blocked by the policy in phase %s: %s (%s).", a.stoppedAt(), a.Phase, meaning(a.StopReason), shownName(name))
 	case humanRejected, gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return a.unapproved()
 	}

@@ -131,7 +131,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 		p.Description = built.description
 	}
 	t := &tool{
-		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), ofCall(p.Spec, s.handling())), demo: reach.demo,
+		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), handlesOf(p.Spec, s.handling())), demo: reach.demo,
 		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
 	}
 	if p.Model != nil {

@@ -326,7 +326,7 @@ func TestSchemaFollowsPolicy(t *testing.T) {
 		"/properties/plan/properties/steps/items/properties/tool/enum": `["fetch_sales_data","absent_tool"]`,
 		"/properties/plan/properties/steps/maxItems":                   `5`,
 		"/properties/plan/properties/steps/minItems":                   `3`,
-		"/properties/finalize/description":                             `"Have a final text written from the results. Default true."`,
+		"/properties/finalize/description":                             `"Have a final text written. Default true."`,
 		"/required":                                                    `["goal"]`,
 	} {
 		if got, _ := at.In(schema); string(ijson.Canonical(got)) != want {

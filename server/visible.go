@@ -82,7 +82,7 @@ func shownReason(reason string) string {
 // headings begin the lines of a text channel that are ours alone.
 var headings = []string{
 	"OK", "STOPPED", "RUNNING", "WAITING", "WAITING_FOR", "NEXT", "PROBLEMS", "ANSWER", "OBSERVATIONS", "EFFECTS",
-	"TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
+	"JUDGED", "BLOCK", "TOOLS", "PATTERNS", "NEXT_CURSOR", "STEP", "OBSERVATION", "RUNS", "SUBTASKS", "PLANS",
 }
 
 // label is an outsider's name fit to begin a line: quoted unless it is plainly a name and no heading, so that it cannot

@@ -20,7 +20,7 @@ const (
 // Tool is a tool as a server declares it. Nothing of it was checked.
 type Tool struct {
 	Name, Title, Description string
-	Input                    json.RawMessage // its input schema as it was sent
+	Input, Output            json.RawMessage // its schemas as they were sent; nil: it has none
 }
 
 // Definition is a tool as a server declares it: the members name, title, description, inputSchema and outputSchema, each
@@ -53,9 +53,10 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 			Title       string          `json:"title"`
 			Description string          `json:"description"`
 			Input       json.RawMessage `json:"inputSchema"`
+			Output      json.RawMessage `json:"outputSchema"`
 		}
 		if json.Unmarshal(raw, &t) == nil && t.Name != "" && c.mirrors(known, t.Name, raw) {
-			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input})
+			tools = append(tools, Tool{t.Name, t.Title, t.Description, t.Input, t.Output})
 		}
 	})
 	if err != nil {

@@ -39,14 +39,15 @@ type asked struct {
 	refused                      int
 	consumed                     string
 	runState, pattern, principal string
-	canceled                     bool // the run is to end before its next call
+	rule                         string // by which it is asked; the record has the say
+	canceled                     bool   // the run is to end before its next call
 }
 
 func readAsked(s *session, each func(*asked) error, query string, args ...any) error {
 	return s.each(func(row func(...any) error) error {
 		a := &asked{}
 		err := row(&a.ap, &a.n, &a.seq, &a.digest, &a.since, &a.expires, &a.shown, &a.state, &a.answer, &a.args, &a.signature, &a.channel,
-			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal)
+			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal, &a.rule)
 		if err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (a approvals) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 			if len(rows) > limit {
 				return enough
 			}
-			if filter.Run == "" || idOf(row.n) == filter.Run {
+			if (filter.Run == "" || idOf(row.n) == filter.Run) && (filter.Rule == "" || row.rule == filter.Rule) {
 				rows = append(rows, row)
 			}
 			return nil

@@ -36,6 +36,7 @@ type Call struct {
 	Decision  string    `json:"decision,omitempty"`
 	Rule      string    `json:"rule,omitempty"`
 	RuleText  string    `json:"rule_text,omitempty"`
+	Why       string    `json:"why,omitempty"` // the decision's reason, where rule and text do not say it
 	Revisions []string  `json:"revisions,omitempty"`
 	Approved  *Approved `json:"approved_by,omitempty"`
 	Settled   *Approved `json:"settled_by,omitempty"` // of one that was in doubt
@@ -45,8 +46,10 @@ type Call struct {
 	Reason    string    `json:"reason,omitempty"`
 	ArgsHash  string    `json:"args_hash,omitempty"`
 
-	Args     []Argument `json:"args,omitzero"`       // as they were sent; nil: they cannot be read
-	ArgsLeft int        `json:"args_left,omitempty"` // how many more there are
+	Values   json.RawMessage `json:"values,omitempty"`    // that made the rule true, by their expressions
+	Passes   int             `json:"passes,omitempty"`    // of the policy, until nothing changed
+	Args     []Argument      `json:"args,omitzero"`       // as they were sent; nil: they cannot be read
+	ArgsLeft int             `json:"args_left,omitempty"` // how many more there are
 }
 
 // Approved is who was asked about a call, and what they said. The zero Approved is nobody.
@@ -66,15 +69,17 @@ type Approved struct {
 // Refused is a proposal that the gate or a person turned down or that waits for one, a call that its approval did not let
 // through, or an attempt to answer a question that was refused.
 type Refused struct {
-	Name     string    `json:"name,omitempty"`
-	Approval string    `json:"approval_id,omitempty"` // of an attempt
-	Reason   string    `json:"reason,omitempty"`      // of what is no proposal's
-	Until    string    `json:"until,omitempty"`       // of what waits for a person
-	Phase    string    `json:"phase,omitempty"`
-	Decision string    `json:"decision"`
-	Rule     string    `json:"rule,omitempty"`
-	RuleText string    `json:"rule_text,omitempty"`
-	Asked    *Approved `json:"asked,omitempty"`
+	Name     string          `json:"name,omitempty"`
+	Approval string          `json:"approval_id,omitempty"` // of an attempt
+	Reason   string          `json:"reason,omitempty"`      // of what is no proposal's
+	Until    string          `json:"until,omitempty"`       // of what waits for a person
+	Phase    string          `json:"phase,omitempty"`
+	Decision string          `json:"decision"`
+	Rule     string          `json:"rule,omitempty"`
+	RuleText string          `json:"rule_text,omitempty"`
+	Why      string          `json:"why,omitempty"`    // as in [Call]
+	Values   json.RawMessage `json:"values,omitempty"` // as in [Call]
+	Asked    *Approved       `json:"asked,omitempty"`
 }
 
 // Ending is how the run ended; Status running or waiting where it has not.
@@ -152,7 +157,7 @@ func (s Story) isEffect(key string) bool {
 
 // refusedOf is what was turned down by row i, or is not decided yet, where something was.
 func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
-	r = Refused{Name: row.Name, Phase: row.Phase, Decision: "refused", Rule: row.Rule, RuleText: ruleText(row)}
+	r = Refused{Name: row.Name, Phase: row.Phase, Decision: "refused", Rule: row.Rule, RuleText: ruleText(row), Why: row.why(), Values: row.Values}
 	tool, _ := row.About()
 	switch {
 	case row.RefusedAnswer():
@@ -166,7 +171,7 @@ func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
 		r.Name, r.Decision, r.Until = tool, "waiting", row.ExpiresAt
 	case row.unanswered():
 		r.Name, r.Reason = tool, row.Reason
-	case row.Kind == Judged && row.Decision != "revise" && row.Decision != "escalate": // those two go on
+	case row.Kind == Judged && (row.Decision == "block" || row.Decision == "refused"): // others go on
 		r.Decision = row.Decision
 	case row.Kind == string(patterns.HumanEffect) && row.Decision == "reject":
 		r.Name, r.Decision, r.Asked = tool, "reject", row.approved()
@@ -189,6 +194,7 @@ func (s Story) call(row Row, i int) Call {
 	c := Call{
 		Key: row.Key, Tool: row.Name, Effect: row.Effect, At: clock(row.began), Decision: row.Decision, Rule: row.Rule, RuleText: ruleText(row),
 		Revisions: row.Changed, Status: s.status(row), Reason: row.Reason, ArgsHash: row.ArgsHash, Duplicate: row.State == string(Duplicate),
+		Why: row.why(), Values: row.Values, Passes: row.Passes,
 	}
 	c.Args, c.ArgsLeft = argumentsOf(row.input)
 	if by := s.approving(row, i); by != nil {
@@ -308,8 +314,19 @@ func meaning(reason string) string {
 	return row.Meaning
 }
 
-// ruleText is a rule in words: as it was recorded, else what the registry says of it.
+// why is the decision's reason, where it is not said with the rule already.
+func (r Row) why() string {
+	if r.Said == "" || r.Why == r.Rule {
+		return ""
+	}
+	return r.Why
+}
+
+// ruleText is a rule in words: as it says itself, else its reason, in the registry's words where it has any.
 func ruleText(r Row) string {
+	if r.Said != "" {
+		return r.Said
+	}
 	if r.Why != "" && r.Why != r.Rule {
 		if m := meaning(r.Why); m != "" {
 			return m

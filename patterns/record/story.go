@@ -85,6 +85,7 @@ type Row struct {
 	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share it spends
 	Tokens   int      `json:"tokens,omitempty"`
 	Person            // of what is a person's
+	Because           // of what the policy judged
 
 	act    string // of a call: its idempotency key
 	policy string // that judged it: its hash
@@ -183,9 +184,7 @@ func (s *Story) take(e patterns.Event) {
 			row.Kind = string(patterns.ToolEffect)
 		}
 	case *patterns.JudgedBody:
-		row.Kind, row.Phase, row.Decision, row.Rule, row.Why, row.input = Judged, body.Phase, body.Decision, body.Rule, body.Reason, body.Proposal
-		row.Name = proposed(body.Proposal)
-		row.attempted(body.Proposal)
+		row.judged(*body)
 	case *patterns.NoteBody:
 		row.Kind, row.Name, row.By, row.Channel, row.Comment = Note, body.What, body.By, body.Channel, body.Reason
 		row.acted(*body)
@@ -270,10 +269,13 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 	}
 	if b.EffectKind == patterns.HumanEffect {
 		r.Rule, r.Why = ruleOf(b), b.Reason
+		r.Because = because(b.Text, b.Values, 0)
 		r.asked(b)
 	}
 	if v := b.Verdict; v != nil {
-		r.Decision, r.Rule, r.Why, r.Changed, r.policy = v.Decision, v.Rule, v.Reason, v.Revisions, v.Policy
+		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions
+		r.Because = because(v.Text, v.Values, v.Passes)
+		r.policy = v.Policy
 	}
 	if b.EffectKind == patterns.ToolEffect {
 		r.ArgsHash, r.act = argsHash(b.Input), b.IdempotencyKey

@@ -23,48 +23,67 @@ func (a *app) approvalsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the calls that wait for a person, newest first",
-		Long:    "Lists the calls that wait for a person, of all principals, newest first, by pages; with --all also those that were decided,\nthat nobody decided in time, and whose run ended before.",
-		Example: "  patterngate approvals list\n  patterngate approvals list --all --json",
+		Long:    "Lists the calls that wait for a person, of all principals, newest first, by pages; with --all also those that were decided,\nthat nobody decided in time, and whose run ended before; with --rule those that one rule of a policy asks for.",
+		Example: "  patterngate approvals list\n  patterngate approvals list --rule big_refund\n  patterngate approvals list --all --json",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > mostListed {
 				return usage("--limit", fmt.Errorf("got %d", f.Limit), fmt.Sprintf("--limit 1 to %d", mostListed))
+			}
+			if err := checkRule(cmd, f.Rule); err != nil {
+				return err
 			}
 			return a.withApprovals("approvals list", func(d desk) error { return a.listApprovals(d, f) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.All, "all", false, "also what was decided, or lapsed")
+	ruleFlag(cmd, &f.Rule)
 	flags.StringVar(&f.Cursor, "cursor", "", "the page after this one, as the page before names it")
 	flags.IntVar(&f.Limit, "limit", 20, fmt.Sprintf("rows of a page, at most %d", mostListed))
 	return cmd
 }
 
+// ruleFlag has a command take the rule by which people are asked.
+func ruleFlag(cmd *cobra.Command, rule *string) {
+	cmd.Flags().StringVar(rule, "rule", "", "only what this rule of a policy asks for")
+}
+
+// checkRule refuses a rule that was named and cannot be one: all would be listed, or none.
+func checkRule(cmd *cobra.Command, rule string) error {
+	if cmd.Flags().Changed("rule") && !gateway.IsReason(rule) {
+		return usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", quotedName(rule)), "patterngate approvals list")
+	}
+	return nil
+}
+
 // askedRow is a row of a list as --json shows it.
 type askedRow struct {
-	ID        string `json:"approval_id"`
-	RunID     string `json:"run_id"`
-	Pattern   string `json:"pattern"`
-	Principal string `json:"principal"`
-	Phase     string `json:"phase,omitempty"`
-	Tool      string `json:"tool"`
-	Effect    string `json:"effect"`
-	ArgsHash  string `json:"args_hash"`
-	Phrase    string `json:"phrase"`
-	Rule      string `json:"rule,omitempty"`
-	Reason    string `json:"reason,omitempty"`
-	Least     string `json:"min_assurance"`
-	Digest    string `json:"digest"`
-	State     string `json:"state"`
-	Since     string `json:"since"`
-	Expires   string `json:"expires_at"`
-	Decision  string `json:"decision,omitempty"`
-	Assurance string `json:"assurance,omitempty"`
-	By        string `json:"by,omitempty"`
-	Channel   string `json:"channel,omitempty"`
-	KeyID     string `json:"key_id,omitempty"`
-	DecidedAt string `json:"decided_at,omitempty"`
-	Spent     bool   `json:"spent,omitempty"`
+	ID        string         `json:"approval_id"`
+	RunID     string         `json:"run_id"`
+	Pattern   string         `json:"pattern"`
+	Principal string         `json:"principal"`
+	Phase     string         `json:"phase,omitempty"`
+	Tool      string         `json:"tool"`
+	Effect    string         `json:"effect"`
+	ArgsHash  string         `json:"args_hash"`
+	Phrase    string         `json:"phrase"`
+	Rule      string         `json:"rule,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RuleText  string         `json:"rule_text,omitempty"`
+	Values    map[string]any `json:"values,omitempty"` // that made the rule true, by their expressions
+	Least     string         `json:"min_assurance"`
+	Digest    string         `json:"digest"`
+	State     string         `json:"state"`
+	Since     string         `json:"since"`
+	Expires   string         `json:"expires_at"`
+	Decision  string         `json:"decision,omitempty"`
+	Assurance string         `json:"assurance,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Channel   string         `json:"channel,omitempty"`
+	KeyID     string         `json:"key_id,omitempty"`
+	DecidedAt string         `json:"decided_at,omitempty"`
+	Spent     bool           `json:"spent,omitempty"`
 }
 
 func askedRowOf(asked patterns.Asked) askedRow {
@@ -72,6 +91,7 @@ func askedRowOf(asked patterns.Asked) askedRow {
 	row := askedRow{
 		ID: asked.ID, RunID: q.Run, Pattern: asked.Pattern, Principal: asked.Principal, Phase: asked.Phase, Tool: q.Tool,
 		Effect: string(asked.Effect), ArgsHash: asked.ArgsHash, Phrase: phraseOf(asked), Rule: asked.Rule, Reason: asked.Reason,
+		RuleText: asked.Text, Values: asked.Values,
 		Least: string(asked.Least), Digest: asked.Digest, State: string(asked.State), Since: clockText(asked.Since), Expires: clockText(q.Expires),
 		Spent: asked.Spent,
 	}
@@ -179,27 +199,33 @@ func leftText(d time.Duration) string {
 }
 
 func (a *app) approvalsWatchCommand() *cobra.Command {
-	return &cobra.Command{
+	rule := ""
+	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Print a line for each call that waits for a person, as they come",
 		Long: "Prints a line for each call that waits now, oldest first, and then for each that comes, until it is interrupted. With\n" +
 			"--json each line is a JSON object with the members of a row of \"patterngate approvals list --json\".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withDesk(a.newDesk, "approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d) })
+			if err := checkRule(cmd, rule); err != nil {
+				return err
+			}
+			return a.withDesk(a.newDesk, "approvals watch", func(d desk) error { return a.watchApprovals(cmd.Context(), d, rule) })
 		},
 	}
+	ruleFlag(cmd, &rule)
+	return cmd
 }
 
 // look is how long it is waited for a change of this process before it is looked for those of others.
 const look = 200 * time.Millisecond
 
-// watchApprovals tells each question once, until ctx ends.
-func (a *app) watchApprovals(ctx context.Context, d desk) error {
+// watchApprovals tells each question once, of one rule or of all, until ctx ends.
+func (a *app) watchApprovals(ctx context.Context, d desk, rule string) error {
 	told := map[string]bool{}
 	since := uint64(0)
 	for {
-		fresh, err := d.untold(told)
+		fresh, err := d.untold(told, rule)
 		if err != nil {
 			return fault("approvals watch", err)
 		}
@@ -220,8 +246,8 @@ func (a *app) watchApprovals(ctx context.Context, d desk) error {
 
 // untold are the waiting questions that were not told yet, newest first. It looks no further back than it must: new ones
 // come before old ones.
-func (d desk) untold(told map[string]bool) (fresh []patterns.Asked, err error) {
-	f := patterns.ApprovalFilter{Limit: mostListed}
+func (d desk) untold(told map[string]bool, rule string) (fresh []patterns.Asked, err error) {
+	f := patterns.ApprovalFilter{Limit: mostListed, Rule: rule}
 	for {
 		page, err := d.ListApprovals(f)
 		if err != nil {

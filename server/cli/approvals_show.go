@@ -118,6 +118,11 @@ func (v askedView) text(width int) string {
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
 		p.line("Reason", clip(v.asked.Reason, maxPhrase))
 	}
+	if v.asked.Text != "" {
+		p.line("Rule says", clip(v.asked.Text, maxPhrase))
+	}
+	list, left := record.ValuesOf(v.asked.Values)
+	p.values("Because", "", list, left)
 	if v.asked.State == patterns.AskedOpen {
 		p.line("Needs", v.needs())
 	}

@@ -34,6 +34,7 @@ type toolCall struct {
 	command string        // that starts another server
 	wait    time.Duration // how long the run is followed; 0: it is not
 	quiet   bool
+	dry     bool          // nothing is to be done, see call_dry.go
 	errs    *lockedWriter // standard error, also for the server's log and progress
 
 	config   *LoadedConfig // that is served here; nil: the one that is in force
@@ -58,6 +59,8 @@ whole result object where there is none). Progress, logs and faults go to standa
 --wait 10m follows a run: where it takes longer than a call waits (max_wait_seconds), it is asked for again until it ends,
 waits, or the time is over. What it came to by then is printed.
 
+--dry-run has the call judged and nothing done: what would be approved, changed, put to a person or blocked, by which rule.
+
 --url calls a server over Streamable HTTP; PATTERNGATE_URL does the same where neither --url nor --command is given. Its
 bearer token is read from PATTERNGATE_TOKEN: it is sent to that origin only, and never over plain HTTP to another host.
 --command starts a server and speaks to it over stdio. The line is split into words as a shell does, with quotes and \,
@@ -65,7 +68,7 @@ but no shell runs it. The server sees PATH, HOME and the like of the environment
 env: --command 'env LOG=debug my-server'.
 
 Exit codes: 0 ok; 1 a fault of ours or of the connection, or no server; 2 usage, a refused request, an incomplete goal;
-3 the gate or a person said no; 4 a budget, the time, a loop; 5 the model; 6 something was called and failed; 7 running
+3 the gate or a person said no, or --dry-run found that they would be asked to or would; 4 a budget, the time, a loop; 5 the model; 6 something was called and failed; 7 running
 or waiting; 8 cancelled; 130 interrupted. "patterngate stop-reasons" has them by stop reason. A result of a server that is no
 Patterngate is 0, and 6 where it says that it is an error.`
 
@@ -74,6 +77,7 @@ const callExamples = `  patterngate call route_ticket ticket='I want my money ba
   patterngate call run_task_decomposition goal='April report' plan=@plan.json finalize=false
   patterngate call run_orchestrator goal='morning report' report_date=2026-02-26 region=US --wait 10m
   patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'
+  patterngate call supervised_refund --args @refund.json --dry-run
   echo '{"goal":"morning report"}' | patterngate call run_orchestrator --args - report_date=2026-02-26 region=US
   patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp    # the token in PATTERNGATE_TOKEN
   patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'`
@@ -110,6 +114,7 @@ func (a *app) callCommand() *cobra.Command {
 	flags.StringVar(&c.url, "url", "", "call the server at this URL (else PATTERNGATE_URL)")
 	flags.StringVar(&c.command, "command", "", "call the server that this command line starts")
 	flags.DurationVar(&c.wait, "wait", 0, "follow the run for as long as that: 90s, 10m")
+	flags.BoolVar(&c.dry, "dry-run", false, "only judge: nothing is called; exit 3 when anything would be blocked or put to a person")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress")
 	return cmd
 }
@@ -137,6 +142,9 @@ func (c *toolCall) run(ctx context.Context, name string, words []string) error {
 		return err
 	}
 	arguments, err := read.object(tool.Input)
+	if err == nil && c.dry {
+		arguments, err = dryRunOf(tool, arguments)
+	}
 	if err != nil {
 		return usage("call "+tool.Name, err, "patterngate tools "+tool.Name)
 	}

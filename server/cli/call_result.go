@@ -24,6 +24,8 @@ const (
 type envelope struct {
 	Status, StopReason, RunID, Summary string
 	Answered                           bool // there is an answer
+	Dry                                bool // nothing was done
+	Verdict                            string
 	Next                               nextStep
 }
 
@@ -39,6 +41,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 		return s
 	}
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
+	e.Dry, e.Verdict = string(members[dryArgument]) == "true", text("verdict")
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)
 	if !known || json.Unmarshal(members["next"], &e.Next) != nil || e.Next.Action == "" || e.Summary == "" {
 		return envelope{}, false
@@ -51,6 +54,9 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 func (e envelope) exit() int {
 	switch e.Status {
 	case "ok":
+		if e.Dry && wouldStop(e.Verdict) {
+			return int(gateway.ExitRefused)
+		}
 		return exitDone
 	case "stopped":
 		if row, ok := gateway.LookupStopReason(e.StopReason); ok && row.Exit != gateway.ExitNone {
@@ -67,6 +73,10 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	switch {
 	case ours:
 		code = e.exit()
+		if c.dry && !e.Dry && code != exitUsage { // a request that is refused is no run of either kind
+			code = exitFault
+			_, _ = fmt.Fprintln(c.errs, server.Visible("call "+cut(tool, maxShown)+": the server does not say that this was a dry run"))
+		}
 	case result.IsError:
 		code = exitToolFailed
 		_, _ = fmt.Fprintln(c.errs, server.Visible("call "+cut(tool, maxShown)+": the tool says that this is an error"))

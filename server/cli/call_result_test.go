@@ -19,7 +19,7 @@ func TestCallExitCodes(t *testing.T) {
 		if row.Task || row.Name == "success" {
 			continue
 		}
-		e := envelope{Status: "stopped", StopReason: strings.NewReplacer("I_", "1_", ":T.A", ":t.a", ":T", ":t", ":W", ":w", ":N:A", ":n:a", ":N", ":n").Replace(row.Name)}
+		e := envelope{Status: "stopped", StopReason: strings.NewReplacer("I_", "1_", ":T.A", ":t.a", ":T", ":t", ":W", ":w", ":N:A", ":n:a", ":N", ":n", ":R", ":r").Replace(row.Name)}
 		if got := e.exit(); got != int(row.Exit) || (got == exitDone) != slices.Contains(done, row.Name) {
 			t.Errorf("%s exits with %d, want %d", e.StopReason, got, row.Exit)
 		}

@@ -55,7 +55,7 @@ func TestCallInProcess(t *testing.T) {
 		"no such tool":  {args: []string{"route_tickets"}, code: 2, errs: "; did you mean route_ticket?\ntry: patterngate tools\n"},
 		"no tool":       {args: nil, code: 2, errs: "call: which tool?\n"},
 		"two servers":   {args: []string{"t", "--url", "x", "--command", "y"}, code: 2, errs: "call: --url and --command are two servers\n"},
-		"unknown key":   {args: []string{"route_ticket", "tickt=x", "--quiet"}, code: 2, out: "/tickt unknown_field:tickt; got \"x\"; want one of ticket, route, finalize, run_id, turn, continue_with, max_wait_seconds, idempotency_key; did you mean ticket"},
+		"unknown key":   {args: []string{"route_ticket", "tickt=x", "--quiet"}, code: 2, out: "/tickt unknown_field:tickt; got \"x\"; want one of ticket, route, finalize, run_id, turn, continue_with, max_wait_seconds, idempotency_key, dry_run; did you mean ticket"},
 		"wrong type":    {args: []string{"route_ticket", "finalize=1"}, code: 2, errs: "call route_ticket: finalize: got 1; want true or false\ntry: patterngate tools route_ticket\n"},
 		"repeated":      {args: []string{"route_ticket", "--args", `{"ticket":"a","ticket":"b"}`, "--quiet"}, code: 2, out: "repeated member"},
 		"beyond double": {args: []string{"route_ticket", "--args", `{"ticket":1e999}`, "--quiet"}, code: 2, out: "STOPPED invalid_request:limit:ticket"},
@@ -229,7 +229,7 @@ func TestCallCompletion(t *testing.T) {
 	if got := complete("run"); !strings.Contains(got, "run_orchestrator\tRun tasks in parallel") || strings.Contains(got, "route_ticket") {
 		t.Errorf("of tools %q is offered", got)
 	}
-	if got := complete("route_ticket", "ticket=x", ""); got != "continue_with=\nfinalize=\nidempotency_key=\nmax_wait_seconds=\nroute=\nrun_id=\nturn=\n:6\n" {
+	if got := complete("route_ticket", "ticket=x", ""); got != "continue_with=\ndry_run=\nfinalize=\nidempotency_key=\nmax_wait_seconds=\nroute=\nrun_id=\nturn=\n:6\n" {
 		t.Errorf("of keys %q is offered", got)
 	}
 	t.Setenv(urlVariable, "http://127.0.0.1:1/mcp")

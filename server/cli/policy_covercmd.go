@@ -37,7 +37,7 @@ var gapKinds = []string{findNoRule, findDead, findShadowed, findUnread}
 
 // coverage is what was found, and what it was found by.
 type coverage struct {
-	Findings []gap            `json:"findings"`
+	Findings []gap                `json:"findings"`
 	Policies map[string]coveredBy `json:"policies"`
 }
 

@@ -61,6 +61,8 @@ func (p *page) calls(calls []record.Call) {
 		fmt.Fprintf(&p.b, "%2d. %s%s: %s\n", i+1, clip(c.Tool, maxName), effectWords(c.Effect), statusWords(c))
 		p.arguments(c)
 		p.detail("judged", verdictWords(c))
+		list, left := record.Because{Values: c.Values}.Read()
+		p.values("because", "    ", list, left)
 		p.approved("approved by", c.Approved)
 		p.approved("settled by", c.Settled)
 		p.detail("recorded as", strings.TrimSpace(c.ArgsHash+"  "+clip(c.Key, maxName)+"  "+c.At))
@@ -122,6 +124,8 @@ func (p *page) refused(list []record.Refused) {
 	p.b.WriteString("\nProposed and not done:\n")
 	for _, r := range list {
 		p.b.WriteString("  - " + folded(refusedWords(r), p.width-4, "    ") + "\n")
+		list, left := record.Because{Values: r.Values}.Read()
+		p.values("because", "    ", list, left)
 		if r.Approval == "" {
 			p.approved("asked", r.Asked)
 		}
@@ -133,6 +137,9 @@ func refusedWords(r record.Refused) string {
 	rule := ""
 	if r.Rule != "" {
 		rule = " by rule " + clip(r.Rule, maxName)
+	}
+	if r.Why != "" {
+		rule += " (" + clip(r.Why, maxName) + ")"
 	}
 	text := cmp.Or(clip(r.Name, maxName), "a proposal") + " was "
 	switch {
@@ -208,13 +215,16 @@ func verdictWords(c record.Call) string {
 	if c.Rule != "" {
 		text += " by rule " + clip(c.Rule, maxName)
 	}
+	if c.Why != "" {
+		text += " (" + clip(c.Why, maxName) + ")"
+	}
 	if c.RuleText != "" {
 		text += ": " + clip(c.RuleText, 3*maxName)
 	}
-	if changes := changesOf(c.Decision, c.Rule, c.Revisions); len(changes) > 0 {
+	if changes := changesOf(c.Decision, c.Rule, c.Why, c.Revisions); len(changes) > 0 {
 		text += "; changed by " + strings.Join(changes, " and ")
 	}
-	return text
+	return text + passWords(c.Passes)
 }
 
 // endedWords say how the run ended and what that means.

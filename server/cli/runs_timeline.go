@@ -218,6 +218,7 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	if args := argumentsOf(row); len(args) > 0 {
 		b.WriteString(indent + oneLine(args, room-2) + "\n")
 	}
+	b.WriteString(becauseLines(indent, t.width, row.Because))
 	if row.Comment != "" {
 		b.WriteString(fenced(indent, row.Comment, t.width))
 	}

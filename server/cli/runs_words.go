@@ -36,7 +36,7 @@ func wordsOf(row record.Row) string {
 		if row.RefusedAnswer() {
 			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
 		}
-		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row)
+		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes)
 	case record.Late:
 		return name + " answered too late; that is not used"
 	case record.Note:
@@ -101,9 +101,10 @@ func judgedWords(row record.Row) string {
 	case row.Decision != "":
 		text = "; " + decisionWord(row.Decision) + ruleWords(row)
 	}
-	if changes := changesOf(row.Decision, row.Rule, row.Changed); len(changes) > 0 {
+	if changes := changesOf(row.Decision, row.Rule, row.Why, row.Changed); len(changes) > 0 {
 		text += ", changed by " + strings.Join(changes, " and ")
 	}
+	text += passWords(row.Passes)
 	if row.Grant != "" {
 		text += ", spends " + clip(row.Grant, maxName)
 		if row.Share != "" {
@@ -114,8 +115,8 @@ func judgedWords(row record.Row) string {
 }
 
 // changesOf are a policy's changes of a call, without the one that its decision names.
-func changesOf(decision, rule string, changes []string) []string {
-	if decision == "revise" && len(changes) > 0 && changes[0] == rule {
+func changesOf(decision, rule, why string, changes []string) []string {
+	if decision == "revise" && len(changes) > 0 && (changes[0] == rule || changes[0] == why) {
 		changes = changes[1:]
 	}
 	shown := make([]string, len(changes))
@@ -156,7 +157,11 @@ func personWords(row record.Row) string {
 		text, spent = "asked a person about a whole plan", ", spent first by "
 	}
 	if row.Rule != "" {
-		text += " (" + clip(row.Rule, maxName) + ")"
+		text += " (" + clip(row.Rule, maxName)
+		if row.Why != "" && row.Why != row.Rule {
+			text += ", " + clip(row.Why, maxName)
+		}
+		text += ")"
 	}
 	if row.Decision == "" {
 		switch {

@@ -20,7 +20,8 @@ func (a *app) stopReasonsCommand() *cobra.Command {
 		Use:   "stop-reasons [NAME]",
 		Short: "Explain stop reasons",
 		Long: "Lists every stop reason there is: what it means, where it occurs, the exit code class and what to do next.\n" +
-			"NAME is a row's name, a family or a stop reason as a result shows it.",
+			"NAME is a row's name, a family, a stop reason as a result shows it, or the reason of a policy's rule. What the policies of\n" +
+			"the configuration declare is listed last.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := ""
@@ -35,16 +36,26 @@ func (a *app) stopReasonsCommand() *cobra.Command {
 }
 
 func (a *app) stopReasons(name, pattern string) error {
+	offered := a.declaring()
 	kind, known := kindNamed(pattern)
+	for _, p := range offered {
+		if p.Spec.Name == pattern {
+			kind, known = p.Spec.Kind, true
+		}
+	}
 	if pattern != "" && !known {
 		return usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
 	}
-	var rows []server.Reason
+	var all []server.Reason
 	for _, s := range gateway.StopReasons() {
-		if named(s, name) && (pattern == "" || occursIn(s, kind)) {
-			rows = append(rows, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
+		if pattern == "" || occursIn(s, kind) {
+			all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
 		}
 	}
+	if pattern != "" {
+		offered = slices.DeleteFunc(offered, func(p server.Pattern) bool { return p.Spec.Name != pattern })
+	}
+	rows := meant(server.DeclaredReasons(all, offered), name)
 	if len(rows) == 0 {
 		return usage("stop-reasons", errors.New("no stop reason "+name), "patterngate stop-reasons")
 	}
@@ -59,13 +70,50 @@ func (a *app) stopReasons(name, pattern string) error {
 	return w.Flush()
 }
 
-// named reports whether a row is meant by a name: itself, its family, or the reason of a result.
-func named(s gateway.StopReason, name string) bool {
-	if name == "" || s.Name == name || strings.HasPrefix(s.Name, strings.TrimSuffix(name, ":")+":") {
-		return true
+// declaring are the patterns of the configuration in force, for the reasons that their policies declare. One that does not load
+// has none that could be told.
+func (a *app) declaring() []server.Pattern {
+	loaded, _, err := LoadConfig(ConfigSources{Path: a.config, Environ: a.environ})
+	if err == nil {
+		var d *declared
+		if d, err = declare(loaded.Config, a.environ); err == nil {
+			return d.offered()
+		}
 	}
-	found, ok := gateway.LookupStopReason(name)
-	return ok && found.Name == s.Name
+	_, _ = fmt.Fprintln(a.err, "stop-reasons: the configuration does not load: reasons that its policies declare are missing\ntry: patterngate validate")
+	return nil
+}
+
+// meant are the rows of a name: a row's own, a family, a policy's reason alone, or the reason of a result; all without one.
+func meant(rows []server.Reason, name string) []server.Reason {
+	if name == "" {
+		return rows
+	}
+	exact := func(r server.Reason) bool {
+		return r.Name == name || r.Name == "supervisor_block:"+name || r.Name == "policy_block:"+name
+	}
+	only := func(is func(server.Reason) bool) (list []server.Reason) {
+		for _, r := range rows {
+			if is(r) {
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	if list := only(exact); len(list) > 0 {
+		return list
+	}
+	found := map[string]bool{}
+	for _, reason := range []string{name, "supervisor_block:" + name, "policy_block:" + name} {
+		row, ok := gateway.LookupStopReason(reason)
+		if strings.HasSuffix(row.Name, "_block:R") && reason != name {
+			continue // any word could be a policy's reason
+		}
+		found[row.Name] = ok
+	}
+	return only(func(r server.Reason) bool {
+		return found[r.Name] || strings.HasPrefix(r.Name, strings.TrimSuffix(name, ":")+":")
+	})
 }
 
 func occursIn(s gateway.StopReason, kind gateway.Kind) bool {

@@ -13,24 +13,27 @@ import (
 // approvalPage is one question: the call first, then what a person needs to decide, then what others claim.
 type approvalPage struct {
 	frame
-	ID, State string
-	Phrase    string
-	Tool      string
-	Effect    string
-	Arguments []argument
-	Plan      *askedPlan // that is asked about whole instead of a call; nil: a call is
-	Digest    string
-	ArgsHash  string
-	Rule      string
-	Why       string // the rule's reason in words
-	Phase     string
-	Pattern   string
-	Principal string
-	Least     gateway.Assurance
-	Since     moment
-	Until     moment
-	Run       string
-	RunKnown  bool
+	ID, State  string
+	Phrase     string
+	Tool       string
+	Effect     string
+	Arguments  []argument
+	Plan       *askedPlan // that is asked about whole instead of a call; nil: a call is
+	Digest     string
+	ArgsHash   string
+	Rule       string
+	Why        string     // the rule's reason in words
+	RulePath   string     // of what else the rule asks for; "": the rule has no name that a path could have
+	Values     []argument // that made the rule true
+	MoreValues string
+	Phase      string
+	Pattern    string
+	Principal  string
+	Least      gateway.Assurance
+	Since      moment
+	Until      moment
+	Run        string
+	RunKnown   bool
 
 	Form     *decisionForm // of an open one
 	Outcome  *outcome      // of one that is not
@@ -107,6 +110,8 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
 		Plan: planOf(a), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
 	}
+	page.RulePath = byRulePath(a.Rule)
+	page.Values, page.MoreValues = valuesOf(record.ValuesOf(a.Values))
 	ring, err := p.config.Approvals.Keys()
 	if err != nil {
 		return page, err
@@ -309,6 +314,12 @@ func stateTitle(s patterns.AskedState) string {
 
 // ruleWords are why the policy asks: as the registry or the rule says it, else in words that hold for every rule.
 func ruleWords(a patterns.Asked) string {
+	if a.Text != "" {
+		if a.Reason != "" && a.Reason != a.Rule {
+			return clip(a.Text, maxSaid) + " (" + name(a.Reason) + ")"
+		}
+		return clip(a.Text, maxSaid)
+	}
 	for _, reason := range []string{a.Reason, "supervisor_block:" + a.Rule, "policy_block:" + a.Rule} {
 		if row, ok := gateway.LookupStopReason(reason); ok && row.Name == reason {
 			return row.Meaning

@@ -64,7 +64,7 @@ func (s *state) ListApprovals(f patterns.ApprovalFilter) (patterns.ApprovalPage,
 	}
 	limit := cmp.Or(f.Limit, 20)
 	for i, a := range s.asked {
-		if i < from || f.Run != "" && a.Question.Run != f.Run || !f.All && a.State != patterns.AskedOpen {
+		if i < from || f.Run != "" && a.Question.Run != f.Run || f.Rule != "" && a.Rule != f.Rule || !f.All && a.State != patterns.AskedOpen {
 			continue
 		}
 		if len(page.Rows) == limit {

@@ -14,11 +14,17 @@ import (
 type inboxPage struct {
 	frame
 	Rows    []waitingRow
-	Waiting string // how many wait, in words
-	More    string // the address of the next page; "" on the last
-	First   bool   // it is the first page
+	Waiting string     // how many wait, in words
+	More    string     // the address of the next page; "" on the last
+	First   bool       // it is the first page
+	Newest  string     // the address of the first page
+	Rule    string     // of which alone it is; "": all
+	Rules   []ruleLink // those of the rows, in the order of the rows
 	Off     switched
 }
+
+// ruleLink leads to what one rule asks for.
+type ruleLink struct{ Rule, Path string }
 
 // waitingRow is one question of a list.
 type waitingRow struct {
@@ -34,10 +40,16 @@ type waitingRow struct {
 }
 
 func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
-	cursor := r.URL.Query().Get("cursor")
-	page := inboxPage{frame: p.watching(p.frame(r.Context(), "Inbox", "inbox"), patterns.Everything), First: cursor == ""}
+	cursor, rule := r.URL.Query().Get("cursor"), r.URL.Query().Get("rule")
+	page := inboxPage{frame: p.watching(p.frame(r.Context(), "Inbox", "inbox"), patterns.Everything), First: cursor == "", Newest: "/", Rule: rule}
+	if rule != "" {
+		if page.Newest = byRulePath(rule); page.Newest == "" {
+			p.refuse(w, r, http.StatusBadRequest, "The address does not name a rule: a rule's name is small letters, digits and _.")
+			return
+		}
+	}
 	page.Off = p.switched(r.Context())
-	list, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Limit: maxPage, Cursor: cursor})
+	list, err := p.config.Approvals.ListApprovals(patterns.ApprovalFilter{Limit: maxPage, Cursor: cursor, Rule: rule})
 	if err != nil {
 		p.fault(w, r, err)
 		return
@@ -65,10 +77,31 @@ func (p *Pages) inbox(w http.ResponseWriter, r *http.Request) {
 		page.Rows[i] = waitingRowOf(asked, now)
 		page.Rows[i].Needs = needs(asked.Least, keyed)
 	}
+	page.Rules = rulesOf(list.Rows)
 	if list.Next != "" {
-		page.More = "/?" + url.Values{"cursor": {list.Next}}.Encode()
+		more := url.Values{"cursor": {list.Next}}
+		if rule != "" {
+			more.Set("rule", rule)
+		}
+		page.More = "/?" + more.Encode()
 	}
 	render(w, http.StatusOK, "inbox.html", page)
+}
+
+// rulesOf are the rules by which people are asked, each once; of very many the first.
+func rulesOf(rows []patterns.Asked) []ruleLink {
+	const most = 50
+	var list []ruleLink
+	seen := map[string]bool{}
+	for _, a := range rows {
+		path := byRulePath(a.Rule)
+		if path == "" || seen[a.Rule] || len(list) == most {
+			continue
+		}
+		seen[a.Rule] = true
+		list = append(list, ruleLink{name(a.Rule), path})
+	}
+	return list
 }
 
 // maxPhrase is how much of a call in words stands on a page, in characters.

@@ -73,8 +73,12 @@ func receiptCallOf(c record.Call, now time.Time) receiptCall {
 	case c.Decision == "approve" && c.Rule == "" && c.RuleText == "allowlisted":
 		row.Judged = "on the list of what this tool may call; no rule judged it"
 	case c.Decision != "":
-		row.Judged = judgedWords(c.Decision, c.Rule, c.RuleText)
+		row.Judged = judgedWords(c.Decision, c.Rule, c.Why, c.RuleText)
+		if words := passWords(c.Passes); words != "" {
+			row.Judged += "; " + words
+		}
 	}
+	row.Values, row.MoreValues = valuesOf(record.Because{Values: c.Values}.Read())
 	for _, person := range []*record.Approved{c.Approved, c.Settled} {
 		if person != nil && person.Comment != "" {
 			row.Comments = append(row.Comments, lines(person.Comment, maxWords))
@@ -97,7 +101,7 @@ func saidOf(a *record.Approved, now time.Time) *said {
 
 // size is how much of the page its arguments take, in bytes.
 func (c receiptCall) size() (n int) {
-	for _, a := range c.Args {
+	for _, a := range slices.Concat(c.Args, c.Values) {
 		n += len(a.Name) + len(a.Value)
 	}
 	return n
@@ -123,7 +127,8 @@ func editLines(edits []record.Edit) []string {
 }
 
 func refusalOf(r record.Refused, now time.Time) receiptRefusal {
-	row := receiptRefusal{Text: cmp.Or(name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.RuleText)}
+	row := receiptRefusal{Text: cmp.Or(name(r.Name), "a proposal") + " was " + judgedWords(r.Decision, r.Rule, r.Why, r.RuleText)}
+	row.Values, row.MoreValues = valuesOf(record.Because{Values: r.Values}.Read())
 	switch {
 	case r.Approval != "":
 		row.Text = "an attempt to decide " + name(r.Approval) + " was refused (" + name(r.Reason) + ")"
@@ -140,13 +145,16 @@ func refusalOf(r record.Refused, now time.Time) receiptRefusal {
 }
 
 // judgedWords are a decision and the rule that it is by.
-func judgedWords(decision, rule, text string) string {
+func judgedWords(decision, rule, why, text string) string {
 	words := decisionWord(decision)
 	if rule != "" {
 		words += " by rule " + name(rule)
 	}
+	if why != "" {
+		words += " (" + name(why) + ")"
+	}
 	if text != "" {
-		words += ": " + clip(text, 200)
+		words += ": " + clip(text, maxSaid)
 	}
 	return words
 }

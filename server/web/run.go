@@ -224,6 +224,8 @@ type receiptCall struct {
 	At                                        moment
 	Args                                      []argument // of which the long ones are cut
 	More                                      string     // how many arguments are not shown
+	Values                                    []argument // that made the rule true
+	MoreValues                                string
 	Approved, Settled                         *said
 	Changed                                   []string // by who approved it
 	Comments                                  []string
@@ -241,6 +243,9 @@ type receiptRefusal struct {
 	Until   moment // until when it waits
 	Asked   *said
 	Comment string
+
+	Values     []argument // that made the rule true
+	MoreValues string
 }
 
 func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {

@@ -49,6 +49,8 @@ type step struct {
 	After, Took  string
 	Bar          bar
 	Facts        []string
+	Values       []argument // that made the rule true
+	MoreValues   string
 	Comment      string
 	Blocks       []block
 	Hash         string
@@ -117,6 +119,7 @@ func (d *drawing) step(row record.Row) step {
 		Seq: row.Seq, Kind: kindWord(row.Kind), Title: titleOf(row), Phase: phaseWord(row.Phase), Effect: effectWord(row.Effect), Attempt: row.Attempt,
 		After: took(row.After), Facts: facts(row), Comment: lines(row.Comment, maxWords), Hash: name(row.ArgsHash), Waits: row.Waits(),
 	}
+	s.because(row.Because)
 	s.State, s.Class = stateWords(row)
 	if row.Took != nil {
 		s.Took = took(*row.Took)

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"patterngate/catalog/upstream"
+	"patterngate/ijson"
+)
+
+// dryArgument asks for a dry run, of a tool that has them.
+const dryArgument = "dry_run"
+
+// errNoDryRun is returned for a tool that would act. Another server's tool may have an argument of this name that means something
+// else, or nothing: only results that say what was judged are those of a dry run.
+var errNoDryRun = errors.New("it has no dry run; nothing was sent")
+
+// dryRunOf are the arguments as they ask for a dry run, whatever they say about it themselves.
+func dryRunOf(tool upstream.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+	results := readTypes(tool.Output).properties
+	ours := results[dryArgument] != nil && results["status"] != nil && results["next"] != nil
+	if !ours || !slices.Contains(readTypes(tool.Input).of(dryArgument), "boolean") {
+		return nil, errNoDryRun
+	}
+	members, err := membersOf(arguments)
+	if err != nil {
+		return nil, err
+	}
+	return joined(append(without(members, dryArgument), member{ijson.Canonical(dryArgument), ijson.Canonical(true)})), nil
+}
+
+// wouldStop reports whether a dry run found something that would be blocked or put to a person. A verdict that is not known is
+// taken for one.
+func wouldStop(verdict string) bool {
+	return !slices.Contains([]string{"", "approve", "revise", "unknown"}, verdict)
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"patterngate/patterns/record"
+)
+
+// valueLines are the values that made a rule true, each on lines of its own behind a bar: a model may have written what they hold.
+func valueLines(indent string, width int, list []record.Value, left int) string {
+	var b strings.Builder
+	for _, v := range list {
+		b.WriteString(fencedTo(maxFenced, indent, v.Expression+": "+v.Text, width))
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "%sand %s\n", indent, plural(int64(left), "more value"))
+	}
+	return b.String()
+}
+
+// values writes values behind a label, which stands as far in as margin.
+func (p *page) values(label, margin string, list []record.Value, left int) {
+	indent := margin + strings.Repeat(" ", labelColumn)
+	if lines := valueLines(indent, p.width, list, left); lines != "" {
+		fmt.Fprintf(&p.b, "%s%-*s%s", margin, labelColumn, label, strings.TrimPrefix(lines, indent))
+	}
+}
+
+// becauseLines are what a rule says to people and what made it true, below a row of a timeline.
+func becauseLines(indent string, width int, b record.Because) string {
+	text := ""
+	if b.Said != "" {
+		text = indent + folded("the rule says: "+clip(b.Said, maxPhrase), width-len(indent), indent+"  ") + "\n"
+	}
+	list, left := b.Read()
+	return text + valueLines(indent, width, list, left)
+}
+
+// passWords say how often the policy judged, where that was more than once.
+func passWords(passes int) string {
+	if passes < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", judged %d times until nothing changed", passes)
+}

@@ -1,0 +1,235 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// A dry run says how the calls of an intent would be judged (spec/surface.md section 1, dry_run): nothing is called or recorded,
+// no run begins and none is joined. Planning's is another: its plan_decompose stores nothing, see plan_decompose.go of patterns.
+
+const dryArgument = "dry_run"
+
+// The decisions of a dry run that a real one does not have, or that matter here.
+const (
+	rehearsedBlock    = "block"
+	rehearsedEscalate = "escalate"
+	rehearsedUnknown  = "unknown" // it depends on what an earlier call returns
+	rehearsedRevise   = "revise"
+)
+
+// dryMembers are the members that only dry runs have.
+type dryMembers struct {
+	DryRun        bool        `json:"dry_run,omitempty"`
+	Verdict       string      `json:"verdict,omitempty"` // the worst of the rows
+	Judged        []judgedRow `json:"judged,omitzero"`
+	JudgedOmitted int         `json:"judged_omitted,omitempty"` // the last ones
+}
+
+// judgedRow is how one call would be judged.
+type judgedRow struct {
+	Step        string         `json:"step"`
+	Tool        string         `json:"tool"`
+	ArgsHash    string         `json:"args_hash"`
+	Decision    string         `json:"decision"`
+	Rule        string         `json:"rule"`
+	Reason      string         `json:"reason"`
+	Values      map[string]any `json:"values"`
+	RevisedArgs map[string]any `json:"revised_args,omitempty"`
+	Need        []string       `json:"need,omitempty"`
+	Passes      int            `json:"passes"`
+}
+
+// dryAdvice is what to make of a dry run.
+const dryAdvice = "Nothing was done yet: judged says what the same call without dry_run would come to."
+
+// dry reports whether a call asks for a dry run of the pattern.
+func (t *tool) dry(c call) bool {
+	return t.spec.Kind != gateway.Planning && t.takesDry() && c.Arguments[dryArgument] == true
+}
+
+// takesDry reports whether dry_run is the call's own argument here, and not one of the tool that is called.
+func (t *tool) takesDry() bool {
+	for _, a := range t.takes {
+		if a.name == dryArgument {
+			return true
+		}
+	}
+	return false
+}
+
+// rehearse answers a dry run.
+func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error) {
+	s := t.server
+	rehearsal, err := s.config.Engine.Rehearse(ctx, t.asked(ctx, c, peerOf(ctx)))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, errCanceled
+	case err != nil:
+		return t.notBegun(ctx, c, err)
+	}
+	c.Model = t.modelOf(c, rehearsal.Result)
+	result, err := s.show(ctx, rehearsedEnvelope(c, rehearsal))
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	return result, nil
+}
+
+// rehearsedEnvelope presents a dry run.
+func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
+	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
+	e.Budget, e.Effects, e.EffectsOmitted, e.Human = nil, nil, 0, nil // of runs
+	if !r.Result.Asked {
+		e.Usage = nil
+	}
+	e.DryRun, e.Verdict = true, r.Verdict
+	if e.Status == statusStopped {
+		e.Summary = joined(e.Summary, "It was a dry run.")
+		return e
+	}
+	e.Judged = make([]judgedRow, len(r.Judged))
+	for i, row := range r.Judged {
+		e.Judged[i] = judgedRowOf(row)
+	}
+	e.Summary = e.rehearsed(c)
+	e.Next = next{Action: actionAnswer, Say: dryAdvice}
+	return e
+}
+
+func judgedRowOf(r patterns.RehearsedRow) judgedRow {
+	row := judgedRow{r.Step, r.Tool, r.ArgsHash, r.Decision, r.Rule, r.Reason, r.Values, r.RevisedArgs, r.Need, r.Passes}
+	if row.Values == nil {
+		row.Values = map[string]any{}
+	}
+	return row
+}
+
+// rehearsed tells what a dry run found, the worst first: nothing of what a caller or model wrote but names.
+func (e Envelope) rehearsed(c call) string {
+	what := "step"
+	switch c.Spec.Kind {
+	case gateway.Orchestrator:
+		what = "task"
+	case gateway.Routing:
+		what = "attempt"
+	case gateway.Call:
+		what = ""
+	}
+	said := []string{"A dry run: nothing was called or recorded."}
+	told := 0
+	for _, decision := range []string{rehearsedBlock, rehearsedEscalate, rehearsedUnknown, rehearsedRevise} {
+		for _, row := range e.Judged {
+			if row.Decision != decision {
+				continue
+			}
+			if told++; told <= maxPhrases {
+				said = append(said, row.words(what))
+			}
+		}
+	}
+	if more := told - maxPhrases; more > 0 {
+		said = append(said, fmt.Sprintf("%d more are not simply approved either.", more))
+	}
+	if approved := len(e.Judged) - told; approved > 0 {
+		said = append(said, approvedWords(approved, told))
+	}
+	return paragraph(said...)
+}
+
+// approvedWords count what would be approved as it is, beside others or alone.
+func approvedWords(n, others int) string {
+	switch {
+	case others == 0 && n == 1:
+		return "The one call would be approved as it is."
+	case others == 0:
+		return fmt.Sprintf("All %d calls would be approved as they are.", n)
+	}
+	return fmt.Sprintf("%s would be approved as proposed.", count(n, "call"))
+}
+
+// words tell how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
+func (r judgedRow) words(what string) string {
+	name := shownName(r.Tool)
+	if what != "" && r.Step != "" {
+		name = capitalized(what) + " " + label(r.Step) + " " + name
+	}
+	by := cmp.Or(r.Rule, r.Reason)
+	switch {
+	case by == "":
+	case r.Rule == "":
+		by = " (" + shownReason(r.Reason) + ")"
+	case r.Reason == "" || r.Reason == r.Rule:
+		by = " (rule " + shownName(r.Rule) + ")"
+	default:
+		by = " (rule " + shownName(r.Rule) + ", " + shownReason(r.Reason) + ")"
+	}
+	switch r.Decision {
+	case rehearsedBlock:
+		if len(r.Need) > 0 {
+			by += "; it needs " + shownNames(r.Need)
+		}
+		return name + " would be blocked" + by + "."
+	case rehearsedEscalate:
+		return name + " would be put to a person" + by + "."
+	case rehearsedUnknown:
+		return name + " depends on what an earlier call returns" + by + "."
+	}
+	return name + " would be changed" + by + "."
+}
+
+// capitalized is one of our words at the beginning of a sentence.
+func capitalized(word string) string { return string(word[0]-'a'+'A') + word[1:] }
+
+// appendJudged writes how each call would be judged.
+func (e *Envelope) appendJudged(dst []byte) []byte {
+	if len(e.Judged) == 0 {
+		return dst
+	}
+	dst = append(dst, "JUDGED\n"...)
+	for _, row := range e.Judged {
+		dst = append(append(dst, label(row.Step)...), ' ')
+		dst = append(append(append(dst, label(row.Tool)...), ' '), row.Decision...)
+		if row.Rule != "" {
+			dst = appendVisible(append(dst, ' '), row.Rule)
+		}
+		if row.Reason != "" && row.Reason != row.Rule {
+			dst = appendVisible(append(dst, " ("...), row.Reason)
+			dst = append(dst, ')')
+		}
+		for _, part := range []struct {
+			word   string
+			object map[string]any
+		}{{" values ", row.Values}, {" revised ", row.RevisedArgs}} {
+			if len(part.object) > 0 {
+				dst = append(dst, part.word...)
+				at := len(dst)
+				dst = revealed(ijson.Append(dst, part.object), at)
+			}
+		}
+		if len(row.Need) > 0 {
+			dst = append(append(dst, " need "...), shownNames(row.Need)...)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// squeezedJudged are the first rows with short values.
+func squeezedJudged(rows []judgedRow, bytes, most int) []judgedRow {
+	var list []judgedRow
+	for _, r := range rows[:min(len(rows), most)] {
+		r.Step, r.Tool, r.Rule, r.Reason = short(r.Step, bytes), short(r.Tool, bytes), short(r.Rule, bytes), short(r.Reason, bytes)
+		r.Values, r.RevisedArgs = squeezedArgs(r.Values, bytes), squeezedArgs(r.RevisedArgs, bytes)
+		r.Need = r.Need[:min(len(r.Need), most)]
+		list = append(list, r)
+	}
+	return list
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// What to do after the policy blocked a call before anything was written (spec/surface.md section 4, supervisor_block): what it
+// needs comes first; else the nearest call that it would not block; else only the person can say.
+
+// unblocked advises after a block.
+func (a account) unblocked() next {
+	if len(a.Need) > 0 && a.Spec.Kind == gateway.Supervisor {
+		return a.ownIntent(a.withNeeded())
+	}
+	if n, ok := a.nearest(); ok {
+		return n
+	}
+	return next{Action: actionTell, Say: a.say()}
+}
+
+// nearest offers the caller's own call with the one argument changed that keeps the policy from blocking it.
+func (a account) nearest() (next, bool) {
+	name, value, ok := a.near()
+	if !ok || !a.ByCall {
+		return next{}, false
+	}
+	at := a.argumentsAt().Member(name)
+	fix := gateway.Problem{Pointer: at, Reason: reasonNearest, Fix: &gateway.Fix{At: at, Value: value}}
+	var also []ijson.Pointer
+	if a.Arguments[keyArgument] != nil && a.ownKey() { // it is this run's by now
+		also = append(also, ijson.Pointer("").Member(keyArgument))
+	}
+	r := a.repaired([]gateway.Problem{fix}, also...)
+	if len(r.changed) != 1 || len(r.fill) != len(also) {
+		return next{}, false
+	}
+	return a.call.fixed(r), true
+}
+
+// reasonNearest is of the problem that stands for a blocked argument; it is never shown.
+const reasonNearest = "nearest"
+
+// ownKey reports whether idempotency_key is the call's own and not an argument of the tool.
+func (a account) ownKey() bool {
+	return a.Spec.Kind != gateway.Call || slices.Contains(freeHandles(a.Spec), keyArgument)
+}
+
+// argumentsAt is where the call at which the run stopped has its arguments in the caller's own.
+func (a account) argumentsAt() ijson.Pointer {
+	at := ijson.Pointer("").Member(a.intentName())
+	switch n := len(a.History); a.Spec.Kind {
+	case gateway.TaskDecomposition:
+		return at.Member("steps").Index(n).Member("args")
+	case gateway.Routing:
+		return at.Member("args")
+	case gateway.Supervisor:
+		return at.Index(n).Member("args")
+	}
+	return ""
+}
+
+// needs says what a blocked call wants first.
+func (a account) needs() string {
+	tools, arguments := a.needed()
+	var said []string
+	if len(tools) > 0 {
+		said = append(said, shownNames(tools)+" must come first")
+	}
+	if len(arguments) > 0 {
+		said = append(said, "give "+a.stoppedAt()+" its "+shownNames(arguments))
+	}
+	return "Send your own actions; " + strings.Join(said, "; ") + "."
+}
+
+// needed are the tools that must be called first, and the arguments that the blocked call must have.
+func (a account) needed() (tools, arguments []string) {
+	for _, name := range a.Need {
+		if _, known := a.Spec.Catalog.Tool(name); known {
+			tools = append(tools, name)
+		} else {
+			arguments = append(arguments, name)
+		}
+	}
+	return tools, arguments
+}
+
+// withNeeded is a list of actions in which the needed tools come before the one that was blocked.
+func (a account) withNeeded() any {
+	blocked, _ := a.Action.(map[string]any)
+	proposed := []any{blocked, finalSkeleton()}
+	at := 0
+	if blocked["kind"] == "final" {
+		proposed = proposed[:1]
+	}
+	if own, ok := a.Intents["actions"].([]any); ok && a.ByCall && len(a.History) < len(own) {
+		proposed, at = slices.Clone(own), len(a.History)
+	}
+	tools, arguments := a.needed()
+	proposed[at] = lacking(proposed[at], arguments)
+	var needed []any
+	for _, name := range tools {
+		needed = append(needed, a.neededCall(name, blocked["args"]))
+	}
+	return slices.Insert(proposed, at, needed...)
+}
+
+// neededCall is the form of a call that must come first; arguments of the same name are taken from the blocked one.
+func (a account) neededCall(name string, of any) any {
+	action := callSkeleton(name)
+	args, _ := action["args"].(map[string]any)
+	given, _ := of.(map[string]any)
+	tool, _ := a.Spec.Catalog.Tool(name)
+	for _, p := range tool.Input.Properties() {
+		v, known := given[p.Name]
+		switch {
+		case known:
+			args[p.Name] = v
+		case p.Required:
+			args[p.Name] = ""
+		}
+	}
+	return action
+}
+
+// lacking is an action with a place for each argument that it must have.
+func lacking(action any, arguments []string) any {
+	row, ok := action.(map[string]any)
+	if !ok || len(arguments) == 0 {
+		return action
+	}
+	row = maps.Clone(row)
+	args, _ := row["args"].(map[string]any)
+	args = maps.Clone(args)
+	if args == nil {
+		args = map[string]any{}
+	}
+	for _, name := range arguments {
+		if args[name] == nil {
+			args[name] = ""
+		}
+	}
+	row["args"] = args
+	return row
+}
