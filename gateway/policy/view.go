@@ -121,7 +121,6 @@ func (v *view) varValue(name string) (any, bool) {
 		v.values = make([]ref.Val, len(v.vars))
 	}
 	if v.values[i] == nil {
-		v.values[i] = types.NewErr("vars.%s reads itself", name)
 		v.values[i] = v.vars[i].eval(v, v.calls())
 	}
 	return v.values[i], true
