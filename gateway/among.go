@@ -51,11 +51,8 @@ func (a Among) Review(c Case) Verdict {
 // both is the verdict of two policies, the first one's where they are as strict: block, then revise, then escalate, then approve.
 // Where one does not know, only what the first blocks is known.
 func both(a, b Verdict) Verdict {
-	switch {
-	case a.Unknown || known(a.Decision) == Block:
-		return a
-	case b.Unknown:
-		return b
+	if a.Unknown || b.Unknown {
+		return unknownOf(a, b)
 	}
 	strictness := func(v Verdict) int {
 		return max(0, slices.Index([]Decision{Approve, Escalate, Revise}, v.Decision)) + map[bool]int{true: 9}[known(v.Decision) == Block]
@@ -69,6 +66,17 @@ func both(a, b Verdict) Verdict {
 	a.Expires = shorter(a.Expires, b.Expires)
 	if b.Least.AtLeast(a.Least) {
 		a.Least = b.Least
+	}
+	return a
+}
+
+// unknownOf is the verdict of two policies of which one cannot be decided: what the other blocks for certain is blocked.
+func unknownOf(a, b Verdict) Verdict {
+	switch {
+	case !a.Unknown && known(a.Decision) == Block, b.Unknown && a.Unknown:
+		return a
+	case !b.Unknown && known(b.Decision) == Block, b.Unknown:
+		return b
 	}
 	return a
 }

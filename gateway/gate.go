@@ -31,8 +31,10 @@ type Stop struct {
 	Reason   string    // the stop reason
 	Problems []Problem // what would have been right
 	Need     []string  // tools that must come first
-	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did.
+	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did. Block is all of it, where it
+	// blocked the call; else nil.
 	Ruled Judgment
+	Block *Ruling
 	// Asks is the ruling where the policy asks for a person: what they approve is reviewed by [Gate.ReviewApproved] and
 	// admitted by [Gate.Approved]. Nil: nobody is to be asked.
 	Asks *Ruling
@@ -75,6 +77,7 @@ type Gate struct {
 	noted   int        // how often the ledger changed
 	under   []underway // calls that are under way
 	policy  string     // the reviewer's hash
+	facts   Facts      // of the newest review
 }
 
 // signature is what makes two calls the same.
@@ -101,8 +104,16 @@ type Proposal struct {
 	Again bool
 	// Of is the key of that call where it may have acted: rules see one act, not two. "" for none.
 	Of string
-	// Weigh is as in [Case].
-	Weigh Weigh
+	// Weigh and Unordered are as in [Case].
+	Weigh     Weigh
+	Unordered bool
+	// Slot is where the call itself is reserved, see [Gate.ReserveIn]: rules do not see that. "" for none.
+	Slot string
+}
+
+// caseOf is the proposal as rules judge it.
+func (p Proposal) caseOf() Case {
+	return Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh, Unordered: p.Unordered, Slot: p.Slot}
 }
 
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
@@ -117,7 +128,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		call.verdict = Judgment{Decision: Approve, Reason: Allowlisted}
 		return Permit{call}, nil
 	}
-	ruling := g.Review(Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh})
+	ruling := g.Review(p.caseOf())
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
 		p.Args = ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
@@ -127,13 +138,41 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 	call.verdict = ruling.Judgment()
 	if !ruling.covers(g, p) {
 		stop := &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
-		if ruling.Decision == Escalate {
+		switch ruling.Decision {
+		case Escalate:
 			stop.Asks = &ruling
+		case Block:
+			stop.Block = &ruling
 		}
 		return Permit{}, stop
 	}
 	call.weighing = ruling.weighing
 	return Permit{call}, nil
+}
+
+// Rejudge reviews a call anew that was admitted, and not made because what it was let through by came not to hold. It was counted
+// then. Who approved it, as sure as it is that they did, has approved it still.
+func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
+	if !was.Valid() {
+		return Permit{}, &Stop{Reason: "policy_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
+	}
+	p.Args = was.Proposed()
+	review := g.Review
+	if was.judged.person {
+		review = func(c Case) Ruling { return g.ReviewApproved(c, was.judged.approval) }
+	}
+	ruling := review(p.caseOf())
+	if ruling.Decision == Approve {
+		p.Args = ruling.Args
+		if was.judged.person && (len(ruling.Revisions) > 0 || !sure.AtLeast(ruling.Least)) { // it is not what they approved
+			ruling.Decision = Escalate
+		}
+	}
+	permit, stop := g.Approved(p, ruling)
+	if stop == nil && was.judged.share != "" {
+		permit.judged.share = was.judged.share
+	}
+	return permit, stop
 }
 
 // Approved admits a call that the policy put to a person, as they left it: it was checked before and counted as one call,
@@ -145,11 +184,15 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	if stop != nil {
 		return Permit{}, stop
 	}
-	call.verdict, call.approval, call.weighing = ruling.Judgment(), ruling.approval, ruling.weighing
-	if !ruling.covers(g, p) {
-		return Permit{}, &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict}
+	call.verdict, call.approval, call.person, call.weighing = ruling.Judgment(), ruling.approval, ruling.person, ruling.weighing
+	if ruling.Decision == Approve && ruling.covers(g, p) {
+		return Permit{call}, nil
 	}
-	return Permit{call}, nil
+	stop = &Stop{Reason: "policy_block:" + cmp.Or(ruling.Reason, NoRuleMatched), Need: ruling.Need, Ruled: call.verdict, Block: &ruling}
+	if ruling.Decision == Escalate {
+		stop.Asks, stop.Block = &ruling, nil
+	}
+	return Permit{}, stop
 }
 
 // AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
@@ -163,7 +206,7 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 	if !ruling.covers(g, p) {
 		return Permit{}, &Stop{Reason: "supervisor_block:" + NoRuleMatched, Ruled: Judgment{Reason: NoRuleMatched}}
 	}
-	call.verdict, call.approval, call.weighing = ruling.Judgment(), ruling.approval, ruling.weighing
+	call.verdict, call.approval, call.person, call.weighing = ruling.Judgment(), ruling.approval, ruling.person, ruling.weighing
 	return Permit{call}, nil
 }
 

@@ -52,6 +52,9 @@ func (j Judgment) Value() map[string]any {
 	return v
 }
 
+// Because is the rule that decided.
+func (j Judgment) Because() Because { return Because{j.Rule, j.Text, j.Values} }
+
 // Hashed is a [Reviewer] that can be named by what it is made of: two with one hash judge alike.
 type Hashed interface {
 	Reviewer

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/ijson"
 )
 
 // EffectStatus says what is known about a call (spec/surface.md section 1, effects).
@@ -33,7 +34,8 @@ type Entry struct {
 	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
-	// Assumed is a call that a dry run takes for done: its arguments are known, and nothing of what it returned.
+	// Assumed says that the call was not made: a dry run sees what it would do before. Its arguments are known, and of its
+	// observation nothing is.
 	Assumed bool
 }
 
@@ -59,36 +61,80 @@ func (g *Gate) Reserve(p Permit) { g.ReserveAgain(p, "") }
 // ReserveAgain is Reserve for one more attempt at the call that was noted under a key: policy sees the attempt in its place.
 func (g *Gate) ReserveAgain(p Permit, of string) {
 	if p.Valid() {
-		g.under = append(g.under, underway{p, of})
+		g.under = append(g.under, underway{permit: p, of: of, entry: entryOf(p)})
 		g.noted++
 	}
 }
 
-// underway is a permitted call that may happen.
+// ReserveIn is Reserve for a call that has a place of its own: what is reserved there is replaced, and a proposal with that
+// [Proposal.Slot] does not see it.
+func (g *Gate) ReserveIn(slot string, p Permit) {
+	if p.Valid() {
+		g.place(underway{permit: p, slot: slot, entry: entryOf(p)})
+	}
+}
+
+// ReserveAsked reserves a call that a person is asked about, as it stands: it may happen too.
+func (g *Gate) ReserveAsked(slot string, p Proposal) {
+	if tool, there := g.config.Catalog.Tool(p.Tool); there {
+		g.place(underway{slot: slot, entry: Entry{
+			Tool: tool.Name, Effect: tool.Effect, Args: owned(tool.Whole(p.free(tool))), Hash: ijson.ArgsHash(p.Args), Status: Reserved,
+		}})
+	}
+}
+
+func (g *Gate) place(u underway) {
+	g.noted++
+	if at := slices.IndexFunc(g.under, func(o underway) bool { return o.slot == u.slot }); at >= 0 {
+		g.under[at] = u
+		return
+	}
+	g.under = append(g.under, u)
+}
+
+// ReleaseIn takes back what is reserved in a place: it was not made.
+func (g *Gate) ReleaseIn(slot string) {
+	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return slot != "" && o.slot == slot })
+}
+
+// underway is a call that may happen.
 type underway struct {
-	permit Permit
+	permit Permit // the zero one: a person is asked about it
 	of     string // key of the call of which it is one more attempt; ""
+	slot   string // its place; "" for none
+	entry  Entry
+}
+
+func entryOf(p Permit) Entry {
+	return Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved}
 }
 
 // Release takes back that a call may happen: it was not made.
 func (g *Gate) Release(p Permit) {
-	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return o.permit == p })
+	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return p.Valid() && o.permit == p })
 }
 
 // effects are what the policy sees: the ledger, then what is under way. The call of which the judged one, or one under way, is
 // a further attempt is not seen beside it: it is one act.
-func (g *Gate) effects(of string) []Entry {
+func (g *Gate) effects(c Case) []Entry {
 	list := slices.Concat(g.earlier, g.ledger)
 	list = slices.DeleteFunc(list, func(e Entry) bool {
 		again := func(key string) bool { return key != "" && key == e.Key }
-		return again(of) || slices.ContainsFunc(g.under, func(u underway) bool { return again(u.of) })
+		return again(c.Of) || slices.ContainsFunc(g.under, func(u underway) bool { return again(u.of) })
 	})
 	for _, u := range g.under {
-		p := u.permit
-		list = append(list, Entry{Tool: p.Tool(), Effect: p.Effect(), Args: p.Args(), Hash: p.Hash(), Status: Reserved})
+		if u.slot != "" && u.slot == c.Slot {
+			continue
+		}
+		e := u.entry
+		e.RunID, e.At = g.facts.RunID, g.facts.Now
+		list = append(list, e)
 	}
 	return list
 }
+
+// Begun is how many calls of this run were begun.
+func (g *Gate) Begun() int { return len(g.ledger) + len(g.under) }
 
 // Note adds what became of a permitted call to the ledger, at its place in the order of intents. A call that is there
 // under the same key and order was in doubt and is now known: its entry is replaced. Without a permit nothing was

@@ -24,6 +24,7 @@ type judged struct {
 	// approval is the one by which a person decided about the call, see [Permit.Approval]; share is of a plan, see
 	// [Permit.Share].
 	approval, share string
+	person          bool // a person approved it, or who stands in for one
 	once            string
 	weighing        *Weighing      // that has to hold when the call is recorded; nil: earlier runs do not matter
 	proposed        map[string]any // args without what pattern and configuration set; nil: they set nothing

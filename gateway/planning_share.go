@@ -1,9 +1,19 @@
 package gateway
 
+import "time"
+
 // ApprovedPlan is a plan that a person approved whole. The zero ApprovedPlan lets nothing through.
 type ApprovedPlan struct {
 	Approval string // ap_ and 16 hex digits
 	Envelope Envelope
+	// Assurance says how sure it is that a person did, Expires how long they had.
+	Assurance Assurance
+	Expires   time.Duration
+}
+
+// suffices reports whether a rule by which a person is to be asked takes the approval of the whole plan for an answer.
+func (a ApprovedPlan) suffices(r Ruling) bool {
+	return a.Assurance.AtLeast(r.Least) && (r.Expires == 0 || a.Expires > 0 && a.Expires <= r.Expires)
 }
 
 // Share has an admitted call spend its step's share of an approved plan. Whether the call is that step, and the share is not
@@ -25,8 +35,8 @@ func (g *Gate) AdmitShared(p Proposal, plan ApprovedPlan, step string) (Permit, 
 	if plan.Approval == "" || !shown.Bounded() || !plan.Envelope.Covers(step, g.Question(p)) {
 		return Permit{}, false
 	}
-	ruling := g.ReviewApproved(Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh}, plan.Approval)
-	if ruling.Decision != Approve || len(ruling.Revisions) > 0 {
+	ruling := g.ReviewApproved(p.caseOf(), plan.Approval)
+	if ruling.Decision != Approve || len(ruling.Revisions) > 0 || !plan.suffices(ruling) {
 		return Permit{}, false
 	}
 	permit, stop := g.Approved(p, ruling)

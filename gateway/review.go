@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,6 +52,11 @@ type Case struct {
 	Windows map[string]Seen
 	// Weigh finishes a review that depends on windows; nil: there is nobody, and such a call is blocked.
 	Weigh Weigh
+	// Unordered says that what the gate knows at this moment may differ on a replay, as calls of several branches are judged by it:
+	// then Weigh finishes the review in any case, so that a replay has what was recorded.
+	Unordered bool
+	// Slot is as in [Proposal].
+	Slot string
 }
 
 // Final reports whether the case is the closing answer.
@@ -69,7 +75,9 @@ type Verdict struct {
 	// pattern says. The shorter and the stricter count.
 	Expires time.Duration
 	Least   Assurance
-	// Unknown: it depends on what a call returned that was only assumed ([Entry.Assumed]). The decision is [Block].
+	// Retryable is of a block: the same call may be let through later.
+	Retryable bool
+	// Unknown says that the pass cannot be decided, as it depends on what an assumed call would observe. Such a call is not made.
 	Unknown bool
 }
 
@@ -99,12 +107,14 @@ type Ruling struct {
 	Need      []string
 	Expires   time.Duration // of an escalation, as in [Verdict]
 	Least     Assurance     // as in [Verdict]
-	Unknown   bool          // as in [Verdict]; only of a dry run
+	Retryable bool          // as in [Verdict]
+	Unknown   bool          // as in [Verdict]
 	approved  approved
 	weighing  *Weighing // that has to hold when the call is recorded; nil: earlier runs do not matter
 	passes    int       // of the policy
 	policy    string    // its hash
 	byPerson  bool      // a person's approval stood in for an escalation
+	person    bool      // it was reviewed as approved by a person
 	approval  string    // by which a person decided about it; "" for nobody's, and for who stands in for one
 }
 
@@ -121,6 +131,12 @@ type approved struct {
 	tool string // "" for the final answer
 	args string // in canonical form
 }
+
+// Because is the rule that decided.
+func (r Ruling) Because() Because { return Because{r.Rule, r.Text, r.Values} }
+
+// Passes is how often the policy judged.
+func (r Ruling) Passes() int { return r.passes }
 
 // covers reports whether the ruling allows the call, as things stand at the gate.
 func (r Ruling) covers(g *Gate, p Proposal) bool {
@@ -141,19 +157,20 @@ func (g *Gate) Review(c Case) Ruling { return g.review(c, false) }
 // "" where somebody stands in for a person.
 func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 	r := g.review(c, true)
-	r.approval = approval
+	r.approval, r.person = approval, true
 	return r
 }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	c.Args = tool.Filled(c.Args)
-	if c.Effects = g.effects(c.Of); g.config.Facts != nil {
-		c.Facts = g.config.Facts()
+	if g.config.Facts != nil && g.config.Reviewer != nil {
+		g.facts = g.config.Facts()
 	}
+	c.Effects, c.Facts = g.effects(c), g.facts
 	var r Ruling
 	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
-	if windowed && c.Weigh != nil && !setsFixed(tool, c.Args) {
+	if (windowed || c.Unordered) && c.Weigh != nil && !setsFixed(tool, c.Args) {
 		r = g.weighed(c, byPerson)
 	} else {
 		r = judge(g.config.Reviewer, tool, c, byPerson, g.policy)
@@ -182,9 +199,8 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			r.passes++
 		}
 		v := pass(policy, c)
-		if v.Unknown {
-			v.Decision, r.Unknown = Block, true
-			return r.end(v)
+		if v.Unknown { // whatever else it says
+			return r.end(Verdict{Reason: v.Reason, Rule: v.Rule, Text: v.Text, Values: v.Values, Unknown: true})
 		}
 		switch v.Decision {
 		case Revise:
@@ -195,7 +211,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 			case !untouched: // what the configuration sets is nobody's to change
 				return r.end(Verdict{Reason: NoRuleMatched})
 			}
-			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, v.Values}), to
+			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, shownValues(v.Values)}), to
 			continue
 		case Escalate:
 			if byPerson && ijson.Equal(asked, r.Args) {
@@ -242,8 +258,21 @@ func (v Verdict) rule() string {
 	return v.Reason
 }
 
+// shownValues are values that can be recorded: an expression may come to an infinity.
+func shownValues(values map[string]any) map[string]any {
+	for _, name := range sortedKeys(values) {
+		if _, err := ijson.AppendChecked(nil, values[name]); err != nil {
+			rest := maps.Clone(values)
+			delete(rest, name)
+			return shownValues(rest)
+		}
+	}
+	return values
+}
+
 func (r Ruling) end(v Verdict) Ruling {
-	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, v.Values, v.Need
+	r.Decision, r.Reason, r.Rule, r.Text, r.Values, r.Need = v.Decision, v.Reason, v.rule(), v.Text, shownValues(v.Values), v.Need
+	r.Retryable, r.Unknown = v.Retryable, v.Unknown
 	if v.Decision == Escalate || r.byPerson {
 		r.Expires, r.Least = v.Expires, v.Least
 	}

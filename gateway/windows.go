@@ -67,6 +67,12 @@ func (w Weighing) Tool() string { return w.c.Tool }
 // Args are the arguments as they were proposed; they must not be changed.
 func (w Weighing) Args() map[string]any { return w.c.Args }
 
+// RunID names the run, and Effects are its own calls as far as the rules see them: what is told of it by a window.
+func (w Weighing) RunID() string { return w.c.Facts.RunID }
+
+// Effects are the run's calls before this one, as they are known; they must not be changed.
+func (w Weighing) Effects() []Entry { return w.c.Effects }
+
 // Principal is whose run it is, for windows of one principal.
 func (w Weighing) Principal() string { return w.c.Facts.Principal.ID }
 
@@ -86,6 +92,10 @@ func (w Weighing) Holds(windows map[string]Seen) bool {
 	return r.Decision == Approve && len(r.Revisions) == 0
 }
 
+// Recalled is the ruling that [Ruling.Value] wrote, for who asks whether it [Weighing.Holds] without judging anew. It admits
+// nothing.
+func (w Weighing) Recalled(recorded any) Ruling { return rulingOf(recorded, w.c.Args, w.policy) }
+
 func windowsOf(policy Reviewer, tool string) []Window {
 	if w, ok := policy.(Windowed); ok {
 		return w.Windows(tool)
@@ -97,7 +107,7 @@ func windowsOf(policy Reviewer, tool string) []Window {
 func (g *Gate) weighed(c Case, byPerson bool) Ruling {
 	for {
 		noted := g.noted
-		c.Effects = g.effects(c.Of)
+		c.Effects = g.effects(c)
 		recorded := c.Weigh(g.weighing(c, byPerson))
 		if g.noted != noted {
 			continue
@@ -109,7 +119,7 @@ func (g *Gate) weighed(c Case, byPerson bool) Ruling {
 }
 
 func (g *Gate) weighing(c Case, byPerson bool) Weighing {
-	c.Weigh, c.Args = nil, owned(c.Args)
+	c.Weigh, c.Unordered, c.Args = nil, false, owned(c.Args)
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	return Weighing{g.config.Reviewer, c, tool, byPerson, g.policy}
 }
@@ -146,8 +156,10 @@ func (r Ruling) Value(proposed map[string]any) map[string]any {
 		}
 		v["need"] = need
 	}
-	if r.byPerson {
-		v["by_person"] = true
+	for name, is := range map[string]bool{"by_person": r.byPerson, "retryable": r.Retryable} {
+		if is {
+			v[name] = true
+		}
 	}
 	if r.Expires > 0 {
 		v["expires_seconds"] = r.Expires.Seconds()
@@ -194,6 +206,7 @@ func rulingOf(recorded any, proposed map[string]any, policy string) Ruling {
 		r.Expires = time.Duration(seconds * float64(time.Second))
 	}
 	r.byPerson, _ = v["by_person"].(bool)
+	r.Retryable, _ = v["retryable"].(bool)
 	if changed, ok := v["changed"].(map[string]any); ok {
 		r.Args = owned(proposed)
 		for _, name := range sortedKeys(changed) {

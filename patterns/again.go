@@ -108,7 +108,7 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 			return out.endedBy(rested), n
 		}
 		e.Said, e.Judged, e.Once, e.Of, e.Doubt = nil, nil, first.Once, first.Key, doubtOf(p, out)
-		next := CallTool(run, e, p)
+		next := callAgain(run, e, p)
 		switch { // it was not made: what is known is of the one before, and a doubt of it is settled whoever refused this one
 		case next.State == Canceled && cutReason(next) == "" && leavesDoubt(p, out):
 			return out, n

@@ -102,6 +102,8 @@ type Asked struct {
 	ArgsHash           string
 	Phrase             string // the call in words, of judged typed values only
 	Rule, Reason       string
+	Text               string         // of the rule, for people
+	Values             map[string]any // that made it true, by their expressions
 	Least              gateway.Assurance
 	Schema             json.RawMessage // of the arguments, for who edits them; nil for none, and in lists
 	Since              time.Time       // Question.Expires is until when

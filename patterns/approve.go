@@ -33,6 +33,22 @@ type Approver struct {
 	Least   gateway.Assurance
 }
 
+// under is the approver as a ruling has it ask: the shorter time and the stricter assurance count.
+func (a Approver) under(r gateway.Ruling) Approver {
+	if r.Expires > 0 && (a.Expires == 0 || r.Expires < a.Expires) {
+		a.Expires = r.Expires
+	}
+	if r.Least != "" && r.Least.AtLeast(a.least()) {
+		a.Least = r.Least
+	}
+	return a
+}
+
+// suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided.
+func suffices(r gateway.Ruling, sure gateway.Assurance) bool {
+	return r.Decision == gateway.Block || sure.AtLeast(r.Least)
+}
+
 // least is how sure it must be that a person decided.
 func (a Approver) least() gateway.Assurance { return cmp.Or(a.Least, gateway.UserAssurance) }
 
@@ -40,7 +56,10 @@ func (a Approver) least() gateway.Assurance { return cmp.Or(a.Least, gateway.Use
 type Approval struct {
 	Action   gateway.Action
 	Question gateway.Question // the same as it would be sent, but for what the engine adds
-	Rule     string           // why the policy asks
+	Rule     string           // by which the policy asks
+	Reason   string           // why; "": it is named as the rule is
+	Text     string           // of the rule, for people
+	Values   map[string]any   // that made it true, by their expressions
 	Approver Approver
 	Catalog  *catalog.Catalog  // where the call's tool is
 	Plan     *gateway.Envelope // the question is about a whole plan, not a call; nil: about a call
@@ -142,6 +161,14 @@ func humanApproval(d Decision, action any, at time.Time) *HumanApproval {
 	return h
 }
 
+// assurance is how sure it is that a person decided; of nobody it is not sure at all.
+func (h *HumanApproval) assurance() gateway.Assurance {
+	if h == nil {
+		return ""
+	}
+	return h.Assurance
+}
+
 // payload is the part of the decision that a model is shown: the seed's members and no others.
 func (h *HumanApproval) payload() map[string]any {
 	v := map[string]any{"approved": h.Approved, "comment": h.Comment}
@@ -170,9 +197,20 @@ func (a *Approval) input() []byte {
 	v := map[string]any{
 		"action": a.Action.Row(), "rule": a.Rule, "approver": string(a.Approver.Kind), "cap_usd": a.Approver.CapUSD,
 	}
+	if a.reason() != a.Rule {
+		v["reason"] = a.reason()
+	}
 	if a.Approver.Kind == InboxApprover {
 		delete(v, "cap_usd")
 		v["expires_seconds"], v["min_assurance"] = a.Approver.Expires.Seconds(), string(a.Approver.least())
 	}
 	return ijson.Canonical(v)
+}
+
+func (a *Approval) reason() string { return cmp.Or(a.Reason, a.Rule) }
+
+// because has a question say why it is put.
+func (a Approval) because(r gateway.Ruling) Approval {
+	a.Rule, a.Reason, a.Text, a.Values = cmp.Or(r.Rule, r.Reason), r.Reason, r.Text, r.Values
+	return a
 }

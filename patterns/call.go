@@ -46,13 +46,12 @@ func (c *single) make() *stop {
 		c.trace = append(c.trace, row)
 		return s
 	}
-	permit, human, refused := c.admitted(PhaseCall, gateway.Proposal{Tool: c.spec.Tool, Args: args, Attempt: 1})
-	if row.HumanApproval = human; refused != nil {
+	made, refused := c.through(PhaseCall, "calling "+c.spec.Tool, gateway.Proposal{Tool: c.spec.Tool, Args: args, Attempt: 1})
+	if row.HumanApproval = made.human; refused != nil {
 		return failed(refused)
 	}
-	row.ArgsHash = permit.Hash()
-	out, attempts := c.called(c.effect(PhaseCall, "calling "+c.spec.Tool), permit)
-	row.Attempts = shownAttempts(attempts)
+	permit, out := made.permit, made.out
+	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(made.attempts)
 	if out.State != OK {
 		return failed(stopped(PhaseCall, callReason(gateway.ToolFamily, permit, out)))
 	}

@@ -47,6 +47,8 @@ type Waiting struct {
 	Schema       json.RawMessage // of the arguments
 	WholePlan    bool            // the question is about a plan, see [gateway.Envelope], and not a call
 	Rule, Reason string
+	Text         string         // of the rule, for people
+	Values       map[string]any // that made it true, by their expressions
 	Least        gateway.Assurance
 
 	// Of the caller:

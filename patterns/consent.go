@@ -63,8 +63,10 @@ type consent struct {
 	run   Run
 	phase string
 	call  gateway.Proposal // as it stands
-	rule  string
+	asks  gateway.Ruling   // the newest by which the policy asks
+	by    Approver         // as all of these have them asked
 	final gateway.Ruling
+	sure  bool // it is sure enough that a person decided
 	human *HumanApproval
 	took  []span // of people's time
 }
@@ -101,8 +103,12 @@ func restedBy(spans []span, at time.Time) (sum time.Duration) {
 // obtain asks a person, twice at most, and admits what they leave. The reason says why not; the refusal then is what the
 // gate said, or nil.
 func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, string) {
+	c.by = c.spec.Approver
 	c.reviewed(ruling)
 	for asked := 0; undecided(c.final, asked); asked++ {
+		if asked == maxAsked && !c.sure {
+			return gateway.Permit{}, nil, gateway.ApprovalInvalid
+		}
 		if asked == maxAsked {
 			c.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
@@ -121,13 +127,20 @@ func (c *consent) obtain(ruling gateway.Ruling) (gateway.Permit, *gateway.Stop, 
 // reviewed takes over what the policy says of the call, and notes what it changed, if that counts.
 func (c *consent) reviewed(r gateway.Ruling) {
 	if r.Decision != gateway.Block {
-		for _, reason := range r.Revisions {
-			c.judged = append(c.judged, judged(c.phase, c.call.Tool, c.action().Row(), gateway.Revise.String(), reason).ruled(reason))
-		}
+		c.judged = append(c.judged, revisions(c.phase, c.action(), r)...)
 	}
 	if c.final, c.call.Args = r, r.Args; r.Decision == gateway.Escalate {
-		c.rule = r.Reason
+		c.asks, c.by = r, c.by.under(r)
 	}
+}
+
+// revisions are the judgments of what a review changed.
+func revisions(phase string, from gateway.Action, r gateway.Ruling) []Judged {
+	var list []Judged
+	for i, reason := range r.Revisions {
+		list = append(list, judged(phase, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(r.RevisedBy[i]))
+	}
+	return list
 }
 
 // action is the call as it stands.
@@ -138,12 +151,12 @@ func (c *consent) action() gateway.Action {
 // ask puts the call as it stands to a person and reviews what they leave.
 func (c *consent) ask() (reason string) {
 	since, action := c.run.Now(), c.action()
-	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.rule).ruled(c.rule))
+	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).ruled(c.asks.Because()))
 	e := c.effect(c.phase, "waiting for a person")
 	e.Deadline = c.deadline.Add(length(c.took))
 	d, out, reason := consult(c.run, e, Approval{
-		Action: action, Question: c.gate.Question(c.call), Rule: c.rule, Approver: c.spec.Approver, Catalog: c.spec.Catalog,
-	}, c.soFar)
+		Action: action, Question: c.gate.Question(c.call), Approver: c.by, Catalog: c.spec.Catalog,
+	}.because(c.asks), c.soFar)
 	c.took = append(slices.Clip(c.took), span{since, c.run.Now()})
 	if reason != "" {
 		return reason
@@ -154,7 +167,13 @@ func (c *consent) ask() (reason string) {
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.reviewed(c.gate.ReviewApproved(gateway.Case{Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of}, d.Approval))
+	c.reviewed(c.gate.ReviewApproved(gateway.Case{
+		Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of, Weigh: c.call.Weigh, Unordered: c.call.Unordered, Slot: c.call.Slot,
+	}, d.Approval))
+	if c.sure = suffices(c.final, d.Assurance); !c.sure { // what they left is by a rule that wants more
+		c.asks, c.by = c.final, c.by.under(c.final)
+		c.final.Decision = gateway.Escalate
+	}
 	return ""
 }
 
@@ -172,7 +191,21 @@ func without(args, inject map[string]any) map[string]any {
 // admitted admits a call of a pattern whose calls come one after the other, having asked a person where the policy wants
 // one. What they decided goes into the call's row; nil: nobody was asked.
 func (l *log) admitted(phase string, p gateway.Proposal) (gateway.Permit, *HumanApproval, *stop) {
+	p.Weigh = weigh(l.run, phase)
 	permit, refusal := l.gate.Admit(p)
+	return l.agreed(phase, p, permit, refusal)
+}
+
+// readmitted is admitted for a call that was admitted, and not made because what it was let through by did not hold any more.
+func (l *log) readmitted(phase string, p gateway.Proposal, was gateway.Permit, by *HumanApproval) (gateway.Permit, *HumanApproval, *stop) {
+	p.Weigh = weigh(l.run, phase)
+	permit, refusal := l.gate.Rejudge(p, was, by.assurance())
+	p.Args = was.Proposed()
+	return l.agreed(phase, p, permit, refusal)
+}
+
+// agreed has a person asked about a call where the gate wants one.
+func (l *log) agreed(phase string, p gateway.Proposal, permit gateway.Permit, refusal *gateway.Stop) (gateway.Permit, *HumanApproval, *stop) {
 	if refusal == nil {
 		return permit, nil, nil
 	}
@@ -200,7 +233,7 @@ func (a *Approval) waiting(phase string, soFar func() Result) *Waiting {
 	}
 	w := &Waiting{
 		Kind: ForApproval, Phase: phase, Tool: a.Question.Tool, ArgsHash: ijson.ArgsHash(a.Action.Args), Question: a.Question,
-		Rule: a.Rule, Reason: a.Rule, Least: a.Approver.least(), Phrase: a.Question.Tool,
+		Rule: a.Rule, Reason: a.reason(), Text: a.Text, Values: a.Values, Least: a.Approver.least(), Phrase: a.Question.Tool,
 	}
 	if a.Plan != nil {
 		w.WholePlan, w.CallEffect, w.Phrase = true, a.Plan.Effect(), SayPlan(*a.Plan, a.Catalog, true)

@@ -40,6 +40,7 @@ func Decompose(run Run, spec Spec, task Task) Result {
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
 	d.soFar = func() Result { return d.result(nil) }
+	d.limits, d.planned = d.bounds, d.calls
 	if stop := d.propose(); stop != nil {
 		return d.result(stop)
 	}
@@ -99,15 +100,15 @@ func (d *decomposition) take(n int, step gateway.Step) *stop {
 		return s
 	}
 	proposal := gateway.Proposal{Tool: step.Tool, Args: step.Args, At: d.argsAt(n), Attempt: 1}
-	permit, human, refused := d.admitted(PhaseExecute, proposal)
-	if row.HumanApproval = human; refused != nil {
+	c, refused := d.through(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool), proposal)
+	if row.HumanApproval = c.human; refused != nil {
 		return failed(refused)
 	}
-	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+	permit, out := c.permit, c.out
+	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
 		step.Args = permit.Proposed()
 	}
-	out, attempts := d.called(d.effect(PhaseExecute, fmt.Sprintf("step %d of %d, %s", n, len(d.plan), step.Tool)), permit)
-	row.Attempts = shownAttempts(attempts)
+	row.Attempts = shownAttempts(c.attempts)
 	if cut := cutReason(out); cut != "" && out.State == Canceled { // the run was over before the step began
 		return stopped(PhaseExecute, cut)
 	}
@@ -133,7 +134,24 @@ func (d *decomposition) result(s *stop) Result {
 	if d.plan != nil {
 		result.Plan = d.plan
 	}
-	result.Budget["max_plan_steps"] = Spent{float64(d.spec.Budget.MaxPlanSteps), float64(len(d.plan))}
-	limited(result.Budget, "max_execute_steps", d.spec.Budget.MaxExecuteSteps, len(d.history))
 	return result
+}
+
+// bounds notes the limits of this kind.
+func (d *decomposition) bounds(spent map[string]Spent) {
+	spent["max_plan_steps"] = Spent{float64(d.spec.Budget.MaxPlanSteps), float64(len(d.plan))}
+	limited(spent, "max_execute_steps", d.spec.Budget.MaxExecuteSteps, len(d.history))
+}
+
+// calls are the plan for rules.
+func (d *decomposition) calls() []gateway.PlannedCall {
+	list := make([]gateway.PlannedCall, len(d.plan))
+	for i, s := range d.plan {
+		status := SubtaskPending
+		if i < len(d.history) {
+			status = SubtaskCompleted
+		}
+		list[i] = gateway.PlannedCall{ID: s.ID, Tool: s.Tool, Status: string(status), Args: s.Args}
+	}
+	return list
 }

@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"patterngate/catalog"
@@ -34,6 +35,7 @@ type ending struct {
 	open     bool     // the newest call is in doubt: it is settled when all branches have ended
 	over     bool     // no attempt follows, whatever is found out
 
+	stale    int            // how often the newest attempt was not made as what it was let through by did not hold any more
 	human    *HumanApproval // what a person decided; nil: nobody was asked
 	took     []span         // of people's time
 	rested   time.Duration  // what people took for other tasks before this one began
@@ -96,7 +98,9 @@ func (o *orchestration) firstAttempt(i int) attempt {
 	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
 		spent = "max_tool_calls"
 	default:
-		return o.admit(i, 1, "")
+		try := o.admit(o.proposal(i, 1, ""))
+		o.reserve(i, try)
+		return try
 	}
 	return attempt{n: 1, spent: true}.refused(o.proposal(i, 1, ""), &gateway.Stop{Reason: spent})
 }
@@ -110,19 +114,63 @@ func (a attempt) refused(p gateway.Proposal, refusal *gateway.Stop) attempt {
 }
 
 // admit asks the gate.
-func (o *orchestration) admit(i, n int, of string) attempt {
-	p := o.proposal(i, n, of)
+func (o *orchestration) admit(p gateway.Proposal) attempt {
 	permit, refusal := o.gate.Admit(p)
 	if refusal != nil {
-		return attempt{n: n}.refused(p, refusal)
+		return attempt{n: p.Attempt}.refused(p, refusal)
 	}
-	return attempt{n: n, permit: permit}
+	return attempt{n: p.Attempt, permit: permit}
+}
+
+// reserve has the calls of the other tasks judged by this one too, from before anything runs: also one that a person is still
+// asked about.
+func (o *orchestration) reserve(i int, try attempt) {
+	switch p := o.proposal(i, try.n, ""); {
+	case try.refusal == nil:
+		o.gate.ReserveIn(p.Slot, try.permit)
+	case try.refusal.Asks != nil:
+		p.Args = try.refusal.Asks.Args
+		o.gate.ReserveAsked(p.Slot, p)
+	}
+}
+
+// beside is a task's call as it is judged while others run: which of them is faster does not stand in the code, so that what was
+// judged stands in the record.
+func (o *orchestration) beside(branch Run, i, n int, of string) gateway.Proposal {
+	p := o.proposal(i, n, of)
+	p.Weigh, p.Unordered = weigh(branch, PhaseDispatch), true
+	return p
+}
+
+// rejudged has a task's newest attempt judged anew, which was not made as what it was let through by does not hold any more.
+func (o *orchestration) rejudged(branch Run, i int, end ending) ending {
+	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
+	try.effect.Said, try.effect.Judged = nil, nil
+	if end.stale++; end.stale == maxStale {
+		*try = try.refused(call, stuck())
+		return end.judging()
+	}
+	permit, refusal := o.gate.Rejudge(call, try.permit, end.human.assurance())
+	if try.permit = permit; refusal != nil {
+		*try = try.refused(call, refusal)
+		return end.judging()
+	}
+	o.gate.ReserveIn(call.Slot, permit)
+	return end
+}
+
+// judging takes over the judgment of a refused attempt.
+func (e ending) judging() ending {
+	if e.try.judged != nil {
+		e.judged = append(e.judged, *e.try.judged)
+	}
+	return e
 }
 
 // proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
 func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
-	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Of: of}
+	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
 	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && takes(tool, requestID) {
 		p.Inject = map[string]any{requestID: o.run.ID()}
 	}
@@ -167,7 +215,12 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 			end.cut = cutReason(Outcome{State: Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}
-		out := end.sameAct(CallTool(branch, try.effect, try.permit))
+		out := CallTool(branch, try.effect, try.permit)
+		if isStale(out) {
+			end = o.rejudged(branch, i, end)
+			continue
+		}
+		out = end.sameAct(out)
 		end.calls = append(end.calls, made{try.permit, out})
 		if o.isOpen(branch, try, out) {
 			end.open = true
@@ -187,11 +240,16 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 // asked has a person decide about a task's newest attempt; the reason says why it is not made. They are not asked about a
 // retry of what they agreed to: it is the same act.
 func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
-	try, call := &end.try, o.proposal(i, end.try.n, end.act())
+	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
 	ruling := *try.refusal.Asks
 	if end.agreed != nil {
 		call.Args = end.agreed
-		ruling = o.gate.ReviewApproved(gateway.Case{Tool: call.Tool, Args: call.Args, Of: call.Of}, end.approval)
+		ruling = o.gate.ReviewApproved(gateway.Case{
+			Tool: call.Tool, Args: call.Args, Of: call.Of, Weigh: call.Weigh, Unordered: true, Slot: call.Slot,
+		}, end.approval)
+		if !suffices(ruling, end.human.assurance()) {
+			ruling.Decision = gateway.Escalate
+		}
 	}
 	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
 	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
@@ -210,8 +268,12 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 	}
 	try.permit, try.refusal = permit, nil
 	if reason != "" {
+		if end.newest() == nil { // it does not happen
+			o.gate.ReleaseIn(call.Slot)
+		}
 		return reason
 	}
+	o.gate.ReserveIn(call.Slot, permit)
 	if n := len(end.calls); n > 0 && !ijson.Equal(permit.Args(), end.calls[n-1].permit.Args()) {
 		return "task_timeout" // with other arguments it would be another act, and the first may have happened
 	}
@@ -232,7 +294,10 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
 	}
-	next := o.admit(i, n+1, end.act())
+	next := o.admit(o.beside(branch, i, n+1, end.act()))
+	if next.refusal == nil {
+		o.gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.permit)
+	}
 	if next.pause = pause; byTool {
 		next.last = &out
 	}

@@ -102,5 +102,6 @@ func (o *orchestration) resultOf(ends []ending) Result {
 		seen.dispatches += end.taken
 	}
 	own.judged = nil // they go with what is asked of the person
+	own.limits = seen.bounds
 	return seen.result(nil)
 }

@@ -22,6 +22,9 @@ type Engine interface {
 	// Continue hands a waiting run what its caller sends and carries it on, as Start does. Of two continuations of one
 	// turn one is taken. Its error may also be [ErrNoRun], [ErrNotTaken] or [ErrJournal].
 	Continue(ctx context.Context, c Continuation) (Ended, error)
+	// Rehearse says how the calls of a job's intent would be judged. Of a model it asks for one intent, where the job has none;
+	// nothing else is performed, nothing is recorded, and no run begins. Its error is [*Fault] or the journal's.
+	Rehearse(ctx context.Context, job Job) (Rehearsal, error)
 	Runs
 	Plans
 }
@@ -53,6 +56,13 @@ type Job struct {
 	Present       func(ended Ended, fault error) Presented
 	Era           string // the protocol that the client speaks
 	ClientVersion string
+}
+
+// Asked is the task as pattern code is given it: with who asks for it, as the record says too.
+func (j Job) Asked() Task {
+	t := j.Task
+	t.Principal, t.Client = j.Principal, gateway.Client{Name: j.Client, Version: j.ClientVersion}
+	return t
 }
 
 // Presented is a result as the record keeps it.

@@ -22,10 +22,23 @@ func judged(phase, name string, proposal any, decision, reason string) Judged {
 	}}
 }
 
-// ruled adds the rule that decided.
-func (j Judged) ruled(rule string) Judged {
-	if rule != "" {
-		j.Body["rule"] = rule
+// ruled adds the rule that decided, its text, and the values that made it true.
+func (j Judged) ruled(by gateway.Because) Judged {
+	for name, text := range map[string]string{"rule": by.Rule, "text": by.Text} {
+		if text != "" {
+			j.Body[name] = text
+		}
+	}
+	if len(by.Values) > 0 {
+		j.Body["values"] = by.Values
+	}
+	return j
+}
+
+// passed adds how often the policy judged.
+func (j Judged) passed(passes int) Judged {
+	if passes > 0 {
+		j.Body["passes"] = float64(passes)
 	}
 	return j
 }
@@ -61,7 +74,7 @@ func barred(phase string, p gateway.Proposal, s *gateway.Stop) Judged {
 		decision = gateway.Block.String()
 	}
 	proposal := map[string]any{"tool": p.Tool, "args": p.Args}
-	return judged(phase, p.Tool, proposal, decision, s.Reason).ruled(s.Ruled.Rule).lacking(s.Need, s.Problems)
+	return judged(phase, p.Tool, proposal, decision, s.Reason).ruled(s.Ruled.Because()).passed(s.Ruled.Passes).lacking(s.Need, s.Problems)
 }
 
 // intentOf is the name of what a result calls raw_plan, raw_route, raw_action.

@@ -124,7 +124,7 @@ func booksOf(change func(*Spec)) func(*testing.T) Spec {
 func TestJudgedBody(t *testing.T) {
 	spec := demoSpec(t, gateway.Supervisor)
 	r, _ := (&world{}).run(t, spec, acting(refundOf(10)))
-	want := `{"decision":"block","need":["get_refund_context"],"phase":"supervisor",` +
+	want := `{"decision":"block","need":["get_refund_context"],"passes":1,"phase":"supervisor",` +
 		`"proposal":{"args":{"amount_usd":10,"reason":"asked","user_id":42},"kind":"tool","name":"issue_refund"},` +
 		`"reason":"refund_requires_context","rule":"refund_requires_context"}`
 	if got := string(ijson.Canonical(r.Judged[0].Body)); got != want {

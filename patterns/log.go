@@ -29,7 +29,11 @@ func (l *log) refused(phase, rawName string, r *gateway.Refusal, raw any) *stop 
 // notAdmitted is the stop of a call that the gate refused; it is noted.
 func (l *log) notAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *stop {
 	l.judged = append(l.judged, barred(phase, p, s))
-	return &stop{phase, s.Reason, func(result *Result) { result.Problems, result.Need = s.Problems, s.Need }}
+	return &stop{phase, s.Reason, func(result *Result) {
+		if result.Problems, result.Need = s.Problems, s.Need; s.Block != nil {
+			result.Blocked = blockOf(p.Tool, p.Args, *s.Block)
+		}
+	}}
 }
 
 // log is what one run remembers: values only, rebuilt when the run is replayed.
@@ -62,8 +66,11 @@ type log struct {
 	judged []Judged // what got no intent since then
 	total  int      // calls that are planned; 0: not known
 
-	soFar  func() Result // the run as it stands, for who looks at it while it waits for a settlement
-	rested time.Time     // until then the time that does not count is counted off
+	soFar func() Result // the run as it stands, for who looks at it while it waits for a settlement
+	// planned are the calls of the run's plan and limits notes the limits of its kind, for rules and results; nil: there are none.
+	planned func() []gateway.PlannedCall
+	limits  func(map[string]Spent)
+	rested  time.Time // until then the time that does not count is counted off
 
 	trace, history []any
 }
@@ -72,7 +79,9 @@ type log struct {
 func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 	gate.Catalog, gate.Execution, gate.Budget, gate.Reviewer = spec.Catalog, spec.Execution, spec.Budget, spec.Reviewer
 	now := run.Now()
-	l := &log{
+	var l *log
+	gate.Facts = func() gateway.Facts { return l.facts() }
+	l = &log{
 		run: run, spec: spec, task: task, gate: gateway.NewGate(gate), tools: spec.tools(),
 		start: now, deadline: now.Add(spec.Budget.MaxTime), trace: []any{}, history: []any{},
 		byCaller: task.Caller != nil, turn: 1,
@@ -181,6 +190,7 @@ func (l *log) note(p gateway.Permit, out Outcome) {
 	}
 	l.gate.Note(p, gateway.Entry{
 		Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order, Duplicate: out.Duplicate && out.State == OK,
+		At: out.Began, RunID: l.run.ID(),
 	})
 }
 
@@ -213,7 +223,7 @@ func (l *log) rest(since, until time.Time) {
 func (l *log) end(s *stop) Result {
 	r := Result{
 		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
-		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.spent(),
+		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.budget(),
 		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue), Handed: l.handed, Judged: l.judged,
 	}
 	if s == nil {
@@ -224,6 +234,15 @@ func (l *log) end(s *stop) Result {
 		s.with(&r)
 	}
 	return r
+}
+
+// budget are the limits in force, with what was used of them.
+func (l *log) budget() map[string]Spent {
+	spent := l.spent()
+	if l.limits != nil {
+		l.limits(spent)
+	}
+	return spent
 }
 
 // spent are the limits that every kind has.
@@ -258,6 +277,9 @@ func (r Result) answered(text string) Result {
 
 // callReason is the stop reason of a permitted call that did not end well, in a family's words.
 func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
+	if _, blocked := isBlocked(out); blocked {
+		return out.Reason
+	}
 	switch out.Reason {
 	case ReasonDeadline, ReasonCanceled:
 		return cutReason(out)
@@ -267,6 +289,8 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 		return ReasonKillSwitch
 	case ReasonOnceReused:
 		return blockedBy + ReasonOnceReused
+	case ReasonStale:
+		return blockedBy + gateway.NoRuleMatched
 	case ReasonInterrupted, ReasonBrokenReply:
 		return "in_doubt:" + p.Tool()
 	case ReasonUnavailable:

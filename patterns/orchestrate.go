@@ -44,6 +44,7 @@ type TaskTrace struct {
 // retries, joins what they returned and has a report written (spec/patterns.md section 3).
 func Orchestrate(run Run, spec Spec, task Task) Result {
 	o := orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily})}
+	o.limits, o.planned = o.bounds, o.calls
 	if stop := o.propose(); stop != nil {
 		return o.result(stop)
 	}
@@ -194,14 +195,27 @@ func (o *orchestration) result(s *stop) Result {
 		r.Plan = o.plan
 	}
 	r.Aggregate, r.FailedCritical = o.aggregate, o.failed
-	b := o.spec.Budget
-	r.Budget["max_tasks"] = Spent{float64(b.MaxTasks), float64(len(o.plan))}
-	r.Budget["max_parallel"] = Spent{float64(b.MaxParallel), float64(min(b.MaxParallel, len(o.ended)))}
-	r.Budget["max_retries_per_task"] = Spent{float64(b.MaxRetriesPerTask), float64(o.mostRetries())}
-	r.Budget["task_timeout_seconds"] = Spent{seconds(b.TaskTimeout), o.longest}
-	limited(r.Budget, "max_dispatches", b.MaxDispatches, o.dispatches)
-	limited(r.Budget, "max_tool_calls", b.MaxToolCalls, o.dispatches)
 	return r
+}
+
+// bounds notes the limits of this kind.
+func (o *orchestration) bounds(spent map[string]Spent) {
+	b := o.spec.Budget
+	spent["max_tasks"] = Spent{float64(b.MaxTasks), float64(len(o.plan))}
+	spent["max_parallel"] = Spent{float64(b.MaxParallel), float64(min(b.MaxParallel, len(o.ended)))}
+	spent["max_retries_per_task"] = Spent{float64(b.MaxRetriesPerTask), float64(o.mostRetries())}
+	spent["task_timeout_seconds"] = Spent{seconds(b.TaskTimeout), o.longest}
+	limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
+	limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches)
+}
+
+// calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.
+func (o *orchestration) calls() []gateway.PlannedCall {
+	list := make([]gateway.PlannedCall, len(o.plan))
+	for i, t := range o.plan {
+		list[i] = gateway.PlannedCall{ID: t.ID, Tool: t.Worker, Status: string(SubtaskPending), Args: t.Args}
+	}
+	return list
 }
 
 func (o *orchestration) mostRetries() int {

@@ -20,6 +20,7 @@ func Plan(run Run, spec Spec, task Task) Result {
 	p := planning{
 		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
 	}
+	p.limits, p.planned = p.bounds, p.calls
 	switch p.call.Verb {
 	case DecomposeVerb:
 		return p.decompose()
@@ -181,16 +182,8 @@ func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
 // result is what the run came to.
 func (p *planning) result(s *stop) Result {
 	r := p.end(s)
-	b := p.spec.Budget
-	limited(r.Budget, "max_tool_calls", b.MaxToolCalls, p.tools)
-	if p.plan != nil {
-		if p.plan.Metadata.MaxReplans >= 0 {
-			r.Budget["max_replans"] = Spent{float64(p.plan.Metadata.MaxReplans), float64(p.plan.Metadata.ReplanCount)}
-		}
-		r.Budget["max_subtasks"] = Spent{float64(p.plan.Metadata.MaxSubtasks), float64(len(p.plan.Subtasks))}
-		if r.Planned == nil {
-			p.seen(&r)
-		}
+	if p.plan != nil && r.Planned == nil {
+		p.seen(&r)
 	}
 	if r.Planned == nil {
 		no := false
@@ -246,4 +239,28 @@ func (p *planning) source(doc gateway.PlanDocument) string {
 func clipped(v any) any {
 	const limit, head = 2 << 10, 1 << 10
 	return gateway.Bounded(v, ijson.Canonical(v), limit, head)
+}
+
+// bounds notes the limits of this kind.
+func (p *planning) bounds(spent map[string]Spent) {
+	limited(spent, "max_tool_calls", p.spec.Budget.MaxToolCalls, p.tools)
+	if p.plan == nil {
+		return
+	}
+	if of := p.plan.Metadata; of.MaxReplans >= 0 {
+		spent["max_replans"] = Spent{float64(of.MaxReplans), float64(of.ReplanCount)}
+	}
+	spent["max_subtasks"] = Spent{float64(p.plan.Metadata.MaxSubtasks), float64(len(p.plan.Subtasks))}
+}
+
+// calls are the plan for rules.
+func (p *planning) calls() []gateway.PlannedCall {
+	if p.plan == nil {
+		return nil
+	}
+	list := make([]gateway.PlannedCall, len(p.plan.Subtasks))
+	for i, s := range p.plan.Subtasks {
+		list[i] = gateway.PlannedCall{ID: s.ID, Tool: s.Tool, Status: string(s.Status), Args: argsOf(s)}
+	}
+	return list
 }

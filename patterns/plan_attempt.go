@@ -35,7 +35,7 @@ func (x *execution) attempt(branch Run, i int) {
 		x.ask(branch, i, row, args)
 	default:
 		row.ArgsHash = ijson.ArgsHash(args)
-		x.callTool(branch, i, row, args)
+		x.callTool(branch, i, row, args, renewal{})
 	}
 }
 
@@ -105,15 +105,25 @@ func (x *execution) doing(row AttemptRow) string {
 	return fmt.Sprintf("%s, %s", row.SubtaskID, row.Tool)
 }
 
+// renewal is a call that is judged anew, as what it was let through by did not hold any more. The zero renewal is none.
+type renewal struct {
+	n   int // how often
+	was gateway.Permit
+	by  *HumanApproval
+}
+
 // callTool makes a subtask's call, if the gate and, where the policy asks for one, a person let it through.
-func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]any) {
+func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]any, of renewal) {
 	call := gateway.Proposal{
 		Tool: row.Tool, Args: args, At: ijson.Pointer("/plan/subtasks").Index(i).Member("args"), Attempt: row.Attempt, Again: row.Attempt > 1,
-		Of: x.first[i].Key,
+		Of: x.first[i].Key, Weigh: weigh(branch, PhaseExecute),
 	}
 	x.undecided++
-	permit, human, stop := x.admit(branch, i, call)
+	permit, human, stop := x.admit(branch, i, call, of)
 	x.undecided--
+	if human == nil {
+		human = of.by
+	}
 	if stop != nil && endsRun(stop.reason) {
 		x.cutBy(stop.reason)
 	}
@@ -148,7 +158,14 @@ func (x *execution) callTool(branch Run, i int, row AttemptRow, args map[string]
 	e.Before = x.earlier[i]
 	x.tools++
 	x.gate.ReserveAgain(permit, e.Of)
-	out := x.sameAct(i, permit, CallTool(branch, e, permit))
+	out := CallTool(branch, e, permit)
+	if isStale(out) {
+		x.tools--
+		x.gate.Release(permit)
+		x.callTool(branch, i, row, args, renewal{of.n + 1, permit, human})
+		return
+	}
+	out = x.sameAct(i, permit, out)
 	x.leave(i)
 	if _, again := x.repeats(i, permit, out); leavesDoubt(permit, out) && !again && !ownRetries(permit, out) || isLate(permit, out) {
 		x.once[i] = cmp.Or(out.Once, x.once[i])
@@ -206,8 +223,15 @@ func (x *execution) sent(i int) (map[string]any, bool) {
 }
 
 // admit has a call judged.
-func (x *execution) admit(branch Run, i int, call gateway.Proposal) (gateway.Permit, *HumanApproval, *stop) {
-	permit, refusal := x.gate.Admit(call)
+func (x *execution) admit(branch Run, i int, call gateway.Proposal, of renewal) (gateway.Permit, *HumanApproval, *stop) {
+	permit, refusal := gateway.Permit{}, stuck()
+	switch {
+	case of.n == 0:
+		permit, refusal = x.gate.Admit(call)
+	case of.n < maxStale:
+		permit, refusal = x.gate.Rejudge(call, of.was, of.by.assurance())
+		call.Args = of.was.Proposed()
+	}
 	asks := x.asks(i, permit, refusal)
 	switch {
 	case asks == nil && refusal != nil:

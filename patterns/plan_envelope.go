@@ -59,7 +59,9 @@ func (x *execution) approved() *stop {
 		human.Approved = false
 		return stopped(PhaseExecute, humanRejected).showing(func(r *Result) { r.Human = human })
 	}
-	x.shares = &envelope{gateway.ApprovedPlan{Approval: d.Approval, Envelope: e}, human}
+	x.shares = &envelope{gateway.ApprovedPlan{
+		Approval: d.Approval, Envelope: e, Assurance: d.Assurance, Expires: x.spec.Approver.Expires,
+	}, human}
 	return nil
 }
 

@@ -43,6 +43,7 @@ type Result struct {
 	Phase      string // empty on success
 	Problems   []gateway.Problem
 	Need       []string // tools that must come before the blocked one
+	Blocked    *Blocked // the call at which the policy stopped the run; nil: something else did
 	Say        string   // the question that only the person can answer, from rules
 
 	Answer      string // the model's or caller's claim, not checked
@@ -83,6 +84,27 @@ type Result struct {
 	Proposed []any // the caller's accepted proposals, over all turns
 	Taken    int   // of them
 	Handed   []any // what the caller handed in last, refused or not; nil where that was at the start
+}
+
+// Blocked is a call that the policy did not let through, and why.
+type Blocked struct {
+	Tool         string // final for the closing answer
+	Args         map[string]any
+	Rule, Reason string
+	Text         string         // of the rule, for people
+	Values       map[string]any // that made it true, by their expressions
+	Passes       int            // of the policy
+	Retryable    bool           // the same call may be let through later
+	// Nearest are the call's arguments with the one of them changed, Argument, by which the policy would not block it; nil where
+	// there is no such value, where it was not looked for, and where the call was not the caller's.
+	Nearest  map[string]any
+	Argument string
+}
+
+func blockOf(tool string, args map[string]any, r gateway.Ruling) *Blocked {
+	return &Blocked{
+		Tool: tool, Args: args, Rule: r.Rule, Reason: r.Reason, Text: r.Text, Values: r.Values, Passes: r.Passes(), Retryable: r.Retryable,
+	}
 }
 
 // Judged is a proposal that got no intent: blocked, refused, or changed before its call (spec/surface.md section 7).

@@ -43,6 +43,7 @@ func Route(run Run, spec Spec, task Task) Result {
 	}})
 	r := routing{log: l, total: spec.Budget.MaxRouteAttempts}
 	r.soFar = func() Result { return r.result(nil) }
+	r.limits = r.bounds
 	for attempt := 1; attempt <= r.total; attempt++ {
 		r.attempt = attempt
 		route, stop := r.choose()
@@ -148,15 +149,15 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 		return s.showing(func(result *Result) { result.Route = route.Row() })
 	}
 	proposal := gateway.Proposal{Tool: route.Target, Args: route.Args, At: r.argsAt(), Attempt: 1}
-	permit, human, refused := r.admitted(PhaseDelegate, proposal)
-	if row.HumanApproval = human; refused != nil {
+	c, refused := r.through(PhaseDelegate, "handing over to "+route.Target, proposal)
+	if row.HumanApproval = c.human; refused != nil {
 		return false, shows(refused)
 	}
-	if row.ArgsHash = permit.Hash(); human != nil { // who was asked may have changed them
+	permit, out := c.permit, c.out
+	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
 		route.Args = permit.Proposed()
 	}
-	out, attempts := r.called(r.effect(PhaseDelegate, "handing over to "+route.Target), permit)
-	row.Attempts = shownAttempts(attempts)
+	row.Attempts = shownAttempts(c.attempts)
 	if out.State != OK && out.Reason != ReasonBadResult {
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}
@@ -248,8 +249,11 @@ func (r *routing) argsAt() ijson.Pointer {
 }
 
 func (r *routing) result(s *stop) Result {
-	result := r.end(s)
-	result.Budget["max_route_attempts"] = Spent{float64(r.total), float64(min(r.attempt, r.total))}
-	limited(result.Budget, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
-	return result
+	return r.end(s)
+}
+
+// bounds notes the limits of this kind.
+func (r *routing) bounds(spent map[string]Spent) {
+	spent["max_route_attempts"] = Spent{float64(r.total), float64(min(r.attempt, r.total))}
+	limited(spent, "max_delegations", r.spec.Budget.MaxDelegations, r.gate.Asked())
 }

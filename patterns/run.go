@@ -46,6 +46,9 @@ const (
 	CallerEffect EffectKind = "caller" // the caller's next proposal
 	TimerEffect  EffectKind = "timer"  // a pause of Timeout
 	PlanEffect   EffectKind = "plan"   // a stored plan is read or changed
+	// JudgeEffect has a call judged that depends on earlier runs. It is recorded as what was judged and not as an effect: there is
+	// one event of kind judged, under the effect's key. Its outcome comes at once: no other branch goes on meanwhile.
+	JudgeEffect EffectKind = "judge"
 )
 
 // Effect is something to be done outside the run, as a value. The functions of this package make effects; an
@@ -82,10 +85,11 @@ type Effect struct {
 	// not sent while its time ran, took too long then, and is not unavailable.
 	Retried bool
 
-	Question *Question      // of a model effect
-	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
-	Approval *Approval      // of a human effect
-	Plan     *PlanStep      // of a plan effect
+	Question *Question         // of a model effect
+	Permit   gateway.Permit    // of a tool effect; the zero Permit is refused
+	Approval *Approval         // of a human effect
+	Plan     *PlanStep         // of a plan effect
+	Weighing *gateway.Weighing // of a judge effect
 	// Ends is of a pause in a Flow: it is asked whenever a body has ended, and true ends the pause as if it were over. It
 	// only reads. Nil: never.
 	Ends func() bool
@@ -126,6 +130,7 @@ const (
 	ReasonBrokenReply = "broken_reply" // it was sent, and the answer was lost or cannot be read: State is Unknown
 	ReasonKillSwitch  = "kill_switch"  // a switch forbids it, see [Switches]
 	ReasonOnceReused  = "once_reused"  // the act's business key was used by another one
+	ReasonStale       = "stale"        // what the call was let through by does not hold any more, see [gateway.Weighing.Holds]
 	// A call that a person decided about may also be refused as approval_expired, approval_consumed or approval_invalid
 	// (package gateway); so may their answer.
 )

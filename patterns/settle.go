@@ -110,9 +110,9 @@ func (l *log) inDoubt(c made, e Effect, settle func(doubt)) {
 	})
 }
 
-// settled tells who asks by the call's business key what became of it.
+// settled tells who asks for the call what became of it: by its business key, or because rules of other runs look at it.
 func (l *log) settled(p gateway.Permit, out Outcome) {
-	if p.Once() != "" && out.State != Unknown {
+	if p.Effect() != catalog.Read && out.State != Unknown || p.Once() != "" && out.State != Unknown {
 		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
 	}
 }
@@ -173,7 +173,7 @@ func (d *doubt) outcome(out Outcome) Outcome {
 func (d *doubt) again() Outcome {
 	e := d.effect(d.call.Phase, d.call.Doing)
 	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
-	return CallTool(d.run, e, d.permit)
+	return callAgain(d.run, e, d.permit)
 }
 
 // lookUp asks the tool that knows, again and again while what it says is not final: that the call did not happen is believed

@@ -99,7 +99,7 @@ func shape(t *testing.T, r Result) string {
 	t.Helper()
 	r.Ledger = slices.Clone(r.Ledger)
 	for i := range r.Ledger {
-		r.Ledger[i].Order = 0
+		r.Ledger[i].Order, r.Ledger[i].At = 0, time.Time{}
 	}
 	delete(r.Budget, "max_seconds")
 	text, err := json.MarshalIndent(r, "", " ")

@@ -66,6 +66,11 @@ type Task struct {
 	Finalize bool
 	Plan     *PlanCall      // of planning
 	Args     map[string]any // of kind call: the tool's arguments
+
+	// Principal is whose run it is, Client the program that asked, as it says itself. The engine sets them from the job, see
+	// [Job.Asked]: rules see them, and they are the same on every replay.
+	Principal string
+	Client    gateway.Client
 }
 
 // tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the

@@ -52,6 +52,7 @@ func Supervise(run Run, spec Spec, task Task) Result {
 		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
 	})}
 	s.soFar = func() Result { return s.result(nil) }
+	s.limits = s.bounds
 	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
@@ -89,7 +90,11 @@ type act struct {
 	from     string         // original, supervisor_revised, human_revised
 	ruling   gateway.Ruling // the first review's, which is what rows show
 	final    gateway.Ruling // the one that covers what is executed
+	asks     gateway.Ruling // the newest by which a person is asked
+	by       Approver       // as all of these have them asked
+	sure     bool           // it is sure enough that a person decided
 	human    *HumanApproval
+	approval string // by which they decided
 }
 
 // checkWhole judges all actions that the caller hands in at once, before any of them runs.
@@ -130,7 +135,7 @@ func (s *supervision) next() (*act, *stop) {
 		return nil, s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
 	}
 	s.filled = append(s.filled, action.Filled...)
-	return &act{proposed: action, executed: action, from: "original"}, nil
+	return &act{proposed: action, executed: action, from: "original", by: s.spec.Approver, sure: true}, nil
 }
 
 // asking asks the caller for more actions.
@@ -152,15 +157,23 @@ func (s *supervision) asking() asking {
 
 // judge has the action reviewed and, where the policy asks for one, decided by a person.
 func (s *supervision) judge(a *act) *stop {
-	a.ruling = s.gate.Review(caseOf(a.proposed))
+	a.ruling = s.gate.Review(s.caseOf(a.proposed))
 	a.final = a.ruling
 	s.revised(a.proposed, a.ruling)
 	if len(a.ruling.Revisions) > 0 {
 		a.executed, a.from = a.proposed.With(a.ruling.Args), "supervisor_revised"
 	}
+	return s.decided(a)
+}
+
+// decided has a person asked about an action as long as the policy wants one, and ends the run where it is blocked.
+func (s *supervision) decided(a *act) *stop {
 	// What a person leaves is reviewed again. A change made then is put to the person once more, a second one
 	// comes to no end.
 	for asked := 0; undecided(a.final, asked); asked++ {
+		if asked == maxAsked && !a.sure {
+			return s.refusedBy(a, gateway.ApprovalInvalid)
+		}
 		if asked == maxAsked {
 			a.final = gateway.Ruling{Reason: gateway.ReviseNotConvergent}
 			break
@@ -178,15 +191,14 @@ func (s *supervision) judge(a *act) *stop {
 // askPerson puts the action as it stands to a person and reviews what they leave.
 func (s *supervision) askPerson(a *act) *stop {
 	asked := s.run.Now()
-	rule := a.ruling.Reason
 	if a.final.Decision == gateway.Escalate {
-		rule = a.final.Reason
+		a.asks, a.by = a.final, a.by.under(a.final)
 	}
-	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, rule))
-	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), rule).ruled(rule))
+	s.say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
+	s.judged = append(s.judged, judged(PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).ruled(a.asks.Because()))
 	decision, out, reason := consult(s.run, s.effect(PhaseHuman, "waiting for a person"), Approval{
-		Action: a.executed, Question: s.question(a.executed), Rule: rule, Approver: s.spec.Approver, Catalog: s.spec.Catalog,
-	}, func() Result { return s.result(nil) })
+		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.spec.Catalog,
+	}.because(a.asks), func() Result { return s.result(nil) })
 	s.wait(asked) // also of a run that is taken back meanwhile
 	switch {
 	case cutReason(out) != "":
@@ -205,10 +217,14 @@ func (s *supervision) askPerson(a *act) *stop {
 	if !decision.Approved {
 		return s.refusedBy(a, humanRejected)
 	}
-	a.final = s.gate.ReviewApproved(caseOf(a.executed), decision.Approval)
+	a.approval = decision.Approval
+	a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
 	s.revised(a.executed, a.final)
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
+	}
+	if a.sure = suffices(a.final, decision.Assurance); !a.sure { // what they left is by a rule that wants more
+		a.final.Decision = gateway.Escalate
 	}
 	return nil
 }
@@ -226,11 +242,8 @@ func edited(a gateway.Action, args map[string]any) (gateway.Action, bool) {
 
 // revised notes the changes that a review made, if they count.
 func (s *supervision) revised(from gateway.Action, r gateway.Ruling) {
-	if r.Decision == gateway.Block {
-		return
-	}
-	for _, reason := range r.Revisions {
-		s.judged = append(s.judged, judged(PhaseReview, from.Tool(), from.Row(), gateway.Revise.String(), reason).ruled(reason))
+	if r.Decision != gateway.Block {
+		s.judged = append(s.judged, revisions(PhaseReview, from, r)...)
 	}
 }
 
@@ -242,11 +255,34 @@ func (s *supervision) question(a gateway.Action) gateway.Question {
 	return s.gate.Question(gateway.Proposal{Tool: a.Name, Args: a.Args})
 }
 
-func caseOf(a gateway.Action) gateway.Case {
+func (s *supervision) caseOf(a gateway.Action) gateway.Case {
+	weigh := weigh(s.run, PhaseReview)
 	if a.Final {
-		return gateway.Case{Answer: a.Answer}
+		return gateway.Case{Answer: a.Answer, Weigh: weigh}
 	}
-	return gateway.Case{Tool: a.Name, Args: a.Args}
+	return gateway.Case{Tool: a.Name, Args: a.Args, Weigh: weigh}
+}
+
+// again has an action reviewed anew that was not made because what it was let through by does not hold any more.
+func (s *supervision) again(a *act) *stop {
+	if a.human != nil {
+		a.final = s.gate.ReviewApproved(s.caseOf(a.executed), a.approval)
+	} else {
+		a.final = s.gate.Review(s.caseOf(a.executed))
+	}
+	s.revised(a.executed, a.final)
+	if len(a.final.Revisions) > 0 && a.final.Decision != gateway.Block {
+		a.executed = a.executed.With(a.final.Args)
+		if a.human != nil { // it is not what they approved
+			a.final.Decision = gateway.Escalate
+		} else {
+			a.from = "supervisor_revised"
+		}
+	}
+	if a.sure = a.human == nil || suffices(a.final, a.human.Assurance); !a.sure {
+		a.final.Decision = gateway.Escalate
+	}
+	return s.decided(a)
 }
 
 // execute admits the action as it was ruled and calls the tool.
@@ -263,11 +299,28 @@ func (s *supervision) execute(a *act) *stop {
 	if refusal != nil {
 		return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
 	}
-	row.ArgsHash = permit.Hash()
 	out, attempts := s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
-	row.Attempts = shownAttempts(attempts)
+	for n := 1; isStale(out); n++ {
+		if n == maxStale {
+			a.final = *stuck().Block
+			return s.blocked(a)
+		}
+		if stop := s.again(a); stop != nil {
+			return stop
+		}
+		row, proposal.Args = s.row(a), a.executed.Args
+		if permit, refusal = s.gate.Approved(proposal, a.final); refusal != nil {
+			return failed(s.notAdmitted(PhaseExecution, proposal, refusal))
+		}
+		out, attempts = s.called(s.effect(PhaseExecution, "calling "+a.executed.Name), permit)
+	}
+	row.ArgsHash, row.Attempts = permit.Hash(), shownAttempts(attempts)
 	if out.Reason == ReasonOnceReused {
 		return s.reused(a)
+	}
+	if reason, blocked := isBlocked(out); blocked {
+		a.final = gateway.Ruling{Reason: reason}
+		return s.blocked(a)
 	}
 	if reason := spentReason(out); reason != "" {
 		return s.refusedBy(a, reason)
@@ -311,12 +364,14 @@ func (s *supervision) row(a *act) ActionRow {
 // blocked ends the run at an action that the policy does not allow; it is shown as proposed.
 func (s *supervision) blocked(a *act) *stop {
 	s.judged = append(s.judged, judged(PhaseReview, a.proposed.Tool(), a.proposed.Row(), gateway.Block.String(), a.final.Reason).
-		ruled(a.final.Judgment().Rule).lacking(a.final.Need, nil))
+		ruled(a.final.Because()).passed(a.final.Passes()).lacking(a.final.Need, nil))
 	reason := "supervisor_block:" + a.final.Reason
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
 	row.Reason, row.Need = a.final.Reason, a.final.Need
-	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need = a.final.Need }})
+	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) {
+		r.Need, r.Blocked = a.final.Need, blockOf(a.proposed.Tool(), a.proposed.Args, a.final)
+	}})
 }
 
 // reused ends the run at a call whose business key was used by another one; nothing of it was sent.
@@ -361,8 +416,9 @@ func (s *supervision) argsAt() ijson.Pointer {
 	return s.intentAt().Member("args")
 }
 
-func (s *supervision) result(stop *stop) Result {
-	r := s.end(stop)
-	r.Budget["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
-	return r
+func (s *supervision) result(stop *stop) Result { return s.end(stop) }
+
+// bounds notes the limits of this kind.
+func (s *supervision) bounds(spent map[string]Spent) {
+	spent["max_steps"] = Spent{float64(s.spec.Budget.MaxSteps), float64(s.step)}
 }

@@ -60,12 +60,14 @@ func (c *Cover) Rules() []RuleCover {
 }
 
 // Add judges a call by the policy as it judges a pattern.
-func (c *Cover) Add(pattern string, call gateway.Case) {
+func (c *Cover) Add(pattern string, call gateway.Case) { c.add(c.policy.For(pattern), call) }
+
+func (c *Cover) add(j *Judge, call gateway.Case) {
 	name := call.Tool
 	if call.Final() {
 		name = finalName
 	}
-	j, t := c.policy.For(pattern), c.policy.reached.all[name]
+	t := c.policy.reached.all[name]
 	if j == nil || t == nil || !c.policy.reached.judges(name) {
 		return
 	}
@@ -111,7 +113,7 @@ func (c *Cover) row(row Row) {
 	if err != nil {
 		return
 	}
-	c.Add(row.Pattern, c.policy.caseOf(j, row))
+	c.add(j, c.policy.caseOf(j, row))
 }
 
 // variations are other tests that are like one.

@@ -72,7 +72,7 @@ func (p *pass) take(b *bound) (gateway.Verdict, bool) {
 	case gateway.Approve:
 		p.approve = either(p.approve, b)
 	default:
-		return p.end(b, gateway.Verdict{Reason: b.reason, Need: b.need}), true
+		return p.end(b, gateway.Verdict{Reason: b.reason, Need: b.need, Retryable: b.retryable}), true
 	}
 	return gateway.Verdict{}, false
 }

@@ -106,10 +106,11 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	_ = json.Unmarshal(a.shown, &shown) // it is only words
 	asked := patterns.Asked{
 		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
-		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"),
+		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
 		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
 	}
+	asked.Values, _ = body["values"].(map[string]any)
 	if asked.State == patterns.AskedDecided {
 		asked.Given = a.given(asked, keys)
 	}

@@ -100,7 +100,7 @@ func keptSchema(w *patterns.Waiting) json.RawMessage {
 func (b *branch) entered(w *patterns.Waiting, intent Event) {
 	asked := patterns.Asked{
 		ID: w.Approval, Question: w.Question, Digest: w.Question.Digest(), Key: intent.Key, Pattern: b.job.Spec.Name, Principal: b.job.Principal,
-		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Least: w.Least,
+		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Text: b.record.public(w.Text), Values: b.record.publicValues(w.Values), Least: w.Least,
 		Schema: keptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
 	}
 	b.record.flush(false, func(err error) {

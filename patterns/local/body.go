@@ -41,6 +41,8 @@ type IntentBody struct {
 	// Of a question to a person who takes their time: what is asked, in canonical form, with its digest and until when.
 	Object         json.RawMessage
 	Digest, Reason string
+	Text           string
+	Values         map[string]any
 	Until          time.Time
 }
 
@@ -114,6 +116,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 		}
 		if w := e.Waiting; isAsking(e) && w.Approval != "" {
 			b.Object, b.Digest, b.Reason, b.Until = w.Question.Object(), w.Question.Digest(), w.Reason, w.Until
+			b.Text, b.Values = w.Text, w.Values
 		}
 	}
 	return b
@@ -221,6 +224,10 @@ func (b IntentBody) encode() []byte {
 	o.text("reason", b.Reason)
 	o.text("rule", b.Rule)
 	o.text("share", b.Share)
+	o.text("text", b.Text)
+	if len(b.Values) > 0 {
+		o.value("values", b.Values)
+	}
 	if b.Verdict != nil {
 		o.value("verdict", b.Verdict)
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"time"
 
 	"patterngate/ijson"
@@ -12,7 +13,7 @@ const maxBody = 64 << 20
 
 // decodeBody reads what replay needs of a stored body. Nil is none of it.
 func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
-	if kind == patterns.JudgedEvent || kind == patterns.LateEvent {
+	if kind == patterns.LateEvent || kind == patterns.JudgedEvent && !bytes.Contains(text, []byte(`"`+windowsMember+`":`)) {
 		return nil, nil
 	}
 	v, err := decodeOwn(text)
@@ -43,6 +44,8 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		return b, nil
 	case patterns.OutcomeEvent:
 		return decodeOutcome(obj), nil
+	case patterns.JudgedEvent:
+		return JudgedBody(obj), nil
 	case patterns.NoteEvent:
 		return NoteBody{What: word("what")}, nil
 	case patterns.EndEvent:

@@ -31,6 +31,9 @@ func (b *branch) Do(e patterns.Effect) patterns.Outcome {
 	if b.flows {
 		panic(errNested)
 	}
+	if e.Kind == patterns.JudgeEffect {
+		return b.weighs(e)
+	}
 	b.alive()
 	b.stay()
 	key := b.keys.next(e.Name)
@@ -63,6 +66,14 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		a.once = onceKey(b.id, key)
 	}
 	done, isDone := b.duplicated(key, e)
+	holds := b.holding(e, now)
+	if isDone { // nothing is sent
+		holds = nil
+	}
+	if b.isStale(holds) || !b.enters(key, a.once, e, holds, now) {
+		b.giveBack(e.Quotas)
+		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonStale, Key: key}, now)
+	}
 	if !b.takesHere(key, e, isDone) { // another call of this process was quicker
 		b.awaitFirst(e)
 		done, isDone = b.duplicated(key, e)
@@ -71,11 +82,12 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		return b.ended(e, patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonOnceReused, Key: key}, now)
 	}
 	b.order++
-	intent := b.record.appendUnless(b.unlessStopped(e), key, now, intentOf(e, a.once), b.along(key, e, a.once, isDone))
+	intent := b.record.appendUnless(b.unlessStopped(e), key, now, intentOf(e, a.once), b.along(key, e, a.once, isDone, holds))
 	a.order, a.began, a.idle = b.order, intent.At, b.idle
 	b.tell(e.Said...)
 	if e.Kind == patterns.ToolEffect {
 		b.calls++
+		b.sent[key] = intent.At
 	}
 	if e.Doing != "" {
 		b.tell(e.Phase + ": " + e.Doing)
@@ -97,21 +109,22 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 }
 
 // along is what is done in the transaction of an effect's intent; nil: nothing.
-func (b *branch) along(key string, e patterns.Effect, once string, isDone bool) func(*session, Event) error {
+func (b *branch) along(key string, e patterns.Effect, once string, isDone bool, holds func(callTable) error) func(*session, Event) error {
 	switch {
 	case b.engine.file == nil:
 		return nil
 	case isAsking(e):
 		return b.row(e.Waiting)
 	case e.Kind == patterns.ToolEffect:
-		return b.also(b.spend(e.Permit, once), b.takes(key, e, isDone))
+		return b.also(b.spend(e.Permit, once), b.takes(key, e, isDone), holds)
 	}
 	return nil
 }
 
-// also spends an approval and takes a business key; nil: neither is there.
-func (b *branch) also(spend func(*session, Event) error, takes func(actTable) error) func(*session, Event) error {
-	if takes == nil {
+// also spends an approval, takes a business key, and looks whether what the call was let through by holds; nil: nothing is to be
+// done.
+func (b *branch) also(spend func(*session, Event) error, takes func(actTable) error, holds func(callTable) error) func(*session, Event) error {
+	if takes == nil && holds == nil {
 		return spend
 	}
 	return func(s *session, e Event) error {
@@ -120,7 +133,15 @@ func (b *branch) also(spend func(*session, Event) error, takes func(actTable) er
 				return err
 			}
 		}
-		return takes(actsIn{s})
+		if takes != nil {
+			if err := takes(actsIn{s}); err != nil {
+				return err
+			}
+		}
+		if holds != nil {
+			return holds(callsIn{s})
+		}
+		return nil
 	}
 }
 
@@ -255,6 +276,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 	if out.Order > 0 {
 		b.conclude(e, out, false)
 	}
+	b.became(e, out)
 	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)

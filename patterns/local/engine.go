@@ -61,6 +61,7 @@ type Engine struct {
 	// In memory: kill switches that are on, and what was done under business keys.
 	switches []patterns.Switch
 	acts     map[actKey]*firstAct
+	calls    memoryCalls
 	waiters  waiters
 }
 
@@ -226,7 +227,7 @@ func (l *life) carry() {
 	defer l.baton.Unlock()
 	defer l.contain()
 	root := &branch{life: l, keys: newKeys(""), at: l.began}
-	result = pattern(root, l.job.Spec, l.job.Task)
+	result = pattern(root, l.job.Spec, l.job.Asked())
 	l.judged(result.Judged, root.keys)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -65,6 +66,11 @@ func remembered(events []Event) *history {
 			m := h.at(e.Key)
 			h.learn(m, e, body)
 			open = slices.DeleteFunc(open, func(o *memory) bool { return o == m })
+		case JudgedBody:
+			if body.weighed() {
+				m := h.at(e.Key)
+				m.seq, m.outcome = e.Seq, patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: e.Key}
+			}
 		case NoteBody:
 			leftInOrder = leftInOrder || body.What == noteDetach
 			h.noted = h.noted || body.What == noteCancel
@@ -147,6 +153,12 @@ func (m *memory) fits(key string, e patterns.Effect) error {
 	if m.intent != nil && (m.intent.Kind != e.Kind || !bytes.Equal(m.intent.Input, e.Input)) {
 		return fmt.Errorf("%w: %s was recorded as %s and is now %s", ErrMismatch, key, m.intent.Input, e.Input)
 	}
+	if e.Kind == patterns.JudgeEffect {
+		body, _ := m.outcome.Output.(map[string]any)
+		if recorded := ijson.Canonical(body["proposal"]); !JudgedBody(body).weighed() || !bytes.Equal(recorded, e.Input) {
+			return fmt.Errorf("%w: %s was judged of %s and is now of %s", ErrMismatch, key, recorded, e.Input)
+		}
+	}
 	m.visited = true
 	return nil
 }
@@ -203,7 +215,7 @@ func (l *life) play() {
 	if !known {
 		l.unwind(fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, l.job.Spec.Kind))
 	}
-	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Task)
+	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Asked())
 	l.dry.finished = true
 }
 

@@ -27,12 +27,13 @@ type life struct {
 	dry      *rehearsal         // nothing is performed: each branch ends at what is not recorded
 
 	quotas map[string]int
-	making map[actKey][]byte // arguments of calls that are being made, by their business keys
-	order  int               // intents so far
-	calls  int               // of tools, among them
-	asked  int               // requests to the model
-	waited waited            // for its caller and for people
-	idle   time.Duration     // in which it was in nobody's hands
+	sent   map[string]time.Time // when calls of this life were recorded, by their keys
+	making map[actKey][]byte    // arguments of calls that are being made, by their business keys
+	order  int                  // intents so far
+	calls  int                  // of tools, among them
+	asked  int                  // requests to the model
+	waited waited               // for its caller and for people
+	idle   time.Duration        // in which it was in nobody's hands
 
 	baton     sync.Mutex // held by the branch whose pattern code runs
 	moved     *sync.Cond // on the baton: a branch ended or resumed
@@ -68,7 +69,7 @@ var errHandedOver = errors.New("local: the run is handed over")
 
 // newLife is the next life of a run, over what is recorded; nil: it begins.
 func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
-	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, making: map[actKey][]byte{}, done: make(chan struct{})}
+	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{})}
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
 		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote

@@ -233,7 +233,10 @@ func (b *branch) concludes(key string, e patterns.Effect, out patterns.Outcome, 
 }
 
 // Settled implements [patterns.Run].
-func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) { b.conclude(e, out, true) }
+func (b *branch) Settled(e patterns.Effect, out patterns.Outcome) {
+	b.conclude(e, out, true)
+	b.foundOut(e, out)
+}
 
 // conclude has it noted what became of the act of a call, by its own outcome or because it was found out.
 func (b *branch) conclude(e patterns.Effect, out patterns.Outcome, settled bool) {

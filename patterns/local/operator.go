@@ -273,7 +273,7 @@ func (o Operator) Prune(before time.Time, dry bool) (list []Tombstone, err error
 func (o Operator) bury(r *row, t Tombstone) error {
 	return o.file.journal.do(&change{sync: true, also: func(s *session) error {
 		_, err := s.exec(insertTombstone, t.RunID, r.pattern, r.principal, r.stopReason, r.began, r.ended, r.length, r.head)
-		for _, query := range []string{deleteEvents, deleteRedacted, deleteShares, deleteAsked, deleteRun} {
+		for _, query := range []string{deleteEvents, deleteRedacted, deleteShares, deleteAsked, deleteSettlings, deleteRun} {
 			if err == nil {
 				_, err = s.exec(query, r.n)
 			}

@@ -56,7 +56,7 @@ func send(t testing.TB, e patterns.Engine, id string, given object) patterns.End
 	return ended
 }
 
-var madeIDs = regexp.MustCompile(`(rf|em)_42_[0-9a-f]+|"decided_at": "[^"]*"|"used": [0-9.]+|"Order": [0-9]+`)
+var madeIDs = regexp.MustCompile(`(rf|em)_42_[0-9a-f]+|"decided_at": "[^"]*"|"used": [0-9.]+|"Order": [0-9]+|"At": "[^"]*"|"RunID": "run_[0-9a-f]*"`)
 
 // comparable is a result without what is made anew in each run, and without the turns in which it came about.
 func comparable(t testing.TB, r patterns.Result) string {

@@ -107,6 +107,13 @@ func (r *Record) also(body OutcomeBody, do func(s *session, stored []byte) error
 	r.file.more = append(r.file.more, func(s *session) error { return do(s, stored) })
 }
 
+// then has something done with the next flush.
+func (r *Record) then(do func(*session) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file.more = append(r.file.more, do)
+}
+
 // flush has what was appended so far written, and told learn of it; nil: nobody needs to. durable: it must survive the
 // loss of power.
 func (r *Record) flush(durable bool, told func(error)) {

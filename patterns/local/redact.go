@@ -168,6 +168,14 @@ func (r *Record) public(text string) string {
 	return text
 }
 
+// publicValues are values for who looks; none where they tell what is hidden.
+func (r *Record) publicValues(v map[string]any) map[string]any {
+	if len(v) > 0 && r.public(string(ijson.Canonical(v))) == "" {
+		return nil
+	}
+	return v
+}
+
 // told is an error as a log may have it.
 func (r *Record) told(cause error) error {
 	if r.file == nil {

@@ -37,10 +37,11 @@ func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patte
 
 func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick) (patterns.Result, error) {
 	p, began := newReplay(r)
+	job.Principal, job.Client, job.ClientVersion = p.start.Principal, p.start.Client, p.start.ClientVersion
 	var result patterns.Result
 	root := &replayed{replay: p, keys: newKeys(""), at: began}
 	p.running = 1
-	p.branch(func() { result = pattern(root, job.Spec, job.Task) }, func(bool) {})
+	p.branch(func() { result = pattern(root, job.Spec, job.Asked()) }, func(bool) {})
 	p.deliver(pick)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,8 +55,9 @@ func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick
 
 // replay delivers recorded outcomes to branches, one at a time.
 type replay struct {
-	id   string
-	past map[string]*memory
+	id    string
+	start StartBody
+	past  map[string]*memory
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -69,7 +71,7 @@ func newReplay(r *Record) (*replay, time.Time) {
 	p := &replay{asked: map[string]chan patterns.Outcome{}}
 	p.changed = sync.NewCond(&p.mu)
 	h := remembered(r.Events())
-	p.past, p.id = h.past, h.start.RunID
+	p.past, p.id, p.start = h.past, h.start.RunID, h.start
 	return p, h.began
 }
 
@@ -154,7 +156,10 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 		b.mu.Unlock()
 		runtime.Goexit()
 	}
-	if m := b.past[key]; b.body && m.ran(e) {
+	if m := b.past[key]; e.Kind == patterns.JudgeEffect {
+		b.mu.Unlock()
+		return m.outcome
+	} else if b.body && m.ran(e) {
 		b.mu.Unlock()
 		b.at = m.outcome.At
 		return m.outcome

@@ -23,8 +23,11 @@ var migration3 string
 //go:embed schema4.sql
 var migration4 string
 
+//go:embed schema5.sql
+var migration5 string
+
 // migrations in their order; user_version counts those that a file has.
-var migrations = [...]string{migration1, migration2, migration3, migration4}
+var migrations = [...]string{migration1, migration2, migration3, migration4, migration5}
 
 // writerPragmas are set on the writer of a file that is ours.
 var writerPragmas = [...]string{

@@ -83,9 +83,14 @@ func (c *collector) judged(i int, row Row) int {
 		c.list, c.open[p.Tool] = append(c.list, p), at
 	}
 	if was := &c.list[at]; was.Decision != "escalate" || row.Decision == "block" {
-		was.Decision, was.Rule, was.Reason = row.Decision, row.Rule, row.Why
+		was.Decision, was.Rule, was.Reason = row.Decision, row.Rule, ownReason(row.Why)
 	}
 	return at
+}
+
+// ownReason is a rule's reason without the family of the stop reason that it ended the run with.
+func ownReason(reason string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(reason, "policy_block:"), "supervisor_block:")
 }
 
 // called enters a call; a further attempt at an act is no proposal.

@@ -23,7 +23,7 @@ func TestProposals(t *testing.T) {
 		`9 judged pay#3 {"phase":"supervisor","proposal":{"kind":"tool","name":"pay","args":{"cents":7}},"decision":"escalate","rule":"big","reason":"big"}`,
 		`9 intent approve#2 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}},"rule":"big"}`,
 		`9 outcome approve#2 {"state":"ok","decision":"reject","by":"local:1","assurance":"user","channel":"cli"}`,
-		`9 judged - {"phase":"supervisor","proposal":{"kind":"tool","name":"pay","args":{"cents":{"$redacted":"sha256:00"}}},"decision":"block","rule":"late","reason":"too_late"}`,
+		`9 judged - {"phase":"supervisor","proposal":{"kind":"tool","name":"pay","args":{"cents":{"$redacted":"sha256:00"}}},"decision":"block","rule":"late","reason":"policy_block:too_late"}`,
 		`9 judged - {"phase":"execution","proposal":{"tool":"pay","args":{}},"decision":"refused","reason":"max_tool_calls"}`,
 		`9 judged - {"phase":"supervisor","proposal":{"kind":"final","name":"final","answer":"Done."},"decision":"block","rule":"no","reason":"no"}`,
 	))

@@ -129,6 +129,10 @@ func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
 		return
 	}
 	p.node = n
+	if r.embeds {
+		p.Source, p.node = demoSource(), nil
+		return
+	}
 	if n.member("file") != nil {
 		r.policyFile(p, n, path)
 		return

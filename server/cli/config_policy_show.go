@@ -25,7 +25,7 @@ func (l jsonLines) values() []any {
 
 // shown is a policy as people read it, wherever it was read from.
 func (p *PolicyConfig) shown() []configKey {
-	shown := []configKey{}
+	shown, p := []configKey{}, p.whole()
 	for _, k := range p.keys(false) {
 		switch v := k.show().(type) {
 		case nil:

@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/ijson"
 )
 
 // policySet are the policies of a configuration, compiled for what they reach. It is fixed and safe for concurrent use.
@@ -86,11 +87,13 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	var faults []policyFault
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if c.ofTheDemo(p) || p.node != nil && p.node.kind == yamlBad {
+		if c.ofTheDemo(p) || p.node != nil && !p.node.readable() {
 			continue
 		}
-		made, found := policy.New(p.Source, c.reach(p.Name, all))
+		reach := c.reach(p.Name, all)
+		made, found := policy.New(p.Source, reach)
 		for _, f := range found {
+			f.Warning = f.Warning || ofUnknown(f) && waits(reach, p.Rules)
 			faults = append(faults, policyFault{of: p, Fault: f})
 		}
 		if made == nil || p.unsound {
@@ -102,6 +105,22 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 		}
 	}
 	return set, faults
+}
+
+// ofUnknown reports a fault that may go away once types are known.
+func ofUnknown(f policy.Fault) bool { return f.Line > 0 && strings.Contains(f.Reason, "dyn") }
+
+// waits reports whether what a policy judges is not known yet: the types of its expressions come with the lock. Until then it
+// blocks, and what is wrong with them keeps nobody from accepting those tools.
+func waits(reach policy.Reach, rules []policy.RuleSource) bool {
+	names := slices.Clone(reach.Alone)
+	for _, p := range reach.Patterns {
+		names = append(names, p.Tools...)
+	}
+	for _, r := range rules {
+		names = append(names, r.Match...)
+	}
+	return slices.ContainsFunc(reach.Unknown, func(tool string) bool { return slices.Contains(names, tool) })
 }
 
 // tested runs the tests of a policy; one that fails is a fault.
@@ -244,8 +263,17 @@ func (c *Config) judge(set *policySet, name, pattern string) gateway.Reviewer {
 		refund, _ := c.Pattern("supervised_refund")
 		return demoJudge(p.Source, refund.Params)
 	}
-	return gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict { return gateway.Verdict{} })
+	return waiting(hashOf(ijson.Canonical(map[string]any{"waits": name})))
 }
+
+// waiting is a policy that could not be compiled: it blocks.
+type waiting string
+
+// Review implements [gateway.Reviewer].
+func (waiting) Review(gateway.Case) gateway.Verdict { return gateway.Verdict{} }
+
+// Hash implements [gateway.Hashed].
+func (w waiting) Hash() string { return string(w) }
 
 // policyHash is the hash of what judges a pattern's calls (spec/surface.md section 8).
 func policyHash(reviewer gateway.Reviewer) string {

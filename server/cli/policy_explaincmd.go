@@ -85,6 +85,9 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 	if err != nil {
 		return err
 	}
+	if known := append(loaded.ToolNames(), "final"); !slices.Contains(known, f.tool) {
+		return usage("--tool", unknownTool(f.tool, known), "patterngate catalog list")
+	}
 	names, err := loaded.judgesOf(f)
 	if err != nil {
 		return usage(what, err, "--policy NAME")
@@ -107,6 +110,14 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		all = append(all, explainedBy(p.Name, row.Pattern, passes, ruling))
 	}
 	return a.printExplained(f.tool, all)
+}
+
+func unknownTool(name string, names []string) error {
+	text := "no tool " + quotedName(name)
+	if near := gateway.Near(name, names); near != "" {
+		text += "; did you mean " + near + "?"
+	}
+	return errors.New(text)
 }
 
 // explainedCall is what was typed, as a test.

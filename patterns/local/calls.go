@@ -1,0 +1,143 @@
+package local
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// calls are the calls that a window holds, put together from what was recorded of them: intents, then outcomes, in the order of
+// their times. The attempts at one act that changes something are one call, under the first one's name.
+//
+// A call is known as far as the record goes: one without an outcome is reserved, one of which nobody knew what became is in doubt
+// until that was found out, and values that are kept out of the record are absent. A member whose value is such a one is left out,
+// a list in which one is is left out whole: no rule is given another number than the true one.
+type calls struct {
+	byKey map[callKey]*calledAct
+	byAct map[callKey]*calledAct // by idempotency key
+	list  []*calledAct
+	seen  int // attempts
+}
+
+// callKey is a place, or an idempotency key, in a run.
+type callKey struct {
+	run int64
+	key string
+}
+
+type calledAct struct {
+	gateway.Entry
+	run  int64
+	once string
+}
+
+func newCalls() *calls {
+	return &calls{byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
+}
+
+// errCrowded says that a window holds more calls than are looked at.
+var errCrowded = fmt.Errorf("more than %d calls", gateway.MaxWindow)
+
+// begun takes in an intent.
+func (c *calls) begun(run int64, e gateway.Entry, once string) error {
+	if c.seen++; c.seen > gateway.MaxWindow {
+		return errCrowded
+	}
+	act := c.byAct[callKey{run, once}]
+	if act == nil || e.Effect == catalog.Read || once == "" {
+		e.RunID, e.Status, e.Order = idOf(run), gateway.Reserved, c.seen
+		e.Args, _ = public(e.Args).(map[string]any)
+		act = &calledAct{Entry: e, run: run, once: once}
+		c.list = append(c.list, act)
+	}
+	act.Status, act.Observation = gateway.Reserved, nil
+	c.byKey[callKey{run, e.Key}], c.byAct[callKey{run, once}] = act, act
+	return nil
+}
+
+// ended takes in an outcome. What is no call's of the window is passed over.
+func (c *calls) ended(run int64, key string, out patterns.Outcome) {
+	act := c.byKey[callKey{run, key}]
+	if act == nil {
+		return
+	}
+	act.Status, act.Duplicate, act.Observation = statusOf(act.Effect, out), out.Duplicate, public(out.Output)
+}
+
+// statusOf is what an outcome says of a call.
+func statusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus {
+	switch {
+	case out.State == patterns.OK, out.Reason == patterns.ReasonBadResult:
+		return gateway.Finished
+	case out.State == patterns.Failed, out.State == patterns.Canceled, effect == catalog.Read:
+		return gateway.Failed
+	}
+	return gateway.InDoubt
+}
+
+// settled takes in what was found out about calls in doubt.
+func (c *calls) settled(state func(run int64, once string) (patterns.State, error)) error {
+	for _, act := range c.list {
+		if act.Status != gateway.InDoubt {
+			continue
+		}
+		switch found, err := state(act.run, act.once); {
+		case err != nil:
+			return err
+		case found == patterns.OK:
+			act.Status = gateway.Finished
+		case found == patterns.Failed:
+			act.Status = gateway.Failed
+		}
+	}
+	return nil
+}
+
+// with are the calls and those of the run itself, from a time on, by their times.
+func (c *calls) with(own []gateway.Entry, window gateway.Window, since time.Time) gateway.Seen {
+	var list []gateway.Entry
+	for _, act := range c.list {
+		list = append(list, act.Entry)
+	}
+	for _, e := range own {
+		if slices.Contains(window.Tools, e.Tool) && !e.At.Before(since) {
+			list = append(list, e)
+		}
+	}
+	if len(list) > gateway.MaxWindow {
+		return gateway.Seen{Since: since, Err: errCrowded}
+	}
+	slices.SortStableFunc(list, func(a, b gateway.Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Order, b.Order)) })
+	return gateway.Seen{Effects: list, Since: since}
+}
+
+// public is a recorded value without what is kept out of the record; nil: all of it is.
+func public(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, hidden := v[patterns.Redacted]; hidden && len(v) == 1 {
+			return nil
+		}
+		out := make(map[string]any, len(v))
+		for name, m := range v {
+			if shown := public(m); shown != nil || m == nil {
+				out[name] = shown
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, m := range v {
+			if out[i] = public(m); out[i] == nil && m != nil {
+				return nil
+			}
+		}
+		return out
+	}
+	return v
+}

@@ -1,0 +1,242 @@
+package local
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// What earlier runs did is read twice: when a call is judged, which is recorded, and in the transaction that records its intent,
+// where the policy must still let it through. In between another run may have spent the same money.
+
+// windowsMember of a judged event says that it is a [patterns.JudgeEffect]: what was looked at, by the windows' names.
+const windowsMember = "windows"
+
+// weighs is Do for a [patterns.JudgeEffect]. It keeps the baton.
+func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
+	b.alive()
+	b.stay()
+	key := b.keys.next(e.Name)
+	m := b.past[key]
+	known := m != nil && m.outcome.State != ""
+	switch {
+	case known && b.dry != nil:
+		if fault := m.fits(key, e); fault != nil {
+			b.unwind(fault)
+		}
+		return m.outcome
+	case known:
+		return m.outcome
+	case b.dry != nil:
+		b.dry.open = append(b.dry.open, pending{key, e, m})
+		runtime.Goexit()
+	}
+	now := b.engine.now()
+	var seen map[string]gateway.Seen
+	own := b.ownCalls(*e.Weighing, now)
+	err := b.looked(func(t callTable) (err error) {
+		seen, err = windowsIn(t, *e.Weighing, own, now)
+		return err
+	})
+	if err != nil {
+		b.unwind(err)
+	}
+	body := weighedBody(e, e.Weighing.Judge(seen), seen)
+	b.record.append(patterns.JudgedEvent, key, now, body)
+	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
+}
+
+// weighedBody is the judgment as it is recorded.
+func weighedBody(e patterns.Effect, r gateway.Ruling, seen map[string]gateway.Seen) JudgedBody {
+	body := r.Value(e.Weighing.Args())
+	windows := map[string]any{}
+	for name, s := range seen {
+		of := map[string]any{"since": s.Since.UTC().Format(time.RFC3339), "effects": float64(len(s.Effects))}
+		if s.Err != nil {
+			of["error"] = true
+		}
+		windows[name] = of
+	}
+	body["phase"], body[windowsMember] = e.Phase, windows
+	body["proposal"], _ = ijson.Decode(e.Input)
+	again, err := decodeOwn(ijson.Canonical(body)) // as it is read back
+	if obj, ok := again.(map[string]any); ok && err == nil {
+		return obj
+	}
+	return JudgedBody{}
+}
+
+// weighed reports whether the body of a judged event is what a [patterns.JudgeEffect] came to.
+func (b JudgedBody) weighed() bool {
+	_, looked := b[windowsMember].(map[string]any)
+	return looked
+}
+
+// ownCalls are the run's own calls as its code knows them, at the times when they were recorded.
+func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
+	var list []gateway.Entry
+	for _, e := range w.Effects() {
+		if e.RunID != b.id {
+			continue // of the runs before this one the record knows
+		}
+		switch m := b.past[e.Key]; {
+		case e.Key == "":
+			e.At = now
+		case m != nil && m.intent != nil:
+			e.At = m.began
+		case !b.sent[e.Key].IsZero():
+			e.At = b.sent[e.Key]
+		default:
+			e.At = e.At.Add(b.idle)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// callTable is where the calls of runs are kept, seen at one time.
+type callTable interface {
+	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
+	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
+	settledState(run int64, once string) (patterns.State, error)
+}
+
+// looked sees the state's table of calls; f reads it only.
+func (b *branch) looked(f func(callTable) error) error {
+	if file := b.engine.file; file != nil {
+		return file.journal.view(func(s *session) error { return f(callsIn{s}) })
+	}
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	return f(b.engine)
+}
+
+// windowsIn are the windows that a review depends on.
+func windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
+	n, _ := numberOf(w.RunID())
+	all := map[string]gateway.Seen{}
+	for _, window := range w.Windows() {
+		seen, err := windowIn(t, window, n, cmp.Or(w.Principal(), unknownPrincipal), own, now)
+		if err != nil {
+			return nil, err
+		}
+		all[window.Name] = seen
+	}
+	return all, nil
+}
+
+// unknownPrincipal has no run.
+const unknownPrincipal = "?"
+
+func windowIn(t callTable, w gateway.Window, n int64, principal string, own []gateway.Entry, now time.Time) (gateway.Seen, error) {
+	if w.Since == nil {
+		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
+	}
+	since, list := w.Since(now), newCalls()
+	if !w.OfPrincipal {
+		principal = ""
+	}
+	for _, tool := range slices.Compact(slices.Sorted(slices.Values(w.Tools))) {
+		switch err := t.callsSince(list, tool, since, n, principal); {
+		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable):
+			return gateway.Seen{Since: since, Err: err}, nil
+		case err != nil:
+			return gateway.Seen{}, err
+		}
+	}
+	if err := list.settled(t.settledState); err != nil {
+		return gateway.Seen{}, err
+	}
+	return list.with(own, w, since), nil
+}
+
+// errUnreadable says that somebody wrote into a call's record.
+var errUnreadable = errors.New("a call cannot be read")
+
+// holding has a call's intent refused where what it was let through by does not hold any more; nil: nothing has to.
+func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error {
+	w, windowed := e.Permit.Weighing()
+	if e.Kind != patterns.ToolEffect || !windowed {
+		return nil
+	}
+	own := b.ownCalls(w, now)
+	return func(t callTable) error {
+		seen, err := windowsIn(t, w, own, now)
+		if err == nil && !w.Holds(seen) {
+			err = refusal{errUnspent}
+		}
+		return err
+	}
+}
+
+// isStale reports whether what a call was let through by does not hold any more, as far as is known; its intent is sure of it.
+func (b *branch) isStale(holds func(callTable) error) bool {
+	if holds == nil || b.engine.file == nil {
+		return false // in memory the intent alone tells
+	}
+	err := b.looked(holds)
+	if err != nil && !errors.Is(err, errUnspent) {
+		b.unwind(err)
+	}
+	return err != nil
+}
+
+// giveBack returns the quotas of an effect that is not begun after all.
+func (l *life) giveBack(quotas []patterns.Quota) {
+	for _, q := range quotas {
+		l.quotas[q.Name]--
+	}
+}
+
+// callsIn are the calls of a state file.
+type callsIn struct{ *session }
+
+func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
+	query, args := selectCalls, []any{tool, since.UnixMicro(), but}
+	if principal != "" {
+		query, args = selectCallsOf, append(args, principal)
+	}
+	return t.each(func(row func(...any) error) error {
+		var n, at int64
+		var kind patterns.EventKind
+		var key string
+		var body []byte
+		if err := row(&n, &at, &kind, &key, &body); err != nil {
+			return err
+		}
+		v, err := decodeOwn(body)
+		obj, ok := v.(map[string]any)
+		if err != nil || !ok {
+			return fmt.Errorf("%w: %s of %s", errUnreadable, key, idOf(n))
+		}
+		if kind == patterns.OutcomeEvent {
+			to.ended(n, key, decodeOutcome(obj).learned())
+			return nil
+		}
+		e := gateway.Entry{Key: key, Tool: tool, At: time.UnixMicro(at).UTC()}
+		effect, _ := obj["effect"].(string)
+		once, _ := obj["idempotency_key"].(string)
+		e.Effect = catalog.Effect(effect)
+		e.Args, _ = obj["input"].(map[string]any)
+		e.Hash = ijson.ArgsHash(e.Args)
+		return to.begun(n, e, once)
+	}, query, args...)
+}
+
+func (t callsIn) settledState(run int64, once string) (state patterns.State, err error) {
+	err = t.each(func(row func(...any) error) error {
+		var text string
+		err := row(&text)
+		state = patterns.State(text)
+		return err
+	}, selectSettled, run, once)
+	return state, err
+}
