@@ -52,7 +52,7 @@ func TestEachOfTwoPoliciesMustApprove(t *testing.T) {
 	}
 	unknown := gateway.Verdict{Unknown: true, Reason: "counts"}
 	for _, tt := range []struct{ pattern, tool, want gateway.Verdict }{
-		{unknown, yes, unknown}, {yes, unknown, unknown}, {no, unknown, no}, {unknown, no, unknown}, {to, unknown, unknown}, {ask, unknown, unknown},
+		{unknown, yes, unknown}, {yes, unknown, unknown}, {no, unknown, no}, {unknown, no, no}, {to, unknown, unknown}, {ask, unknown, unknown},
 	} {
 		a := gateway.Among{Pattern: hashed{"p", tt.pattern}, Tools: map[string]gateway.Reviewer{"pay": hashed{"t", tt.tool}}}
 		if diff := cmp.Diff(tt.want, a.Review(gateway.Case{Tool: "pay"})); diff != "" {
