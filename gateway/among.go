@@ -49,7 +49,7 @@ func (a Among) Review(c Case) Verdict {
 }
 
 // both is the verdict of two policies, the first one's where they are as strict: block, then revise, then escalate, then approve.
-// Where one does not know, only what the first blocks is known.
+// Where one cannot decide, see unknownOf.
 func both(a, b Verdict) Verdict {
 	if a.Unknown || b.Unknown {
 		return unknownOf(a, b)

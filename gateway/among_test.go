@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 )
 
@@ -48,6 +49,18 @@ func TestEachOfTwoPoliciesMustApprove(t *testing.T) {
 				t.Errorf("Review of a tool without a policy of its own, -want +got:\n%s", diff)
 			}
 		})
+	}
+	unknown := gateway.Verdict{Unknown: true, Reason: "counts"}
+	for _, tt := range []struct{ pattern, tool, want gateway.Verdict }{
+		{unknown, yes, unknown}, {yes, unknown, unknown}, {no, unknown, no}, {unknown, no, no}, {to, unknown, unknown}, {ask, unknown, unknown},
+	} {
+		a := gateway.Among{Pattern: hashed{"p", tt.pattern}, Tools: map[string]gateway.Reviewer{"pay": hashed{"t", tt.tool}}}
+		if diff := cmp.Diff(tt.want, a.Review(gateway.Case{Tool: "pay"})); diff != "" {
+			t.Errorf("Review of what is not known, -want +got:\n%s", diff)
+		}
+		if r := gateway.JudgeAlone(a, catalog.Tool{Name: "pay"}, gateway.Case{Tool: "pay"}, true); r.Unknown != tt.want.Unknown || r.Decision != gateway.Block {
+			t.Errorf("the whole review: %s, unknown %v", r.Decision, r.Unknown)
+		}
 	}
 	if got := (gateway.Among{}).Review(gateway.Case{Tool: "pay"}); got.Decision != gateway.Approve || got.Reason != gateway.Allowlisted {
 		t.Errorf("without policies: %+v", got)

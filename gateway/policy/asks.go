@@ -29,11 +29,12 @@ func (j *Judge) sift(t *judged, rules []bound) []bound {
 // Asks implements [gateway.Foreteller]. It is never where no rule escalates that can be true of the tool, and always where one
 // escalates whatever is called: an escalation comes before an approval.
 func (j *Judge) Asks(tool string) gateway.Asks {
-	if j == nil || j.tools[tool] == nil {
+	d := j.docket(tool)
+	if d == nil {
 		return gateway.AsksNever // each call is blocked
 	}
 	sure := gateway.AsksNever
-	for _, b := range j.tools[tool].rules() {
+	for _, b := range d.rules() {
 		switch {
 		case b.decision != gateway.Escalate:
 		case b.when == nil || b.always:
@@ -48,16 +49,16 @@ func (j *Judge) Asks(tool string) gateway.Asks {
 // Reads are the arguments that a rule reads, itself or by the vars that it reads: those whose values it may depend on. A rule
 // that reads them as a whole reads all.
 func (j *Judge) Reads(tool, rule string) []string {
-	if j == nil || j.tools[tool] == nil {
+	d := j.docket(tool)
+	if d == nil {
 		return nil
 	}
-	d := j.tools[tool]
 	var names []string
 	for _, b := range d.rules() {
 		if b.id != rule {
 			continue
 		}
-		vars, terms := j.policy.terms[tool], b.terms()
+		vars, terms := j.policy.terms[d.tool.name], b.terms()
 		for i := 0; i < len(terms); i++ {
 			if r := terms[i].reads; r.whole["args"] && d.tool.args.kind == objectKind {
 				names = append(names, d.tool.args.object.names()...)

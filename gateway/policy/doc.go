@@ -1,5 +1,5 @@
-// Package policy holds typed expressions: what a configuration computes about a call, checked against schemas before it is
-// used. It is the one home of CEL (spec/config.md sections 4 to 6).
+// Package policy holds what a configuration computes about calls: typed expressions, checked against schemas before they are
+// used, and policies, the rules by which calls are judged. It is the one home of CEL (spec/config.md sections 4 to 6).
 //
 //	JSON schema ──FromSchema──► Type ──► Variable ┐
 //	text ─────────────────────────────────────────┴─NewScope, Compile──► Expression ──Eval──► decoded JSON
@@ -9,6 +9,13 @@
 //	once text       ──Once──────► the business key of a call
 //	reconcile texts ──Reconcile─► [Look]: what to ask, whether it happened, what it returned
 //	output texts    ──Output────► the observation of an http tool
+//
+//	Source and Reach ──New──► Policy ──For(pattern)──► Judge: a gateway.Reviewer
+//	                            │                        └─ Review: args, vars and calls before ──rules──► block, revise, escalate, approve
+//	                            └─Test(row)──► Result
+//
+// A text of a policy is compiled once for each set of types that it meets, and what it reads is made when it is first read: a pass
+// costs what the rules for one tool read. What cannot be evaluated blocks.
 //
 // An expression sees only the values that it is given: there is no clock, network or file, and what it may cost is bounded.
 // Whole and fractional numbers never mix: JSON has one kind of number, so the schema's type decides which of both a value is.

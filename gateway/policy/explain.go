@@ -29,13 +29,11 @@ const (
 // Explain is [Judge.Review] that tells of every rule that matches the tool, also of those that the pass did not come to.
 func (j *Judge) Explain(c gateway.Case) (gateway.Verdict, []Heard) {
 	verdict := j.Review(c)
-	name := c.Tool
-	if c.Final() {
-		name = finalName
-	}
-	if j == nil || j.tools[name] == nil || c.Tool == finalName {
+	d := j.docket(c.Tool)
+	if d == nil {
 		return verdict, nil
 	}
+	name := d.tool.name
 	var all []Heard
 	for _, b := range j.policy.byTool[name] {
 		all = append(all, j.heard(name, b, c, verdict))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,7 +189,11 @@ func TestWindows(t *testing.T) {
 	s.Rules = append(s.Rules,
 		policy.RuleSource{ID: "day_cap", Match: tools, When: "vars.of_day + args.amount_cents > 10000", Block: &policy.BlockSource{}},
 		policy.RuleSource{ID: "often", Match: tools, When: "size(windows.hour.effects) + size(windows.week.effects) + size(windows.month.effects) > 5", Block: &policy.BlockSource{}})
+	s.Rules = append(s.Rules, policy.RuleSource{ID: "idle", Match: []string{"final"}, When: "size(windows.idle.effects) == 0", Block: &policy.BlockSource{}})
 	judge := made(t, s, orderReach(t)).For("refund_order")
+	if got := judge.Windows(""); len(got) != 1 || got[0].Name != "refunds.idle" {
+		t.Errorf("windows of the closing answer: %v", got)
+	}
 	if got := judge.Windows("read_order"); got != nil {
 		t.Errorf("windows of reading: %v", got)
 	}
@@ -233,6 +238,30 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
+}
+
+// TestReviewsAtOnce judges by one policy from several goroutines.
+func TestReviewsAtOnce(t *testing.T) {
+	judge := made(t, orders(), orderReach(t)).For("refund_order")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for cents := range 20 {
+				c := charge(float64(9_995 + cents + i))
+				c.Effects = []gateway.Entry{done("read_order", map[string]any{"path": "/srv/orders/A-1001.json"}, nil)}
+				want := "approve small_refund"
+				if 9_995+cents+i > 10_000 {
+					want = "escalate big_refund"
+				}
+				if got, _, _ := strings.Cut(worded(judge.Review(c)), " because "); got != want {
+					t.Errorf("%d: %s, want %s", 9_995+cents+i, got, want)
+				}
+				judge.Asks("refund_charge")
+				judge.Hash()
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestAsks holds what can be said before a call.

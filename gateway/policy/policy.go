@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -109,68 +108,6 @@ func (b bound) terms() []*term {
 	return all
 }
 
-// windows judges the windows and finds their time zones.
-func (c *compiler) windows() []*time.Location {
-	zones := make([]*time.Location, len(c.source.Windows))
-	seen := map[string]bool{}
-	for i, w := range c.source.Windows {
-		at := "windows." + w.Name
-		if seen[w.Name] {
-			c.tell(Fault{Member: at, Reason: "repeated window", Key: true})
-		}
-		seen[w.Name] = true
-		zones[i] = time.UTC
-		c.windowTools(w, at)
-		c.windowSpan(w, at)
-		if w.Timezone == "" {
-			continue
-		}
-		zone, err := time.LoadLocation(w.Timezone)
-		if err != nil || w.Timezone == "Local" {
-			c.tell(Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShown), Want: "an IANA name, such as Europe/Berlin"})
-			continue
-		}
-		zones[i] = zone
-	}
-	return zones
-}
-
-func (c *compiler) windowTools(w WindowSource, at string) {
-	if len(w.Tools) == 0 {
-		c.tell(Fault{Member: at + ".tools", Reason: "no tools, so that it holds nothing"})
-	}
-	for i, name := range w.Tools {
-		if c.reached.all[name] == nil || name == finalName {
-			f := unknown("no tool", name, c.reached.names)
-			f.Member = at + ".tools[" + strconv.Itoa(i) + "]"
-			c.tell(f)
-		}
-	}
-}
-
-// calendars are the spans that begin by the calendar.
-var calendars = []string{"day", "week", "month"}
-
-// Bounds of a window in seconds.
-const minSeconds, maxSeconds = 60, 2_678_400
-
-func (c *compiler) windowSpan(w WindowSource, at string) {
-	switch {
-	case w.Calendar == "" && w.Seconds == 0:
-		c.tell(Fault{Member: at, Reason: "how long is missing", Want: "seconds: 86400, or calendar: day"})
-	case w.Calendar != "" && w.Seconds != 0:
-		c.tell(Fault{Member: at, Reason: "seconds and calendar; keep one"})
-	case w.Calendar != "" && !slices.Contains(calendars, w.Calendar):
-		f := unknown("no calendar", w.Calendar, calendars)
-		f.Member = at + ".calendar"
-		c.tell(f)
-	case w.Calendar == "" && !(w.Seconds >= minSeconds && w.Seconds <= maxSeconds):
-		c.tell(Fault{Member: at + ".seconds", Reason: "out of bounds", Want: "60 to 2678400"})
-	case w.Calendar == "" && w.Timezone != "":
-		c.tell(Fault{Member: at + ".timezone", Reason: "only a calendar has a time zone"})
-	}
-}
-
 // For is the policy as it judges one pattern, with the pattern's params laid over its own; "" are the policy's own params. A
 // pattern that does not name the policy has these too.
 func (p *Policy) For(pattern string) *Judge {
@@ -249,13 +186,25 @@ func (j *Judge) Hash() string {
 	return j.hash()
 }
 
+// docket is what there is for a tool, "" for the closing answer; nil: nothing, and its calls are blocked.
+func (j *Judge) docket(tool string) *docket {
+	switch {
+	case j == nil || tool == finalName: // no tool has this name
+		return nil
+	case tool == "":
+		tool = finalName
+	}
+	return j.tools[tool]
+}
+
 // Windows implements [gateway.Windowed]: those that the tool's rules, and the vars that these read, read.
 func (j *Judge) Windows(tool string) []gateway.Window {
-	if j == nil || j.tools[tool] == nil || len(j.policy.source.Windows) == 0 {
+	d := j.docket(tool)
+	if d == nil || len(j.policy.source.Windows) == 0 {
 		return nil
 	}
-	terms := slices.Clone(j.policy.terms[tool])
-	for _, b := range j.tools[tool].rules() {
+	terms := slices.Clone(j.policy.terms[d.tool.name])
+	for _, b := range d.rules() {
 		terms = append(terms, b.terms()...)
 	}
 	var all []gateway.Window

@@ -21,15 +21,11 @@ func (j *Judge) Review(c gateway.Case) (v gateway.Verdict) {
 			v = erred(rule)
 		}
 	}()
-	name := c.Tool
-	if c.Final() {
-		name = finalName
-	}
-	if j == nil || j.tools[name] == nil || c.Tool == finalName {
+	d := j.docket(c.Tool)
+	if d == nil {
 		return gateway.Verdict{Reason: gateway.NoRuleMatched}
 	}
-	d := j.tools[name]
-	p := &pass{view: view{judge: j, tool: d.tool, vars: j.policy.terms[name], c: &c}}
+	p := &pass{view: view{judge: j, tool: d.tool, vars: j.policy.terms[d.tool.name], c: &c}}
 	rules := d.rules()
 	for i := range rules {
 		rule = rules[i].id

@@ -116,7 +116,11 @@ func listed(words []string) string {
 // matches are the tools that a rule judges: those it names as far as the policy judges them, else all but the closing answer.
 func (c *compiler) matches(r RuleSource, at string) []string {
 	if r.Match == nil {
-		return slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
+		all := slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
+		if len(all) == 0 {
+			c.tell(Fault{Member: at, Reason: "can never fire: no pattern with this policy reaches a tool"})
+		}
+		return all
 	}
 	var names []string
 	sound := true

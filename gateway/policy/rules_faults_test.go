@@ -62,6 +62,10 @@ func TestPolicyFaults(t *testing.T) {
 		"not reached":       {when("true", "find_refund"), []string{`rules[6].match: 1: can never fire: no pattern with this policy reaches find_refund`}},
 		"one reached":       {when("true", "find_refund", "read_order"), nil},
 		"no match":          {add(policy.RuleSource{ID: "new", Match: []string{}, Approve: true}), []string{`rules[6].match: 1: can never fire: it matches no tool; leave match out for every tool`}},
+		"no tool in reach": {func(s *policy.Source, r *policy.Reach) {
+			s.Vars, s.Rules = nil, append(s.Rules[:1], s.Rules[5])
+			r.Patterns[0].Tools = nil
+		}, []string{"rules[0]: 1: can never fire: no pattern with this policy reaches a tool"}},
 		"final without one": {func(s *policy.Source, r *policy.Reach) { r.Patterns[0].Kind = gateway.Routing }, []string{`rules[5].match: 1: can never fire: no supervisor has this policy, and only there is a final answer judged`}},
 		"final's argument":  {when(`args.text == ""`, "final"), []string{`rules[6].when: 6: final has no argument text (answer)`}},
 		"two outcomes":      {add(policy.RuleSource{ID: "new", Block: &policy.BlockSource{}, Escalate: &policy.EscalateSource{}}), []string{`rules[6]: 1: two outcomes, block and escalate; keep one or write two rules`}},

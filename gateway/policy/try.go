@@ -100,7 +100,7 @@ func (p *Policy) caseOf(judge *Judge, row Row) gateway.Case {
 	}
 	c.Facts.Spent["max_tool_calls"], c.Facts.Spent["max_steps"] = float64(len(c.Effects)), float64(len(c.Effects))
 	slices.SortStableFunc(all, func(a, b gateway.Entry) int { return a.At.Compare(b.At) })
-	for _, w := range judge.Windows(row.Call.Tool) {
+	for _, w := range judge.Windows(c.Tool) {
 		seen := gateway.Seen{Since: w.Since(c.Facts.Now)}
 		for _, e := range all {
 			if slices.Contains(w.Tools, e.Tool) && !e.At.Before(seen.Since) {

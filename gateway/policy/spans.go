@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"patterngate/ijson"
+)
+
+// windows judges the windows and finds their time zones.
+func (c *compiler) windows() []*time.Location {
+	zones := make([]*time.Location, len(c.source.Windows))
+	seen := map[string]bool{}
+	for i, w := range c.source.Windows {
+		at := "windows." + w.Name
+		if seen[w.Name] {
+			c.tell(Fault{Member: at, Reason: "repeated window", Key: true})
+		}
+		seen[w.Name] = true
+		zones[i] = time.UTC
+		c.windowTools(w, at)
+		c.windowSpan(w, at)
+		if w.Timezone == "" {
+			continue
+		}
+		zone, err := time.LoadLocation(w.Timezone)
+		if err != nil || w.Timezone == "Local" {
+			c.tell(Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShown), Want: "an IANA name, such as Europe/Berlin"})
+			continue
+		}
+		zones[i] = zone
+	}
+	return zones
+}
+
+func (c *compiler) windowTools(w WindowSource, at string) {
+	if len(w.Tools) == 0 {
+		c.tell(Fault{Member: at + ".tools", Reason: "no tools, so that it holds nothing"})
+	}
+	for i, name := range w.Tools {
+		if c.reached.all[name] == nil || name == finalName {
+			f := unknown("no tool", name, c.reached.names)
+			f.Member = at + ".tools[" + strconv.Itoa(i) + "]"
+			c.tell(f)
+		}
+	}
+}
+
+// calendars are the spans that begin by the calendar.
+var calendars = []string{"day", "week", "month"}
+
+// Bounds of a window in seconds.
+const minSeconds, maxSeconds = 60, 2_678_400
+
+func (c *compiler) windowSpan(w WindowSource, at string) {
+	switch {
+	case w.Calendar == "" && w.Seconds == 0:
+		c.tell(Fault{Member: at, Reason: "how long is missing", Want: "seconds: 86400, or calendar: day"})
+	case w.Calendar != "" && w.Seconds != 0:
+		c.tell(Fault{Member: at, Reason: "seconds and calendar; keep one"})
+	case w.Calendar != "" && !slices.Contains(calendars, w.Calendar):
+		f := unknown("no calendar", w.Calendar, calendars)
+		f.Member = at + ".calendar"
+		c.tell(f)
+	case w.Calendar == "" && !(w.Seconds >= minSeconds && w.Seconds <= maxSeconds):
+		c.tell(Fault{Member: at + ".seconds", Reason: "out of bounds", Want: "60 to 2678400"})
+	case w.Calendar == "" && w.Timezone != "":
+		c.tell(Fault{Member: at + ".timezone", Reason: "only a calendar has a time zone"})
+	}
+}
+
+// sinceOf is where a window begins that ends at a time.
+func sinceOf(w WindowSource, zone *time.Location) func(time.Time) time.Time {
+	return func(end time.Time) time.Time {
+		if w.Calendar == "" {
+			return end.Add(-time.Duration(w.Seconds * float64(time.Second)))
+		}
+		local := end.In(zone)
+		day := local.Day()
+		switch w.Calendar {
+		case "week": // begins on Monday
+			day -= (int(local.Weekday()) + 6) % 7
+		case "month":
+			day = 1
+		}
+		return time.Date(local.Year(), local.Month(), day, 0, 0, 0, 0, zone)
+	}
+}
