@@ -143,4 +143,3 @@ func (o *ordered) UnmarshalJSON(text []byte) error {
 	}
 	return nil
 }
-
