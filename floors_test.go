@@ -32,9 +32,10 @@ var floors = map[string]floor{
 	"catalog/httptool":    {"catalog ijson", "", "tools that are HTTP requests: what they send, whom they may dial, what a lost reply means"},
 	"catalog/resilience":  {"catalog", "github.com/failsafe-go/failsafe-go", "when a server is left alone, how often and how many at once it is called: the one home of circuit breakers"},
 
-	"gateway":          {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
-	"gateway/approver": {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
-	"gateway/policy":   {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
+	"gateway":                {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
+	"gateway/approver":       {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
+	"gateway/policy":         {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
+	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
 	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
@@ -44,7 +45,7 @@ var floors = map[string]floor{
 
 	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web": {"server patterns patterns/record gateway catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm patterns/local patterns/record gateway gateway/approver gateway/policy catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server server/notify server/web patterns patterns/llm patterns/local patterns/record gateway gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},

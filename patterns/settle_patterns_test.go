@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 )
 
 // demoSpec declares a pattern over the demo's tools.
@@ -34,7 +35,7 @@ func demoSpec(t *testing.T, kind gateway.Kind) Spec {
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:
 		s.Policy = demo.RefundTools
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+		s.Reviewer = refunds.Defaults.Judge()
 		s.Approver = Approver{Kind: SimulatedApprover, CapUSD: 800}
 	}
 	s.Execution = s.Policy
@@ -78,7 +79,7 @@ func unrepeatable(t *testing.T, spec Spec) *catalog.Catalog {
 func TestRefundInDoubt(t *testing.T) {
 	spec := demoSpec(t, gateway.Supervisor)
 	spec.Catalog = unrepeatable(t, spec)
-	spec.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 500, WindowDays: 14}
+	spec.Reviewer = refunds.Limits{AutoUSD: 1000, PerRunUSD: 500, Days: 14}.Judge()
 	task := acting(lookUp42, refundOf(400), refundOf(300), closing)
 
 	w := &world{script: map[string]Outcome{"issue_refund#1": lost}, parks: "doubt#1/settle#1"}

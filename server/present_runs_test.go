@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -59,7 +60,7 @@ func demoSpec(t testing.TB, kind gateway.Kind, more ...catalog.Tool) patterns.Sp
 		s.Name, s.Policy = "route_ticket", demo.Specialists
 	case gateway.Supervisor:
 		s.Name, s.Policy = "supervised_refund", demo.RefundTools
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+		s.Reviewer = refunds.Defaults.Judge()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	case gateway.Call:
 		s.Name, s.Policy, s.Tool = "refund_once", []string{"issue_refund"}, "issue_refund"

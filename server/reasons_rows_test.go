@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
@@ -362,9 +363,9 @@ func blocks() []row {
 	}
 	budget, old, endless := b("refund_budget_exhausted", lookUp, refund(10)), b("refund_window_expired", lookUp, refund(10)),
 		b("revise_not_convergent", lookUp, refund(1000))
-	budget.change = refunds(gateway.Refunds{AutoLimitUSD: 1000, WindowDays: 14})
-	old.change = refunds(gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000})
-	endless.change = refunds(gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 999.995, WindowDays: 14})
+	budget.change = refundsBy(refunds.Limits{AutoUSD: 1000, Days: 14}.Judge())
+	old.change = refundsBy(refunds.Limits{AutoUSD: 1000, PerRunUSD: 2000}.Judge())
+	endless.change = refundsBy(refunds.Limits{AutoUSD: 1000, PerRunUSD: 999.995, Days: 14}.Judge())
 	return []row{
 		b("invalid_refund_amount", lookUp, refund(0.001)), b("refund_requires_context", refund(10)), old, budget, endless,
 		b("refund_exceeds_last_charge", lookUp, refund(700), refund(600)),
@@ -373,7 +374,7 @@ func blocks() []row {
 	}
 }
 
-func refunds(policy gateway.Refunds) func(*patterns.Spec) {
+func refundsBy(policy gateway.Reviewer) func(*patterns.Spec) {
 	return func(s *patterns.Spec) { s.Reviewer = policy }
 }
 

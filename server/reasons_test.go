@@ -14,6 +14,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
@@ -245,7 +246,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 	case gateway.Call:
 		s.Tool = "get_refund_context"
 	case gateway.Supervisor:
-		refunds := gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+		refunds := refunds.Defaults.Judge()
 		s.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
 			if slices.Contains([]string{"broken", "lying", "absent"}, c.Tool) {
 				return gateway.Verdict{Decision: gateway.Approve, Reason: "tested"}

@@ -18,6 +18,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 )
@@ -70,7 +71,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)
 	orchestrator.Aggregate = patterns.Operations
 	refund := declare(gateway.Supervisor, "supervised_refund", demo.RefundTools)
-	refund.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+	refund.Reviewer = refunds.Defaults.Judge()
 	return []Pattern{
 		{Spec: declare(gateway.TaskDecomposition, "run_task_decomposition", demo.DecompositionTools)},
 		{Spec: orchestrator},

@@ -53,7 +53,7 @@ func TestDemoRefundRows(t *testing.T) {
 // TestDemoRefunds compares the file with the Go code that it stands for, whole reviews over thousands of cases.
 func TestDemoRefunds(t *testing.T) {
 	tools := refundTools(t)
-	limits := []gateway.Refunds{{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}, {AutoLimitUSD: 0.3, MaxPerRunUSD: 0.7, WindowDays: 0}, {AutoLimitUSD: 300, MaxPerRunUSD: 250.5, WindowDays: 30}}
+	limits := []Refunds{{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}, {AutoLimitUSD: 0.3, MaxPerRunUSD: 0.7, WindowDays: 0}, {AutoLimitUSD: 300, MaxPerRunUSD: 250.5, WindowDays: 30}}
 	var judges []*policy.Judge
 	for _, l := range limits {
 		judges = append(judges, demoRefunds(t, map[string]any{

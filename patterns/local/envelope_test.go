@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -30,7 +31,7 @@ func errand(t testing.TB, require patterns.RequireApproval, subtasks ...string) 
 	}
 	s := planSpec(t, patterns.ExecuteVerb)
 	s.Envelope, s.LLM, s.Policy, s.Execution = require, false, demo.RefundTools, demo.RefundTools
-	s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+	s.Reviewer = refunds.Defaults.Judge()
 	s.Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour}
 	task := executing("", nil)
 	task.Caller = []gateway.Intent{gateway.FromText(planText(subtasks...), "/plan")}

@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -56,7 +57,7 @@ func spec(t testing.TB, kind gateway.Kind, delay float64) patterns.Spec {
 		s.Policy = demo.Specialists
 	case gateway.Supervisor:
 		s.Policy = demo.RefundTools
-		s.Reviewer = gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 2000, WindowDays: 14}
+		s.Reviewer = refunds.Defaults.Judge()
 		s.Approver = patterns.Approver{Kind: patterns.SimulatedApprover, CapUSD: 800}
 	}
 	s.Execution = s.Policy

@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -191,7 +192,7 @@ func TestPlanRemembersWhatWasDone(t *testing.T) {
 	defer e.Close()
 	s := planSpec(t, patterns.ExecuteVerb)
 	s.Policy = demo.RefundTools
-	s.Execution, s.Reviewer = s.Policy, gateway.Refunds{AutoLimitUSD: 1000, MaxPerRunUSD: 60, WindowDays: 14}
+	s.Execution, s.Reviewer = s.Policy, refunds.Limits{AutoUSD: 1000, PerRunUSD: 60, Days: 14}.Judge()
 	refund := func(amount float64) map[string]any {
 		return map[string]any{"user_id": "$results.look./user/id", "amount_usd": amount, "reason": "asked"}
 	}

@@ -157,6 +157,7 @@ func TestCatalogWarnings(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
+		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: leads nowhere: ARG is not set; calls that need it are refused until it does",
 		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: leads nowhere: DIR/gone: no such file or directory; calls that need it are refused until it does",

@@ -123,6 +123,9 @@ func seedConfigs(f *testing.F) {
 		f.Add(string(file.Data))
 	}
 	f.Add(string(defaultConfig))
+	f.Add(withPolicy("params: {cap: 5.0, words: [a, b]}", "vars: {b: 'params.cap', a: 'vars.b + 1.0'}", "windows: {today: {tools: [refund_charge], calendar: day}}",
+		"rules:", "- {id: a, match: refund_charge, when: double(args.amount_cents) > vars.a, revise: {amount_cents: 5}}", "- {id: b, approve: {}}",
+		"tests:", "- {name: it, call: {tool: read_order, args: {order_id: A-1001}}, want: approve}"))
 	if text, err := os.ReadFile(filepath.Join("testdata", "config", "orders.yaml")); err == nil {
 		f.Add(string(text))
 	}

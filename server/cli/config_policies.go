@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 )
 
@@ -34,7 +35,7 @@ const (
 )
 
 // demoPolicy is the embedded policy that judges the demo's refund tools.
-const demoPolicy = "demo_refunds"
+const demoPolicy = refunds.Name
 
 // policy is the policy of a name; nil where there is none.
 func (c *Config) policy(name string) *PolicyConfig {
@@ -130,7 +131,7 @@ func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
 	}
 	p.node = n
 	if r.embeds {
-		p.Source, p.node = demoSource(), nil
+		p.Source, p.node = refunds.Source(), nil
 		return
 	}
 	if n.member("file") != nil {

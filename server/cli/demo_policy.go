@@ -7,27 +7,23 @@ import (
 	"patterngate/gateway/policy"
 )
 
-// The policy that judges the demo's refund tools. What is judged of it is embedded a second time in the form in which a snapshot
-// has it: every start reads that, and reading YAML takes longer than all else of a start. TestDemoPolicy holds that both are the same.
-var (
-	//go:embed demo_refunds.yaml
-	demoPolicyFile []byte
-	//go:embed demo_refunds.json
-	demoPolicyKept []byte
-)
-
-// demoSource is the embedded policy without its tests and description.
-var demoSource = sync.OnceValue(func() policy.Source { return sourceOf("demo_refunds.json", demoPolicyKept) })
+// demoPolicyFile is the policy that judges the demo's refund tools, as people read it. What is judged of it package refunds embeds
+// a second time, in a form that is read at every start; TestDemoPolicy holds that both are the same.
+//
+//go:embed demo_refunds.yaml
+var demoPolicyFile []byte
 
 // demoWhole is the embedded policy with all that its file says.
-var demoWhole = sync.OnceValue(func() policy.Source { return sourceOf("demo_refunds.yaml", demoPolicyFile) })
+var demoWhole = sync.OnceValue(func() policy.Source {
+	source, _ := readDemoPolicy() // a test holds that nothing is wrong with it
+	return source
+})
 
-// sourceOf reads an embedded policy; a test holds that nothing is wrong with it.
-func sourceOf(file string, text []byte) policy.Source {
+func readDemoPolicy() (policy.Source, error) {
 	p := PolicyConfig{Source: policy.Source{Name: demoPolicy}}
 	r := &configReader{faults: &configFaults{}, places: map[string]place{}}
-	r.group(readYAML(file, text, r.faults), nil, p.keys(false), unknownKey)
-	return p.Source
+	r.group(readYAML("demo_refunds.yaml", demoPolicyFile, r.faults), nil, p.keys(false), unknownKey)
+	return p.Source, r.faults.err()
 }
 
 // whole is a policy with all that its file says: of the embedded one tests and description too.

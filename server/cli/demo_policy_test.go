@@ -1,41 +1,64 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/refunds"
 )
 
-// What is embedded of the refund policy for every start is what its file says; it compiles without a warning and its tests pass.
+// What is embedded of the refund policy for every start is what its file says; it compiles, and its tests pass.
 func TestDemoPolicy(t *testing.T) {
-	faults := &configFaults{}
-	p := PolicyConfig{}
-	p.Name = demoPolicy
-	r := &configReader{faults: faults, places: map[string]place{}}
-	r.group(readYAML("demo_refunds.yaml", demoPolicyFile, faults), nil, p.keys(false), unknownKey)
-	if err := faults.err(); err != nil {
-		t.Fatal(err)
-	}
-	kept := append(p.kept(), '\n')
-	if *update {
-		if err := os.WriteFile("demo_refunds.json", kept, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(kept), string(demoPolicyKept)); diff != "" {
-		t.Errorf("demo_refunds.json is not what demo_refunds.yaml says; run go test ./server/cli -run TestDemoPolicy -update (-want +got):\n%s", diff)
-	}
-	made, err := compileDemo(p.Source, refundLimits(1000, 2000, 14))
+	whole, err := readDemoPolicy()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Tests) < 10 {
-		t.Errorf("%d tests", len(p.Tests))
-	}
-	for _, row := range p.Tests {
-		if result := made.Test(row); !result.Passed {
-			t.Errorf("%s: %s %v", row.Name, result.Differ, result.Err)
+	judged := whole
+	judged.Description, judged.Tests = "", nil
+	if *update {
+		text, err := json.MarshalIndent(judged, "", "\t")
+		if err != nil {
+			t.Fatal(err)
 		}
+		if err := os.WriteFile(filepath.Join("..", "..", "gateway", "policy", "refunds", "refunds.json"), append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &judged); err != nil { // as it is read once it is embedded
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(judged, refunds.Source()); diff != "" {
+		t.Errorf("package refunds has not what demo_refunds.yaml says; run go test ./server/cli -run TestDemoPolicy -update (-want +got):\n%s", diff)
+	}
+	for name, params := range map[string]map[string]any{"its own params": nil, "the embedded pattern's": refundLimits(1000, 2000, 14)} {
+		made, err := refunds.Compile(whole, params)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, row := range whole.Tests {
+			if result := made.Test(row); !result.Passed {
+				t.Errorf("%s: %s: %s %v", name, row.Name, result.Differ, result.Err)
+			}
+		}
+	}
+	if len(whole.Tests) < 15 {
+		t.Errorf("%d tests", len(whole.Tests))
+	}
+	var c Config
+	if err := c.embed(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.policy(demoPolicy); got == nil || !got.embedded || string(got.kept()) != string((&PolicyConfig{Source: whole}).kept()) {
+		t.Errorf("the embedded configuration has %+v", got)
+	}
+	if diff := cmp.Diff(whole, c.policy(demoPolicy).whole().Source); diff != "" {
+		t.Errorf("what is shown of it (-want +got):\n%s", diff)
+	}
+	if made, err := refunds.Compile(policy.Source{Rules: []policy.RuleSource{{ID: "a"}}}, nil); err == nil {
+		t.Errorf("a rule without an outcome compiled: %v", made)
 	}
 }

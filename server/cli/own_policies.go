@@ -261,7 +261,7 @@ func (c *Config) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	}
 	if p := c.policy(name); p != nil && c.ofTheDemo(p) {
 		refund, _ := c.Pattern("supervised_refund")
-		return demoJudge(p.Source, refund.Params)
+		return demoJudge(refund.Params)
 	}
 	return waiting(hashOf(ijson.Canonical(map[string]any{"waits": name})))
 }

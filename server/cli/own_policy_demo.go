@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"sync"
 
-	"patterngate/catalog"
-	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 )
 
@@ -53,14 +51,14 @@ func (j lazyJudge) Windows(tool string) []gateway.Window {
 	return nil
 }
 
-// demoJudges are the judges of the embedded policy, by its text and params: one a process and setting.
+// demoJudges are the judges of the embedded policy, by their params: one a process and setting.
 var demoJudges = struct {
 	sync.Mutex
 	by map[string]lazyJudge
 }{by: map[string]lazyJudge{}}
 
 // demoJudge is the embedded policy with params laid over.
-func demoJudge(source policy.Source, params map[string]any) gateway.Reviewer {
+func demoJudge(params map[string]any) gateway.Reviewer {
 	key := string(ijson.Canonical(map[string]any{"params": objectOr(params)}))
 	demoJudges.Lock()
 	defer demoJudges.Unlock()
@@ -68,41 +66,16 @@ func demoJudge(source policy.Source, params map[string]any) gateway.Reviewer {
 		return j
 	}
 	j := lazyJudge(sync.OnceValue(func() *policy.Judge {
-		made, err := compileDemo(source, params)
+		made, err := refunds.Compile(refunds.Source(), params)
 		if err != nil { // a test holds that there is none; it blocks
 			return nil
 		}
-		return made.For("supervised_refund")
+		return made.For(refunds.Pattern)
 	}))
 	if len(demoJudges.by) < maxConfigs { // settings come and go with files
 		demoJudges.by[key] = j
 	}
 	return j
-}
-
-// compileDemo compiles the embedded policy for the tools that it is written for.
-func compileDemo(source policy.Source, params map[string]any) (*policy.Policy, error) {
-	tools, err := demo.Tools(demo.Config{})
-	if err != nil {
-		return nil, err
-	}
-	all, err := catalog.New(tools...)
-	if err != nil {
-		return nil, err
-	}
-	made, faults := policy.New(source, policy.Reach{
-		Catalog: all, Alone: demo.RefundTools,
-		Patterns: []policy.Reached{{Name: "supervised_refund", Kind: gateway.Supervisor, Tools: demo.RefundTools, Params: params}},
-	})
-	for _, f := range faults {
-		if !f.Warning {
-			return nil, errors.New(f.Member + ": " + f.String())
-		}
-	}
-	if made == nil {
-		return nil, errors.New("the embedded policy does not compile")
-	}
-	return made, nil
 }
 
 // emptyPolicyHash is that of no policy.

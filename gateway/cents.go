@@ -1,0 +1,15 @@
+package gateway
+
+import (
+	"math"
+	"strconv"
+)
+
+// Cents rounds an amount to cents as decimal text is rounded (spec/patterns.md section 1).
+func Cents(amount float64) float64 {
+	if math.IsNaN(amount) || math.IsInf(amount, 0) {
+		return amount
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(amount, 'f', 2, 64), 64)
+	return v
+}
