@@ -295,4 +295,3 @@ func countedActs(t *testing.T, p port) (n int) {
 	}
 	return n
 }
-
