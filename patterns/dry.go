@@ -54,6 +54,7 @@ func DryRun(run Run, spec Spec, task Task) (Rehearsal, error) {
 		return Rehearsal{}, fmt.Errorf("patterns: a %s has no dry run", spec.Kind)
 	}
 	r, rows := rehearse(run, spec, task)
+	r.Ledger = nil // what is in it was only assumed
 	if !r.OK() {
 		return Rehearsal{Result: r}, nil
 	}
