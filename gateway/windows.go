@@ -156,7 +156,7 @@ func (r Ruling) Value(proposed map[string]any) map[string]any {
 		}
 		v["need"] = need
 	}
-	for name, is := range map[string]bool{"by_person": r.byPerson, "retryable": r.Retryable} {
+	for name, is := range map[string]bool{"by_person": r.byPerson, "retryable": r.Retryable, "unknown": r.Unknown} {
 		if is {
 			v[name] = true
 		}
@@ -207,6 +207,9 @@ func rulingOf(recorded any, proposed map[string]any, policy string) Ruling {
 	}
 	r.byPerson, _ = v["by_person"].(bool)
 	r.Retryable, _ = v["retryable"].(bool)
+	if r.Unknown, _ = v["unknown"].(bool); r.Unknown {
+		r.Decision = Block
+	}
 	if changed, ok := v["changed"].(map[string]any); ok {
 		r.Args = owned(proposed)
 		for _, name := range sortedKeys(changed) {

@@ -20,12 +20,17 @@ type CallRow struct {
 // Call makes the one call that its caller wants, of the tool that its Spec names, through the same gate as any other (spec/
 // config.md section 7, kind call): allowlist, arguments, policy, people, budgets, record. There is no intent and no model.
 func Call(run Run, spec Spec, task Task) Result {
-	c := single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+	c := newSingle(run, spec, task)
+	return c.result(c.make())
+}
+
+func newSingle(run Run, spec Spec, task Task) *single {
+	c := &single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
 	c.total = 1
 	c.soFar = func() Result { return c.result(nil) }
-	return c.result(c.make())
+	return c
 }
 
 // single is the log of one single call.

@@ -36,11 +36,7 @@ func (d StepDone) payload() map[string]any {
 // Decompose gets a plan, has it judged whole, takes its steps in order and has their results combined
 // (spec/patterns.md section 2).
 func Decompose(run Run, spec Spec, task Task) Result {
-	d := decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
-		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
-	}})}
-	d.soFar = func() Result { return d.result(nil) }
-	d.limits, d.planned = d.bounds, d.calls
+	d := newDecomposition(run, spec, task)
 	if stop := d.propose(); stop != nil {
 		return d.result(stop)
 	}
@@ -57,6 +53,15 @@ func Decompose(run Run, spec Spec, task Task) Result {
 		return d.result(stop)
 	}
 	return d.result(nil).answered(text)
+}
+
+func newDecomposition(run Run, spec Spec, task Task) *decomposition {
+	d := &decomposition{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})}
+	d.soFar = func() Result { return d.result(nil) }
+	d.limits, d.planned = d.bounds, d.calls
+	return d
 }
 
 // decomposition is the log of one task decomposition.

@@ -98,7 +98,9 @@ func (o *orchestration) firstAttempt(i int) attempt {
 	case !o.spec.Budget.MaxToolCalls.Allows(i + 1):
 		spent = "max_tool_calls"
 	default:
-		try := o.admit(o.proposal(i, 1, ""))
+		p := o.proposal(i, 1, "")
+		p.Weigh = weigh(o.run, PhaseDispatch)
+		try := o.admit(p)
 		o.reserve(i, try)
 		return try
 	}

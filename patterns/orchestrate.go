@@ -43,8 +43,7 @@ type TaskTrace struct {
 // Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
 // retries, joins what they returned and has a report written (spec/patterns.md section 3).
 func Orchestrate(run Run, spec Spec, task Task) Result {
-	o := orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily})}
-	o.limits, o.planned = o.bounds, o.calls
+	o := newOrchestration(run, spec, task)
 	if stop := o.propose(); stop != nil {
 		return o.result(stop)
 	}
@@ -69,6 +68,12 @@ func Orchestrate(run Run, spec Spec, task Task) Result {
 		return o.result(stop)
 	}
 	return o.result(nil).answered(text)
+}
+
+func newOrchestration(run Run, spec Spec, task Task) *orchestration {
+	o := &orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily})}
+	o.limits, o.planned = o.bounds, o.calls
+	return o
 }
 
 // orchestration is the log of one orchestrator's run.

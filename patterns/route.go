@@ -37,13 +37,7 @@ func (d Delegation) payload() map[string]any {
 // Route hands a ticket to one specialist, and to another if that one declines, until one has done it; then it has
 // the answer written (spec/patterns.md section 4).
 func Route(run Run, spec Spec, task Task) Result {
-	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, Calls: []gateway.CallBudget{
-		{Limit: spec.Budget.MaxDelegations, Reason: "max_delegations"},
-		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
-	}})
-	r := routing{log: l, total: spec.Budget.MaxRouteAttempts}
-	r.soFar = func() Result { return r.result(nil) }
-	r.limits = r.bounds
+	r := newRouting(run, spec, task)
 	for attempt := 1; attempt <= r.total; attempt++ {
 		r.attempt = attempt
 		route, stop := r.choose()
@@ -62,6 +56,17 @@ func Route(run Run, spec Spec, task Task) Result {
 		return r.finish(route)
 	}
 	return r.result(stopped(PhaseRoute, "max_route_attempts"))
+}
+
+func newRouting(run Run, spec Spec, task Task) *routing {
+	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, Calls: []gateway.CallBudget{
+		{Limit: spec.Budget.MaxDelegations, Reason: "max_delegations"},
+		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
+	}})
+	r := &routing{log: l, total: spec.Budget.MaxRouteAttempts}
+	r.soFar = func() Result { return r.result(nil) }
+	r.limits = r.bounds
+	return r
 }
 
 // routing is the log of one routing run.

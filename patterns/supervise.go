@@ -47,12 +47,7 @@ type ActionDone struct {
 // Supervise lets a worker propose one action after the other and has each judged: approved, changed, blocked or
 // put to a person. Only then it is executed (spec/patterns.md section 5 under section 0).
 func Supervise(run Run, spec Spec, task Task) Result {
-	s := supervision{log: begin(run, spec, task, gateway.Config{
-		Family: gateway.ToolFamily, SplitLoops: true,
-		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
-	})}
-	s.soFar = func() Result { return s.result(nil) }
-	s.limits = s.bounds
+	s := newSupervision(run, spec, task)
 	if stop := s.checkWhole(s.queue); stop != nil {
 		return s.result(stop)
 	}
@@ -74,6 +69,16 @@ func Supervise(run Run, spec Spec, task Task) Result {
 	}
 	s.step--
 	return s.result(stopped(PhaseWorker, "max_steps"))
+}
+
+func newSupervision(run Run, spec Spec, task Task) *supervision {
+	s := &supervision{log: begin(run, spec, task, gateway.Config{
+		Family: gateway.ToolFamily, SplitLoops: true,
+		Calls: []gateway.CallBudget{{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"}},
+	})}
+	s.soFar = func() Result { return s.result(nil) }
+	s.limits = s.bounds
+	return s
 }
 
 // supervision is the log of one supervised run.

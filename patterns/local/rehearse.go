@@ -2,12 +2,99 @@ package local
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
 
+	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
 // Rehearse implements [patterns.Engine].
-func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (patterns.Rehearsal, error) {
-	return patterns.Rehearsal{}, &patterns.Fault{Cause: errors.New("not built yet")}
+func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Rehearsal, err error) {
+	ctx, cancel := context.WithTimeout(ctx, job.Spec.Budget.MaxTime)
+	defer cancel()
+	run := &dryRun{engine: e, ctx: ctx, job: job, now: e.now()}
+	defer func() {
+		switch p := recover(); {
+		case p != nil:
+			r, err = patterns.Rehearsal{}, &patterns.Fault{Cause: fmt.Errorf("pattern code panicked in a dry run: %v\n%s", p, debug.Stack())}
+		case run.err != nil:
+			r, err = patterns.Rehearsal{}, run.err
+		}
+	}()
+	if r, err = patterns.DryRun(run, job.Spec, job.Asked()); err != nil {
+		err = &patterns.Fault{Cause: err}
+	}
+	return r, err
 }
+
+// dryRun is the Run of a dry run: nothing is performed but a question to the model, and nothing is recorded.
+type dryRun struct {
+	engine *Engine
+	ctx    context.Context
+	job    patterns.Job
+	now    time.Time
+	err    error // what keeps it from judging
+}
+
+var _ patterns.Run = (*dryRun)(nil)
+
+func (d *dryRun) ID() string     { return "" }
+func (d *dryRun) Now() time.Time { return d.now }
+
+func (d *dryRun) Do(e patterns.Effect) patterns.Outcome {
+	switch {
+	case e.Kind == patterns.JudgeEffect:
+		return d.judge(*e.Weighing)
+	case !e.Deadline.IsZero() && !d.now.Before(e.Deadline):
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonDeadline}
+	case e.Kind == patterns.CallerEffect && e.Waiting == nil:
+		return patterns.Outcome{State: patterns.OK}
+	case e.Kind == patterns.ModelEffect && d.job.Model != nil:
+		return d.ask(e)
+	}
+	return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
+}
+
+// ask asks the model, which is cut by the run's own time.
+func (d *dryRun) ask(e patterns.Effect) patterns.Outcome {
+	list, err := d.engine.KillSwitches()
+	switch {
+	case err != nil:
+		d.err = err
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
+	case stops(list, d.job.Spec, e):
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonKillSwitch}
+	}
+	out, _ := send(d.ctx, d.job.Model, e, "")
+	if d.ctx.Err() != nil {
+		out = patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonDeadline, Usage: out.Usage}
+	}
+	return out
+}
+
+// judge judges by what earlier runs did up to now.
+func (d *dryRun) judge(w gateway.Weighing) patterns.Outcome {
+	own := make([]gateway.Entry, 0, len(w.Effects()))
+	for _, e := range w.Effects() {
+		e.At = d.now
+		own = append(own, e)
+	}
+	var seen map[string]gateway.Seen
+	err := d.engine.looked(func(t callTable) (err error) {
+		seen, err = windowsIn(t, w, own, d.now)
+		return err
+	})
+	if err != nil {
+		d.err = err
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
+	}
+	return patterns.Outcome{State: patterns.OK, Output: w.Judge(seen).Value(w.Args())}
+}
+
+// Go, Flow, Settled and Shows implement [patterns.Run]; a dry run has no use for them.
+func (d *dryRun) Go(string, int, int, func(patterns.Run, int))   {}
+func (d *dryRun) Flow(func() (string, func(patterns.Run), bool)) {}
+func (d *dryRun) Settled(patterns.Effect, patterns.Outcome)      {}
+func (d *dryRun) Shows(func() patterns.Result)                   {}

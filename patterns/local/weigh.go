@@ -42,7 +42,7 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
 	own := b.ownCalls(*e.Weighing, now)
-	err := b.looked(func(t callTable) (err error) {
+	err := b.engine.looked(func(t callTable) (err error) {
 		seen, err = windowsIn(t, *e.Weighing, own, now)
 		return err
 	})
@@ -110,13 +110,13 @@ type callTable interface {
 }
 
 // looked sees the state's table of calls; f reads it only.
-func (b *branch) looked(f func(callTable) error) error {
-	if file := b.engine.file; file != nil {
-		return file.journal.view(func(s *session) error { return f(callsIn{s}) })
+func (e *Engine) looked(f func(callTable) error) error {
+	if e.file != nil {
+		return e.file.journal.view(func(s *session) error { return f(callsIn{s}) })
 	}
-	b.engine.mu.Lock()
-	defer b.engine.mu.Unlock()
-	return f(b.engine)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return f(e)
 }
 
 // windowsIn are the windows that a review depends on.
@@ -182,7 +182,7 @@ func (b *branch) isStale(holds func(callTable) error) bool {
 	if holds == nil || b.engine.file == nil {
 		return false // in memory the intent alone tells
 	}
-	err := b.looked(holds)
+	err := b.engine.looked(holds)
 	if err != nil && !errors.Is(err, errUnspent) {
 		b.unwind(err)
 	}
