@@ -101,6 +101,8 @@ type JudgedBody struct {
 
 	Revisions []string `json:"revisions"`
 	Passes    int      `json:"passes"`
+	// Windows are what was seen of earlier runs, of a judgment that looked at them: by their names; nil: none were looked at.
+	Windows json.RawMessage `json:"windows"`
 }
 
 // NoteBody is the body of a note event: what somebody or another process did to the run from outside.

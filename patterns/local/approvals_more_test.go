@@ -168,6 +168,7 @@ func TestApprovalsAreListed(t *testing.T) {
 	}{
 		"waiting":      {patterns.ApprovalFilter{Limit: 2}, ids[:3]},
 		"all":          {patterns.ApprovalFilter{Limit: 2, All: true}, ids},
+		"its rule":     {patterns.ApprovalFilter{Rule: must(approvals.Approval(ids[0])).Rule, Limit: 2}, ids[:3]},
 		"another rule": {patterns.ApprovalFilter{Rule: "no_such_rule"}, nil},
 		"of one run":   {patterns.ApprovalFilter{Run: must(approvals.Approval(ids[1])).Question.Run}, ids[1:2]},
 	} {

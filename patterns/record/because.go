@@ -22,6 +22,8 @@ type Because struct {
 	Said   string          `json:"rule_text,omitempty"` // by the rule, for people
 	Values json.RawMessage `json:"values,omitempty"`    // that made it true, by their expressions
 	Passes int             `json:"passes,omitempty"`    // of the policy, until nothing changed
+	// Earlier says that earlier runs were looked at: what came of it, a call or a refusal, has a row of its own.
+	Earlier bool `json:"earlier_runs,omitempty"`
 }
 
 // Value is one value that a rule read.
@@ -66,7 +68,7 @@ func because(said string, values json.RawMessage, passes int) Because {
 	if passes < 0 {
 		passes = 0
 	}
-	return Because{said, values, passes}
+	return Because{Said: said, Values: values, Passes: passes}
 }
 
 // judged enters what the policy said of a proposal that got no intent.
@@ -74,5 +76,6 @@ func (r *Row) judged(b patterns.JudgedBody) {
 	r.Kind, r.Phase, r.Decision, r.Rule, r.Why, r.input = Judged, b.Phase, b.Decision, b.Rule, b.Reason, b.Proposal
 	r.Name, r.Changed = proposed(b.Proposal), b.Revisions
 	r.Because = because(b.Text, b.Values, b.Passes)
+	r.Earlier = b.Windows != nil
 	r.attempted(b.Proposal)
 }

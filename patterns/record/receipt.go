@@ -171,7 +171,7 @@ func (s Story) refusedOf(row Row, i int) (r Refused, ok bool) {
 		r.Name, r.Decision, r.Until = tool, "waiting", row.ExpiresAt
 	case row.unanswered():
 		r.Name, r.Reason = tool, row.Reason
-	case row.Kind == Judged && (row.Decision == "block" || row.Decision == "refused"): // others go on
+	case row.Kind == Judged && !row.Earlier && row.Decision != "revise" && row.Decision != "escalate": // those two go on
 		r.Decision = row.Decision
 	case row.Kind == string(patterns.HumanEffect) && row.Decision == "reject":
 		r.Name, r.Decision, r.Asked = tool, "reject", row.approved()

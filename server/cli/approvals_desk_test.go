@@ -60,7 +60,7 @@ func (f *fakeDesk) ListApprovals(filter patterns.ApprovalFilter) (page patterns.
 		return page, patterns.ErrCursor
 	}
 	for _, q := range f.asked {
-		if (filter.All || q.State == patterns.AskedOpen) && q.ID > filter.Cursor {
+		if (filter.All || q.State == patterns.AskedOpen) && q.ID > filter.Cursor && (filter.Rule == "" || q.Rule == filter.Rule) {
 			if len(page.Rows) == filter.Limit {
 				page.Next = page.Rows[filter.Limit-1].ID
 				break

@@ -26,6 +26,11 @@ func TestApprovalsCommands(t *testing.T) {
 	}{
 		"list":               {"list", 0, "refunding 1200.00 USD to user 42 (high_refund_requires_human)", "", ""},
 		"list, limit":        {"list --limit 0", 2, "", "--limit: got 0\ntry: --limit 1 to 100", ""},
+		"list, rule":         {"list --rule high_refund_requires_human", 0, "refunding 1200.00 USD to user 42", "", ""},
+		"list, other rule":   {"list --rule night", 0, "nothing waits for a person", "", ""},
+		"list, no rule":      {"list --rule No", 2, "", "--rule: got \"No\"; a rule's id is small letters, digits and _", ""},
+		"list, empty rule":   {"list --rule=", 2, "", "--rule: got", ""},
+		"watch, no rule":     {"watch --rule a/b", 2, "", "--rule: got", ""},
 		"list, cursor":       {"list --cursor damaged", 2, "", "--cursor: it is not one of this list", ""},
 		"list, words":        {"list x", 2, "", "unknown command", ""},
 		"show":               {"show 03f2", 0, "issue_refund (writes)\n  | amount_usd: 1200\n  | reason: \"annual plan\"\n  | user_id: 42\n", "", ""},

@@ -44,3 +44,11 @@ func passWords(passes int) string {
 	}
 	return fmt.Sprintf(", judged %d times until nothing changed", passes)
 }
+
+// earlierWords say that earlier runs were looked at.
+func earlierWords(looked bool) string {
+	if looked {
+		return ", with earlier runs looked at"
+	}
+	return ""
+}

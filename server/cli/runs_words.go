@@ -36,7 +36,7 @@ func wordsOf(row record.Row) string {
 		if row.RefusedAnswer() {
 			return attemptWords(row.Approval, whoSaid(row.By, row.KeyID, row.KeyName), row.Why)
 		}
-		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes)
+		return strings.TrimSpace(cmp.Or(name, "proposal")+" "+decisionWord(row.Decision)) + ruleWords(row) + passWords(row.Passes) + earlierWords(row.Earlier)
 	case record.Late:
 		return name + " answered too late; that is not used"
 	case record.Note:

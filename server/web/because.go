@@ -27,6 +27,9 @@ func (s *step) because(b record.Because) {
 	if words := passWords(b.Passes); words != "" {
 		s.Facts = append(s.Facts, capital(words))
 	}
+	if b.Earlier {
+		s.Facts = append(s.Facts, "Earlier runs were looked at")
+	}
 	s.Values, s.MoreValues = valuesOf(b.Read())
 }
 

@@ -74,12 +74,13 @@ func TestRunShowsItsRules(t *testing.T) {
 		`"text":"At most 500.","values":{"args.amount_usd":900,"args.reason":{"$redacted":"sha256:00"}},"revisions":["capped"],"passes":2}}`, `{"state":"ok","output":{"paid":500}}`)
 	h.add(1.3, patterns.JudgedEvent, "", `{"phase":"supervisor","proposal":{"name":"issue_refund","args":{}},"decision":"block","rule":"run_cap","reason":"too_much",`+
 		`"text":"Enough <i>paid</i>.","values":{"vars.spent":500,"x":"<img src=x>\u202e"},"passes":3,"need":["get_refund_context"]}`)
+	h.add(1.5, patterns.JudgedEvent, "judge#1", `{"phase":"supervisor","proposal":{"tool":"issue_refund","args":{}},"decision":"block","rule":"day_cap","reason":"day_cap","windows":{"refunds.today":{"effects":3}}}`)
 	s.records[aRun] = h.events
 	for path, wants := range map[string][]string{
 		"/r/" + aRun: {
 			"<li>By rule cap: capped</li>", "<li>The rule says: At most 500.</li>", "<bdi>args.amount_usd</bdi>: <bdi>900</bdi>", "<bdi>args.reason</bdi>: <bdi>redacted</bdi>",
 			"<li>Judged 2 times until nothing changed</li>", "<li>By rule run_cap: too_much</li>", "<li>The rule says: Enough &lt;i&gt;paid&lt;/i&gt;.</li>",
-			"<li>Judged 3 times until nothing changed</li>", "<bdi>vars.spent</bdi>: <bdi>500</bdi>", `<bdi>&#34;&lt;img src=x&gt;\u202e&#34;</bdi>`,
+			"<li>Judged 3 times until nothing changed</li>", "<bdi>vars.spent</bdi>: <bdi>500</bdi>", "<li>Earlier runs were looked at</li>", `<bdi>&#34;&lt;img src=x&gt;\u202e&#34;</bdi>`,
 		},
 		"/r/" + aRun + "/receipt": {
 			"changed by rule cap (capped): At most 500.; judged 2 times until nothing changed", "<bdi>args.amount_usd</bdi>: <bdi>900</bdi>",
@@ -91,6 +92,9 @@ func TestRunShowsItsRules(t *testing.T) {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %s", path, want)
 			}
+		}
+		if strings.HasSuffix(path, "receipt") && strings.Contains(page, "day_cap") {
+			t.Error("the receipt has a look at earlier runs beside what came of it")
 		}
 		if strings.Contains(page, "<img") || strings.Contains(page, "\u202e") {
 			t.Errorf("%s: what a model wrote acts on the page", path)
