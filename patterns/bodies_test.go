@@ -22,7 +22,7 @@ func TestDecodeBody(t *testing.T) {
 		}},
 		"intent of a call": {IntentEvent, `{"effect":"write","effect_kind":"tool","grant":"ap_1","idempotency_key":"k","input":{},"name":"pay","verdict":{"decision":"approve","passes":2,"policy":"h","reason":"r","revisions":["x"],"rule":"u"}}`, &IntentBody{
 			EffectKind: ToolEffect, Name: "pay", Input: json.RawMessage(`{}`), Effect: "write", IdempotencyKey: "k", Grant: "ap_1",
-			Verdict: &VerdictBody{"approve", "u", "r", []string{"x"}, 2, "h"},
+			Verdict: &VerdictBody{Decision: "approve", Rule: "u", Reason: "r", Revisions: []string{"x"}, Passes: 2, Policy: "h"},
 		}},
 		"intent of a person": {IntentEvent, `{"digest":"d","effect_kind":"human","input":null,"name":"approve","object":{},"reason":"r","rule":"u"}`, &IntentBody{
 			EffectKind: HumanEffect, Name: "approve", Input: json.RawMessage(`null`), Object: json.RawMessage(`{}`), Digest: "d", Rule: "u", Reason: "r",
@@ -32,8 +32,8 @@ func TestDecodeBody(t *testing.T) {
 			Channel: "cli", By: "local:1", Assurance: "user",
 		}},
 		"late": {LateEvent, `{"reason":"error"}`, &OutcomeBody{Reason: "error"}},
-		"judged": {JudgedEvent, `{"decision":"block","need":["a"],"phase":"p","problems":[],"proposal":{},"reason":"r","rule":"u","values":{}}`, &JudgedBody{
-			"p", json.RawMessage(`{}`), "block", "u", "r", json.RawMessage(`{}`), []string{"a"}, json.RawMessage(`[]`),
+		"judged": {JudgedEvent, `{"decision":"block","need":["a"],"phase":"p","problems":[],"proposal":{},"reason":"r","rule":"u","values":{}}`, &JudgedBody{Phase: "p", Proposal: json.RawMessage(`{}`), Decision: "block", Rule: "u", Reason: "r",
+			Values: json.RawMessage(`{}`), Need: []string{"a"}, Problems: json.RawMessage(`[]`),
 		}},
 		"note": {NoteEvent, `{"by":"local:1","channel":"cli","signature":"s","what":"seize"}`, &NoteBody{What: "seize", By: "local:1", Channel: "cli", Signature: "s"}},
 		"end": {EndEvent, `{"envelope":{"status":"ok"},"phase":"p","status":"ok","stop_reason":"success","usage":{"input_tokens":2,"llm_calls":1,"model":"rules","output_tokens":3}}`, &EndBody{

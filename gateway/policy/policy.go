@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	_ "time/tzdata" // a calendar's day begins in the zone that is named, on systems without zones too
 
 	"patterngate/gateway"
 	"patterngate/ijson"

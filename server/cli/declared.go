@@ -33,9 +33,10 @@ func (c Config) holds(tool string) bool {
 
 // declaredPattern is one tool of a pattern that is enabled.
 type declaredPattern struct {
-	spec   patterns.Spec
-	policy string         // hash
-	model  patterns.Model // who answers its questions
+	spec    patterns.Spec
+	policy  string         // hash
+	reasons []string       // by which its policies may block
+	model   patterns.Model // who answers its questions
 	// unlisted: it is a call of a held tool, which has no schema to show. No client sees it; a run that began before it was held
 	// goes on, to be stopped with the tool's reason.
 	unlisted bool
@@ -92,7 +93,7 @@ func (d *declared) add(p PatternConfig, c Config, reviewer gateway.Reviewer, env
 	}
 	unlisted := p.Kind == gateway.Call && c.holds(p.Tool)
 	for _, spec := range specs {
-		d.patterns = append(d.patterns, declaredPattern{spec, policyHash(reviewer), model, unlisted})
+		d.patterns = append(d.patterns, declaredPattern{spec, policyHash(reviewer), c.blockReasons(p), model, unlisted})
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (d *declared) offered() []server.Pattern {
 		if p.unlisted {
 			continue
 		}
-		list = append(list, server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Completions: builtinCompletions[p.spec.Kind]})
+		list = append(list, server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Reasons: p.reasons, Completions: builtinCompletions[p.spec.Kind]})
 	}
 	return list
 }

@@ -245,6 +245,33 @@ func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 	return among
 }
 
+// blockReasons are those by which the policies of a pattern and of its tools may block, for the registry of stop reasons.
+func (c *Config) blockReasons(p PatternConfig) []string {
+	names := []string{p.Judge}
+	_, execution := p.allows()
+	if p.Kind == gateway.Call {
+		execution = []string{p.Tool}
+	}
+	for _, tool := range execution {
+		names = append(names, c.policyOf(tool))
+	}
+	var reasons []string
+	for i := range c.Policies {
+		if !slices.Contains(names, c.Policies[i].Name) {
+			continue
+		}
+		for _, r := range c.Policies[i].Rules {
+			if r.Block == nil {
+				continue
+			}
+			if reason := cmp.Or(r.Block.Reason, r.ID); !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	return reasons
+}
+
 // speaker is the pattern whose params count where a policy judges a tool by itself: its own, but for the refund policy those of
 // supervised_refund, so that it is one policy, whoever calls the refund tools.
 func (c *Config) speaker(name string) string {

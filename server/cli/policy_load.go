@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/refunds"
 )
 
 // instead reads files of policies in the place of those of the configuration.
@@ -28,7 +29,7 @@ func (r *configReader) instead(in ConfigSources, c *Config) {
 func (l LoadedConfig) compiledPolicy(p *PolicyConfig) (*policy.Policy, []string, error) {
 	if l.ofTheDemo(p) {
 		refund, _ := l.Pattern("supervised_refund")
-		made, err := compileDemo(p.Source, refund.Params)
+		made, err := refunds.Compile(p.Source, refund.Params)
 		return made, []string{refund.Name}, err
 	}
 	all, err := l.catalog()
