@@ -185,13 +185,13 @@ func TestDryRunArgument(t *testing.T) {
 	c := connect(t, serving(t, planning))
 	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
 	tests := map[string]struct{ tool, arguments, want string }{
-		"another type":     {sv, `{"goal":"x","dry_run":"yes"}`, "invalid_request:type:dry_run"},
-		"in quotes":        {sv, `{"goal":"x","dry_run":"true","actions":[{"name":"final","answer":"x"}]}`, "invalid_request:type:dry_run"},
-		"a number":         {td, `{"goal":"x","dry_run":1}`, "invalid_request:type:dry_run"},
-		"a misspelt name":  {td, `{"goal":"x","dryrun":true}`, "invalid_request:unknown_field:dryrun"},
-		"of a run":         {sv, `{"run_id":"` + id + `","dry_run":true,"actions":[{"kind":"final","answer":"x"}]}`, "invalid_request:mismatch:dry_run"},
-		"of no run":        {sv, `{"run_id":"run_0123456789abcdef","dry_run":true}`, "invalid_request:not_found:run_id"},
-		"of planning":      {"plan_execute", `{"plan_id":"plan_0123456789abcdef","dry_run":true}`, "invalid_request:unknown_field:dry_run"},
+		"another type":    {sv, `{"goal":"x","dry_run":"yes"}`, "invalid_request:type:dry_run"},
+		"in quotes":       {sv, `{"goal":"x","dry_run":"true","actions":[{"name":"final","answer":"x"}]}`, "invalid_request:type:dry_run"},
+		"a number":        {td, `{"goal":"x","dry_run":1}`, "invalid_request:type:dry_run"},
+		"a misspelt name": {td, `{"goal":"x","dryrun":true}`, "invalid_request:unknown_field:dryrun"},
+		"of a run":        {sv, `{"run_id":"` + id + `","dry_run":true,"actions":[{"kind":"final","answer":"x"}]}`, "invalid_request:mismatch:dry_run"},
+		"of no run":       {sv, `{"run_id":"run_0123456789abcdef","dry_run":true}`, "invalid_request:not_found:run_id"},
+		"of planning":     {"plan_execute", `{"plan_id":"plan_0123456789abcdef","dry_run":true}`, "invalid_request:unknown_field:dry_run"},
 	}
 	for name, tt := range tests {
 		r := c.call(tt.tool, tt.arguments).result(t)
