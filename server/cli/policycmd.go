@@ -106,7 +106,7 @@ func (a *app) completePolicies(*cobra.Command, []string, string) ([]string, cobr
 func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
-		p := &l.Policies[i]
+		p := l.Policies[i].whole()
 		if len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
 		}
