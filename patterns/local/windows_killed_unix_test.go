@@ -153,4 +153,3 @@ func TestKilledUnderACap(t *testing.T) {
 		}
 	}
 }
-

@@ -133,4 +133,3 @@ func TestSpentAfterAPersonApproved(t *testing.T) {
 		}
 	}
 }
-
