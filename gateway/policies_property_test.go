@@ -249,3 +249,35 @@ func (g *gated) finish() {
 	g.gate.Note(g.under[0], gateway.Entry{Key: fmt.Sprint(g.order), Order: g.order, Status: status, Observation: map[string]any{}})
 	g.under = g.under[1:]
 }
+
+// What approved a call because of another that might happen approves it no more when that one is taken back.
+func TestRulingsEndWithWhatTheySaw(t *testing.T) {
+	c := payCatalog(t)
+	rules := drawnPolicy{{above: 20, decision: gateway.Approve}, {above: -1, spent: 40, decision: gateway.Approve}}
+	for name, back := range map[string]func(*gateway.Gate, gateway.Permit){
+		"released":          func(g *gateway.Gate, p gateway.Permit) { g.Release(p) },
+		"released by place": func(g *gateway.Gate, _ gateway.Permit) { g.ReleaseIn("a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gateway.NewGate(gateway.Config{Catalog: c, Execution: c.Names(), Budget: gateway.NoBudget(), Reviewer: rules})
+			first, stop := g.Admit(gateway.Proposal{Tool: "pay", Args: map[string]any{"n": 50.0}})
+			if stop != nil {
+				t.Fatal(stop)
+			}
+			g.ReserveIn("a", first)
+			if name == "released" {
+				g.ReleaseIn("a")
+				g.Reserve(first)
+			}
+			p := gateway.Proposal{Tool: "pay", Args: map[string]any{"n": 3.0}}
+			ruling := g.Review(gateway.Case{Tool: p.Tool, Args: p.Args})
+			if ruling.Decision != gateway.Approve {
+				t.Fatal(ruling.Decision)
+			}
+			back(g, first)
+			if permit, _ := g.AdmitRuled(p, ruling); permit.Valid() {
+				t.Error("it is admitted, and the policy would block it")
+			}
+		})
+	}
+}
