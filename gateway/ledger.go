@@ -104,7 +104,16 @@ func (g *Gate) place(u underway) {
 
 // ReleaseIn takes back what is reserved in a place: it was not made.
 func (g *Gate) ReleaseIn(slot string) {
-	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return slot != "" && o.slot == slot })
+	g.takeBack(func(o underway) bool { return slot != "" && o.slot == slot })
+}
+
+// takeBack takes back what may happen. A ruling that saw it does not count any more.
+func (g *Gate) takeBack(which func(underway) bool) {
+	before := len(g.under)
+	g.under = slices.DeleteFunc(g.under, which)
+	if len(g.under) < before {
+		g.noted++
+	}
 }
 
 // underway is a call that may happen.
@@ -121,7 +130,7 @@ func entryOf(p Permit) Entry {
 
 // Release takes back that a call may happen: it was not made.
 func (g *Gate) Release(p Permit) {
-	g.under = slices.DeleteFunc(g.under, func(o underway) bool { return p.Valid() && o.permit == p })
+	g.takeBack(func(o underway) bool { return p.Valid() && o.permit == p })
 }
 
 // effects are what the policy sees: the ledger, then what is under way. The call of which the judged one, or one under way, is

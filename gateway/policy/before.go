@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 )
 
@@ -60,6 +61,11 @@ func (r reader) read(v any) any {
 	if len(r.inexact) == 0 {
 		return v
 	}
+	return &lazy{of: r, members: members}
+}
+
+// taken are members under their types.
+func (r reader) taken(members map[string]any) map[string]any {
 	taken := maps.Clone(members)
 	for i := range r.inexact {
 		if member, there := members[r.inexact[i].Name]; there {
@@ -85,22 +91,22 @@ func (r *row) FindStringKey(name string) (any, bool) {
 	}
 	switch name {
 	case "key":
-		return e.Key, true
+		return types.String(e.Key), true
 	case "run_id":
 		if e.RunID == "" {
-			return r.of.run, true
+			return types.String(r.of.run), true
 		}
-		return e.RunID, true
+		return types.String(e.RunID), true
 	case "tool":
-		return e.Tool, true
+		return types.String(e.Tool), true
 	case "effect":
-		return string(e.Effect), true
+		return ready(string(e.Effect)), true
 	case "status":
-		return string(e.Status), true
+		return ready(string(e.Status)), true
 	case "ok":
-		return e.OK(), true
+		return types.Bool(e.OK()), true
 	case "counts":
-		return e.Counts(), true
+		return types.Bool(e.Counts()), true
 	case "args":
 		if r.args == nil {
 			r.args = checkedMembers(r.of.args, e.Args, "args")
@@ -115,6 +121,26 @@ func (r *row) FindStringKey(name string) (any, bool) {
 		return types.Timestamp{Time: e.At}, true
 	}
 	return nil, false
+}
+
+// words are those of this program, ready to be read.
+var words = func() map[string]ref.Val {
+	all := map[string]ref.Val{}
+	for _, word := range []string{
+		string(catalog.Read), string(catalog.Write), string(catalog.Destructive),
+		string(gateway.Reserved), string(gateway.Finished), string(gateway.Failed), string(gateway.InDoubt),
+	} {
+		all[word] = types.String(word)
+	}
+	return all
+}()
+
+// ready is a word as it is read.
+func ready(word string) ref.Val {
+	if made := words[word]; made != nil {
+		return made
+	}
+	return types.String(word)
 }
 
 // resultOf is an observation as rules read it; none has no members.

@@ -20,6 +20,7 @@ type Fault struct {
 	DidYouMean           string // the one name or value that comes near; ""
 	Warning              bool   // it compiles, and may not do what is meant
 	Key                  bool   // the name at the member's end is meant, not what stands there
+	Dyn                  bool   // of types that are not known: it may go away once a schema is
 	Pattern              string // Member stands in this pattern's params and not in the policy; ""
 }
 

@@ -1,12 +1,39 @@
 package policy
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"patterngate/ijson"
+)
+
 // Value is the policy in force as a decoded value: rules, vars, windows and params. Its canonical form is what is hashed. Names
 // for people are no part of it: the policy's name and description, what rules say, and the tests.
 func (j *Judge) Value() map[string]any {
 	if j == nil {
 		return map[string]any{}
 	}
-	source := j.policy.source
+	return valueOf(j.policy.source, j.given)
+}
+
+// HashOf is what the [Judge] of a policy with params laid over its own will have as its hash. Nothing is compiled for it. It is empty
+// where the params are wrong.
+func HashOf(source Source, laid map[string]any) string {
+	own, faults := readParams(source.Params)
+	over, wrong := own.over(laid)
+	if len(faults)+len(wrong) > 0 {
+		return ""
+	}
+	return hashOf(valueOf(source, over.values))
+}
+
+func hashOf(value map[string]any) string {
+	sum := sha256.Sum256(ijson.Canonical(value))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// valueOf is a policy's canonical form with the params in force.
+func valueOf(source Source, params map[string]any) map[string]any {
 	vars, windows, rules := map[string]any{}, map[string]any{}, make([]any, len(source.Rules))
 	for _, v := range source.Vars {
 		vars[v.Name] = v.Text
@@ -18,7 +45,7 @@ func (j *Judge) Value() map[string]any {
 		rules[i] = ruleForm(r)
 	}
 	given := map[string]any{}
-	for name, v := range j.given {
+	for name, v := range params {
 		given[name] = v
 	}
 	return map[string]any{"rules": rules, "vars": vars, "windows": windows, "params": given}

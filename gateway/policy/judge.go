@@ -19,6 +19,7 @@ func (w *wording) judge(want Type) []Fault {
 	root := w.ast.Expr()
 	var faults []Fault
 	if f, bad := misfit(w.ast.GetType(root.ID()), want, w.text(root)); bad {
+		f.Dyn = holdsDyn(w.ast.GetType(root.ID()))
 		faults = append(faults, w.at(first(root), f))
 	}
 	if f, bad := noValue(root, want, " is none of the values"); bad {
@@ -131,7 +132,7 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	if t.Kind() == types.ListKind && t.Parameters()[0].Kind() != types.DynKind {
 		return nil
 	}
-	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, int(e)))"})}
+	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, int(e)))", Dyn: true})}
 }
 
 func literalOf(e ast.Expr) (ref.Val, bool) {

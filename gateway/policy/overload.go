@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,14 +24,22 @@ func (w *wording) overload(e ast.Expr) Fault {
 	for i, arg := range args {
 		given[i] = celWords(w.ast.GetType(arg.ID()))
 	}
-	name, isOperator := operators.FindReverse(call.FunctionName())
-	if !isOperator || name == "" {
-		return w.function(call.FunctionName(), args, given)
+	f := Fault{}
+	switch name, isOperator := operators.FindReverse(call.FunctionName()); {
+	case !isOperator || name == "":
+		f = w.function(call.FunctionName(), args, given)
+	case len(given) == 2:
+		f.Reason = name + " does not go with " + given[0] + " and " + given[1]
+	default:
+		f.Reason = name + " does not go with " + strings.Join(given, ", ")
 	}
-	if len(given) == 2 {
-		return Fault{Reason: name + " does not go with " + given[0] + " and " + given[1]}
-	}
-	return Fault{Reason: name + " does not go with " + strings.Join(given, ", ")}
+	f.Dyn = slices.ContainsFunc(args, func(arg ast.Expr) bool { return holdsDyn(w.ast.GetType(arg.ID())) })
+	return f
+}
+
+// holdsDyn reports a type of which something is not known.
+func holdsDyn(t *types.Type) bool {
+	return t == nil || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || slices.ContainsFunc(t.Parameters(), holdsDyn)
 }
 
 // function words the same of a function, with what it takes.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"cel.dev/cel-go/common/types"
+
 	"patterngate/ijson"
 )
 
@@ -139,7 +141,16 @@ func shownValue(v any) []byte {
 
 // typed are the values as expressions read them.
 func (p params) typed() map[string]any {
-	return Object(p.fields...).soft(p.values).(map[string]any)
+	return readied(Object(p.fields...).soft(p.values).(map[string]any))
+}
+
+// readied are members that are read again and again, as they are read.
+func readied(members map[string]any) map[string]any {
+	all := make(map[string]any, len(members))
+	for name, v := range members {
+		all[name] = types.DefaultTypeAdapter.NativeToValue(v)
+	}
+	return all
 }
 
 func fieldNames(fields []Field) []string {
@@ -174,13 +185,13 @@ func finiteWithin(v any, depth int) bool {
 	return false
 }
 
-// soft is take for what is on record: whole numbers become int64 where they are integers, and what does not fit stays as it is,
+// soft is take for what is on record: whole numbers become ints where they are integers, and what does not fit stays as it is,
 // so that an expression that reads it errs and others do not.
 func (t Type) soft(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if n, ok := ijson.Integer(v); ok && t.kind == intKind {
-			return n
+			return types.Int(n)
 		}
 	case []any:
 		if t.kind != listKind || t.item.exact() {

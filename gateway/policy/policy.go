@@ -1,15 +1,12 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"sync"
 	"time"
 	_ "time/tzdata" // a calendar's day begins in the zone that is named, on systems without zones too
 
 	"patterngate/gateway"
-	"patterngate/ijson"
 )
 
 // Policy is a set of compiled rules, fixed and safe for concurrent use. It judges nothing by itself: [Policy.For] does.
@@ -172,10 +169,7 @@ func newJudge(p *Policy, in params) *Judge {
 		d.rules = sync.OnceValue(func() []bound { return j.sift(d.tool, rules) })
 		j.tools[name] = d
 	}
-	j.hash = sync.OnceValue(func() string {
-		sum := sha256.Sum256(ijson.Canonical(j.Value()))
-		return "sha256:" + hex.EncodeToString(sum[:])
-	})
+	j.hash = sync.OnceValue(func() string { return hashOf(j.Value()) })
 	return j
 }
 

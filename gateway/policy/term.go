@@ -29,7 +29,7 @@ type term struct {
 
 func newTerm(env *environment, c *checked, r reads, lists map[string]bool) *term {
 	t := &term{env: env, checked: c.ast, is: c.is, sign: c.is.signature(), reads: r, cost: costsOf(c.ast, lists)}
-	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, 0) })
+	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, fused(t.checked), 0) })
 	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, MaxCost) })
 	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t

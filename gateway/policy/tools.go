@@ -31,19 +31,19 @@ func newJudged(tool catalog.Tool) *judged {
 	if server == "" && tool.Demo {
 		server = "demo"
 	}
-	j.facts = map[string]any{"name": tool.Name, "effect": string(tool.Effect), "server": server, "idempotent": tool.Idempotent}
+	j.facts = readied(map[string]any{"name": tool.Name, "effect": string(tool.Effect), "server": server, "idempotent": tool.Idempotent})
 	return j
 }
 
 // unmade is a tool of which only the name is known: held, or a pattern that is used like a tool.
 func unmade(name, server string) *judged {
-	return &judged{name: name, facts: map[string]any{"name": name, "effect": "", "server": server, "idempotent": false}}
+	return &judged{name: name, facts: readied(map[string]any{"name": name, "effect": "", "server": server, "idempotent": false})}
 }
 
 func newFinal() *judged {
 	return &judged{
 		name: finalName, args: Type{kind: objectKind, object: &object{tool: finalName, noun: "argument", fields: []Field{{Name: finalField, Type: String()}}}},
-		facts: map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false},
+		facts: readied(map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false}),
 	}
 }
 

@@ -93,6 +93,12 @@ func TestHash(t *testing.T) {
 	if own == pattern || !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(own) {
 		t.Errorf("hashes %s and %s", own, pattern)
 	}
+	if policy.HashOf(orders(), nil) != own || policy.HashOf(orders(), map[string]any{"run_cap_cents": 30000.0}) != pattern {
+		t.Error("without compiling the hash is another")
+	}
+	if got := policy.HashOf(orders(), map[string]any{"run_cap": 1.0}) + policy.HashOf(orders(), map[string]any{"run_cap_cents": "x"}); got != "" {
+		t.Errorf("wrong params have the hash %s", got)
+	}
 	if base.For("another").Hash() != own {
 		t.Error("a pattern that does not name the policy has other params than its own")
 	}

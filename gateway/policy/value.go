@@ -14,7 +14,7 @@ import (
 	"patterngate/ijson"
 )
 
-// take makes of a decoded value what an expression may read under the type: whole numbers become int64 where they are
+// take makes of a decoded value what an expression may read under the type: whole numbers become ints where they are
 // integers. The value itself is not changed.
 func (t Type) take(v any, at string) (any, error) {
 	if v == nil {
@@ -60,7 +60,7 @@ func (t Type) takeNumber(v float64, at string) (any, error) {
 		return v, nil
 	case intKind:
 		if n, ok := ijson.Integer(v); ok {
-			return n, nil
+			return types.Int(n), nil
 		}
 	}
 	return nil, t.refuse(at)
@@ -69,7 +69,7 @@ func (t Type) takeNumber(v float64, at string) (any, error) {
 func (t Type) takeWhole(v int64, at string) (any, error) {
 	switch {
 	case t.kind == intKind:
-		return v, nil
+		return types.Int(v), nil
 	case t.kind == doubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
 		return float64(v), nil
 	}

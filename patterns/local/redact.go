@@ -30,13 +30,14 @@ import (
 // and numbers of 3 characters and more, in texts however they are spelt (800.00). Shorter ones, true and false
 // say too little to be found by: they are hidden at the places and below members of the same name.
 //
-// A place may be one tool's: see redact_tools.go.
+// A place may be one tool's: see redact_tools.go. What rules computed from values at the places is hidden too: see redact_rules.go.
 //
 // The zero redactor hides nothing and costs nothing.
 type redactor struct {
 	args, result, input [][]string // tokens below the first word
 	answer              bool
 	tools               map[string]toolPlaces
+	vars                []string // of policies, that read what is hidden
 }
 
 // newRedactor reads pointers such as /args/card, /result/*/email, /input/iban and /answer, and those of one tool:
@@ -63,6 +64,8 @@ func newRedactor(pointers []string) (r redactor, err error) {
 			r.input = append(r.input, tokens[1:])
 		case len(tokens) == 1 && tokens[0] == "answer":
 			r.answer = true
+		case len(tokens) == 2 && tokens[0] == varsWord: // nobody writes it: see RedactedVars
+			r.vars = append(r.vars, tokens[1])
 		default:
 			return r, fmt.Errorf("local: redact: %q is no such pointer; write /args/card, /result/*/email, /input/iban or /answer", p)
 		}
@@ -71,7 +74,7 @@ func newRedactor(pointers []string) (r redactor, err error) {
 }
 
 func (r redactor) none() bool {
-	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0
+	return len(r.args) == 0 && len(r.result) == 0 && len(r.input) == 0 && !r.answer && len(r.tools) == 0 && len(r.vars) == 0
 }
 
 // with is a redactor for the places of both.
@@ -79,7 +82,7 @@ func (r redactor) with(o redactor) redactor {
 	return redactor{
 		args: append(slices.Clone(r.args), o.args...), result: append(slices.Clone(r.result), o.result...),
 		input: append(slices.Clone(r.input), o.input...), answer: r.answer || o.answer,
-		tools: bothTools(r.tools, o.tools),
+		tools: bothTools(r.tools, o.tools), vars: append(slices.Clone(r.vars), o.vars...),
 	}
 }
 
@@ -166,14 +169,6 @@ func (r *Record) public(text string) string {
 		return ""
 	}
 	return text
-}
-
-// publicValues are values for who looks; none where they tell what is hidden.
-func (r *Record) publicValues(v map[string]any) map[string]any {
-	if len(v) > 0 && r.public(string(ijson.Canonical(v))) == "" {
-		return nil
-	}
-	return v
 }
 
 // told is an error as a log may have it.

@@ -57,6 +57,10 @@ func (h *hidden) look(kind patterns.EventKind, key string, body any, p purpose) 
 	}
 	w := walk{hidden: h, purpose: p, tools: h.redactor.tools}
 	w.only(h.called(kind, key, members))
+	if proposal, ok := members["proposal"].(map[string]any); ok && kind == patterns.JudgedEvent {
+		tool, _ := proposal["tool"].(string)
+		w.only(tool)
+	}
 	return w.members(members, ours[kind], func(name string, v any) any {
 		of, _ := v.(map[string]any)
 		switch {
@@ -130,7 +134,7 @@ func (w *walk) below(places [][]string, name string) (list [][]string) {
 		}
 	}
 	switch name {
-	case "args":
+	case "args", "changed":
 		list = append(list, w.argsPlaces()...)
 	case "arguments", "input":
 		list = append(append(list, w.input...), w.argsPlaces()...)
@@ -151,6 +155,9 @@ func (w *walk) value(name string, v any, places [][]string) any {
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		if name == "values" {
+			return w.ruled(v, places)
+		}
 		return w.object(v, places)
 	case []any:
 		out := make([]any, len(v))

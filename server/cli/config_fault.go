@@ -123,15 +123,15 @@ func (c *configFaults) err() error {
 	return &ConfigError{Faults: sorted[:shown], More: len(sorted) - shown, unread: c.unread}
 }
 
-// byPlace sorts a file's faults by line and column; those of variables and flags come after it, in the order found.
+// byPlace sorts faults by file, line and column; those of variables and flags come after it, in the order found.
 // What an alias repeats at the same place and path is said once.
 func byPlace(faults []Fault) []Fault {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b Fault) int {
-		if (a.Line == 0) != (b.Line == 0) {
+		if a.Line == 0 || b.Line == 0 {
 			return cmp.Compare(b.Line, a.Line)
 		}
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return slices.Compact(sorted)
 }

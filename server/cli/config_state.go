@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/patterns/local"
 )
 
 // memoryState is the state that is kept nowhere: runs end with the process.
@@ -128,7 +129,8 @@ func (c Config) redacted() []string {
 	return slices.Compact(slices.Sorted(slices.Values(c.Redact)))
 }
 
-// hides are the pointers that count everywhere, and each tool's own as records take them: charge:/args/card.
+// hides are the pointers that count everywhere, each tool's own as records take them: charge:/args/card, and the vars of policies that
+// read what these hide.
 func (c Config) hides() []string {
 	list := slices.Clone(c.Redact)
 	add := func(t ToolConfig) {
@@ -147,6 +149,13 @@ func (c Config) hides() []string {
 				add(t.ToolConfig)
 			}
 		}
+	}
+	for _, p := range c.Policies {
+		names, texts := make([]string, len(p.Vars)), make([]string, len(p.Vars))
+		for i, v := range p.Vars {
+			names[i], texts[i] = v.Name, v.Text
+		}
+		list = append(list, local.RedactedVars(list, names, texts)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

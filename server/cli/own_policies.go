@@ -93,7 +93,7 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 		reach := c.reach(p.Name, all)
 		made, found := policy.New(p.Source, reach)
 		for _, f := range found {
-			f.Warning = f.Warning || ofUnknown(f) && waits(reach, p.Rules)
+			f.Warning = f.Warning || f.Dyn && waits(reach, p.Rules)
 			faults = append(faults, policyFault{of: p, Fault: f})
 		}
 		if made == nil || p.unsound {
@@ -106,9 +106,6 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	}
 	return set, faults
 }
-
-// ofUnknown reports a fault that may go away once types are known.
-func ofUnknown(f policy.Fault) bool { return f.Line > 0 && strings.Contains(f.Reason, "dyn") }
 
 // waits reports whether what a policy judges is not known yet: the types of its expressions come with the lock. Until then it
 // blocks, and what is wrong with them keeps nobody from accepting those tools.

@@ -10,19 +10,30 @@ import (
 )
 
 // lazyJudge is the embedded policy with its params, compiled when the first call is judged: who never uses the refund tools
-// does not wait for it.
-type lazyJudge func() *policy.Judge
+// does not wait for it. The zero lazyJudge blocks.
+type lazyJudge struct {
+	judge func() *policy.Judge
+	hash  func() string // is known without compiling: every run's record names it
+}
+
+// made is the judge; nil: there is none, and it blocks.
+func (j lazyJudge) made() *policy.Judge {
+	if j.judge == nil {
+		return nil
+	}
+	return j.judge()
+}
 
 var (
-	_ gateway.Foreteller = lazyJudge(nil)
-	_ gateway.Hashed     = lazyJudge(nil)
-	_ gateway.Windowed   = lazyJudge(nil)
-	_ gateway.Searchable = lazyJudge(nil)
+	_ gateway.Foreteller = lazyJudge{}
+	_ gateway.Hashed     = lazyJudge{}
+	_ gateway.Windowed   = lazyJudge{}
+	_ gateway.Searchable = lazyJudge{}
 )
 
 // Review implements [gateway.Reviewer].
 func (j lazyJudge) Review(c gateway.Case) gateway.Verdict {
-	if made := j(); made != nil {
+	if made := j.made(); made != nil {
 		return made.Review(c)
 	}
 	return gateway.Verdict{} // it blocks
@@ -30,7 +41,7 @@ func (j lazyJudge) Review(c gateway.Case) gateway.Verdict {
 
 // Asks implements [gateway.Foreteller].
 func (j lazyJudge) Asks(tool string) gateway.Asks {
-	if made := j(); made != nil {
+	if made := j.made(); made != nil {
 		return made.Asks(tool)
 	}
 	return gateway.AsksMaybe
@@ -38,15 +49,15 @@ func (j lazyJudge) Asks(tool string) gateway.Asks {
 
 // Hash implements [gateway.Hashed].
 func (j lazyJudge) Hash() string {
-	if made := j(); made != nil {
-		return made.Hash()
+	if j.hash == nil {
+		return ""
 	}
-	return ""
+	return j.hash()
 }
 
 // Windows implements [gateway.Windowed].
 func (j lazyJudge) Windows(tool string) []gateway.Window {
-	if made := j(); made != nil {
+	if made := j.made(); made != nil {
 		return made.Windows(tool)
 	}
 	return nil
@@ -54,7 +65,7 @@ func (j lazyJudge) Windows(tool string) []gateway.Window {
 
 // Reads implements [gateway.Searchable].
 func (j lazyJudge) Reads(tool, rule string) []string {
-	if made := j(); made != nil {
+	if made := j.made(); made != nil {
 		return made.Reads(tool, rule)
 	}
 	return nil
@@ -74,13 +85,16 @@ func demoJudge(params map[string]any) gateway.Reviewer {
 	if j, ok := demoJudges.by[key]; ok {
 		return j
 	}
-	j := lazyJudge(sync.OnceValue(func() *policy.Judge {
-		made, err := refunds.Compile(refunds.Source(), params)
-		if err != nil { // a test holds that there is none; it blocks
-			return nil
-		}
-		return made.For(refunds.Pattern)
-	}))
+	j := lazyJudge{
+		judge: sync.OnceValue(func() *policy.Judge {
+			made, err := refunds.Compile(refunds.Source(), params)
+			if err != nil { // a test holds that there is none; it blocks
+				return nil
+			}
+			return made.For(refunds.Pattern)
+		}),
+		hash: sync.OnceValue(func() string { return policy.HashOf(refunds.Source(), params) }),
+	}
 	if len(demoJudges.by) < maxConfigs { // settings come and go with files
 		demoJudges.by[key] = j
 	}

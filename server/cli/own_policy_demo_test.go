@@ -3,40 +3,41 @@ package cli
 import (
 	"testing"
 
-	"patterngate/ijson"
+	"patterngate/gateway"
+	"patterngate/gateway/policy/refunds"
 )
 
-// builtinRefundsHash is that of the policy of refunds with its defaults in records of versions that had it built in, and in what
-// people were asked under them.
-const builtinRefundsHash = "sha256:a0d0837398b1402ad66632b00d457892a7c32e83dbf357553769439b52beab32"
+// The embedded policy's hash is that of what judges in the end, and is known without compiling it, which every start would wait for.
+func TestDemoPolicysHash(t *testing.T) {
+	for _, params := range []map[string]any{nil, {}, {"auto_refund_limit_usd": 300.5, "refund_window_days": 7.0}, {"max_refund_per_run_usd": 1.0}} {
+		made, err := refunds.Compile(refunds.Source(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := demoJudge(params)
+		if got, want := gateway.PolicyHash(j), made.For(refunds.Pattern).Hash(); got != want || got == "" {
+			t.Errorf("params %v: hash %q, want %q", params, got, want)
+		}
+	}
+	limit := 1000.0
+	allocated := testing.AllocsPerRun(3, func() {
+		limit++
+		gateway.PolicyHash(demoJudge(map[string]any{"auto_refund_limit_usd": limit}))
+	})
+	if allocated > 2000 { // compiling allocates a hundred times as much
+		t.Errorf("%v allocations for a hash", allocated)
+	}
+	var none lazyJudge
+	if v := none.Review(gateway.Case{Tool: "get_refund_context"}); v.Decision != gateway.Block || none.Hash() != "" || none.Windows("x") != nil || none.Asks("x") != gateway.AsksMaybe {
+		t.Errorf("the zero judge says %v", v)
+	}
+}
 
-// A run that was begun when the policy of refunds was built in keeps its hash, so that what a person approved of it stays what they
-// were asked about; one of this version has the file's.
-func TestBuiltinPolicyOfRunsOfBefore(t *testing.T) {
-	c := embedded(t)
-	value, err := ijson.DecodeCanonical(c.Snapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := value.(map[string]any)
-	delete(old, "policies")
-	pattern := old["patterns"].(map[string]any)["supervised_refund"].(map[string]any)
-	delete(pattern, "policy")
-	pattern["params"] = map[string]any{"auto_refund_limit_usd": 1000.0, "max_refund_per_run_usd": 2000.0, "refund_window_days": 14.0}
-	text := ijson.Canonical(old)
-	before, err := configOfSnapshot(hashOf(text), text, snapshotKeys{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := configOfSnapshot(c.Hash(), c.Snapshot(), snapshotKeys{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	judge := reviewerIn(t, before, "supervised_refund")
-	if got := policyHash(judge); got != builtinRefundsHash {
-		t.Errorf("a run of before is judged by %s, want %s", got, builtinRefundsHash)
-	}
-	if got, want := policyHash(reviewerIn(t, again, "supervised_refund")), policyHash(reviewerIn(t, c, "supervised_refund")); got != want || got == builtinRefundsHash {
-		t.Errorf("a run of this version is judged by %s, want %s", got, want)
+func BenchmarkDemoPolicysHash(b *testing.B) {
+	limit := 1000.0
+	b.ReportAllocs()
+	for b.Loop() {
+		limit++
+		gateway.PolicyHash(demoJudge(map[string]any{"auto_refund_limit_usd": limit}))
 	}
 }

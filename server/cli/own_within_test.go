@@ -138,3 +138,30 @@ func TestSecretsAreForgotten(t *testing.T) {
 		t.Errorf("read %q though nobody forgot it", again)
 	}
 }
+
+// What a policy computes from hidden values is hidden too, also through its other vars; a policy that reads none adds nothing.
+func TestPolicysVarsAreHidden(t *testing.T) {
+	text := func(redact string) string {
+		return "version: 1\n" + redact + `
+catalog:
+  http:
+    pay: {description: Pays., effect: write, policy: cards, input: {card: {type: string}, to: {type: string}}, request: {method: POST, url: 'https://a.example'}}
+policies:
+  cards:
+    vars: {ours: args.card.startsWith("41"), far: '!vars.ours', near: args.to == "u42"}
+    rules:
+    - {id: near, when: vars.near && vars.far, approve: {}}
+`
+	}
+	for redact, want := range map[string]string{
+		"redact: [/args/card]": "/args/card /vars/far /vars/ours", "redact: [/args/to]": "/args/to /vars/near", "redact: [/args/other]": "/args/other", "": "",
+	} {
+		loaded, _, err := loadText(t, text(redact))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(loaded.hides(), " "); got != want {
+			t.Errorf("%s: hidden is %s, want %s", redact, got, want)
+		}
+	}
+}
