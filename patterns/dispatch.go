@@ -1,11 +1,9 @@
 package patterns
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -136,31 +134,6 @@ func (o *orchestration) reserve(i int, try attempt) {
 	}
 }
 
-// beside is a task's call as it is judged while others run: which of them is faster does not stand in the code, so that what was
-// judged stands in the record.
-func (o *orchestration) beside(branch Run, i, n int, of string) gateway.Proposal {
-	p := o.proposal(i, n, of)
-	p.Weigh, p.Unordered = weigh(branch, PhaseDispatch), true
-	return p
-}
-
-// rejudged has a task's newest attempt judged anew, which was not made as what it was let through by does not hold any more.
-func (o *orchestration) rejudged(branch Run, i int, end ending) ending {
-	try, call := &end.try, o.beside(branch, i, end.try.n, end.act())
-	try.effect.Said, try.effect.Judged = nil, nil
-	if end.stale++; end.stale == maxStale {
-		*try = try.refused(call, stuck())
-		return end.judging()
-	}
-	permit, refusal := o.gate.Rejudge(call, try.permit, end.human.assurance())
-	if try.permit = permit; refusal != nil {
-		*try = try.refused(call, refusal)
-		return end.judging()
-	}
-	o.gate.ReserveIn(call.Slot, permit)
-	return end
-}
-
 // judging takes over the judgment of a refused attempt.
 func (e ending) judging() ending {
 	if e.try.judged != nil {
@@ -212,6 +185,9 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		if try.refusal != nil {
 			end.problems = try.refusal.Problems
 			return end.failed(try.n, try.refusal.Reason).unmade()
+		}
+		if end.isOther(try.permit) {
+			return o.unrepeated(i, end)
 		}
 		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
 			end.cut = cutReason(Outcome{State: Canceled, Reason: reason})
@@ -276,101 +252,8 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 		return reason
 	}
 	o.gate.ReserveIn(call.Slot, permit)
-	if n := len(end.calls); n > 0 && !ijson.Equal(permit.Args(), end.calls[n-1].permit.Args()) {
-		return "task_timeout" // with other arguments it would be another act, and the first may have happened
-	}
 	end.agreed, end.approval, end.row.ArgsHash = c.call.Args, permit.Approval(), permit.Hash()
 	return ""
-}
-
-// after ends a task by the outcome of its newest attempt, or makes ready for another.
-func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ ending, more bool) {
-	n, permit := end.try.n, end.try.permit
-	pause, byTool := pauseBefore(permit, out, n, leastTries(out))
-	switch more := o.retries(permit, out, n); {
-	case !more && !byTool && out.Reason == ReasonTimeout:
-		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
-		return end.failed(n, "task_timeout"), false
-	case !more && !byTool, !more && !end.try.effect.inTime(branch, pause):
-		return end.with(n, permit, out), false
-	case more && n > permit.Retry().Max: // the task's own
-		pause, byTool = 0, false
-	}
-	next := o.admit(o.beside(branch, i, n+1, end.act()))
-	if next.refusal == nil {
-		o.gate.ReserveIn(o.proposal(i, n+1, "").Slot, next.permit)
-	}
-	if next.pause = pause; byTool {
-		next.last = &out
-	}
-	if next.judged != nil {
-		end.judged = append(end.judged, *next.judged)
-	}
-	next.effect = end.try.effect
-	next.effect.Said, next.effect.Judged = nil, nil
-	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
-	next.effect.Of, next.effect.Doubt = end.act(), doubtOf(permit, out)
-	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
-	end.try = next
-	return end, true
-}
-
-// whyAgain words why a call is made again.
-func whyAgain(out Outcome) string {
-	switch out.Reason {
-	case ReasonTimeout:
-		return "timed out"
-	case ReasonUnavailable:
-		return "cannot be reached"
-	}
-	return "failed"
-}
-
-// retries reports whether the task's own retries have another attempt follow.
-func (o *orchestration) retries(p gateway.Permit, out Outcome, n int) bool {
-	return out.Reason == ReasonTimeout && p.Repeatable() && n <= o.spec.Budget.MaxRetriesPerTask
-}
-
-// isOpen reports whether a call is to be settled: it may have acted, and is not made again.
-func (o *orchestration) isOpen(branch Run, try attempt, out Outcome) bool {
-	if interrupted(out) || isLate(try.permit, out) {
-		return true
-	}
-	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(branch, pause)
-	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
-}
-
-// sameAct gives further attempts at a call that changes something the first one's name: they are one act.
-func (e ending) sameAct(out Outcome) Outcome {
-	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == Canceled {
-		return out
-	}
-	first := e.calls[0].out
-	out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
-	return out
-}
-
-// retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.
-func (o *orchestration) retryQuotas() []Quota {
-	var quotas []Quota
-	for _, q := range []struct {
-		name  string
-		limit gateway.Limit
-	}{{"max_dispatches", o.spec.Budget.MaxDispatches}, {"max_tool_calls", o.spec.Budget.MaxToolCalls}} {
-		if q.limit.Named() {
-			quotas = append(quotas, Quota{q.name, max(0, int(q.limit)-len(o.plan))})
-		}
-	}
-	return quotas
-}
-
-// act is the key of the task's first call; "" before that.
-func (e ending) act() string {
-	if len(e.calls) == 0 {
-		return ""
-	}
-	return e.calls[0].out.Key
 }
 
 func (e ending) failed(attempts int, reason string) ending {

@@ -126,7 +126,8 @@ func TestJudgedBody(t *testing.T) {
 	r, _ := (&world{}).run(t, spec, acting(refundOf(10)))
 	want := `{"decision":"block","need":["get_refund_context"],"passes":1,"phase":"supervisor",` +
 		`"proposal":{"args":{"amount_usd":10,"reason":"asked","user_id":42},"kind":"tool","name":"issue_refund"},` +
-		`"reason":"refund_requires_context","rule":"refund_requires_context"}`
+		`"reason":"refund_requires_context","rule":"refund_requires_context","text":"The account of this user was not looked up in this run.",` +
+		`"values":{"args.user_id":42}}`
 	if got := string(ijson.Canonical(r.Judged[0].Body)); got != want {
 		t.Errorf("a block is\n%s, want\n%s", got, want)
 	}

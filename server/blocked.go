@@ -43,7 +43,7 @@ func (a account) blockedWhy() string {
 	}
 	why, by := meaning(a.StopReason), shownName(name)
 	if b := a.Result.Blocked; b != nil {
-		if text := oneParagraph(b.Text); text != "" {
+		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // what a rule says holds where it is true
 			why = Visible(atMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
 		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {

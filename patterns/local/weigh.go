@@ -226,7 +226,6 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 		once, _ := obj["idempotency_key"].(string)
 		e.Effect = catalog.Effect(effect)
 		e.Args, _ = obj["input"].(map[string]any)
-		e.Hash = ijson.ArgsHash(e.Args)
 		return to.begun(n, e, once)
 	}, query, args...)
 }

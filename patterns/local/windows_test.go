@@ -122,7 +122,7 @@ func TestPortWindowOfAPrincipal(t *testing.T) {
 }
 
 // A rule whose window nobody can tell blocks, and so does one that is asked without an engine.
-func TestPortCrowdedWindowBlocks(t *testing.T) {
+func TestWindowsThatNobodyTellsBlock(t *testing.T) {
 	policy := dayCap{most: 10}
 	gate := gateway.NewGate(gateway.Config{Reviewer: policy})
 	if r := gate.Review(gateway.Case{Tool: "count"}); r.Decision != gateway.Block || r.Rule != "day_cap" {

@@ -47,6 +47,8 @@ type Config struct {
 	own  *ownTools   // made of Catalog and lock
 	pool *serverPool // where its servers are
 	made *policySet  // made of Policies; nil: not yet
+
+	builtinPolicy bool // of a run that was begun when the embedded policy was built in
 }
 
 // LLMConfig says who answers questions.

@@ -288,6 +288,9 @@ func (c *Config) judge(set *policySet, name, pattern string) gateway.Reviewer {
 	}
 	if p := c.policy(name); p != nil && c.ofTheDemo(p) {
 		refund, _ := c.Pattern("supervised_refund")
+		if c.builtinPolicy {
+			return newBuiltinJudge(refund.Params)
+		}
 		return demoJudge(refund.Params)
 	}
 	return waiting(hashOf(ijson.Canonical(map[string]any{"waits": name})))

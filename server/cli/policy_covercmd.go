@@ -106,8 +106,8 @@ func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
 		c.Findings = append(c.Findings, l.unjudged(all)...)
 	}
 	for i := range l.Policies {
-		p := &l.Policies[i]
-		if len(names) > 0 && !slices.Contains(names, p.Name) || len(names) == 0 && l.ofTheDemo(p) && len(l.Policies) > 1 {
+		p := l.Policies[i].whole()
+		if !l.isMeant(p, names) {
 			continue
 		}
 		made, _, err := l.compiledPolicy(p)

@@ -166,6 +166,7 @@ func (d *policyDiff) tests(a, b diffSide) error {
 			d.Only = append(d.Only, onlyInOne{name, a.file})
 			continue
 		}
+		inA, inB = inA.whole(), inB.whole()
 		madeA, _, err := a.compiledPolicy(inA)
 		if err != nil {
 			return err

@@ -84,6 +84,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		p := &c.Patterns[i]
 		c.settle(p, read.said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.said("patterns", p.Name, "params", param) != nil })
 	}
+	c.builtinPolicy = read.said("policies") == nil
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Config{}, unreadable
 	}

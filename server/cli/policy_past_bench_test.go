@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// pastRefund is the record of a run that looked a user up, paid and wrote a mail, n seconds after the others.
+func pastRefund(n int) []patterns.Event {
+	at := time.Date(2026, time.November, 1, 9, 0, n, 0, time.UTC).UnixMicro()
+	var events []patterns.Event
+	add := func(kind patterns.EventKind, key, body string) {
+		events = append(events, patterns.Event{Seq: int64(len(events) + 1), At: at + int64(len(events)), Kind: kind, Key: key, Body: json.RawMessage(body)})
+	}
+	call := func(key, tool, effect, rule, args, result string) {
+		add(patterns.IntentEvent, key, fmt.Sprintf(`{"effect":%q,"effect_kind":"tool","idempotency_key":"k%d%s","input":%s,"name":%q,"verdict":{"decision":"approve","passes":1,"reason":%q,"rule":%q}}`,
+			effect, n, key, args, tool, rule, rule))
+		add(patterns.OutcomeEvent, key, fmt.Sprintf(`{"output":%s,"state":"ok"}`, result))
+	}
+	amount := 100 + n%1500
+	add(patterns.StartEvent, "", fmt.Sprintf(`{"arguments":{"goal":"x"},"budget":{"max_tool_calls":5},"config":"c","pattern":"supervised_refund","pattern_kind":"supervisor","principal":"local:1","run_id":"run_%016x"}`, n))
+	call("get_refund_context#1", "get_refund_context", "read", "read_only_context", `{"user_id":42}`,
+		`{"billing":{"currency":"USD","days_since_payment":10,"last_charge_usd":1600,"plan":"annual"}}`)
+	call("issue_refund#1", "issue_refund", "write", "refund_within_auto_limit", fmt.Sprintf(`{"amount_usd":%d,"reason":"late","user_id":42}`, amount),
+		fmt.Sprintf(`{"refund":{"amount_usd":%d,"user_id":42},"status":"ok"}`, amount))
+	call("send_refund_email#1", "send_refund_email", "write", "email_after_refund", fmt.Sprintf(`{"amount_usd":%d,"message":"Paid.","user_id":42}`, amount), `{"status":"ok"}`)
+	call("get_refund_context#2", "get_refund_context", "read", "read_only_context", `{"user_id":42}`, `{"billing":{"last_charge_usd":1600}}`)
+	add(patterns.EndEvent, "", `{"status":"ok","stop_reason":"success"}`)
+	return events
+}
+
+// BenchmarkBacktest10000 reads and judges again 10,000 recorded calls of 2,500 runs; that is to take 2 s at most.
+func BenchmarkBacktest10000(b *testing.B) {
+	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"HOME=" + b.TempDir()}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := declare(loaded.Config, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		past := &pastRuns{}
+		for n := range 2500 {
+			past.add(pastRefund(n), time.Time{})
+		}
+		past.sort()
+		got := past.backtest(d, 2500)
+		if got.Calls != 10_000 || len(got.Differences) == 0 || len(got.Differences) == 10_000 {
+			b.Fatalf("%d calls, %d differences, %v", got.Calls, len(got.Differences), got.Unjudged)
+		}
+	}
+}
+
+// TestBacktestFindsWhatChanges judges recorded refunds again by the policy that stands in the program: those above the automatic
+// limit would have waited for a person.
+func TestBacktestFindsWhatChanges(t *testing.T) {
+	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"HOME=" + t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := declare(loaded.Config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := &pastRuns{}
+	for _, n := range []int{0, 899, 900, 901, 1000} { // 100, 999, 1000, 1001 and 1100 USD
+		past.add(pastRefund(n), time.Time{})
+	}
+	past.sort()
+	got := past.backtest(d, 5)
+	var changed []string
+	for _, diff := range got.Differences {
+		changed = append(changed, fmt.Sprintf("%s %s %s, was %s; %s", diff.RunID, diff.Tool, diff.Now, diff.Was, diff.Ends))
+	}
+	want := []string{
+		"run_0000000000000385 issue_refund escalate high_refund_requires_human, was approve; it would have waited for a person (high_refund_requires_human)",
+		"run_00000000000003e8 issue_refund escalate high_refund_requires_human, was approve; it would have waited for a person (high_refund_requires_human)",
+	}
+	if fmt.Sprint(changed) != fmt.Sprint(want) || got.Calls != 20 || len(got.Elsewhere) != 2 || got.Unjudged != nil {
+		t.Errorf("%d calls, elsewhere %v, not judged %v\n got %q\nwant %q", got.Calls, got.Elsewhere, got.Unjudged, changed, want)
+	}
+}
