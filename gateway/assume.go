@@ -44,9 +44,12 @@ func judgeSupposing(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, h
 	}
 	all := 1<<n - 1
 	first := judge(policy, tool, c.supposing(all), byPerson, hash)
+	if first.Unknown { // what they return is read
+		return first
+	}
 	for bad := all; bad >= 0; bad-- { // first that none goes well, which is most unlike
 		other := judge(policy, tool, c.supposing(all&^bad), byPerson, hash)
-		if first.Unknown || other.Unknown || !first.alike(other) {
+		if other.Unknown || !first.alike(other) {
 			return r
 		}
 	}
