@@ -21,6 +21,7 @@ var (
 	_ Foreteller = Among{}
 	_ Hashed     = Among{}
 	_ Windowed   = Among{}
+	_ Searchable = Among{}
 )
 
 // of are the policies that judge a tool's calls, the pattern's first.
@@ -116,6 +117,17 @@ func (a Among) Windows(tool string) []Window {
 	var all []Window
 	for _, p := range a.of(tool) {
 		all = append(all, windowsOf(p, tool)...)
+	}
+	return all
+}
+
+// Reads implements [Searchable]: those of the policies that have such a rule.
+func (a Among) Reads(tool, rule string) []string {
+	var all []string
+	for _, p := range a.of(tool) {
+		if s, ok := p.(Searchable); ok {
+			all = append(all, s.Reads(tool, rule)...)
+		}
 	}
 	return all
 }

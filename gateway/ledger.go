@@ -35,9 +35,19 @@ type Entry struct {
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
 	// Assumed says that the call was not made: a dry run sees what it would do before. Its arguments are known, and of its
-	// observation nothing is.
+	// observation nothing is, but whether it went Well, where that is supposed.
 	Assumed bool
+	Well    Supposed
 }
+
+// Supposed is what a dry run supposes of a call that it assumes. The zero value is nothing.
+type Supposed uint8
+
+// The suppositions.
+const (
+	SupposedWell  Supposed = iota + 1 // it is done, and reports no error
+	SupposedError                     // it reports an error
+)
 
 // OK reports whether the call was done and its observation carries no error.
 func (e Entry) OK() bool {
@@ -45,7 +55,7 @@ func (e Entry) OK() bool {
 		return false
 	}
 	_, failed := Reported(e.Observation)
-	return !failed
+	return !failed && e.Well != SupposedError
 }
 
 // Counts reports whether a spending cap must count the call: it was done well, or nobody can say that it was not. What was

@@ -173,7 +173,7 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 	if (windowed || c.Unordered) && c.Weigh != nil && !setsFixed(tool, c.Args) {
 		r = g.weighed(c, byPerson)
 	} else {
-		r = judge(g.config.Reviewer, tool, c, byPerson, g.policy)
+		r = judgeSupposing(g.config.Reviewer, tool, c, byPerson, g.policy)
 	}
 	if r.Decision != Approve {
 		return r

@@ -83,7 +83,7 @@ func (w Weighing) Judge(windows map[string]Seen) Ruling {
 	}
 	c := w.c
 	c.Windows = windows
-	return judge(w.reviewer, w.tool, c, w.byPerson, w.policy)
+	return judgeSupposing(w.reviewer, w.tool, c, w.byPerson, w.policy)
 }
 
 // Holds reports whether the policy still lets through exactly what it did.

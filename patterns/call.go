@@ -28,7 +28,7 @@ func newSingle(run Run, spec Spec, task Task) *single {
 	c := &single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
-	c.total = 1
+	c.total, c.byCaller = 1, true // its arguments are nobody else's
 	c.soFar = func() Result { return c.result(nil) }
 	return c
 }

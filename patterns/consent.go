@@ -210,7 +210,7 @@ func (l *log) agreed(phase string, p gateway.Proposal, permit gateway.Permit, re
 		return permit, nil, nil
 	}
 	if refusal.Asks == nil {
-		return permit, nil, l.notAdmitted(phase, p, refusal)
+		return permit, nil, l.notLet(phase, p, refusal)
 	}
 	c := consent{log: l, run: l.run, phase: phase, call: p}
 	permit, refusal, reason := c.obtain(*refusal.Asks)

@@ -58,11 +58,35 @@ func DryRun(run Run, spec Spec, task Task) (Rehearsal, error) {
 	if !r.OK() {
 		return Rehearsal{Result: r}, nil
 	}
+	return Rehearsal{r, worstOf(rows), rows}, nil
+}
+
+// worstOf is the verdict over all calls.
+func worstOf(rows []RehearsedRow) string {
 	verdict := len(worst) - 1
 	for _, row := range rows {
 		verdict = min(verdict, slices.Index(worst, row.Decision))
 	}
-	return Rehearsal{r, worst[verdict], rows}, nil
+	return worst[verdict]
+}
+
+// SwitchedOff is the rehearsal where kill switches are on: what the policy does not block, they do. off says of which tools.
+func (r Rehearsal) SwitchedOff(off func(tool string) bool) Rehearsal {
+	if r.Verdict == "" {
+		return r
+	}
+	closing := gateway.Action{Final: true}.Tool() // it calls nothing
+	r.Judged = slices.Clone(r.Judged)
+	for i, row := range r.Judged {
+		if row.Tool != closing && row.Decision != gateway.Block.String() && off(row.Tool) {
+			r.Judged[i] = RehearsedRow{
+				Step: row.Step, Tool: row.Tool, ArgsHash: row.ArgsHash, Decision: gateway.Block.String(), Reason: ReasonKillSwitch,
+				Values: map[string]any{}, Passes: row.Passes,
+			}
+		}
+	}
+	r.Verdict = worstOf(r.Judged)
+	return r
 }
 
 func rehearseSteps(run Run, spec Spec, task Task) (Result, []RehearsedRow) {

@@ -36,6 +36,16 @@ func (l *log) notAdmitted(phase string, p gateway.Proposal, s *gateway.Stop) *st
 	}}
 }
 
+// notLet is the stop of a call that the gate refused as it was proposed: where that was the caller's, with the nearest one that the
+// policy would not block.
+func (l *log) notLet(phase string, p gateway.Proposal, s *gateway.Stop) *stop {
+	if s.Block == nil || !l.byCaller {
+		return l.notAdmitted(phase, p, s)
+	}
+	args, argument := l.gate.Nearest(p, *s.Block)
+	return l.notAdmitted(phase, p, s).showing(func(r *Result) { r.Blocked.Nearest, r.Blocked.Argument = args, argument })
+}
+
 // log is what one run remembers: values only, rebuilt when the run is replayed.
 type log struct {
 	run  Run

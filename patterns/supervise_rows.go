@@ -22,9 +22,11 @@ func (s *supervision) blocked(a *act) *stop {
 	row := s.row(a)
 	row.Decision, row.ExecutedFrom, row.StopReason = gateway.Block.String(), "original", reason
 	row.Reason, row.Need = a.final.Reason, a.final.Need
-	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) {
-		r.Need, r.Blocked = a.final.Need, blockOf(a.proposed.Tool(), a.proposed.Args, a.final)
-	}})
+	blocked := blockOf(a.proposed.Tool(), a.proposed.Args, a.final)
+	if s.byCaller && !a.proposed.Final && a.human == nil {
+		blocked.Nearest, blocked.Argument = s.gate.Nearest(gateway.Proposal{Tool: a.proposed.Name, Args: a.proposed.Args, Attempt: 1}, a.final)
+	}
+	return s.shownAsProposed(a, row, &stop{PhaseReview, reason, func(r *Result) { r.Need, r.Blocked = a.final.Need, blocked }})
 }
 
 // reused ends the run at a call whose business key was used by another one; nothing of it was sent.

@@ -86,7 +86,7 @@ func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error
 // rehearsedEnvelope presents a dry run.
 func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
 	e := endedEnvelope(c, patterns.Ended{Result: r.Result})
-	e.Budget, e.Effects, e.EffectsOmitted, e.Human = nil, nil, 0, nil // of runs
+	e.Budget, e.Effects, e.EffectsOmitted, e.Human, e.Observation = nil, nil, 0, nil, nil // of runs
 	if !r.Result.Asked {
 		e.Usage = nil
 	}

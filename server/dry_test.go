@@ -156,6 +156,17 @@ func TestDryRunOfARefusedIntent(t *testing.T) {
 	}
 }
 
+// A dry run of one call has no observation, not even null, in either channel.
+func TestDryRunOfOneCallObservesNothing(t *testing.T) {
+	row := patterns.RehearsedRow{Step: "1", Tool: "wipe", Decision: "approve", Reason: "allowlisted", Passes: 0}
+	rehearse, _ := rehearsed(t, patterns.Rehearsal{Result: patterns.Result{StopReason: patterns.Success, ByCall: true, Trace: []any{}, History: []any{}}, Verdict: "approve", Judged: []patterns.RehearsedRow{row}}, nil)
+	m := connect(t, serving(t, overOrders(t), rehearse)).call("wipe", `{"idempotency_key":7,"dry_run":true}`)
+	if text := m.result(t).Content[0]["text"].(string); strings.Contains(text, "OBSERVATION") || !strings.Contains(text, "1 wipe approve (allowlisted)") {
+		t.Errorf("the text is\n%s", text)
+	}
+	members(t, structuredOf(t, m), "status", "stop_reason", "summary", "next", "dry_run", "verdict", "judged")
+}
+
 // A fault of ours tells its id alone, and a record that cannot be read its stop reason.
 func TestDryRunFaults(t *testing.T) {
 	change, _ := rehearsed(t, patterns.Rehearsal{}, &patterns.Fault{Cause: fmt.Errorf("%s", secret)})
@@ -175,6 +186,7 @@ func TestDryRunArgument(t *testing.T) {
 	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
 	tests := map[string]struct{ tool, arguments, want string }{
 		"another type":    {sv, `{"goal":"x","dry_run":"yes"}`, "invalid_request:type:dry_run"},
+		"in quotes":       {sv, `{"goal":"x","dry_run":"true","actions":[{"name":"final","answer":"x"}]}`, "invalid_request:type:dry_run"},
 		"a number":        {td, `{"goal":"x","dry_run":1}`, "invalid_request:type:dry_run"},
 		"a misspelt name": {td, `{"goal":"x","dryrun":true}`, "invalid_request:unknown_field:dryrun"},
 		"of a run":        {sv, `{"run_id":"` + id + `","dry_run":true,"actions":[{"kind":"final","answer":"x"}]}`, "invalid_request:mismatch:dry_run"},
@@ -185,6 +197,9 @@ func TestDryRunArgument(t *testing.T) {
 		r := c.call(tt.tool, tt.arguments).result(t)
 		if r.Structured["stop_reason"] != tt.want || !r.IsError {
 			t.Errorf("%s: %v, want %s", name, r.Structured["stop_reason"], tt.want)
+		}
+		if next, _ := r.Structured["next"].(map[string]any); strings.HasPrefix(name, "in quotes") && next["arguments"].(map[string]any)["dry_run"] != true {
+			t.Errorf("%s: the repair is %v, want a dry run", name, next)
 		}
 		if next, _ := json.Marshal(r.Structured["next"]); tt.want == "invalid_request:mismatch:dry_run" && strings.Contains(string(next), `"dry_run":false`) {
 			t.Errorf("%s: the repair would act where a dry run was wanted: %s", name, next)

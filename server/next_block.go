@@ -26,7 +26,7 @@ func (a account) unblocked() next {
 // nearest offers the caller's own call with the one argument changed that keeps the policy from blocking it.
 func (a account) nearest() (next, bool) {
 	name, value, ok := a.near()
-	if !ok || !a.ByCall {
+	if !ok || !a.ByCall || !a.ownUpTo() {
 		return next{}, false
 	}
 	at := a.argumentsAt().Member(name)
@@ -40,6 +40,23 @@ func (a account) nearest() (next, bool) {
 		return next{}, false
 	}
 	return a.call.fixed(r), true
+}
+
+// ownUpTo reports whether all that was done and what is blocked stands in the caller's call as it is shown, so that the same call with
+// one argument changed comes to where the run stopped.
+func (a account) ownUpTo() bool {
+	var holder any = a.Arguments
+	if name := a.intentName(); name != "" {
+		holder = map[string]any{name: a.Intents[name]}
+	}
+	sent, _ := a.argumentsAt().In(holder)
+	args, _ := sent.(map[string]any)
+	was, given := a.Blocked.Args[a.Blocked.Argument]
+	now, there := args[a.Blocked.Argument]
+	if a.Spec.Kind == gateway.Supervisor && a.Taken != len(a.History)+1 { // a model's actions came between
+		return false
+	}
+	return given == there && (!given || ijson.Equal(was, now))
 }
 
 // reasonNearest is of the problem that stands for a blocked argument; it is never shown.

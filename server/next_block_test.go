@@ -9,12 +9,13 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
 // blockedAt is what became of a call whose policy blocks it, after so many steps.
 func blockedAt(c call, reason, phase string, steps int, b patterns.Blocked) Envelope {
-	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: true, Trace: []any{}, History: []any{}, Blocked: &b}
+	r := patterns.Result{StopReason: reason, Phase: phase, ByCall: true, Trace: []any{}, History: []any{}, Blocked: &b, Taken: steps + 1}
 	for range steps {
 		r.History = append(r.History, patterns.ActionDone{})
 	}
@@ -50,6 +51,13 @@ func TestNearestAllowedArguments(t *testing.T) {
 	}
 	for name, tt := range tests {
 		c, _ := sent{kind: tt.kind, arguments: tt.arguments}.taken(t)
+		if tt.from != "" {
+			from, err := ijson.Decode([]byte(tt.from))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.blocked.Args = map[string]any{tt.blocked.Argument: from}
+		}
 		e := blockedAt(c, tt.reason, tt.phase, tt.steps, tt.blocked)
 		if e.Next.Action != tt.action {
 			t.Errorf("%s: next is %+v, want %s", name, e.Next, tt.action)
@@ -70,13 +78,22 @@ func TestNearestAllowedArguments(t *testing.T) {
 
 // Nothing is offered that could act once more, nor what a model proposed; and a key that was used asks for the same run.
 func TestNearestKeepsToItsCaller(t *testing.T) {
-	near := patterns.Blocked{Tool: "issue_refund", Argument: "amount_usd", Nearest: map[string]any{"amount_usd": 300.0}}
+	near := patterns.Blocked{Tool: "issue_refund", Args: map[string]any{"amount_usd": 500.0}, Argument: "amount_usd", Nearest: map[string]any{"amount_usd": 300.0}}
 	c, _ := sent{kind: gateway.Supervisor, arguments: strings.Replace(twoRefunds, `{`, `{"idempotency_key":"k",`, 1)}.taken(t)
 	keyed := blockedAt(c, "supervisor_block:cap", "supervisor", 1, near)
 	if diff := cmp.Diff([]string{"/idempotency_key"}, pointers(keyed.Next)); keyed.Next.Action != actionFix || diff != "" {
 		t.Errorf("with a key next is %+v", keyed.Next)
 	}
-	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{patterns.ActionDone{}},
+	edited := near
+	edited.Args = map[string]any{"amount_usd": 501.0}
+	if e := blockedAt(c, "supervisor_block:cap", "supervisor", 1, edited); e.Next.Action != actionTell {
+		t.Errorf("of another call than the caller's next is %+v", e.Next)
+	}
+	between := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Trace: []any{}, History: []any{patterns.ActionDone{}}, Taken: 1}
+	if e := endedEnvelope(c, patterns.Ended{Result: between}); e.Next.Action != actionTell {
+		t.Errorf("after a model's action next is %+v", e.Next)
+	}
+	wrote := patterns.Result{StopReason: "supervisor_block:cap", Phase: "supervisor", ByCall: true, Blocked: &near, Taken: 2, Trace: []any{}, History: []any{patterns.ActionDone{}},
 		Ledger: []gateway.Entry{{Tool: "issue_refund", Effect: catalog.Write, Status: gateway.InDoubt}}}
 	if e := endedEnvelope(c, patterns.Ended{Result: wrote}); e.Next.Action != actionTell {
 		t.Errorf("after a write next is %+v", e.Next)

@@ -80,7 +80,7 @@ type row struct {
 // FindStringKey is asked for members by their names.
 func (r *row) FindStringKey(name string) (any, bool) {
 	e := r.e
-	if e.Assumed && (name == "result" || name == "ok" || name == "counts" || name == "at") {
+	if e.Assumed && (name == "result" || name == "at" || e.Well == 0 && (name == "ok" || name == "counts")) {
 		return unknownValue, true
 	}
 	switch name {

@@ -24,9 +24,10 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 		}
 	}()
 	if r, err = patterns.DryRun(run, job.Spec, job.Asked()); err != nil {
-		err = &patterns.Fault{Cause: err}
+		return r, &patterns.Fault{Cause: err}
 	}
-	return r, err
+	list, err := e.KillSwitches()
+	return r.SwitchedOff(func(tool string) bool { return stopTool(list, job.Spec, tool, false) }), err
 }
 
 // dryRun is the Run of a dry run: nothing is performed but a question to the model, and nothing is recorded.

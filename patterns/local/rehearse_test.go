@@ -138,3 +138,46 @@ func TestRehearseKinds(t *testing.T) {
 		}
 	}
 }
+
+// A dry run tells of kill switches that are on: of every call that the policy would let through, and in every kind.
+func TestPortRehearseLooksAtSwitches(t *testing.T) {
+	tests := map[string]struct {
+		on   patterns.Switch
+		stop bool
+	}{
+		"everything":      {patterns.Switch{Reason: "fire"}, true},
+		"the tool":        {patterns.Switch{Tool: "own"}, true},
+		"the pattern":     {patterns.Switch{Pattern: "mine"}, true},
+		"another tool":    {patterns.Switch{Tool: "found"}, false},
+		"another pattern": {patterns.Switch{Pattern: "own"}, false},
+	}
+	onBoth(t, func(t *testing.T, open opener) {
+		for name, tt := range tests {
+			for _, kind := range ownKinds {
+				if kind == gateway.Planning { // its own
+					continue
+				}
+				t.Run(name+"/"+string(kind), func(t *testing.T) {
+					e, s := open(t), &service{}
+					if err := e.KillSwitch(true, tt.on, gateway.SignedAct{}); err != nil {
+						t.Fatal(err)
+					}
+					r, err := e.Rehearse(t.Context(), s.ownJob(t, kind, nil))
+					if err != nil || !r.Result.OK() || len(r.Judged) == 0 || r.Judged[0].Tool != "own" {
+						t.Fatalf("%v, %+v", err, r)
+					}
+					row, want := r.Judged[0], patterns.RehearsedRow{Decision: "block", Reason: "kill_switch"}
+					if !tt.stop {
+						want = patterns.RehearsedRow{Decision: "approve", Reason: "allowlisted"}
+					}
+					if row.Decision != want.Decision || row.Reason != want.Reason || row.Rule != "" || r.Verdict != want.Decision || s.calls() > 0 {
+						t.Errorf("%s, %+v after %d calls, want %s %s", r.Verdict, row, s.calls(), want.Decision, want.Reason)
+					}
+					if n := len(r.Judged); n > 1 && r.Judged[n-1].Tool == "final" && r.Judged[n-1].Decision != "approve" {
+						t.Errorf("the closing answer calls nothing: %+v", r.Judged[n-1])
+					}
+				})
+			}
+		}
+	})
+}

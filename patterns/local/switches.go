@@ -87,10 +87,14 @@ func readSwitches(s *session) (list []patterns.Switch, err error) {
 
 // stops reports whether one of the switches forbids that a run's effect is begun.
 func stops(list []patterns.Switch, spec patterns.Spec, e patterns.Effect) bool {
-	tool, looksUp := "", false
 	if e.Kind == patterns.ToolEffect {
-		tool, looksUp = e.Permit.Tool(), e.Permit.LooksUp()
+		return stopTool(list, spec, e.Permit.Tool(), e.Permit.LooksUp())
 	}
+	return stopTool(list, spec, "", false)
+}
+
+// stopTool is stops for a call of a tool; "" for what is none.
+func stopTool(list []patterns.Switch, spec patterns.Spec, tool string, looksUp bool) bool {
 	return slices.ContainsFunc(list, func(s patterns.Switch) bool {
 		switch {
 		case s.Tool != "":

@@ -17,6 +17,7 @@ var (
 	_ gateway.Foreteller = lazyJudge(nil)
 	_ gateway.Hashed     = lazyJudge(nil)
 	_ gateway.Windowed   = lazyJudge(nil)
+	_ gateway.Searchable = lazyJudge(nil)
 )
 
 // Review implements [gateway.Reviewer].
@@ -47,6 +48,14 @@ func (j lazyJudge) Hash() string {
 func (j lazyJudge) Windows(tool string) []gateway.Window {
 	if made := j(); made != nil {
 		return made.Windows(tool)
+	}
+	return nil
+}
+
+// Reads implements [gateway.Searchable].
+func (j lazyJudge) Reads(tool, rule string) []string {
+	if made := j(); made != nil {
+		return made.Reads(tool, rule)
 	}
 	return nil
 }

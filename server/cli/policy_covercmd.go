@@ -107,7 +107,7 @@ func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
 	}
 	for i := range l.Policies {
 		p := l.Policies[i].whole()
-		if len(names) > 0 && !slices.Contains(names, p.Name) || len(names) == 0 && l.ofTheDemo(p) && len(l.Policies) > 1 {
+		if !l.isMeant(p, names) {
 			continue
 		}
 		made, _, err := l.compiledPolicy(p)

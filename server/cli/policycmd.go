@@ -107,7 +107,7 @@ func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
 	rows := []policyRow{}
 	for i := range l.Policies {
 		p := l.Policies[i].whole()
-		if len(names) > 0 && !slices.Contains(names, p.Name) {
+		if !l.isMeant(p, names) {
 			continue
 		}
 		made, patterns, err := l.compiledPolicy(p)
@@ -119,6 +119,15 @@ func (l LoadedConfig) testPolicies(names []string) ([]policyRow, error) {
 		}
 	}
 	return rows, nil
+}
+
+// isMeant reports whether a command over these policies is about one: over none, it is about all but the embedded one of a file
+// that has its own.
+func (l LoadedConfig) isMeant(p *PolicyConfig, names []string) bool {
+	if len(names) > 0 {
+		return slices.Contains(names, p.Name)
+	}
+	return !l.ofTheDemo(p) || len(l.Policies) == 1
 }
 
 // testedRow runs one test, and, where it names no pattern and no params, under those of each pattern too.
