@@ -2,11 +2,7 @@ package patterns
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"strings"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
@@ -199,19 +195,6 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 	return out
 }
 
-// repeats reports whether another attempt follows a call that did not end well, and after how many seconds.
-func (x *execution) repeats(i int, p gateway.Permit, out Outcome) (pause float64, ok bool) {
-	n := x.attempts[i]
-	switch {
-	case out.State == OK, out.State == Canceled, cutReason(out) != "", interrupted(out):
-		return 0, false
-	case out.Reason == ReasonTimeout && p.Repeatable() && x.call.OnFailure == RetryOnFailure && n <= x.call.MaxRetries:
-		return x.pauseBefore(x.plan.Subtasks[i].ID, n), true
-	}
-	d, more := pauseBefore(p, out, n, leastTries(out))
-	return d.Seconds(), more && x.spec.Budget.MaxToolCalls.Allows(x.tools+x.undecided+1)
-}
-
 // sent are the arguments of a subtask's newest call; false where nothing could have been sent.
 func (x *execution) sent(i int) (map[string]any, bool) {
 	s := x.plan.Subtasks[i]
@@ -360,52 +343,6 @@ func (x *execution) failed(i int, row AttemptRow, reason string) {
 		return
 	}
 	x.lost(i, row, reason)
-}
-
-// restBefore enters an attempt that failed, and after which another follows.
-func (x *execution) restBefore(i int, row AttemptRow, reason string, pause float64) {
-	x.tried(i, row, reason)
-	x.pause[i] = pause
-	x.rests[i] = true
-	x.resting = append(x.resting, i)
-}
-
-// lost ends a subtask that failed for good.
-func (x *execution) lost(i int, row AttemptRow, reason string) {
-	s := x.tried(i, row, reason)
-	if s.StopReason = reason; x.call.OnFailure == SkipOnFailure {
-		s.Status = SubtaskSkipped
-		return
-	}
-	s.Status = SubtaskFailed
-	x.fault(i)
-}
-
-// tried enters an attempt that failed.
-func (x *execution) tried(i int, row AttemptRow, reason string) *PlannedSubtask {
-	row.StopReason = reason
-	x.add(i, row)
-	s := &x.plan.Subtasks[i]
-	s.Attempts = max(x.attempts[i], 1)
-	return s
-}
-
-// transient says that the same attempt may succeed in a while.
-func transient(reason string) bool {
-	switch reason {
-	case "subtask_timeout", "llm_timeout", "llm_unreachable", "llm_error:rate_limit", "llm_error:server":
-		return true
-	}
-	return strings.HasPrefix(reason, string(gateway.ExecutorFamily)+"_unavailable:")
-}
-
-// pauseBefore is how many seconds lie before the n-th retry: twice as long each time, lengthened by up to a tenth that
-// depends on the run and the subtask alone.
-func (x *execution) pauseBefore(id string, n int) float64 {
-	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", x.run.ID(), id, n))
-	more := float64(binary.BigEndian.Uint32(seed[:4])) / (1 << 32) / 10
-	pause := math.Min(maxPause, x.call.RetryDelay.Seconds()*math.Pow(2, float64(n-1)))
-	return math.Floor(pause*(1+more)*1000) / 1000
 }
 
 // add enters an attempt into the trace.

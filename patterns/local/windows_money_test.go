@@ -264,3 +264,25 @@ func TestPortRetriesKeepTheirSum(t *testing.T) {
 		}
 	})
 }
+
+// A payment that was made before under its business key is not sent again, and a cap counts it once.
+func TestPortDuplicatesCountOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opener) {
+		e, k := open(t), &till{}
+		keyed := func(key string) func(*catalog.Tool) {
+			return func(own *catalog.Tool) { own.Once = func(map[string]any) (string, error) { return key, nil } }
+		}
+		for i, tt := range []struct {
+			key string
+			ok  bool
+		}{{"order-1", true}, {"order-1", true}, {"order-2", true}, {"order-3", false}} {
+			ended, err := e.Start(t.Context(), spends(t, gateway.Call, purse{day: 100}, k.takes(nil), keyed(tt.key), 40))
+			if err != nil || ended.Result.OK() != tt.ok {
+				t.Errorf("payment %d of %s: %v, %s; want it let through %t", i, tt.key, err, endOf(ended.Result), tt.ok)
+			}
+		}
+		if sum, acts := k.sum(t); sum != 80 || acts != 2 {
+			t.Errorf("%v was paid in %d acts, want 80 in 2", sum, acts)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package local
+
+import (
+	"cmp"
+
+	"patterngate/patterns"
+)
+
+// again goes on with an effect that was begun in an earlier life and has no outcome. What changes nothing, or may be
+// repeated, is done again under the same key; of the rest nobody knows.
+func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcome {
+	a := act{key: key, once: m.outcome.Once, effect: e, order: m.outcome.Order, began: m.began, idle: m.idle}
+	b.see(e, 0)
+	now := b.engine.now()
+	began := m.began // a pause goes on, what is done again has its time anew: an interruption is not its fault
+	if e.Kind != patterns.TimerEffect {
+		began = now
+	}
+	wait, waits := b.patience(e)
+	due, reason := b.limit(e, began)
+	held, known := b.engine.held(b.id, key)
+	first, isDone := b.duplicated(key, e)
+	switch {
+	case isDone:
+		return b.finish(a, first)
+	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and to load twice is as to load once
+	case known: // it is known here, only the record failed
+		return b.finish(a, held)
+	case b.taken:
+		return b.finish(a, cutOutcome(e, patterns.ReasonCanceled))
+	case b.unsent(key, e):
+		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonOnceReused})
+	case waits && now.Before(lapses(e, m.began, wait)):
+		b.park(key, e, m.began, wait)
+	case waits:
+		return b.finish(a, patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonExpired})
+	case e.Kind == patterns.ToolEffect && b.ungranted(key, a.once, e.Permit, true) != "": // it was not this that a person approved
+		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
+	case !repeatable(e) || m.tries >= maxTries && e.Kind != patterns.TimerEffect: // a pause ends no process
+		return b.finish(a, patterns.Outcome{State: patterns.Unknown, Reason: patterns.ReasonInterrupted})
+	case !due.IsZero() && !now.Before(due):
+		return b.finish(a, cutOutcome(e, reason))
+	case b.isStopped(e):
+		return b.finish(a, stoppedOutcome(e))
+	}
+	if e.Kind == patterns.ToolEffect { // it may have been sent
+		a.effect.Doubt = cmp.Or(e.Doubt, patterns.ReasonBrokenReply)
+	}
+	return b.made(a, began)
+}
+
+// maxTries is how often an effect is done again that ends the process each time.
+const maxTries = 8
+
+// repeatable says that an effect may be done again when nobody knows whether it was.
+func repeatable(e patterns.Effect) bool {
+	return e.Kind != patterns.ToolEffect || e.Permit.Repeatable()
+}
