@@ -111,9 +111,9 @@ type Proposal struct {
 	Slot string
 }
 
-// caseOf is the proposal as rules judge it.
-func (p Proposal) caseOf() Case {
-	return Case{Tool: p.Tool, Args: p.Args, Of: p.Of, Weigh: p.Weigh, Unordered: p.Unordered, Slot: p.Slot}
+// Case is the proposal as rules judge it.
+func (p Proposal) Case() Case {
+	return Case{Tool: p.Tool, Args: p.Args, Inject: p.Inject, Of: p.Of, Weigh: p.Weigh, Unordered: p.Unordered, Slot: p.Slot}
 }
 
 // Admit judges a call by budget, allowlist, catalog, loops, argument types and policy, in this order, and returns
@@ -128,7 +128,7 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		call.verdict = Judgment{Decision: Approve, Reason: Allowlisted}
 		return Permit{call}, nil
 	}
-	ruling := g.Review(p.caseOf())
+	ruling := g.Review(p.Case())
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
 		p.Args = ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
@@ -161,7 +161,7 @@ func (g *Gate) Rejudge(p Proposal, was Permit, sure Assurance) (Permit, *Stop) {
 	if was.judged.person {
 		review = func(c Case) Ruling { return g.ReviewApproved(c, was.judged.approval) }
 	}
-	ruling := review(p.caseOf())
+	ruling := review(p.Case())
 	if ruling.Decision == Approve {
 		p.Args = ruling.Args
 		if was.judged.person && (len(ruling.Revisions) > 0 || !sure.AtLeast(ruling.Least)) { // it is not what they approved

@@ -35,7 +35,7 @@ func (g *Gate) Nearest(p Proposal, r Ruling) (args map[string]any, argument stri
 	if !ok || !known || r.Decision != Block || r.Unknown || r.Rule == "" || len(windowsOf(policy, p.Tool)) > 0 {
 		return nil, ""
 	}
-	s := search{gate: g, tool: tool, p: p, c: p.caseOf(), values: numbersIn(r.Values)}
+	s := search{gate: g, tool: tool, p: p, c: p.Case(), values: numbersIn(r.Values)}
 	s.c.Args = tool.Filled(p.Args)
 	s.c.Effects, s.c.Facts = g.effects(s.c), g.facts
 	if s.left = s.affordable(); s.lets(s.c.Args) { // what was blocked is not what was proposed

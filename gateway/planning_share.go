@@ -35,7 +35,7 @@ func (g *Gate) AdmitShared(p Proposal, plan ApprovedPlan, step string) (Permit, 
 	if plan.Approval == "" || !shown.Bounded() || !plan.Envelope.Covers(step, g.Question(p)) {
 		return Permit{}, false
 	}
-	ruling := g.ReviewApproved(p.caseOf(), plan.Approval)
+	ruling := g.ReviewApproved(p.Case(), plan.Approval)
 	if ruling.Decision != Approve || len(ruling.Revisions) > 0 || !plan.suffices(ruling) {
 		return Permit{}, false
 	}

@@ -50,6 +50,8 @@ type Case struct {
 	// Windows are what earlier runs did, by the policy's names. Only who keeps the record can fill them; a rule that reads one
 	// that is not there errs.
 	Windows map[string]Seen
+	// Inject are arguments that the pattern sets, whatever was proposed: they are judged, and no rule changes them.
+	Inject map[string]any
 	// Weigh finishes a review that depends on windows; nil: there is nobody, and such a call is blocked.
 	Weigh Weigh
 	// Unordered says that what the gate knows at this moment may differ on a replay, as calls of several branches are judged by it:
@@ -182,6 +184,7 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 	if windowed {
 		c.Args = r.Args
 		w := g.weighing(c, r.byPerson)
+		w.least = r.Least
 		r.weighing = &w
 	}
 	return r
@@ -194,7 +197,7 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 		return r.end(Verdict{Reason: NoRuleMatched})
 	}
 	for {
-		c.Args = owned(tool.Whole(r.Args))
+		c.Args = c.whole(tool, r.Args)
 		if policy != nil {
 			r.passes++
 		}
@@ -204,11 +207,11 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 		}
 		switch v.Decision {
 		case Revise:
-			to, untouched := tool.Proposed(v.Args)
+			to, untouched := c.proposed(tool, v.Args, r.Args)
 			switch {
 			case len(r.Revisions) == maxRevisions || v.Args == nil || untouched && ijson.Equal(to, r.Args):
 				return r.end(Verdict{Reason: ReviseNotConvergent})
-			case !untouched: // what the configuration sets is nobody's to change
+			case !untouched: // what the configuration and the pattern set is nobody's to change
 				return r.end(Verdict{Reason: NoRuleMatched})
 			}
 			r.Revisions, r.RevisedBy, r.Args = append(r.Revisions, v.Reason), append(r.RevisedBy, Because{v.rule(), v.Text, shownValues(v.Values)}), to
@@ -224,6 +227,38 @@ func judge(policy Reviewer, tool catalog.Tool, c Case, byPerson bool, hash strin
 		v.Decision, v.Reason = Block, cmp.Or(v.Reason, NoRuleMatched)
 		return r.end(v)
 	}
+}
+
+// whole are arguments as they would be sent: with what the pattern and the configuration set.
+func (c Case) whole(tool catalog.Tool, args map[string]any) map[string]any {
+	out := owned(tool.Whole(args))
+	for _, name := range sortedKeys(c.Inject) {
+		if _, fixed := tool.Fixed[name]; !fixed {
+			out[name] = copied(c.Inject[name])
+		}
+	}
+	return out
+}
+
+// proposed are arguments after a revision less what the pattern and the configuration set, as they were proposed; false: one of
+// these was changed.
+func (c Case) proposed(tool catalog.Tool, whole, before map[string]any) (args map[string]any, untouched bool) {
+	args, untouched = tool.Proposed(whole)
+	if whole == nil || len(c.Inject) == 0 {
+		return args, untouched
+	}
+	args = maps.Clone(args)
+	for _, name := range sortedKeys(c.Inject) {
+		if _, fixed := tool.Fixed[name]; fixed {
+			continue
+		}
+		untouched = untouched && ijson.Equal(whole[name], c.Inject[name])
+		delete(args, name)
+		if was, there := before[name]; there {
+			args[name] = was
+		}
+	}
+	return args, untouched
 }
 
 // JudgeAlone reviews one call by one policy to a fixed point, as a gate would, and admits nothing: for tests of a policy. The

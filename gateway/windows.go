@@ -56,6 +56,7 @@ type Weighing struct {
 	tool     catalog.Tool
 	byPerson bool
 	policy   string
+	least    Assurance // that the ruling wanted of the person who let the call through
 }
 
 // Windows are what has to be read for it.
@@ -88,8 +89,12 @@ func (w Weighing) Judge(windows map[string]Seen) Ruling {
 
 // Holds reports whether the policy still lets through exactly what it did.
 func (w Weighing) Holds(windows map[string]Seen) bool {
-	r := w.Judge(windows)
-	return r.Decision == Approve && len(r.Revisions) == 0
+	return w.Stands(w.Judge(windows))
+}
+
+// Stands reports whether a ruling that was made anew lets through exactly what the first did, and wants of a person no more.
+func (w Weighing) Stands(r Ruling) bool {
+	return r.Decision == Approve && len(r.Revisions) == 0 && (r.Least == "" || w.least.AtLeast(r.Least))
 }
 
 // Recalled is the ruling that [Ruling.Value] wrote, for who asks whether it [Weighing.Holds] without judging anew. It admits
@@ -121,7 +126,7 @@ func (g *Gate) weighed(c Case, byPerson bool) Ruling {
 func (g *Gate) weighing(c Case, byPerson bool) Weighing {
 	c.Weigh, c.Unordered, c.Args = nil, false, owned(c.Args)
 	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
-	return Weighing{g.config.Reviewer, c, tool, byPerson, g.policy}
+	return Weighing{reviewer: g.config.Reviewer, c: c, tool: tool, byPerson: byPerson, policy: g.policy}
 }
 
 // Weighing is the review that has to hold still when the call's intent is recorded; false: the run alone decided.

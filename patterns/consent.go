@@ -167,9 +167,7 @@ func (c *consent) ask() (reason string) {
 	if c.human = humanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return humanRejected
 	}
-	c.reviewed(c.gate.ReviewApproved(gateway.Case{
-		Tool: c.call.Tool, Args: c.call.Args, Of: c.call.Of, Weigh: c.call.Weigh, Unordered: c.call.Unordered, Slot: c.call.Slot,
-	}, d.Approval))
+	c.reviewed(c.gate.ReviewApproved(c.call.Case(), d.Approval))
 	if c.sure = suffices(c.final, d.Assurance); !c.sure { // what they left is by a rule that wants more
 		c.asks, c.by = c.final, c.by.under(c.final)
 		c.final.Decision = gateway.Escalate

@@ -222,9 +222,7 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 	ruling := *try.refusal.Asks
 	if end.agreed != nil {
 		call.Args = end.agreed
-		ruling = o.gate.ReviewApproved(gateway.Case{
-			Tool: call.Tool, Args: call.Args, Of: call.Of, Weigh: call.Weigh, Unordered: true, Slot: call.Slot,
-		}, end.approval)
+		ruling = o.gate.ReviewApproved(call.Case(), end.approval)
 		if !suffices(ruling, end.human.assurance()) {
 			ruling.Decision = gateway.Escalate
 		}

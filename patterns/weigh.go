@@ -45,7 +45,7 @@ func callAgain(run Run, e Effect, p gateway.Permit) Outcome {
 	w, windowed := p.Weighing()
 	for range maxStale {
 		if windowed {
-			if r := judgedNow(run, e.Phase, w); r.Decision != gateway.Approve || len(r.Revisions) > 0 {
+			if r := judgedNow(run, e.Phase, w); !w.Stands(r) {
 				return Outcome{State: Canceled, Reason: blockedBy + r.Reason}
 			}
 		}
