@@ -1,11 +1,15 @@
 package gateway_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 )
 
 // What a pattern sets is judged as it is sent, and no rule changes it.
@@ -77,3 +81,29 @@ type windowed struct {
 
 func (w windowed) Review(c gateway.Case) gateway.Verdict { return w.review(c) }
 func (windowed) Windows(string) []gateway.Window         { return []gateway.Window{{Name: "p.today"}} }
+
+// An error stays one, however long the result is that carries it.
+func TestALongErrorIsNoSuccess(t *testing.T) {
+	long := strings.Repeat("x", 70<<10)
+	for name, tt := range map[string]struct {
+		v  map[string]any
+		ok bool
+	}{
+		"an error":          {map[string]any{"error": long}, false},
+		"a status":          {map[string]any{"status": "error", "more": long}, false},
+		"within the result": {map[string]any{"result": map[string]any{"error": "no such order", "more": long}}, false},
+		"a result":          {map[string]any{"status": "ok", "more": long}, true},
+	} {
+		catalog := tools(t, func(context.Context, catalog.Call) (any, error) { return tt.v, nil }, "look")
+		gate := gateway.NewGate(gateway.Config{Catalog: catalog, Execution: []string{"look"}, Budget: gateway.NoBudget()})
+		permit, stop := gate.Admit(gateway.Proposal{Tool: "look", Args: n(1)})
+		if stop != nil {
+			t.Fatal(stop)
+		}
+		done := permit.Perform(t.Context(), "k")
+		e := gateway.Entry{Status: gateway.Finished, Observation: done.Value}
+		if e.OK() != tt.ok || len(ijson.Canonical(done.Value)) > 64<<10 {
+			t.Errorf("%s of %d bytes: ok is %t, in %d bytes", name, done.Bytes, e.OK(), len(ijson.Canonical(done.Value)))
+		}
+	}
+}

@@ -109,6 +109,9 @@ func (c *judged) judge(v any) Done {
 	}
 	limit := cmp.Or(c.tool.MaxResult, maxRecorded)
 	done := Done{State: DoneOK, Value: Bounded(v, text, limit, max(limit-1024, limit/2)), Bytes: len(text)}
+	if len(text) > limit {
+		done.Value = stillReported(done.Value, v, limit)
+	}
 	if unlike {
 		return done
 	}
@@ -117,6 +120,21 @@ func (c *judged) judge(v any) Done {
 		done.Cause = fmt.Errorf("%s: result %s: want %s", c.tool.Name, wrong[0].Pointer, wrong[0].Want)
 	}
 	return done
+}
+
+// stillReported is the marked beginning of a value that carries an error, with the error: however long a result is, it does not
+// look like one that went well.
+func stillReported(cut, v any, limit int) any {
+	said, failed := Reported(v)
+	head, ok := cut.(map[string]any)
+	if !failed || !ok {
+		return cut
+	}
+	head["error"] = ijson.Cut(said, limit/4)
+	for text, _ := head["head"].(string); len(ijson.Canonical(head)) > limit && text != ""; text, _ = head["head"].(string) {
+		head["head"] = ijson.Cut(text, len(text)/2)
+	}
+	return head
 }
 
 // Bounded is v, or its marked beginning where its compact text is longer than limit bytes.

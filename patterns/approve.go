@@ -44,9 +44,10 @@ func (a Approver) under(r gateway.Ruling) Approver {
 	return a
 }
 
-// suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided.
-func suffices(r gateway.Ruling, sure gateway.Assurance) bool {
-	return r.Decision == gateway.Block || sure.AtLeast(r.Least)
+// suffices reports whether a ruling takes the word of a person of whom it is so sure that they decided, and who took so long: what
+// they left may be by another rule than the one that they were asked by.
+func suffices(r gateway.Ruling, sure gateway.Assurance, took time.Duration) bool {
+	return r.Decision == gateway.Block || sure.AtLeast(r.Least) && (r.Expires == 0 || took <= r.Expires)
 }
 
 // least is how sure it must be that a person decided.

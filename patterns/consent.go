@@ -168,7 +168,7 @@ func (c *consent) ask() (reason string) {
 		return humanRejected
 	}
 	c.reviewed(c.gate.ReviewApproved(c.call.Case(), d.Approval))
-	if c.sure = suffices(c.final, d.Assurance); !c.sure { // what they left is by a rule that wants more
+	if c.sure = suffices(c.final, d.Assurance, out.At.Sub(since)+out.Down); !c.sure { // what they left is by a rule that wants more
 		c.asks, c.by = c.final, c.by.under(c.final)
 		c.final.Decision = gateway.Escalate
 	}

@@ -223,7 +223,7 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 	if end.agreed != nil {
 		call.Args = end.agreed
 		ruling = o.gate.ReviewApproved(call.Case(), end.approval)
-		if !suffices(ruling, end.human.assurance()) {
+		if !suffices(ruling, end.human.assurance(), 0) {
 			ruling.Decision = gateway.Escalate
 		}
 	}

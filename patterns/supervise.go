@@ -228,7 +228,7 @@ func (s *supervision) askPerson(a *act) *stop {
 	if len(a.final.Revisions) > 0 {
 		a.executed = a.executed.With(a.final.Args)
 	}
-	if a.sure = suffices(a.final, decision.Assurance); !a.sure { // what they left is by a rule that wants more
+	if a.sure = suffices(a.final, decision.Assurance, out.At.Sub(asked)+out.Down); !a.sure { // what they left is by a rule that wants more
 		a.final.Decision = gateway.Escalate
 	}
 	return nil
@@ -284,7 +284,7 @@ func (s *supervision) again(a *act) *stop {
 			a.from = "supervisor_revised"
 		}
 	}
-	if a.sure = a.human == nil || suffices(a.final, a.human.Assurance); !a.sure {
+	if a.sure = a.human == nil || suffices(a.final, a.human.Assurance, 0); !a.sure {
 		a.final.Decision = gateway.Escalate
 	}
 	return s.decided(a)
