@@ -2,8 +2,10 @@ package policy_test
 
 import (
 	"testing"
+	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy"
 )
 
 // TestReview holds what one pass comes to.
@@ -33,6 +35,36 @@ func TestReview(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := worded(p.For("refund_order").Review(tt.c)); got != tt.want {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestManyEscalate holds that the shortest time and the strictest demand of all rules that escalate count, whichever stands first.
+func TestManyEscalate(t *testing.T) {
+	day := &policy.EscalateSource{Reason: "asked", Expires: 24 * time.Hour, Least: gateway.UserAssurance}
+	plain := &policy.EscalateSource{}
+	signed := &policy.EscalateSource{Expires: time.Minute, Least: gateway.SignedAssurance}
+	tests := map[string]struct {
+		second, third *policy.EscalateSource
+		when          string // of the third
+		want          string
+	}{
+		"stricter below":      {day, signed, "true", "asked by second, 1m0s, signed"},
+		"stricter above":      {signed, day, "true", "second by second, 1m0s, signed"},
+		"nothing said above":  {plain, signed, "true", "second by second, 1m0s, signed"},
+		"nothing said below":  {signed, plain, "true", "second by second, 1m0s, signed"},
+		"each the stricter":   {&policy.EscalateSource{Expires: time.Minute}, &policy.EscalateSource{Least: gateway.SignedAssurance}, "true", "second by second, 1m0s, signed"},
+		"stricter, but false": {day, signed, "args.amount_cents > 100", "asked by second, 24h0m0s, user"},
+		"nothing said":        {plain, plain, "true", "second by second, 0s, "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			match := []string{"refund_charge"}
+			judge := only(t, policy.RuleSource{ID: "second", Match: match, Escalate: tt.second}, policy.RuleSource{ID: "third", Match: match, When: tt.when, Escalate: tt.third})
+			v := judge.Review(charge(5.0))
+			if got := v.Reason + " by " + v.Rule + ", " + v.Expires.String() + ", " + string(v.Least); v.Decision != gateway.Escalate || got != tt.want {
+				t.Errorf("%s %s, want %s", v.Decision, got, tt.want)
 			}
 		})
 	}
