@@ -41,7 +41,7 @@ func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, erro
 	if most > 0 {
 		options = append(options, cel.CostLimit(most))
 	}
-	return env.cel.PlanProgram(checked, options...)
+	return env.cel.PlanProgram(bounded(checked), options...)
 }
 
 // eval computes the term where lists of calls hold so many at most; an error is a value too. Counting costs takes longer than
