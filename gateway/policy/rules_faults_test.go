@@ -31,6 +31,25 @@ func TestPolicyFaults(t *testing.T) {
 		"none": {func(*policy.Source, *policy.Reach) {}, nil},
 
 		"misspelt argument": {when(`vars.spent + args.amout_cents > 1`, "refund_charge"), []string{`rules[6].when: 19: refund_charge has no argument amout_cents (order_id, amount_cents, reason); did you mean amount_cents?`}},
+		"rows compared":     {when(`run.effects[0] == run.effects[1]`), []string{`rules[6].when: 1: run.effects[0] is compared with nothing: only its members are; write x.key == y.key`}},
+		"lists of rows":     {when(`run.effects != run.effects.filter(e, e.counts)`), []string{`rules[6].when: 1: run.effects is compared with nothing: only its members are; write x.key == y.key`}},
+		"row in a list":     {when(`run.effects[0] in run.effects`), []string{`rules[6].when: 1: run.effects[0] is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"distinct rows":     {when(`run.effects.distinct().size() == 1`), []string{`rules[6].when: 1: run.effects is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"sets of rows":      {when(`sets.contains(run.effects.filter(e, e.counts), run.effects)`), []string{`rules[6].when: 15: run.effects.filter(e, e.counts) is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"row of a macro":    {when(`run.effects.exists(e, e == run.effects[0])`), []string{`rules[6].when: 23: e is compared with nothing: only its members are; write x.key == y.key`}},
+		"optional row":      {when(`run.effects[?0] == run.effects[?1]`), []string{`rules[6].when: 12: run.effects[?0] is compared with nothing: only its members are; write x.key == y.key`}},
+		"rows in a map":     {when(`{"a": run.effects} == {"a": run.effects}`), []string{`rules[6].when: 1: {"a": run.effects} is compared with nothing: only its members are; write x.key == y.key`}},
+		"hidden row":        {when(`dyn(run.effects[0]) == 1`), []string{`rules[6].when: 5: run.effects[0] is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"runs":              {when(`run == run`), []string{`rules[6].when: 1: run is compared with nothing: only its members are; write x.key == y.key`}},
+		"vars of rows": {func(s *policy.Source, _ *policy.Reach) {
+			s.Vars = append(s.Vars, policy.Named{Name: "rows", Text: "run.effects.filter(e, e.counts)"})
+			when("vars.rows == run.effects || run.effects.exists(e, e in vars.rows)")(s, nil)
+		}, []string{`rules[6].when: 1: vars.rows is compared with nothing: only its members are; write x.key == y.key`, `rules[6].when: 51: e is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"windows": {func(s *policy.Source, _ *policy.Reach) {
+			s.Windows = []policy.WindowSource{{Name: "today", Tools: []string{"refund_charge"}, Calendar: "day"}}
+			when("windows.today.effects.distinct().size() > 1 || windows.today == windows.today")(s, nil)
+		}, []string{`rules[6].when: 1: windows.today.effects is compared with nothing: only its members are; write x.map(e, e.key)`, `rules[6].when: 48: windows.today is compared with nothing: only its members are; write x.key == y.key`}},
+		"members compared":  {when(`run.effects == [] || run.effects.map(e, e.key).distinct().size() == 1 || run.effects[0].args == run.effects[1].args || "a" in run.effects.map(e, e.key) || run.plan == []`), nil},
 		"no such argument":  {when(`args.amount_cents > 1`), []string{`rules[6].when: 6: list_orders has no argument amount_cents (path)`}},
 		"another tool's":    {when(`args.path == "x"`, "refund_charge", "read_order"), []string{`rules[6].when: 6: refund_charge has no argument path (order_id, amount_cents, reason)`}},
 		"int and double":    {when(`args.amount_cents > 10.5`, "refund_charge"), []string{`rules[6].when: 19: args.amount_cents is int and 10.5 is double, which never mix; write double(args.amount_cents)`}},
