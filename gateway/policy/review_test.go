@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -67,5 +68,51 @@ func TestManyEscalate(t *testing.T) {
 				t.Errorf("%s %s, want %s", v.Decision, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestShownIsBounded holds that nothing that costs much is computed only to be shown, and that few things are looked at.
+func TestShownIsBounded(t *testing.T) {
+	const costly = `lists.range(%d).all(x, x + args.amount_cents > 0)`
+	shown := func(when string, vars ...policy.Named) string {
+		s := orders()
+		s.Vars = append(s.Vars, vars...)
+		s.Rules = append([]policy.RuleSource{{ID: "new", Match: []string{"refund_charge"}, When: when, Block: &policy.BlockSource{}}}, s.Rules...)
+		p, faults := policy.New(s, orderReach(t))
+		if p == nil {
+			t.Fatal(inMembers(faults))
+		}
+		v := p.For("refund_order").Review(charge(5.0))
+		if v.Rule != "new" {
+			t.Fatalf("%.60s: %s", when, worded(v))
+		}
+		return jsonOf(v.Values)
+	}
+	few, many := fmt.Sprintf(costly, 100), fmt.Sprintf(costly, 20_000)
+	heavy := policy.Named{Name: "heavy", Text: many}
+	tests := map[string]struct{ got, want string }{
+		"cheap":             {shown(`args.amount_cents == 5 && ` + few), `{"args.amount_cents":5,"` + few + `":true}`},
+		"costly":            {shown(`args.amount_cents == 5 && ` + many), `{"args.amount_cents":5}`},
+		"var, computed":     {shown(`args.amount_cents == 5 && vars.heavy`, heavy), `{"args.amount_cents":5,"vars.heavy":true}`},
+		"var, not yet":      {shown(`args.amount_cents == 5 || vars.heavy`, heavy), `{"args.amount_cents":5}`},
+		"var of such a var": {shown(`args.amount_cents == 5 || vars.of`, heavy, policy.Named{Name: "of", Text: "!vars.heavy"}), `{"args.amount_cents":5}`},
+	}
+	for name, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: shown are %s, want %s", name, tt.got, tt.want)
+		}
+	}
+	for behind, want := range map[int]bool{31: true, 32: false} {
+		s, text := orders(), ""
+		for i := range behind {
+			name := fmt.Sprint("list", i)
+			s.Params = append(s.Params, policy.Param{Name: name, Value: []any{1.0}})
+			text += "size(params." + name + ") == 1 && "
+		}
+		s.Rules = append([]policy.RuleSource{{ID: "new", Match: []string{"refund_charge"}, When: text + "args.amount_cents == 5", Block: &policy.BlockSource{}}}, s.Rules...)
+		v := made(t, s, orderReach(t)).For("refund_order").Review(charge(5.0))
+		if _, got := v.Values["args.amount_cents"]; v.Rule != "new" || got != want {
+			t.Errorf("behind %d lists: %s, want it shown: %v", behind, worded(v), want)
+		}
 	}
 }
