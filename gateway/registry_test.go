@@ -316,3 +316,18 @@ func TestBlockedIsARowOfItsOwn(t *testing.T) {
 		t.Errorf("a reason that is no name has the row %+v", row)
 	}
 }
+
+// TestRuleThatFailedIsNamed holds that people read the rule's id, and never a placeholder.
+func TestRuleThatFailedIsNamed(t *testing.T) {
+	const want = "The rule run_cap of the policy could not be evaluated for this call, so that it blocks."
+	for _, reason := range []string{"supervisor_block:policy_error:run_cap", "policy_block:policy_error:run_cap"} {
+		if row, ok := gateway.LookupStopReason(reason); !ok || row.Meaning != want {
+			t.Errorf("%s means %q", reason, row.Meaning)
+		}
+	}
+	for _, kind := range []gateway.Kind{gateway.Supervisor, gateway.Routing} {
+		if row, ok := gateway.Blocked(kind, "policy_error:run_cap"); !ok || row.Meaning != want {
+			t.Errorf("%s: blocked by a rule that failed means %q", kind, row.Meaning)
+		}
+	}
+}

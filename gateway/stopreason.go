@@ -97,7 +97,7 @@ func (s StopReason) Occurs(kind Kind, phase string) bool {
 }
 
 // LookupStopReason finds the row of a stop reason as a result shows it. Of several that fit the one with the
-// longest fixed beginning counts.
+// longest fixed beginning counts. The meaning names the rule that failed.
 func LookupStopReason(reason string) (StopReason, bool) {
 	if !strings.ContainsFunc(reason, placeholder) { // the quick way to most
 		if i := slices.IndexFunc(registry, func(s StopReason) bool { return s.Name == reason }); i >= 0 {
@@ -113,6 +113,9 @@ func LookupStopReason(reason string) (StopReason, bool) {
 		if fixed > length && fits(reason, s.Name) {
 			best, length, found = s, fixed, true
 		}
+	}
+	if before, ok := strings.CutSuffix(best.Name, "R"); ok && strings.HasSuffix(before, "policy_error:") {
+		best.Meaning = strings.Replace(best.Meaning, " R ", " "+strings.TrimPrefix(reason, before)+" ", 1)
 	}
 	return best, found
 }

@@ -188,7 +188,7 @@ func (c *compiler) varOf(i int, t *judged) *term {
 // scope is what a text may read for a tool's calls: the arguments, and the vars above it. Vars that it does not read are not
 // compiled for it.
 func (c *compiler) scope(r reads, t *judged, above int) (*scope, error) {
-	vars := Object()
+	vars := memberwise(Object())
 	var key strings.Builder
 	if r.of("args") {
 		key.WriteString(t.name)

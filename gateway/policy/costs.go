@@ -18,17 +18,20 @@ type costs struct {
 }
 
 // within reports whether the costs stay below [MaxCost] where lists of calls hold at most so many.
-func (c costs) within(calls int) bool {
+func (c costs) within(calls int) bool { return c.below(MaxCost, calls) }
+
+// below reports whether the costs stay below most so.
+func (c costs) below(most, calls int) bool {
 	if !c.known {
 		return false
 	}
 	total := c.units
 	for range c.loops {
-		if total *= max(1, calls); total > MaxCost/maxUnits {
+		if total *= max(1, calls); total > most/maxUnits {
 			return false
 		}
 	}
-	return total <= MaxCost/maxUnits
+	return total <= most/maxUnits
 }
 
 // maxUnits are what one part of an expression that [coster] knows costs at most.

@@ -40,7 +40,7 @@ func newEnvironment() (*environment, error) {
 			cost.Overload(pathWithin, cost.EvalCost(cost.Sum(cost.StringScan(cost.Arg(0)), cost.StringScan(cost.Arg(1)), cost.Const(1)))),
 		),
 	}
-	env, err := cel.NewCustomEnv(append(options, ourFunctions()...)...)
+	env, err := cel.NewCustomEnv(append(append(options, ourFunctions()...), boundFunctions()...)...)
 	if err != nil {
 		return nil, err
 	}

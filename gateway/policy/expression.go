@@ -43,7 +43,7 @@ func newExpression(env *environment, checked *ast.AST, variables []Variable, wan
 		}
 	}
 	e.program = sync.OnceValues(func() (cel.Program, error) {
-		return env.cel.PlanProgram(checked, cel.CostLimit(MaxCost), cel.EvalOptions(cel.OptOptimize))
+		return env.cel.PlanProgram(bounded(checked), cel.CostLimit(MaxCost), cel.EvalOptions(cel.OptOptimize))
 	})
 	return e
 }

@@ -3,17 +3,19 @@ package policy
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
+	"slices"
 
 	"patterngate/ijson"
 )
 
-// Value is the policy in force as a decoded value: rules, vars, windows and params. Its canonical form is what is hashed. Names
+// Value is the policy in force as a decoded value: rules, vars, windows and params, and which of these are double where one cannot see it. Its canonical form is what is hashed. Names
 // for people are no part of it: the policy's name and description, what rules say, and the tests.
 func (j *Judge) Value() map[string]any {
 	if j == nil {
 		return map[string]any{}
 	}
-	return valueOf(j.policy.source, j.given)
+	return valueOf(j.policy.source, params{j.policy.params.fields, j.given})
 }
 
 // HashOf is what the [Judge] of a policy with params laid over its own will have as its hash. Nothing is compiled for it. It is empty
@@ -24,7 +26,7 @@ func HashOf(source Source, laid map[string]any) string {
 	if len(faults)+len(wrong) > 0 {
 		return ""
 	}
-	return hashOf(valueOf(source, over.values))
+	return hashOf(valueOf(source, over))
 }
 
 func hashOf(value map[string]any) string {
@@ -33,7 +35,7 @@ func hashOf(value map[string]any) string {
 }
 
 // valueOf is a policy's canonical form with the params in force.
-func valueOf(source Source, params map[string]any) map[string]any {
+func valueOf(source Source, in params) map[string]any {
 	vars, windows, rules := map[string]any{}, map[string]any{}, make([]any, len(source.Rules))
 	for _, v := range source.Vars {
 		vars[v.Name] = v.Text
@@ -45,10 +47,38 @@ func valueOf(source Source, params map[string]any) map[string]any {
 		rules[i] = ruleForm(r)
 	}
 	given := map[string]any{}
-	for name, v := range params {
+	for name, v := range in.values {
 		given[name] = v
 	}
-	return map[string]any{"rules": rules, "vars": vars, "windows": windows, "params": given}
+	form := map[string]any{"rules": rules, "vars": vars, "windows": windows, "params": given}
+	if doubles := in.doubles(); len(doubles) > 0 {
+		form["doubles"] = doubles
+	}
+	return form
+}
+
+// doubles are the names of params that are double where neither their names nor their values say so: 7 and 7.0 are one JSON value, and
+// rules divide and print them differently.
+func (p params) doubles() []any {
+	var names []string
+	for _, f := range p.fields {
+		values, isList := p.values[f.Name].([]any)
+		is := f.Type
+		if isList {
+			is = *f.Type.item
+		} else {
+			values = []any{p.values[f.Name]}
+		}
+		whole := len(values) > 0 && !slices.ContainsFunc(values, func(v any) bool {
+			n, isNumber := v.(float64)
+			return !isNumber || n != math.Trunc(n)
+		})
+		if whole && is.kind != intKind && !fractional(f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return textsForm(names)
 }
 
 func windowForm(w WindowSource) map[string]any {

@@ -64,7 +64,7 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	inner := known
 	switch e.Kind() {
 	case ast.CallKind:
-		faults = w.literalsOfCall(e, known)
+		faults = append(w.literalsOfCall(e, known), w.compared(e)...)
 	case ast.ComprehensionKind:
 		inner = w.within(e.AsComprehension(), known)
 	case ast.StructKind:

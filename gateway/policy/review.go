@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"cel.dev/cel-go/common/types"
 
@@ -47,6 +48,9 @@ func erred(rule string) gateway.Verdict {
 type pass struct {
 	view
 	revise, escalate, approve, unknown *bound // the first of each
+	// Of all that escalate the shortest time, and the strictest demand.
+	expires time.Duration
+	least   gateway.Assurance
 }
 
 // take evaluates a rule; true: the pass ends with it.
@@ -69,12 +73,23 @@ func (p *pass) take(b *bound) (gateway.Verdict, bool) {
 		p.revise = either(p.revise, b)
 	case gateway.Escalate:
 		p.escalate = either(p.escalate, b)
+		p.demand(b)
 	case gateway.Approve:
 		p.approve = either(p.approve, b)
 	default:
 		return p.end(b, gateway.Verdict{Reason: b.reason, Need: b.need, Retryable: b.retryable}), true
 	}
 	return gateway.Verdict{}, false
+}
+
+// demand notes what a rule asks of the person: nobody gets around it because another rule stands above.
+func (p *pass) demand(b *bound) {
+	if b.expires > 0 && (p.expires == 0 || b.expires < p.expires) {
+		p.expires = b.expires
+	}
+	if b.least != "" && !p.least.AtLeast(b.least) {
+		p.least = b.least
+	}
 }
 
 func either(was, b *bound) *bound {
@@ -94,7 +109,7 @@ func (p *pass) verdict() gateway.Verdict {
 		return p.end(p.revise, p.revised(p.revise))
 	case p.escalate != nil:
 		b := p.escalate
-		return p.end(b, gateway.Verdict{Decision: gateway.Escalate, Reason: b.reason, Expires: b.expires, Least: b.least})
+		return p.end(b, gateway.Verdict{Decision: gateway.Escalate, Reason: b.reason, Expires: p.expires, Least: p.least})
 	case p.approve != nil:
 		return p.end(p.approve, gateway.Verdict{Decision: gateway.Approve, Reason: p.approve.id})
 	}

@@ -1,9 +1,12 @@
 package policy_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy"
 )
 
 // TestReview holds what one pass comes to.
@@ -35,5 +38,81 @@ func TestReview(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestManyEscalate holds that the shortest time and the strictest demand of all rules that escalate count, whichever stands first.
+func TestManyEscalate(t *testing.T) {
+	day := &policy.EscalateSource{Reason: "asked", Expires: 24 * time.Hour, Least: gateway.UserAssurance}
+	plain := &policy.EscalateSource{}
+	signed := &policy.EscalateSource{Expires: time.Minute, Least: gateway.SignedAssurance}
+	tests := map[string]struct {
+		second, third *policy.EscalateSource
+		when          string // of the third
+		want          string
+	}{
+		"stricter below":      {day, signed, "true", "asked by second, 1m0s, signed"},
+		"stricter above":      {signed, day, "true", "second by second, 1m0s, signed"},
+		"nothing said above":  {plain, signed, "true", "second by second, 1m0s, signed"},
+		"nothing said below":  {signed, plain, "true", "second by second, 1m0s, signed"},
+		"each the stricter":   {&policy.EscalateSource{Expires: time.Minute}, &policy.EscalateSource{Least: gateway.SignedAssurance}, "true", "second by second, 1m0s, signed"},
+		"stricter, but false": {day, signed, "args.amount_cents > 100", "asked by second, 24h0m0s, user"},
+		"nothing said":        {plain, plain, "true", "second by second, 0s, "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			match := []string{"refund_charge"}
+			judge := only(t, policy.RuleSource{ID: "second", Match: match, Escalate: tt.second}, policy.RuleSource{ID: "third", Match: match, When: tt.when, Escalate: tt.third})
+			v := judge.Review(charge(5.0))
+			if got := v.Reason + " by " + v.Rule + ", " + v.Expires.String() + ", " + string(v.Least); v.Decision != gateway.Escalate || got != tt.want {
+				t.Errorf("%s %s, want %s", v.Decision, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestShownIsBounded holds that nothing that costs much is computed only to be shown, and that few things are looked at.
+func TestShownIsBounded(t *testing.T) {
+	const costly = `lists.range(%d).all(x, x + args.amount_cents > 0)`
+	shown := func(when string, vars ...policy.Named) string {
+		s := orders()
+		s.Vars = append(s.Vars, vars...)
+		s.Rules = append([]policy.RuleSource{{ID: "new", Match: []string{"refund_charge"}, When: when, Block: &policy.BlockSource{}}}, s.Rules...)
+		p, faults := policy.New(s, orderReach(t))
+		if p == nil {
+			t.Fatal(inMembers(faults))
+		}
+		v := p.For("refund_order").Review(charge(5.0))
+		if v.Rule != "new" {
+			t.Fatalf("%.60s: %s", when, worded(v))
+		}
+		return jsonOf(v.Values)
+	}
+	few, many := fmt.Sprintf(costly, 100), fmt.Sprintf(costly, 20_000)
+	heavy := policy.Named{Name: "heavy", Text: many}
+	tests := map[string]struct{ got, want string }{
+		"cheap":             {shown(`args.amount_cents == 5 && ` + few), `{"args.amount_cents":5,"` + few + `":true}`},
+		"costly":            {shown(`args.amount_cents == 5 && ` + many), `{"args.amount_cents":5}`},
+		"var, computed":     {shown(`args.amount_cents == 5 && vars.heavy`, heavy), `{"args.amount_cents":5,"vars.heavy":true}`},
+		"var, not yet":      {shown(`args.amount_cents == 5 || vars.heavy`, heavy), `{"args.amount_cents":5}`},
+		"var of such a var": {shown(`args.amount_cents == 5 || vars.of`, heavy, policy.Named{Name: "of", Text: "!vars.heavy"}), `{"args.amount_cents":5}`},
+	}
+	for name, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: shown are %s, want %s", name, tt.got, tt.want)
+		}
+	}
+	for behind, want := range map[int]bool{31: true, 32: false} {
+		s, text := orders(), ""
+		for i := range behind {
+			name := fmt.Sprint("list", i)
+			s.Params = append(s.Params, policy.Param{Name: name, Value: []any{1.0}})
+			text += "size(params." + name + ") == 1 && "
+		}
+		s.Rules = append([]policy.RuleSource{{ID: "new", Match: []string{"refund_charge"}, When: text + "args.amount_cents == 5", Block: &policy.BlockSource{}}}, s.Rules...)
+		v := made(t, s, orderReach(t)).For("refund_order").Review(charge(5.0))
+		if _, got := v.Values["args.amount_cents"]; v.Rule != "new" || got != want {
+			t.Errorf("behind %d lists: %s, want it shown: %v", behind, worded(v), want)
+		}
 	}
 }

@@ -53,6 +53,7 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 		} else {
 			ids[r.ID] = i
 		}
+		c.reserved(r, at)
 		made := &rule{id: r.ID, say: r.Say, at: i}
 		outcome := c.outcome(r, made, at)
 		made.matches = c.matches(r, at)
@@ -68,6 +69,31 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 		c.fires(byTool, made, at)
 	}
 	return all, byTool
+}
+
+// others are reasons that calls have without a rule, and who gives them: a rule that is named so would be taken for them.
+var others = map[string]string{
+	gateway.Allowlisted:                  "where no policy judges calls have this reason",
+	gateway.NoRuleMatched:                "calls that no rule lets through have this reason",
+	gateway.ReviseNotConvergent:          "calls that rules change without end have this reason",
+	"once_reused":                        "calls whose business key was used before have this reason",
+	strings.TrimSuffix(policyError, ":"): "the reason of rules that could not be evaluated begins so",
+}
+
+// reserved refuses ids and reasons that are not a rule's.
+func (c *compiler) reserved(r RuleSource, at string) {
+	refuse := func(member, name string) {
+		if says, taken := others[name]; taken {
+			c.tell(Fault{Member: at + member, Reason: name + " is no rule's: " + says})
+		}
+	}
+	refuse(".id", r.ID)
+	if r.Block != nil {
+		refuse(".block.reason", r.Block.Reason)
+	}
+	if r.Escalate != nil {
+		refuse(".escalate.reason", r.Escalate.Reason)
+	}
 }
 
 // outcome reads what a rule does; false: that is wrong.

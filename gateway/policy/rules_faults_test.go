@@ -31,6 +31,25 @@ func TestPolicyFaults(t *testing.T) {
 		"none": {func(*policy.Source, *policy.Reach) {}, nil},
 
 		"misspelt argument": {when(`vars.spent + args.amout_cents > 1`, "refund_charge"), []string{`rules[6].when: 19: refund_charge has no argument amout_cents (order_id, amount_cents, reason); did you mean amount_cents?`}},
+		"rows compared":     {when(`run.effects[0] == run.effects[1]`), []string{`rules[6].when: 1: run.effects[0] is compared with nothing: only its members are; write x.key == y.key`}},
+		"lists of rows":     {when(`run.effects != run.effects.filter(e, e.counts)`), []string{`rules[6].when: 1: run.effects is compared with nothing: only its members are; write x.key == y.key`}},
+		"row in a list":     {when(`run.effects[0] in run.effects`), []string{`rules[6].when: 1: run.effects[0] is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"distinct rows":     {when(`run.effects.distinct().size() == 1`), []string{`rules[6].when: 1: run.effects is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"sets of rows":      {when(`sets.contains(run.effects.filter(e, e.counts), run.effects)`), []string{`rules[6].when: 15: run.effects.filter(e, e.counts) is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"row of a macro":    {when(`run.effects.exists(e, e == run.effects[0])`), []string{`rules[6].when: 23: e is compared with nothing: only its members are; write x.key == y.key`}},
+		"optional row":      {when(`run.effects[?0] == run.effects[?1]`), []string{`rules[6].when: 12: run.effects[?0] is compared with nothing: only its members are; write x.key == y.key`}},
+		"rows in a map":     {when(`{"a": run.effects} == {"a": run.effects}`), []string{`rules[6].when: 1: {"a": run.effects} is compared with nothing: only its members are; write x.key == y.key`}},
+		"hidden row":        {when(`dyn(run.effects[0]) == 1`), []string{`rules[6].when: 5: run.effects[0] is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"runs":              {when(`run == run`), []string{`rules[6].when: 1: run is compared with nothing: only its members are; write x.key == y.key`}},
+		"vars of rows": {func(s *policy.Source, _ *policy.Reach) {
+			s.Vars = append(s.Vars, policy.Named{Name: "rows", Text: "run.effects.filter(e, e.counts)"})
+			when("vars.rows == run.effects || run.effects.exists(e, e in vars.rows)")(s, nil)
+		}, []string{`rules[6].when: 1: vars.rows is compared with nothing: only its members are; write x.key == y.key`, `rules[6].when: 51: e is compared with nothing: only its members are; write x.map(e, e.key)`}},
+		"windows": {func(s *policy.Source, _ *policy.Reach) {
+			s.Windows = []policy.WindowSource{{Name: "today", Tools: []string{"refund_charge"}, Calendar: "day"}}
+			when("windows.today.effects.distinct().size() > 1 || windows.today == windows.today")(s, nil)
+		}, []string{`rules[6].when: 1: windows.today.effects is compared with nothing: only its members are; write x.map(e, e.key)`, `rules[6].when: 48: windows.today is compared with nothing: only its members are; write x.key == y.key`}},
+		"members compared":  {when(`run.effects == [] || run.effects.map(e, e.key).distinct().size() == 1 || run.effects[0].args == run.effects[1].args || "a" in run.effects.map(e, e.key) || run.plan == []`), nil},
 		"no such argument":  {when(`args.amount_cents > 1`), []string{`rules[6].when: 6: list_orders has no argument amount_cents (path)`}},
 		"another tool's":    {when(`args.path == "x"`, "refund_charge", "read_order"), []string{`rules[6].when: 6: refund_charge has no argument path (order_id, amount_cents, reason)`}},
 		"int and double":    {when(`args.amount_cents > 10.5`, "refund_charge"), []string{`rules[6].when: 19: args.amount_cents is int and 10.5 is double, which never mix; write double(args.amount_cents)`}},
@@ -72,6 +91,21 @@ func TestPolicyFaults(t *testing.T) {
 		"four outcomes":     {add(policy.RuleSource{ID: "new", Block: &policy.BlockSource{}, Escalate: &policy.EscalateSource{}, Approve: true, Revise: []policy.ReviseSource{}}), []string{`rules[6]: 1: four outcomes, block, revise, escalate and approve; keep one or write four rules`}},
 		"no outcome":        {add(policy.RuleSource{ID: "new"}), []string{`rules[6]: 1: no outcome; write block, revise, escalate or approve`}},
 		"same id":           {add(policy.RuleSource{ID: "run_cap", Approve: true}), []string{`rules[6].id: 1: run_cap is the id of rule 3 too`}},
+		"id of no policy":   {add(policy.RuleSource{ID: "allowlisted", Approve: true}), []string{`rules[6].id: 1: allowlisted is no rule's: where no policy judges calls have this reason`}},
+		"id of no rule":     {add(policy.RuleSource{ID: "no_rule_matched", Approve: true}), []string{`rules[6].id: 1: no_rule_matched is no rule's: calls that no rule lets through have this reason`}},
+		"id of an error":    {add(policy.RuleSource{ID: "policy_error", Approve: true}), []string{`rules[6].id: 1: policy_error is no rule's: the reason of rules that could not be evaluated begins so`}},
+		"reserved reasons": {add(
+			policy.RuleSource{ID: "a", Block: &policy.BlockSource{Reason: "no_rule_matched"}},
+			policy.RuleSource{ID: "b", Escalate: &policy.EscalateSource{Reason: "revise_not_convergent"}},
+			policy.RuleSource{ID: "once_reused", Block: &policy.BlockSource{Reason: "once_reused"}},
+			policy.RuleSource{ID: "c", Block: &policy.BlockSource{Reason: "allowlisted"}},
+		), []string{
+			`rules[6].block.reason: 1: no_rule_matched is no rule's: calls that no rule lets through have this reason`,
+			`rules[7].escalate.reason: 1: revise_not_convergent is no rule's: calls that rules change without end have this reason`,
+			`rules[8].id: 1: once_reused is no rule's: calls whose business key was used before have this reason`,
+			`rules[8].block.reason: 1: once_reused is no rule's: calls whose business key was used before have this reason`,
+			`rules[9].block.reason: 1: allowlisted is no rule's: where no policy judges calls have this reason`,
+		}},
 		"need":              {add(policy.RuleSource{ID: "new", Match: []string{"refund_charge"}, Block: &policy.BlockSource{Need: []string{"read_order", "reason", "raeson"}}}), []string{`rules[6].block.need[2]: 1: neither a tool nor an argument: raeson (amount_cents, order_id, reason, list_orders, read_order, find_refund, refund_charge)`}},
 		"revise nothing":    {revise([]string{"refund_charge"}), []string{`rules[6].revise: 1: changes nothing; write argument: value`}},
 		"revise unknown":    {revise([]string{"refund_charge"}, policy.ReviseSource{Argument: "amount_cent", Value: 5.0}), []string{`rules[6].revise.amount_cent: 1: refund_charge has no argument amount_cent (order_id, amount_cents, reason); did you mean amount_cents?`}},

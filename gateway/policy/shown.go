@@ -16,6 +16,8 @@ import (
 const (
 	maxShownValues = 16
 	maxShownText   = 200 // bytes, of an expression and of a text
+	maxShownLeaves = 32  // that are looked at
+	maxShownCost   = 10_000
 )
 
 // leaf is a part of an expression that is shown with its value.
@@ -25,10 +27,15 @@ type leaf struct {
 	whole bool // it is the whole expression: of a var the same as the var
 }
 
-// shown are the values that a rule read: of what it names and of the vars that it reads.
+// shown are the values that a rule read: of what it names and of the vars that it reads. What costs much is left out. It comes last in
+// a pass.
 func (p *pass) shown(b *bound) map[string]any {
 	values := map[string]any{}
-	for _, l := range leavesOf(b.terms(), p.vars, p.judge.policy.source.Vars) {
+	p.showing = true
+	for i, l := range leavesOf(b.terms(), p.vars, p.judge.policy.source.Vars) {
+		if i == maxShownLeaves {
+			break
+		}
 		if v, ok := p.scalar(l.term); ok {
 			values[l.text] = v
 		}
@@ -44,7 +51,7 @@ func (p *pass) shown(b *bound) map[string]any {
 
 // scalar computes what is shown; false where there is no value, or none that is one number, text or bool.
 func (v *view) scalar(t *term) (any, bool) {
-	result := t.eval(v, v.calls())
+	result := t.evalCheap(v, v.calls())
 	if optional, ok := result.(*types.Optional); ok {
 		if !optional.HasValue() {
 			return nil, false

@@ -22,15 +22,16 @@ type term struct {
 	sign    string // of its type
 	reads   reads
 	cost    costs
-	// Both are planned when they are first evaluated.
-	program, counting func() (cel.Program, error)
-	leaves            func() []leaf // what is shown of it
+	// They are planned when they are first evaluated.
+	program, counting, cheap func() (cel.Program, error)
+	leaves                   func() []leaf // what is shown of it
 }
 
 func newTerm(env *environment, c *checked, r reads, lists map[string]bool) *term {
 	t := &term{env: env, checked: c.ast, is: c.is, sign: c.is.signature(), reads: r, cost: costsOf(c.ast, lists)}
 	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, fused(t.checked), 0) })
 	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, MaxCost) })
+	t.cheap = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, maxShownCost) })
 	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t
 }
@@ -41,7 +42,7 @@ func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, erro
 	if most > 0 {
 		options = append(options, cel.CostLimit(most))
 	}
-	return env.cel.PlanProgram(checked, options...)
+	return env.cel.PlanProgram(bounded(checked), options...)
 }
 
 // eval computes the term where lists of calls hold so many at most; an error is a value too. Counting costs takes longer than
@@ -49,6 +50,15 @@ func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, erro
 func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
 	plan := t.counting
 	if t.cost.within(calls) {
+		plan = t.program
+	}
+	return run(plan, from)
+}
+
+// evalCheap is eval for what is only shown: it is an error where it costs much.
+func (t *term) evalCheap(from interpreter.Activation, calls int) ref.Val {
+	plan := t.cheap
+	if t.cost.below(maxShownCost, calls) {
 		plan = t.program
 	}
 	return run(plan, from)

@@ -132,6 +132,29 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s: the hash is the same: %v", name, got == own)
 		}
 	}
+	typed := func(name string, value any, fraction bool, laid map[string]any) string {
+		s := orders()
+		s.Params = append(s.Params, policy.Param{Name: name, Value: value, Fraction: fraction})
+		hash := made(t, s, orderReach(t)).For("").Hash()
+		if laid == nil && policy.HashOf(s, nil) != hash {
+			t.Errorf("%s: without compiling the hash is another", name)
+		}
+		return policy.HashOf(s, laid)
+	}
+	seven := map[string]any{"a": 7.0}
+	for name, hashes := range map[string][2]string{
+		"int and double":     {typed("a", 7.0, false, nil), typed("a", 7.0, true, nil)},
+		"lists":              {typed("a", []any{7.0}, false, nil), typed("a", []any{7.0}, true, nil)},
+		"laid over":          {typed("a", 1.0, false, seven), typed("a", 1.5, false, seven)},
+		"laid over an empty": {typed("a", []any{1.0}, false, map[string]any{"a": []any{7.0}}), typed("a", []any{}, false, map[string]any{"a": []any{7.0}})},
+	} {
+		if hashes[0] == hashes[1] {
+			t.Errorf("%s: one hash", name)
+		}
+	}
+	if typed("a_usd", 7.0, false, nil) != typed("a_usd", 7.0, true, nil) || typed("a", 7.5, false, nil) != typed("a", 7.5, true, nil) {
+		t.Error("what is double in any case has two hashes")
+	}
 	if got := strings.Join(base.Reasons(), " "); got != "order_not_read run_cap" {
 		t.Errorf("reasons %s", got)
 	}

@@ -43,6 +43,7 @@ type object struct {
 	noun   string // what its members are called: argument, member
 	fields []Field
 	open   bool // there may be others, which are dyn
+	lazy   bool // only its members can be read: it is compared with nothing
 }
 
 // Field is one member of an [Object].

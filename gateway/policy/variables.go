@@ -32,12 +32,18 @@ func rowType(tools []*judged, names []string) Type {
 	for _, t := range tools {
 		args, results = append(args, t.args), append(results, t.result)
 	}
-	return Object(
+	return memberwise(Object(
 		Field{Name: "key", Type: String()}, Field{Name: "run_id", Type: String()}, Field{Name: "tool", Type: String(names...)},
 		Field{Name: "effect", Type: String("read", "write", "destructive")},
 		Field{Name: "status", Type: String(string(gateway.Reserved), string(gateway.Finished), string(gateway.Failed), string(gateway.InDoubt))},
 		Field{Name: "ok", Type: Bool()}, Field{Name: "counts", Type: Bool()},
-		Field{Name: "args", Type: union(args)}, Field{Name: "result", Type: union(results)}, Field{Name: "at", Type: Timestamp()})
+		Field{Name: "args", Type: union(args)}, Field{Name: "result", Type: union(results)}, Field{Name: "at", Type: Timestamp()}))
+}
+
+// memberwise is an object of which only members are read.
+func memberwise(t Type) Type {
+	t.object.lazy = true
+	return t
 }
 
 // shapes are the types of what rules read that are needed again when values are made for them.
@@ -54,7 +60,7 @@ func (c *compiler) variables() []Variable {
 	c.shapes.row, c.shapes.input = newCalls(rowType(tools, r.seen())), newReader(r.input())
 	plan := Object(Field{Name: "id", Type: String()}, Field{Name: "tool", Type: String()}, Field{Name: "status", Type: String()}, Field{Name: "args", Type: c.shapes.row.args.is})
 	budget := budgetType()
-	windows := Object()
+	windows := memberwise(Object())
 	c.shapes.windows = map[string]*calls{}
 	for _, w := range c.source.Windows {
 		var of []*judged
@@ -74,10 +80,10 @@ func (c *compiler) variables() []Variable {
 			Field{Name: "server", Type: String()}, Field{Name: "idempotent", Type: Bool()})},
 		{"params", Object(c.params.fields...)},
 		{"input", c.shapes.input.is},
-		{"run", Object(
+		{"run", memberwise(Object(
 			Field{Name: "id", Type: String()}, Field{Name: "pattern", Type: String()}, Field{Name: "kind", Type: String(kinds...)}, Field{Name: "steps", Type: Int()},
 			Field{Name: "effects", Type: List(c.shapes.row.row)}, Field{Name: "plan", Type: List(plan)},
-			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget})},
+			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget}))},
 		{"principal", Object(Field{Name: "id", Type: String()}, Field{Name: "kind", Type: String("local", "token")}, Field{Name: "name", Type: String()})},
 		{"client", Object(Field{Name: "name", Type: String()}, Field{Name: "version", Type: String()})},
 		{"windows", windows},

@@ -20,6 +20,8 @@ type view struct {
 	c     *gateway.Case
 	most  int // see calls
 
+	showing bool // all is judged, and values are only shown
+
 	args, input, effects, plan, spent, remaining any
 	values                                       []ref.Val // of the vars
 	rows                                         map[string]any
@@ -121,7 +123,11 @@ func (v *view) varValue(name string) (any, bool) {
 		v.values = make([]ref.Val, len(v.vars))
 	}
 	if v.values[i] == nil {
-		v.values[i] = v.vars[i].eval(v, v.calls())
+		if v.showing {
+			v.values[i] = v.vars[i].evalCheap(v, v.calls())
+		} else {
+			v.values[i] = v.vars[i].eval(v, v.calls())
+		}
 	}
 	return v.values[i], true
 }
