@@ -78,6 +78,9 @@ func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 			own := a.Entry.RunID == of.RunID && a.Entry.Order >= int(of.Seq)
 			return !own && (!w.OfPrincipal || a.Principal == of.Facts.Principal.ID)
 		}
+		for to > from && list[to-1].Entry.RunID == of.RunID && list[to-1].Entry.Order >= int(of.Seq) { // the call itself
+			to--
+		}
 		whole := len(tools) == 1
 		for i := from; i < to && seen.Err == nil; i++ {
 			a := &list[i]
