@@ -129,13 +129,15 @@ func (g *Gate) Admit(p Proposal) (Permit, *Stop) {
 		return Permit{call}, nil
 	}
 	ruling := g.Review(p.Case())
+	var asked map[string]any
 	if ruling.Decision == Approve && len(ruling.Revisions) > 0 { // what the policy changed is what is sent
-		p.Args = ruling.Args
+		asked, p.Args = owned(p.Args), ruling.Args
 		if call, stop = g.changed(p, call.hash); stop != nil {
 			return Permit{}, stop
 		}
 	}
 	call.verdict = ruling.Judgment()
+	call.verdict.Proposed = asked
 	if !ruling.covers(g, p) {
 		stop := &Stop{Reason: "policy_block:" + call.verdict.Reason, Need: ruling.Need, Ruled: call.verdict}
 		switch ruling.Decision {

@@ -1,7 +1,12 @@
 package gateway
 
+import "patterngate/ijson"
+
 // Allowlisted is the reason where no policy judges a pattern: the allowlists alone decided.
 const Allowlisted = "allowlisted"
+
+// maxProposedText is how much of a changed call's arguments as they were proposed is recorded.
+const maxProposedText = 16 << 10
 
 // Judgment is what stands in the record about a call that may be made: who let it through and how
 // (spec/surface.md section 7, verdict). Its zero value blocks.
@@ -16,6 +21,9 @@ type Judgment struct {
 	Values map[string]any // that made it true, by their expressions: decoded values
 	// Revisions are the reasons of all changes, in order.
 	Revisions []string
+	// Proposed are the arguments before the changes, of a call that was changed and then made at once; nil: nothing else changed it,
+	// or another event of the record holds them.
+	Proposed map[string]any
 	// Passes is how often the policy judged until nothing changed; 0: no policy did.
 	Passes int
 	Policy string // the policy's hash, see [Hashed]; "" where it has none
@@ -38,6 +46,10 @@ func (j Judgment) Value() map[string]any {
 			revisions[i] = r
 		}
 		v["revisions"] = revisions
+	}
+	if j.Proposed != nil {
+		args := map[string]any{"args": j.Proposed}
+		v["proposed"] = Bounded(args, ijson.Canonical(args), maxProposedText, 0) // no beginning: it has no places to hide
 	}
 	if j.Passes > 0 {
 		v["passes"] = float64(j.Passes)

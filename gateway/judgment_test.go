@@ -213,3 +213,31 @@ func TestNoteSettles(t *testing.T) {
 		t.Errorf("another call took the place of the first: %+v", l)
 	}
 }
+
+// TestJudgmentOfWhatWasChanged keeps what was proposed beside the verdict of a call that the policy changed and let through.
+func TestJudgmentOfWhatWasChanged(t *testing.T) {
+	c := demoCatalog(t)
+	policy := gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		if c.Args["user_id"] == 7.0 {
+			return gateway.Verdict{Decision: gateway.Approve, Reason: "fine"}
+		}
+		return gateway.Verdict{Decision: gateway.Revise, Reason: "one", Args: map[string]any{"user_id": 7.0}}
+	})
+	for proposed, want := range map[float64]string{
+		42: `{"decision":"revise","passes":2,"proposed":{"args":{"user_id":42}},"reason":"one","revisions":["one"],"rule":"one"}`,
+		7:  `{"decision":"approve","passes":1,"reason":"fine","rule":"fine"}`,
+	} {
+		gate := gateway.NewGate(gateway.Config{Catalog: c, Execution: c.Names(), Budget: gateway.NoBudget(), Reviewer: policy})
+		permit, stop := gate.Admit(gateway.Proposal{Tool: "get_refund_context", Args: map[string]any{"user_id": proposed}})
+		if stop != nil {
+			t.Fatal(stop)
+		}
+		if got := string(ijson.Canonical(permit.Verdict().Value())); got != want {
+			t.Errorf("of %v\n got %s\nwant %s", proposed, got, want)
+		}
+	}
+	large := gateway.Judgment{Decision: gateway.Revise, Proposed: map[string]any{"text": strings.Repeat("x", 20_000)}}.Value()
+	if got := string(ijson.Canonical(large["proposed"])); got != `{"bytes":20020,"head":"","truncated":true}` {
+		t.Errorf("a large one: %.200s", got)
+	}
+}

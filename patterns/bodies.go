@@ -70,6 +70,8 @@ type VerdictBody struct {
 	Revisions []string        `json:"revisions"`
 	Passes    int             `json:"passes"`
 	Policy    string          `json:"policy"` // hash
+	// Proposed is {args}: before the changes, where no judged event holds them.
+	Proposed json.RawMessage `json:"proposed"`
 }
 
 // OutcomeBody is the body of an outcome event, and of a late one: what became of an effect.

@@ -67,6 +67,8 @@ func TestRedactedRules(t *testing.T) {
 	verdict := map[string]any{"decision": "revise", "rule": "r", "passes": 2.0, "values": values}
 	tests := map[string]Event{
 		"a verdict": {Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}), Verdict: verdict}},
+		"a verdict of what was changed": {Kind: patterns.IntentEvent, Key: "pay#1", Body: IntentBody{Kind: patterns.ToolEffect, Name: "pay", Input: ijson.Canonical(map[string]any{"to": "u42"}),
+			Verdict: map[string]any{"decision": "revise", "proposed": map[string]any{"args": map[string]any{"pin": 42.0, "to": "u42"}}}}},
 		"a judgment": {Kind: patterns.JudgedEvent, Key: "j", Body: JudgedBody{"decision": "block", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"pin": 42.0, "to": "u42"}}, "values": values,
 			"changed": map[string]any{"pin": 42.0, "to": "u42"}}},
 		"a weighing": {Kind: patterns.JudgedEvent, Key: "judge#1", Body: JudgedBody{"decision": "approve", "phase": "execute", "proposal": map[string]any{"tool": "pay", "args": map[string]any{"to": "u42"}},

@@ -20,6 +20,7 @@ type Proposal struct {
 	At             time.Time
 	Tool           string         // "" for the closing answer
 	Args           map[string]any // as proposed; of what was let through at once as it was sent, with what pattern and configuration set
+	Sent           map[string]any // as they were sent; nil: nothing was, or it is not known
 	Answer         string
 	// Hidden says why it cannot be judged again: values of it, or of what was done before, are redacted or were cut. "": it can.
 	Hidden string
@@ -38,29 +39,51 @@ type Proposal struct {
 const (
 	HiddenRedacted = "values of it are redacted in the record"
 	HiddenCut      = "it was too large for the record"
+	HiddenRevised  = "the record has only the revised arguments"
 )
 
 // Proposals lists what a policy judged in the run, in the order in which it was proposed. What the allowlists decided is among it.
 func (s Story) Proposals() []Proposal {
-	c := collector{story: s, open: map[string]int{}, acts: map[string]bool{}}
+	c := collector{story: s, open: map[string]opened{}, acts: map[string]bool{}}
 	for i := range s.Rows {
 		c.take(i)
 	}
-	return c.list
+	return slices.DeleteFunc(c.list, func(p Proposal) bool { return p.Decision == "" })
 }
 
 // collector puts the rows of one proposal together: it was changed, put to a person, and then blocked or called.
 type collector struct {
 	story Story
 	list  []Proposal
-	open  map[string]int // by tool: what was changed or put to a person, and not called yet
+	open  map[string]opened // by tool: what was changed or put to a person, and not called yet
 	acts  map[string]bool
+}
+
+// opened is a proposal of which more may come.
+type opened struct {
+	at   int    // in the list
+	args string // as they then stood
+	// weighed is what was decided by earlier runs: what came of it, a call or a refusal, has a row of its own.
+	weighed string
+}
+
+// goesOn reports whether a row is about an open proposal, and not about the next one of its tool.
+func (o opened) goesOn(row Row, args string) bool {
+	switch o.weighed {
+	case "block":
+		return !row.Earlier && row.Decision == "block" && args == o.args
+	case "approve":
+		return args == o.args
+	}
+	return true
 }
 
 func (c *collector) take(i int) {
 	row := c.story.Rows[i]
 	switch {
 	case row.Kind == Judged && (row.Decision == "revise" || row.Decision == "escalate"):
+		c.judged(i, row)
+	case row.Kind == Judged && row.Earlier:
 		c.judged(i, row)
 	case row.Kind == Judged && row.Decision == "block":
 		at := c.judged(i, row)
@@ -77,15 +100,25 @@ func (c *collector) take(i int) {
 func (c *collector) judged(i int, row Row) int {
 	p := c.at(i, row)
 	p.read(row.input)
-	at, there := c.open[p.Tool]
-	if !there {
-		at = len(c.list)
-		c.list, c.open[p.Tool] = append(c.list, p), at
+	args := string(ijson.Canonical(p.Args))
+	o, there := c.open[p.Tool]
+	if !there || !o.goesOn(row, args) {
+		o = opened{at: len(c.list)}
+		c.list = append(c.list, p)
 	}
-	if was := &c.list[at]; was.Decision != "escalate" || row.Decision == "block" {
+	o.args, o.weighed = args, ""
+	was := &c.list[o.at]
+	if was.Decision != "escalate" || row.Decision == "block" {
 		was.Decision, was.Rule, was.Reason = row.Decision, row.Rule, ownReason(row.Why)
 	}
-	return at
+	if row.Earlier {
+		o.weighed = row.Decision
+		if row.Decision == "approve" && len(row.Changed) > 0 && was.Decision == "approve" {
+			was.Decision, was.Reason = "revise", row.Changed[0]
+		}
+	}
+	c.open[p.Tool] = o
+	return o.at
 }
 
 // ownReason is a rule's reason without the family of the stop reason that it ended the run with.
@@ -97,21 +130,49 @@ func ownReason(reason string) string {
 func (c *collector) called(i int, row Row) {
 	act := row.actOf()
 	if row.Attempt > 1 || act != "" && c.acts[act] {
+		if o, there := c.open[row.Name]; there && o.weighed == "approve" { // it was judged for this attempt
+			c.list[o.at].Decision = ""
+			delete(c.open, row.Name)
+		}
 		return
 	}
 	c.acts[act] = true
-	at, there := c.open[row.Name]
-	if !there {
-		p := c.at(i, row)
-		p.Tool = row.Name
-		p.Args, p.Hidden = readArgs(row.input)
-		at = len(c.list)
-		c.list = append(c.list, p)
+	o, there := c.open[row.Name]
+	if !there || o.weighed == "block" {
+		o.at = len(c.list)
+		c.list = append(c.list, c.atOnce(i, row))
 	}
 	delete(c.open, row.Name)
-	p := &c.list[at]
+	p := &c.list[o.at]
+	if sent, hidden := readArgs(row.input); hidden == "" {
+		p.Sent = sent
+	}
 	p.Decision, p.Rule, p.Reason, p.Policy = row.Decision, row.Rule, row.Why, row.policy
 	p.Approved = row.Grant != "" || row.Decision == "escalate"
+}
+
+// atOnce is a call that no judgment of its own came before. What the policy changed in it stands beside its verdict.
+func (c *collector) atOnce(i int, row Row) Proposal {
+	p := c.at(i, row)
+	p.Tool = row.Name
+	var hidden string
+	switch {
+	case row.proposed != nil:
+		var before struct {
+			Args json.RawMessage `json:"args"`
+		}
+		if hidden = HiddenCut; ijson.DecodeKnown(row.proposed, &before) == nil && before.Args != nil {
+			p.Args, hidden = readArgs(before.Args)
+		}
+	case len(row.Changed) > 0:
+		p.Args, hidden = nil, HiddenRevised
+	default:
+		p.Args, hidden = readArgs(row.input)
+	}
+	if hidden != "" { // else that of what came before stays
+		p.Hidden = hidden
+	}
+	return p
 }
 
 // at is a proposal at a row, with what was known then.

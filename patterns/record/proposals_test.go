@@ -56,3 +56,60 @@ func TestProposals(t *testing.T) {
 		t.Errorf("facts %+v, policy %q", p.Facts, p.Policy)
 	}
 }
+
+// What a policy changed is judged again as it was proposed, and a call that earlier runs were looked at for is one proposal.
+func TestProposalsThatWereChanged(t *testing.T) {
+	const (
+		start  = `0 start - {"run_id":"run_1","pattern":"pays","pattern_kind":"call","principal":"local:1"}`
+		intent = `"effect_kind":"tool","name":"pay","effect":"write","idempotency_key":"k1","input":{"cents":500},"verdict":{"decision":"revise","reason":"capped","rule":"cap","revisions":["capped"]`
+		judge  = `"windows":{"p.day":{"effects":0}},"phase":"execution","proposal":{"args":{"cents":900},"tool":"pay"}`
+		block  = `"phase":"execution","proposal":{"args":{"cents":900},"tool":"pay"},"decision":"block","rule":"day"`
+	)
+	tests := map[string]struct{ events, want []string }{
+		"at once":   {[]string{`1 intent pay#1 {` + intent + `,"proposed":{"args":{"cents":900}}}}`}, []string{`900 sent 500 revise capped ""`}},
+		"redacted":  {[]string{`1 intent pay#1 {` + intent + `,"proposed":{"args":{"cents":{"$redacted":"sha256:00"}}}}}`}, []string{`map[$redacted:sha256:00] sent 500 revise capped "` + HiddenRedacted + `"`}},
+		"too large": {[]string{`1 intent pay#1 {` + intent + `,"proposed":{"truncated":true,"bytes":20000,"head":""}}}`}, []string{`<nil> sent 500 revise capped "` + HiddenCut + `"`}},
+		"not kept":  {[]string{`1 intent pay#1 {` + intent + `}}`}, []string{`<nil> sent 500 revise capped "` + HiddenRevised + `"`}},
+		"by earlier runs": {
+			[]string{`1 judged judge#1 {` + judge + `,"decision":"approve","revisions":["capped"],"changed":{"cents":500}}`, `2 intent pay#1 {` + intent + `}}`},
+			[]string{`900 sent 500 revise capped ""`},
+		},
+		"stale, judged again": {
+			[]string{`1 judged judge#1 {` + judge + `,"decision":"approve"}`, `2 judged judge#2 {` + judge + `,"decision":"approve","revisions":["capped"],"changed":{"cents":500}}`, `3 intent pay#1 {` + intent + `}}`},
+			[]string{`900 sent 500 revise capped ""`},
+		},
+		"one more attempt": {
+			[]string{
+				`1 judged judge#1 {` + judge + `,"decision":"approve","revisions":["capped"],"changed":{"cents":500}}`, `2 intent pay#1 {` + intent + `}}`, `3 outcome pay#1 {"state":"failed"}`,
+				`4 judged judge#2 {"windows":{"p.day":{"effects":1}},"proposal":{"args":{"cents":500},"tool":"pay"},"decision":"approve"}`, `5 intent pay#2 {` + intent + `}}`,
+			},
+			[]string{`900 sent 500 revise capped ""`},
+		},
+		"one block": {
+			[]string{`1 judged judge#1 {` + judge + `,"decision":"block","rule":"day","reason":"day"}`, `1 judged pay#1 {` + block + `,"reason":"policy_block:day"}`},
+			[]string{`900 sent <nil> block day ""`},
+		},
+		"two blocks": {
+			[]string{
+				`1 judged judge#1 {` + judge + `,"decision":"block","rule":"day","reason":"day"}`, `1 judged pay#1 {` + block + `,"reason":"policy_block:day"}`,
+				`2 judged judge#2 {` + judge + `,"decision":"block","rule":"day","reason":"day"}`, `2 judged pay#2 {` + block + `,"reason":"policy_block:day"}`,
+			},
+			[]string{`900 sent <nil> block day ""`, `900 sent <nil> block day ""`},
+		},
+		"blocked, then another call": {
+			[]string{`1 judged judge#1 {` + judge + `,"decision":"block","rule":"day","reason":"day"}`, `2 intent pay#1 {` + intent + `,"proposed":{"args":{"cents":800}}}}`},
+			[]string{`900 sent <nil> block day ""`, `800 sent 500 revise capped ""`},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range Read(events(append([]string{start}, tt.events...)...)).Proposals() {
+				got = append(got, fmt.Sprintf("%v sent %v %s %s %q", p.Args["cents"], p.Sent["cents"], p.Decision, p.Reason, p.Hidden))
+			}
+			if strings.Join(got, "; ") != strings.Join(tt.want, "; ") {
+				t.Errorf("got %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}

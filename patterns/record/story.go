@@ -89,10 +89,12 @@ type Row struct {
 
 	act    string // of a call: its idempotency key
 	policy string // that judged it: its hash
-	input  json.RawMessage
-	output json.RawMessage
-	ended  int64 // at which the outcome was recorded; 0: none
-	began  int64
+	// proposed is {args} of a call that was changed and made at once.
+	proposed json.RawMessage
+	input    json.RawMessage
+	output   json.RawMessage
+	ended    int64 // at which the outcome was recorded; 0: none
+	began    int64
 }
 
 // Branch is the path of the branch that the row belongs to: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
@@ -275,7 +277,7 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 	if v := b.Verdict; v != nil {
 		r.Decision, r.Rule, r.Why, r.Changed = v.Decision, v.Rule, v.Reason, v.Revisions
 		r.Because = because(v.Text, v.Values, v.Passes)
-		r.policy = v.Policy
+		r.policy, r.proposed = v.Policy, v.Proposed
 	}
 	if b.EffectKind == patterns.ToolEffect {
 		r.ArgsHash, r.act = argsHash(b.Input), b.IdempotencyKey

@@ -182,6 +182,8 @@ type ConfigSources struct {
 	Known map[string][]string
 	// Instead are files of policies that stand in for those of the configuration, by the policy's name; for who compares.
 	Instead map[string]string
+	// Texts stand in for those of files, by their paths; for who is about to write them.
+	Texts map[string][]byte
 	// Untested leaves the tests of policies for who runs them.
 	Untested bool
 	// Pool keeps the servers of the configurations that are loaded; nil: a new one.
@@ -206,7 +208,7 @@ type LoadedConfig struct {
 func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	var loaded LoadedConfig
 	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
+	read := &configReader{faults: faults, places: map[string]place{}, home: in.home, texts: in.Texts}
 	if err := loaded.Config.embed(in.Known); err != nil {
 		return LoadedConfig{}, nil, err
 	}

@@ -96,6 +96,9 @@ func (in ConfigSources) file(faults *configFaults) (text []byte, path string) {
 	if path == "" {
 		return nil, ""
 	}
+	if text, written := in.Texts[path]; written {
+		return text, path
+	}
 	text, f := readConfigFile(path)
 	switch {
 	case f.Reason == "":

@@ -154,7 +154,7 @@ func (r *configReader) policyFile(p *PolicyConfig, n *yamlNode, path *keyPath) {
 		return
 	}
 	p.file = r.absolute(at)
-	text, f := readConfigFile(p.file)
+	text, f := r.policyText(p.file)
 	if len(text) > maxPolicyFile && f.Reason == "" {
 		f = Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}

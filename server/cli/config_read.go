@@ -18,6 +18,7 @@ type configReader struct {
 	home   func(path string) string // replaces ~/; nil: it is not replaced
 	root   *yamlNode                // of the file that was read last
 	embeds bool                     // it reads the embedded default
+	texts  map[string][]byte        // that stand in for those of files; see [ConfigSources]
 	// compiled are the schemas of the file's arguments.
 	compiled compiledArguments
 	// strange are names of allow lists that the embedded default does not have; the file may.

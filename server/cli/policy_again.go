@@ -3,11 +3,14 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
@@ -26,6 +29,7 @@ var errHiddenPast = errors.New("values of earlier calls are redacted, or there a
 type pastRuns struct {
 	proposals []record.Proposal
 	acts      map[string][]record.Act
+	ended     map[string][]gateway.Entry // the same as they ended
 }
 
 // add takes a run's record. What began before since is not judged again; windows see it all the same.
@@ -49,6 +53,12 @@ func (p *pastRuns) sort() {
 	for _, list := range p.acts {
 		slices.SortStableFunc(list, func(a, b record.Act) int { return a.Entry.At.Compare(b.Entry.At) })
 	}
+	p.ended = map[string][]gateway.Entry{}
+	for tool, list := range p.acts {
+		for i := range list {
+			p.ended[tool] = append(p.ended[tool], list[i].Entry)
+		}
+	}
 	slices.SortStableFunc(p.proposals, func(a, b record.Proposal) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.RunID, b.RunID), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -57,27 +67,51 @@ func (p *pastRuns) sort() {
 // window is what a policy would have seen of all runs before a proposal.
 func (p *pastRuns) window(w gateway.Window, of record.Proposal) gateway.Seen {
 	seen := gateway.Seen{Since: w.Since(of.At)}
-	for _, tool := range w.Tools {
+	crowded := gateway.Seen{Since: seen.Since, Err: errHiddenPast}
+	tools := slices.Compact(slices.Sorted(slices.Values(w.Tools)))
+	for _, tool := range tools {
 		list := p.acts[tool]
 		from, _ := slices.BinarySearchFunc(list, seen.Since, func(a record.Act, t time.Time) int { return a.Entry.At.Compare(t) })
-		for _, a := range list[from:] {
-			e, begun := a.At(of.At)
-			if !begun {
-				break
-			}
+		to, _ := slices.BinarySearchFunc(list, of.At, func(a record.Act, t time.Time) int { return cmp.Or(a.Entry.At.Compare(t), -1) })
+		to = max(from, to)
+		counts := func(a *record.Act) bool {
 			own := a.Entry.RunID == of.RunID && a.Entry.Order >= int(of.Seq)
-			if own || w.OfPrincipal && a.Principal != of.Facts.Principal.ID {
+			return !own && (!w.OfPrincipal || a.Principal == of.Facts.Principal.ID)
+		}
+		for to > from && list[to-1].Entry.RunID == of.RunID && list[to-1].Entry.Order >= int(of.Seq) { // the call itself
+			to--
+		}
+		whole := len(tools) == 1
+		for i := from; i < to && seen.Err == nil; i++ {
+			a := &list[i]
+			if !counts(a) {
+				whole = false
 				continue
 			}
 			if a.Hidden {
 				seen.Err = errHiddenPast
 			}
+			whole = whole && !a.Ended.IsZero() && !a.Ended.After(of.At)
+		}
+		if whole { // all of it is as it ended: most are
+			if seen.Effects = p.ended[tool][from:to:to]; len(seen.Effects) > gateway.MaxWindow {
+				return crowded
+			}
+			return seen
+		}
+		for i := from; i < to; i++ {
+			if !counts(&list[i]) {
+				continue
+			}
+			if len(seen.Effects) == gateway.MaxWindow {
+				return crowded
+			}
+			e, _ := list[i].At(of.At)
 			seen.Effects = append(seen.Effects, e)
 		}
 	}
-	slices.SortStableFunc(seen.Effects, func(a, b gateway.Entry) int { return a.At.Compare(b.At) })
-	if len(seen.Effects) > gateway.MaxWindow {
-		return gateway.Seen{Since: seen.Since, Err: errHiddenPast}
+	if len(tools) > 1 {
+		slices.SortStableFunc(seen.Effects, func(a, b gateway.Entry) int { return a.At.Compare(b.At) })
 	}
 	return seen
 }
@@ -88,6 +122,11 @@ type decided struct {
 	Rule     string `json:"rule,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Values   any    `json:"values,omitempty"`
+	// Args are those that a call is made with where the policy changed it.
+	Args map[string]any `json:"args,omitempty"`
+	// Expires and Least are what an escalation asks of a person.
+	Expires float64 `json:"expires_seconds,omitempty"`
+	Least   string  `json:"min_assurance,omitempty"`
 }
 
 // again judges a proposal by a pattern as it is declared now; the reason says why it cannot be judged.
@@ -117,12 +156,7 @@ func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, w
 	if hidden != nil {
 		return decided{}, hidden.Error()
 	}
-	j := r.Judgment()
-	now = decided{Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason}
-	if len(j.Values) > 0 {
-		now.Values = j.Values
-	}
-	return now, ""
+	return decidedBy(r), ""
 }
 
 // difference is a recorded call that would be decided otherwise.
@@ -137,9 +171,29 @@ type difference struct {
 	Ends string `json:"ends,omitempty"`
 }
 
-// differs compares what was decided with what is decided now: another decision, or another reason for the same no or question.
+// differs compares what was decided with what is decided now: another decision, another reason for the same no or question, other
+// arguments that a call is made with, or something else that is asked of a person.
 func differs(was, now decided) bool {
-	return was.Decision != now.Decision || was.Reason != now.Reason && (was.Decision == "block" || was.Decision == "escalate")
+	return was.Decision != now.Decision || was.Reason != now.Reason && (was.Decision == "block" || was.Decision == "escalate") ||
+		!ijson.Equal(objectOr(was.Args), objectOr(now.Args)) || was.Expires != now.Expires || was.Least != now.Least
+}
+
+// wasDecided is what the record says was decided, as far as it can be compared with what is decided now: what a person was asked
+// is not in it, and what was sent after them may be what they edited.
+func wasDecided(of record.Proposal, tool catalog.Tool, now decided) decided {
+	was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason, Expires: now.Expires, Least: now.Least}
+	switch sent, _ := tool.Proposed(of.Sent); {
+	case of.Decision == "revise" && sent != nil && !of.Approved:
+		was.Args = maps.Clone(sent)
+		for name, v := range sent { // the pattern itself puts the run's id in, which was never proposed
+			if _, proposed := of.Args[name]; !proposed && v == any(of.RunID) {
+				delete(was.Args, name)
+			}
+		}
+	case of.Decision == now.Decision:
+		was.Args = now.Args
+	}
+	return was
 }
 
 // elsewhere says how a run would go another way at a call; "": it would not.
@@ -160,6 +214,8 @@ func elsewhere(of record.Proposal, kind gateway.Kind, now decided) string {
 		return "it would have waited for a person (" + now.Reason + ")"
 	case of.Blocked() && now.Decision == "block" && of.Reason != now.Reason:
 		return "it would have stopped: " + blocked + now.Reason
+	case of.Decision == "revise" && now.Decision == "revise":
+		return "it would have sent other arguments"
 	}
 	return ""
 }

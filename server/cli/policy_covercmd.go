@@ -116,7 +116,7 @@ func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
 		}
 		found := made.Cover()
 		found.Tests()
-		by := coveredBy{Tests: len(p.Tests), Recorded: l.coverPast(found, p.Name, past)}
+		by := coveredBy{Tests: len(p.Tests), Recorded: l.coverPast(found, made, p.Name, past)}
 		by.Judged, by.Rules = found.Cases(), found.Rules()
 		c.Policies[p.Name] = by
 		c.Findings = append(c.Findings, gapsOf(p.Name, made, by, all)...)
@@ -145,7 +145,7 @@ func (l LoadedConfig) unjudged(all *catalog.Catalog) (list []gap) {
 }
 
 // coverPast has recorded calls judged that the policy judges; it returns how many.
-func (l LoadedConfig) coverPast(found *policy.Cover, name string, past *pastRuns) (n int) {
+func (l LoadedConfig) coverPast(found *policy.Cover, made *policy.Policy, name string, past *pastRuns) (n int) {
 	for _, of := range past.proposals {
 		if of.Hidden != "" || !l.judgesBy(name, of.Pattern, of.Tool) {
 			continue
@@ -155,14 +155,11 @@ func (l LoadedConfig) coverPast(found *policy.Cover, name string, past *pastRuns
 		if tool == "" {
 			tool = "final"
 		}
-		made, _, err := l.compiledPolicy(l.policy(name))
-		if err != nil {
-			return n
-		}
-		for _, w := range made.For(of.Pattern).Windows(tool) {
+		pattern := l.inForce(name, of.Pattern)
+		for _, w := range made.For(pattern).Windows(tool) {
 			c.Windows[w.Name] = past.window(w, of)
 		}
-		found.Add(of.Pattern, c)
+		found.Add(pattern, c)
 		n++
 	}
 	return n

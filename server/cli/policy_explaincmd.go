@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
@@ -88,6 +90,9 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 	if known := append(loaded.ToolNames(), "final"); !slices.Contains(known, f.tool) {
 		return usage("--tool", unknownTool(f.tool, known), "patterngate catalog list")
 	}
+	if err := loaded.fits(row.Call); err != nil {
+		return usage("--args", err, "patterngate tools "+f.tool)
+	}
 	names, err := loaded.judgesOf(f)
 	if err != nil {
 		return usage(what, err, "--policy NAME")
@@ -99,10 +104,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		if err != nil {
 			return fault(what, err)
 		}
-		row.Pattern = ""
-		if slices.Contains(patterns, f.pattern) {
-			row.Pattern = f.pattern
-		}
+		row.Pattern = loaded.explainedAs(p.Name, f, patterns)
 		passes, ruling, err := made.Explain(row)
 		if err != nil {
 			return usage(what, err, "patterngate tools "+f.tool)
@@ -208,9 +210,59 @@ func (l LoadedConfig) judgesOf(f explainFlags) ([]string, error) {
 	return nil, fmt.Errorf("%s is judged by %s", quotedName(f.tool), strings.Join(names, " and "))
 }
 
+// explainedAs is the pattern whose params are in force: the one that is named; else those of the tool's own policy; else those of
+// the only pattern that has the policy and reaches the tool. "": the policy's own.
+func (l LoadedConfig) explainedAs(name string, f explainFlags, patterns []string) string {
+	if f.pattern != "" || l.policyOf(f.tool) == name {
+		return l.inForce(name, f.pattern)
+	}
+	var reach []string
+	for _, p := range l.Patterns {
+		_, execution := p.allows()
+		reaches := slices.Contains(execution, f.tool) || p.Tool == f.tool || f.tool == "final" && p.Kind == gateway.Supervisor
+		if p.Judge == name && reaches && slices.Contains(patterns, p.Name) {
+			reach = append(reach, p.Name)
+		}
+	}
+	if len(reach) == 1 {
+		return reach[0]
+	}
+	return l.inForce(name, "")
+}
+
+// fits holds the arguments of a made-up call to the tool's schema.
+func (l LoadedConfig) fits(call policy.RowCall) error {
+	if call.Tool == "final" {
+		return nil
+	}
+	all, err := l.catalog()
+	if err != nil {
+		return err
+	}
+	tool, known := all.Tool(call.Tool)
+	if !known { // its schema is not known yet
+		return nil
+	}
+	for _, m := range tool.Check(tool.Filled(call.Args)) {
+		at := cmp.Or(string(m.Pointer), "the arguments")
+		tokens := m.Pointer.Tokens()
+		switch {
+		case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
+			return errors.New(noArgument(call.Tool, tokens[0], propertyNames(tool.Input)).String())
+		case m.Kind == catalog.MismatchMissing:
+			return fmt.Errorf("%s is missing: %s", at, m.Want)
+		}
+		return fmt.Errorf("%s does not fit: %s", at, m.Want)
+	}
+	return nil
+}
+
 func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) explained {
 	j := r.Judgment()
 	e := explained{Policy: name, Pattern: pattern, Decision: j.Decision.String(), Rule: j.Rule, Reason: j.Reason, Text: j.Text, Need: r.Need, Args: r.Args}
+	if strings.HasPrefix(j.Reason, "policy_error:") { // the rule says nothing of it
+		e.Text = ""
+	}
 	for _, p := range passes {
 		of := explainedPass{Args: p.Args, Decision: p.Verdict.Decision.String(), Rule: p.Verdict.Rule, Rules: []explainedRule{}}
 		for _, h := range p.Rules {

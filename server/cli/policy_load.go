@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,6 +24,31 @@ func (r *configReader) instead(in ConfigSources, c *Config) {
 		r.policy(&p, n, (*keyPath)(nil).key("policies").key(name))
 		replaceOrAdd(&c.Policies, p)
 	}
+}
+
+// readPolicyFile is readConfigFile of what is a file: a pipe would keep who reads it waiting.
+func readPolicyFile(path string) ([]byte, Fault) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, Fault{Reason: "not a regular file", Want: "write the path of a file"}
+	}
+	return readConfigFile(path)
+}
+
+// policyText is the text of a policy's file, or that which stands in for it.
+func (r *configReader) policyText(path string) ([]byte, Fault) {
+	if text, written := r.texts[path]; written {
+		return text, Fault{}
+	}
+	return readPolicyFile(path)
+}
+
+// inForce is the pattern whose params count where a policy judges a pattern's call: the pattern that names it, or, as the policy of
+// the tool by itself, nobody ("") but for the refund policy.
+func (c *Config) inForce(name, pattern string) string {
+	if p, ok := c.Pattern(pattern); ok && p.Judge == name {
+		return pattern
+	}
+	return c.speaker(name)
 }
 
 // compiledPolicy is a policy of a loaded configuration, ready to judge, with the patterns that name it.

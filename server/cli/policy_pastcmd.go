@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -75,19 +74,20 @@ func (a *app) declaredBy(what, file, name string) (*declared, error) {
 
 // loadedBy loads a file, whether it is a configuration or one policy of the configuration that is in force.
 func (a *app) loadedBy(what, file, name string) (LoadedConfig, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return LoadedConfig{}, usage(what, err, "patterngate "+what+" FILE")
+	text, f := readPolicyFile(file)
+	if f.Reason != "" {
+		return LoadedConfig{}, usage(what, errors.New(file+": "+f.String()), "patterngate "+what+" FILE")
 	}
 	in := a.sources(nil)
 	in.Untested = true
 	if readYAML(file, text, &configFaults{}).member("version") != nil {
 		in.Path = file
 	} else {
-		if name, err = a.oneName(what, name); err != nil {
+		one, err := a.oneName(what, name)
+		if err != nil {
 			return LoadedConfig{}, err
 		}
-		in.Instead = map[string]string{name: file}
+		in.Instead = map[string]string{one: file}
 	}
 	loaded, warnings, err := LoadConfig(in)
 	a.warn(warnings)
@@ -166,7 +166,8 @@ func (p *pastRuns) backtest(d *declared, runs int) backtest {
 			continue
 		}
 		out.Calls++
-		was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason}
+		tool, _ := spec.Catalog.Tool(of.Tool)
+		was := wasDecided(of, tool, now)
 		if !differs(was, now) {
 			continue
 		}

@@ -48,9 +48,11 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 		args, _ := tool.Proposed(of.Args)
 		row := policyRowOf(of, args)
 		row.Name = fmt.Sprintf("%s %d %s", of.RunID, i+1, row.Call.Tool)
-		if q, _ := loaded.Pattern(of.Pattern); q.Judge == name {
-			row.Pattern = of.Pattern
+		if slices.ContainsFunc(p.Tests, func(r policy.Row) bool { return r.Name == row.Name }) {
+			left["it is among the tests already"]++
+			continue
 		}
+		row.Pattern = loaded.inForce(name, of.Pattern)
 		switch result := made.Test(row); {
 		case result.Err != nil:
 			left["it cannot be run here: "+result.Err.Error()]++
@@ -151,6 +153,12 @@ func (a *app) addRows(l LoadedConfig, p *PolicyConfig, rows []map[string]any, on
 	after, err := appendRows(file, string(text), steps, rows)
 	if err != nil {
 		return usage(what, err, "patterngate policy record RUN --print, and add them by hand")
+	}
+	in := a.sources(nil)
+	in.Texts = map[string][]byte{file: []byte(after)}
+	if _, _, err := LoadConfig(in); err != nil { // what serves is to be loaded again
+		_ = a.configFault(err)
+		return usage(what, errors.New("with these rows the file could not be loaded; it was not changed"), "patterngate policy record RUN --print, and add them by hand")
 	}
 	if err := replaceText(file, string(text), after); err != nil {
 		return fault(what, err)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -20,7 +21,7 @@ func testRow(name string, p record.Proposal, args map[string]any) map[string]any
 	if p.Tool == "" {
 		call = map[string]any{"tool": "final", "args": map[string]any{"answer": p.Answer}}
 	}
-	row := map[string]any{"name": name, "call": call, "principal": p.Facts.Principal.ID, "now": p.Facts.Now.Format("2006-01-02T15:04:05Z07:00"), "want": p.Decision}
+	row := map[string]any{"name": name, "call": call, "principal": p.Facts.Principal.ID, "now": p.Facts.Now.Format(time.RFC3339Nano), "want": p.Decision}
 	if p.Facts.Client.Name != "" {
 		row["client"] = map[string]any{"name": p.Facts.Client.Name, "version": p.Facts.Client.Version}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/ijson"
 )
 
 func (a *app) policyCommand() *cobra.Command {
@@ -130,7 +131,7 @@ func (l LoadedConfig) isMeant(p *PolicyConfig, names []string) bool {
 	return !l.ofTheDemo(p) || len(l.Policies) == 1
 }
 
-// testedRow runs one test, and, where it names no pattern and no params, under those of each pattern too.
+// testedRow runs one test, and, where it names no pattern, with the params of each pattern too; its own lie over them.
 func testedRow(name string, made *policy.Policy, row policy.Row, patterns []string) policyRow {
 	got := made.Test(row)
 	out := policyRow{Policy: name, Name: row.Name, Passed: got.Passed, Got: decidedBy(got.Got), Differs: got.Differ}
@@ -138,7 +139,7 @@ func testedRow(name string, made *policy.Policy, row policy.Row, patterns []stri
 		out.Differs = "it cannot be run: " + got.Err.Error()
 		return out
 	}
-	if row.Pattern != "" || row.Params != nil {
+	if row.Pattern != "" {
 		return out
 	}
 	for _, pattern := range patterns {
@@ -158,14 +159,30 @@ func decidedBy(r gateway.Ruling) decided {
 	if len(j.Values) > 0 {
 		d.Values = j.Values
 	}
+	if len(r.Revisions) > 0 && r.Decision != gateway.Block {
+		d.Args = r.Args
+	}
+	if r.Decision == gateway.Escalate {
+		d.Expires, d.Least = r.Expires.Seconds(), string(r.Least)
+	}
 	return d
 }
 
 func (d decided) String() string {
+	text := d.Decision
 	if d.Decision == "block" || d.Decision == "escalate" {
-		return d.Decision + " " + d.Reason
+		text += " " + d.Reason
 	}
-	return d.Decision
+	if d.Args != nil {
+		text += " as " + oneLine(ijson.Canonical(d.Args), 2*maxName)
+	}
+	if d.Least != "" {
+		text += ", " + d.Least
+	}
+	if d.Expires > 0 {
+		text += ", within " + numberText(d.Expires) + " s"
+	}
+	return text
 }
 
 // printTests prints what tests came to; the error is the exit code.

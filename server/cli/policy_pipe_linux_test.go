@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A pipe in the place of a policy's file is refused, and nobody waits for who would write to it.
+func TestPolicyFileIsNoPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "p.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := loadText(t, "version: 1\npolicies: {p: {file: '"+pipe+"'}}\n"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("in a configuration: %v", err)
+	}
+	for _, args := range [][]string{{"policy", "backtest", pipe}, {"policy", "diff", pipe, pipe}} {
+		if code, _, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, args...); code != exitUsage || !strings.Contains(errs, "not a regular file") {
+			t.Errorf("%v: %d, %s", args, code, errs)
+		}
+	}
+}
