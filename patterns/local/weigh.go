@@ -41,15 +41,16 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	}
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
-	own := b.ownCalls(*e.Weighing, now)
+	weighing := e.Weighing.At(b.latest)
+	own := b.ownCalls(weighing, now)
 	err := b.engine.looked(func(t callTable) (err error) {
-		seen, err = windowsIn(t, *e.Weighing, own, now)
+		seen, err = windowsIn(t, weighing, own, now)
 		return err
 	})
 	if err != nil {
 		b.unwind(err)
 	}
-	body := weighedBody(e, e.Weighing.Judge(seen), seen)
+	body := weighedBody(e, weighing.Judge(seen), seen)
 	b.record.append(patterns.JudgedEvent, key, now, body)
 	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
 }
@@ -94,8 +95,6 @@ func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 			e.At = m.began
 		case !b.sent[e.Key].IsZero():
 			e.At = b.sent[e.Key]
-		default:
-			e.At = e.At.Add(b.idle)
 		}
 		list = append(list, e)
 	}
@@ -167,6 +166,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 	if e.Kind != patterns.ToolEffect || !windowed {
 		return nil
 	}
+	w = w.At(b.latest)
 	own := b.ownCalls(w, now)
 	return func(t callTable) error {
 		seen, err := windowsIn(t, w, own, now)
