@@ -200,6 +200,15 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 type callsIn struct{ *session }
 
 func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
+	if err := t.each(func(row func(...any) error) error {
+		var ended int64
+		if err := row(&ended); err != nil || ended == 0 {
+			return err
+		}
+		return errForgotten
+	}, selectBuried, since.UnixMicro()); err != nil {
+		return err
+	}
 	query, args := selectCalls, []any{tool, since.UnixMicro(), but}
 	if principal != "" {
 		query, args = selectCallsOf, append(args, principal)
