@@ -153,7 +153,7 @@ func (b *branch) also(spend func(*session, Event) error, takes func(actTable) er
 			}
 		}
 		if holds != nil {
-			return holds(callsIn{s})
+			return holds(callsIn{s, b.engine.file.hiding()})
 		}
 		return nil
 	}

@@ -106,12 +106,14 @@ type callTable interface {
 	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
 	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
 	settledState(run int64, once string) (patterns.State, error)
+	// hiding is what values are kept out of it by; nil: they are as they were.
+	hiding() *redactor
 }
 
 // looked sees the state's table of calls; f reads it only.
 func (e *Engine) looked(f func(callTable) error) error {
 	if e.file != nil {
-		return e.file.journal.view(func(s *session) error { return f(callsIn{s}) })
+		return e.file.journal.view(func(s *session) error { return f(callsIn{s, e.file.hiding()}) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -139,13 +141,13 @@ func windowIn(t callTable, w gateway.Window, n int64, principal string, own []ga
 	if w.Since == nil {
 		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
 	}
-	since, list := w.Since(now), newCalls()
+	since, list := w.Since(now), newCalls(t.hiding())
 	if !w.OfPrincipal {
 		principal = ""
 	}
 	for _, tool := range slices.Compact(slices.Sorted(slices.Values(w.Tools))) {
 		switch err := t.callsSince(list, tool, since, n, principal); {
-		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable):
+		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, errObscured):
 			return gateway.Seen{Since: since, Err: err}, nil
 		case err != nil:
 			return gateway.Seen{}, err
@@ -197,7 +199,12 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 }
 
 // callsIn are the calls of a state file.
-type callsIn struct{ *session }
+type callsIn struct {
+	*session
+	redactor
+}
+
+func (t callsIn) hiding() *redactor { return &t.redactor }
 
 func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
 	if err := t.each(func(row func(...any) error) error {
@@ -227,8 +234,7 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 			return fmt.Errorf("%w: %s of %s", errUnreadable, key, idOf(n))
 		}
 		if kind == patterns.OutcomeEvent {
-			to.ended(n, key, decodeOutcome(obj).learned())
-			return nil
+			return to.ended(n, key, decodeOutcome(obj).learned())
 		}
 		e := gateway.Entry{Key: key, Tool: tool, At: time.UnixMicro(at).UTC()}
 		effect, _ := obj["effect"].(string)
