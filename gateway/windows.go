@@ -77,6 +77,18 @@ func (w Weighing) Effects() []Entry { return w.c.Effects }
 // Principal is whose run it is, for windows of one principal.
 func (w Weighing) Principal() string { return w.c.Facts.Principal.ID }
 
+// At is the review at a time: that of the newest outcome that is recorded of the run, of whichever branch. What is under way in the
+// run bears it too.
+func (w Weighing) At(now time.Time) Weighing {
+	w.c.Facts.Now, w.c.Effects = now.UTC(), slices.Clone(w.c.Effects)
+	for i, e := range w.c.Effects {
+		if e.Key == "" && e.RunID == w.RunID() {
+			w.c.Effects[i].At = w.c.Facts.Now
+		}
+	}
+	return w
+}
+
 // Judge reviews the call to a fixed point over these windows. The ruling admits nothing by itself.
 func (w Weighing) Judge(windows map[string]Seen) Ruling {
 	if w.reviewer == nil {

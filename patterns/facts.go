@@ -10,7 +10,7 @@ import (
 func (l *log) facts() gateway.Facts {
 	f := gateway.Facts{
 		RunID: l.run.ID(), Pattern: l.spec.Name, Kind: l.spec.Kind, Principal: principalOf(l.task.Principal), Client: l.task.Client,
-		Now: l.run.Now(), Steps: l.gate.Begun(), Spent: map[string]float64{}, Remaining: map[string]float64{},
+		Now: l.run.Recorded().UTC(), Steps: l.gate.Begun(), Spent: map[string]float64{}, Remaining: map[string]float64{},
 	}
 	if l.planned != nil {
 		f.Plan = l.planned()

@@ -200,7 +200,7 @@ func (l *log) note(p gateway.Permit, out Outcome) {
 	}
 	l.gate.Note(p, gateway.Entry{
 		Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order, Duplicate: out.Duplicate && out.State == OK,
-		At: out.Began, RunID: l.run.ID(),
+		At: out.Sent(), RunID: l.run.ID(),
 	})
 }
 

@@ -14,6 +14,9 @@ type Run interface {
 	ID() string
 	// Now is the time of the newest outcome this branch has seen: free, never falling, equal on replay.
 	Now() time.Time
+	// Recorded is when the newest outcome was really recorded, with the time in which nobody had the run: of this branch, and of
+	// bodies of its Flow that are under way. Equal on replay too.
+	Recorded() time.Time
 	// Do performs an effect once and remembers its outcome under a key that depends on the code alone.
 	Do(Effect) Outcome
 	// Go runs body for 0 to n-1, each in a branch of its own, begun in this order and at most limit at once, and
@@ -153,6 +156,13 @@ type Outcome struct {
 	Order int       // of the intent among all of the run
 	Began time.Time // when the intent was recorded
 	At    time.Time // when the outcome was
-	// Down is for how long between the two the run was in nobody's hands: neither Now nor these times count it.
-	Down time.Duration
+	// Down is for how long between the two the run was in nobody's hands, Idle for how long before Began: neither Now nor these
+	// times count it. Where nothing was begun, Idle is all of it.
+	Down, Idle time.Duration
 }
+
+// Sent is when the intent was really recorded.
+func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }
+
+// Recorded is when the outcome really was.
+func (o Outcome) Recorded() time.Time { return o.At.Add(o.Idle + o.Down) }

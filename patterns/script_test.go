@@ -44,6 +44,8 @@ var begun = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 func (s *scripted) ID() string     { return "run_0123456789abcdef" }
 func (s *scripted) Now() time.Time { return s.at }
 
+func (s *scripted) Recorded() time.Time { return s.at }
+
 func (s *scripted) key(name string) string {
 	s.seen[name]++
 	return s.path + name + "#" + strconv.Itoa(s.seen[name])

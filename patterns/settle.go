@@ -93,7 +93,7 @@ func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 		case found.happened:
 			out = d.outcome(found.out)
 		default:
-			out = d.outcome(Outcome{State: Failed, Reason: c.out.Reason, Began: c.out.Began, At: c.out.At})
+			out = d.outcome(Outcome{State: Failed, Reason: c.out.Reason, Began: c.out.Began, At: c.out.At, Down: c.out.Down, Idle: c.out.Idle})
 		}
 		d.rest(since, d.run.Now())
 	})
@@ -157,7 +157,7 @@ func didNothing(out Outcome) Outcome {
 	if out.Reason == ReasonTimeout {
 		reason = ReasonTimeout
 	}
-	return Outcome{State: Failed, Reason: reason, Began: out.Began, At: out.At}
+	return Outcome{State: Failed, Reason: reason, Began: out.Began, At: out.At, Down: out.Down, Idle: out.Idle}
 }
 
 // outcome is the call's outcome under the name of its first try.
@@ -261,7 +261,7 @@ func (d *doubt) askPerson(of Outcome) finding {
 	if !happened {
 		return finding{known: true}
 	}
-	answer.Began = answer.At // a person's time is not the call's
+	answer.Began, answer.Idle, answer.Down = answer.At, answer.Idle+answer.Down, 0 // a person's time is not the call's
 	result, given := said["result"]
 	if !given {
 		answer.Output, answer.Bytes = map[string]any{"settled": "happened", "by": said["by"]}, 0

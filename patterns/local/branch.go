@@ -13,6 +13,7 @@ type branch struct {
 	*life
 	keys      *keys
 	at        time.Time
+	newest    time.Time     // see Recorded
 	started   chan struct{} // closed when the branch first gives the baton away; nil for the root
 	flow      *flow         // of which it is a body; nil: of none
 	active    bool          // then: it has the turn
@@ -24,6 +25,19 @@ var _ patterns.Run = (*branch)(nil)
 
 func (b *branch) ID() string     { return b.id }
 func (b *branch) Now() time.Time { return b.at }
+
+func (b *branch) Recorded() time.Time { return b.newest }
+
+// saw moves the branch's real time on, and that of the parent of a Flow's body: bodies go on in the order of the record.
+func (b *branch) saw(out patterns.Outcome) {
+	at := out.Recorded()
+	if at.After(b.newest) {
+		b.newest = at
+	}
+	if b.flow != nil && at.After(b.flow.parent.newest) {
+		b.flow.parent.newest = at
+	}
+}
 
 // Do records the intent, performs the effect and records its outcome, or gives the outcome that is recorded. The baton is
 // held on entry and on return.
@@ -139,7 +153,7 @@ func (b *branch) also(spend func(*session, Event) error, takes func(actTable) er
 			}
 		}
 		if holds != nil {
-			return holds(callsIn{s})
+			return holds(callsIn{s, b.engine.file.hiding()})
 		}
 		return nil
 	}
@@ -162,7 +176,7 @@ func (b *branch) patience(e patterns.Effect) (time.Duration, bool) {
 func (b *branch) finish(a act, out patterns.Outcome) patterns.Outcome {
 	b.see(a.effect, 1)
 	out.Key, out.Once, out.Order = a.key, a.once, a.order
-	out.Began, out.Down = a.began.Add(-a.idle), b.idle-a.idle
+	out.Began, out.Down, out.Idle = a.began.Add(-a.idle), b.idle-a.idle, a.idle
 	now := b.engine.now()
 	if isWait(a.effect.Kind, a.effect.Name) {
 		b.waited.end(now)
@@ -229,7 +243,10 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 	event := b.record.appendAlso(patterns.OutcomeEvent, out.Key, at, outcomeOf(e, out), b.closing(e, out))
 	b.asked += out.Usage.Requests
 	b.at = b.virtual(event.At)
-	out.At = b.at
+	if out.At = b.at; out.Order == 0 {
+		out.Idle = b.idle
+	}
+	b.latest = event.At
 	if b.engine.file != nil && e.Kind == patterns.PlanEffect && out.State == patterns.OK && e.Plan.Op != patterns.LoadOp {
 		b.kept(e.Plan)
 	}
@@ -241,6 +258,7 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 	case durable:
 		b.written()
 	}
+	b.saw(out)
 	return out
 }
 

@@ -36,7 +36,7 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 		running++
 		b.record.branch(1)
 		started := make(chan struct{})
-		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, started: started}
+		child := &branch{life: b.life, keys: newKeys(b.keys.next(name) + "/"), at: b.at, newest: b.newest, started: started}
 		go func() { // it begins with the baton, which its parent holds for it
 			finished := false
 			defer func() {
@@ -46,6 +46,9 @@ func (b *branch) Go(name string, n, limit int, body func(patterns.Run, int)) {
 				unwound = unwound || !finished
 				if child.at.After(b.at) {
 					b.at = child.at
+				}
+				if child.newest.After(b.newest) {
+					b.newest = child.newest
 				}
 				b.record.flush(false, nil) // nothing of it may come with a next intent for long
 				b.moved.Broadcast()

@@ -15,13 +15,13 @@ import (
 // their times. The attempts at one act that changes something are one call, under the first one's name.
 //
 // A call is known as far as the record goes: one without an outcome is reserved, one of which nobody knew what became is in doubt
-// until that was found out, and values that are kept out of the record are absent. A member whose value is such a one is left out,
-// a list in which one is is left out whole: no rule is given another number than the true one.
+// until that was found out, and values that are kept out of the record are absent: see calls_public.go.
 type calls struct {
 	byKey map[callKey]*calledAct
 	byAct map[callKey]*calledAct // by idempotency key
 	list  []*calledAct
-	seen  int // attempts
+	seen  int       // attempts
+	hides *redactor // what recorded values are kept out by; nil: they are as they were
 }
 
 // callKey is a place, or an idempotency key, in a run.
@@ -36,8 +36,8 @@ type calledAct struct {
 	once string
 }
 
-func newCalls() *calls {
-	return &calls{byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
+func newCalls(hides *redactor) *calls {
+	return &calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
 }
 
 // errCrowded says that a window holds more calls than are looked at.
@@ -51,7 +51,10 @@ func (c *calls) begun(run int64, e gateway.Entry, once string) error {
 	act := c.byAct[callKey{run, once}]
 	if act == nil || e.Effect == catalog.Read || once == "" {
 		e.RunID, e.Status, e.Order = idOf(run), gateway.Reserved, c.seen
-		e.Args, _ = public(e.Args).(map[string]any)
+		var err error
+		if e.Args, err = c.publicArgs(e); err != nil {
+			return err
+		}
 		act = &calledAct{Entry: e, run: run, once: once}
 		c.list = append(c.list, act)
 	}
@@ -61,12 +64,14 @@ func (c *calls) begun(run int64, e gateway.Entry, once string) error {
 }
 
 // ended takes in an outcome. What is no call's of the window is passed over.
-func (c *calls) ended(run int64, key string, out patterns.Outcome) {
+func (c *calls) ended(run int64, key string, out patterns.Outcome) (err error) {
 	act := c.byKey[callKey{run, key}]
 	if act == nil {
-		return
+		return nil
 	}
-	act.Status, act.Duplicate, act.Observation = statusOf(act.Effect, out), out.Duplicate, public(out.Output)
+	act.Status, act.Duplicate = statusOf(act.Effect, out), out.Duplicate
+	act.Observation, err = c.publicOutput(act.Tool, out.Output)
+	return err
 }
 
 // statusOf is what an outcome says of a call.
@@ -114,30 +119,4 @@ func (c *calls) with(own []gateway.Entry, window gateway.Window, since time.Time
 	}
 	slices.SortStableFunc(list, func(a, b gateway.Entry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Order, b.Order)) })
 	return gateway.Seen{Effects: list, Since: since}
-}
-
-// public is a recorded value without what is kept out of the record; nil: all of it is.
-func public(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if _, hidden := v[patterns.Redacted]; hidden && len(v) == 1 {
-			return nil
-		}
-		out := make(map[string]any, len(v))
-		for name, m := range v {
-			if shown := public(m); shown != nil || m == nil {
-				out[name] = shown
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, m := range v {
-			if out[i] = public(m); out[i] == nil && m != nil {
-				return nil
-			}
-		}
-		return out
-	}
-	return v
 }

@@ -82,11 +82,16 @@ func (e *Engine) callsSince(to *calls, tool string, since time.Time, but int64, 
 			return err
 		}
 		if c.out != nil {
-			to.ended(c.run, c.entry.Key, *c.out)
+			if err := to.ended(c.run, c.entry.Key, *c.out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// hiding implements [callTable]: in memory nothing is kept out, and what looks like it is a value.
+func (e *Engine) hiding() *redactor { return nil }
 
 func (e *Engine) settledState(run int64, once string) (patterns.State, error) {
 	return e.calls.found[callKey{run, once}], nil

@@ -226,7 +226,7 @@ func (l *life) carry() {
 	l.baton.Lock()
 	defer l.baton.Unlock()
 	defer l.contain()
-	root := &branch{life: l, keys: newKeys(""), at: l.began}
+	root := &branch{life: l, keys: newKeys(""), at: l.began, newest: l.began}
 	result = pattern(root, l.job.Spec, l.job.Asked())
 	l.judged(result.Judged, root.keys)
 }

@@ -120,7 +120,7 @@ func (f *flow) start(name string, body func(patterns.Run)) {
 	f.running++
 	f.record.branch(1)
 	started := make(chan struct{})
-	child := &branch{life: f.life, keys: newKeys(f.parent.keys.next(name) + "/"), at: f.parent.at, started: started, flow: f, active: true}
+	child := &branch{life: f.life, keys: newKeys(f.parent.keys.next(name) + "/"), at: f.parent.at, newest: f.parent.newest, started: started, flow: f, active: true}
 	go func() { // it begins with the baton, which its parent holds for it
 		finished := false
 		defer func() {
@@ -224,6 +224,7 @@ func (b *branch) recorded(m *memory, e patterns.Effect) patterns.Outcome {
 		b.flow.await(b, m.seq, false)
 	}
 	b.at = m.outcome.At
+	b.saw(m.outcome)
 	return m.outcome
 }
 

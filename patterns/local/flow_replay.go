@@ -39,7 +39,7 @@ func (b *replayed) Flow(next func() (string, func(patterns.Run), bool)) {
 // begin runs a body up to its first outcome.
 func (b *replayed) begin(f *family, name string, body func(patterns.Run)) {
 	started := make(chan struct{})
-	child := &replayed{replay: b.replay, keys: newKeys(b.keys.next(name) + "/"), at: b.at, started: started, body: true}
+	child := &replayed{replay: b.replay, keys: newKeys(b.keys.next(name) + "/"), at: b.at, newest: b.newest, parent: b, started: started, body: true}
 	b.mu.Lock()
 	b.running++
 	b.branch(func() { body(child) }, func(finished bool) {

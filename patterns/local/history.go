@@ -33,6 +33,7 @@ type history struct {
 	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
 	end      *EndBody
 	last     time.Time // of the newest event
+	latest   time.Time // of the newest outcome; before that of the start
 }
 
 // memory is what the record says about one key. Times of its outcome are as pattern code sees them.
@@ -54,7 +55,7 @@ func remembered(events []Event) *history {
 	for _, e := range events {
 		switch body := e.Body.(type) {
 		case StartBody:
-			h.start, h.began = body, e.At
+			h.start, h.began, h.latest = body, e.At, e.At
 		case IntentBody:
 			m := h.at(e.Key)
 			h.intend(m, body, e.At)
@@ -125,18 +126,18 @@ func (h *history) intend(m *memory, body IntentBody, at time.Time) {
 		h.waited.begin(at)
 	}
 	m.intent, m.began, m.idle = &body, at, h.idle
-	m.outcome.Order, m.outcome.Began, m.outcome.Once = h.order, at.Add(-h.idle), body.Once
+	m.outcome.Order, m.outcome.Began, m.outcome.Once, m.outcome.Idle = h.order, at.Add(-h.idle), body.Once, h.idle
 }
 
 func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	o := &m.outcome
-	m.seq = e.Seq
+	m.seq, h.latest = e.Seq, e.At
 	said := body.learned()
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
 	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {
-		o.Down = 0
+		o.Down, o.Idle = 0, h.idle
 	}
 	h.asked += body.Usage.Requests
 	if m.intent != nil && m.intent.Kind == patterns.ToolEffect {
@@ -215,7 +216,7 @@ func (l *life) play() {
 	if !known {
 		l.unwind(fmt.Errorf("%w: no pattern of kind %q", ErrMismatch, l.job.Spec.Kind))
 	}
-	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began}, l.job.Spec, l.job.Asked())
+	l.dry.result = pattern(&branch{life: l, keys: newKeys(""), at: l.began, newest: l.began}, l.job.Spec, l.job.Asked())
 	l.dry.finished = true
 }
 

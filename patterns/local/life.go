@@ -34,6 +34,7 @@ type life struct {
 	asked  int                  // requests to the model
 	waited waited               // for its caller and for people
 	idle   time.Duration        // in which it was in nobody's hands
+	latest time.Time            // of the newest recorded outcome of any branch; before that of the start
 
 	baton     sync.Mutex // held by the branch whose pattern code runs
 	moved     *sync.Cond // on the baton: a branch ended or resumed
@@ -69,10 +70,10 @@ var errHandedOver = errors.New("local: the run is handed over")
 
 // newLife is the next life of a run, over what is recorded; nil: it begins.
 func newLife(r *run, h *history, progress func(patterns.Progress)) *life {
-	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{})}
+	l := &life{run: r, record: r.record, progress: progress, quotas: map[string]int{}, sent: map[string]time.Time{}, making: map[actKey][]byte{}, done: make(chan struct{}), latest: r.began}
 	if h != nil {
 		l.past, l.quotas, l.order, l.calls, l.asked = h.past, h.quotas, h.order, h.calls, h.asked
-		l.waited, l.idle, l.wrote = h.waited, h.idle, h.wrote
+		l.waited, l.idle, l.wrote, l.latest = h.waited, h.idle, h.wrote, h.latest
 		l.taken, l.noted, l.granted = h.canceled, h.noted, h.granted
 	}
 	l.prepare()

@@ -169,3 +169,9 @@ func (p port) intact(t testing.TB, id string) []patterns.Event {
 	}
 	return events
 }
+
+// childTest lets a process that a test starts use what tests use.
+type childTest struct{ testing.TB }
+
+func (childTest) Helper()        {}
+func (childTest) Fatal(a ...any) { panic(a) }

@@ -115,15 +115,21 @@ func (w *walk) members(of map[string]any, skip []string, each func(name string, 
 
 // output is what an effect came to. Whose it is shows its key; a result that was cut to a text has no places any more.
 func (w *walk) output(key string, v any) any {
-	places := append(w.below(nil, "output"), w.below(nil, "args")...)
+	places := w.outputPlaces(v)
 	last := key[strings.LastIndexByte(key, '/')+1:]
 	if w.answer && strings.HasPrefix(last, string(patterns.AskAnswer)+"#") {
 		places = append(places, nil)
 	}
+	return w.value("output", v, places)
+}
+
+// outputPlaces are those below what an effect came to.
+func (w *walk) outputPlaces(v any) [][]string {
+	places := append(w.below(nil, "output"), w.below(nil, "args")...)
 	if cut, ok := v.(map[string]any); ok && cut["truncated"] == true && len(w.resultPlaces()) > 0 {
 		places = append(places, []string{"head"})
 	}
-	return w.value("output", v, places)
+	return places
 }
 
 // below are the places below a member, of those below the value that has it. A member may also begin places by its name.

@@ -44,6 +44,8 @@ var _ patterns.Run = (*dryRun)(nil)
 func (d *dryRun) ID() string     { return "" }
 func (d *dryRun) Now() time.Time { return d.now }
 
+func (d *dryRun) Recorded() time.Time { return d.now }
+
 func (d *dryRun) Do(e patterns.Effect) patterns.Outcome {
 	switch {
 	case e.Kind == patterns.JudgeEffect:

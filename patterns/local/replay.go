@@ -39,7 +39,7 @@ func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick
 	p, began := newReplay(r)
 	job.Principal, job.Client, job.ClientVersion = p.start.Principal, p.start.Client, p.start.ClientVersion
 	var result patterns.Result
-	root := &replayed{replay: p, keys: newKeys(""), at: began}
+	root := &replayed{replay: p, keys: newKeys(""), at: began, newest: began}
 	p.running = 1
 	p.branch(func() { result = pattern(root, job.Spec, job.Asked()) }, func(bool) {})
 	p.deliver(pick)
@@ -129,6 +129,8 @@ type replayed struct {
 	*replay
 	keys    *keys
 	at      time.Time
+	newest  time.Time     // see Recorded
+	parent  *replayed     // of a body of a Flow; else nil
 	started chan struct{} // of a body of a Flow: closed when it first waits; else nil
 	body    bool          // of a Flow
 }
@@ -140,6 +142,18 @@ func (b *replayed) Settled(patterns.Effect, patterns.Outcome) {}
 
 func (b *replayed) ID() string     { return b.id }
 func (b *replayed) Now() time.Time { return b.at }
+
+func (b *replayed) Recorded() time.Time { return b.newest }
+
+// saw moves the branch's times on, and those of the parent of a Flow's body.
+func (b *replayed) saw(out patterns.Outcome) {
+	b.at = out.At
+	for _, of := range []*replayed{b, b.parent} {
+		if of != nil && out.Recorded().After(of.newest) {
+			of.newest = out.Recorded()
+		}
+	}
+}
 
 func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 	key := b.keys.next(e.Name)
@@ -161,7 +175,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 		return m.outcome
 	} else if b.body && m.ran(e) {
 		b.mu.Unlock()
-		b.at = m.outcome.At
+		b.saw(m.outcome)
 		return m.outcome
 	}
 	b.asked[key] = answer
@@ -170,7 +184,7 @@ func (b *replayed) Do(e patterns.Effect) patterns.Outcome {
 	b.changed.Broadcast()
 	b.mu.Unlock()
 	out := <-answer
-	b.at = out.At
+	b.saw(out)
 	return out
 }
 
@@ -183,7 +197,7 @@ func (b *replayed) Go(name string, n, limit int, body func(patterns.Run, int)) {
 		for i-f.ended >= max(1, limit) {
 			f.wait()
 		}
-		child := &replayed{replay: b.replay, keys: newKeys(b.keys.next(name) + "/"), at: b.at}
+		child := &replayed{replay: b.replay, keys: newKeys(b.keys.next(name) + "/"), at: b.at, newest: b.newest}
 		children[i] = child
 		b.running++
 		b.branch(func() { body(child, i) }, f.end)
@@ -195,6 +209,9 @@ func (b *replayed) Go(name string, n, limit int, body func(patterns.Run, int)) {
 	for _, c := range children {
 		if c.at.After(b.at) {
 			b.at = c.at
+		}
+		if c.newest.After(b.newest) {
+			b.newest = c.newest
 		}
 	}
 	if f.finished < n {

@@ -7,6 +7,7 @@ ALTER TABLE events ADD COLUMN tool TEXT GENERATED ALWAYS AS (
 	THEN rtrim(rtrim(replace(key, rtrim(key, replace(key, '/', '')), ''), '0123456789'), '#') END
 ) VIRTUAL;
 CREATE INDEX events_tool ON events(tool, at) WHERE tool IS NOT NULL;
+CREATE INDEX tombstones_ended ON tombstones(ended); -- up to when calls may be missing
 
 CREATE TABLE settled (             -- what was found out about calls whose own outcomes do not say it
 	n     INTEGER NOT NULL,

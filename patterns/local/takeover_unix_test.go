@@ -62,12 +62,6 @@ var _ = local.Role("run", func(path string, ready func()) error {
 	return err
 })
 
-// childTest lets a child use what tests use.
-type childTest struct{ testing.TB }
-
-func (childTest) Helper()        {}
-func (childTest) Fatal(a ...any) { panic(a) }
-
 // beside is an engine in this process, beside a child that has begun a run and is in its second call.
 func beside(t *testing.T) (p port, c local.Child, id, path string) {
 	t.Helper()

@@ -41,15 +41,16 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	}
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
-	own := b.ownCalls(*e.Weighing, now)
+	weighing := e.Weighing.At(b.latest)
+	own := b.ownCalls(weighing, now)
 	err := b.engine.looked(func(t callTable) (err error) {
-		seen, err = windowsIn(t, *e.Weighing, own, now)
+		seen, err = windowsIn(t, weighing, own, now)
 		return err
 	})
 	if err != nil {
 		b.unwind(err)
 	}
-	body := weighedBody(e, e.Weighing.Judge(seen), seen)
+	body := weighedBody(e, weighing.Judge(seen), seen)
 	b.record.append(patterns.JudgedEvent, key, now, body)
 	return patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: key}
 }
@@ -94,8 +95,6 @@ func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 			e.At = m.began
 		case !b.sent[e.Key].IsZero():
 			e.At = b.sent[e.Key]
-		default:
-			e.At = e.At.Add(b.idle)
 		}
 		list = append(list, e)
 	}
@@ -107,12 +106,14 @@ type callTable interface {
 	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
 	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
 	settledState(run int64, once string) (patterns.State, error)
+	// hiding is what values are kept out of it by; nil: they are as they were.
+	hiding() *redactor
 }
 
 // looked sees the state's table of calls; f reads it only.
 func (e *Engine) looked(f func(callTable) error) error {
 	if e.file != nil {
-		return e.file.journal.view(func(s *session) error { return f(callsIn{s}) })
+		return e.file.journal.view(func(s *session) error { return f(callsIn{s, e.file.hiding()}) })
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -140,13 +141,13 @@ func windowIn(t callTable, w gateway.Window, n int64, principal string, own []ga
 	if w.Since == nil {
 		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
 	}
-	since, list := w.Since(now), newCalls()
+	since, list := w.Since(now), newCalls(t.hiding())
 	if !w.OfPrincipal {
 		principal = ""
 	}
 	for _, tool := range slices.Compact(slices.Sorted(slices.Values(w.Tools))) {
 		switch err := t.callsSince(list, tool, since, n, principal); {
-		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable):
+		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, errObscured):
 			return gateway.Seen{Since: since, Err: err}, nil
 		case err != nil:
 			return gateway.Seen{}, err
@@ -167,6 +168,7 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 	if e.Kind != patterns.ToolEffect || !windowed {
 		return nil
 	}
+	w = w.At(b.latest)
 	own := b.ownCalls(w, now)
 	return func(t callTable) error {
 		seen, err := windowsIn(t, w, own, now)
@@ -197,9 +199,23 @@ func (l *life) giveBack(quotas []patterns.Quota) {
 }
 
 // callsIn are the calls of a state file.
-type callsIn struct{ *session }
+type callsIn struct {
+	*session
+	redactor
+}
+
+func (t callsIn) hiding() *redactor { return &t.redactor }
 
 func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, principal string) error {
+	if err := t.each(func(row func(...any) error) error {
+		var ended int64
+		if err := row(&ended); err != nil || ended == 0 {
+			return err
+		}
+		return errForgotten
+	}, selectBuried, since.UnixMicro()); err != nil {
+		return err
+	}
 	query, args := selectCalls, []any{tool, since.UnixMicro(), but}
 	if principal != "" {
 		query, args = selectCallsOf, append(args, principal)
@@ -218,8 +234,7 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 			return fmt.Errorf("%w: %s of %s", errUnreadable, key, idOf(n))
 		}
 		if kind == patterns.OutcomeEvent {
-			to.ended(n, key, decodeOutcome(obj).learned())
-			return nil
+			return to.ended(n, key, decodeOutcome(obj).learned())
 		}
 		e := gateway.Entry{Key: key, Tool: tool, At: time.UnixMicro(at).UTC()}
 		effect, _ := obj["effect"].(string)

@@ -129,3 +129,24 @@ func TestWindowsTellWhatPeopleSettled(t *testing.T) {
 		})
 	}
 }
+
+// What pruned runs spent is not given back: a window that begins before the end of one cannot be told.
+func TestPrunedRunsGiveNothingBack(t *testing.T) {
+	t.Parallel()
+	e := openers["file"](t)
+	job := windowed(t, counting(t, catalog.Write, nil), 2, dayCap{most: 2})
+	if ended, err := e.Start(t.Context(), job); err != nil || !ended.Result.OK() {
+		t.Fatalf("%v, %s; want both calls made", err, ended.Result.StopReason)
+	}
+	list, err := e.Operator().Prune(time.Now().Add(time.Hour), false)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d runs were pruned (%v), want the one", len(list), err)
+	}
+	if ended, err := e.Start(t.Context(), job); err != nil || ended.Result.StopReason != "policy_block:policy_error:day_cap" {
+		t.Errorf("%v, %s; want it blocked, as nobody knows what was spent", err, ended.Result.StopReason)
+	}
+	e.Ahead(25 * time.Hour)
+	if ended, err := e.Start(t.Context(), job); err != nil || !ended.Result.OK() {
+		t.Errorf("a day later: %v, %s; want both calls made", err, ended.Result.StopReason)
+	}
+}

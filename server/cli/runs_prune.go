@@ -28,7 +28,9 @@ func (a *app) runsPruneCommand() *cobra.Command {
 		Use:   "prune --older-than AGE",
 		Short: "Delete the records of runs that ended long ago",
 		Long: "Deletes runs that ended at least this long ago. Of each a tombstone stays: its id, times, stop reason and the head of its\n" +
-			"record, so that an export which was kept can still be verified against it. Deleted records cannot be brought back.",
+			"record, so that an export which was kept can still be verified against it. Deleted records cannot be brought back.\n" +
+			"A rule that reads a window of earlier runs errs, and so blocks, while its window begins before the newest deleted run's end:\n" +
+			"nobody knows any more what was done in it. Keep runs for as long as your longest window, 31 days at most.",
 		Example: "  patterngate runs prune --older-than 90d --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

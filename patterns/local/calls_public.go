@@ -1,0 +1,85 @@
+package local
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// What is kept out of the record is absent for rules that look at earlier runs: a member whose value is such a one is left out, a list
+// in which one is is left out whole. No rule is given another number than the true one.
+//
+// That holds at the places of redact, which whoever writes the policy knows. Elsewhere a value is hidden as it is equal to one at
+// such a place, or holds it: who calls chooses both, and would choose which of their calls a cap cannot see. There the window
+// cannot be told.
+
+// errObscured says that a value is hidden at a place where none has to be.
+var errObscured = errors.New("a value is hidden where redact does not say so")
+
+// publicArgs are a call's arguments without what is hidden.
+func (c *calls) publicArgs(e gateway.Entry) (map[string]any, error) {
+	if c.hides == nil {
+		return e.Args, nil
+	}
+	w := c.hides.walkOf(e.Tool)
+	v, err := w.public(e.Args, w.argsPlaces())
+	args, _ := v.(map[string]any)
+	return args, err
+}
+
+// publicOutput is likewise what a call came to.
+func (c *calls) publicOutput(tool string, v any) (any, error) {
+	if c.hides == nil {
+		return v, nil
+	}
+	w := c.hides.walkOf(tool)
+	return w.public(v, w.outputPlaces(v))
+}
+
+// walkOf is a way through values of a tool's calls.
+func (r redactor) walkOf(tool string) walk {
+	w := walk{hidden: &hidden{redactor: r}, purpose: hiding, tools: r.tools}
+	w.only(tool)
+	return w
+}
+
+// public is a recorded value without what is hidden at places; nil: all of it is.
+func (w *walk) public(v any, places [][]string) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, hidden := v[patterns.Redacted]; hidden && len(v) == 1 {
+			if !slices.ContainsFunc(places, func(p []string) bool { return len(p) == 0 }) {
+				return nil, errObscured
+			}
+			return nil, nil
+		}
+		out := make(map[string]any, len(v))
+		for name, m := range v {
+			shown, err := w.public(m, w.below(places, name))
+			if err != nil {
+				return nil, err
+			}
+			if shown != nil || m == nil {
+				out[name] = shown
+			}
+		}
+		return out, nil
+	case []any:
+		out, hidden := make([]any, len(v)), false
+		for i, m := range v {
+			shown, err := w.public(m, w.below(places, strconv.Itoa(i)))
+			if err != nil {
+				return nil, err
+			}
+			out[i], hidden = shown, hidden || shown == nil && m != nil
+		}
+		if hidden {
+			return nil, nil
+		}
+		return out, nil
+	}
+	return v, nil
+}
