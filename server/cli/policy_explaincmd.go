@@ -243,18 +243,19 @@ func (l LoadedConfig) fits(call policy.RowCall) error {
 	if !known { // its schema is not known yet
 		return nil
 	}
-	for _, m := range tool.Check(tool.Filled(call.Args)) {
-		at := cmp.Or(string(m.Pointer), "the arguments")
-		tokens := m.Pointer.Tokens()
-		switch {
-		case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
-			return errors.New(noArgument(call.Tool, tokens[0], propertyNames(tool.Input)).String())
-		case m.Kind == catalog.MismatchMissing:
-			return fmt.Errorf("%s is missing: %s", at, m.Want)
-		}
-		return fmt.Errorf("%s does not fit: %s", at, m.Want)
+	wrong := tool.Check(tool.Filled(call.Args))
+	if len(wrong) == 0 {
+		return nil
 	}
-	return nil
+	m := wrong[0] // the others are told when this one is mended
+	at, tokens := cmp.Or(string(m.Pointer), "the arguments"), m.Pointer.Tokens()
+	switch {
+	case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
+		return errors.New(noArgument(call.Tool, tokens[0], propertyNames(tool.Input)).String())
+	case m.Kind == catalog.MismatchMissing:
+		return fmt.Errorf("%s is missing: %s", at, m.Want)
+	}
+	return fmt.Errorf("%s does not fit: %s", at, m.Want)
 }
 
 func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) explained {
