@@ -181,7 +181,10 @@ func differs(was, now decided) bool {
 // wasDecided is what the record says was decided, as far as it can be compared with what is decided now: what a person was asked
 // is not in it, and what was sent after them may be what they edited.
 func wasDecided(of record.Proposal, tool catalog.Tool, now decided) decided {
-	was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason, Expires: now.Expires, Least: now.Least}
+	was := decided{Decision: of.Decision, Rule: of.Rule, Reason: of.Reason}
+	if was.Decision == now.Decision { // the record does not say how a person was to be asked
+		was.Expires, was.Least = now.Expires, now.Least
+	}
 	switch sent, _ := tool.Proposed(of.Sent); {
 	case of.Decision == "revise" && sent != nil && !of.Approved:
 		was.Args = maps.Clone(sent)
