@@ -141,18 +141,8 @@ func TestRehearseKinds(t *testing.T) {
 
 // A dry run tells of kill switches that are on: of every call that the policy would let through, and in every kind.
 func TestPortRehearseLooksAtSwitches(t *testing.T) {
-	tests := map[string]struct {
-		on   patterns.Switch
-		stop bool
-	}{
-		"everything":      {patterns.Switch{Reason: "fire"}, true},
-		"the tool":        {patterns.Switch{Tool: "own"}, true},
-		"the pattern":     {patterns.Switch{Pattern: "mine"}, true},
-		"another tool":    {patterns.Switch{Tool: "found"}, false},
-		"another pattern": {patterns.Switch{Pattern: "own"}, false},
-	}
 	onBoth(t, func(t *testing.T, open opener) {
-		for name, tt := range tests {
+		for name, tt := range switchCases {
 			for _, kind := range ownKinds {
 				if kind == gateway.Planning { // its own
 					continue

@@ -12,23 +12,25 @@ import (
 	"patterngate/patterns/local"
 )
 
+// switchCases are switches, and whether they are about a call of the tool own in the pattern mine.
+var switchCases = map[string]struct {
+	on   patterns.Switch
+	stop bool
+}{
+	"everything":      {patterns.Switch{Reason: "fire"}, true},
+	"the tool":        {patterns.Switch{Tool: "own"}, true},
+	"the pattern":     {patterns.Switch{Pattern: "mine"}, true},
+	"another tool":    {patterns.Switch{Tool: "found"}, false},
+	"another pattern": {patterns.Switch{Pattern: "own"}, false},
+}
+
 // A switch ends every run that it is about before its next call, in the phase where it stands; others go on.
 func TestPortKillSwitch(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		on   patterns.Switch
-		stop bool
-	}{
-		"everything":      {patterns.Switch{Reason: "fire"}, true},
-		"the tool":        {patterns.Switch{Tool: "own"}, true},
-		"the pattern":     {patterns.Switch{Pattern: "mine"}, true},
-		"another tool":    {patterns.Switch{Tool: "found"}, false},
-		"another pattern": {patterns.Switch{Pattern: "own"}, false},
-	}
 	phases := map[gateway.Kind]string{gateway.TaskDecomposition: "execute", gateway.Orchestrator: "dispatch", gateway.Routing: "delegate",
 		gateway.Supervisor: "execution", gateway.Planning: "execute", gateway.Call: "call"}
 	onBoth(t, func(t *testing.T, open opener) {
-		for name, tt := range tests {
+		for name, tt := range switchCases {
 			for _, kind := range ownKinds {
 				t.Run(name+"/"+string(kind), func(t *testing.T) {
 					e, s := open(t), &service{}

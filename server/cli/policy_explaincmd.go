@@ -88,7 +88,7 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		return err
 	}
 	if known := append(loaded.ToolNames(), "final"); !slices.Contains(known, f.tool) {
-		return usage("--tool", unknownTool(f.tool, known), "patterngate catalog list")
+		return usage("--tool", noSuch("tool", f.tool, known), "patterngate catalog list")
 	}
 	if err := loaded.fits(row.Call); err != nil {
 		return usage("--args", err, "patterngate tools "+f.tool)
@@ -112,14 +112,6 @@ func (a *app) explain(ctx context.Context, f explainFlags) error {
 		all = append(all, explainedBy(p.Name, row.Pattern, passes, ruling))
 	}
 	return a.printExplained(f.tool, all)
-}
-
-func unknownTool(name string, names []string) error {
-	text := "no tool " + quotedName(name)
-	if near := gateway.Near(name, names); near != "" {
-		text += "; did you mean " + near + "?"
-	}
-	return errors.New(text)
 }
 
 // explainedCall is what was typed, as a test.

@@ -87,8 +87,11 @@ func (a *app) loadUntested(what string, policies []string) (LoadedConfig, error)
 	return loaded, nil
 }
 
-func unknownPolicy(name string, names []string) error {
-	text := "no policy " + quotedName(name)
+func unknownPolicy(name string, names []string) error { return noSuch("policy", name, names) }
+
+// noSuch says that there is no such thing, and which one may be meant, or which there are.
+func noSuch(what, name string, names []string) error {
+	text := "no " + what + " " + quotedName(name)
 	if near := gateway.Near(name, names); near != "" {
 		return errors.New(text + "; did you mean " + near + "?")
 	}
