@@ -150,14 +150,18 @@ func (c *consent) action() gateway.Action {
 
 // ask puts the call as it stands to a person and reviews what they leave.
 func (c *consent) ask() (reason string) {
-	since, action := c.run.Now(), c.action()
+	action := c.action()
 	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).ruled(c.asks.Because()))
 	e := c.effect(c.phase, "waiting for a person")
 	e.Deadline = c.deadline.Add(length(c.took))
 	d, out, reason := consult(c.run, e, Approval{
 		Action: action, Question: c.gate.Question(c.call), Approver: c.by, Catalog: c.spec.Catalog,
 	}.because(c.asks), c.soFar)
-	c.took = append(slices.Clip(c.took), span{since, c.run.Now()})
+	since := out.Began // as it is recorded: when a branch began that waited for its turn is not
+	if since.IsZero() {
+		since = out.At // nobody was asked
+	}
+	c.took = append(slices.Clip(c.took), span{since, out.At})
 	if reason != "" {
 		return reason
 	}

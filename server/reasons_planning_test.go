@@ -131,7 +131,7 @@ func planRows() []planRow {
 		{want: "blocked_dependencies", phase: "execute", calls: run(object{"on_subtask_failure": "skip"}, broken, own("b", "critical", true, "dependencies", []any{"a"}))},
 		{want: "max_steps", phase: "execute", calls: run(object{"max_steps": 1}, good, tool("b", "get_manager_profile", object{"manager_id": 41}))},
 		{want: "max_tool_calls", phase: "execute", calls: run(object{}, good, tool("b", "get_manager_profile", object{"manager_id": 41})), change: func(s *patterns.Spec) { s.Budget.MaxToolCalls = 1 }},
-		{want: "max_seconds", phase: "execute", calls: run(object{}, tool("a", "slow", object{})), change: func(s *patterns.Spec) { s.Budget.MaxTime = 100 * time.Millisecond }},
+		{want: "max_seconds", phase: "execute", calls: run(object{}, tool("a", "slow", object{})), change: func(s *patterns.Spec) { s.Budget.MaxTime = 500 * time.Millisecond }},
 		{want: "caller_expired", phase: "execute", fails: true, calls: run(object{}, own("a"))},
 		{want: "max_replans", phase: "replan", calls: then(made(good), "replan", object{"plan": subtasks(own("b"))}), change: func(s *patterns.Spec) { s.Budget.MaxReplans = 0 }},
 		{want: "max_iterations", phase: "plan", change: func(s *patterns.Spec) { s.Budget.MaxIterations = 1 }, calls: []planCall{

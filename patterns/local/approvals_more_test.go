@@ -140,7 +140,7 @@ func TestSignInsCountOnce(t *testing.T) {
 			t.Errorf("%d: SignIn = %t, %v; want %t", i, got, err, tt.want)
 		}
 	}
-	other := opened(t, newState(t), nil)
+	other := opened(t, noState(t), nil)
 	one, err := approvals.StateID()
 	two, otherErr := other.Approvals().StateID()
 	if err != nil || otherErr != nil || one == two || !strings.HasPrefix(one, "sha256:") {

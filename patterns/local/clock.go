@@ -8,7 +8,7 @@ import (
 // clock is wall time that never goes back, neither while the process lives nor over a restart. It is safe for concurrent
 // use.
 type clock struct {
-	wall   int64        // at the beginning, microseconds since 1970
+	wall   atomic.Int64 // at the beginning, microseconds since 1970; tests move it
 	opened time.Time    // the same, for its monotonic reading
 	last   atomic.Int64 // microseconds since 1970
 }
@@ -16,7 +16,8 @@ type clock struct {
 // newClock goes on from a remembered time.
 func newClock(remembered int64) *clock {
 	opened := time.Now()
-	c := &clock{wall: opened.UnixMicro(), opened: opened}
+	c := &clock{opened: opened}
+	c.wall.Store(opened.UnixMicro())
 	c.last.Store(remembered)
 	return c
 }
@@ -25,7 +26,7 @@ func newClock(remembered int64) *clock {
 // wall may have been set back), and of the newest time that it gave or remembers. In whole microseconds.
 func (c *clock) now() time.Time {
 	wall := time.Now()
-	at := max(wall.UnixMicro(), c.wall+wall.Sub(c.opened).Microseconds())
+	at := max(wall.UnixMicro(), c.wall.Load()+wall.Sub(c.opened).Microseconds())
 	for {
 		last := c.last.Load()
 		if at <= last {

@@ -38,7 +38,34 @@ func opened(t testing.TB, path string, source patterns.Source) *local.Engine {
 	return e
 }
 
-func newState(t testing.TB) string { return filepath.Join(t.TempDir(), "state.db") }
+// newState is the path of a state file that nothing was done in: a copy of one made once, as making one takes longer than most
+// tests need.
+func newState(t testing.TB) string {
+	t.Helper()
+	path := noState(t)
+	if err := os.WriteFile(path, must(emptyState()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// noState is the path of a state file that is still to be made.
+func noState(t testing.TB) string { return filepath.Join(t.TempDir(), "state.db") }
+
+var emptyState = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "state")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	path := filepath.Join(folder, "state.db")
+	e, err := local.Open(local.Options{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	e.Close()
+	return os.ReadFile(path)
+})
 
 // A run in a state file comes to the result of one in memory, and is shown so afterwards, by this and another process.
 func TestFileGivesTheSameResult(t *testing.T) {

@@ -38,8 +38,7 @@ func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
 
 // Ahead sets the clock of the state file forward, as when the process began so much later.
 func (e *Engine) Ahead(d time.Duration) {
-	c := e.file.journal.clock
-	c.wall += d.Microseconds()
+	e.file.journal.clock.wall.Add(d.Microseconds())
 }
 
 // Alter changes the state file as somebody else may.

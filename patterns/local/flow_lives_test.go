@@ -192,7 +192,7 @@ func TestFlowIsCutShort(t *testing.T) {
 					e.Runs(many(40, func(branch patterns.Run, i int) {
 						effect := patterns.Effect{Phase: patterns.PhaseExecute}
 						if name == "deadline" {
-							effect.Deadline = branch.Now().Add(20 * time.Millisecond)
+							effect.Deadline = branch.Now().Add(250 * time.Millisecond)
 						}
 						callingWith(job, g.tool.Name, effect)(branch, i)
 					}))

@@ -98,6 +98,43 @@ func TestNowOfATask(t *testing.T) {
 	}
 }
 
+// A person's time begins when they are asked, also of a task that waited for its turn meanwhile: the run's own seconds are those of
+// its record, whoever reads it.
+func TestSecondsOfATaskThatWaitedForItsTurn(t *testing.T) {
+	t.Parallel()
+	path, job := newState(t), askingTasks(t)
+	var e *local.Engine
+	tool, _ := job.Spec.Catalog.Tool("pay")
+	tool.Do = func(context.Context, catalog.Call) (any, error) {
+		e.Ahead(time.Minute)
+		return object{"ok": true}, nil
+	}
+	job.Spec.Catalog = must(catalog.New(tool))
+	job.Spec.Budget.MaxParallel, job.Spec.Budget.MaxTime, job.Spec.Budget.TaskTimeout = 1, time.Hour, time.Hour
+	job.Task.Caller = patterns.Proposals("plan", object{"kind": "plan", "tasks": []any{
+		object{"id": "unasked", "worker": "pay", "args": object{"n": 3.0}, "critical": false},
+		object{"id": "asked", "worker": "pay", "args": object{"n": 1.0}, "critical": false},
+	}})
+	e = opened(t, path, jobs{job.Spec.Name: job})
+	e.Go()
+	p := port{e, &begun{}}
+	id := p.beginning(t, job)
+	p.until(t, id, patterns.Parked)
+	page, err := e.Approvals().ListApprovals(patterns.ApprovalFilter{Run: id})
+	if err != nil || len(page.Rows) != 1 {
+		t.Fatalf("%d wait for a person (%v), want one", len(page.Rows), err)
+	}
+	if _, err := e.Approvals().Decide(say(page.Rows[0], gateway.ChooseApprove, nil)); err != nil {
+		t.Fatal(err)
+	}
+	s := p.until(t, id, patterns.Over)
+	again, err := local.ReplayStored(p.intact(t, id), job)
+	lived, replayed := s.Ended.Result.Budget["max_seconds"].Used, again.Result.Budget["max_seconds"].Used
+	if err != nil || !s.Ended.Result.OK() || lived != replayed || lived < 120 {
+		t.Errorf("%s (%v): it took %v s and, read from its record, %v; want the same, two minutes at least", s.Ended.Result.StopReason, err, lived, replayed)
+	}
+}
+
 // After ten hours in which nobody had the run the time is what the record says, and so are those of its calls; its own seconds go on
 // as if there had been none.
 func TestNowAfterDowntime(t *testing.T) {

@@ -273,7 +273,7 @@ func TestLifeWithoutItsPlan(t *testing.T) {
 
 // A file of the version before has no plans, and then may have some.
 func TestPlansInAnOlderFile(t *testing.T) {
-	path := newState(t)
+	path := noState(t)
 	local.OlderState(t, path)
 	s := inFile(t, path, &begun{}, map[string]func(*planner){
 		"create": func(p *planner) { p.create("new", false) },
@@ -281,7 +281,7 @@ func TestPlansInAnOlderFile(t *testing.T) {
 	})
 	s.expect("look", "load failed plan_not_found")
 	s.expect("create", "create ok")
-	copied := newState(t)
+	copied := noState(t)
 	if err := s.Backup(t.Context(), copied); err != nil {
 		t.Fatal(err)
 	}

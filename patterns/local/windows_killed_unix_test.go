@@ -113,43 +113,46 @@ func TestKilledUnderACap(t *testing.T) {
 	t.Parallel()
 	const boundaries = 30 // more than there are where the runs meet little of each other
 	for _, kind := range []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, gateway.Planning} {
-		killed := 0
-		for at := range boundaries {
-			place(t, at, func(t *testing.T) {
-				path := newState(t)
-				if err := os.WriteFile(path+".at", fmt.Append(nil, kind, " ", at+1), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				if err := local.SpawnAlone(t, "purse", path).Wait(); err != nil {
-					killed++
-				}
-				source := kinds{t, path}
-				e := port{opened(t, path, source), &begun{}}
-				e.Go()
-				if sum, _ := receivedAt(t, path); sum > 100 {
-					t.Errorf("%v was paid before the process died, want at most 100", sum)
-				}
-				last, err := e.Engine.Start(t.Context(), pursed(t, path, kind)) // that uses up the rest
-				if err != nil {
-					t.Fatal(err)
-				}
-				e.until(t, last.RunID, patterns.Over)
-				counted := 0.0
-				for _, id := range e.RunIDs(mine) {
-					s := e.until(t, id, patterns.Over)
-					counted += spent(s.Ended.Result.Ledger)
-					again, err := local.ReplayStored(e.intact(t, id), pursed(t, path, kind))
-					if a, b := asJSON(t, s.Ended.Result), asJSON(t, again.Result); err != nil || a != b {
-						t.Errorf("%s (%v) lived\n%s\nand replayed\n%s", id, err, a, b)
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			killed := 0
+			for at := range boundaries {
+				place(t, at, func(t *testing.T) {
+					path := newState(t)
+					if err := os.WriteFile(path+".at", fmt.Append(nil, kind, " ", at+1), 0o600); err != nil {
+						t.Fatal(err)
 					}
-				}
-				if sum, acts := receivedAt(t, path); sum > 100 || acts != 2 || counted != sum {
-					t.Errorf("%v was paid in %d acts and counts as %v, want two acts of 100 at most", sum, acts, counted)
-				}
-			})
-		}
-		if killed == 0 {
-			t.Errorf("%s: no process was killed", kind)
-		}
+					if err := local.SpawnAlone(t, "purse", path).Wait(); err != nil {
+						killed++
+					}
+					source := kinds{t, path}
+					e := port{opened(t, path, source), &begun{}}
+					e.Go()
+					if sum, _ := receivedAt(t, path); sum > 100 {
+						t.Errorf("%v was paid before the process died, want at most 100", sum)
+					}
+					last, err := e.Engine.Start(t.Context(), pursed(t, path, kind)) // that uses up the rest
+					if err != nil {
+						t.Fatal(err)
+					}
+					e.until(t, last.RunID, patterns.Over)
+					counted := 0.0
+					for _, id := range e.RunIDs(mine) {
+						s := e.until(t, id, patterns.Over)
+						counted += spent(s.Ended.Result.Ledger)
+						again, err := local.ReplayStored(e.intact(t, id), pursed(t, path, kind))
+						if a, b := asJSON(t, s.Ended.Result), asJSON(t, again.Result); err != nil || a != b {
+							t.Errorf("%s (%v) lived\n%s\nand replayed\n%s", id, err, a, b)
+						}
+					}
+					if sum, acts := receivedAt(t, path); sum > 100 || acts != 2 || counted != sum {
+						t.Errorf("%v was paid in %d acts and counts as %v, want two acts of 100 at most", sum, acts, counted)
+					}
+				})
+			}
+			if killed == 0 {
+				t.Error("no process was killed")
+			}
+		})
 	}
 }
