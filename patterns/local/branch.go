@@ -18,6 +18,7 @@ type branch struct {
 	flow      *flow         // of which it is a body; nil: of none
 	active    bool          // then: it has the turn
 	flows     bool          // its own Flow goes on
+	read      look          // what the newest judgment saw of earlier runs
 	outwaited bool          // the call that has a business key was still under way when there was no more time to wait for it
 }
 

@@ -40,6 +40,16 @@ func newCalls(hides *redactor) *calls {
 	return &calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
 }
 
+// copied are the same calls, of which others may find out what became of them.
+func (c *calls) copied() *calls {
+	other := &calls{list: make([]*calledAct, len(c.list))}
+	for i, act := range c.list {
+		same := *act
+		other.list[i] = &same
+	}
+	return other
+}
+
 // errCrowded says that a window holds more calls than are looked at.
 var errCrowded = fmt.Errorf("more than %d calls", gateway.MaxWindow)
 

@@ -2,11 +2,13 @@ package local
 
 // The statements of calls by their tools. They are read by the same test as those of queries.go.
 const (
-	callColumns     = "events.n, events.at, events.kind, events.key, events.body"
-	selectCalls     = "SELECT " + callColumns + " FROM events WHERE tool = ? AND at >= ? AND n <> ? ORDER BY at, id"
-	selectCallsOf   = "SELECT " + callColumns + " FROM events JOIN runs ON runs.n = events.n WHERE tool = ? AND at >= ? AND events.n <> ? AND runs.principal = ? ORDER BY at, id"
-	selectBuried    = "SELECT coalesce(max(ended), 0) FROM tombstones WHERE ended >= ?"
-	selectSettled   = "SELECT state FROM settled WHERE n = ? AND once = ?"
-	upsertSettled   = "INSERT INTO settled (n, once, state) VALUES (?,?,?) ON CONFLICT DO UPDATE SET state = excluded.state"
-	deleteSettlings = "DELETE FROM settled WHERE n = ?"
+	callColumns      = "events.n, events.at, events.kind, events.key, events.body"
+	selectCalls      = "SELECT " + callColumns + " FROM events WHERE tool = ? AND at >= ? AND n <> ? ORDER BY at, id"
+	selectCallsOf    = "SELECT " + callColumns + " FROM events JOIN runs ON runs.n = events.n WHERE tool = ? AND at >= ? AND events.n <> ? AND runs.principal = ? ORDER BY at, id"
+	selectCallsMark  = "SELECT count(*), coalesce(max(id), 0) FROM events WHERE tool = ? AND at >= ?"
+	selectBuriedMark = "SELECT count(*), coalesce(max(ended), 0) FROM tombstones WHERE ended >= ?"
+	selectBuried     = "SELECT coalesce(max(ended), 0) FROM tombstones WHERE ended >= ?"
+	selectSettled    = "SELECT state FROM settled WHERE n = ? AND once = ?"
+	upsertSettled    = "INSERT INTO settled (n, once, state) VALUES (?,?,?) ON CONFLICT DO UPDATE SET state = excluded.state"
+	deleteSettlings  = "DELETE FROM settled WHERE n = ?"
 )

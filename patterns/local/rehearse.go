@@ -86,7 +86,7 @@ func (d *dryRun) judge(w gateway.Weighing) patterns.Outcome {
 	}
 	var seen map[string]gateway.Seen
 	err := d.engine.looked(func(t callTable) (err error) {
-		seen, err = windowsIn(t, w, own, d.now)
+		seen, err = look{}.windowsIn(t, w, own, d.now)
 		return err
 	})
 	if err != nil {

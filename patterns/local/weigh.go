@@ -1,11 +1,9 @@
 package local
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"patterngate/catalog"
@@ -41,12 +39,13 @@ func (b *branch) weighs(e patterns.Effect) patterns.Outcome {
 	}
 	now := b.engine.now()
 	var seen map[string]gateway.Seen
-	weighing := e.Weighing.At(b.latest)
+	weighing, read := e.Weighing.At(b.latest), look{}
 	own := b.ownCalls(weighing, now)
 	err := b.engine.looked(func(t callTable) (err error) {
-		seen, err = windowsIn(t, weighing, own, now)
+		seen, err = read.windowsIn(t, weighing, own, now)
 		return err
 	})
+	b.read = read
 	if err != nil {
 		b.unwind(err)
 	}
@@ -106,6 +105,8 @@ type callTable interface {
 	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
 	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
 	settledState(run int64, once string) (patterns.State, error)
+	// mark is the same for as long as the calls of some tools since a time are the same; "": it cannot be told.
+	mark(tools []string, since time.Time) (string, error)
 	// hiding is what values are kept out of it by; nil: they are as they were.
 	hiding() *redactor
 }
@@ -120,45 +121,6 @@ func (e *Engine) looked(f func(callTable) error) error {
 	return f(e)
 }
 
-// windowsIn are the windows that a review depends on.
-func windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
-	n, _ := numberOf(w.RunID())
-	all := map[string]gateway.Seen{}
-	for _, window := range w.Windows() {
-		seen, err := windowIn(t, window, n, cmp.Or(w.Principal(), unknownPrincipal), own, now)
-		if err != nil {
-			return nil, err
-		}
-		all[window.Name] = seen
-	}
-	return all, nil
-}
-
-// unknownPrincipal has no run.
-const unknownPrincipal = "?"
-
-func windowIn(t callTable, w gateway.Window, n int64, principal string, own []gateway.Entry, now time.Time) (gateway.Seen, error) {
-	if w.Since == nil {
-		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
-	}
-	since, list := w.Since(now), newCalls(t.hiding())
-	if !w.OfPrincipal {
-		principal = ""
-	}
-	for _, tool := range slices.Compact(slices.Sorted(slices.Values(w.Tools))) {
-		switch err := t.callsSince(list, tool, since, n, principal); {
-		case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, errObscured):
-			return gateway.Seen{Since: since, Err: err}, nil
-		case err != nil:
-			return gateway.Seen{}, err
-		}
-	}
-	if err := list.settled(t.settledState); err != nil {
-		return gateway.Seen{}, err
-	}
-	return list.with(own, w, since), nil
-}
-
 // errUnreadable says that somebody wrote into a call's record.
 var errUnreadable = errors.New("a call cannot be read")
 
@@ -169,9 +131,9 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 		return nil
 	}
 	w = w.At(b.latest)
-	own := b.ownCalls(w, now)
+	own, read := b.ownCalls(w, now), b.read.copied() // it is read by who writes the file
 	return func(t callTable) error {
-		seen, err := windowsIn(t, w, own, now)
+		seen, err := read.windowsIn(t, w, own, now)
 		if err == nil && !w.Holds(seen) {
 			err = refusal{errUnspent}
 		}
@@ -243,6 +205,26 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 		e.Args, _ = obj["input"].(map[string]any)
 		return to.begun(n, e, once)
 	}, query, args...)
+}
+
+// mark tells the number of events and the newest of each tool: events are only added, and those that were pruned are told.
+func (t callsIn) mark(tools []string, since time.Time) (string, error) {
+	var all []byte
+	add := func(row func(...any) error) error {
+		var number, newest int64
+		if err := row(&number, &newest); err != nil {
+			return err
+		}
+		all = fmt.Appendf(all, "%d %d,", number, newest)
+		return nil
+	}
+	for _, tool := range tools {
+		if err := t.each(add, selectCallsMark, tool, since.UnixMicro()); err != nil {
+			return "", err
+		}
+	}
+	err := t.each(add, selectBuriedMark, since.UnixMicro())
+	return string(all), err
 }
 
 func (t callsIn) settledState(run int64, once string) (state patterns.State, err error) {

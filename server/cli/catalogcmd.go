@@ -31,6 +31,7 @@ type catalogRow struct {
 	Idempotent bool     `json:"idempotent"`
 	State      string   `json:"state"`
 	Why        string   `json:"why,omitempty"`
+	Policy     string   `json:"policy,omitempty"` // its own, whoever calls it
 	Patterns   []string `json:"patterns"`
 }
 
@@ -38,9 +39,9 @@ func (a *app) catalogListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tools behind the gate with effect and state",
-		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, and which patterns\n" +
-			"use it. No server is started: held is what has no line in the lock, or none that is signed where an approver key is enrolled;\n" +
-			"what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.",
+		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, which policy is its own\n" +
+			"whoever calls it, and which patterns use it. No server is started: held is what has no line in the lock, or none that is\n" +
+			"signed where an approver key is enrolled; what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			loaded, err := a.load()
@@ -55,7 +56,11 @@ func (a *app) catalogListCommand() *cobra.Command {
 			if err != nil {
 				return fault("catalog list", err)
 			}
-			return a.printCatalog(d.catalogRows())
+			rows := d.catalogRows()
+			for i := range rows {
+				rows[i].Policy = c.policyOf(rows[i].Name)
+			}
+			return a.printCatalog(rows)
 		},
 	}
 }
@@ -87,7 +92,7 @@ func (a *app) printCatalog(rows []catalogRow) error {
 	if a.json {
 		return a.printShown(rows)
 	}
-	table := [][]string{{"TOOL", "SERVER", "EFFECT", "STATE", "PATTERNS"}}
+	table := [][]string{{"TOOL", "SERVER", "EFFECT", "STATE", "POLICY", "PATTERNS"}}
 	var why strings.Builder
 	for _, r := range rows {
 		effect := r.Effect
@@ -95,7 +100,7 @@ func (a *app) printCatalog(rows []catalogRow) error {
 			effect += ", idempotent"
 		}
 		used := strings.Join(r.Patterns, " ")
-		table = append(table, []string{r.Name, r.Server, effect, r.State, cmp.Or(used, "-")})
+		table = append(table, []string{r.Name, r.Server, effect, r.State, cmp.Or(r.Policy, "-"), cmp.Or(used, "-")})
 		if r.Why != "" {
 			fmt.Fprintf(&why, "%s: %s\n", r.Name, r.Why)
 		}

@@ -1,0 +1,89 @@
+package local
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"patterngate/gateway"
+)
+
+// look is what was read of windows: it is read again only where it changed meanwhile, as a call's windows are looked at when it is
+// judged, and twice more until its intent is recorded. The zero look knows nothing.
+type look map[string]lookedAt // by the window's name
+
+// lookedAt are the calls of earlier runs in a window, as of a mark.
+type lookedAt struct {
+	mark  string
+	calls *calls
+}
+
+// copied is a look of its own, for who reads on at another time. Calls that were read are not changed but for what is found out about
+// those in doubt.
+func (l look) copied() look {
+	other := look{}
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		other[name] = lookedAt{l[name].mark, l[name].calls.copied()}
+	}
+	return other
+}
+
+// windowsIn are the windows that a review depends on.
+func (l look) windowsIn(t callTable, w gateway.Weighing, own []gateway.Entry, now time.Time) (map[string]gateway.Seen, error) {
+	n, _ := numberOf(w.RunID())
+	all := map[string]gateway.Seen{}
+	for _, window := range w.Windows() {
+		seen, err := l.windowIn(t, window, n, cmp.Or(w.Principal(), unknownPrincipal), own, now)
+		if err != nil {
+			return nil, err
+		}
+		all[window.Name] = seen
+	}
+	return all, nil
+}
+
+// unknownPrincipal has no run.
+const unknownPrincipal = "?"
+
+func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string, own []gateway.Entry, now time.Time) (gateway.Seen, error) {
+	if w.Since == nil {
+		return gateway.Seen{Err: errors.New("it has no beginning")}, nil
+	}
+	since := w.Since(now)
+	if !w.OfPrincipal {
+		principal = ""
+	}
+	list, err := l.callsOf(t, w, since, n, principal)
+	switch {
+	case errors.Is(err, errCrowded), errors.Is(err, errForgotten), errors.Is(err, errUnreadable), errors.Is(err, errObscured):
+		return gateway.Seen{Since: since, Err: err}, nil
+	case err != nil:
+		return gateway.Seen{}, err
+	}
+	if err := list.settled(t.settledState); err != nil {
+		return gateway.Seen{}, err
+	}
+	return list.with(own, w, since), nil
+}
+
+// callsOf are a window's calls of earlier runs: those that were read before, where they are the same.
+func (l look) callsOf(t callTable, w gateway.Window, since time.Time, n int64, principal string) (*calls, error) {
+	tools := slices.Compact(slices.Sorted(slices.Values(w.Tools)))
+	mark, err := t.mark(tools, since)
+	if err != nil {
+		return nil, err
+	}
+	if known, ok := l[w.Name]; ok && mark != "" && known.mark == mark {
+		return known.calls, nil
+	}
+	list := newCalls(t.hiding())
+	for _, tool := range tools {
+		if err := t.callsSince(list, tool, since, n, principal); err != nil {
+			return nil, err
+		}
+	}
+	l[w.Name] = lookedAt{mark, list}
+	return list, nil
+}
