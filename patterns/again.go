@@ -115,8 +115,7 @@ func (l *log) attempts(run Run, e Effect, p gateway.Permit) (_ Outcome, n int) {
 		case next.State == Canceled:
 			return out.endedBy(next.Reason), n
 		}
-		next.Key, next.Once, next.Order = first.Key, first.Once, first.Order
-		out = next
+		out = next.as(first)
 	}
 }
 
@@ -130,7 +129,7 @@ func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
+	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline, Whole: true}, d)
 	if cutReason(out) == "" {
 		return ""
 	}

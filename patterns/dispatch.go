@@ -189,7 +189,11 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		if end.isOther(try.permit) {
 			return o.unrepeated(i, end)
 		}
-		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
+		switch reason := paused(branch, try.effect, try.permit, try.pause); reason {
+		case "":
+		case ReasonDeadline: // there is no time for it: the run's people rested, which the code must not reckon with
+			return o.unrepeated(i, end)
+		default:
 			end.cut = cutReason(Outcome{State: Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}

@@ -41,7 +41,7 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 	case !more && !byTool && out.Reason == ReasonTimeout:
 		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
-	case !more && !byTool, !more && !end.try.effect.inTime(branch, pause):
+	case !more && !byTool:
 		return end.with(n, permit, out), false
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
@@ -86,8 +86,8 @@ func (o *orchestration) isOpen(branch Run, try attempt, out Outcome) bool {
 	if interrupted(out) || isLate(try.permit, out) {
 		return true
 	}
-	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(branch, pause)
+	_, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	again := o.retries(try.permit, out, try.n) || byTool
 	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
 }
 
@@ -96,9 +96,7 @@ func (e ending) sameAct(out Outcome) Outcome {
 	if len(e.calls) == 0 || e.try.permit.Effect() == catalog.Read || out.State == Canceled {
 		return out
 	}
-	first := e.calls[0].out
-	out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
-	return out
+	return out.as(e.calls[0].out)
 }
 
 // retryQuotas are what a retry takes: one of the dispatches, and calls, that the first attempts left.

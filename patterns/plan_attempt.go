@@ -189,7 +189,7 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 	case p.Effect() == catalog.Read, out.State == Canceled:
 		return out
 	case first.Key != "":
-		out.Key, out.Once, out.Order = first.Key, first.Once, first.Order
+		out = out.as(first)
 	}
 	x.first[i] = out
 	return out

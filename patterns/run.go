@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -30,8 +31,8 @@ type Run interface {
 	// name (`name#n/`); it does not call Flow or Go itself. One that waits for somebody does not end: the others go on,
 	// then the run rests.
 	Flow(next func() (name string, body func(branch Run), ok bool))
-	// Settled says what was found out about a call whose own outcome said that nobody knows: for who asks by its business
-	// key. It is not recorded and costs nothing.
+	// Settled says what was found out about a call whose own outcome said that nobody knows, up to the attempt at it that e.Of
+	// names: for who asks by its business key, or looks at it as at an earlier run's. It is not recorded and costs nothing.
 	Settled(e Effect, out Outcome)
 	// Shows says how the run as it stands is shown while it goes on or waits, for who looks at it meanwhile. soFar only
 	// reads; it is called when none of the run's own code runs.
@@ -73,6 +74,7 @@ type Effect struct {
 
 	Timeout  time.Duration // from the intent on; zero means none
 	Deadline time.Time     // of the run; zero means none
+	Whole    bool          // of a pause: one that would not be over before the deadline does not begin
 	// Quotas are taken when the intent is recorded, all or none, in the order in which effects fall due. The
 	// grant is part of the record, so branches may share a budget and replay the same.
 	Quotas []Quota
@@ -152,6 +154,7 @@ type Outcome struct {
 	Duplicate bool
 
 	Key   string    // the effect's path in the run
+	Try   string    // of a call that was made again, and is known under its first attempt's key: that of the newest; else ""
 	Once  string    // the idempotency key that was used
 	Order int       // of the intent among all of the run
 	Began time.Time // when the intent was recorded
@@ -160,6 +163,16 @@ type Outcome struct {
 	// times count it. Where nothing was begun, Idle is all of it.
 	Down, Idle time.Duration
 }
+
+// as is the outcome of one more attempt at an act, under the name of the first.
+func (o Outcome) as(first Outcome) Outcome {
+	o.Try = o.newest()
+	o.Key, o.Once, o.Order = first.Key, first.Once, first.Order
+	return o
+}
+
+// newest is the key of the newest attempt that the outcome tells of.
+func (o Outcome) newest() string { return cmp.Or(o.Try, o.Key) }
 
 // Sent is when the intent was really recorded.
 func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }

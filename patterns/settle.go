@@ -45,6 +45,7 @@ type doubt struct {
 	permit gateway.Permit
 	call   Effect  // the call as it was made
 	first  Outcome // of the first try, under whose key and place in the order the call stays known
+	newest string  // the key of the newest try
 	soFar  func() Result
 }
 
@@ -77,8 +78,8 @@ func isLate(p gateway.Permit, out Outcome) bool {
 // One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
 func (l *log) settle(c made, e Effect, since time.Time) (out Outcome) {
 	l.note(c.permit, c.out)
-	l.inDoubt(c, e, func(d doubt) { out = d.settle(c.out, since) })
-	l.settled(c.permit, out)
+	newest := l.inDoubt(c, e, func(d *doubt) { out = d.settle(c.out, since) })
+	l.settled(c.permit, out, newest)
 	return out
 }
 
@@ -86,7 +87,7 @@ func (l *log) settle(c made, e Effect, since time.Time) (out Outcome) {
 func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 	since := l.run.Now()
 	l.note(c.permit, c.out)
-	l.inDoubt(c, e, func(d doubt) {
+	newest := l.inDoubt(c, e, func(d *doubt) {
 		switch found := d.lookUp(c.out); {
 		case !found.known:
 			out = c.out
@@ -97,23 +98,25 @@ func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 		}
 		d.rest(since, d.run.Now())
 	})
-	l.settled(c.permit, out)
+	l.settled(c.permit, out, newest)
 	return out
 }
 
-// inDoubt settles in a branch of its own.
-func (l *log) inDoubt(c made, e Effect, settle func(doubt)) {
-	d := doubt{log: l, permit: c.permit, call: e, first: c.out, soFar: l.soFar}
+// inDoubt settles in a branch of its own, and returns the key of the newest attempt of which it told.
+func (l *log) inDoubt(c made, e Effect, settle func(*doubt)) (newest string) {
+	d := doubt{log: l, permit: c.permit, call: e, first: c.out, newest: c.out.newest(), soFar: l.soFar}
 	l.run.Go("doubt", 1, 1, func(branch Run, _ int) {
 		d.run = branch
-		settle(d)
+		settle(&d)
 	})
+	return d.newest
 }
 
-// settled tells who asks for the call what became of it: by its business key, or because rules of other runs look at it.
-func (l *log) settled(p gateway.Permit, out Outcome) {
+// settled tells who asks for the call what became of it, as of its newest attempt: by its business key, or because rules of other
+// runs look at it.
+func (l *log) settled(p gateway.Permit, out Outcome, newest string) {
 	if p.Effect() != catalog.Read && out.State != Unknown || p.Once() != "" && out.State != Unknown {
-		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
+		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once(), Of: newest}, out)
 	}
 }
 
@@ -162,7 +165,7 @@ func didNothing(out Outcome) Outcome {
 
 // outcome is the call's outcome under the name of its first try.
 func (d *doubt) outcome(out Outcome) Outcome {
-	out.Key, out.Once, out.Order = d.first.Key, d.first.Once, d.first.Order
+	out.Key, out.Once, out.Order, out.Try = d.first.Key, d.first.Once, d.first.Order, d.newest
 	if out.State == Canceled { // this try was not made, and none before it happened
 		out.State = Failed
 	}
@@ -173,7 +176,11 @@ func (d *doubt) outcome(out Outcome) Outcome {
 func (d *doubt) again() Outcome {
 	e := d.effect(d.call.Phase, d.call.Doing)
 	e.Timeout, e.Once, e.Of = d.call.Timeout, d.first.Once, d.first.Key
-	return callAgain(d.run, e, d.permit)
+	out := callAgain(d.run, e, d.permit)
+	if out.Order > 0 { // it was made
+		d.newest = out.Key
+	}
+	return out
 }
 
 // lookUp asks the tool that knows, again and again while what it says is not final: that the call did not happen is believed

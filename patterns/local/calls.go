@@ -32,22 +32,13 @@ type callKey struct {
 
 type calledAct struct {
 	gateway.Entry
-	run  int64
-	once string
+	run    int64
+	once   string
+	newest string // attempt
 }
 
 func newCalls(hides *redactor) *calls {
 	return &calls{hides: hides, byKey: map[callKey]*calledAct{}, byAct: map[callKey]*calledAct{}}
-}
-
-// copied are the same calls, of which others may find out what became of them.
-func (c *calls) copied() *calls {
-	other := &calls{list: make([]*calledAct, len(c.list))}
-	for i, act := range c.list {
-		same := *act
-		other.list[i] = &same
-	}
-	return other
 }
 
 // errCrowded says that a window holds more calls than are looked at.
@@ -68,7 +59,7 @@ func (c *calls) begun(run int64, e gateway.Entry, once string) error {
 		act = &calledAct{Entry: e, run: run, once: once}
 		c.list = append(c.list, act)
 	}
-	act.Status, act.Observation = gateway.Reserved, nil
+	act.Status, act.Observation, act.newest = gateway.Reserved, nil, e.Key
 	c.byKey[callKey{run, e.Key}], c.byAct[callKey{run, once}] = act, act
 	return nil
 }
@@ -95,18 +86,25 @@ func statusOf(effect catalog.Effect, out patterns.Outcome) gateway.EffectStatus 
 	return gateway.InDoubt
 }
 
-// settled takes in what was found out about calls in doubt.
-func (c *calls) settled(state func(run int64, once string) (patterns.State, error)) error {
+// lastWord is what was found out about an act, up to one of its attempts.
+type lastWord struct {
+	state   patterns.State
+	attempt string // its key
+}
+
+// settled takes in what was found out about calls in doubt. Of an attempt after that nothing was found out yet.
+func (c *calls) settled(found func(run int64, once string) (lastWord, error)) error {
 	for _, act := range c.list {
 		if act.Status != gateway.InDoubt {
 			continue
 		}
-		switch found, err := state(act.run, act.once); {
+		switch f, err := found(act.run, act.once); {
 		case err != nil:
 			return err
-		case found == patterns.OK:
+		case f.attempt != act.newest:
+		case f.state == patterns.OK:
 			act.Status = gateway.Finished
-		case found == patterns.Failed:
+		case f.state == patterns.Failed:
 			act.Status = gateway.Failed
 		}
 	}

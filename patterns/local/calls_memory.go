@@ -26,7 +26,7 @@ var errForgotten = errors.New("calls of that time are forgotten")
 type memoryCalls struct {
 	list   []*memoryCall
 	byKey  map[callKey]*memoryCall
-	found  map[callKey]patterns.State // by idempotency key: what was found out
+	found  map[callKey]lastWord // by idempotency key: what was found out
 	weight int
 	since  time.Time // what is older is forgotten
 }
@@ -42,7 +42,7 @@ type memoryCall struct {
 // add takes in a call that is about to be made.
 func (m *memoryCalls) add(c *memoryCall) {
 	if m.byKey == nil {
-		m.byKey, m.found = map[callKey]*memoryCall{}, map[callKey]patterns.State{}
+		m.byKey, m.found = map[callKey]*memoryCall{}, map[callKey]lastWord{}
 	}
 	c.weight = ijson.Weight(c.entry.Args)
 	m.weight += c.weight
@@ -96,7 +96,7 @@ func (e *Engine) hiding() *redactor { return nil }
 // mark implements [callTable]: what is in memory is as quickly read.
 func (e *Engine) mark([]string, time.Time) (string, error) { return "", nil }
 
-func (e *Engine) settledState(run int64, once string) (patterns.State, error) {
+func (e *Engine) found(run int64, once string) (lastWord, error) {
 	return e.calls.found[callKey{run, once}], nil
 }
 
@@ -142,7 +142,7 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	n, _ := numberOf(b.id)
 	if b.engine.file != nil {
 		b.record.then(func(s *session) error {
-			_, err := s.exec(upsertSettled, n, once, string(state))
+			_, err := s.exec(upsertSettled, n, once, string(state), e.Of)
 			return err
 		})
 		return
@@ -150,6 +150,6 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	if b.engine.calls.byKey != nil {
-		b.engine.calls.found[callKey{n, once}] = state
+		b.engine.calls.found[callKey{n, once}] = lastWord{state, e.Of}
 	}
 }

@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,16 +17,6 @@ type look map[string]lookedAt // by the window's name
 type lookedAt struct {
 	mark  string
 	calls *calls
-}
-
-// copied is a look of its own, for who reads on at another time. Calls that were read are not changed but for what is found out about
-// those in doubt.
-func (l look) copied() look {
-	other := look{}
-	for _, name := range slices.Sorted(maps.Keys(l)) {
-		other[name] = lookedAt{l[name].mark, l[name].calls.copied()}
-	}
-	return other
 }
 
 // windowsIn are the windows that a review depends on.
@@ -62,7 +51,7 @@ func (l look) windowIn(t callTable, w gateway.Window, n int64, principal string,
 	case err != nil:
 		return gateway.Seen{}, err
 	}
-	if err := list.settled(t.settledState); err != nil {
+	if err := list.settled(t.found); err != nil {
 		return gateway.Seen{}, err
 	}
 	return list.with(own, w, since), nil
@@ -75,7 +64,8 @@ func (l look) callsOf(t callTable, w gateway.Window, since time.Time, n int64, p
 	if err != nil {
 		return nil, err
 	}
-	if known, ok := l[w.Name]; ok && mark != "" && known.mark == mark {
+	known, ok := l[w.Name]
+	if ok && mark != "" && known.mark == mark+principal {
 		return known.calls, nil
 	}
 	list := newCalls(t.hiding())
@@ -84,6 +74,8 @@ func (l look) callsOf(t callTable, w gateway.Window, since time.Time, n int64, p
 			return nil, err
 		}
 	}
-	l[w.Name] = lookedAt{mark, list}
+	if delete(l, w.Name); mark != "" {
+		l[w.Name] = lookedAt{mark + principal, list}
+	}
 	return list, nil
 }

@@ -10,8 +10,9 @@ CREATE INDEX events_tool ON events(tool, at) WHERE tool IS NOT NULL;
 CREATE INDEX tombstones_ended ON tombstones(ended); -- up to when calls may be missing
 
 CREATE TABLE settled (             -- what was found out about calls whose own outcomes do not say it
-	n     INTEGER NOT NULL,
-	once  TEXT NOT NULL,       -- the idempotency key of the act
-	state TEXT NOT NULL,       -- ok or failed
+	n       INTEGER NOT NULL,
+	once    TEXT NOT NULL,     -- the idempotency key of the act
+	state   TEXT NOT NULL,     -- ok or failed
+	attempt TEXT NOT NULL,     -- the key of the newest of its attempts of which that is known
 	PRIMARY KEY (n, once)
 ) STRICT, WITHOUT ROWID;

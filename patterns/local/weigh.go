@@ -104,7 +104,8 @@ func (b *branch) ownCalls(w gateway.Weighing, now time.Time) []gateway.Entry {
 type callTable interface {
 	// callsSince are the calls of a tool since a time, of all runs but this one; principal "" are everybody's.
 	callsSince(to *calls, tool string, since time.Time, but int64, principal string) error
-	settledState(run int64, once string) (patterns.State, error)
+	// found is what was found out about an act; the zero word is nothing.
+	found(run int64, once string) (lastWord, error)
 	// mark is the same for as long as the calls of some tools since a time are the same; "": it cannot be told.
 	mark(tools []string, since time.Time) (string, error)
 	// hiding is what values are kept out of it by; nil: they are as they were.
@@ -131,7 +132,10 @@ func (b *branch) holding(e patterns.Effect, now time.Time) func(callTable) error
 		return nil
 	}
 	w = w.At(b.latest)
-	own, read := b.ownCalls(w, now), b.read.copied() // it is read by who writes the file
+	own, read := b.ownCalls(w, now), b.read
+	if b.read = nil; read == nil { // from now on it is read by who writes the file
+		read = look{}
+	}
 	return func(t callTable) error {
 		seen, err := read.windowsIn(t, w, own, now)
 		if err == nil && !w.Holds(seen) {
@@ -207,32 +211,41 @@ func (t callsIn) callsSince(to *calls, tool string, since time.Time, but int64, 
 	}, query, args...)
 }
 
-// mark tells the number of events and the newest of each tool: events are only added, and those that were pruned are told.
+// mark tells of each tool how many events there are, and which is the newest: events are only added, and if that one is there
+// still, no other was given its id. Of more events than a window holds nothing is told.
 func (t callsIn) mark(tools []string, since time.Time) (string, error) {
 	var all []byte
-	add := func(row func(...any) error) error {
-		var number, newest int64
-		if err := row(&number, &newest); err != nil {
-			return err
-		}
-		all = fmt.Appendf(all, "%d %d,", number, newest)
-		return nil
-	}
+	crowded := false
 	for _, tool := range tools {
-		if err := t.each(add, selectCallsMark, tool, since.UnixMicro()); err != nil {
+		var number, newest int64
+		err := t.each(func(row func(...any) error) error { return row(&number, &newest) }, selectCallsMark, tool, since.UnixMicro(), maxMarked)
+		if err != nil {
 			return "", err
 		}
+		crowded = crowded || number == maxMarked
+		var hash []byte
+		if err := t.each(func(row func(...any) error) error { return row(&hash) }, selectEventHash, newest); err != nil {
+			return "", err
+		}
+		all = fmt.Appendf(all, "%d %d %x,", number, newest, hash)
 	}
-	err := t.each(add, selectBuriedMark, since.UnixMicro())
-	return string(all), err
+	if crowded {
+		return "", nil
+	}
+	var number, newest int64
+	err := t.each(func(row func(...any) error) error { return row(&number, &newest) }, selectBuriedMark, since.UnixMicro())
+	return string(fmt.Appendf(all, "%d %d", number, newest)), err
 }
 
-func (t callsIn) settledState(run int64, once string) (state patterns.State, err error) {
+// maxMarked is how many events are counted: a little more than those of the calls that a window holds.
+const maxMarked = 2*gateway.MaxWindow + 2
+
+func (t callsIn) found(run int64, once string) (f lastWord, err error) {
 	err = t.each(func(row func(...any) error) error {
-		var text string
-		err := row(&text)
-		state = patterns.State(text)
+		var state string
+		err := row(&state, &f.attempt)
+		f.state = patterns.State(state)
 		return err
 	}, selectSettled, run, once)
-	return state, err
+	return f, err
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/patterns/local"
 )
 
 // purse is a policy over what payments spend: the tool own pays its n. What is over the cap of a run or of a day is blocked, or cut
@@ -198,6 +200,36 @@ func TestPortTasksShareACap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Likewise where the first ones are cut, and are under way when the next is weighed.
+func TestTasksThatHangShareACap(t *testing.T) {
+	for _, kind := range []gateway.Kind{gateway.Orchestrator, gateway.Planning} {
+		for _, parallel := range []int{1, 3} {
+			for lost := range 3 {
+				t.Run(fmt.Sprintf("%s/%d at once/%d lost", kind, parallel, lost), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						k := &till{}
+						job := spends(t, kind, purse{run: 50, day: 50}, k.takes(func(n int) func(context.Context, catalog.Call) (any, error) {
+							if n <= lost {
+								return hangs
+							}
+							return acts
+						}), safely, 40, 45)
+						b := &job.Spec.Budget
+						b.MaxParallel, b.MaxRetriesPerTask, b.TaskTimeout, b.SubtaskTimeout = parallel, 2, 2*time.Second, 2*time.Second
+						if p := job.Task.Plan; p != nil {
+							p.Concurrent, p.OnFailure, p.MaxRetries, p.RetryDelay = parallel, patterns.RetryOnFailure, 2, 0
+						}
+						r := livedOut(t, job, &local.Engine{})
+						if sum, acts := k.sum(t); sum != 40 || acts != 1 {
+							t.Errorf("%s: %v was paid in %d acts, want 40 in one; sent %v", endOf(r), sum, acts, k.sent)
+						}
+					})
+				})
+			}
+		}
+	}
 }
 
 // tightens is a purse whose cap falls once it has judged so often, as that of an hour or of a smaller window may.
