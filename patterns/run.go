@@ -31,8 +31,8 @@ type Run interface {
 	// name (`name#n/`); it does not call Flow or Go itself. One that waits for somebody does not end: the others go on,
 	// then the run rests.
 	Flow(next func() (name string, body func(branch Run), ok bool))
-	// Settled says what was found out about a call whose own outcome said that nobody knows, up to the attempt at it that e.Of
-	// names: for who asks by its business key, or looks at it as at an earlier run's. It is not recorded and costs nothing.
+	// Settled says what was found out about a call whose own outcome said that nobody knows, up to the attempt at it
+	// that out.Try names: for who asks by its business key, or looks at it as at an earlier run's. It is not recorded and costs nothing.
 	Settled(e Effect, out Outcome)
 	// Shows says how the run as it stands is shown while it goes on or waits, for who looks at it meanwhile. soFar only
 	// reads; it is called when none of the run's own code runs.
@@ -166,13 +166,13 @@ type Outcome struct {
 
 // as is the outcome of one more attempt at an act, under the name of the first.
 func (o Outcome) as(first Outcome) Outcome {
-	o.Try = o.newest()
+	o.Try = o.Newest()
 	o.Key, o.Once, o.Order = first.Key, first.Once, first.Order
 	return o
 }
 
-// newest is the key of the newest attempt that the outcome tells of.
-func (o Outcome) newest() string { return cmp.Or(o.Try, o.Key) }
+// Newest is the key of the newest attempt that the outcome tells of.
+func (o Outcome) Newest() string { return cmp.Or(o.Try, o.Key) }
 
 // Sent is when the intent was really recorded.
 func (o Outcome) Sent() time.Time { return o.Began.Add(o.Idle) }

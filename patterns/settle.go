@@ -78,8 +78,8 @@ func isLate(p gateway.Permit, out Outcome) bool {
 // One that stays unknown is still in doubt. The time since then does not count, but for that of a further try.
 func (l *log) settle(c made, e Effect, since time.Time) (out Outcome) {
 	l.note(c.permit, c.out)
-	newest := l.inDoubt(c, e, func(d *doubt) { out = d.settle(c.out, since) })
-	l.settled(c.permit, out, newest)
+	l.inDoubt(c, e, func(d doubt) { out = d.settle(c.out, since) })
+	l.settled(c.permit, out)
 	return out
 }
 
@@ -87,7 +87,7 @@ func (l *log) settle(c made, e Effect, since time.Time) (out Outcome) {
 func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 	since := l.run.Now()
 	l.note(c.permit, c.out)
-	newest := l.inDoubt(c, e, func(d *doubt) {
+	l.inDoubt(c, e, func(d doubt) {
 		switch found := d.lookUp(c.out); {
 		case !found.known:
 			out = c.out
@@ -98,25 +98,23 @@ func (l *log) lookedUp(c made, e Effect) (out Outcome) {
 		}
 		d.rest(since, d.run.Now())
 	})
-	l.settled(c.permit, out, newest)
+	l.settled(c.permit, out)
 	return out
 }
 
-// inDoubt settles in a branch of its own, and returns the key of the newest attempt of which it told.
-func (l *log) inDoubt(c made, e Effect, settle func(*doubt)) (newest string) {
-	d := doubt{log: l, permit: c.permit, call: e, first: c.out, newest: c.out.newest(), soFar: l.soFar}
+// inDoubt settles in a branch of its own.
+func (l *log) inDoubt(c made, e Effect, settle func(doubt)) {
+	d := doubt{log: l, permit: c.permit, call: e, first: c.out, newest: c.out.Newest(), soFar: l.soFar}
 	l.run.Go("doubt", 1, 1, func(branch Run, _ int) {
 		d.run = branch
-		settle(&d)
+		settle(d)
 	})
-	return d.newest
 }
 
-// settled tells who asks for the call what became of it, as of its newest attempt: by its business key, or because rules of other
-// runs look at it.
-func (l *log) settled(p gateway.Permit, out Outcome, newest string) {
+// settled tells who asks for the call what became of it: by its business key, or because rules of other runs look at it.
+func (l *log) settled(p gateway.Permit, out Outcome) {
 	if p.Effect() != catalog.Read && out.State != Unknown || p.Once() != "" && out.State != Unknown {
-		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once(), Of: newest}, out)
+		l.run.Settled(Effect{Kind: ToolEffect, Name: p.Tool(), Permit: p, Once: p.Once()}, out)
 	}
 }
 

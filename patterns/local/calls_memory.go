@@ -142,7 +142,7 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	n, _ := numberOf(b.id)
 	if b.engine.file != nil {
 		b.record.then(func(s *session) error {
-			_, err := s.exec(upsertSettled, n, once, string(state), e.Of)
+			_, err := s.exec(upsertSettled, n, once, string(state), out.Newest())
 			return err
 		})
 		return
@@ -150,6 +150,6 @@ func (b *branch) foundOut(e patterns.Effect, out patterns.Outcome) {
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	if b.engine.calls.byKey != nil {
-		b.engine.calls.found[callKey{n, once}] = lastWord{state, e.Of}
+		b.engine.calls.found[callKey{n, once}] = lastWord{state, out.Newest()}
 	}
 }
