@@ -129,7 +129,7 @@ func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline, Whole: true}, d)
+	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
 	if cutReason(out) == "" {
 		return ""
 	}

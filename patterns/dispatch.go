@@ -189,11 +189,7 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		if end.isOther(try.permit) {
 			return o.unrepeated(i, end)
 		}
-		switch reason := paused(branch, try.effect, try.permit, try.pause); reason {
-		case "":
-		case ReasonDeadline: // there is no time for it: the run's people rested, which the code must not reckon with
-			return o.unrepeated(i, end)
-		default:
+		if reason := paused(branch, try.effect, try.permit, try.pause); reason != "" {
 			end.cut = cutReason(Outcome{State: Canceled, Reason: reason})
 			return end.failed(try.n-1, end.cut).unmade()
 		}

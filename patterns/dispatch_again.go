@@ -41,7 +41,7 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 	case !more && !byTool && out.Reason == ReasonTimeout:
 		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
-	case !more && !byTool:
+	case !more && !byTool, !more && !end.try.effect.inTime(branch, pause):
 		return end.with(n, permit, out), false
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
@@ -86,8 +86,8 @@ func (o *orchestration) isOpen(branch Run, try attempt, out Outcome) bool {
 	if interrupted(out) || isLate(try.permit, out) {
 		return true
 	}
-	_, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool
+	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(branch, pause)
 	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
 }
 

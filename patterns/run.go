@@ -74,7 +74,6 @@ type Effect struct {
 
 	Timeout  time.Duration // from the intent on; zero means none
 	Deadline time.Time     // of the run; zero means none
-	Whole    bool          // of a pause: one that would not be over before the deadline does not begin
 	// Quotas are taken when the intent is recorded, all or none, in the order in which effects fall due. The
 	// grant is part of the record, so branches may share a budget and replay the same.
 	Quotas []Quota

@@ -228,18 +228,10 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	switch {
 	case spent != "":
 		return spent
-	case !e.Deadline.IsZero() && !b.virtual(now).Add(needed(e)).Before(e.Deadline):
+	case !e.Deadline.IsZero() && !b.virtual(now).Before(e.Deadline):
 		return patterns.ReasonDeadline
 	}
 	return ""
-}
-
-// needed is how much time has to be left for an effect to begin.
-func needed(e patterns.Effect) time.Duration {
-	if e.Whole {
-		return e.Timeout
-	}
-	return 0
 }
 
 // ended records an outcome and moves the branch's time on. That of a call which changes something is on the disk before

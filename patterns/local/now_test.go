@@ -3,7 +3,6 @@ package local_test
 import (
 	"context"
 	"encoding/json"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,62 +132,6 @@ func TestSecondsOfATaskThatWaitedForItsTurn(t *testing.T) {
 	lived, replayed := s.Ended.Result.Budget["max_seconds"].Used, again.Result.Budget["max_seconds"].Used
 	if err != nil || !s.Ended.Result.OK() || lived != replayed || lived < 120 {
 		t.Errorf("%s (%v): it took %v s and, read from its record, %v; want the same, two minutes at least", s.Ended.Result.StopReason, err, lived, replayed)
-	}
-}
-
-// Whether there is time for one more attempt does not hang on what people took for other tasks: the branches of a run that goes on
-// begin at other times than they did.
-func TestRetriesAreThoseOfTheRecord(t *testing.T) {
-	t.Parallel()
-	path, job := newState(t), askingTasks(t)
-	var e *local.Engine
-	var calls atomic.Int64
-	pay, _ := job.Spec.Catalog.Tool("pay")
-	slow, flaky := pay, pay
-	slow.Name, flaky.Name = "slow", "flaky"
-	slow.Do = func(context.Context, catalog.Call) (any, error) {
-		e.Ahead(time.Hour - 2*time.Second)
-		return object{"ok": true}, nil
-	}
-	flaky.Retry = catalog.Retry{Max: 1, Delay: 3 * time.Second}
-	flaky.Do = func(context.Context, catalog.Call) (any, error) {
-		calls.Add(1)
-		return nil, &catalog.Fault{Kind: catalog.NotSent, Again: true, Cause: errGone}
-	}
-	asks := job.Spec.Reviewer
-	job.Spec.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
-		if c.Tool != "pay" {
-			return gateway.Verdict{Decision: gateway.Approve, Reason: "small"}
-		}
-		return asks.Review(c)
-	})
-	names := []string{"pay", "slow", "flaky"}
-	job.Spec.Catalog, job.Spec.Policy, job.Spec.Execution = must(catalog.New(pay, slow, flaky)), names, names
-	job.Spec.Budget.MaxParallel, job.Spec.Budget.MaxTime, job.Spec.Budget.TaskTimeout = 1, time.Hour, time.Hour
-	job.Spec.Approver.Expires = 5 * time.Hour
-	tasks := make([]any, len(names))
-	for i, name := range names {
-		tasks[i] = object{"id": name, "worker": name, "args": object{"n": 1.0}, "critical": false}
-	}
-	job.Task.Caller = patterns.Proposals("plan", object{"kind": "plan", "tasks": tasks})
-	e = opened(t, path, jobs{job.Spec.Name: job})
-	e.Go()
-	p := port{e, &begun{}}
-	id := p.beginning(t, job)
-	p.until(t, id, patterns.Parked)
-	page, err := e.Approvals().ListApprovals(patterns.ApprovalFilter{Run: id})
-	if err != nil || len(page.Rows) != 1 {
-		t.Fatalf("%d wait for a person (%v), want one", len(page.Rows), err)
-	}
-	d := say(page.Rows[0], gateway.ChooseApprove, nil)
-	d.Answer.At = d.Answer.At.Add(time.Hour)
-	if _, err := e.Approvals().Decide(d); err != nil {
-		t.Fatal(err)
-	}
-	s := p.until(t, id, patterns.Over)
-	again, err := local.ReplayStored(p.intact(t, id), job)
-	if a, b := asJSON(t, s.Ended.Result), asJSON(t, again.Result); err != nil || a != b || calls.Load() != 1 {
-		t.Errorf("(%v) flaky was called %d times, want once; lived\n%s\nand replayed\n%s", err, calls.Load(), a, b)
 	}
 }
 
