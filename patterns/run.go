@@ -31,8 +31,9 @@ type Run interface {
 	// name (`name#n/`); it does not call Flow or Go itself. One that waits for somebody does not end: the others go on,
 	// then the run rests.
 	Flow(next func() (name string, body func(branch Run), ok bool))
-	// Settled says what was found out about a call whose own outcome said that nobody knows, up to the attempt at it
-	// that out.Try names: for who asks by its business key, or looks at it as at an earlier run's. It is not recorded and costs nothing.
+	// Settled says what was found out about a call whose own outcome said that nobody knows, up to the attempt at it that
+	// [Outcome.Newest] names: for who asks by its business key, or looks at it as at an earlier run's. It is not recorded and
+	// costs nothing.
 	Settled(e Effect, out Outcome)
 	// Shows says how the run as it stands is shown while it goes on or waits, for who looks at it meanwhile. soFar only
 	// reads; it is called when none of the run's own code runs.
