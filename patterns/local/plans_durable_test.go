@@ -311,7 +311,7 @@ func TestRedactedPlan(t *testing.T) {
 	s.expect("create", "create ok")
 	job := s.job("look")
 	job.Arguments = object{"job": 1.0, "iban": "DE89370400440532013000"}
-	source.jobs = append(source.jobs, job)
+	source.add(job)
 	id, got := s.do(job)
 	if want := "load ok v1 pay DE89370400440532013000; commit ok"; got != want {
 		t.Errorf("it said %s\nwant %s", got, want)

@@ -69,7 +69,7 @@ func TestKilledInAChangeOfAPlan(t *testing.T) {
 			path := newState(t)
 			s := inFile(t, path, &begun{}, killed)
 			s.expect("create", "create ok")
-			s.begun.jobs = append(s.begun.jobs, s.job("work"))
+			s.begun.add(s.job("work"))
 			if err := os.WriteFile(path+".at", fmt.Append(nil, at), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -35,6 +35,13 @@ func (b *begun) Job(of patterns.Begun) (patterns.Job, error) {
 	return job, nil
 }
 
+// add makes a job one that is made again: the engine may ask for jobs at any time.
+func (b *begun) add(job patterns.Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.jobs = append(b.jobs, job)
+}
+
 // Start is the engine's. The job has the arguments by which it is found again.
 func (p port) Start(ctx context.Context, job patterns.Job) (patterns.Ended, error) {
 	p.begun.mu.Lock()

@@ -170,7 +170,7 @@ func TestPortBeginsOneOfManyEqualCalls(t *testing.T) {
 		for _, key := range []string{"", "key"} {
 			job := quick(t, 1)
 			job.Equal, job.ByKey, job.Arguments = "same"+key, key, object{"job": 0.0}
-			e.begun.jobs = append(e.begun.jobs, job)
+			e.begun.add(job)
 			ids := make([]string, 16)
 			var all sync.WaitGroup
 			for i := range ids {
