@@ -91,7 +91,7 @@ func TestRedactedPlaces(t *testing.T) {
 		"a reason":               {first: start, then: Event{Kind: patterns.NoteEvent, Body: NoteBody{What: "cancel", Note: patterns.Note{Reason: "wrong card " + card}}}},
 		"late":                   {first: start, then: Event{Kind: patterns.LateEvent, Key: "x#1", Body: OutcomeBody{State: patterns.OK, Output: "was " + card}}},
 		"a number":               {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 4111111111111111.0}}}}, then: outcome("x#1", []any{4111111111111111.0, "it was 4111111111111111."}), secrets: []string{"4111111111111111"}},
-		"a number in words":      {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 1800.0}}}}, then: outcome("x#1", []any{"paid 1,800.00 USD", "1800USD"}), secrets: []string{"1,800.00", "1800"}},
+		"a number in words":      {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": 180077.0}}}}, then: outcome("x#1", []any{"paid 180,077.00 USD", "180077USD"}), secrets: []string{"180,077.00", "180077"}},
 		"a list":                 {first: Event{Kind: patterns.StartEvent, Body: StartBody{Arguments: map[string]any{"args": map[string]any{"card": []any{card, 77777.5}}}}}, then: outcome("x#1", 77777.5), secrets: []string{"77777.5"}},
 		"hash of arguments":      {first: start, then: outcome("x#1", map[string]any{"args_hash": "0123456789abcdef"}), secrets: []string{"0123456789abcdef"}},
 	}
