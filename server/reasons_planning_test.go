@@ -169,8 +169,11 @@ func modelPlanRows(one func(object) []planCall, good object) []planRow {
 		"llm_error:auth": llmtest.Status(401), "llm_error:rate_limit": llmtest.Status(429), "llm_error:server": llmtest.Status(500),
 		"llm_error:bad_request": llmtest.Status(400), "llm_error:refused": llmtest.Refusal("No."), "llm_error:no_choices": llmtest.NoChoices(),
 	} {
-		quick := func(c *llm.Config) { c.Timeout = 100 * time.Millisecond }
-		rows = append(rows, planRow{want: reason, phase: "plan", calls: one(goal), replies: []llmtest.Reply{reply}, model: quick})
+		var change func(*llm.Config)
+		if reason == "llm_timeout" { // what is answered has time for it
+			change = func(c *llm.Config) { c.Timeout = 100 * time.Millisecond }
+		}
+		rows = append(rows, planRow{want: reason, phase: "plan", calls: one(goal), replies: []llmtest.Reply{reply}, model: change})
 	}
 	return rows
 }

@@ -154,66 +154,6 @@ func (e *Engine) Continue(ctx context.Context, c patterns.Continuation) (pattern
 	return e.attend(ctx, l, c.Wait)
 }
 
-// attend waits for a life to come to rest, as long as the call that brought it about wants and is there.
-func (e *Engine) attend(ctx context.Context, l *life, wait time.Duration) (patterns.Ended, error) {
-	var over <-chan time.Time
-	switch {
-	case wait < 0:
-		l.letGo()
-		return l.running(), nil
-	case wait > 0:
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		over = t.C
-	}
-	select {
-	case <-l.done:
-		return l.rest, l.fault
-	case <-over:
-	case <-ctx.Done():
-		if !detached(ctx) && l.takeBack() {
-			<-l.done
-			return l.rest, l.fault
-		}
-	}
-	l.letGo()
-	if e.rests(l) { // it came in the same moment
-		<-l.done
-		return l.rest, l.fault
-	}
-	return l.running(), nil
-}
-
-// rests says that a life came to rest, so that nobody is told of it but the call that was there.
-func (e *Engine) rests(l *life) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return l.run.state != patterns.Running
-}
-
-// join waits for a run that another call began.
-func (e *Engine) join(ctx context.Context, id string, job patterns.Job) (patterns.Ended, error) {
-	if job.Wait != 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, max(job.Wait, 0))
-		defer cancel()
-	}
-	if e.file != nil && job.Wait >= 0 {
-		defer e.file.follow(id, job.Progress)()
-	}
-	s, ok := e.keeper().Wait(ctx, job.Principal, id, patterns.Mark{State: patterns.Running})
-	if !ok {
-		return patterns.Ended{}, patterns.ErrNoRun
-	}
-	ended := s.Ended
-	ended.RunID, ended.Joined = id, true
-	if s.State == patterns.Running {
-		now := s.Current
-		ended.Running = &now
-	}
-	return ended, nil
-}
-
 // carry lets a run live until it ends or waits, and puts it where it then belongs. Branches that cannot go on unwind, so
 // that the rest is deferred.
 func (l *life) carry() {
@@ -290,7 +230,7 @@ func (l *life) broke(keep keeper, rest patterns.Ended, err error) {
 		}
 		l.engine.file.lost(l)
 	case errors.Is(err, errUnspent): // it is replayed and then knows why
-		l.rest = l.running()
+		l.rest, l.replayed = l.running(), true
 		l.engine.file.later(l)
 	case errors.Is(err, patterns.ErrJournal):
 		rest.Waiting = retry(&patterns.Lacking{Cause: "journal"}, l.engine.now())

@@ -129,7 +129,7 @@ func (f *file) later(l *life) {
 		f.mu.Unlock()
 		f.waiters.announce(l.id)
 		f.nudge()
-		if l.run.resumed && !f.watched.Load() { // who had it resumed waits for it
+		if (l.run.resumed || l.replayed) && !f.watched.Load() { // who had it resumed, or begun, waits for it
 			_, _ = f.claim(n, nil)
 		}
 	})

@@ -52,11 +52,13 @@ type life struct {
 
 	call context.Context // of who began this life and may take it back; nil: nobody
 
-	now     atomic.Pointer[patterns.Current] // for who looks at the run from outside
-	done    chan struct{}                    // closed when it came to rest
-	rest    patterns.Ended                   // then
-	fault   error
-	summary string
+	now   atomic.Pointer[patterns.Current] // for who looks at the run from outside
+	done  chan struct{}                    // closed when it came to rest
+	rest  patterns.Ended                   // then
+	fault error
+	// replayed says that the run is carried on here at once, by another life.
+	replayed bool
+	summary  string
 }
 
 // wait is a branch that waits for an effect with a time limit.

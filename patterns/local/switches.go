@@ -135,8 +135,8 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	if err != nil {
 		b.unwind(err)
 	}
-	if f != nil && len(list) == 0 {
-		f.stopping.Store(false)
+	if f != nil {
+		f.stopping.Store(len(list) > 0)
 	}
 	return stops(list, b.job.Spec, e)
 }

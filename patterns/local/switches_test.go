@@ -109,10 +109,10 @@ func TestSwitchOfAnotherProcess(t *testing.T) {
 	e := opened(t, path, jobs{job.Spec.Name: job})
 	e.Go()
 	ended, err := e.Start(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || ended.Running != nil {
+		t.Fatalf("it runs on (%t), %v; want that who began it waits", ended.Running != nil, err)
 	}
-	r := over(t, e, ended.RunID).Result
+	r := ended.Result
 	if r.StopReason != "kill_switch" || r.Phase != "execution" || s.calls() != 1 {
 		t.Errorf("%s in %s after %d calls, want kill_switch in execution after one", r.StopReason, r.Phase, s.calls())
 	}
@@ -131,10 +131,10 @@ func TestSwitchOfAnotherProcessAtTheBeginning(t *testing.T) {
 			start := func() patterns.Result {
 				t.Helper()
 				ended, err := e.Start(t.Context(), job)
-				if err != nil {
-					t.Fatal(err)
+				if err != nil || ended.Running != nil {
+					t.Fatalf("it runs on (%t), %v; want that who began it waits", ended.Running != nil, err)
 				}
-				return over(t, e, ended.RunID).Result
+				return ended.Result
 			}
 			if r := start(); !r.OK() {
 				t.Fatalf("without a switch: %s", r.StopReason)
