@@ -17,9 +17,10 @@ const asHostile = "UPSTREAM_TEST_HOSTILE"
 
 // hostile writes its messages by hand.
 type hostile struct {
-	mu    sync.Mutex
-	tools []string
-	mode  string
+	mu      sync.Mutex
+	tools   []string
+	mode    string
+	hanging int // calls, read by one goroutine
 }
 
 // request is what a client sends.
@@ -33,7 +34,7 @@ type request struct {
 }
 
 func serveHostile(mode string) {
-	h := &hostile{mode: mode, tools: []string{"echo", "pid", "environment", "die", "hang", "progress", "junk", "huge", "nameless", "endless", "change",
+	h := &hostile{mode: mode, tools: []string{"echo", "pid", "environment", "die", "hang", "hanging", "progress", "junk", "huge", "nameless", "endless", "change",
 		"deaf", "leave", "says", "refuse", "no result", "other id", "stutter", "ask", "flood of changes", "close output"}}
 	if mode == "other tools" {
 		h.tools = append(h.tools, "new")
@@ -100,6 +101,10 @@ func (h *hostile) call(r request, in io.Reader) {
 		h.result(r, `{"structuredContent":`+string(r.Params.Arguments)+`}`)
 	case "pid":
 		h.text(r, fmt.Sprint(os.Getpid()))
+	case "hang":
+		h.hanging++
+	case "hanging": // how many calls hang
+		h.text(r, fmt.Sprint(h.hanging))
 	case "environment":
 		h.text(r, strings.Join(os.Environ(), "\n")+"\n"+strings.Join(os.Args[1:], "|"))
 	case "die":
