@@ -89,8 +89,9 @@ func TestEndpoint(t *testing.T) {
 			until(t, "the stream of notifications stands", func() bool {
 				next.AddTool(mcp.NewToolWithRawSchema("last", "Tests.", []byte(`{"type":"object"}`)), nil)
 				next.DeleteTools("more")
-				d, _ := s.Present("last")
-				return d.Tool() == "last"
+				last, _ := s.Present("last")
+				more, _ := s.Present("more") // it may have been listed in between
+				return last.Tool() == "last" && more.Tool() != "more"
 			})
 			_, err := s.Call(within(t, long), "more", nil, nil)
 			wantFault(t, err, catalog.NotSent, false)
