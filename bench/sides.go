@@ -95,7 +95,7 @@ func (b *Bare) Run(ctx context.Context, w Workload) (bareloop.Result, error) {
 	case gateway.TaskDecomposition:
 		return b.loop.Decompose(ctx, w.Task.Goal)
 	case gateway.Orchestrator:
-		return b.loop.Orchestrate(ctx, w.Task.Goal, w.Task.Inputs["report_date"], w.Task.Inputs["region"])
+		return b.loop.Orchestrate(ctx, w.Task.Goal, text(w.Task.Inputs["report_date"]), text(w.Task.Inputs["region"]))
 	case gateway.Routing:
 		return b.loop.Route(ctx, w.Task.Goal)
 	}
@@ -169,4 +169,10 @@ func WithDelays(m *Model) (Side, func(), error) {
 		return Side{}, nil, err
 	}
 	return Side{"ours", func(w Workload) error { _, err := ours.Run(context.Background(), w); return err }}, ours.Close, nil
+}
+
+// text is a decoded value that is one; "" else.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
 }

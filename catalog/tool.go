@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,15 @@ type Tool struct {
 	// Reconcile finds out whether a call happened whose outcome was lost; nil: only a person can say.
 	Reconcile *Reconcile
 
+	// Of workers and routes that a configuration declares under names of their own (spec/config.md section 7); all may be zero.
+
+	// Of is the name that rules, windows, switches and records know it by, where Name is a pattern's own name for it; see
+	// [Tool.Own].
+	Of string
+	// Pattern is the pattern of which a call begins a run; "": it is a tool. Then Do is nil, Server "pattern", and Goal the
+	// argument that is the run's goal.
+	Pattern, Goal string
+
 	// Of tools that a configuration declares (spec/config.md section 4); all may be zero.
 
 	// Server is where the tool is: a configured server's name, or "http".
@@ -110,6 +120,12 @@ const (
 // Repeatable reports whether a call whose outcome is unknown may simply be made again.
 func (t Tool) Repeatable() bool { return t.Effect == Read || t.Idempotent }
 
+// Own is the name by which the tool is known outside of the pattern that gives it another one.
+func (t Tool) Own() string { return cmp.Or(t.Of, t.Name) }
+
+// PatternServer is the [Tool.Server] of a pattern that is a worker or a route.
+const PatternServer = "pattern"
+
 var (
 	name = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	deed = regexp.MustCompile(`^[a-z]{1,20}$`)
@@ -125,7 +141,7 @@ func (t Tool) check() error {
 		return fmt.Errorf("tool %q: effect %q; read, write or destructive", t.Name, t.Effect)
 	case t.Input == nil:
 		return fmt.Errorf("tool %q: no input schema", t.Name)
-	case t.Do == nil:
+	case t.Do == nil && t.Pattern == "":
 		return fmt.Errorf("tool %q: nothing to do", t.Name)
 	}
 	if t.Deed != "" && !deed.MatchString(t.Deed) {
@@ -210,6 +226,19 @@ func New(tools ...Tool) (*Catalog, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// With is the catalog with more tools, which go before those of their names: a pattern's view of it. The zero Catalog will do.
+func (c *Catalog) With(more ...Tool) (*Catalog, error) {
+	all := slices.Clone(more)
+	if c != nil {
+		for _, t := range c.tools {
+			if !slices.ContainsFunc(more, func(m Tool) bool { return m.Name == t.Name }) {
+				all = append(all, t)
+			}
+		}
+	}
+	return New(all...)
 }
 
 // Tool returns the tool of that name.

@@ -17,7 +17,7 @@ func (g *Gate) Assume(p Proposal) {
 	}
 	g.noted++
 	g.ledger = append(g.ledger, Entry{
-		Tool: tool.Name, Effect: tool.Effect, Args: owned(tool.Whole(p.free(tool))), Hash: ijson.ArgsHash(p.Args), Status: Finished,
+		Tool: tool.Own(), Effect: tool.Effect, Args: owned(tool.Whole(p.free(tool))), Hash: ijson.ArgsHash(p.Args), Status: Finished,
 		Order: len(g.ledger) + 1, RunID: g.facts.RunID, At: g.facts.Now, Assumed: true,
 	})
 }

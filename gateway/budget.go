@@ -14,6 +14,15 @@ func (l Limit) Allows(n int) bool { return l == Unlimited || n <= int(l) }
 // Named reports whether there is a limit to show.
 func (l Limit) Named() bool { return l != Unlimited }
 
+// USD bounds what a run's models may cost. The zero USD allows nothing; [NoPrice] is said, never left out.
+type USD float64
+
+// NoPrice is no limit of what models cost.
+const NoPrice USD = -1
+
+// Named reports whether there is a limit to show.
+func (l USD) Named() bool { return l != NoPrice }
+
 // Budget bounds one run. Each pattern reads the limits of its kind; [NoBudget] is the place to start from, since
 // the zero Budget allows nothing.
 type Budget struct {
@@ -22,6 +31,7 @@ type Budget struct {
 	MaxToolCalls Limit
 	MaxLLMCalls  Limit // model requests, retries included
 	MaxTokens    Limit // input and output tokens; the call after the limit was reached does not begin
+	MaxCost      USD   // of models, with those of child runs
 
 	// Task decomposition.
 	MinPlanSteps    int
@@ -61,7 +71,7 @@ func NoBudget() Budget {
 	return Budget{
 		MaxToolCalls: Unlimited, MaxLLMCalls: Unlimited, MaxTokens: Unlimited, MaxExecuteSteps: Unlimited,
 		MaxDispatches: Unlimited, MaxDelegations: Unlimited, MaxCallsPerTool: Unlimited, MaxSameCall: Unlimited,
-		MaxReplans: Unlimited,
+		MaxReplans: Unlimited, MaxCost: NoPrice,
 	}
 }
 

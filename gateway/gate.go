@@ -217,7 +217,7 @@ func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
 func (g *Gate) Question(p Proposal) Question {
 	q := Question{Tool: p.Tool, Policy: g.policy}
 	if tool, ok := g.config.Catalog.Tool(p.Tool); ok {
-		q.Schema, q.Args = tool.Asked().Hash(), owned(tool.Whole(p.free(tool)))
+		q.Tool, q.Schema, q.Args = tool.Own(), tool.Asked().Hash(), owned(tool.Whole(p.free(tool)))
 	} else {
 		q.Args = owned(p.Args)
 		maps.Copy(q.Args, p.Inject)

@@ -88,7 +88,7 @@ func (g *Gate) ReserveIn(slot string, p Permit) {
 func (g *Gate) ReserveAsked(slot string, p Proposal) {
 	if tool, there := g.config.Catalog.Tool(p.Tool); there {
 		g.place(underway{slot: slot, entry: Entry{
-			Tool: tool.Name, Effect: tool.Effect, Args: owned(tool.Whole(p.free(tool))), Hash: ijson.ArgsHash(p.Args), Status: Reserved,
+			Tool: tool.Own(), Effect: tool.Effect, Args: owned(tool.Whole(p.free(tool))), Hash: ijson.ArgsHash(p.Args), Status: Reserved,
 		}})
 	}
 }

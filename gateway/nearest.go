@@ -32,16 +32,16 @@ const (
 func (g *Gate) Nearest(p Proposal, r Ruling) (args map[string]any, argument string) {
 	policy, ok := g.config.Reviewer.(Searchable)
 	tool, known := g.config.Catalog.Tool(p.Tool)
-	if !ok || !known || r.Decision != Block || r.Unknown || r.Rule == "" || len(windowsOf(policy, p.Tool)) > 0 {
+	if !ok || !known || r.Decision != Block || r.Unknown || r.Rule == "" || len(windowsOf(policy, tool.Own())) > 0 {
 		return nil, ""
 	}
 	s := search{gate: g, tool: tool, p: p, c: p.Case(), values: numbersIn(r.Values)}
-	s.c.Args = tool.Filled(p.Args)
+	s.c.Tool, s.c.Args = tool.Own(), tool.Filled(p.Args)
 	s.c.Effects, s.c.Facts = g.effects(s.c), g.facts
 	if s.left = s.affordable(); s.lets(s.c.Args) { // what was blocked is not what was proposed
 		return nil, ""
 	}
-	best, ok := s.best(s.places(policy.Reads(p.Tool, r.Rule)))
+	best, ok := s.best(s.places(policy.Reads(tool.Own(), r.Rule)))
 	if !ok {
 		return nil, ""
 	}

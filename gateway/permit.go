@@ -58,6 +58,9 @@ func (p Permit) Perform(ctx context.Context, key string) (done Done) {
 			done = Done{State: DonePanic, Cause: fmt.Errorf("%s panicked: %v\n%s", call.tool.Name, r, debug.Stack())}
 		}
 	}()
+	if call.tool.Do == nil { // a pattern is the engine's to run
+		return Done{State: DoneRefused, Cause: ErrNoPermit}
+	}
 	v, err := call.tool.Do(ctx, catalog.Call{Args: owned(call.args), Key: key, Attempt: call.attempt})
 	if err != nil {
 		return call.ended(err)

@@ -33,12 +33,28 @@ type judged struct {
 // Valid reports whether p permits anything.
 func (p Permit) Valid() bool { return p.judged != nil }
 
-// Tool is the tool's name; the zero Permit has none, nor anything else.
+// Tool is the tool's name, as rules, windows, switches and records know it; the zero Permit has none, nor anything else.
 func (p Permit) Tool() string {
 	if p.judged == nil {
 		return ""
 	}
+	return p.judged.tool.Own()
+}
+
+// As is the name by which the pattern knows the tool: a worker's or a route's, for stop reasons.
+func (p Permit) As() string {
+	if p.judged == nil {
+		return ""
+	}
 	return p.judged.tool.Name
+}
+
+// Pattern is the pattern of which the call begins a run, and the argument that is its goal; "" of a tool.
+func (p Permit) Pattern() (name, goal string) {
+	if p.judged == nil {
+		return "", ""
+	}
+	return p.judged.tool.Pattern, p.judged.tool.Goal
 }
 
 // Effect is the tool's declared effect.
@@ -91,7 +107,7 @@ func (p Permit) Question() Question {
 	if p.judged == nil {
 		return Question{}
 	}
-	return Question{Tool: p.judged.tool.Name, Schema: p.judged.tool.Asked().Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
+	return Question{Tool: p.judged.tool.Own(), Schema: p.judged.tool.Asked().Hash(), Args: p.judged.args, Policy: p.judged.verdict.Policy}
 }
 
 // Args are the arguments as they are sent, with what the pattern and the configuration set: for rules, digest, effects and

@@ -164,7 +164,11 @@ func (g *Gate) ReviewApproved(c Case, approval string) Ruling {
 }
 
 func (g *Gate) review(c Case, byPerson bool) Ruling {
-	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
+	proposed := c.Tool
+	tool, known := g.config.Catalog.Tool(proposed) // without one nothing is put in
+	if known {
+		c.Tool = tool.Own() // as rules know it
+	}
 	c.Args = tool.Filled(c.Args)
 	if g.config.Facts != nil && g.config.Reviewer != nil {
 		g.facts = g.config.Facts()
@@ -173,17 +177,17 @@ func (g *Gate) review(c Case, byPerson bool) Ruling {
 	var r Ruling
 	windowed := len(windowsOf(g.config.Reviewer, c.Tool)) > 0
 	if (windowed || c.Unordered) && c.Weigh != nil && !setsFixed(tool, c.Args) {
-		r = g.weighed(c, byPerson)
+		r = g.weighed(c, tool, byPerson)
 	} else {
 		r = judgeSupposing(g.config.Reviewer, tool, c, byPerson, g.policy)
 	}
 	if r.Decision != Approve {
 		return r
 	}
-	r.approved = approved{g, g.noted, c.Tool, string(ijson.Canonical(r.Args))}
+	r.approved = approved{g, g.noted, proposed, string(ijson.Canonical(r.Args))}
 	if windowed {
 		c.Args = r.Args
-		w := g.weighing(c, r.byPerson)
+		w := g.weighing(c, tool, r.byPerson)
 		w.least = r.Least
 		r.weighing = &w
 	}

@@ -121,11 +121,11 @@ func windowsOf(policy Reviewer, tool string) []Window {
 }
 
 // weighed has a review finished outside. What the gate learned meanwhile counts: then it is judged anew.
-func (g *Gate) weighed(c Case, byPerson bool) Ruling {
+func (g *Gate) weighed(c Case, tool catalog.Tool, byPerson bool) Ruling {
 	for {
 		noted := g.noted
 		c.Effects = g.effects(c)
-		recorded := c.Weigh(g.weighing(c, byPerson))
+		recorded := c.Weigh(g.weighing(c, tool, byPerson))
 		if g.noted != noted {
 			continue
 		}
@@ -135,9 +135,8 @@ func (g *Gate) weighed(c Case, byPerson bool) Ruling {
 	}
 }
 
-func (g *Gate) weighing(c Case, byPerson bool) Weighing {
+func (g *Gate) weighing(c Case, tool catalog.Tool, byPerson bool) Weighing {
 	c.Weigh, c.Unordered, c.Args = nil, false, owned(c.Args)
-	tool, _ := g.config.Catalog.Tool(c.Tool) // without one nothing is put in
 	return Weighing{reviewer: g.config.Reviewer, c: c, tool: tool, byPerson: byPerson, policy: g.policy}
 }
 

@@ -78,8 +78,10 @@ func (a Aggregate) payload() map[string]any {
 
 // Operations joins the demo's three workers into a morning report: of each worker the first task that is done.
 func Operations(in Inputs, ended []TaskRow) Aggregate {
+	day, _ := in["report_date"].(string)
+	region, _ := in["region"].(string)
 	a := Aggregate{
-		ReportDate: in["report_date"], Region: in["region"], Failed: []FailedTask{}, Sources: map[string]string{}, Missing: []string{},
+		ReportDate: day, Region: region, Failed: []FailedTask{}, Sources: map[string]string{}, Missing: []string{},
 	}
 	for _, row := range ended {
 		if !row.Done() {

@@ -271,7 +271,7 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 	case out.State == OK:
 		if text, reported := gateway.Reported(out.Output); reported {
 			e.row.ObservationError = text
-			return e.failed(n, "worker_reported_error:"+p.Tool())
+			return e.failed(n, "worker_reported_error:"+p.As())
 		}
 		e.row.Status, e.row.Observation = "done", shown(out.Output, out.Bytes)
 		return e.failed(n, "")

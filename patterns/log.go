@@ -302,18 +302,18 @@ func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {
 	case ReasonStale:
 		return blockedBy + gateway.NoRuleMatched
 	case ReasonInterrupted, ReasonBrokenReply:
-		return "in_doubt:" + p.Tool()
+		return "in_doubt:" + p.As()
 	case ReasonUnavailable:
-		return family.Reason("unavailable", p.Tool())
+		return family.Reason("unavailable", p.As())
 	case ReasonTimeout:
 		return timeoutReason(family, p, out)
 	case ReasonBadResult:
 		if family == gateway.RouteFamily {
 			return "route_bad_observation"
 		}
-		return family.Reason("bad_result", p.Tool())
+		return family.Reason("bad_result", p.As())
 	}
-	return family.Reason("error", p.Tool())
+	return family.Reason("error", p.As())
 }
 
 // blockedBy begins the reason of a call that is refused as by a policy.
@@ -329,9 +329,9 @@ func timeoutReason(family gateway.Family, p gateway.Permit, out Outcome) string 
 		return "subtask_timeout"
 	}
 	if mayHaveActed(p, out) {
-		return "in_doubt:" + p.Tool()
+		return "in_doubt:" + p.As()
 	}
-	return family.Reason("timeout", p.Tool())
+	return family.Reason("timeout", p.As())
 }
 
 // status is an observation's member status; nil where it has none.

@@ -262,7 +262,7 @@ func (x *execution) settled(i int, row AttemptRow, p gateway.Permit, known, out 
 	case again:
 		x.restBefore(i, row, callReason(gateway.ExecutorFamily, p, out), pause)
 	case mayHaveActed(p, out) && (!p.Repeatable() || leavesDoubt(p, out) && out.Reason != ReasonTimeout):
-		row.StopReason = "in_doubt:" + p.Tool()
+		row.StopReason = "in_doubt:" + p.As()
 		if out.Reason == ReasonTimeout {
 			row.StopReason = "subtask_timeout"
 		}

@@ -73,7 +73,7 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 			return
 		}
 		s.Once = x.once[i]
-		x.doubt(i, "in_doubt:"+p.Tool())
+		x.doubt(i, "in_doubt:"+p.As())
 		x.fault(i)
 		return
 	}
@@ -86,7 +86,7 @@ func (x *execution) foundOut(i int, d doubted, known, out Outcome) {
 		x.unfault(i)
 		x.ready = slices.DeleteFunc(x.ready, func(rank int) bool { return x.order[rank] == i }) // the attempt that was due
 		x.complete(i, "tool", out.Output, out.Bytes)
-	case s.StopReason == "in_doubt:"+p.Tool(): // it is not
+	case s.StopReason == "in_doubt:"+p.As(): // it is not
 		s.StopReason = reason
 	}
 }

@@ -26,11 +26,43 @@ type Spec struct {
 	// Aggregate joins what an orchestrator's tasks returned; nil: [Joined].
 	Aggregate func(Inputs, []TaskRow) Aggregate
 
+	// Of patterns that a file declares (spec/config.md section 7); all may be zero.
+
+	// Declared says that the file declares the pattern: its inputs travel to models under one name, and its replies are held to
+	// their schema. False: it is a built-in one.
+	Declared bool
+	// Goal is what the argument with the goal is called; "": goal, of routing ticket.
+	Goal string
+	// Input is the schema of Task.Inputs, the arguments besides the kind's own; nil: none.
+	Input *catalog.Schema
+	// Instructions words what the model is told after our own prompts, with the inputs as data between marks; nil: nothing.
+	Instructions func(Inputs) (string, error)
+	// Critical are workers without whose result the run stops, whatever the plan says.
+	Critical []string
+	// Reroute says by route whether what it returned means that another is to take over; a route without one is done in any
+	// case unless it is the demo's.
+	Reroute map[string]func(observation any) bool
+	// Answer is what the final answer must be: JSON of that schema; nil: any text.
+	Answer *catalog.Schema
+	// Finalize is the default of the argument.
+	Finalize Finalize
+
 	// Of planning:
 	Plans    string          // the pattern's own name, under which its plans are kept; the prefix of its tools' names
 	LLM      bool            // a language model is configured; rules are none
 	Envelope RequireApproval // which plans a person approves whole before anything of them runs
 }
+
+// Finalize says whether a final text is written where the call does not say. The zero Finalize decides by itself: not where the
+// intent is the caller's and no model is configured.
+type Finalize string
+
+// What a configuration may say of it.
+const (
+	FinalizeAuto Finalize = ""
+	FinalizeYes  Finalize = "true"
+	FinalizeNo   Finalize = "false"
+)
 
 // RequireApproval says which plans are put to a person before anything of them runs. The zero RequireApproval is every
 // plan.
@@ -51,8 +83,8 @@ type Prompts struct {
 	Work   string // for the result of a subtask
 }
 
-// Inputs are a pattern's own arguments besides the goal, by name.
-type Inputs map[string]string
+// Inputs are a pattern's own arguments besides the goal, by name: decoded values, as their schema has them.
+type Inputs map[string]any
 
 // Task is what a caller wants done.
 type Task struct {
