@@ -49,7 +49,7 @@ func (s *stage) connect(tools ...string) {
 	for _, t := range list.Tools {
 		if !slices.Contains([]string{"describe_catalog", "run_status", "run_wait", "run_cancel", "list_runs"}, t.Name) {
 			names = append(names, t.Name)
-			fmt.Fprintf(s.out, "tool %s: %s\n", t.Name, t.Description)
+			fmt.Fprintf(s.out, "tool %s: %s\n", t.Name, t.Title)
 		}
 	}
 	if !slices.Equal(names, tools) {
@@ -122,7 +122,7 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 	}
 	for _, c := range answer.Content {
 		if text, ok := c.(*mcp.TextContent); ok {
-			fmt.Fprintln(s.out, indented("< ", strings.TrimRight(text.Text, "\n")))
+			fmt.Fprintln(s.out, indented("< ", cut(strings.TrimRight(text.Text, "\n"))))
 		}
 	}
 	text, err := json.Marshal(answer.StructuredContent)
@@ -132,6 +132,20 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 		s.fail("%s: %s, want %s", tool, r.end(), want)
 	}
 	return r
+}
+
+// widest is how much of a line is shown; the client gets all of it.
+const widest = 300
+
+// cut is a text whose long lines are shown by their beginnings.
+func cut(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if all := []rune(line); len(all) > widest {
+			lines[i] = string(all[:widest]) + " ..."
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // wait has the client wait for a run that waited for a person.

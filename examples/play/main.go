@@ -18,7 +18,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -51,7 +53,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "usage: play [-http] [-serve] orders|morning|desk|errand")
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if !*serve {
 		limited, cancel := context.WithTimeout(ctx, patience)
@@ -73,18 +75,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serveUntil serves the example for a client of the reader's, until a line or the end of in.
+// serveUntil serves the example for a client of the reader's, until a line of in, or a signal.
 func (s *stage) serveUntil(in io.Reader) {
 	s.open()
 	s.serve()
 	if s.err != nil {
 		return
 	}
-	fmt.Fprintf(s.out, "%s\nAuthorization: Bearer %s\nEnter ends it; to approve: patterngate --config %s --state %s approvals list\n", s.url, token, s.config(), s.state())
-	done := make(chan error, 1)
+	fmt.Fprintf(s.out, "a person decides by: %s --config %s --state %s approvals list\n", filepath.Join(s.programs, "patterngate"), s.config(), s.state())
+	fmt.Fprintf(s.out, "Authorization: Bearer %s\n%s serves until Enter\n", token, s.url)
+	done := make(chan struct{})
 	go func() {
-		_, err := bufio.NewReader(in).ReadString('\n')
-		done <- err
+		if _, err := bufio.NewReader(in).ReadString('\n'); err == nil {
+			close(done)
+		}
 	}()
 	select {
 	case <-done:

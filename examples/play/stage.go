@@ -100,7 +100,7 @@ func (s *stage) open() {
 		s.install(filesystem)
 	}
 	if strings.Contains(string(text), "servers:") {
-		s.run("catalog accept --yes", "+", "-") // each definition is shown; here only what they are
+		s.run("catalog accept --yes", "+", "-", "warning:") // it shows each definition; here only what they are
 	}
 	s.run("validate --strict")
 }
