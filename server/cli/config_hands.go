@@ -92,7 +92,7 @@ func (r *configReader) hands(n *yamlNode, path *keyPath, target *[]HandConfig, r
 				r.faults.add(r.at(path.item(i)), path.item(i), Fault{Reason: name + " is named twice", Want: "leave one out"})
 				continue
 			}
-			list = append(list, HandConfig{Name: name, Tool: name, At: Position{n.items[i].at.line, n.items[i].at.column}})
+			list = append(list, HandConfig{Name: name, Tool: name, Item: i + 1})
 		}
 		*target = list
 	default:
@@ -119,7 +119,7 @@ func (r *configReader) namedHands(members []yamlMember, path *keyPath, before []
 			}
 			continue
 		}
-		h := HandConfig{Name: m.key, At: Position{m.at.line, m.at.column}}
+		h := HandConfig{Name: m.key}
 		if m.value.kind == yamlBad || !r.hand(m.value, below, &h, routes) {
 			continue
 		}

@@ -125,3 +125,26 @@ func (l *PatternLLM) keys() []configKey {
 		optionalCountKey("repair_turns", &l.RepairTurns, 0, maxRepairs).means("How often the model is shown what is wrong with its reply and asked again. Not set: `llm.repair_turns`, else 0 of a built-in pattern and 1 of your own."),
 	}
 }
+
+// laidOver is who answers for a pattern that may say otherwise.
+func (c LLMConfig) laidOver(p PatternLLM) LLMConfig {
+	if p.Provider != "" {
+		c.Provider = p.Provider
+	}
+	if p.Model != "" {
+		c.Model = p.Model
+	}
+	if p.Temperature != nil {
+		c.Temperature = *p.Temperature
+	}
+	if p.Role != "" {
+		c.Role = p.Role
+	}
+	if p.ResponseFormat != "" {
+		c.ResponseFormat = p.ResponseFormat
+	}
+	if p.RepairTurns != nil {
+		c.RepairTurns = p.RepairTurns
+	}
+	return c
+}

@@ -142,7 +142,7 @@ func (r *configReader) acrossTools(c *Config) {
 		here := (*keyPath)(nil).key("patterns").key(p.Name)
 		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
 		if !said(here.key("tools")) {
-			if c.DemoOn() {
+			if c.DemoOn() && !p.own() && len(p.Hands) == 0 {
 				continue
 			}
 			p.Tools = []string{}
@@ -151,10 +151,10 @@ func (r *configReader) acrossTools(c *Config) {
 			continue
 		}
 		if !said(here.key("allow").key("policy")) {
-			p.Policy = slices.Clone(p.Tools)
+			p.Policy = slices.Clone(p.has())
 		}
 		if !said(here.key("allow").key("execution")) {
-			p.Execution = slices.Clone(p.Tools)
+			p.Execution = slices.Clone(p.has())
 		}
 	}
 }

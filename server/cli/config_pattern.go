@@ -46,7 +46,7 @@ type PatternConfig struct {
 // HandConfig is a worker or a route: a tool, or a pattern of which each call begins a run.
 type HandConfig struct {
 	Name          string
-	At            Position
+	Item          int    // its place in a list of tools, from 1; 0: it stands under its name
 	Tool, Pattern string // one of them
 	Description   string // "": the tool's or the pattern's
 	Reroute       string // of a route: CEL over result; "": whether its status is needs_reroute

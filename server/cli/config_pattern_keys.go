@@ -9,11 +9,9 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/llm"
 	"patterngate/server"
 )
-
-// maxInstructions is how long instructions may be, in bytes.
-const maxInstructions = 8 << 10
 
 // ownKinds are the kinds of patterns.
 var ownKinds = []string{
@@ -215,8 +213,8 @@ func finalizeKey(name string, target *patterns.Finalize) configKey {
 // instructionsKey is a template. What it says of inputs is judged once they are known.
 func instructionsKey(name string, target *string) configKey {
 	key := textKey(name, target, func(text string) Fault {
-		if len(text) > maxInstructions {
-			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(maxInstructions)}
+		if len(text) > llm.MaxInstructions {
+			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(llm.MaxInstructions)}
 		}
 		return Fault{}
 	})

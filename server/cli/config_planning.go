@@ -2,13 +2,10 @@ package cli
 
 import (
 	"slices"
-	"strings"
-	"text/template"
-	"text/template/parse"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/llm"
 )
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
@@ -76,88 +73,10 @@ func optionalNumberKey(name string, target **float64, b bounds) configKey {
 	return key
 }
 
-// instructionsOf is the text of a template over no inputs.
-func instructionsOf(text string) (string, Fault) {
-	const name = "instructions"
-	t, err := template.New(name).Option("missingkey=error").Parse(text)
-	if err != nil {
-		words := strings.TrimPrefix(err.Error(), "template: "+name+":")
-		return "", Fault{Reason: "not a template: line " + ijson.Cut(words, maxQuoted), Want: `write text; two braces are {{"{{"}}`}
-	}
-	for _, other := range t.Templates() {
-		if other.Name() != name {
-			return "", Fault{Reason: "a template of its own", Got: "define " + quoted(other.Name()), Want: "write the text itself"}
-		}
-	}
-	if t.Tree == nil { // nothing at all
-		return "", Fault{}
-	}
-	for _, node := range t.Root.Nodes {
-		if f := faultOfNode(node); f.Reason != "" {
-			return "", f
-		}
-	}
-	var out strings.Builder
-	if err := t.Execute(&out, map[string]any{}); err != nil {
-		return "", Fault{Reason: "not a template", Got: quoted(err.Error()), Want: "write text"}
-	}
-	return out.String(), Fault{}
-}
-
-// faultOfNode lets text, comments and constants stand.
-func faultOfNode(node parse.Node) Fault {
-	var pipe *parse.PipeNode
-	switch n := node.(type) {
-	case *parse.TextNode, *parse.CommentNode:
-		return Fault{}
-	case *parse.ActionNode:
-		if pipe = n.Pipe; isConstant(pipe) {
-			return Fault{}
-		}
-	case *parse.IfNode:
-		pipe = n.Pipe
-	case *parse.RangeNode:
-		pipe = n.Pipe
-	case *parse.WithNode:
-		pipe = n.Pipe
-	}
-	words := ijson.Cut(node.String(), maxQuoted)
-	if input := inputOf(pipe); input != "" {
-		return Fault{Reason: words + ": no input " + ijson.Cut(input, maxQuoted), Want: "planning has no inputs; write the text itself"}
-	}
-	return Fault{Reason: words + ": an action, and there are no inputs to act on", Want: "write the text itself"}
-}
-
-func isConstant(pipe *parse.PipeNode) bool {
-	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
-		return false
-	}
-	switch pipe.Cmds[0].Args[0].(type) {
-	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode:
-		return true
-	}
-	return false
-}
-
-// inputOf is the first input that a pipe reads; "" where it reads none.
-func inputOf(pipe *parse.PipeNode) string {
-	if pipe == nil {
-		return ""
-	}
-	for _, command := range pipe.Cmds {
-		for _, arg := range command.Args {
-			if field, is := arg.(*parse.FieldNode); is {
-				return field.Ident[0]
-			}
-		}
-	}
-	return ""
-}
-
-// instructed are a kind's prompts with what the configuration adds to each.
-func instructed(p patterns.Prompts, instructions string) patterns.Prompts {
-	text, _ := instructionsOf(instructions) // checked when it was read
-	if strings.TrimSpace(text) == "" {
+// instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
+func instructed(p patterns.Prompts, in llm.Instructions) patterns.Prompts {
+	text, err := in.Words(nil)
+	if err != nil || text == "" {
 		return p
 	}
 	for _, prompt := range []*string{&p.Decide, &p.Answer, &p.Replan, &p.Work} {
