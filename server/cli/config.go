@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"patterngate/catalog/demo"
@@ -46,6 +47,8 @@ type Config struct {
 	own  *ownTools   // made of Catalog and lock
 	pool *serverPool // where its servers are
 	made *policySet  // made of Policies; nil: not yet
+	// parts are made of Patterns; nil: not yet.
+	parts *patternSet
 
 	builtinPolicy bool // of a run that was begun when the embedded policy was built in
 }
@@ -220,6 +223,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
 	read.makeTools(&loaded, in)
+	read.makePatterns(&loaded)
 	read.makePolicies(&loaded, !in.Untested)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
@@ -254,12 +258,24 @@ func (in ConfigSources) known(embedded Config) map[string][]string {
 	return known
 }
 
+// embeddedPattern is a built-in pattern as it is embedded.
+func embeddedPattern(name string) PatternConfig {
+	p, _ := embeddedConfig().Pattern(name)
+	return p
+}
+
+var embeddedConfig = sync.OnceValue(func() Config {
+	var c Config
+	_ = c.embed(nil) // who loads a configuration is told
+	return c
+})
+
 // builtinPatterns are the reference patterns with the figures that no file sets yet.
 func builtinPatterns() []PatternConfig {
 	list := make([]PatternConfig, 0, len(builtinNames))
 	for _, name := range builtinNames {
 		kind := builtinKinds[name]
-		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind)})
+		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind), Goal: goalName, Approver: newApprover()})
 	}
 	return list
 }

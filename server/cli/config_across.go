@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/patterns"
 )
 
 // lockName is the lock beside a file that names no other.

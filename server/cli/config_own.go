@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"slices"
 
 	"patterngate/gateway"
@@ -147,6 +148,9 @@ func (r *configReader) acrossTools(c *Config) {
 			}
 			p.Tools = []string{}
 		}
+		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // of the demo's tools, where it has others
+			return !slices.Contains(p.has(), tool) && !said(here.key("budget").key("per_tool").key(tool))
+		})
 		if p.Kind == gateway.Planning { // there not said is all already
 			continue
 		}

@@ -209,6 +209,9 @@ func (p *patternParts) words() func(patterns.Inputs) (string, error) {
 		return nil
 	}
 	in := p.instructions
+	if in == (llm.Instructions{}) {
+		return nil
+	}
 	return func(inputs patterns.Inputs) (string, error) { return in.Words(inputs) }
 }
 
@@ -225,4 +228,53 @@ func (p PatternConfig) shownText() (title, description string) {
 		description = ""
 	}
 	return strings.TrimSpace(title), strings.TrimSpace(description)
+}
+
+// memberSteps are the steps of a member's name: fields.NAME, health.N.when, as a path has them.
+func memberSteps(member string) (steps []string) {
+	for _, step := range strings.Split(member, ".") {
+		if i := indexOf(step); i >= 0 {
+			step = "[" + step + "]"
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
+func (r *configReader) makePatterns(l *LoadedConfig) {
+	if l.own == nil || !l.composed() {
+		return
+	}
+	all, err := l.catalog()
+	if err != nil { // told by who serves it
+		return
+	}
+	told := faultyPaths(r.faults.faults)
+	parts, faults := l.makeParts(all, r.compiled)
+	r.take(l, faults, told)
+	l.parts = parts
+}
+
+// composed reports whether there is any pattern that the file declares or adds something to.
+func (c *Config) composed() bool {
+	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.own() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
+			!p.own() && (p.goalOf() != "" || string(p.Input) != string(embeddedPattern(p.Name).Input))
+	})
+}
+
+// patternSet are the parts of the patterns of a configuration over the catalog that it is served with: as they were made when it
+// was read, if that was the same.
+func (c *Config) patternSet(all *catalog.Catalog) (*patternSet, error) {
+	if c.parts != nil && c.parts.catalog == all.Hash() {
+		return c.parts, nil
+	}
+	set, faults := c.makeParts(all, nil)
+	for _, f := range faults {
+		if !f.warning {
+			return nil, fmt.Errorf("%s: %s", pathOf(f.path), f.Reason)
+		}
+	}
+	return set, nil
 }

@@ -60,6 +60,9 @@ func (c *Config) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog,
 // patternTool is a pattern as others call it, under its own name. Each call begins a run, which is judged inside too.
 func (c *Config) patternTool(name string, all *catalog.Catalog, set *patternSet) (catalog.Tool, bool) {
 	p, known := c.Pattern(name)
+	if set == nil {
+		return catalog.Tool{}, false
+	}
 	parts := set.by[name]
 	if !known || parts == nil || !p.Equipped() {
 		return catalog.Tool{}, false
