@@ -57,14 +57,20 @@ func (x *execution) inputs(i int, show func(PlannedSubtask) any) map[string]any 
 
 // ask has the model work on a subtask.
 func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) {
-	s := x.plan.Subtasks[i]
-	subtask := map[string]any{"id": s.ID, "description": s.Description}
+	todo := x.plan.Subtasks[i]
+	subtask := map[string]any{"id": todo.ID, "description": todo.Description}
 	if len(args) > 0 {
 		subtask["args"] = boundedArgs(args, maxModelArgs)
 	}
 	q := Question{Ask: AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Payload: map[string]any{
 		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s PlannedSubtask) any { return clipped(s.Result) }),
 	}}
+	q, s := x.asOwned(PhaseExecute, q)
+	if s != nil {
+		x.leave(i)
+		x.failed(i, row, s.reason)
+		return
+	}
 	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
 		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)
 	}
