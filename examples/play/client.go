@@ -135,7 +135,7 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 }
 
 // widest is how much of a line is shown; the client gets all of it.
-const widest = 300
+const widest = 240
 
 // cut is a text whose long lines are shown by their beginnings.
 func cut(text string) string {
@@ -153,9 +153,8 @@ func (s *stage) wait(r result, want string) result {
 	return s.call("run_wait", want, fmt.Sprintf(`{"run_id": %q}`, r.RunID))
 }
 
-// approve is the person: they look at what waits, and say yes to exactly that.
-func (s *stage) approve(r result) {
-	s.run("approvals list")
-	s.run("approvals show " + r.WaitingFor.ApprovalID)
+// approve is the person: they look at what waits, of which the first lines are shown, and say yes to exactly that.
+func (s *stage) approve(r result, lines int) {
+	s.head("approvals show "+r.WaitingFor.ApprovalID, lines)
 	s.run("approvals approve " + r.WaitingFor.ApprovalID + " --digest " + r.WaitingFor.Digest)
 }

@@ -17,7 +17,7 @@ func desk(s *stage) {
 
 	s.say("A large one: the child waits for a person, and so does the desk.")
 	r := s.call("order_desk", "waiting approval", `{"request": "Refund 23900 cents of order A-1003, reason: the glass came broken."}`)
-	s.approve(r)
+	s.approve(r, 6)
 	s.wait(r, "ok success")
 
 	s.say("Every run with its child, and what the service paid:")

@@ -16,7 +16,7 @@ func errand(s *stage) {
 
 	s.say("It writes, so a person sees the whole plan before anything of it runs.")
 	r := s.call("errand_execute", "waiting approval", fmt.Sprintf(`{"plan_id": %q}`, p.PlanID))
-	s.approve(r)
+	s.approve(r, 11)
 	s.wait(r, "ok success")
 	s.show("errand/orders/A-1002.notes")
 

@@ -24,7 +24,7 @@ func orders(s *stage) {
 		{"kind": "tool", "name": "read_order", "args": {"path": "A-1003.json"}},
 		{"kind": "tool", "name": "refund_charge", "args": {"order_id": "A-1003", "amount_cents": 23900, "reason": "broken glass"}},
 		{"kind": "final", "answer": "Cem got his 239 EUR back."}]}`)
-	s.approve(r)
+	s.approve(r, 6)
 	s.wait(r, "ok success")
 
 	s.say("What the service paid:")

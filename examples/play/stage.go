@@ -100,7 +100,7 @@ func (s *stage) open() {
 		s.install(filesystem)
 	}
 	if strings.Contains(string(text), "servers:") {
-		s.run("catalog accept --yes", "+", "-", "warning:") // it shows each definition; here only what they are
+		s.accept()
 	}
 	s.run("validate --strict")
 }
@@ -145,23 +145,39 @@ func (s *stage) in(dir string, argv ...string) error {
 	return nil
 }
 
-// run prints a patterngate command and what it prints, less the lines that begin with one of these. A word of the command holds
-// no blank.
-func (s *stage) run(line string, less ...string) {
+// run prints a patterngate command and what it prints. A word of the command holds no blank.
+func (s *stage) run(line string) { s.print(line, "", s.ask(line)) }
+
+// head prints a command and the first lines of what it prints.
+func (s *stage) head(line string, lines int) {
+	all := s.ask(line)
+	s.print(line, fmt.Sprintf(" | head -%d", lines), all[:min(lines, len(all))])
+}
+
+// accept accepts what the servers declare. The command shows every definition; here stands only what each is.
+func (s *stage) accept() {
+	const line = "catalog accept --yes"
+	all := slices.DeleteFunc(s.ask(line), func(l string) bool { return !strings.Contains(l, "/") || strings.HasPrefix(l, " ") || strings.HasPrefix(l, "warning") })
+	s.print(line, " | grep ^[a-z]*/", all)
+}
+
+func (s *stage) print(line, rest string, lines []string) {
+	if s.err == nil {
+		fmt.Fprintf(s.out, "$ patterngate %s%s\n%s\n", line, rest, strings.TrimRight(strings.Join(lines, "\n"), "\n"))
+	}
+}
+
+// ask runs a patterngate command and returns the lines that it prints, without the path of the story's directory.
+func (s *stage) ask(line string) []string {
 	if s.err != nil {
-		return
+		return nil
 	}
-	fmt.Fprintf(s.out, "$ patterngate %s\n", line)
 	out, err := s.command("patterngate", strings.Fields(line)...).CombinedOutput()
-	text := strings.ReplaceAll(strings.TrimSpace(string(out)), s.work()+string(filepath.Separator), "") // of no use to a reader
-	for shown := range strings.Lines(text + "\n") {
-		if !slices.ContainsFunc(less, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(shown), l) }) {
-			fmt.Fprint(s.out, shown)
-		}
-	}
+	text := strings.ReplaceAll(strings.TrimSpace(string(out)), s.work()+string(filepath.Separator), "")
 	if err != nil {
-		s.fail("patterngate %s: %w", line, err)
+		s.fail("patterngate %s: %w\n%s", line, err, text)
 	}
+	return strings.Split(text, "\n")
 }
 
 // command is one of our programs, in the story's home.
