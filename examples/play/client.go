@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,13 +109,8 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 	if s.err != nil {
 		return r
 	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, []byte(arguments)); err != nil {
-		s.fail("%s: the arguments are no JSON: %w", tool, err)
-		return r
-	}
-	fmt.Fprintf(s.out, "> %s %s\n", tool, &line)
-	answer, err := s.client.CallTool(s.ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(line.Bytes())})
+	fmt.Fprintf(s.out, "> %s %s\n", tool, lineStart.ReplaceAllString(arguments, "\n    "))
+	answer, err := s.client.CallTool(s.ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
 	if err != nil {
 		s.fail("%s: %w", tool, err)
 		return r
@@ -133,6 +128,9 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 	}
 	return r
 }
+
+// lineStart is where a story goes on with a call's arguments in another line.
+var lineStart = regexp.MustCompile(`\n\t*`)
 
 // widest is how much of a line is shown; the client gets all of it.
 const widest = 240

@@ -157,7 +157,9 @@ func (s *stage) head(line string, lines int) {
 // accept accepts what the servers declare. The command shows every definition; here stands only what each is.
 func (s *stage) accept() {
 	const line = "catalog accept --yes"
-	all := slices.DeleteFunc(s.ask(line), func(l string) bool { return !strings.Contains(l, "/") || strings.HasPrefix(l, " ") || strings.HasPrefix(l, "warning") })
+	all := slices.DeleteFunc(s.ask(line), func(l string) bool {
+		return !strings.Contains(l, "/") || strings.HasPrefix(l, " ") || strings.HasPrefix(l, "warning")
+	})
 	s.print(line, " | grep ^[a-z]*/", all)
 }
 
