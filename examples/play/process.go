@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"sync"
@@ -31,6 +32,18 @@ func (s *stage) start(cmd *exec.Cmd, out io.Reader, pattern string) string {
 	}
 	s.fail("%s did not say %s", cmd.Path, pattern)
 	return ""
+}
+
+// end asks a program to end, and wants it to end well; where a system cannot ask, it kills.
+func (s *stage) end(cmd *exec.Cmd) {
+	if cmd.Process.Signal(os.Interrupt) != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		return
+	}
+	if err := cmd.Wait(); err != nil && s.ctx.Err() == nil {
+		s.fail("%s did not end well: %w", cmd.Path, err)
+	}
 }
 
 // words are what patterngate says on standard error; they are shown where a story fails.

@@ -197,8 +197,7 @@ func (s *stage) close() error {
 		}
 	}
 	for i := len(s.running) - 1; i >= 0; i-- {
-		_ = s.running[i].Process.Kill()
-		_ = s.running[i].Wait() // killed
+		s.end(s.running[i])
 	}
 	if s.err != nil {
 		s.err = errors.Join(s.err, s.log.last())
