@@ -49,7 +49,6 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
 	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
 }
 
-
 // costKey is an amount that may be without limit, which is shown as null.
 func costKey(name string, target *gateway.USD) configKey {
 	return scaledKey(name, bounds{max: math.Inf(1), noun: "an amount in USD"},

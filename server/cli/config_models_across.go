@@ -34,6 +34,14 @@ func (r *configReader) acrossModels(c *Config) {
 		}
 	}
 	r.prices(c)
+	for _, p := range c.Patterns {
+		own := c.LLM.laidOver(p.LLM)
+		role, _ := c.LLM.role(own.Role)
+		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
+			at := patternPath(p.Name).key("llm").key("provider")
+			r.faults.add(r.at(at), at, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+		}
+	}
 }
 
 // noRole finds a name of a role that there is not.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,7 +25,7 @@ func (c Config) Snapshot() []byte {
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
-	root["llm"] = c.LLM.snapshot(root["llm"])
+	root["llm"] = c.LLM.snapshot(root["llm"], c.asksModels())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
 	root["policies"] = c.usedPolicies()
@@ -42,14 +43,21 @@ const lockMember = "lock"
 func (c Config) Hash() string { return hashOf(c.Snapshot()) }
 
 // snapshot is who answers, without what does not matter to them: the rules have no server.
-func (c LLMConfig) snapshot(group any) map[string]any {
-	if c.Resolved() == "rules" {
+func (c LLMConfig) snapshot(group any, asked bool) map[string]any {
+	if !asked {
 		return map[string]any{"provider": "rules"}
 	}
 	all, _ := group.(map[string]any)
 	all = maps.Clone(all)
-	all["provider"] = "openai"
+	all["provider"] = c.Resolved()
 	return all
+}
+
+// asksModels reports whether any pattern asks a model and not the rules.
+func (c Config) asksModels() bool {
+	return c.LLM.Resolved() == "openai" || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() == "openai"
+	})
 }
 
 func hashOf(text []byte) string {
@@ -109,6 +117,29 @@ type snapshotKeys struct {
 	unasked bool      // any: no model is asked
 }
 
+// known reports whether every key that a snapshot's roles refer to is one that this process's own configuration sends to the same
+// server.
+func (k snapshotKeys) known(llm map[string]any) bool {
+	top, _ := llm["base_url"].(string)
+	models, _ := llm["models"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		role, _ := models[name].(map[string]any)
+		reference := role["api_key"]
+		if reference == nil {
+			continue
+		}
+		url, _ := role["base_url"].(string)
+		url = cmp.Or(url, top)
+		ours := slices.ContainsFunc(k.own.Models, func(m ModelRole) bool {
+			return m.Key.Set() && ijson.Equal(reference, m.Key.shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
+		})
+		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.shown())) {
+			return false
+		}
+	}
+	return true
+}
+
 // snapshotRead is a snapshot as the configuration's reader takes it.
 type snapshotRead struct {
 	root   *yamlNode
@@ -138,6 +169,9 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 			return out, errors.New("the key is where no key of ours is")
 		}
 	}
+	if !keys.unasked && !keys.known(llm) {
+		return out, errors.New("the key of a role is where no key of ours is")
+	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)
 	out.root = nodeOf(members)
@@ -150,7 +184,7 @@ func secretReference() map[string]any { return map[string]any{"secret": keyRefer
 // withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
 func withoutLimits(b gateway.Budget) gateway.Budget {
 	for _, limit := range []*gateway.Limit{
-		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations,
+		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations, // not those of loops, which earlier snapshots lack
 	} {
 		*limit = gateway.Unlimited
 	}
