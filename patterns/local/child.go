@@ -79,21 +79,21 @@ func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcom
 	b.callsRuns = true
 	b.wrote = b.wrote || changes(a.effect)
 	b.record.flush(changes(a.effect), func(err error) { told <- err })
+	taken := b.taken
 	b.pause(w)
 	rest, err := childRest{}, <-told
-	if err == nil {
+	if err == nil && !taken {
 		rest, err = b.engine.keeper().child(ctx, c)
 	}
 	b.resume(w, errors.Is(ctx.Err(), context.DeadlineExceeded))
 	b.alive()
 	switch {
+	case b.taken && !rest.over:
+		return c.cut(patterns.ReasonCanceled)
 	case ctx.Err() == nil && err != nil:
 		b.unwind(err)
 	case ctx.Err() != nil && !rest.over:
 		b.stay()
-		if b.taken {
-			reason = patterns.ReasonCanceled
-		}
 		return c.cut(reason)
 	case rest.waiting != nil:
 		c.rests(a.key, rest)

@@ -27,7 +27,13 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 		return r, &patterns.Fault{Cause: err}
 	}
 	list, err := e.KillSwitches()
-	return r.SwitchedOff(func(tool string) bool { return stopTool(list, job, tool, false) }), err
+	return r.SwitchedOff(func(row patterns.RehearsedRow) bool {
+		tool := row.Tool
+		if known, ok := job.Spec.Catalog.Tool(tool); ok { // as switches name it
+			tool = known.Own()
+		}
+		return stopTool(list, job, tool, false) || stopsPattern(list, row.Begins)
+	}), err
 }
 
 // dryRun is the Run of a dry run: nothing is performed but a question to the model, and nothing is recorded.

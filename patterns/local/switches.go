@@ -91,7 +91,12 @@ func stops(list []patterns.Switch, job patterns.Job, e patterns.Effect) bool {
 		return stopTool(list, job, "", false)
 	}
 	name, _ := e.Permit.Pattern()
-	return stopTool(list, job, e.Permit.Tool(), e.Permit.LooksUp()) || name != "" && slices.ContainsFunc(list, func(s patterns.Switch) bool { return s.Pattern == name })
+	return stopTool(list, job, e.Permit.Tool(), e.Permit.LooksUp()) || stopsPattern(list, name)
+}
+
+// stopsPattern reports whether one of the switches is about a pattern of which a call begins a run; "" for what is none.
+func stopsPattern(list []patterns.Switch, name string) bool {
+	return name != "" && slices.ContainsFunc(list, func(s patterns.Switch) bool { return s.Pattern == name })
 }
 
 // stopTool is stops for a call of a tool; "" for what is none.
