@@ -97,12 +97,13 @@ func (o *orchestration) propose() *stop {
 	for name, v := range o.task.Inputs {
 		payload[name] = v
 	}
-	intent, stop := o.log.propose(PhasePlan, Question{
+	return o.accepted(Question{
 		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: []string{requestID},
-	})
-	if stop != nil {
-		return stop
-	}
+	}, o.proposing(PhasePlan), o.read)
+}
+
+// read has a plan judged whole.
+func (o *orchestration) read(intent gateway.Intent) *stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
 		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues,
 	})

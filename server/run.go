@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,7 +183,7 @@ func (t *tool) modelOf(c call, r patterns.Result) string {
 	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
 		return "caller"
 	}
-	return t.model
+	return cmp.Or(patterns.Answerers(r.Models), t.model)
 }
 
 // conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a
