@@ -10,7 +10,7 @@ import (
 // Action is one accepted proposal of a supervised worker: a call, or the final answer. Texts are stripped.
 type Action struct {
 	Final  bool
-	Answer string         // of a final action
+	Answer string         // of a final action; JSON where the pattern says what it must be
 	Name   string         // of a call
 	Args   map[string]any // of a call, normalised to the tool's schema
 	Filled []Filled
@@ -42,6 +42,8 @@ func (a Action) With(args map[string]any) Action {
 type ActionRules struct {
 	Allowed []string // the policy allowlist
 	Catalog *catalog.Catalog
+	// Final is what a final answer must be; nil: any text. It may stand in the action itself, or as JSON in a text.
+	Final *catalog.Schema
 }
 
 // ParseAction judges an action (spec/patterns.md section 5, in its order). Unlike in the other patterns the
@@ -55,6 +57,9 @@ func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	a := Action{Final: doc.members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
 	if a.Final {
 		doc.extra("extra_keys_final", "kind", "answer")
+		if rules.Final != nil {
+			return a.answered(doc, rules.Final)
+		}
 		a.Answer = doc.text("answer", "bad_final_answer", "a text")
 	} else {
 		a.Name, a.Args = doc.call(rules)
@@ -62,6 +67,30 @@ func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	if r := f.refusal(); r != nil {
 		return Action{}, r
 	}
+	return a, nil
+}
+
+// answered reads an answer that must fit a schema. What the action is comes before what it says.
+func (a Action) answered(doc object, schema *catalog.Schema) (Action, *Refusal) {
+	v := doc.members["answer"]
+	text, isText := v.(string)
+	if _, isObject := v.(map[string]any); !isObject && (!isText || ijson.Blank(text)) {
+		doc.wrong("bad_final_answer", "answer", "an object, or a text that holds one")
+	}
+	if r := doc.refusal(); r != nil {
+		return Action{}, r
+	}
+	f, at := &faults{family: "invalid_answer"}, doc.at.Member("answer")
+	if isText {
+		v = f.document(text, at)
+	}
+	if f.first == "" {
+		f.answer(v, at, schema)
+	}
+	if r := f.refusal(); r != nil {
+		return Action{}, r
+	}
+	a.Answer = string(ijson.Canonical(v))
 	return a, nil
 }
 

@@ -50,7 +50,7 @@ type Config struct {
 	Budget    Budget
 	// Calls bound how many calls may be proposed, refused ones included.
 	Calls []CallBudget
-	// SplitLoops tells loop_detected:per_tool_limit from loop_detected:signature_repeat, as the supervisor does.
+	// SplitLoops says loop_detected:signature_repeat of a call that was made before, as all but task decomposition do.
 	SplitLoops bool
 	// Reviewer judges every call by policy; nil means that the allowlists alone decide.
 	Reviewer Reviewer
@@ -322,31 +322,43 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 
 // loop counts the call against the limits on repetition. A refused one is not counted.
 func (g *Gate) loop(p Proposal) *Stop {
-	if !g.config.Budget.calls(p.Tool).MaxCalls.Allows(g.perTool[p.Tool] + 1) {
+	own := g.own(p.Tool)
+	if !g.config.Budget.calls(p.Tool).MaxCalls.Allows(g.perTool[own] + 1) {
 		return g.loops("per_tool_limit")
 	}
 	if stop := g.repeats(p); stop != nil {
 		return stop
 	}
-	g.perTool[p.Tool]++
+	g.perTool[own]++
 	return nil
+}
+
+// own is what a tool is counted by: under two names it is one tool.
+func (g *Gate) own(name string) string {
+	if t, known := g.config.Catalog.Tool(name); known {
+		return t.Own()
+	}
+	return name
 }
 
 // repeats counts the call against the limit of the same calls.
 func (g *Gate) repeats(p Proposal) *Stop {
-	call := signature{p.Tool, ijson.ArgsHash(p.Args)}
+	call := signature{g.own(p.Tool), ijson.ArgsHash(p.Args)}
 	switch {
 	case p.Again:
 		return nil
 	case !g.config.Budget.calls(p.Tool).MaxSameCall.Allows(g.same[call] + 1):
-		return g.loops("signature_repeat")
+		return g.loops(repeatedCall)
 	}
 	g.same[call]++
 	return nil
 }
 
+// repeatedCall ends the reason of a call that was made before.
+const repeatedCall = "signature_repeat"
+
 func (g *Gate) loops(how string) *Stop {
-	if !g.config.SplitLoops {
+	if !g.config.SplitLoops && how == repeatedCall {
 		return &Stop{Reason: "loop_detected"}
 	}
 	return &Stop{Reason: "loop_detected:" + how}

@@ -183,6 +183,6 @@ func (s *search) callable(args map[string]any) bool {
 	if _, stop := s.gate.typed(p); stop != nil {
 		return false
 	}
-	same := signature{p.Tool, ijson.ArgsHash(args)}
+	same := signature{s.gate.own(p.Tool), ijson.ArgsHash(args)}
 	return p.Again || s.gate.config.Budget.calls(p.Tool).MaxSameCall.Allows(s.gate.same[same]+1) || ijson.Equal(args, s.c.Args)
 }

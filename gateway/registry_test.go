@@ -42,7 +42,7 @@ const (
 	asking   = deciding + ", TD finalize, OR finalize, RT finalize, PL execute, PL replan, PL finalize"
 )
 
-// stopReasons is spec/surface.md section 4 as far as the seventh capability goes: places | exit | next | reasons. The
+// stopReasons is spec/surface.md section 4 as far as the eighth capability goes: places | exit | next | reasons. The
 // supervisor has tool_bad_args only where no business key can be made, as its arguments are judged at admission. A dash is for tasks' own reasons. Every
 // kind may be given max_tool_calls (spec/config.md section 7); in an orchestrator it, in_doubt and what a person
 // did not approve end tasks.
@@ -65,6 +65,7 @@ SV worker|3|fix_and_retry or call|invalid_action:not_object invalid_action:non_j
 TD plan, OR plan, SV worker, PL plan|2|tell_user|goal_unclear
 RT route|2|tell_user|route_unclear
 ` + asking + `|5|call or answer_user|llm_timeout llm_unreachable llm_empty llm_error:auth llm_error:rate_limit llm_error:server llm_error:bad_request llm_error:refused llm_error:no_choices
+TD finalize, OR finalize, RT finalize, SV worker|5|call or answer_user|invalid_answer:non_json invalid_answer:bad_schema
 TD execute, SV execution, C call|3|fix_and_retry or tell_user|tool_denied:pay tool_missing:pay tool_bad_args:pay
 RT delegate|3|fix_and_retry or tell_user|route_denied:legal route_missing:legal route_bad_args:legal
 TD execute, SV execution, C call|6|tell_user|tool_error:pay tool_bad_result:pay tool_unavailable:pay tool_timeout:pay
@@ -73,7 +74,8 @@ OR dispatch|-||worker_denied:w worker_missing:w worker_bad_args:w worker_error:w
 OR dispatch|6|tell_user|critical_task_failed
 TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|6|tell_user|in_doubt:pay
 TD execute|4|tell_user|loop_detected
-SV execution, PL execute|4|tell_user|loop_detected:per_tool_limit loop_detected:signature_repeat
+TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|4|tell_user|loop_detected:per_tool_limit
+OR dispatch, RT delegate, SV execution, PL execute, C call|4|tell_user|loop_detected:signature_repeat
 ` + begun + `|4|tell_user|max_seconds
 TD execute|4|fix_and_retry or tell_user|max_execute_steps
 TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|4|tell_user|max_tool_calls
@@ -238,7 +240,7 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		// Rows of later capabilities, which come with the code that returns them.
 		"policy_block", "policy_block:", "kill_switch:pay", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout",
 		"invalid_request:reused", "invalid_request:reused:goal",
-		"invalid_action:bad_arg_value:pay", "invalid_answer:bad_schema", "supervisor_block:once_reused:x",
+		"invalid_action:bad_arg_value:pay", "invalid_answer:bad_schema:x", "invalid_answer", "supervisor_block:once_reused:x",
 	}
 	for _, reason := range none {
 		if row, ok := gateway.LookupStopReason(reason); ok {

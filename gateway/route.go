@@ -26,6 +26,9 @@ type RouteRules struct {
 	Ticket    string   // what a caller's route is given where it names no ticket
 	// Takes says whether a target has an argument ticket: only then it is required, or filled in; nil: all have.
 	Takes func(target string) bool
+	// Fill are the arguments, of a target, that a caller may leave out; Goal those that are the run's own request where nobody says
+	// otherwise, a model neither. Nil: none.
+	Fill, Goal func(target string) map[string]any
 }
 
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
@@ -44,7 +47,7 @@ func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 		what = "an object of arguments"
 	}
 	if args, ok := doc.args("bad_args", what); ok && !wants {
-		route.Args = maps.Clone(args)
+		route.fill(args, rules, in)
 	} else if ok {
 		route.ticket(object{faults: f, members: args, at: in.At.Member("args")}, in.Caller, rules.Ticket)
 	}
@@ -55,6 +58,23 @@ func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 		return Route{}, r
 	}
 	return route, nil
+}
+
+// fill takes the arguments with those that were left out and have one value.
+func (r *Route) fill(args map[string]any, rules RouteRules, in Intent) {
+	others := map[string]any{}
+	if slices.Contains(rules.Allowed, r.Target) && rules.Fill != nil && in.Caller {
+		maps.Copy(others, rules.Fill(r.Target))
+	}
+	if slices.Contains(rules.Allowed, r.Target) && rules.Goal != nil {
+		maps.Copy(others, rules.Goal(r.Target))
+	}
+	r.Args = withAbsent(args, others)
+	for _, name := range sortedKeys(others) {
+		if _, given := args[name]; !given && in.Caller {
+			r.Filled = append(r.Filled, Filled{in.At.Member("args").Member(name), others[name]})
+		}
+	}
 }
 
 // ticket takes the arguments, of which the ticket is required and reduced to its words; others pass. A caller may

@@ -28,6 +28,10 @@ type TaskRules struct {
 	Allowed []string // the policy allowlist
 	// Fill are the arguments with one possible value, of a worker, that a caller may leave out; nil: none.
 	Fill func(worker string) map[string]any
+	// Goal are the arguments, of a worker, that are the run's own goal where nobody says otherwise; nil: none.
+	Goal func(worker string) map[string]any
+	// Critical are workers whose tasks are critical whatever the plan says.
+	Critical []string
 }
 
 // ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
@@ -80,6 +84,8 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	}
 	if p.caller {
 		members = p.fill(members, at)
+	} else {
+		members = p.goal(members)
 	}
 	o := object{faults: p.faults, members: members, at: at}
 	for _, key := range []string{"id", "worker", "args", "critical"} {
@@ -100,15 +106,41 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	if t.Critical, ok = members["critical"].(bool); !ok && o.has("critical") {
 		o.wrong("critical", "critical", "true or false").Fix = asBool(at.Member("critical"), members["critical"])
 	}
+	t.Critical = t.Critical || slices.Contains(p.rules.Critical, t.Worker)
 	return t
+}
+
+// goal returns a model's task with the run's goal where its worker is given one and the plan says nothing of it.
+func (p *taskParser) goal(obj map[string]any) map[string]any {
+	worker, _ := text(obj["worker"])
+	args, isObject := obj["args"].(map[string]any)
+	if p.rules.Goal == nil || !isObject || !slices.Contains(p.rules.Allowed, worker) {
+		return obj
+	}
+	obj = maps.Clone(obj)
+	obj["args"] = withAbsent(args, p.rules.Goal(worker))
+	return obj
+}
+
+// withAbsent are arguments with those of others that they lack.
+func withAbsent(args, others map[string]any) map[string]any {
+	all := maps.Clone(args)
+	for _, name := range sortedKeys(others) {
+		if _, set := all[name]; !set {
+			all[name] = others[name]
+		}
+	}
+	return all
 }
 
 // fill returns the task with what the caller may leave out: critical, and the arguments that can only have one value.
 func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	obj = maps.Clone(obj)
 	if _, there := obj["critical"]; !there {
-		obj["critical"] = false
-		p.filled = append(p.filled, Filled{at.Member("critical"), false})
+		worker, _ := text(obj["worker"])
+		critical := slices.Contains(p.rules.Critical, worker)
+		obj["critical"] = critical
+		p.filled = append(p.filled, Filled{at.Member("critical"), critical})
 	}
 	given, there := obj["args"]
 	if !there {
@@ -136,8 +168,15 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 // onlyValues are the arguments of the task's worker that can only have one value.
 func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 	worker, _ := text(obj["worker"])
-	if p.rules.Fill == nil || !slices.Contains(p.rules.Allowed, worker) {
+	if !slices.Contains(p.rules.Allowed, worker) {
 		return nil
 	}
-	return p.rules.Fill(worker)
+	only := map[string]any{}
+	if p.rules.Fill != nil {
+		maps.Copy(only, p.rules.Fill(worker))
+	}
+	if p.rules.Goal != nil {
+		maps.Copy(only, p.rules.Goal(worker))
+	}
+	return only
 }

@@ -17,8 +17,16 @@ type Aggregate struct {
 	Sources    map[string]string `json:"sources"` // domain: the task whose result was used
 	Missing    []string          `json:"missing"` // domains without facts
 
-	// Fields is of an aggregate that is not the demo's, which shows fields, missing and health alone; nil: it is the demo's.
+	// Fields is of an aggregate that is not the demo's, which shows fields, missing, health and errors alone; nil: it is the demo's.
 	Fields map[string]any `json:"fields,omitempty"`
+	// Errors say which expressions of the configuration had no value.
+	Errors []JoinError `json:"errors,omitempty"`
+}
+
+// JoinError says which expression of an aggregate had no value: fields.NAME, health.N.when.
+type JoinError struct {
+	Member string `json:"member"`
+	Reason string `json:"reason"`
 }
 
 // generic reports whether the aggregate is not the demo's.
@@ -34,7 +42,8 @@ func (a Aggregate) MarshalJSON() ([]byte, error) {
 		Fields  map[string]any `json:"fields"`
 		Missing []string       `json:"missing"`
 		Health  string         `json:"health"`
-	}{a.Fields, append([]string{}, a.Missing...), a.Health})
+		Errors  []JoinError    `json:"errors,omitempty"`
+	}{a.Fields, append([]string{}, a.Missing...), a.Health, a.Errors})
 }
 
 // Joined is the aggregate of workers of which nothing says how they belong together (spec/config.md section 7, aggregate):
@@ -61,7 +70,7 @@ type FailedTask struct {
 // payload is the aggregate as decoded values, for the final question.
 func (a Aggregate) payload() map[string]any {
 	if a.generic() {
-		return map[string]any{"fields": a.Fields, "missing": values(a.Missing), "health": a.Health}
+		return a.joined()
 	}
 	failed, sources := []any{}, map[string]any{}
 	for _, f := range a.Failed {
@@ -74,6 +83,19 @@ func (a Aggregate) payload() map[string]any {
 		"report_date": a.ReportDate, "region": a.Region, "health": a.Health, "sales": a.Sales, "payments": a.Payments,
 		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": values(a.Missing),
 	}
+}
+
+// joined is the payload of an aggregate that is not the demo's.
+func (a Aggregate) joined() map[string]any {
+	payload := map[string]any{"fields": a.Fields, "missing": values(a.Missing), "health": a.Health}
+	if len(a.Errors) > 0 {
+		rows := make([]any, len(a.Errors))
+		for i, e := range a.Errors {
+			rows[i] = map[string]any{"member": e.Member, "reason": e.Reason}
+		}
+		payload["errors"] = rows
+	}
+	return payload
 }
 
 // Operations joins the demo's three workers into a morning report: of each worker the first task that is done.

@@ -25,7 +25,7 @@ func Call(run Run, spec Spec, task Task) Result {
 }
 
 func newSingle(run Run, spec Spec, task Task) *single {
-	c := &single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, Calls: []gateway.CallBudget{
+	c := &single{log: begin(run, spec, task, gateway.Config{Family: gateway.ToolFamily, SplitLoops: true, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})}
 	c.total, c.byCaller = 1, true // its arguments are nobody else's

@@ -48,11 +48,11 @@ func Decompose(run Run, spec Spec, task Task) Result {
 	if !task.Finalize {
 		return d.result(nil)
 	}
-	text, stop := d.answer(map[string]any{"goal": task.Goal, "history": d.rows})
+	answer, stop := d.answer(map[string]any{"goal": task.Goal, "history": d.rows})
 	if stop != nil {
 		return d.result(stop)
 	}
-	return d.result(nil).answered(text)
+	return d.result(nil).answered(answer)
 }
 
 func newDecomposition(run Run, spec Spec, task Task) *decomposition {
@@ -77,7 +77,7 @@ func (d *decomposition) propose() *stop {
 	d.rows = []any{}
 	return d.accepted(Question{
 		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Payload: map[string]any{
-			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": offered(d.tools),
+			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.spec.offered(d.tools),
 		},
 	}, d.proposing(PhasePlan), d.read)
 }

@@ -24,6 +24,7 @@ type attempt struct {
 // ending is how a task's branch ended.
 type ending struct {
 	row      TaskRow
+	returned any // of a task that is done, whole
 	problems []gateway.Problem
 	calls    []made
 	judged   []Judged // retries that the gate refused
@@ -145,8 +146,8 @@ func (e ending) judging() ending {
 // proposal is a task's call. Workers that take a request id are given the run's, whatever the plan says.
 func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 	t := o.plan[i]
-	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
-	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && takes(tool, requestID) {
+	p := gateway.Proposal{Tool: t.Worker, Args: t.Args, At: o.argsAt(i), Attempt: n, Again: n > 1, Of: of, Slot: "task#" + strconv.Itoa(i+1)}
+	if tool, ok := o.spec.Catalog.Tool(t.Worker); ok && o.spec.SetsRequestID(tool) {
 		p.Inject = map[string]any{requestID: o.run.ID()}
 	}
 	return p
@@ -273,7 +274,7 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 			e.row.ObservationError = text
 			return e.failed(n, "worker_reported_error:"+p.As())
 		}
-		e.row.Status, e.row.Observation = "done", shown(out.Output, out.Bytes)
+		e.row.Status, e.row.Observation, e.returned = "done", shown(out.Output, out.Bytes), out.Output
 		return e.failed(n, "")
 	case cutReason(out) != "":
 		e.cut, e.row.InDoubt = cutReason(out), e.mayHaveActed()

@@ -9,7 +9,7 @@ import (
 // facts are what rules know of the run as it stands: values that a replay has again.
 func (l *log) facts() gateway.Facts {
 	f := gateway.Facts{
-		RunID: l.run.ID(), Pattern: l.spec.Name, Kind: l.spec.Kind, Principal: principalOf(l.task.Principal), Client: l.task.Client,
+		RunID: l.run.ID(), Pattern: l.spec.Name, Kind: l.spec.Kind, Principal: principalOf(l.task.Principal), Client: l.task.Client, Input: l.inputs,
 		Now: l.run.Recorded().UTC(), Steps: l.gate.Begun(), Spent: map[string]float64{}, Remaining: map[string]float64{},
 	}
 	if l.planned != nil {

@@ -87,9 +87,9 @@ func TestJudgedAreHandedOver(t *testing.T) {
 			[]string{"task#2/read#1 < dispatch book refused worker_denied:book", "task#2/read#1 < dispatch read refused max_dispatches"}},
 		"all first attempts": {booksOf(func(s *Spec) { s.Execution = nil }), workers("book", "read"), nil,
 			[]string{"end < dispatch book refused worker_denied:book", "end < dispatch read refused worker_denied:read"}},
-		"retries, in the plan's order": {booksOf(func(s *Spec) { s.Budget.MaxSameCall = 1 }), workers("slow", "slow", "read"),
+		"retries, in the plan's order": {booksOf(func(s *Spec) { s.Budget.PerTool = map[string]gateway.CallLimit{"slow": {MaxCalls: 2, MaxSameCall: 1}} }), workers("slow", "slow", "read"),
 			map[string]Outcome{"task#1/slow#1": {State: Unknown, Reason: ReasonTimeout}, "task#2/slow#1": {State: Unknown, Reason: ReasonTimeout}},
-			[]string{"end < dispatch slow refused loop_detected", "end < dispatch slow refused loop_detected"}},
+			[]string{"end < dispatch slow refused loop_detected:per_tool_limit", "end < dispatch slow refused loop_detected:per_tool_limit"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

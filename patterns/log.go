@@ -69,6 +69,10 @@ type log struct {
 	refusals int              // at this turn
 	refusal  *stop            // the newest of them
 
+	inputs   Inputs // the pattern's own; of planning the plan's
+	words    string // of who declared the pattern, for every question
+	wordless bool   // they would be too long
+
 	asked  bool // the model was asked
 	usage  Usage
 	models []ModelUsage // of it, by model
@@ -98,6 +102,7 @@ func begin(run Run, spec Spec, task Task, gate gateway.Config) *log {
 		byCaller: task.Caller != nil, turn: 1,
 	}
 	l.accept(task.Caller)
+	l.instruct(task.Inputs)
 	return l
 }
 
@@ -126,6 +131,10 @@ func (l *log) propose(phase string, q Question) (gateway.Intent, *stop) {
 
 // ask asks the model within the run's budgets and returns the reply's text, which is never blank.
 func (l *log) ask(phase, doing string, q Question) (string, *stop) {
+	q, s := l.asOwned(phase, q)
+	if s != nil {
+		return "", s
+	}
 	budget := l.spec.Budget
 	if !budget.MaxLLMCalls.Allows(l.usage.Requests + 1) {
 		return "", stopped(phase, "max_llm_calls")
@@ -168,14 +177,6 @@ func modelStop(phase string, out Outcome) *stop {
 			r.Problems = append(r.Problems, gateway.Problem{Reason: "candidate", Got: gateway.Got(c), Want: "one of the allowed names that the goal means"})
 		}
 	}}
-}
-
-// answer asks for the final text.
-func (l *log) answer(payload map[string]any) (string, *stop) {
-	text, s := l.ask(PhaseFinalize, "writing the answer", Question{
-		Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.tools,
-	})
-	return ijson.Trim(text), s
 }
 
 // called makes a permitted call, again where its tool declares so, finds out what became of it and notes it in the ledger.
@@ -280,15 +281,6 @@ func limited(spent map[string]Spent, name string, limit gateway.Limit, used int)
 }
 
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
-
-// answered sets the final text, cut to what a result keeps.
-func (r Result) answered(text string) Result {
-	r.Answer = ijson.Cut(text, maxAnswer)
-	if len(r.Answer) < len(text) {
-		r.AnswerBytes = len(text)
-	}
-	return r
-}
 
 // callReason is the stop reason of a permitted call that did not end well, in a family's words.
 func callReason(family gateway.Family, p gateway.Permit, out Outcome) string {

@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"fmt"
+	"slices"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -58,20 +59,20 @@ func Orchestrate(run Run, spec Spec, task Task) Result {
 	if join == nil {
 		join = Joined
 	}
-	aggregate := join(task.Inputs, o.ended)
+	aggregate := join(task.Inputs, o.whole())
 	o.aggregate = &aggregate
 	if !task.Finalize {
 		return o.result(nil)
 	}
-	text, stop := o.answer(o.answerPayload(aggregate))
+	answer, stop := o.answer(o.answerPayload(aggregate))
 	if stop != nil {
 		return o.result(stop)
 	}
-	return o.result(nil).answered(text)
+	return o.result(nil).answered(answer)
 }
 
 func newOrchestration(run Run, spec Spec, task Task) *orchestration {
-	o := &orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily})}
+	o := &orchestration{log: begin(run, spec, task, gateway.Config{Family: gateway.WorkerFamily, SplitLoops: true})}
 	o.limits, o.planned = o.bounds, o.calls
 	return o
 }
@@ -81,6 +82,7 @@ type orchestration struct {
 	*log
 	plan       []gateway.Task
 	ended      []TaskRow
+	returned   []any // what the tasks of ended returned, whole
 	failed     []TaskRow
 	aggregate  *Aggregate
 	dispatches int
@@ -92,42 +94,57 @@ type orchestration struct {
 // propose gets a plan and has it judged whole.
 func (o *orchestration) propose() *stop {
 	payload := map[string]any{
-		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": offered(o.tools),
+		"goal": o.task.Goal, "max_tasks": float64(o.spec.Budget.MaxTasks), "available_workers": o.spec.offered(o.tools),
 	}
-	for name, v := range o.task.Inputs {
-		payload[name] = v
+	if !o.spec.Declared { // else all questions have them, in one place
+		for name, v := range o.task.Inputs {
+			payload[name] = v
+		}
 	}
 	return o.accepted(Question{
-		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: []string{requestID},
+		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: o.hidden(),
 	}, o.proposing(PhasePlan), o.read)
 }
 
 // read has a plan judged whole.
 func (o *orchestration) read(intent gateway.Intent) *stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
-		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues,
+		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues, Goal: o.goals, Critical: o.spec.Critical,
 	})
 	if refusal != nil {
 		return o.refused(PhasePlan, "raw_plan", refusal, intent.Raw())
 	}
 	o.plan, o.filled, o.total = plan.Tasks, plan.Filled, len(plan.Tasks)
+	if stop := o.lacksCritical(intent); stop != nil {
+		return stop
+	}
 	o.say(fmt.Sprintf("plan: %d tasks accepted", len(o.plan)))
 	return nil
 }
 
-// onlyValues are a worker's arguments that can have one value only: the run's own.
-func (o *orchestration) onlyValues(worker string) map[string]any {
-	tool, ok := o.spec.Catalog.Tool(worker)
-	if !ok {
+// lacksCritical refuses a plan without a task for a worker that is critical whatever the plan says: its result would be missing,
+// however all else goes. Nothing of the plan runs.
+func (o *orchestration) lacksCritical(intent gateway.Intent) *stop {
+	const reason = "critical_task_failed"
+	at := intent.At.Member("tasks")
+	tasks, _ := at.In(intent.Value())
+	if intent.At != "" {
+		tasks, _ = ijson.Pointer("/tasks").In(intent.Value())
+	}
+	var problems []gateway.Problem
+	for _, worker := range o.spec.Critical {
+		if slices.ContainsFunc(o.plan, func(t gateway.Task) bool { return t.Worker == worker }) {
+			continue
+		}
+		problems = append(problems, gateway.Problem{
+			Pointer: at, Reason: reason, Got: gateway.Got(tasks), Want: "a task for the worker " + worker + ": this pattern is nothing without it",
+		})
+	}
+	if len(problems) == 0 {
 		return nil
 	}
-	fill := map[string]any{}
-	for name, v := range o.task.Inputs {
-		if takes(tool, name) {
-			fill[name] = v
-		}
-	}
-	return fill
+	o.judged = append(o.judged, judged(PhaseDispatch, "plan", intent.Raw(), refusedDecision, reason))
+	return stopped(PhaseDispatch, reason).showing(func(r *Result) { r.Problems = gateway.CapProblems(problems) })
 }
 
 // answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks
@@ -151,12 +168,23 @@ func (o *orchestration) answerPayload(a Aggregate) map[string]any {
 	return payload
 }
 
+// whole are the rows of what has ended with all that is known of what was returned: rows show its beginning.
+func (o *orchestration) whole() []TaskRow {
+	rows := slices.Clone(o.ended)
+	for i := range rows {
+		if rows[i].Done() {
+			rows[i].Observation = o.returned[i]
+		}
+	}
+	return rows
+}
+
 // collect enters how a task ended into the log.
 func (o *orchestration) collect(e ending) {
 	if o.cut == "" {
 		o.cut = e.cut
 	}
-	o.ended = append(o.ended, e.row)
+	o.ended, o.returned = append(o.ended, e.row), append(o.returned, e.returned)
 	o.history = append(o.history, e.row)
 	t := TaskTrace{
 		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,

@@ -99,6 +99,7 @@ func (p *planning) without(s *stop) *stop {
 // take makes a plan the run's.
 func (p *planning) take(plan StoredPlan) {
 	p.plan = &plan
+	p.instruct(plan.Input)
 	p.graph = gateway.NewGraph(plan.gated())
 	p.places = make(map[string]int, len(plan.Subtasks))
 	for i, s := range plan.Subtasks {

@@ -12,7 +12,7 @@ func (x *execution) close(s *stop, text string) Result {
 		}
 	}
 	if text != "" {
-		answered := Result{}.answered(text)
+		answered := Result{}.answered(reply{text: text})
 		x.plan.Answer, x.plan.AnswerBytes, x.plan.Answered = answered.Answer, answered.AnswerBytes, true
 	}
 	x.plan.Last, x.plan.Waits = last, ""
@@ -22,7 +22,7 @@ func (x *execution) close(s *stop, text string) Result {
 	}
 	r := x.account(s)
 	if text != "" {
-		r = r.answered(text)
+		r = r.answered(reply{text: text})
 	}
 	return r
 }

@@ -57,8 +57,8 @@ func (x *execution) inputs(i int, show func(PlannedSubtask) any) map[string]any 
 
 // workQuestion is the question for a subtask's result.
 func (x *execution) workQuestion(i int, args map[string]any) Question {
-	s := x.plan.Subtasks[i]
-	subtask := map[string]any{"id": s.ID, "description": s.Description}
+	todo := x.plan.Subtasks[i]
+	subtask := map[string]any{"id": todo.ID, "description": todo.Description}
 	if len(args) > 0 {
 		subtask["args"] = boundedArgs(args, maxModelArgs)
 	}
@@ -69,7 +69,12 @@ func (x *execution) workQuestion(i int, args map[string]any) Question {
 
 // ask has the model work on a subtask.
 func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) {
-	q := x.workQuestion(i, args)
+	q, s := x.asOwned(PhaseExecute, x.workQuestion(i, args))
+	if s != nil {
+		x.leave(i)
+		x.failed(i, row, s.reason)
+		return
+	}
 	q.JSON = q.canonical()
 	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
 		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)

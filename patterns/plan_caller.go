@@ -196,6 +196,11 @@ func judgeRound(task Task, p StoredPlan) []gateway.Problem {
 	if task.Goal != p.Goal {
 		wrong("goal", task.Goal, "the plan's own goal")
 	}
+	for _, name := range slices.Sorted(maps.Keys(task.Inputs)) { // what is left out is the plan's
+		if v := task.Inputs[name]; !ijson.Equal(v, p.Input[name]) {
+			wrong(name, v, "what the plan was made with, or nothing")
+		}
+	}
 	if s := task.Plan.Strategy; s != "" && s != gateway.Iterative {
 		wrong("strategy", string(s), "iterative, or nothing")
 	}

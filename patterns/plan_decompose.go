@@ -62,7 +62,7 @@ func (p *planning) rules(family string, strategy gateway.PlanStrategy) gateway.D
 func (p *planning) wanted() Question {
 	payload := map[string]any{
 		"goal": p.task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
-		"max_depth": float64(p.call.MaxDepth), "available_tools": offeredWithReturns(p.log.tools),
+		"max_depth": float64(p.call.MaxDepth), "available_tools": p.spec.offeredWithReturns(p.log.tools),
 	}
 	if p.call.Context != "" {
 		payload["context"] = p.call.Context
@@ -73,7 +73,7 @@ func (p *planning) wanted() Question {
 // newPlan is the plan that an accepted document makes.
 func (p *planning) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
 	plan := StoredPlan{
-		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
+		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Input: p.task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
 		Metadata: PlanMetadata{
 			CreatedAt: p.run.Now().UTC().Format(time.RFC3339), Source: p.source(doc),
 			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.spec.Budget.MaxReplans),

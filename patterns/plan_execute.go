@@ -343,9 +343,9 @@ func (x *execution) finalText(s *stop) (string, *stop) {
 			results[row.ID] = clipped(row.Result)
 		}
 	}
-	text, fault := x.answer(map[string]any{"goal": x.plan.Goal, "subtask_results": results})
+	answer, fault := x.answer(map[string]any{"goal": x.plan.Goal, "subtask_results": results})
 	if fault != nil {
 		return "", fault.showing(func(r *Result) { x.made.Resumable = x.resumable(true) })
 	}
-	return text, s
+	return answer.text, s
 }

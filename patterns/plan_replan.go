@@ -80,7 +80,7 @@ func (p *planning) rewording(failed, reason string) Question {
 	}
 	payload := map[string]any{
 		"goal": p.plan.Goal, "completed": p.plan.completedRows(), "remaining": remaining, "failed_subtask": failed, "reason": reason,
-		"used_ids": values(p.plan.used()), "available_tools": offeredWithReturns(p.log.tools),
+		"used_ids": values(p.plan.used()), "available_tools": p.spec.offeredWithReturns(p.log.tools),
 	}
 	if p.call.Hints != "" {
 		payload["hints"] = p.call.Hints

@@ -147,7 +147,7 @@ func (x *execution) unaffordable(s PlannedSubtask) (reason string, perhaps bool)
 	case !b.MaxLLMCalls.Allows(x.usage.Requests + x.asking + 1):
 		return "max_llm_calls", b.MaxLLMCalls.Allows(x.usage.Requests + 1)
 	default:
-		q := x.workQuestion(x.places[s.ID], argsOf(s))
+		q, _ := x.asOwned(PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
 		if x.over = x.log.unaffordable(PhaseExecute, q, x.underWay); x.over != nil {
 			return x.over.reason, x.log.unaffordable(PhaseExecute, q, Estimate{}) == nil
 		}

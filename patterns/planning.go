@@ -89,6 +89,8 @@ type StoredPlan struct {
 	// Waits is the execution that stored the plan and then waited for its caller; "" none. Who changes the plan meanwhile
 	// ends it.
 	Waits string `json:"waits,omitempty"`
+	// Input are the inputs of the pattern that the plan was made with: what works on it is given the same.
+	Input Inputs `json:"input,omitempty"`
 }
 
 // PlannedSubtask is a subtask of a stored plan.

@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"strings"
+
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -22,13 +24,17 @@ all of them and keeps what was right. The problems speak of the reply's form and
 // the pattern allows: each is a question of its own, counted and recorded like all. A caller's proposals are never repaired.
 // What a budget forbids to mend stays as it was refused.
 func (l *log) accepted(q Question, propose func(Question) (gateway.Intent, *stop), read func(gateway.Intent) *stop) *stop {
+	return l.mended(q, propose, func(intent gateway.Intent) (refused *stop, byModel bool) { return read(intent), !l.byCaller })
+}
+
+func (l *log) mended(q Question, propose func(Question) (gateway.Intent, *stop), read func(gateway.Intent) (_ *stop, byModel bool)) *stop {
 	intent, s := propose(q)
 	if s != nil {
 		return s
 	}
 	for turn := 1; ; turn++ {
-		refused := read(intent)
-		if refused == nil || l.byCaller || turn > l.spec.RepairTurns {
+		refused, byModel := read(intent)
+		if refused == nil || !byModel || turn > l.spec.RepairTurns {
 			return refused
 		}
 		problems := refused.problems()
@@ -52,7 +58,7 @@ func (s *stop) problems() []gateway.Problem {
 		return nil
 	}
 	var r Result
-	if s.with(&r); r.RawName == "" {
+	if s.with(&r); r.RawName == "" && !strings.HasPrefix(s.reason, "invalid_answer:") {
 		return nil
 	}
 	return r.Problems

@@ -49,6 +49,7 @@ type Result struct {
 
 	Answer      string // the model's or caller's claim, not checked
 	AnswerBytes int    // of the whole answer where it was cut
+	AnswerValue any    // decoded, of a pattern that declares what its answer is: Answer is its JSON; nil: it is a text
 
 	Plan           any // of rows: gateway.Step or gateway.Task
 	Route          any

@@ -59,7 +59,7 @@ func Route(run Run, spec Spec, task Task) Result {
 }
 
 func newRouting(run Run, spec Spec, task Task) *routing {
-	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, Calls: []gateway.CallBudget{
+	l := begin(run, spec, task, gateway.Config{Family: gateway.RouteFamily, SplitLoops: true, Calls: []gateway.CallBudget{
 		{Limit: spec.Budget.MaxDelegations, Reason: "max_delegations"},
 		{Limit: spec.Budget.MaxToolCalls, Reason: "max_tool_calls"},
 	}})
@@ -81,7 +81,7 @@ type routing struct {
 func (r *routing) choose() (gateway.Route, *stop) {
 	var route gateway.Route
 	stop := r.accepted(Question{
-		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools,
+		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools, Hidden: r.hidden(),
 	}, func(q Question) (gateway.Intent, *stop) { return r.next(PhaseRoute, q, r.asking()) }, func(intent gateway.Intent) (refused *stop) {
 		route, refused = r.read(intent)
 		return refused
@@ -96,7 +96,7 @@ func (r *routing) choose() (gateway.Route, *stop) {
 // read judges a route.
 func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
-		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal, Takes: r.takesTicket,
+		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal, Takes: r.takesTicket, Fill: r.onlyValues, Goal: r.goals,
 	})
 	if refusal != nil {
 		return gateway.Route{}, r.refused(PhaseRoute, "raw_route", refusal, intent.Raw())
@@ -104,16 +104,28 @@ func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
 	return route, nil
 }
 
-// takesTicket reports whether a target has an argument ticket. Of one that the catalog lacks the call says so.
+// takesTicket reports whether a target has an argument ticket, which is the run's. Of one that the catalog lacks the call says so.
+// A declared pattern's routes are given their goal by [log.goals]; only what is the demo's knows tickets.
 func (r *routing) takesTicket(target string) bool {
 	tool, ok := r.spec.Catalog.Tool(target)
-	return !ok || takes(tool, "ticket")
+	if !ok || r.spec.Declared && !tool.Demo {
+		return !ok && !r.spec.Declared
+	}
+	return takes(tool, "ticket")
 }
 
 // isOwn reports whether a target is a tool of its user's own: it says nothing of a status, or something else by it.
 func (r *routing) isOwn(target string) bool {
 	tool, ok := r.spec.Catalog.Tool(target)
-	return ok && tool.Server != ""
+	return ok && (tool.Server != "" || r.spec.Declared && !tool.Demo)
+}
+
+// declines reports whether what a target returned means that another is to take over.
+func (r *routing) declines(target string, observation any) bool {
+	if reroute := r.spec.Reroute[target]; reroute != nil {
+		return reroute(observation)
+	}
+	return status(observation) == "needs_reroute"
 }
 
 // asking asks the caller for another route.
@@ -183,9 +195,9 @@ func (r *routing) answeredBy(route gateway.Route, row RouteRow, out Outcome) (de
 	r.trace = append(r.trace, row)
 	if out.State == OK {
 		switch {
-		case row.Status == "needs_reroute":
+		case r.declines(route.Target, out.Output):
 			return true, nil
-		case row.Status == "done", r.isOwn(route.Target):
+		case row.Status == "done", r.isOwn(route.Target), r.spec.Reroute[route.Target] != nil:
 			return false, nil
 		}
 	}
@@ -202,13 +214,13 @@ func (r *routing) finish(route gateway.Route) Result {
 		result.SelectedRoute = route.Target
 		return result
 	}
-	text, stop := r.answer(map[string]any{
+	answer, stop := r.answer(map[string]any{
 		"goal": r.task.Goal, "selected_route": route.Target, "history": r.rows(len(r.delegations)),
 	})
 	if stop != nil {
 		return r.result(stop.showing(func(result *Result) { result.Route = route.Row() }))
 	}
-	result := r.result(nil).answered(text)
+	result := r.result(nil).answered(answer)
 	result.SelectedRoute = route.Target
 	return result
 }
@@ -235,7 +247,7 @@ func (r *routing) payload() map[string]any {
 			"last_observation_status": lastStatus, "last_observation": observation,
 		},
 		"recent_history":   r.rows(3),
-		"available_routes": offered(r.tools),
+		"available_routes": r.spec.offered(r.tools),
 	}
 }
 

@@ -133,17 +133,21 @@ func (s Spec) existing(names []string) []catalog.Tool {
 const requestID = "request_id"
 
 // offered words the tools for a model: name, description and arguments.
-func offered(tools []catalog.Tool) []any {
+func (s Spec) offered(tools []catalog.Tool) []any {
 	list := make([]any, len(tools))
 	for i, t := range tools {
-		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(requestID)}
+		var less []string
+		if !s.Declared || s.SetsRequestID(t) {
+			less = []string{requestID}
+		}
+		list[i] = map[string]any{"name": t.Name, "description": t.Description, "args": t.ArgumentWords(less...)}
 	}
 	return list
 }
 
 // offeredWithReturns words what they return too, for plans in which one call takes what another found.
-func offeredWithReturns(tools []catalog.Tool) []any {
-	list := offered(tools)
+func (s Spec) offeredWithReturns(tools []catalog.Tool) []any {
+	list := s.offered(tools)
 	for i, t := range tools {
 		if words := t.ReturnWords(); words != nil {
 			list[i].(map[string]any)["returns"] = words

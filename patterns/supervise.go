@@ -57,8 +57,12 @@ func Supervise(run Run, spec Spec, task Task) Result {
 			stop = s.judge(a)
 		}
 		if stop == nil && a.executed.Final {
+			answer, stop := s.closing(a)
+			if stop != nil {
+				return s.result(stop)
+			}
 			s.finish(a)
-			return s.result(nil).answered(a.executed.Answer)
+			return s.result(nil).answered(answer)
 		}
 		if stop == nil {
 			stop = s.execute(a)
@@ -124,18 +128,25 @@ func (s *supervision) checkWhole(batch []gateway.Intent) *stop {
 }
 
 func (s *supervision) rules() gateway.ActionRules {
-	return gateway.ActionRules{Allowed: s.spec.Policy, Catalog: s.spec.Catalog}
+	return gateway.ActionRules{Allowed: s.spec.Policy, Catalog: s.spec.Catalog, Final: s.spec.Answer}
 }
 
 // next gets and reads the worker's next action.
 func (s *supervision) next() (*act, *stop) {
 	var action gateway.Action
+	left := s.spec.RepairTurns
 	refused := s.accepted(Question{
 		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
 	}, func(q Question) (gateway.Intent, *stop) { return s.log.next(PhaseWorker, q, s.asking()) }, func(intent gateway.Intent) *stop {
 		var refusal *gateway.Refusal
 		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
 			return s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
+		}
+		if left--; left < 0 || !action.Final || s.byCaller { // the closing answer is judged where it counts
+			return nil
+		}
+		if _, refusal = s.readAnswer(action.Answer); refusal != nil {
+			return s.refusedAnswer(PhaseWorker, refusal, action.Answer)
 		}
 		return nil
 	})
@@ -341,6 +352,20 @@ func (s *supervision) execute(a *act) *stop {
 	s.trace = append(s.trace, row)
 	s.remember(a, shown(out.Output, out.Bytes))
 	return nil
+}
+
+// closing judges the closing answer as the policy and people left it: it must still be what the pattern declares.
+func (s *supervision) closing(a *act) (reply, *stop) {
+	if s.spec.Answer == nil { // as it is, also with white space around it
+		return reply{text: a.executed.Answer}, nil
+	}
+	r, refusal := s.readAnswer(a.executed.Answer)
+	if refusal == nil {
+		return r, nil
+	}
+	row := s.row(a)
+	row.StopReason = refusal.Reason
+	return reply{}, s.shownAsProposed(a, row, s.refusedAnswer(PhaseWorker, refusal, a.executed.Answer))
 }
 
 // finish enters the closing answer.

@@ -19,7 +19,7 @@ func (s *supervision) payload() map[string]any {
 			"steps_completed": float64(len(s.done)), "tools_used": used, "supervisor_decisions": decisions, "last_step": last,
 		},
 		"recent_step_summaries": s.recent(3),
-		"available_tools":       offered(s.tools),
+		"available_tools":       s.spec.offered(s.tools),
 	}
 }
 

@@ -60,11 +60,6 @@ func (e *Expression) Eval(values map[string]any) (any, error) {
 
 // eval is Eval, and tells whether there is a value: an optional may have none.
 func (e *Expression) eval(values map[string]any) (v any, there bool, err error) {
-	defer func() {
-		if p := recover(); p != nil { // the library contains its own panics; this is for what it is given
-			v, there, err = nil, false, fmt.Errorf("%w: %.100v", ErrEval, p)
-		}
-	}()
 	if e == nil {
 		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
 	}
@@ -77,6 +72,19 @@ func (e *Expression) eval(values map[string]any) (v any, there bool, err error) 
 		if given[variable.Name], err = variable.Type.take(value, variable.Name); err != nil {
 			return nil, false, err
 		}
+	}
+	return e.evalTaken(given)
+}
+
+// evalTaken computes the expression from values that were taken under their types.
+func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library contains its own panics; this is for what it is given
+			v, there, err = nil, false, fmt.Errorf("%w: %.100v", ErrEval, p)
+		}
+	}()
+	if e == nil {
+		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
 	}
 	program, err := e.program()
 	if err != nil {

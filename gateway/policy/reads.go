@@ -251,8 +251,11 @@ func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string
 	if instead := absent(f.Type); instead != "" {
 		want += " before it, or " + strings.TrimSuffix(name, f.Name) + "?" + f.Name + ".orValue(" + instead + ")"
 	}
-	w.warnings = append(w.warnings, w.atMember(e, f.Name, Fault{Reason: name + " may be absent", Want: want, Warning: true}))
+	w.warnings = append(w.warnings, w.atMember(e, f.Name, Fault{Reason: name + mayBeAbsent, Want: want, Warning: true}))
 }
+
+// mayBeAbsent ends the reason of such a warning.
+const mayBeAbsent = " may be absent"
 
 // absent is a literal of a type that could stand for an absent member.
 func absent(t Type) string {

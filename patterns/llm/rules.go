@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,6 +119,10 @@ func inputs(payload map[string]any) map[string]any {
 		if !protocol[name] {
 			own[name] = v
 		}
+	}
+	if declared, ok := payload["input"].(map[string]any); ok { // of a pattern that a file declares, all in one place
+		delete(own, "input")
+		maps.Copy(own, declared)
 	}
 	return own
 }

@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
+
+// MaxAnswer is how long an answer may be that must fit a schema, in bytes of its compact JSON: unlike a text it cannot be cut.
+const MaxAnswer = 16 << 10
+
+// ParseAnswer reads a final answer that must be JSON of a schema (spec/config.md section 7, answer): the decoded value, or
+// invalid_answer:non_json or invalid_answer:bad_schema with every fault. Pointers point into the answer.
+func ParseAnswer(text string, schema *catalog.Schema) (any, *Refusal) {
+	f := &faults{family: "invalid_answer"}
+	v := f.document(text, "")
+	if f.first == "" {
+		f.answer(v, "", schema)
+	}
+	if r := f.refusal(); r != nil {
+		return nil, r
+	}
+	return v, nil
+}
+
+// document decodes a text that stands at a place.
+func (f *faults) document(text string, at ijson.Pointer) any {
+	v, err := ijson.Decode([]byte(text))
+	if err == nil {
+		return v
+	}
+	fault, ok := errors.AsType[*ijson.Fault](err)
+	if !ok {
+		fault = &ijson.Fault{Reason: ijson.ReasonNotJSON}
+	}
+	got := Missing
+	if at != "" {
+		got = text
+	}
+	f.add("non_json", at+fault.Pointer, got, fmt.Sprintf("one JSON document; byte %d: %s", fault.Offset, fault.Reason))
+	return nil
+}
+
+// answer judges a decoded answer that stands at a place.
+func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
+	const reason = "bad_schema"
+	for _, w := range schema.Check(v) {
+		got, there := w.Pointer.In(v)
+		if !there {
+			got = Missing
+		}
+		p := f.add(reason, at+w.Pointer, got, w.Want)
+		if obj, isObject := v.(map[string]any); isObject && w.Kind == catalog.MismatchUnknown && len(w.Pointer.Tokens()) == 1 {
+			_, means := misspelt(obj, namesOf(schema))
+			p.rename(obj, at, w.Pointer.Tokens()[0], means[w.Pointer.Tokens()[0]])
+		}
+	}
+	if n := len(ijson.Canonical(v)); n > MaxAnswer {
+		f.add(reason, at, v, "at most "+strconv.Itoa(MaxAnswer)+" bytes of JSON, not "+strconv.Itoa(n))
+	}
+}
+
+// namesOf are the members that a schema has.
+func namesOf(schema *catalog.Schema) []string {
+	var names []string
+	for _, p := range schema.Properties() {
+		names = append(names, p.Name)
+	}
+	return names
+}

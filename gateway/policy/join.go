@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+
+	"patterngate/ijson"
+)
+
+// TaskResult is how one task ended, for [Aggregate.Join].
+type TaskResult struct {
+	ID, Worker     string
+	Critical, Done bool
+	Attempts       int
+	Observation    any    // of one that is done: a decoded value
+	StopReason     string // of one that is not
+}
+
+// Joined is what an aggregate made of tasks: decoded values.
+type Joined struct {
+	Fields  map[string]any // those that have a value
+	Missing []string       // the others, in their order
+	Health  string         // red, yellow, green or unknown
+	Errors  []JoinError    // in the order of the file; [] for none
+}
+
+// JoinError says which expression had no value, in words of ours: what tasks returned does not stand in it.
+type JoinError struct {
+	Member string `json:"member"` // fields.NAME, health.N.when
+	Reason string `json:"reason"`
+}
+
+// Join computes the fields in their order, of each worker from its first task that is done, and the health by the first rule
+// that is true: without one it is unknown where a field is missing or a rule has no value, else green.
+func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
+	j := Joined{Fields: map[string]any{}, Missing: []string{}, Errors: []JoinError{}}
+	fields := map[string]any{}
+	given := map[string]any{"tasks": a.done(tasks), "failed": a.failures(tasks), "input": takenMembers(a.input, input), "fields": fields}
+	left := maxFieldsBytes
+	for _, f := range a.compute {
+		v, there, err := f.evalTaken(given)
+		size := 0
+		if err == nil && there {
+			size = len(ijson.Canonical(v))
+			if size > min(MaxField, left) {
+				err = errTooLarge
+			}
+		}
+		switch {
+		case err != nil:
+			j.Missing = append(j.Missing, f.name)
+			j.Errors = append(j.Errors, JoinError{"fields." + f.name, f.words(err)})
+		case !there:
+			j.Missing = append(j.Missing, f.name)
+		default:
+			left -= size
+			j.Fields[f.name], fields[f.name] = v, a.fields[f.name].reread(v)
+		}
+	}
+	a.colour(&j, given)
+	return j
+}
+
+// colour sets the health. A rule that has no value does not keep those below it from being true.
+func (a *Aggregate) colour(j *Joined, given map[string]any) {
+	erred := len(j.Missing) > 0
+	for _, h := range a.health {
+		v, _, err := h.evalTaken(given)
+		if err != nil {
+			erred = true
+			j.Errors = append(j.Errors, JoinError{h.name, h.words(err)})
+		}
+		if v == true {
+			j.Health = h.is
+			return
+		}
+	}
+	if j.Health = "green"; erred {
+		j.Health = HealthUnknown
+	}
+}
+
+// done are the workers' first tasks that are done. What does not fit its schema, such as what was cut, stays as it is: who reads
+// it errs.
+func (a *Aggregate) done(tasks []TaskResult) map[string]any {
+	all := map[string]any{}
+	for _, t := range tasks {
+		shape, declared := a.tasks[t.Worker]
+		if _, earlier := all[t.Worker]; !declared || !t.Done || earlier {
+			continue
+		}
+		var observation any = refused("the observation")
+		if finite(t.Observation) {
+			observation = shape.soft(t.Observation)
+		}
+		all[t.Worker] = map[string]any{"id": t.ID, "observation": observation, "attempts": types.Int(t.Attempts)}
+	}
+	return all
+}
+
+func (a *Aggregate) failures(tasks []TaskResult) []any {
+	failed := []any{}
+	for _, t := range tasks {
+		if !t.Done {
+			failed = append(failed, map[string]any{"id": t.ID, "worker": t.Worker, "critical": t.Critical, "stop_reason": t.StopReason})
+		}
+	}
+	return failed
+}
+
+// reread makes of a computed value what it was before it was written as JSON.
+func (t Type) reread(v any) any {
+	if taken, err := t.take(v, ""); err == nil {
+		return taken
+	}
+	return t.soft(v)
+}
+
+// takenMembers are members under their types; those that no expression may read err.
+func takenMembers(t Type, members map[string]any) any {
+	if !finite(members) {
+		return refused("input")
+	}
+	return t.soft(orEmpty(members))
+}
+
+var errTooLarge = fmt.Errorf("more than %d bytes, or %d with the fields above it", MaxField, maxFieldsBytes)
+
+// words says why an expression has no value. A name is told only where the expression itself holds it: an error may quote what
+// tasks returned.
+func (j joiner) words(err error) string {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return errTooLarge.Error()
+	case errors.Is(err, ErrCost):
+		return ErrCost.Error()
+	case errors.Is(err, ErrValue):
+		return "its value has no form in JSON, or is too large"
+	}
+	if _, name, ok := strings.Cut(err.Error(), "no such key: "); ok {
+		if name = strings.TrimSpace(name); name != "" && strings.Contains(j.text, name) {
+			return ijson.Cut("there is no "+ijson.Words(name), maxReason)
+		}
+		return "a member is absent"
+	}
+	return ErrEval.Error()
+}
