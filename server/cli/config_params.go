@@ -55,6 +55,9 @@ func (p *PatternConfig) refunds(r *configReader) bool {
 // said is what stands under these keys of the file, where it is not null.
 func (r *configReader) said(steps ...string) *yamlNode {
 	n := r.root
+	if n == nil { // there is no file
+		return nil
+	}
 	for _, step := range steps {
 		if n = n.member(step); n == nil || n.kind == yamlNull {
 			return nil
@@ -154,7 +157,7 @@ func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bo
 
 // demoRefunds reports whether a pattern has tools of the demo alone.
 func (c *Config) demoRefunds(p *PatternConfig) bool {
-	return c.DemoOn() && !slices.ContainsFunc(p.Tools, func(name string) bool { return !slices.Contains(demoTools, name) })
+	return c.DemoOn() && !slices.ContainsFunc(c.leaves(*p), func(name string) bool { return !slices.Contains(demoTools, name) })
 }
 
 // noPolicy finds a name of a policy that there is not.

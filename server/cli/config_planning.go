@@ -12,33 +12,9 @@ import (
 type PlanningConfig struct {
 	// Require says which plans a person approves whole before anything of them runs.
 	Require patterns.RequireApproval
-	// Model and Temperature lie over those of [LLMConfig]; "" and nil do not.
-	Model       string
-	Temperature *float64
-	// Instructions is what the model is told after our own prompts: a text/template over no inputs.
-	Instructions string
 }
 
 const maxTemperature = 2
-
-// keys are those of spec/config.md section 7 that come with planning; known are the tools that there are.
-func (c *PlanningConfig) keys(p *PatternConfig, known []string) []configKey {
-	return []configKey{
-		toolListKey("tools", &p.Tools).means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too."),
-		groupKey("allow",
-			narrowKey("policy", &p.Policy, known, p.Kind).means("Narrows tools for what a plan may name. Not set: all of them; [] is nothing."),
-			narrowKey("execution", &p.Execution, known, p.Kind).means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
-		),
-		wordKey("require_approval", &c.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
-			means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."),
-		groupKey("llm",
-			optionalTextKey("model", &c.Model, faultOfModel).means("The model of this pattern. Not set: llm.model."),
-			optionalNumberKey("temperature", &c.Temperature, bounds{max: maxTemperature}).means("The temperature of this pattern. Not set: llm.temperature."),
-		),
-		instructionsKey("instructions", &c.Instructions).means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, of which planning has none."),
-		groupKey("approver", approverKeys(&p.Approver)...),
-	}
-}
 
 // allowed is a list of tools, each once, that another may narrow; nil narrows nothing.
 func allowed(tools, narrow []string) []string {
@@ -97,24 +73,8 @@ func optionalNumberKey(name string, target **float64, b bounds) configKey {
 	return key
 }
 
-func instructionsKey(name string, target *string) configKey {
-	key := textKey(name, target, faultOfInstructions)
-	key.takes = "text, at most 8 KiB"
-	return key
-}
-
-// faultOfInstructions reads a template over no inputs.
-func faultOfInstructions(text string) Fault {
-	_, f := llm.NewInstructions(text, nil)
-	if f == nil {
-		return Fault{}
-	}
-	return Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}
-}
-
-// instructed are a kind's prompts with what the configuration adds to each.
-func instructed(p patterns.Prompts, instructions string) patterns.Prompts {
-	in, _ := llm.NewInstructions(instructions, nil) // checked when it was read
+// instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
+func instructed(p patterns.Prompts, in llm.Instructions) patterns.Prompts {
 	text, err := in.Words(nil)
 	if err != nil || text == "" {
 		return p
@@ -123,17 +83,6 @@ func instructed(p patterns.Prompts, instructions string) patterns.Prompts {
 		*prompt += "\nInstructions of who runs this server:\n" + text + "\n"
 	}
 	return p
-}
-
-// laidOver is who answers for a pattern that may say otherwise.
-func (c LLMConfig) laidOver(p PlanningConfig) LLMConfig {
-	if p.Model != "" {
-		c.Model = p.Model
-	}
-	if p.Temperature != nil {
-		c.Temperature = *p.Temperature
-	}
-	return c
 }
 
 // planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).
