@@ -25,7 +25,7 @@ func (r *request) findRun(t *tool, principal string) {
 	r.Run = &s
 	r.compare("goal", s.Arguments["goal"])
 	r.compare("ticket", s.Arguments["ticket"])
-	r.compare("finalize", t.newCall(s.Arguments).task(t.server.config.Configured).Finalize)
+	r.compare("finalize", t.newCall(s.Arguments).task(t.configured).Finalize)
 	r.compare(dryArgument, false) // a run that was begun is no dry run
 	intent := r.intentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {

@@ -24,7 +24,7 @@ func (c Config) Snapshot() []byte {
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
-	root["llm"] = c.LLM.snapshot(root["llm"])
+	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
 	root["policies"] = c.usedPolicies()
@@ -41,14 +41,23 @@ const lockMember = "lock"
 // same way.
 func (c Config) Hash() string { return hashOf(c.Snapshot()) }
 
+// asksOthers reports whether a pattern's questions are answered by another provider than llm says.
+func (c Config) asksOthers() bool {
+	return slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() != c.LLM.Resolved()
+	})
+}
+
 // snapshot is who answers, without what does not matter to them: the rules have no server.
-func (c LLMConfig) snapshot(group any) map[string]any {
-	if c.Resolved() == "rules" {
-		return map[string]any{"provider": "rules"}
-	}
+func (c LLMConfig) snapshot(group any, others bool) map[string]any {
 	all, _ := group.(map[string]any)
 	all = maps.Clone(all)
-	all["provider"] = "openai"
+	switch {
+	case c.Resolved() != "rules":
+		all["provider"] = "openai"
+	case !others: // nor does any pattern ask another
+		return map[string]any{"provider": "rules"}
+	}
 	return all
 }
 
