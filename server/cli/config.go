@@ -77,7 +77,7 @@ func (c LLMConfig) keyed() bool { return c.APIKey.Set() || c.Referred }
 
 // Resolved is the provider in force: openai or rules.
 func (c LLMConfig) Resolved() string {
-	if c.Provider == "openai" || c.Provider == "auto" && (c.keyed() || c.BaseURL != "") {
+	if c.Provider == "openai" || c.Provider == "auto" && c.reachable() {
 		return "openai"
 	}
 	return "rules"

@@ -69,11 +69,12 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := c.model(c.LLM, environ)
+	who := c.answerers(environ)
+	first, err := who.of(PatternConfig{})
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: first.model, configured: first.configured}
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() {
 			continue
@@ -85,7 +86,7 @@ func declare(c Config, environ []string) (*declared, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.add(p, c, c.newSpec(p, view), c.reviewer(p, policies), environ); err != nil {
+		if err := d.add(p, c, c.newSpec(p, view), c.reviewer(p, policies), who); err != nil {
 			return nil, err
 		}
 	}
@@ -93,25 +94,20 @@ func declare(c Config, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c Config, spec patterns.Spec, reviewer gateway.Reviewer, environ []string) error {
-	model, configured := d.model, d.configured
-	if own := c.LLM.laidOver(p.LLM); p.LLM != (PatternLLM{}) {
-		var err error
-		if model, err = c.model(own, environ); err != nil {
-			return err
-		}
-		configured = own.Resolved() == "openai"
+func (d *declared) add(p PatternConfig, c Config, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
+	who, err := answerers.of(p)
+	if err != nil {
+		return err
 	}
-	spec.Reviewer = reviewer
+	spec.Reviewer, spec.LLM, spec.Prices, spec.RepairTurns = reviewer, who.configured, who.prices, who.repairs
 	specs := []patterns.Spec{spec}
 	if p.Kind == gateway.Planning {
-		spec.LLM = configured
 		specs = planningSpecs(spec)
 	}
 	title, description := p.shownText()
 	for _, spec := range specs {
 		made := declaredPattern{
-			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: model, configured: configured,
+			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: who.model, configured: who.configured,
 			unlisted: p.Kind == gateway.Call && c.holds(p.Tool), title: title, description: description,
 		}
 		if p.Kind == gateway.Planning {
@@ -158,7 +154,7 @@ func (d *declared) offered() []server.Pattern {
 		if p.unlisted {
 			continue
 		}
-		offer := server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
+		offer := server.Pattern{Spec: p.spec, Model: p.model, Configured: p.configured, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
 		if !p.spec.Declared { // what the demo is asked
 			offer.Completions = builtinCompletions[p.spec.Kind]
 		}
@@ -177,21 +173,6 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 		}
 	}
 	return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
-}
-
-// model is who answers questions. A key that the file refers to is read for the first of them: making a model runs nothing.
-func (c Config) model(m LLMConfig, environ []string) (patterns.Model, error) {
-	if m.Resolved() == "rules" {
-		return llm.NewRules(), nil
-	}
-	from := newSecrets(environ)
-	if c.own != nil {
-		from = c.own.secrets
-	}
-	config := m.OpenAI()
-	config.Key = from.of(m.Key)
-	from.mask.Add(config.APIKey)
-	return llm.NewOpenAI(config)
 }
 
 // newSpec declares a pattern as it is configured, over the catalog as it sees it.

@@ -25,7 +25,7 @@ func (c Config) Snapshot() []byte {
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
-	root["llm"] = c.LLM.snapshot(root["llm"], c.asksModels())
+	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
 	root["policies"] = c.usedPolicies()
@@ -42,22 +42,24 @@ const lockMember = "lock"
 // same way.
 func (c Config) Hash() string { return hashOf(c.Snapshot()) }
 
-// snapshot is who answers, without what does not matter to them: the rules have no server.
-func (c LLMConfig) snapshot(group any, asked bool) map[string]any {
-	if !asked {
-		return map[string]any{"provider": "rules"}
-	}
-	all, _ := group.(map[string]any)
-	all = maps.Clone(all)
-	all["provider"] = c.Resolved()
-	return all
+// asksOthers reports whether a pattern's questions are answered by another provider than llm says.
+func (c Config) asksOthers() bool {
+	return slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() != c.LLM.Resolved()
+	})
 }
 
-// asksModels reports whether any pattern asks a model and not the rules.
-func (c Config) asksModels() bool {
-	return c.LLM.Resolved() == "openai" || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
-		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() == "openai"
-	})
+// snapshot is who answers, without what does not matter to them: the rules have no server.
+func (c LLMConfig) snapshot(group any, others bool) map[string]any {
+	all, _ := group.(map[string]any)
+	all = maps.Clone(all)
+	switch {
+	case c.Resolved() != "rules":
+		all["provider"] = "openai"
+	case !others: // nor does any pattern ask another
+		return map[string]any{"provider": "rules"}
+	}
+	return all
 }
 
 func hashOf(text []byte) string {
