@@ -124,7 +124,7 @@ func (a account) why() string {
 	if !a.keyed() {
 		why = strings.TrimSuffix(why, ", or make no business key")
 	}
-	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason)
+	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.Estimated)
 }
 
 // keyed reports whether the tool that a stop reason names has a business key.
