@@ -65,6 +65,8 @@ type Question struct {
 	Mark string
 	// Answer is what a final answer must be: JSON of that schema; nil: any text.
 	Answer *catalog.Schema
+	// MinSteps is how many steps a plan must have, of [AskPlan]; 0: three.
+	MinSteps int
 	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
 	MaxRequests int
 }

@@ -10,7 +10,7 @@ func desk(s *stage) {
 	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1002?"}`)
 
 	s.say("A parcel that nobody knows: that hand declines, and another one takes the request.")
-	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1003?"}`)
+	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1003, and to which customer does it go?"}`)
 
 	s.say("A small refund: the child reads the order, then pays. Its calls are judged by its own policy.")
 	s.call("order_desk", "ok success", `{"request": "Refund 4900 cents of order A-1001, reason: the parcel came late."}`)
