@@ -1,6 +1,7 @@
 // Package examples holds sessions that run in the tests: each *.txtar is what a person types and what they see. The
 // comments in a session are its documentation; -update rewrites what is compared whole. Beside them: *.yaml, configurations
-// that sessions check and use; refunds, a service for them; clients, the files of clients; goclient, a client in Go; inspector.sh, a session with the MCP Inspector, which CI plays.
+// that sessions check and use; refunds, a service for them; clients, the files of clients; goclient, a client in Go; inspector.sh, a
+// session with the MCP Inspector, which CI plays; orders, morning, desk and errand, own patterns that play plays, with shop behind them.
 package examples
 
 import (

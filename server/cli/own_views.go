@@ -67,8 +67,8 @@ func (c *Config) patternTool(name string, all *catalog.Catalog, set *patternSet)
 	if !known || parts == nil || !p.Equipped() {
 		return catalog.Tool{}, false
 	}
-	if _, taken := all.Tool(name); taken { // refused when it was read
-		return catalog.Tool{}, false
+	if tool, there := all.Tool(name); there { // of rules, where it stands already; a tool of that name was refused when it was read
+		return tool, tool.Pattern == name
 	}
 	tool := catalog.Tool{
 		Name: name, Title: p.Title, Description: p.Description, Server: catalog.PatternServer, Pattern: name, Goal: p.Goal,

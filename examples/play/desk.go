@@ -1,0 +1,26 @@
+package main
+
+// desk: a router whose hands are patterns. Nobody proposes here but the offline rules, which know nothing of these tools but
+// their words and schemas.
+func desk(s *stage) {
+	s.open()
+	s.connect("order_desk", "where_is_it", "order_report", "refund_order")
+
+	s.say("A question that one hand answers: the run of where_is_it is a child of the run of order_desk.")
+	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1002?"}`)
+
+	s.say("A parcel that nobody knows: that hand declines, and another one takes the request.")
+	s.call("order_desk", "ok success", `{"request": "Where is the parcel of order A-1003?"}`)
+
+	s.say("A small refund: the child reads the order, then pays. Its calls are judged by its own policy.")
+	s.call("order_desk", "ok success", `{"request": "Refund 4900 cents of order A-1001, reason: the parcel came late."}`)
+
+	s.say("A large one: the child waits for a person, and so does the desk.")
+	r := s.call("order_desk", "waiting approval", `{"request": "Refund 23900 cents of order A-1003, reason: the glass came broken."}`)
+	s.approve(r, 6)
+	s.wait(r, "ok success")
+
+	s.say("Every run with its child, and what the service paid:")
+	s.run("runs list")
+	s.show("ledger.jsonl")
+}
