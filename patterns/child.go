@@ -166,6 +166,7 @@ func (s Share) less(out Outcome) Share {
 	s.Calls = rest(s.Calls, out.Calls)
 	s.Requests = rest(s.Requests, out.Usage.Requests)
 	s.Tokens = rest(s.Tokens, out.Usage.InputTokens+out.Usage.OutputTokens)
+	s.Cost = restUSD(s.Cost, out.Usage.CostUSD)
 	return s
 }
 
@@ -177,12 +178,20 @@ func rest(l gateway.Limit, used int) gateway.Limit {
 	return max(0, l-gateway.Limit(used))
 }
 
+// restUSD is what stays of an amount.
+func restUSD(l gateway.USD, used float64) gateway.USD {
+	if !l.Named() {
+		return l
+	}
+	return gateway.USD(nanos(max(0, float64(l)-used)))
+}
+
 // left is what the run has left for child runs, but for its time, which the engine knows.
 func (l *log) left() Share {
 	b, used := l.spec.Budget, l.usage
 	return Share{
 		Calls: rest(b.MaxToolCalls, l.gate.Tried()), Requests: rest(b.MaxLLMCalls, used.Requests),
-		Tokens: rest(b.MaxTokens, used.InputTokens+used.OutputTokens), Cost: b.MaxCost,
+		Tokens: rest(b.MaxTokens, used.InputTokens+used.OutputTokens), Cost: restUSD(b.MaxCost, used.CostUSD),
 	}
 }
 
@@ -196,6 +205,7 @@ func begins(p gateway.Permit) bool {
 func (l *log) spend(p gateway.Permit, out Outcome) {
 	if begins(p) {
 		l.usage = l.usage.Plus(out.Usage)
+		l.models = PlusModels(l.models, out.Models)
 		l.gate.Count(out.Calls)
 	}
 }

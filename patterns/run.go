@@ -151,7 +151,7 @@ type Outcome struct {
 	Reason string
 	Bytes  int          // of the observation's whole compact text
 	Usage  Usage        // of a model effect, and of a child run
-	Models []ModelUsage // of a model effect: by the models that were asked; nil: by the one that has the run's questions
+	Models []ModelUsage // of both: by the models that were asked; nil: by the one that has the run's questions
 	// Calls is how many calls of tools a child run made, with those of its own child runs; Child is its id.
 	Calls int
 	Child string
