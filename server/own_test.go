@@ -461,3 +461,59 @@ func (c *session) request(method string, params object) answerTo {
 	c.t.Fatal("no answer")
 	return answerTo{}
 }
+
+// TestOwnPlanning holds that a planning pattern's inputs are judged where a plan is made, kept with it, and given to who works on it.
+func TestOwnPlanning(t *testing.T) {
+	t.Parallel()
+	spec := ownSpec(t, pl)
+	spec.Plans, spec.LLM, spec.Envelope, spec.Prompts.Work = "desk", true, patterns.RequireNone, "Work."
+	model, sent := scripted(t, llmtest.Content("A note."))
+	var list []server.Pattern
+	for _, verb := range []string{"decompose", "execute", "replan"} {
+		spec.Name = "desk_" + verb
+		list = append(list, server.Pattern{Spec: spec, Title: "Desk", Description: "Tests."})
+	}
+	c := openAll(t, list, model, time.Hour)
+	defer c.close()
+	plan := object{"subtasks": []any{object{"id": "note", "description": "Write it", "tool": "model"}}}
+	refused := func(tool string, arguments object, want string) {
+		t.Helper()
+		if got := c.call(tool, arguments, false).object; got["stop_reason"] != "invalid_request:"+want {
+			t.Errorf("%s(%v): %v, want %s", tool, arguments, got["stop_reason"], want)
+		}
+	}
+	refused("desk_decompose", object{"request": "x", "plan": plan}, "missing:order_id")
+	refused("desk_decompose", object{"request": "x", "order_id": "1", "plan": plan}, "limit:order_id")
+	refused("desk_execute", object{"plan": plan}, "missing:order_id")
+	refused("desk_execute", object{"plan": plan, "order_id": "1"}, "limit:order_id")
+	made := c.call("desk_decompose", object{"request": "x", "order_id": "A-1001", "plan": plan}, false).object
+	if made["status"] != "ok" {
+		t.Fatalf("%v", made)
+	}
+	refused("desk_execute", object{"plan_id": made["plan_id"], "order_id": "A-1001"}, "mismatch:order_id")
+	done := c.call("desk_execute", object{"plan_id": made["plan_id"]}, false).object
+	if done["stop_reason"] != "success" {
+		t.Fatalf("%v %v", done["stop_reason"], done["summary"])
+	}
+	if asked := sent(); len(asked) != 1 || !strings.Contains(asked[0], `"input":{"order_id":"A-1001","region":"EU"}`) {
+		t.Errorf("the model was asked %q", asked)
+	}
+}
+
+// TestOwnDryRun holds that a dry run is judged with the inputs that a run would have.
+func TestOwnDryRun(t *testing.T) {
+	t.Parallel()
+	spec := ownSpec(t, gateway.TaskDecomposition)
+	var seen []any
+	spec.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict {
+		seen = append(seen, c.Facts.Input["region"])
+		return gateway.Verdict{Decision: gateway.Approve, Reason: "ok"}
+	})
+	c := openOwn(t, spec)
+	plan := object{"steps": []any{object{"id": "a", "title": "A", "tool": "look", "args": object{"order_id": "A-1001"}}}}
+	result := c.call("desk", object{"request": "x", "order_id": "A-1001", "plan": plan, "dry_run": true}, false).object
+	c.close()
+	if result["verdict"] != "approve" || len(seen) == 0 || seen[0] != "EU" {
+		t.Errorf("%v %v, rules saw %v", result["verdict"], result["stop_reason"], seen)
+	}
+}
