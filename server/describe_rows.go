@@ -100,6 +100,7 @@ func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
 		if own, known := all.Tool(t.Own()); known && t.Own() != t.Name {
 			t = own
 		}
+		t.Name, t.Of = t.Own(), ""
 		if !slices.ContainsFunc(tools, func(o catalog.Tool) bool { return o.Name == t.Name }) {
 			tools = append(tools, t)
 		}

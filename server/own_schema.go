@@ -17,7 +17,8 @@ import (
 func laidOver(spec patterns.Spec, text string) (string, error) {
 	inputs := ownInputs(spec)
 	goal, name := kindGoal(spec), spec.GoalArgument()
-	if name == goal && len(inputs) == 0 {
+	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the demo's own inputs go
+	if name == goal && len(inputs) == 0 && !demos {
 		return text, nil
 	}
 	s, err := catalog.CompileSchema([]byte(text))
@@ -33,6 +34,9 @@ func laidOver(spec patterns.Spec, text string) (string, error) {
 	}
 	var all []catalog.Spelled
 	for _, p := range s.Spelled() {
+		if demos && slices.Contains(builtinInputs, p.Name) {
+			continue
+		}
 		if p.Name != goal {
 			all = append(all, p)
 			continue
@@ -76,6 +80,7 @@ func ownWords(spec patterns.Spec, text string) string {
 	for _, w := range [][2]string{
 		{"The worker's arguments; report_date and region are the call's own and may be left out.", ownArgsWords("worker", spec)},
 		{"The specialist's arguments; ticket may be left out.", ownArgsWords("route", spec)},
+		{"A waiting run to go on with, as in next, without goal or ticket.", "A waiting run to go on with, as in next, without what it began with."},
 		{"Of kind final: what you tell the customer.", "Of kind final: what came of it."},
 	} {
 		text = strings.Replace(text, described(w[0]), described(w[1]), 1)
