@@ -1,6 +1,10 @@
 package gateway
 
-import "time"
+import (
+	"time"
+
+	"patterngate/catalog"
+)
 
 // Limit bounds a count. The zero Limit allows nothing; [Unlimited] is said, never left out.
 type Limit int
@@ -60,11 +64,17 @@ type Budget struct {
 	// Loops: how often a tool, and the same call, may be admitted in a run.
 	MaxCallsPerTool Limit
 	MaxSameCall     Limit
-	PerTool         map[string]CallLimit
+	// MaxSameRead is how often the same call of a tool that only reads may be admitted, where that is more than MaxSameCall: what
+	// was read before a change may be read again after it. 0: as MaxSameCall.
+	MaxSameRead Limit
+	PerTool     map[string]CallLimit
 }
 
 // CallLimit bounds the calls of one tool.
 type CallLimit struct{ MaxCalls, MaxSameCall Limit }
+
+// AsOthers is the limit of a [CallLimit] of which nothing is said: that of every tool.
+const AsOthers Limit = -2
 
 // NoBudget bounds nothing that is counted.
 func NoBudget() Budget {
@@ -103,10 +113,41 @@ func DefaultBudget(kind Kind) Budget {
 	return b
 }
 
-// calls are the limits for one tool.
-func (b Budget) calls(tool string) CallLimit {
-	if l, ok := b.PerTool[tool]; ok {
-		return l
+// OwnBudget holds the figures of a kind for patterns that a file declares (the same section, those marked own).
+func OwnBudget(kind Kind) Budget {
+	b := DefaultBudget(kind)
+	switch kind {
+	case TaskDecomposition:
+		b.MinPlanSteps = 1
+	case Orchestrator:
+		b.TaskTimeout, b.MaxTime = 30*time.Second, 2*time.Minute
+	case Supervisor:
+		b.MaxCallsPerTool, b.MaxSameRead, b.PerTool = Unlimited, 2, nil
 	}
-	return CallLimit{b.MaxCallsPerTool, b.MaxSameCall}
+	return b
+}
+
+// calls are the limits for one tool.
+func (b Budget) calls(tool string, effect catalog.Effect) CallLimit {
+	all := CallLimit{b.MaxCallsPerTool, b.MaxSameCall}
+	if effect == catalog.Read && b.MaxSameCall.Named() {
+		all.MaxSameCall = max(b.MaxSameCall, b.MaxSameRead)
+	}
+	one, named := b.PerTool[tool]
+	if !named {
+		return all
+	}
+	if one.MaxCalls == AsOthers {
+		one.MaxCalls = all.MaxCalls
+	}
+	if one.MaxSameCall == AsOthers {
+		one.MaxSameCall = all.MaxSameCall
+	}
+	return one
+}
+
+// limits are those of one tool, by what a call of it can change.
+func (g *Gate) limits(tool string) CallLimit {
+	t, _ := g.config.Catalog.Tool(tool) // of one that there is not nothing is known: it is held to the stricter
+	return g.config.Budget.calls(tool, t.Effect)
 }

@@ -323,7 +323,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 // loop counts the call against the limits on repetition. A refused one is not counted.
 func (g *Gate) loop(p Proposal) *Stop {
 	own := g.own(p.Tool)
-	if !g.config.Budget.calls(p.Tool).MaxCalls.Allows(g.perTool[own] + 1) {
+	if !g.limits(p.Tool).MaxCalls.Allows(g.perTool[own] + 1) {
 		return g.loops("per_tool_limit")
 	}
 	if stop := g.repeats(p); stop != nil {
@@ -347,7 +347,7 @@ func (g *Gate) repeats(p Proposal) *Stop {
 	switch {
 	case p.Again:
 		return nil
-	case !g.config.Budget.calls(p.Tool).MaxSameCall.Allows(g.same[call] + 1):
+	case !g.limits(p.Tool).MaxSameCall.Allows(g.same[call] + 1):
 		return g.loops(repeatedCall)
 	}
 	g.same[call]++

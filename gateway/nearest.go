@@ -184,5 +184,5 @@ func (s *search) callable(args map[string]any) bool {
 		return false
 	}
 	same := signature{s.gate.own(p.Tool), ijson.ArgsHash(args)}
-	return p.Again || s.gate.config.Budget.calls(p.Tool).MaxSameCall.Allows(s.gate.same[same]+1) || ijson.Equal(args, s.c.Args)
+	return p.Again || s.gate.limits(p.Tool).MaxSameCall.Allows(s.gate.same[same]+1) || ijson.Equal(args, s.c.Args)
 }

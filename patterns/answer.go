@@ -13,17 +13,20 @@ type reply struct {
 
 // answer asks for the final answer and judges it.
 func (l *log) answer(payload map[string]any) (reply, *stop) {
-	text, s := l.ask(PhaseFinalize, "writing the answer", Question{
-		Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.tools,
+	var text string
+	var r reply
+	q := Question{Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.tools}
+	s := l.mended(q, func(q Question) (_ gateway.Intent, s *stop) {
+		text, s = l.ask(PhaseFinalize, "writing the answer", q)
+		return gateway.ReadReply(text), s
+	}, func(gateway.Intent) (_ *stop, byModel bool) {
+		var refusal *gateway.Refusal
+		if r, refusal = l.readAnswer(text); refusal != nil {
+			return l.refusedAnswer(PhaseFinalize, refusal, text), true
+		}
+		return nil, true
 	})
-	if s != nil {
-		return reply{}, s
-	}
-	r, refusal := l.readAnswer(text)
-	if refusal != nil {
-		return reply{}, l.refusedAnswer(PhaseFinalize, refusal, text)
-	}
-	return r, nil
+	return r, s
 }
 
 // readAnswer judges a final answer by what the pattern declares of it.

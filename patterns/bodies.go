@@ -79,7 +79,7 @@ type OutcomeBody struct {
 	State  State           `json:"state"`
 	Output json.RawMessage `json:"output"`
 	Reason string          `json:"reason"`
-	Usage  Usage           `json:"usage"` // of a model effect
+	Usage  SpentBody       `json:"usage"` // of a model effect
 
 	// Of a question to a person:
 	Decision  json.RawMessage `json:"decision"`  // the [gateway.Answer] in canonical form; a word of who stands in for a person
@@ -87,6 +87,12 @@ type OutcomeBody struct {
 	Channel   string          `json:"channel"`
 	By        string          `json:"by"`
 	Assurance string          `json:"assurance"`
+}
+
+// SpentBody is what a question cost, and which models were asked for how much of it; in records of before there are none.
+type SpentBody struct {
+	Usage
+	Models []ModelUsage `json:"models"`
 }
 
 // JudgedBody is the body of a judged event: a proposal that got no intent.

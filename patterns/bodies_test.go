@@ -28,7 +28,7 @@ func TestDecodeBody(t *testing.T) {
 			EffectKind: HumanEffect, Name: "approve", Input: json.RawMessage(`null`), Object: json.RawMessage(`{}`), Digest: "d", Rule: "u", Reason: "r",
 		}},
 		"outcome": {OutcomeEvent, `{"assurance":"user","by":"local:1","channel":"cli","decision":"approve","output":[1],"reason":"r","signature":"s","state":"ok","usage":{"input_tokens":2,"llm_calls":1,"output_tokens":3}}`, &OutcomeBody{
-			State: OK, Output: json.RawMessage(`[1]`), Reason: "r", Usage: Usage{1, 2, 3}, Decision: json.RawMessage(`"approve"`), Signature: "s",
+			State: OK, Output: json.RawMessage(`[1]`), Reason: "r", Usage: SpentBody{Usage: Usage{Requests: 1, InputTokens: 2, OutputTokens: 3}}, Decision: json.RawMessage(`"approve"`), Signature: "s",
 			Channel: "cli", By: "local:1", Assurance: "user",
 		}},
 		"late": {LateEvent, `{"reason":"error"}`, &OutcomeBody{Reason: "error"}},
@@ -37,7 +37,7 @@ func TestDecodeBody(t *testing.T) {
 		}},
 		"note": {NoteEvent, `{"by":"local:1","channel":"cli","signature":"s","what":"seize"}`, &NoteBody{What: "seize", By: "local:1", Channel: "cli", Signature: "s"}},
 		"end": {EndEvent, `{"envelope":{"status":"ok"},"phase":"p","status":"ok","stop_reason":"success","usage":{"input_tokens":2,"llm_calls":1,"model":"rules","output_tokens":3}}`, &EndBody{
-			"ok", "success", "p", json.RawMessage(`{"status":"ok"}`), UsageBody{"rules", Usage{1, 2, 3}},
+			"ok", "success", "p", json.RawMessage(`{"status":"ok"}`), UsageBody{"rules", Usage{Requests: 1, InputTokens: 2, OutputTokens: 3}},
 		}},
 	}
 	for name, test := range tests {

@@ -75,14 +75,16 @@ type decomposition struct {
 func (d *decomposition) propose() *stop {
 	budget := d.spec.Budget
 	d.rows = []any{}
-	intent, stop := d.log.propose(PhasePlan, Question{
+	return d.accepted(Question{
 		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Payload: map[string]any{
 			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.spec.offered(d.tools),
 		},
-	})
-	if stop != nil {
-		return stop
-	}
+	}, d.proposing(PhasePlan), d.read)
+}
+
+// read has a plan judged whole.
+func (d *decomposition) read(intent gateway.Intent) *stop {
+	budget := d.spec.Budget
 	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
 	if refusal != nil {
 		return d.refused(PhasePlan, "raw_plan", refusal, intent.Raw())

@@ -12,8 +12,10 @@ import (
 
 // AskModel asks the model. The outcome's output is the reply's text, or for a failed one {say, candidates}.
 func AskModel(run Run, e Effect, q Question) Outcome {
-	const usual = 2 << 10 // bytes of most payloads
-	q.JSON = ijson.Append(make([]byte, 0, usual), q.Payload)
+	q.JSON = q.canonical()
+	if q.Declared {
+		q.Mark = markOf(run.ID(), q.JSON)
+	}
 	e.Kind, e.Name, e.Question = ModelEffect, string(q.Ask), &q
 	e.Input = q.JSON
 	return run.Do(e)

@@ -19,6 +19,9 @@ func Limits(s Spec) map[string]any {
 	limit("max_tool_calls", b.MaxToolCalls)
 	limit("max_llm_calls", b.MaxLLMCalls)
 	limit("max_tokens", b.MaxTokens)
+	if b.MaxCost.Named() {
+		v["max_cost_usd"] = float64(b.MaxCost)
+	}
 	switch s.Kind {
 	case gateway.TaskDecomposition:
 		count("max_plan_steps", b.MaxPlanSteps)

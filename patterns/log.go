@@ -75,6 +75,7 @@ type log struct {
 
 	asked  bool // the model was asked
 	usage  Usage
+	models []ModelUsage // of it, by model
 	filled []gateway.Filled
 	said   []string // progress words for what was decided since the last effect
 	judged []Judged // what got no intent since then
@@ -138,16 +139,19 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 	if !budget.MaxLLMCalls.Allows(l.usage.Requests + 1) {
 		return "", stopped(phase, "max_llm_calls")
 	}
-	if budget.MaxTokens.Named() && l.usage.InputTokens+l.usage.OutputTokens >= int(budget.MaxTokens) {
-		return "", stopped(phase, "max_tokens")
+	q.JSON = q.canonical()
+	if s := l.unaffordable(phase, q, Estimate{}); s != nil {
+		return "", s
 	}
-	q.MaxRequests, q.RulesMayWrite = -1, l.spec.RulesMayWrite
+	q.MaxRequests, q.RulesMayWrite, q.Declared = -1, l.spec.RulesMayWrite, l.spec.Declared
+	if q.Ask == AskAnswer {
+		q.Answer = l.spec.Answer
+	}
 	if budget.MaxLLMCalls.Named() {
 		q.MaxRequests = int(budget.MaxLLMCalls) - l.usage.Requests
 	}
 	out := AskModel(l.run, l.effect(phase, doing), q)
-	l.asked = l.asked || out.State != Canceled
-	l.usage = l.usage.Plus(out.Usage)
+	l.charge(out)
 	if out.State != OK {
 		return "", modelStop(phase, out)
 	}
@@ -233,7 +237,7 @@ func (l *log) rest(since, until time.Time) {
 // end makes the result of what the log holds.
 func (l *log) end(s *stop) Result {
 	r := Result{
-		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage,
+		StopReason: Success, Trace: l.trace, History: l.history, Ledger: l.gate.Ledger(), Usage: l.usage, Models: l.models,
 		Filled: l.filled, ByCall: l.byCaller, Asked: l.asked, Budget: l.budget(),
 		Proposed: l.proposed, Taken: len(l.proposed) - len(l.queue), Handed: l.handed, Judged: l.judged,
 	}
@@ -265,6 +269,7 @@ func (l *log) spent() map[string]Spent {
 	limited(spent, "max_tool_calls", b.MaxToolCalls, l.gate.Tried())
 	limited(spent, "max_llm_calls", b.MaxLLMCalls, l.usage.Requests)
 	limited(spent, "max_tokens", b.MaxTokens, l.usage.InputTokens+l.usage.OutputTokens)
+	limitedUSD(spent, b.MaxCost, l.usage.CostUSD)
 	return spent
 }
 

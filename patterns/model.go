@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"patterngate/catalog"
+	"patterngate/ijson"
 )
 
 // Model answers questions. What it answers is a proposal, never an act: untrusted text that the gateway reads.
@@ -57,17 +58,38 @@ type Question struct {
 	Hidden []string
 	// RulesMayWrite is of the Spec: without it rules propose of real tools only those that read.
 	RulesMayWrite bool
+	// Declared is of the Spec: what travels to the model stands between marks.
+	Declared bool
+	// Mark stands in the lines before and after the payload of a declared pattern: nobody who wrote anything in it knew it, and
+	// it is not in it. It is made by [AskModel]; "": the payload travels bare.
+	Mark string
+	// Answer is what a final answer must be: JSON of that schema; nil: any text.
+	Answer *catalog.Schema
 	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
 	MaxRequests int
 }
 
-// Decision reports whether the answer must be one JSON object; [AskAnswer] and [AskWork] want prose.
-func (q Question) Decision() bool { return q.Ask != AskAnswer && q.Ask != AskWork }
+// Decision reports whether the answer must be one JSON object; [AskAnswer] and [AskWork] want prose, unless the answer has a
+// schema.
+func (q Question) Decision() bool {
+	return q.Ask != AskWork && (q.Ask != AskAnswer || q.Answer != nil)
+}
+
+// canonical is the payload in canonical form.
+func (q Question) canonical() json.RawMessage {
+	if q.JSON != nil {
+		return q.JSON
+	}
+	const usual = 2 << 10 // bytes of most payloads
+	return ijson.Append(make([]byte, 0, usual), q.Payload)
+}
 
 // Answer is what a model said, with what it cost.
 type Answer struct {
 	Text  string
 	Usage Usage
+	// Models says which models cost what of it, in the order in which they were asked; nil: the one that has the name.
+	Models []ModelUsage
 }
 
 // Usage counts what models cost. The zero Usage is nothing.
@@ -75,11 +97,13 @@ type Usage struct {
 	Requests     int `json:"llm_calls"` // requests begun, retries included
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
+	// CostUSD is what the models with a price cost.
+	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{u.Requests + v.Requests, u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens}
+	return Usage{u.Requests + v.Requests, u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, nanos(u.CostUSD + v.CostUSD)}
 }
 
 // ModelFault is why a model gave no answer. Reason is a stop reason (llm_timeout, llm_unreachable, llm_error:CLASS,

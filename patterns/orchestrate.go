@@ -101,12 +101,13 @@ func (o *orchestration) propose() *stop {
 			payload[name] = v
 		}
 	}
-	intent, stop := o.log.propose(PhasePlan, Question{
+	return o.accepted(Question{
 		Ask: AskTasks, Prompt: o.spec.Prompts.Decide, Payload: payload, Tools: o.tools, Hidden: o.hidden(),
-	})
-	if stop != nil {
-		return stop
-	}
+	}, o.proposing(PhasePlan), o.read)
+}
+
+// read has a plan judged whole.
+func (o *orchestration) read(intent gateway.Intent) *stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
 		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues, Goal: o.goals, Critical: o.spec.Critical,
 	})

@@ -209,14 +209,17 @@ func (p *planning) unfit(problems []gateway.Problem) *stop {
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
 func (p *planning) document(phase string, q Question, rules func(gateway.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
 	q.Tools = p.log.tools
-	intent, s := p.propose(phase, q)
-	if s != nil {
-		return gateway.PlanDocument{}, s
-	}
-	doc, refusal := gateway.ParseSubtasks(intent, rules(intent))
-	if refusal != nil {
-		s := p.refused(phase, "raw_plan", refusal, intent.Raw())
-		return doc, s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })
+	var doc gateway.PlanDocument
+	refused := p.accepted(q, p.proposing(phase), func(intent gateway.Intent) *stop {
+		var refusal *gateway.Refusal
+		if doc, refusal = gateway.ParseSubtasks(intent, rules(intent)); refusal != nil {
+			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
+			return s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })
+		}
+		return nil
+	})
+	if refused != nil {
+		return doc, refused
 	}
 	p.filled = doc.Filled
 	p.say(fmt.Sprintf("%s: %d subtasks accepted", phase, len(doc.Subtasks)))

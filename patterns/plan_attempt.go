@@ -55,32 +55,37 @@ func (x *execution) inputs(i int, show func(PlannedSubtask) any) map[string]any 
 	return v
 }
 
-// ask has the model work on a subtask.
-func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) {
+// workQuestion is the question for a subtask's result.
+func (x *execution) workQuestion(i int, args map[string]any) Question {
 	todo := x.plan.Subtasks[i]
 	subtask := map[string]any{"id": todo.ID, "description": todo.Description}
 	if len(args) > 0 {
 		subtask["args"] = boundedArgs(args, maxModelArgs)
 	}
-	q := Question{Ask: AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Payload: map[string]any{
+	return Question{Ask: AskWork, Prompt: x.spec.Prompts.Work, MaxRequests: -1, Declared: x.spec.Declared, Payload: map[string]any{
 		"goal": x.plan.Goal, "subtask": subtask, "inputs": x.inputs(i, func(s PlannedSubtask) any { return clipped(s.Result) }),
 	}}
-	q, s := x.asOwned(PhaseExecute, q)
+}
+
+// ask has the model work on a subtask.
+func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) {
+	q, s := x.asOwned(PhaseExecute, x.workQuestion(i, args))
 	if s != nil {
 		x.leave(i)
 		x.failed(i, row, s.reason)
 		return
 	}
+	q.JSON = q.canonical()
 	if limit := x.spec.Budget.MaxLLMCalls; limit.Named() {
 		q.MaxRequests = x.share(int(limit) - x.usage.Requests - x.asking)
 	}
 	most := max(q.MaxRequests, 0)
-	x.asking += most
+	estimate := EstimateOf(q.JSON, x.spec.Prices.of(q))
+	x.asking, x.underWay = x.asking+most, x.underWay.plus(estimate)
 	out := AskModel(branch, x.effect(PhaseExecute, x.doing(row)), q)
-	x.asking -= most
+	x.asking, x.underWay = x.asking-most, x.underWay.minus(estimate)
 	x.leave(i)
-	x.asked = x.asked || out.State != Canceled
-	x.usage = x.usage.Plus(out.Usage)
+	x.charge(out)
 	text, _ := out.Output.(string)
 	text = ijson.Trim(text)
 	switch cut := cutReason(out); {

@@ -26,6 +26,8 @@ type execution struct {
 	cut       string            // the run's own end came: max_seconds or cancelled
 	spent     string            // a budget that is used up, when there was work for it
 	began     int               // subtasks, without the caller's
+	underWay  Estimate          // what they were estimated at
+	over      *stop             // of a question for which no budget is left
 	asking    int               // requests that questions under way may cost
 	undecided int               // calls that a person is asked about
 	turns     int               // of the caller that have passed
@@ -257,6 +259,9 @@ func (x *execution) stopsHere() *stop {
 		return x.failure(i)
 	}
 	if x.spent != "" && x.mayBegin() { // what it was spent for may turn out to be done
+		if x.over != nil && x.over.reason == x.spent {
+			return x.over
+		}
 		return stopped(PhaseExecute, x.spent)
 	}
 	return nil

@@ -146,8 +146,11 @@ func (x *execution) unaffordable(s PlannedSubtask) (reason string, perhaps bool)
 		}
 	case !b.MaxLLMCalls.Allows(x.usage.Requests + x.asking + 1):
 		return "max_llm_calls", b.MaxLLMCalls.Allows(x.usage.Requests + 1)
-	case b.MaxTokens.Named() && x.usage.InputTokens+x.usage.OutputTokens >= int(b.MaxTokens):
-		return "max_tokens", false
+	default:
+		q, _ := x.asOwned(PhaseExecute, x.workQuestion(x.places[s.ID], argsOf(s)))
+		if x.over = x.log.unaffordable(PhaseExecute, q, x.underWay); x.over != nil {
+			return x.over.reason, x.log.unaffordable(PhaseExecute, q, Estimate{}) == nil
+		}
 	}
 	return "", false
 }

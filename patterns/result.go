@@ -44,6 +44,7 @@ type Result struct {
 	Problems   []gateway.Problem
 	Need       []string // tools that must come before the blocked one
 	Blocked    *Blocked // the call at which the policy stopped the run; nil: something else did
+	Estimated  string   // in words: what the question was estimated at that no budget was left for
 	Say        string   // the question that only the person can answer, from rules
 
 	Answer      string // the model's or caller's claim, not checked
@@ -76,6 +77,7 @@ type Result struct {
 	Ledger []gateway.Entry
 	Budget map[string]Spent
 	Usage  Usage
+	Models []ModelUsage // of it, by the models that were asked; nil: by the one that answers the run's questions
 	Filled []gateway.Filled
 
 	Judged []Judged // proposals that got no intent, since the last effect

@@ -79,13 +79,13 @@ type routing struct {
 
 // choose gets and judges the next route.
 func (r *routing) choose() (gateway.Route, *stop) {
-	intent, stop := r.next(PhaseRoute, Question{
+	var route gateway.Route
+	stop := r.accepted(Question{
 		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools, Hidden: r.hidden(),
-	}, r.asking())
-	if stop != nil {
-		return gateway.Route{}, stop
-	}
-	route, stop := r.read(intent)
+	}, func(q Question) (gateway.Intent, *stop) { return r.next(PhaseRoute, q, r.asking()) }, func(intent gateway.Intent) (refused *stop) {
+		route, refused = r.read(intent)
+		return refused
+	})
 	if stop != nil {
 		return gateway.Route{}, stop
 	}

@@ -145,8 +145,9 @@ type Outcome struct {
 	State  State
 	Output any // a decoded value: the reply's text, the observation, the decision
 	Reason string
-	Bytes  int   // of the observation's whole compact text
-	Usage  Usage // of a model effect
+	Bytes  int          // of the observation's whole compact text
+	Usage  Usage        // of a model effect
+	Models []ModelUsage // of a model effect: by the models that were asked; nil: by the one that has the run's questions
 	// Again says of a call that it may succeed a moment later, After how long the tool asked to wait.
 	Again bool
 	After time.Duration

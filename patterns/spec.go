@@ -46,10 +46,15 @@ type Spec struct {
 	Answer *catalog.Schema
 	// Finalize is the default of the argument.
 	Finalize Finalize
+	// RepairTurns is how often a model's refused reply goes back to it with its problems.
+	RepairTurns int
+	// Prices are what questions are estimated at, for Budget.MaxCost.
+	Prices Prices
+	// LLM says that a language model is configured; rules are none.
+	LLM bool
 
 	// Of planning:
 	Plans    string          // the pattern's own name, under which its plans are kept; the prefix of its tools' names
-	LLM      bool            // a language model is configured; rules are none
 	Envelope RequireApproval // which plans a person approves whole before anything of them runs
 }
 

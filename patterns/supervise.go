@@ -133,15 +133,25 @@ func (s *supervision) rules() gateway.ActionRules {
 
 // next gets and reads the worker's next action.
 func (s *supervision) next() (*act, *stop) {
-	intent, stop := s.log.next(PhaseWorker, Question{
+	var action gateway.Action
+	left := s.spec.RepairTurns
+	refused := s.accepted(Question{
 		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
-	}, s.asking())
-	if stop != nil {
-		return nil, stop
-	}
-	action, refusal := gateway.ParseAction(intent, s.rules())
-	if refusal != nil {
-		return nil, s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
+	}, func(q Question) (gateway.Intent, *stop) { return s.log.next(PhaseWorker, q, s.asking()) }, func(intent gateway.Intent) *stop {
+		var refusal *gateway.Refusal
+		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
+			return s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
+		}
+		if left--; left < 0 || !action.Final || s.byCaller { // the closing answer is judged where it counts
+			return nil
+		}
+		if _, refusal = s.readAnswer(action.Answer); refusal != nil {
+			return s.refusedAnswer(PhaseWorker, refusal, action.Answer)
+		}
+		return nil
+	})
+	if refused != nil {
+		return nil, refused
 	}
 	s.filled = append(s.filled, action.Filled...)
 	return &act{proposed: action, executed: action, from: "original", by: s.spec.Approver, sure: true}, nil

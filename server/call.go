@@ -12,6 +12,8 @@ type Pattern struct {
 	Spec patterns.Spec
 	// Model answers the questions of its runs; nil: that of [Config].
 	Model patterns.Model
+	// Configured is of Model what it is of the one in [Config].
+	Configured bool
 	// Title and Description are what a client shows to people and to its model.
 	Title, Description string
 	// Completions are offered while a person fills in an argument of the pattern's prompt, by the argument's name.

@@ -29,7 +29,7 @@ func (r *request) findRun(t *tool, principal string) {
 	for _, p := range ownInputs(t.spec) {
 		r.compare(p.Name, was[p.Name])
 	}
-	r.compare("finalize", t.newCall(s.Arguments).task(t.server.config.Configured).Finalize)
+	r.compare("finalize", t.newCall(s.Arguments).task(t.configured).Finalize)
 	r.compare(dryArgument, false) // a run that was begun is no dry run
 	intent := r.intentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {

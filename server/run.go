@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func (t *tool) carry(ctx context.Context, c call, told *progress, who peer) (pat
 // asked is the job of a call that begins a run, with who asks for it and under what.
 func (t *tool) asked(ctx context.Context, c call, who peer) patterns.Job {
 	s := t.server
-	job := t.job(c, t.answers, s.config.Configured)
+	job := t.job(c, t.answers, t.configured)
 	job.Principal, job.Client, job.ClientVersion, job.Era = s.principalOf(ctx), who.name, who.version, who.era
 	job.Config, job.Policy, job.Catalog = s.config.ConfigHash, t.policy, s.config.CatalogHash
 	return job
@@ -182,7 +183,7 @@ func (t *tool) modelOf(c call, r patterns.Result) string {
 	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
 		return "caller"
 	}
-	return t.model
+	return cmp.Or(patterns.Answerers(r.Models), t.model)
 }
 
 // conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a

@@ -128,7 +128,7 @@ func (a account) why() string {
 	if !a.keyed() {
 		why = strings.TrimSuffix(why, ", or make no business key")
 	}
-	return fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason)
+	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.Estimated)
 }
 
 // ownWord is the demo's word, or what stands for it in a pattern that a file declares.

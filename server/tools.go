@@ -15,14 +15,15 @@ import (
 
 // tool is one pattern as it is served. It does not change after it was made.
 type tool struct {
-	server   *Server
-	spec     patterns.Spec
-	takes    []argument
-	demo     bool           // a reachable tool is make-believe
-	model    string         // name of who answers questions
-	answers  patterns.Model // who they are, of a pattern that is served
-	policy   string         // hash of the policy in force
-	declared mcp.Tool
+	server     *Server
+	spec       patterns.Spec
+	takes      []argument
+	demo       bool           // a reachable tool is make-believe
+	model      string         // name of who answers questions
+	answers    patterns.Model // who they are, of a pattern that is served
+	configured bool           // the user set them up
+	policy     string         // hash of the policy in force
+	declared   mcp.Tool
 }
 
 // listing are the words by which a kind of pattern is listed (spec/surface.md section 2).
@@ -115,7 +116,11 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 			return nil, err
 		}
 	}
-	input, err := inputSchema(p.Spec, s.config)
+	config := s.config
+	if p.Model != nil {
+		config.Configured = p.Configured
+	}
+	input, err := inputSchema(p.Spec, config)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
@@ -135,7 +140,7 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	}
 	t := &tool{
 		server: s, spec: p.Spec, takes: slices.Concat(argumentsOf(p.Spec), handlesOf(p.Spec, s.handling())), demo: reach.demo,
-		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash,
+		model: s.config.modelName(), answers: s.config.Model, policy: p.PolicyHash, configured: config.Configured,
 	}
 	if p.Model != nil {
 		t.model, t.answers = p.Model.Name(), p.Model

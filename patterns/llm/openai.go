@@ -43,6 +43,10 @@ type Config struct {
 	MaxRetries int
 	// Temperature is sent as it is, 0 to 2.
 	Temperature float64
+	// Format says how decisions are asked for; "": in JSON mode.
+	Format Format
+	// Price is what the model's tokens cost; the zero Price is not counted.
+	Price patterns.Price
 }
 
 // OpenAI asks a language model by Chat Completions. All questions share one client and its connections. It is safe
@@ -56,6 +60,10 @@ type OpenAI struct {
 	backoff     time.Duration // the first wait's upper bound
 	client      openai.Client
 	key         catalog.Secret
+	format      Format
+	price       patterns.Price
+	place       string // of the model: its server and name
+	schemas     *schemas
 }
 
 var _ patterns.Model = (*OpenAI)(nil)
@@ -79,6 +87,10 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 		retries:     cfg.MaxRetries,
 		backoff:     firstBackoff,
 		key:         key,
+		format:      cfg.Format,
+		price:       cfg.Price,
+		place:       base + " " + cfg.Model,
+		schemas:     &schemas{},
 		// Not openai.NewClient: that one also takes OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment.
 		client: openai.Client{Options: []option.RequestOption{
 			option.WithBaseURL(base),
@@ -114,8 +126,19 @@ func (cfg Config) check() error {
 	if fault := faultOfTemperature(cfg.Temperature); fault != nil {
 		faults = append(faults, fault)
 	}
+	switch cfg.Format {
+	case "", JSONObject, JSONSchema, AutoFormat:
+	default:
+		add("format: got %q; want json_object, json_schema or auto", cfg.Format)
+	}
+	if p := cfg.Price; !(p.InputUSD >= 0 && p.OutputUSD >= 0 && p.InputUSD <= maxPrice && p.OutputUSD <= maxPrice) {
+		add("price: got %v and %v; want 0 to %v USD per million tokens", p.InputUSD, p.OutputUSD, maxPrice)
+	}
 	return errors.Join(faults...)
 }
+
+// maxPrice is beyond every model's, per million tokens.
+const maxPrice = 1e6
 
 // faultOfBase says what is wrong with a base URL without repeating what may be secret in it.
 func faultOfBase(text string) string {
@@ -150,6 +173,7 @@ func (m *OpenAI) With(model string, temperature float64) (*OpenAI, error) {
 	}
 	other := *m
 	other.model, other.temperature = cmp.Or(model, m.model), number(temperature)
+	other.place = strings.TrimSuffix(m.place, m.model) + other.model
 	return &other, nil
 }
 
@@ -170,25 +194,54 @@ func (m *OpenAI) Name() string { return m.model }
 // else gives a [*patterns.ModelFault]; usage counts every request begun. A question that may cost no request is an
 // error of the caller.
 func (m *OpenAI) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
-	if q.MaxRequests == 0 {
-		return patterns.Answer{}, errors.New("llm: a question that may cost no request was asked")
+	answer, err := m.ask(ctx, q)
+	if err != nil {
+		err = outward(ctx, err)
 	}
-	body := m.body(q)
+	return answer, err
+}
+
+// ask is Ask with its own faults.
+func (m *OpenAI) ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+	if q.MaxRequests == 0 {
+		return patterns.Answer{}, errNoRequest
+	}
+	format := m.formatOf(q)
+	tried, body := format, m.body(q, format)
 	var used patterns.Usage
-	for try := 0; ; try++ {
+	for try := 0; ; {
 		if err := ctx.Err(); err != nil {
-			return patterns.Answer{Usage: used}, err
+			return m.answer("", used), err
 		}
 		said, err := m.request(ctx, body, q.Decision())
+		said.usage.CostUSD = m.price.Of(said.usage.InputTokens, said.usage.OutputTokens)
 		used = used.Plus(said.usage)
 		if err == nil {
-			return patterns.Answer{Text: said.text, Usage: used}, nil
+			m.learned(tried, format)
+			return m.answer(said.text, used), nil
 		}
-		again := try < m.retries && (q.MaxRequests < 0 || used.Requests < q.MaxRequests)
-		if !again || !m.pause(ctx, try, err) {
-			return patterns.Answer{Usage: used}, outward(ctx, err)
+		left := q.MaxRequests < 0 || used.Requests < q.MaxRequests
+		if left && m.refusesSchema(format, err) {
+			format = JSONObject
+			body = m.body(q, format)
+			continue
 		}
+		if !left || try >= m.retries || !m.pause(ctx, try, err) {
+			return m.answer("", used), err
+		}
+		try++
 	}
+}
+
+var errNoRequest = errors.New("llm: a question that may cost no request was asked")
+
+// answer is what was said and cost.
+func (m *OpenAI) answer(text string, used patterns.Usage) patterns.Answer {
+	a := patterns.Answer{Text: text, Usage: used}
+	if used.Requests > 0 {
+		a.Models = []patterns.ModelUsage{{Model: m.model, Usage: used}}
+	}
+	return a
 }
 
 // request makes one request within the time-out. Its error is a [*fault] or ctx's own.

@@ -70,7 +70,7 @@ func benchPlain(b *testing.B, base string) {
 func benchBare(b *testing.B, base string) {
 	w := newWire()
 	m := &OpenAI{model: "m", temperature: "0"}
-	body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload})
+	body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload}, JSONObject)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := roundTrip(b.Context(), w, base, body); err != nil {
@@ -98,7 +98,7 @@ func BenchmarkBody(b *testing.B) {
 	q := patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.body(q)
+		m.body(q, JSONObject)
 	}
 }
 

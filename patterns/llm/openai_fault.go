@@ -39,6 +39,7 @@ const (
 type fault struct {
 	reason  string
 	cause   error
+	code    int            // of the answer's status, where it was another than 2xx
 	passing bool           // another try may do
 	after   *time.Duration // what the server asks to wait before it
 }
@@ -70,6 +71,7 @@ func denied(res *http.Response, cancel func(), key bearer) error {
 	reason, passing := classify(res.StatusCode)
 	return &fault{
 		reason:  reason,
+		code:    res.StatusCode,
 		cause:   fmt.Errorf("status %d: %q", res.StatusCode, key.quotable(string(body))),
 		passing: passing,
 		after:   retryAfter(res.Header, time.Now()),

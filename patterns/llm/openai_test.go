@@ -63,8 +63,9 @@ func TestAskSendsTwoMessages(t *testing.T) {
 		m, server := model(t, nil, llmtest.Content("fine"))
 		q := question(ask, payload)
 		got, err := m.Ask(t.Context(), q)
-		want := patterns.Answer{Text: "fine", Usage: patterns.Usage{Requests: 1, InputTokens: llmtest.DefaultUsage.Prompt, OutputTokens: llmtest.DefaultUsage.Completion}}
-		if err != nil || got != want {
+		used := patterns.Usage{Requests: 1, InputTokens: llmtest.DefaultUsage.Prompt, OutputTokens: llmtest.DefaultUsage.Completion}
+		want := patterns.Answer{Text: "fine", Usage: used, Models: []patterns.ModelUsage{{Model: "test-model", Usage: used}}}
+		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("Ask(%s): got %+v, %v; want %+v", ask, got, err, want)
 		}
 		r := server.Requests()[0]

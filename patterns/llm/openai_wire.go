@@ -76,19 +76,31 @@ func endsWithConnection(res *http.Response) bool {
 
 // body encodes the request. It is written here and not by openai-go's reflection, which costs more than all else that
 // a run does between two requests.
-func (m *OpenAI) body(q patterns.Question) []byte {
+func (m *OpenAI) body(q patterns.Question, format Format) []byte {
 	b := make([]byte, 0, len(q.Prompt)+len(q.JSON)+len(q.JSON)/4+256)
 	b = append(b, `{"model":`...)
 	b = appendString(b, m.model)
 	b = append(b, `,"temperature":`...)
 	b = append(b, m.temperature...)
-	if q.Decision() {
+	switch format {
+	case JSONObject:
 		b = append(b, `,"response_format":{"type":"json_object"}`...)
+	case JSONSchema:
+		schema := m.schemas.of(q)
+		b = append(append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":"`...), q.Ask...)
+		b = append(strconv.AppendBool(append(b, `","strict":`...), schema.strict), `,"schema":`...)
+		b = append(append(b, schema.text...), `}}`...)
 	}
 	b = append(b, `,"messages":[{"role":"system","content":`...)
-	b = appendString(b, q.Prompt)
+	b = appendString(b, systemOf(q))
 	b = append(b, `},{"role":"user","content":"`...)
+	if q.Mark != "" {
+		b = append(append(append(b, beginData...), q.Mark...), `\n`...)
+	}
 	b = appendQuoted(b, string(q.JSON), `\\`)
+	if q.Mark != "" {
+		b = append(append(append(b, `\n`...), endData...), q.Mark...)
+	}
 	return append(b, `"}]}`...)
 }
 

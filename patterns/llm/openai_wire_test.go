@@ -25,7 +25,7 @@ func FuzzBody(f *testing.F) {
 			t.Fatal(err)
 		}
 		m := &OpenAI{model: "m", temperature: "0"}
-		body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: prompt, JSON: bytes.TrimSpace(payload.Bytes())})
+		body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: prompt, JSON: bytes.TrimSpace(payload.Bytes())}, JSONObject)
 		var got struct {
 			Messages []struct{ Content string }
 		}

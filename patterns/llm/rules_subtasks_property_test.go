@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"patterngate/catalog"
@@ -92,7 +93,7 @@ func TestSubtasksOverAnyCatalog(t *testing.T) {
 			"goal": strings.Join(words, " "), "strategy": string(strategy), "max_subtasks": float64(limit), "max_depth": float64(deepest)})
 		first, err := llmFresh().Ask(context.Background(), q)
 		second, _ := llmFresh().Ask(context.Background(), q)
-		if first != second {
+		if !cmp.Equal(first, second) {
 			t.Fatalf("two plans for one question: %s and %s", first.Text, second.Text)
 		}
 		var fault *patterns.ModelFault

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -53,7 +54,8 @@ type OutcomeBody struct {
 	Reason string
 	Bytes  int // of the whole output, where it was cut
 	Usage  patterns.Usage
-	Again  bool // of a call: it may succeed a moment later, after that time
+	Models []patterns.ModelUsage // of it
+	Again  bool                  // of a call: it may succeed a moment later, after that time
 	After  time.Duration
 	// Human is set where a person, or who stands for one, decided. Decision is what they signed or would have, in canonical
 	// form, and Signature theirs.
@@ -124,7 +126,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 
 func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
-		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Human: e.Kind == patterns.HumanEffect,
+		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind == patterns.HumanEffect,
 		Again: out.Again, After: out.After,
 	}
 }
@@ -143,7 +145,7 @@ func stateOf(out patterns.Outcome) patterns.State {
 // learned is what an outcome says, as pattern code is told.
 func (b OutcomeBody) learned() patterns.Outcome {
 	out := patterns.Outcome{
-		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Again: b.Again, After: b.After,
+		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Models: b.Models, Again: b.Again, After: b.After,
 	}
 	if b.State == duplicate {
 		out.State, out.Duplicate = patterns.OK, true
@@ -266,7 +268,11 @@ func (b OutcomeBody) encode() []byte {
 	o.text("signature", b.Signature)
 	o.value("state", string(b.State))
 	if b.Usage != (patterns.Usage{}) {
-		o.value("usage", usageValue(b.Usage))
+		usage := usageValue(b.Usage)
+		if len(b.Models) > 0 {
+			usage["models"] = modelsValue(b.Models)
+		}
+		o.value("usage", usage)
 	}
 	return o.end()
 }
@@ -280,9 +286,23 @@ func decision(approved bool) string {
 }
 
 func usageValue(u patterns.Usage) map[string]any {
-	return map[string]any{
+	v := map[string]any{
 		"llm_calls": float64(u.Requests), "input_tokens": float64(u.InputTokens), "output_tokens": float64(u.OutputTokens),
 	}
+	if u.CostUSD != 0 {
+		v["cost_usd"] = u.CostUSD
+	}
+	return v
+}
+
+func modelsValue(list []patterns.ModelUsage) []any {
+	rows := make([]any, len(list))
+	for i, m := range list {
+		row := usageValue(m.Usage)
+		row["model"] = m.Model
+		rows[i] = row
+	}
+	return rows
 }
 
 func (b StartBody) encode() []byte {
@@ -338,5 +358,5 @@ func answeredBy(job patterns.Job, r patterns.Result) string {
 	case job.Model == nil:
 		return ""
 	}
-	return job.Model.Name()
+	return cmp.Or(patterns.Answerers(r.Models), job.Model.Name())
 }

@@ -69,10 +69,20 @@ func decodeOutcome(obj map[string]any) OutcomeBody {
 		b.Bytes = extentOf(b.Output, len(ijson.Canonical(b.Output)))
 	}
 	if usage, ok := obj["usage"].(map[string]any); ok {
-		count := func(name string) int { n, _ := usage[name].(float64); return int(n) }
-		b.Usage = patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens")}
+		b.Usage = decodeUsage(usage)
+		models, _ := usage["models"].([]any)
+		for _, v := range models {
+			row, _ := v.(map[string]any)
+			b.Models = append(b.Models, patterns.ModelUsage{Model: word(row["model"]), Usage: decodeUsage(row)})
+		}
 	}
 	return b
+}
+
+func decodeUsage(v map[string]any) patterns.Usage {
+	count := func(name string) int { n, _ := v[name].(float64); return int(n) }
+	cost, _ := v["cost_usd"].(float64)
+	return patterns.Usage{Requests: count("llm_calls"), InputTokens: count("input_tokens"), OutputTokens: count("output_tokens"), CostUSD: cost}
 }
 
 // extentOf is how many bytes an observation's whole text has of which this is recorded: what the mark of a beginning says, also

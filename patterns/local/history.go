@@ -134,6 +134,7 @@ func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	m.seq, h.latest = e.Seq, e.At
 	said := body.learned()
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
+	o.Models = said.Models
 	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {

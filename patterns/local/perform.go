@@ -152,13 +152,13 @@ func send(ctx context.Context, model patterns.Model, e patterns.Effect, once str
 func ask(ctx context.Context, model patterns.Model, q patterns.Question) (patterns.Outcome, error) {
 	answer, err := model.Ask(ctx, q)
 	if err == nil {
-		return patterns.Outcome{State: patterns.OK, Output: answer.Text, Usage: answer.Usage}, nil
+		return patterns.Outcome{State: patterns.OK, Output: answer.Text, Usage: answer.Usage, Models: answer.Models}, nil
 	}
 	fault, ok := errors.AsType[*patterns.ModelFault](err)
 	if !ok {
-		return patterns.Outcome{State: patterns.Failed, Reason: "llm_unreachable", Usage: answer.Usage}, err
+		return patterns.Outcome{State: patterns.Failed, Reason: "llm_unreachable", Usage: answer.Usage, Models: answer.Models}, err
 	}
-	out := patterns.Outcome{State: patterns.Failed, Reason: fault.Reason, Usage: answer.Usage}
+	out := patterns.Outcome{State: patterns.Failed, Reason: fault.Reason, Usage: answer.Usage, Models: answer.Models}
 	if fault.Say != "" || len(fault.Candidates) > 0 {
 		candidates := make([]any, len(fault.Candidates))
 		for i, c := range fault.Candidates {

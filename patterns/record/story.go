@@ -33,6 +33,7 @@ type Story struct {
 
 	Budget map[string]patterns.Spent `json:"budget,omitempty"`
 	Usage  patterns.UsageBody        `json:"usage"`
+	Models []patterns.ModelUsage     `json:"models,omitempty"` // of its own questions' usage, by the models that were asked
 	Rows   []Row                     `json:"timeline"`
 	Record Kept                      `json:"record"`
 
@@ -84,8 +85,10 @@ type Row struct {
 	Grant    string   `json:"grant,omitempty"` // the approval that a call spends
 	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share it spends
 	Tokens   int      `json:"tokens,omitempty"`
-	Person            // of what is a person's
-	Because           // of what the policy judged
+	// Models were asked for it, one after the other, where the first did not answer; the last did, or nobody.
+	Models  []string `json:"models,omitempty"`
+	Person           // of what is a person's
+	Because          // of what the policy judged
 
 	act    string // of a call: its idempotency key
 	policy string // that judged it: its hash
@@ -174,7 +177,8 @@ func (s *Story) take(e patterns.Event) {
 		row.intent(*body, s.Kind)
 		row.Attempt = s.attempt(row)
 	case *patterns.OutcomeBody:
-		s.Usage.Usage = s.Usage.Plus(body.Usage)
+		s.Usage.Usage = s.Usage.Plus(body.Usage.Usage)
+		s.Models = patterns.PlusModels(s.Models, body.Usage.Models)
 		if i := s.openRow(e); i >= 0 {
 			s.Rows[i].outcome(*body, e.At)
 			return
@@ -288,6 +292,11 @@ func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 	took := seconds(at - r.began)
 	r.State, r.Reason, r.Took, r.ended, r.output = string(b.State), b.Reason, &took, at, b.Output
 	r.Tokens = b.Usage.InputTokens + b.Usage.OutputTokens
+	if models := b.Usage.Models; len(models) > 1 {
+		for _, m := range models {
+			r.Models = append(r.Models, m.Model)
+		}
+	}
 	if r.Kind == string(patterns.HumanEffect) && b.State == patterns.OK {
 		r.decided(b)
 	}

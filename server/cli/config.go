@@ -4,12 +4,12 @@ import (
 	_ "embed"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"patterngate/catalog/demo"
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
-	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/server"
 )
@@ -47,6 +47,8 @@ type Config struct {
 	own  *ownTools   // made of Catalog and lock
 	pool *serverPool // where its servers are
 	made *policySet  // made of Policies; nil: not yet
+	// parts are made of Patterns; nil: not yet.
+	parts *patternSet
 
 	builtinPolicy bool // of a run that was begun when the embedded policy was built in
 }
@@ -60,9 +62,14 @@ type LLMConfig struct {
 	MaxRetries int
 	// Temperature is 0 to 2.
 	Temperature float64
-	Key         SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
-	APIKey      Secret    // of OPENAI_API_KEY; not set where Key says another place
-	Referred    bool      // Key leads somewhere, as far as can be seen without reading it
+	// Models are other ones by their roles: plan makes every decision, final writes every text, others are the file's own.
+	Models []ModelRole
+	// Role, ResponseFormat and RepairTurns are those of patterns that say nothing; "" and nil: plan and final, and what their kind has.
+	Role, ResponseFormat string
+	RepairTurns          *int
+	Key                  SecretRef // where the key stands, as the file says it; the zero SecretRef is OPENAI_API_KEY
+	APIKey               Secret    // of OPENAI_API_KEY; not set where Key says another place
+	Referred             bool      // Key leads somewhere, as far as can be seen without reading it
 }
 
 // keyed reports whether there is a key, as far as can be seen without reading it.
@@ -70,7 +77,7 @@ func (c LLMConfig) keyed() bool { return c.APIKey.Set() || c.Referred }
 
 // Resolved is the provider in force: openai or rules.
 func (c LLMConfig) Resolved() string {
-	if c.Provider == "openai" || c.Provider == "auto" && (c.keyed() || c.BaseURL != "") {
+	if c.Provider == "openai" || c.Provider == "auto" && c.reachable() {
 		return "openai"
 	}
 	return "rules"
@@ -103,26 +110,6 @@ type WaitConfig struct {
 	Default time.Duration // a call for its run, where it does not say
 	Max     time.Duration // a call for its run, at most
 	Join    time.Duration // a result that was never delivered, for an equal call
-}
-
-// PatternConfig declares one pattern: a tool, of kind planning four.
-type PatternConfig struct {
-	Name    string
-	Kind    gateway.Kind
-	Enabled bool
-	Budget  gateway.Budget
-	// Tools are what it has: those of the demo, or the file's own. A built-in without any is not listed; see [PatternConfig.Equipped].
-	Tools []string
-	// Tool is what a pattern of kind call calls.
-	Tool string
-	At   Position // of a pattern of the file's own
-	// Policy is what a plan, route or action may name, Execution what may be called. An empty list allows nothing.
-	// Of kind planning they only narrow its tools, and nil does not.
-	Policy, Execution []string
-	Judge             string            // the policy that judges its calls; "": none
-	Params            map[string]any    // laid over that policy's
-	Approver          patterns.Approver // of supervised_refund and of kind planning
-	Planning          PlanningConfig    // of kind planning
 }
 
 // Pattern returns the pattern of that name.
@@ -236,6 +223,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossPlanning(&loaded.Config)
 	loaded.said = read.places
 	read.makeTools(&loaded, in)
+	read.makePatterns(&loaded)
 	read.makePolicies(&loaded, !in.Untested)
 	warnings := byPlace(faults.warnings)
 	if err := faults.err(); err != nil {
@@ -270,12 +258,24 @@ func (in ConfigSources) known(embedded Config) map[string][]string {
 	return known
 }
 
+// embeddedPattern is a built-in pattern as it is embedded.
+func embeddedPattern(name string) PatternConfig {
+	p, _ := embeddedConfig().Pattern(name)
+	return p
+}
+
+var embeddedConfig = sync.OnceValue(func() Config {
+	var c Config
+	_ = c.embed(nil) // who loads a configuration is told
+	return c
+})
+
 // builtinPatterns are the reference patterns with the figures that no file sets yet.
 func builtinPatterns() []PatternConfig {
 	list := make([]PatternConfig, 0, len(builtinNames))
 	for _, name := range builtinNames {
 		kind := builtinKinds[name]
-		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind)})
+		list = append(list, PatternConfig{Name: name, Kind: kind, Budget: gateway.DefaultBudget(kind), Goal: goalName, Approver: newApprover()})
 	}
 	return list
 }

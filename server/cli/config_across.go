@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/patterns"
 )
 
 // lockName is the lock beside a file that names no other.
@@ -26,6 +24,8 @@ func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 	}
 	r.acrossNames(c)
 	r.acrossLinks(c)
+	r.acrossPatterns(c)
+	r.acrossModels(c)
 	r.acrossReach(c)
 	r.acrossAllow(c)
 	r.acrossPrograms(c, environ)
@@ -100,9 +100,14 @@ func (p PatternConfig) links() []toolLink {
 	if p.Kind == gateway.Call {
 		return []toolLink{{here.key("tool"), p.Tool}}
 	}
-	list := make([]toolLink, len(p.Tools))
+	var list []toolLink
+	for _, h := range p.Hands {
+		if h.Tool != "" {
+			list = append(list, toolLink{h.path(&p), h.Tool})
+		}
+	}
 	for i, name := range p.Tools {
-		list[i] = toolLink{here.key("tools").item(i), name}
+		list = append(list, toolLink{here.key("tools").item(i), name})
 	}
 	return list
 }
@@ -114,7 +119,7 @@ func (r *configReader) acrossLinks(c *Config) {
 	for _, p := range c.Patterns {
 		switch {
 		case !p.Enabled:
-		case p.Kind == gateway.Planning && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
+		case p.Kind == gateway.Planning && !p.own() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
 			for _, l := range p.links() {
 				if !slices.Contains(known, l.name) {
 					r.faults.warn(r.at(l.path), l.path, unknownName(l.name, known, p.Kind))
@@ -135,12 +140,21 @@ func (r *configReader) acrossLinks(c *Config) {
 	}
 	for _, l := range links {
 		if l.name != "" && !slices.Contains(known, l.name) {
-			r.faults.add(r.at(l.path), l.path, noTool(l.name, known))
+			r.faults.add(r.at(l.path), l.path, c.noTool(l, known))
 		}
 	}
 	for _, t := range declared {
 		r.reconciled(t, declared, c)
 	}
+}
+
+// noTool is the fault of a name that no tool has; a pattern may have it.
+func (c *Config) noTool(l toolLink, known []string) Fault {
+	f := noTool(l.name, known)
+	if _, pattern := c.Pattern(l.name); pattern && l.path.step == "tool" && patternOf(l.path) != l.name {
+		f.Want, f.DidYouMean = "it is a pattern: write pattern: "+l.name, ""
+	}
+	return f
 }
 
 // reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
@@ -176,79 +190,6 @@ func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 	}
 }
 
-// acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
-func (r *configReader) acrossReach(c *Config) {
-	effects := map[string]realTool{}
-	for _, t := range c.Catalog.tools() {
-		effects[t.Name] = realTool{t.Effect, t.Policy}
-	}
-	for _, p := range c.Patterns {
-		if !p.Enabled {
-			continue
-		}
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
-		r.mixed(p, here, effects)
-		acts := r.acts(p.links(), effects, p.Judge)
-		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
-			r.faults.add(r.at(simulated), simulated, Fault{
-				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
-			})
-		}
-	}
-	expose := (*keyPath)(nil).key("catalog").key("expose")
-	var links []toolLink
-	for i, name := range c.Catalog.Expose {
-		links = append(links, toolLink{expose.item(i), name})
-	}
-	r.acts(links, effects, "")
-}
-
-// mixed refuses a pattern with tools of the demo and of the file.
-func (r *configReader) mixed(p PatternConfig, here *keyPath, effects map[string]realTool) {
-	demo, real := "", ""
-	for _, l := range p.links() {
-		_, declared := effects[l.name]
-		switch both := slices.Contains(demoTools, l.name); { // a name of both is a fault already
-		case declared && !both:
-			real = cmp.Or(real, l.name)
-		case both && !declared:
-			demo = cmp.Or(demo, l.name)
-		}
-	}
-	if path := here.key("tools"); demo != "" && real != "" {
-		r.faults.add(r.at(path), path, Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
-	}
-}
-
-// realTool is what a tool of the file can change, and the policy that judges it in every pattern.
-type realTool struct {
-	effect catalog.Effect
-	policy string
-}
-
-// acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
-// of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
-func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge string) (names []string) {
-	for _, l := range links {
-		t := tools[l.name]
-		if t.effect != catalog.Write && t.effect != catalog.Destructive {
-			continue
-		}
-		names = append(names, l.name)
-		if judge != "" || t.policy != "" {
-			continue
-		}
-		f := Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
-		if t.effect == catalog.Write {
-			r.faults.warn(r.at(l.path), l.path, f)
-			continue
-		}
-		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
-		r.faults.add(r.at(l.path), l.path, f)
-	}
-	return names
-}
-
 // acrossAllow warns of names in allow lists that narrow nothing.
 func (r *configReader) acrossAllow(c *Config) {
 	known := c.ToolNames()
@@ -256,11 +197,14 @@ func (r *configReader) acrossAllow(c *Config) {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
 		_, said := r.places[(*keyPath)(nil).key("patterns").key(pattern).key("tools").String()]
+		its := ok && (said || !c.DemoOn() || p.own() || len(p.Hands) > 0)
 		switch {
-		case ok && (said || !c.DemoOn()) && slices.Contains(p.Tools, s.name):
-		case ok && (said || !c.DemoOn()) && slices.Contains(known, s.name):
+		case its && slices.Contains(p.has(), s.name):
+		case its && (p.own() || len(p.Hands) > 0):
+			r.faults.warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
+		case its && slices.Contains(known, s.name):
 			r.faults.warn(s.at, s.path, Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
-		case ok && (said || !c.DemoOn()):
+		case its:
 			r.faults.warn(s.at, s.path, unknownName(s.name, known, s.kind))
 		default:
 			r.faults.warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
@@ -302,6 +246,9 @@ func (r *configReader) acrossSecrets(c *Config, environ []string) {
 	root := (*keyPath)(nil).key("catalog")
 	if key := (*keyPath)(nil).key("llm").key("api_key"); c.LLM.Key.Set() {
 		warn(c.LLM.Key, key)
+	}
+	for _, m := range c.LLM.Models {
+		warn(m.Key, (*keyPath)(nil).key("llm").key("models").key(m.Name).key("api_key"))
 	}
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled {

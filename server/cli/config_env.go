@@ -88,7 +88,7 @@ func (r *configReader) strangers(environ []string) {
 
 // across checks what no key can see alone.
 func (r *configReader) across(c LLMConfig) {
-	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.BaseURL != "" {
+	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
 	}
 	path := (*keyPath)(nil).key("llm").key("provider")

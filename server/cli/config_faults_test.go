@@ -95,7 +95,7 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",
-			`pg.yaml:2:6: llm: got "openai"; write a mapping with provider, model, base_url, timeout_seconds, max_retries, temperature or api_key`,
+			`pg.yaml:2:6: llm: got "openai"; write a mapping with provider, model, base_url, timeout_seconds, max_retries, temperature, role, response_format, repair_turns, models or api_key`,
 		},
 		"seconds as text": {
 			"version: 1\nllm: {timeout_seconds: \"60s\"}\n",

@@ -134,7 +134,6 @@ func (r *configReader) acrossInbox(c *Config, environ []string) {
 		p := &c.Patterns[i]
 		path := (*keyPath)(nil).key("patterns").key(p.Name).key("approver").key("kind")
 		switch {
-		case p.Kind != gateway.Supervisor && p.Kind != gateway.Planning && p.Kind != gateway.Call:
 		case p.Approver.Kind == "" && c.State == memoryState:
 			p.Approver.Kind = patterns.RejectApprover
 		case p.Approver.Kind == "":

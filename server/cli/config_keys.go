@@ -66,6 +66,10 @@ func (c *Config) keys(known map[string][]string) []configKey {
 			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600).means("How long one request to the model may take."),
 			countKey("max_retries", &c.LLM.MaxRetries, 0, 10).means("How often a request is made again after 429, 5xx or a broken connection."),
 			numberKey("temperature", &c.LLM.Temperature, bounds{max: maxTemperature}).means("How freely the model words its replies; 0: as evenly as it can."),
+			spelledKey("role", &c.LLM.Role, serverNames).means("The one of models that answers all questions. Not set: plan for decisions, final for texts."),
+			wordKey("response_format", &c.LLM.ResponseFormat, responseFormats...).means("How decisions are asked for. auto: by a JSON schema where the server takes one, else as json_object. Not set: json_object of the built-in patterns, auto of your own."),
+			optionalCountKey("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).means("How often a model is shown what is wrong with its reply and asked again, counted as any question. Not set: 0 of the built-in patterns, 1 of your own."),
+			modelEntries.key("models", &c.LLM.Models).means("Models by role. plan makes every decision, final writes every text; other names are yours, and a pattern's llm.role picks one. Absent members come from llm."),
 			keyKey("api_key", &c.LLM).means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+keyVariable+"`."),
 		),
 		groupKey("demo", demoKey("enabled", &c.DemoEnabled).means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
@@ -93,74 +97,12 @@ func (c *Config) keys(known map[string][]string) []configKey {
 	}
 }
 
-func (p *PatternConfig) keys(known []string) []configKey {
-	keys := []configKey{
-		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
-		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
-		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...),
-		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
-		p.paramsKey("params"),
-	}
-	switch p.Kind {
-	case gateway.Planning:
-		return append(keys, p.Planning.keys(p, known)...)
-	case gateway.Call:
-		return append(keys, p.callKeys()...)
-	}
-	keys = append(keys,
-		toolListKey("tools", &p.Tools).means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on."),
-		groupKey("allow",
-			namesKey("policy", &p.Policy, known, p.Kind).means("What a plan, route or action may name; [] is nothing. A name that does not exist is a warning."),
-			namesKey("execution", &p.Execution, known, p.Kind).means("What may be called; [] is nothing."),
-		),
-	)
-	if p.Name != "supervised_refund" {
-		return keys
-	}
-	return append(keys, groupKey("approver", approverKeys(&p.Approver)...))
-}
-
 const (
 	maxCount  = 10_000
 	maxTokens = ijson.MaxInteger // tokens are no count of acts: examples have more than 10,000
 	maxBudget = 86_400           // seconds
 	maxRuns   = 100_000          // of a process at once
 )
-
-// budgetKeys are the limits of a kind, its own first.
-func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
-	var own []configKey
-	switch kind {
-	case gateway.TaskDecomposition:
-		own = []configKey{
-			countKey("max_plan_steps", &b.MaxPlanSteps, 0, maxCount).means("Steps of a plan."),
-			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount).means("Steps of an accepted plan; with more nothing is carried out."),
-		}
-	case gateway.Orchestrator:
-		own = []configKey{
-			countKey("max_tasks", &b.MaxTasks, 0, maxCount).means("Tasks of a plan."),
-			countKey("max_parallel", &b.MaxParallel, 1, 256).means("Tasks at once."),
-			countKey("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount).means("How often a task that timed out is tried again."),
-			limitKey("max_dispatches", &b.MaxDispatches, maxCount).means("Attempts of all tasks together; the first attempts are counted before anything runs."),
-			secondsKey("task_timeout_seconds", &b.TaskTimeout, maxBudget).means("How long one attempt of a task may take."),
-		}
-	case gateway.Routing:
-		own = []configKey{
-			countKey("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount).means("Routes that are tried."),
-			limitKey("max_delegations", &b.MaxDelegations, maxCount).means("Hand-overs to specialists; one that is refused at the call counts too."),
-		}
-	case gateway.Supervisor:
-		own = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount).means("Actions, the closing answer included.")}
-	case gateway.Planning:
-		own = planningBudgetKeys(b)
-	}
-	return append(own,
-		secondsKey("max_seconds", &b.MaxTime, maxBudget).means("Running time; waiting for the caller or a person does not count."),
-		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount).means("Calls of tools; one that is refused at the call counts too."),
-		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount).means("Requests to the model, retries included."),
-		limitKey("max_tokens", &b.MaxTokens, maxTokens).means("Tokens in and out together; once they are spent the model is asked nothing more."),
-	)
-}
 
 // groupKey is a mapping of keys. A key that is null is as if absent.
 func groupKey(name string, keys ...configKey) configKey { return mappingKey(name, unknownKey, keys) }

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"maps"
 	"slices"
-	"time"
 
 	"patterngate/gateway"
 	"patterngate/patterns"
@@ -48,12 +48,6 @@ func (c Config) DemoOn() bool {
 	return !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, PatternConfig.own)
 }
 
-// own reports a pattern that is not built in.
-func (p PatternConfig) own() bool { return !slices.Contains(builtinNames, p.Name) }
-
-// Equipped reports whether a pattern has a tool. One that has none is not listed.
-func (p PatternConfig) Equipped() bool { return len(p.Tools) > 0 || p.Tool != "" }
-
 // Exposed are the patterns that catalog.expose declares: of kind call, each under its tool's name. They are not among
 // Patterns, since a file that says both is refused.
 func (c Config) Exposed() []PatternConfig {
@@ -66,22 +60,6 @@ func (c Config) Exposed() []PatternConfig {
 		list = append(list, p)
 	}
 	return list
-}
-
-// newCall is a pattern of kind call of which nothing was said.
-func newCall(name string, at Position) PatternConfig {
-	return PatternConfig{
-		Name: name, Kind: gateway.Call, Enabled: true, At: at, Budget: gateway.DefaultBudget(gateway.Call),
-		Approver: patterns.Approver{CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance},
-	}
-}
-
-// callKeys are those of kind call beside those of every kind.
-func (p *PatternConfig) callKeys() []configKey {
-	return []configKey{
-		oneToolKey("tool", &p.Tool).need("write the tool that it calls").means("The tool that it calls: one gated, recorded call. Required."),
-		groupKey("approver", approverKeys(&p.Approver)...),
-	}
 }
 
 // patternsKey are the built-in patterns, which a file lays over, and the file's own.
@@ -125,37 +103,34 @@ func (r *configReader) ownPattern(m yamlMember, path *keyPath, c *Config) {
 		r.faults.add(m.at, path, Fault{Reason: "not a name", Want: toolNames.want})
 		return
 	case n.kind != yamlMapping:
-		r.wrong(n, path, "write a mapping with kind: call and tool: NAME")
+		r.wrong(n, path, "write a mapping that begins with kind: "+listed(ownKinds))
 		return
 	case (kind == nil || kind.kind == yamlNull) && near != "":
 		r.faults.add(m.at, path, Fault{Reason: "unknown pattern", DidYouMean: near})
 		return
 	case kind == nil || kind.kind == yamlNull:
-		r.faults.add(n.at, path.key("kind"), Fault{Reason: "missing", Want: "write kind: call"})
+		r.faults.add(n.at, path.key("kind"), Fault{Reason: "missing", Want: "write " + listed(ownKinds)})
 		return
 	}
 	word, ok := r.word(kind, path.key("kind"), ownKinds)
 	if !ok {
 		return
 	}
-	if word != string(gateway.Call) {
-		r.faults.add(kind.at, path.key("kind"), Fault{Reason: "own patterns of kind " + word + " come with a later version", Want: "write call"})
+	if len(c.Patterns) >= maxPatterns {
+		r.faults.add(m.at, path, Fault{Reason: "more than " + numberText(maxPatterns) + " patterns", Want: "leave it out"})
 		return
 	}
 	r.places[path.String()] = n.at
-	p := newCall(m.key, Position{m.at.line, m.at.column})
+	p := newPattern(m.key, gateway.Kind(word), Position{m.at.line, m.at.column})
 	keys := p.keys(nil)
-	if r.members(n, path, keys, unknownKey) && p.Enabled {
+	if r.members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
 		r.missing(n, path, keys)
 	}
 	c.Patterns = append(c.Patterns, p)
 }
 
-// ownKinds are the kinds that a pattern of the file's own can name.
-var ownKinds = []string{
-	string(gateway.TaskDecomposition), string(gateway.Orchestrator), string(gateway.Routing), string(gateway.Supervisor),
-	string(gateway.Planning), string(gateway.Call),
-}
+// maxPatterns is how many patterns a configuration may have: more than clients bear in tools/list.
+const maxPatterns = 1000
 
 // acrossTools gives each built-in its tools: as the file says, else those of the demo where it is on. Allow lists that the
 // file does not say are all of them.
@@ -168,19 +143,22 @@ func (r *configReader) acrossTools(c *Config) {
 		here := (*keyPath)(nil).key("patterns").key(p.Name)
 		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
 		if !said(here.key("tools")) {
-			if c.DemoOn() {
+			if c.DemoOn() && !p.own() && len(p.Hands) == 0 {
 				continue
 			}
 			p.Tools = []string{}
 		}
+		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // of the demo's tools, where it has others
+			return !slices.Contains(p.has(), tool) && !said(here.key("budget").key("per_tool").key(tool))
+		})
 		if p.Kind == gateway.Planning { // there not said is all already
 			continue
 		}
 		if !said(here.key("allow").key("policy")) {
-			p.Policy = slices.Clone(p.Tools)
+			p.Policy = slices.Clone(p.has())
 		}
 		if !said(here.key("allow").key("execution")) {
-			p.Execution = slices.Clone(p.Tools)
+			p.Execution = slices.Clone(p.has())
 		}
 	}
 }

@@ -55,12 +55,20 @@ func (p *PatternConfig) refunds(r *configReader) bool {
 // said is what stands under these keys of the file, where it is not null.
 func (r *configReader) said(steps ...string) *yamlNode {
 	n := r.root
+	if n == nil { // there is no file
+		return nil
+	}
 	for _, step := range steps {
 		if n = n.member(step); n == nil || n.kind == yamlNull {
 			return nil
 		}
 	}
 	return n
+}
+
+// has reports whether something stands under these keys.
+func (n *yamlNode) has(steps ...string) bool {
+	return (&configReader{root: n}).said(steps...) != nil
 }
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
@@ -154,7 +162,7 @@ func (c *Config) settle(p *PatternConfig, named bool, said func(param string) bo
 
 // demoRefunds reports whether a pattern has tools of the demo alone.
 func (c *Config) demoRefunds(p *PatternConfig) bool {
-	return c.DemoOn() && !slices.ContainsFunc(p.Tools, func(name string) bool { return !slices.Contains(demoTools, name) })
+	return c.DemoOn() && !slices.ContainsFunc(c.leaves(*p), func(name string) bool { return !slices.Contains(demoTools, name) })
 }
 
 // noPolicy finds a name of a policy that there is not.

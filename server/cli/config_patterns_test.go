@@ -11,7 +11,9 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"own pattern": {
 			"version: 1\npatterns: {order_desk: {kind: routing}}\n",
-			"pg.yaml:2:31: patterns.order_desk.kind: own patterns of kind routing come with a later version; write call",
+			"pg.yaml:2:24: patterns.order_desk.title: missing; write what people read, in a few words\n" +
+				"pg.yaml:2:24: patterns.order_desk.description: missing; write what it does and when to use it, for the model\n" +
+				"pg.yaml:2:24: patterns.order_desk.routes: missing; write its routes: {NAME: {tool: TOOL}}, or a list of tools",
 		},
 		"other kind": {
 			"version: 1\npatterns: {route_ticket: {kind: supervisor}}\n",
@@ -35,7 +37,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"budget of another kind": {
 			"version: 1\npatterns: {route_ticket: {budget: {max_tasks: 3}}}\n",
-			"pg.yaml:2:36: patterns.route_ticket.budget.max_tasks: unknown key; write max_route_attempts, max_delegations, max_seconds, max_tool_calls, max_llm_calls or max_tokens",
+			"pg.yaml:2:36: patterns.route_ticket.budget.max_tasks: a limit of kind orchestrator; leave it out",
 		},
 		"negative count": {
 			"version: 1\npatterns: {route_ticket: {budget: {max_delegations: -1}}}\n",

@@ -2,49 +2,19 @@ package cli
 
 import (
 	"slices"
-	"strings"
-	"text/template"
-	"text/template/parse"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/llm"
 )
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
 type PlanningConfig struct {
 	// Require says which plans a person approves whole before anything of them runs.
 	Require patterns.RequireApproval
-	// Model and Temperature lie over those of [LLMConfig]; "" and nil do not.
-	Model       string
-	Temperature *float64
-	// Instructions is what the model is told after our own prompts: a text/template over no inputs.
-	Instructions string
 }
 
-const (
-	maxInstructions = 8 << 10 // bytes
-	maxTemperature  = 2
-)
-
-// keys are those of spec/config.md section 7 that come with planning; known are the tools that there are.
-func (c *PlanningConfig) keys(p *PatternConfig, known []string) []configKey {
-	return []configKey{
-		toolListKey("tools", &p.Tools).means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too."),
-		groupKey("allow",
-			narrowKey("policy", &p.Policy, known, p.Kind).means("Narrows tools for what a plan may name. Not set: all of them; [] is nothing."),
-			narrowKey("execution", &p.Execution, known, p.Kind).means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
-		),
-		wordKey("require_approval", &c.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
-			means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."),
-		groupKey("llm",
-			optionalTextKey("model", &c.Model, faultOfModel).means("The model of this pattern. Not set: llm.model."),
-			optionalNumberKey("temperature", &c.Temperature, bounds{max: maxTemperature}).means("The temperature of this pattern. Not set: llm.temperature."),
-		),
-		instructionsKey("instructions", &c.Instructions).means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, of which planning has none."),
-		groupKey("approver", approverKeys(&p.Approver)...),
-	}
-}
+const maxTemperature = 2
 
 // allowed is a list of tools, each once, that another may narrow; nil narrows nothing.
 func allowed(tools, narrow []string) []string {
@@ -103,121 +73,16 @@ func optionalNumberKey(name string, target **float64, b bounds) configKey {
 	return key
 }
 
-func instructionsKey(name string, target *string) configKey {
-	key := textKey(name, target, faultOfInstructions)
-	key.takes = "text, at most 8 KiB"
-	return key
-}
-
-// faultOfInstructions reads a template. There are no inputs, so that nothing but text and constants can stand in it: a
-// range or a function would only take time and memory.
-func faultOfInstructions(text string) Fault {
-	if len(text) > maxInstructions {
-		return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(maxInstructions)}
-	}
-	_, f := instructionsOf(text)
-	return f
-}
-
-// instructionsOf is the text of a template over no inputs.
-func instructionsOf(text string) (string, Fault) {
-	const name = "instructions"
-	t, err := template.New(name).Option("missingkey=error").Parse(text)
-	if err != nil {
-		words := strings.TrimPrefix(err.Error(), "template: "+name+":")
-		return "", Fault{Reason: "not a template: line " + ijson.Cut(words, maxQuoted), Want: `write text; two braces are {{"{{"}}`}
-	}
-	for _, other := range t.Templates() {
-		if other.Name() != name {
-			return "", Fault{Reason: "a template of its own", Got: "define " + quoted(other.Name()), Want: "write the text itself"}
-		}
-	}
-	if t.Tree == nil { // nothing at all
-		return "", Fault{}
-	}
-	for _, node := range t.Root.Nodes {
-		if f := faultOfNode(node); f.Reason != "" {
-			return "", f
-		}
-	}
-	var out strings.Builder
-	if err := t.Execute(&out, map[string]any{}); err != nil {
-		return "", Fault{Reason: "not a template", Got: quoted(err.Error()), Want: "write text"}
-	}
-	return out.String(), Fault{}
-}
-
-// faultOfNode lets text, comments and constants stand.
-func faultOfNode(node parse.Node) Fault {
-	var pipe *parse.PipeNode
-	switch n := node.(type) {
-	case *parse.TextNode, *parse.CommentNode:
-		return Fault{}
-	case *parse.ActionNode:
-		if pipe = n.Pipe; isConstant(pipe) {
-			return Fault{}
-		}
-	case *parse.IfNode:
-		pipe = n.Pipe
-	case *parse.RangeNode:
-		pipe = n.Pipe
-	case *parse.WithNode:
-		pipe = n.Pipe
-	}
-	words := ijson.Cut(node.String(), maxQuoted)
-	if input := inputOf(pipe); input != "" {
-		return Fault{Reason: words + ": no input " + ijson.Cut(input, maxQuoted), Want: "planning has no inputs; write the text itself"}
-	}
-	return Fault{Reason: words + ": an action, and there are no inputs to act on", Want: "write the text itself"}
-}
-
-func isConstant(pipe *parse.PipeNode) bool {
-	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
-		return false
-	}
-	switch pipe.Cmds[0].Args[0].(type) {
-	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode:
-		return true
-	}
-	return false
-}
-
-// inputOf is the first input that a pipe reads; "" where it reads none.
-func inputOf(pipe *parse.PipeNode) string {
-	if pipe == nil {
-		return ""
-	}
-	for _, command := range pipe.Cmds {
-		for _, arg := range command.Args {
-			if field, is := arg.(*parse.FieldNode); is {
-				return field.Ident[0]
-			}
-		}
-	}
-	return ""
-}
-
-// instructed are a kind's prompts with what the configuration adds to each.
-func instructed(p patterns.Prompts, instructions string) patterns.Prompts {
-	text, _ := instructionsOf(instructions) // checked when it was read
-	if strings.TrimSpace(text) == "" {
+// instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
+func instructed(p patterns.Prompts, in llm.Instructions) patterns.Prompts {
+	text, err := in.Words(nil)
+	if err != nil || text == "" {
 		return p
 	}
 	for _, prompt := range []*string{&p.Decide, &p.Answer, &p.Replan, &p.Work} {
 		*prompt += "\nInstructions of who runs this server:\n" + text + "\n"
 	}
 	return p
-}
-
-// laidOver is who answers for a pattern that may say otherwise.
-func (c LLMConfig) laidOver(p PlanningConfig) LLMConfig {
-	if p.Model != "" {
-		c.Model = p.Model
-	}
-	if p.Temperature != nil {
-		c.Temperature = *p.Temperature
-	}
-	return c
 }
 
 // planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).

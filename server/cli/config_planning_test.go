@@ -46,10 +46,8 @@ patterns:
 	b.MaxTime, b.SubtaskTimeout = time.Second/2, time.Second/4
 	want.Execution = []string{}
 	want.Tools = []string{"sales_worker", "issue_refund"}
-	want.Planning = PlanningConfig{
-		Require: patterns.RequireWrite, Model: "small", Temperature: &half,
-		Instructions: `Say {{/* why */}}{{"{{"}}it}} briefly.`,
-	}
+	want.Planning = PlanningConfig{Require: patterns.RequireWrite}
+	want.LLM, want.Instructions = PatternLLM{Model: "small", Temperature: &half}, `Say {{/* why */}}{{"{{"}}it}} briefly.`
 	want.Approver.Kind, want.Approver.Least = patterns.RejectApprover, gateway.SignedAssurance
 	got, _ := loaded.Pattern("plan")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -69,34 +67,34 @@ func TestLoadConfigRefusesPlanning(t *testing.T) {
 	testFaults(t, map[string]faultCase{
 		"a pattern of one's own": {
 			"version: 1\npatterns: {errand: {kind: planning}}\n",
-			"pg.yaml:2:27: patterns.errand.kind: own patterns of kind planning come with a later version; write call",
+			"pg.yaml:2:20: patterns.errand.title: missing; write what people read, in a few words\npg.yaml:2:20: patterns.errand.description: missing; write what it does and when to use it, for the model\npg.yaml:2:20: patterns.errand.tools: missing; write the tools that it may call: [NAME]",
 		},
 		"one of its tools": {
 			"version: 1\npatterns: {plan_execute: {}}\n",
-			"pg.yaml:2:26: patterns.plan_execute.kind: missing; write kind: call",
+			"pg.yaml:2:26: patterns.plan_execute.kind: missing; write task_decomposition, orchestrator, routing, supervisor, planning or call",
 		},
 		"another kind":           {plan("kind: routing"), `pg.yaml:2:25: patterns.plan.kind: got "routing"; write planning or leave it out`},
 		"nothing at once":        {plan("budget: {max_concurrent: 0}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 0; write a whole number from 1 to 256"},
 		"all at once":            {plan("budget: {max_concurrent: 257}"), "pg.yaml:2:44: patterns.plan.budget.max_concurrent: got 257; write a whole number from 1 to 256"},
 		"too many":               {plan("budget: {max_subtasks: 10001}"), "pg.yaml:2:42: patterns.plan.budget.max_subtasks: got 10001; write a whole number from 0 to 10000"},
 		"an unlimited plan":      {plan("budget: {max_replans: -1}"), "pg.yaml:2:41: patterns.plan.budget.max_replans: got -1; write a whole number from 0 to 10000"},
-		"another kind's limit":   {plan("budget: {max_steps: 1}"), "pg.yaml:2:28: patterns.plan.budget.max_steps: unknown key; write max_subtasks, max_depth, max_replans, max_iterations, min_subtasks, max_concurrent, max_retries, subtask_timeout_seconds, max_calls_per_tool, max_seconds, max_tool_calls, max_llm_calls or max_tokens"},
+		"another kind's limit":   {plan("budget: {max_steps: 1}"), "pg.yaml:2:28: patterns.plan.budget.max_steps: a limit of kind supervisor; leave it out"},
 		"a time as text":         {plan(`budget: {subtask_timeout_seconds: 5s}`), `pg.yaml:2:53: patterns.plan.budget.subtask_timeout_seconds: got "5s"; write a number of seconds: 5`},
 		"one tool":               {plan("tools: sales_worker"), `pg.yaml:2:26: patterns.plan.tools: got "sales_worker"; write a list: [sales_worker]`},
 		"a flag for an approval": {plan("require_approval: true"), "pg.yaml:2:37: patterns.plan.require_approval: got true; write none, plan or write"},
 		"every write":            {plan("require_approval: writes"), `pg.yaml:2:37: patterns.plan.require_approval: got "writes"; write none, plan or write; did you mean write?`},
-		"a model's server":       {plan("llm: {base_url: http://h}"), "pg.yaml:2:25: patterns.plan.llm.base_url: unknown key; write model or temperature"},
+		"a model's server":       {plan("llm: {base_url: http://h}"), "pg.yaml:2:25: patterns.plan.llm.base_url: unknown key; write provider, role, model, temperature, response_format or repair_turns"},
 		"a model without name":   {plan(`llm: {model: " "}`), "pg.yaml:2:32: patterns.plan.llm.model: blank; write a model's name: gpt-4.1-mini"},
 		"a hot model":            {plan("llm: {temperature: 2.1}"), "pg.yaml:2:38: patterns.plan.llm.temperature: got 2.1; write a number from 0 to 2"},
 		"a hot model for all":    {"version: 1\nllm: {temperature: -0.1}\n", "pg.yaml:2:20: llm.temperature: got -0.1; write a number from 0 to 2"},
 		"a list of instructions": {plan("instructions: [a]"), "pg.yaml:2:33: patterns.plan.instructions: got a list; write text in quotes"},
-		"an input":               {plan(`instructions: "For {{.order}}."`), "pg.yaml:2:33: patterns.plan.instructions: {{.order}}: no input order; planning has no inputs; write the text itself"},
-		"a printed input":        {plan(`instructions: '{{printf "%s" .a.b}}'`), `pg.yaml:2:33: patterns.plan.instructions: {{printf "%s" .a.b}}: no input a; planning has no inputs; write the text itself`},
-		"an input asked for":     {plan(`instructions: '{{if .a}}b{{end}}'`), "pg.yaml:2:33: patterns.plan.instructions: {{if .a}}b{{end}}: no input a; planning has no inputs; write the text itself"},
-		"an endless loop":        {plan(`instructions: '{{range 1000000000}}{{end}}'`), "pg.yaml:2:33: patterns.plan.instructions: {{range 1000000000}}{{end}}: an action, and there are no inputs to act on; write the text itself"},
-		"a huge text":            {plan(`instructions: '{{printf "%900000000d" 1}}'`), `pg.yaml:2:33: patterns.plan.instructions: {{printf "%900000000d" 1}}: an action, and there are no inputs to act on; write the text itself`},
-		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:33: patterns.plan.instructions: got define "a"; write the text itself`},
-		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:33: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
+		"an input":               {plan(`instructions: "For {{.order}}."`), "pg.yaml:2:40: patterns.plan.instructions: {{.order}}: no input order; this pattern has no inputs; write the text itself"},
+		"a printed input":        {plan(`instructions: '{{printf "%s" .a.b}}'`), `pg.yaml:2:36: patterns.plan.instructions: no function printf; one of eq, ne, lt, le, gt, ge, not, and, or, len, index`},
+		"an input asked for":     {plan(`instructions: '{{if .a}}b{{end}}'`), "pg.yaml:2:39: patterns.plan.instructions: {{.a}}: no input a; this pattern has no inputs; write the text itself"},
+		"an endless loop":        {plan(`instructions: '{{range 1000000000}}{{end}}'`), "pg.yaml:2:42: patterns.plan.instructions: {{range 1000000000}}{{end}}: a range over a constant; range over an input"},
+		"a huge text":            {plan(`instructions: '{{printf "%900000000d" 1}}'`), `pg.yaml:2:36: patterns.plan.instructions: no function printf; one of eq, ne, lt, le, gt, ge, not, and, or, len, index`},
+		"a definition":           {plan(`instructions: '{{define "a"}}b{{end}}'`), `pg.yaml:2:34: patterns.plan.instructions: got define "a"; write the text itself`},
+		"no template":            {plan(`instructions: "a {{ b"`), `pg.yaml:2:36: patterns.plan.instructions: not a template: line 1: function "b" not defined; write text; two braces are {{"{{"}}`},
 		"too many words":         {plan(`instructions: "` + strings.Repeat("a", 8193) + `"`), "pg.yaml:2:33: patterns.plan.instructions: got 8193 bytes; write at most 8192"},
 		"params of a refund":     {plan("params: {auto_refund_limit_usd: 1}"), "pg.yaml:2:19: patterns.plan.params: no policy that has params; write policy: NAME beside them, or leave them out"},
 		"a person without a record": {

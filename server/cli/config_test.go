@@ -51,16 +51,19 @@ func TestEmbeddedDefault(t *testing.T) {
 	for i, name := range builtinNames {
 		p := PatternConfig{
 			Name: name, Kind: builtinKinds[name], Enabled: true, Budget: gateway.DefaultBudget(builtinKinds[name]),
-			Policy: tools[i], Execution: tools[i], Tools: tools[i],
+			Policy: tools[i], Execution: tools[i], Tools: tools[i], Goal: "goal",
+			Approver: patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance},
+		}
+		p.Title, p.Description, p.Input = loaded.Patterns[i].Title, loaded.Patterns[i].Description, loaded.Patterns[i].Input
+		if name == "route_ticket" {
+			p.Goal = "ticket"
 		}
 		if name == "supervised_refund" {
 			p.Budget.PerTool = map[string]gateway.CallLimit{"get_refund_context": {MaxCalls: 3, MaxSameCall: 2}}
 			p.Judge, p.Params = demoPolicy, refundLimits(1000, 2000, 14)
-			p.Approver = patterns.Approver{Kind: patterns.InboxApprover, CapUSD: 800, Expires: 24 * time.Hour, Least: gateway.UserAssurance}
 		}
 		if name == "plan" {
 			p.Planning, p.Tools = PlanningConfig{Require: patterns.RequireNone}, demo.ReadTools
-			p.Approver = want.Patterns[3].Approver
 		}
 		want.Patterns = append(want.Patterns, p)
 	}
@@ -113,7 +116,9 @@ patterns:
 	route.Budget.MaxTime, route.Budget.MaxToolCalls = 2500*time.Millisecond, 0
 	refund.Params = refundLimits(0, 999.995, 14)
 	refund.Approver.Kind = patterns.SimulatedApprover
-	want.Patterns[4].Approver.Kind = patterns.InboxApprover
+	for _, i := range []int{0, 1, 2, 4} {
+		want.Patterns[i].Approver.Kind = patterns.InboxApprover
+	}
 	if diff := sameConfig(want, got); diff != "" {
 		t.Errorf("LoadConfig (-want +got):\n%s", diff)
 	}
@@ -135,8 +140,8 @@ func TestLoadConfigReadsJSON(t *testing.T) {
 	if got := loaded.LLM.Timeout; got != time.Minute {
 		t.Errorf("time-out %v, want 1m0s", got)
 	}
-	const bad = "{\"version\": 1,\n\t\"llm\":\t{\"modell\": 1},\n \"llm\": 2}"
-	want := "pg.yaml:2:10: llm.modell: unknown key; did you mean model?\npg.yaml:3:2: llm: repeated key, first at line 2"
+	const bad = "{\"version\": 1,\n\t\"llm\":\t{\"temprature\": 1},\n \"llm\": 2}"
+	want := "pg.yaml:2:10: llm.temprature: unknown key; did you mean temperature?\npg.yaml:3:2: llm: repeated key, first at line 2"
 	if _, _, err := loadText(t, bad); err == nil || err.Error() != want {
 		t.Errorf("LoadConfig(%q)\n got %v\nwant %s", bad, err, want)
 	}

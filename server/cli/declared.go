@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"patterngate/catalog"
 	"patterngate/catalog/pins"
@@ -37,6 +39,10 @@ type declaredPattern struct {
 	policy  string         // hash
 	reasons []string       // by which its policies may block
 	model   patterns.Model // who answers its questions
+	// configured: the user set that model up.
+	configured bool
+	// title and description are what the file says of it; "": what its kind or its tool does.
+	title, description string
 	// unlisted: it is a call of a held tool, which has no schema to show. No client sees it; a run that began before it was held
 	// goes on, to be stopped with the tool's reason.
 	unlisted bool
@@ -52,15 +58,23 @@ func declare(c Config, environ []string) (*declared, error) {
 	if err != nil {
 		return nil, err
 	}
-	policies, err := c.policies(all)
+	if c.parts, err = c.patternSet(all); err != nil {
+		return nil, err
+	}
+	ruled, err := c.ruled(all, c.parts)
 	if err != nil {
 		return nil, err
 	}
-	model, err := c.model(c.LLM, environ)
+	policies, err := c.policies(ruled)
 	if err != nil {
 		return nil, err
 	}
-	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: model, configured: c.LLM.Resolved() == "openai"}
+	who := c.answerers(environ)
+	first, err := who.of(PatternConfig{})
+	if err != nil {
+		return nil, err
+	}
+	d := &declared{reach: c.Catalog, llm: c.LLM, lock: c.lock, redact: c.hides(), hash: hash, catalog: all.Hash(), tools: all, model: first.model, configured: first.configured}
 	for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 		if !p.Enabled || !p.Equipped() {
 			continue
@@ -68,7 +82,11 @@ func declare(c Config, environ []string) (*declared, error) {
 		if _, made := d.tools.Tool(p.Tool); p.Kind == gateway.Call && !made {
 			continue
 		}
-		if err := d.add(p, c, c.reviewer(p, policies), environ); err != nil {
+		view, err := c.view(p, ruled)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.add(p, c, c.newSpec(p, view), c.reviewer(p, policies), who); err != nil {
 			return nil, err
 		}
 	}
@@ -76,24 +94,26 @@ func declare(c Config, environ []string) (*declared, error) {
 }
 
 // add declares a pattern.
-func (d *declared) add(p PatternConfig, c Config, reviewer gateway.Reviewer, environ []string) error {
-	model := d.model
-	if own := c.LLM.laidOver(p.Planning); own.Model != c.LLM.Model || own.Temperature != c.LLM.Temperature {
-		var err error
-		if model, err = c.model(own, environ); err != nil {
-			return err
-		}
+func (d *declared) add(p PatternConfig, c Config, spec patterns.Spec, reviewer gateway.Reviewer, answerers *answerers) error {
+	who, err := answerers.of(p)
+	if err != nil {
+		return err
 	}
-	spec := newSpec(p, d.tools, c.LLM)
-	spec.Reviewer = reviewer
+	spec.Reviewer, spec.LLM, spec.Prices, spec.RepairTurns = reviewer, who.configured, who.prices, who.repairs
 	specs := []patterns.Spec{spec}
 	if p.Kind == gateway.Planning {
-		spec.LLM = d.configured
 		specs = planningSpecs(spec)
 	}
-	unlisted := p.Kind == gateway.Call && c.holds(p.Tool)
+	title, description := p.shownText()
 	for _, spec := range specs {
-		d.patterns = append(d.patterns, declaredPattern{spec, policyHash(reviewer), c.blockReasons(p), model, unlisted})
+		made := declaredPattern{
+			spec: spec, policy: policyHash(reviewer), reasons: c.blockReasons(p), model: who.model, configured: who.configured,
+			unlisted: p.Kind == gateway.Call && c.holds(p.Tool), title: title, description: description,
+		}
+		if p.Kind == gateway.Planning {
+			made.title, made.description = planWords(spec, title, description)
+		}
+		d.patterns = append(d.patterns, made)
 	}
 	return nil
 }
@@ -113,6 +133,20 @@ func planningSpecs(spec patterns.Spec) []patterns.Spec {
 	return list
 }
 
+// planWords is what the tool of a planning pattern says of itself, made of what the pattern says; "": what its kind does.
+func planWords(spec patterns.Spec, title, description string) (ofTool, words string) {
+	verb, titles := strings.TrimPrefix(spec.Name, spec.Plans+"_"), map[patterns.PlanVerb]string{
+		patterns.DecomposeVerb: "make a plan", patterns.ExecuteVerb: "carry a plan out", patterns.ReplanVerb: "plan again what remains",
+	}
+	if title != "" {
+		ofTool = title + ": " + titles[patterns.PlanVerb(verb)]
+	}
+	if description != "" && patterns.PlanVerb(verb) == patterns.DecomposeVerb {
+		words = description + " Makes and stores a plan; then call " + spec.Plans + "_" + string(patterns.ExecuteVerb) + "."
+	}
+	return ofTool, words
+}
+
 // offered are the patterns as tools.
 func (d *declared) offered() []server.Pattern {
 	var list []server.Pattern
@@ -120,7 +154,11 @@ func (d *declared) offered() []server.Pattern {
 		if p.unlisted {
 			continue
 		}
-		list = append(list, server.Pattern{Spec: p.spec, Model: p.model, PolicyHash: p.policy, Reasons: p.reasons, Completions: builtinCompletions[p.spec.Kind]})
+		offer := server.Pattern{Spec: p.spec, Model: p.model, Configured: p.configured, PolicyHash: p.policy, Reasons: p.reasons, Title: p.title, Description: p.description}
+		if !p.spec.Declared { // what the demo is asked
+			offer.Completions = builtinCompletions[p.spec.Kind]
+		}
+		list = append(list, offer)
 	}
 	return list
 }
@@ -129,7 +167,7 @@ func (d *declared) offered() []server.Pattern {
 func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	for _, p := range d.patterns {
 		if p.spec.Name == b.Pattern {
-			job := server.JobOf(p.spec, p.model, d.configured, b)
+			job := server.JobOf(p.spec, p.model, p.configured, b)
 			job.Config, job.Policy, job.Catalog, job.Redact = d.hash, p.policy, d.catalog, d.redact
 			return job, nil
 		}
@@ -137,51 +175,45 @@ func (d *declared) job(b patterns.Begun) (patterns.Job, error) {
 	return patterns.Job{}, &patterns.Lacking{Cause: "tool_missing", Needs: []string{b.Pattern}}
 }
 
-// model is who answers questions. A key that the file refers to is read for the first of them: making a model runs nothing.
-func (c Config) model(m LLMConfig, environ []string) (patterns.Model, error) {
-	if m.Resolved() == "rules" {
-		return llm.NewRules(), nil
-	}
-	from := newSecrets(environ)
-	if c.own != nil {
-		from = c.own.secrets
-	}
-	config := m.OpenAI()
-	config.Key = from.of(m.Key)
-	from.mask.Add(config.APIKey)
-	return llm.NewOpenAI(config)
-}
-
-// newSpec declares a pattern as it is configured.
-func newSpec(p PatternConfig, all *catalog.Catalog, c LLMConfig) patterns.Spec {
+// newSpec declares a pattern as it is configured, over the catalog as it sees it.
+func (c *Config) newSpec(p PatternConfig, view *catalog.Catalog) patterns.Spec {
+	parts := c.parts.by[p.Name]
 	s := patterns.Spec{
-		Name: p.Name, Kind: p.Kind, Catalog: all, Tools: p.Tools, Budget: p.Budget, Approver: p.Approver,
-		RulesMayWrite: c.Provider == "rules",
+		Name: p.Name, Kind: p.Kind, Catalog: view, Tools: p.has(), Budget: p.Budget, Approver: p.Approver,
+		RulesMayWrite: cmp.Or(p.LLM.Provider, c.LLM.Provider) == "rules",
+		Declared:      p.own() && p.Kind != gateway.Call, Goal: p.goalOf(), Input: p.inputOf(parts), Critical: p.Critical, Finalize: p.Finalize,
 	}
 	s.Policy, s.Execution = p.allows()
-	make := p.makeBelieve(all)
-	if s.Prompts = llm.Prompts(p.Kind); !make {
+	make := p.makeBelieve(c, view)
+	if s.Prompts = llm.Prompts(p.Kind); !make || p.own() {
 		s.Prompts = llm.OwnPrompts(p.Kind)
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:
-		if make {
+		if make && !p.own() {
 			s.Aggregate = patterns.Operations
 		}
 	case gateway.Planning:
 		s.Envelope = p.Planning.Require
-		s.Prompts = instructed(s.Prompts, p.Planning.Instructions)
 	case gateway.Call:
 		s.Tool, s.Tools = p.Tool, []string{p.Tool}
 		s.Policy, s.Execution = s.Tools, s.Tools
 	}
+	if parts != nil {
+		parts.over(&s)
+	}
 	return s
 }
 
-// makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
-func (p PatternConfig) makeBelieve(all *catalog.Catalog) bool {
-	return !slices.ContainsFunc(p.Tools, func(name string) bool {
-		t, ok := all.Tool(name)
-		return ok && !t.Demo
-	})
+// over puts what a declaration came to into a spec.
+func (p *patternParts) over(s *patterns.Spec) {
+	s.Answer, s.Reroute = p.answer, p.joins.reroute
+	if joined := p.joins.joined(); joined != nil {
+		s.Aggregate = joined
+	}
+	if !s.Declared && p.input == nil { // the same in every run
+		s.Prompts = instructed(s.Prompts, p.instructions)
+		return
+	}
+	s.Instructions = p.words()
 }

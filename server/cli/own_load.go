@@ -32,6 +32,12 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 	l.lock = lock
 	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
 	l.own = own
+	r.take(l, faults, told)
+	r.heldTools(l)
+}
+
+// take notes what was found when something was made of what was read.
+func (r *configReader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
 	for _, f := range faults {
 		if told.about(pathOf(f.path).String()) { // half a value would only add to what is wrong with it
 			continue
@@ -50,7 +56,6 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		}
 		r.faults.take(at)
 	}
-	r.heldTools(l)
 }
 
 // toldPaths are the places of which something wrong was told already.

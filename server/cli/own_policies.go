@@ -37,7 +37,7 @@ func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}
-	all, err := l.catalog()
+	all, err := l.ruledCatalog()
 	if err != nil { // told by who serves it
 		return
 	}
@@ -78,6 +78,23 @@ func (c *Config) catalog() (*catalog.Catalog, error) {
 		tools = append(tools, c.own.tools...)
 	}
 	return catalog.New(tools...)
+}
+
+// ruledCatalog are the tools of a configuration as rules see them: with the patterns that others call.
+func (c *Config) ruledCatalog() (*catalog.Catalog, error) {
+	all, err := c.catalog()
+	if err != nil {
+		return nil, err
+	}
+	return c.ruled(all, c.parts)
+}
+
+// inputOf is the schema of a pattern's own inputs, for rules; nil: none.
+func (c *Config) inputOf(pattern string) *catalog.Schema {
+	if c.parts == nil {
+		return nil
+	}
+	return c.parts.by[pattern].inputs()
 }
 
 // compile makes the policies that are not the embedded one alone; with tests they are run too. One of which something was told
@@ -144,11 +161,7 @@ func (c *Config) reach(name string, all *catalog.Catalog) policy.Reach {
 		if p.Judge != name || !speaks && (!p.Enabled || !p.Equipped()) {
 			continue
 		}
-		_, execution := p.allows()
-		if p.Kind == gateway.Call {
-			execution = []string{p.Tool}
-		}
-		reach.Patterns = append(reach.Patterns, policy.Reached{Name: p.Name, Kind: p.Kind, Tools: execution, Params: p.Params})
+		reach.Patterns = append(reach.Patterns, policy.Reached{Name: p.Name, Kind: p.Kind, Tools: p.calls(), Params: p.Params, Input: c.inputOf(p.Name)})
 	}
 	return reach
 }
@@ -222,11 +235,7 @@ func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 	if p.Judge != "" {
 		among.Pattern = c.judge(set, p.Judge, p.Name)
 	}
-	_, execution := p.allows()
-	if p.Kind == gateway.Call {
-		execution = []string{p.Tool}
-	}
-	for _, tool := range execution {
+	for _, tool := range p.calls() {
 		own := c.policyOf(tool)
 		if own == "" || own == p.Judge {
 			continue
@@ -245,11 +254,7 @@ func (c *Config) reviewer(p PatternConfig, set *policySet) gateway.Reviewer {
 // blockReasons are those by which the policies of a pattern and of its tools may block, for the registry of stop reasons.
 func (c *Config) blockReasons(p PatternConfig) []string {
 	names := []string{p.Judge}
-	_, execution := p.allows()
-	if p.Kind == gateway.Call {
-		execution = []string{p.Tool}
-	}
-	for _, tool := range execution {
+	for _, tool := range p.calls() {
 		names = append(names, c.policyOf(tool))
 	}
 	var reasons []string

@@ -98,7 +98,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 // cover looks at the named policies, or at all of the file's own and what no policy judges.
 func (l LoadedConfig) cover(names []string, past *pastRuns) (coverage, error) {
 	c := coverage{Findings: []gap{}, Policies: map[string]coveredBy{}}
-	all, err := l.catalog()
+	all, err := l.ruledCatalog()
 	if err != nil {
 		return c, err
 	}

@@ -227,7 +227,7 @@ func (l LoadedConfig) fits(call policy.RowCall) error {
 	if call.Tool == "final" {
 		return nil
 	}
-	all, err := l.catalog()
+	all, err := l.ruledCatalog()
 	if err != nil {
 		return err
 	}

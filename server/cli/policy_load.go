@@ -58,7 +58,7 @@ func (l LoadedConfig) compiledPolicy(p *PolicyConfig) (*policy.Policy, []string,
 		made, err := refunds.Compile(p.Source, refund.Params)
 		return made, []string{refund.Name}, err
 	}
-	all, err := l.catalog()
+	all, err := l.ruledCatalog()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ func (a *app) recordRows(events []patterns.Event, name string, only bool) error 
 	if err != nil {
 		return err
 	}
-	all, err := loaded.catalog()
+	all, err := loaded.ruledCatalog()
 	if err != nil {
 		return fault(what, err)
 	}

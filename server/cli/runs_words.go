@@ -15,7 +15,7 @@ func wordsOf(row record.Row) string {
 	name := clip(row.Name, maxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return again(row, "asked the model for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered"))
+		return again(row, "asked the model for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered")) + modelsWords(row)
 	case string(patterns.ToolEffect):
 		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
 	case string(patterns.HumanEffect):
@@ -56,6 +56,18 @@ func effectWord(row record.Row) string {
 		return " (destroys)"
 	}
 	return ""
+}
+
+// modelsWords name the models that were asked one after the other, because the first did not answer.
+func modelsWords(row record.Row) string {
+	if len(row.Models) < 2 {
+		return ""
+	}
+	names := make([]string, len(row.Models))
+	for i, m := range row.Models {
+		names[i] = clip(m, maxName)
+	}
+	return " (asked " + strings.Join(names, ", then ") + ")"
 }
 
 // endOf says how an effect ended; well is the word for a good end.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,7 +25,7 @@ func (c Config) Snapshot() []byte {
 	for _, process := range []string{"log", "limits", "http", "results", "state", "inbox", "notify"} {
 		delete(root, process)
 	}
-	root["llm"] = c.LLM.snapshot(root["llm"])
+	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
 	root["redact"] = textValues(c.redacted())
 	root["policies"] = c.usedPolicies()
@@ -41,14 +42,23 @@ const lockMember = "lock"
 // same way.
 func (c Config) Hash() string { return hashOf(c.Snapshot()) }
 
+// asksOthers reports whether a pattern's questions are answered by another provider than llm says.
+func (c Config) asksOthers() bool {
+	return slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.Enabled && c.LLM.laidOver(p.LLM).Resolved() != c.LLM.Resolved()
+	})
+}
+
 // snapshot is who answers, without what does not matter to them: the rules have no server.
-func (c LLMConfig) snapshot(group any) map[string]any {
-	if c.Resolved() == "rules" {
-		return map[string]any{"provider": "rules"}
-	}
+func (c LLMConfig) snapshot(group any, others bool) map[string]any {
 	all, _ := group.(map[string]any)
 	all = maps.Clone(all)
-	all["provider"] = "openai"
+	switch {
+	case c.Resolved() != "rules":
+		all["provider"] = "openai"
+	case !others: // nor does any pattern ask another
+		return map[string]any{"provider": "rules"}
+	}
 	return all
 }
 
@@ -109,6 +119,29 @@ type snapshotKeys struct {
 	unasked bool      // any: no model is asked
 }
 
+// known reports whether every key that a snapshot's roles refer to is one that this process's own configuration sends to the same
+// server.
+func (k snapshotKeys) known(llm map[string]any) bool {
+	top, _ := llm["base_url"].(string)
+	models, _ := llm["models"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		role, _ := models[name].(map[string]any)
+		reference := role["api_key"]
+		if reference == nil {
+			continue
+		}
+		url, _ := role["base_url"].(string)
+		url = cmp.Or(url, top)
+		ours := slices.ContainsFunc(k.own.Models, func(m ModelRole) bool {
+			return m.Key.Set() && ijson.Equal(reference, m.Key.shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
+		})
+		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.shown())) {
+			return false
+		}
+	}
+	return true
+}
+
 // snapshotRead is a snapshot as the configuration's reader takes it.
 type snapshotRead struct {
 	root   *yamlNode
@@ -138,6 +171,9 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 			return out, errors.New("the key is where no key of ours is")
 		}
 	}
+	if !keys.unasked && !keys.known(llm) {
+		return out, errors.New("the key of a role is where no key of ours is")
+	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)
 	out.root = nodeOf(members)
@@ -150,7 +186,7 @@ func secretReference() map[string]any { return map[string]any{"secret": keyRefer
 // withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
 func withoutLimits(b gateway.Budget) gateway.Budget {
 	for _, limit := range []*gateway.Limit{
-		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations,
+		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations, // not those of loops, which earlier snapshots lack
 	} {
 		*limit = gateway.Unlimited
 	}

@@ -232,6 +232,13 @@ func facts(row record.Row) []string {
 	if row.Tokens > 0 {
 		list = append(list, count(row.Tokens, "token"))
 	}
+	if n := len(row.Models); n > 1 {
+		names := make([]string, n)
+		for i, m := range row.Models {
+			names[i] = name(m)
+		}
+		list = append(list, "Asked "+strings.Join(names, ", then "))
+	}
 	if row.Kind == record.Unreadable {
 		list = append(list, clip(row.Reason, 200))
 	}

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // The phases of a request: the one asks for JSON, the other does not.
@@ -92,10 +93,14 @@ func (r Request) System() string { return r.message("system") }
 // UserText is the user message's text.
 func (r Request) UserText() string { return r.message("user") }
 
-// User is the user message decoded from JSON, or nil if it is none.
+// User is the user message decoded from JSON, without the lines with marks around it where there are any; nil if it is none.
 func (r Request) User() any {
 	var v any
-	if json.Unmarshal([]byte(r.UserText()), &v) != nil {
+	text := r.UserText()
+	if lines := strings.Split(text, "\n"); len(lines) == 3 && strings.HasPrefix(lines[0], "BEGIN DATA ") && strings.HasPrefix(lines[2], "END DATA ") {
+		text = lines[1]
+	}
+	if json.Unmarshal([]byte(text), &v) != nil {
 		return nil
 	}
 	return v

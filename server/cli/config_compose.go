@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+)
+
+// maxDepth is how many patterns may stand one within another.
+const maxDepth = 4
+
+// patternPath is where a pattern stands in a configuration.
+func patternPath(name string) *keyPath { return (*keyPath)(nil).key("patterns").key(name) }
+
+// path is where the name of a worker's or route's tool or pattern stands.
+func (h HandConfig) path(p *PatternConfig) *keyPath {
+	at := patternPath(p.Name).key(handsKeyOf(p.Kind))
+	switch {
+	case h.Item > 0:
+		return at.item(h.Item - 1)
+	case h.Pattern != "":
+		return at.key(h.Name).key("pattern")
+	}
+	return at.key(h.Name).key("tool")
+}
+
+// acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
+func (r *configReader) acrossPatterns(c *Config) {
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		if !p.Enabled {
+			continue
+		}
+		r.needsHands(p)
+		r.handNames(c, p)
+		for _, h := range p.Hands {
+			r.handPattern(c, p, h)
+		}
+		r.namesAmong(p, "critical", p.Critical, p.has())
+		r.limitedTools(p)
+		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
+			at := patternPath(p.Name).key("budget").key("min_plan_steps")
+			r.faults.add(r.at(at), at, Fault{Reason: "more than max_plan_steps, " + numberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
+		}
+	}
+	r.toolNames(c)
+	w := chains{reader: r, config: c, depth: map[string]int{}, under: map[string]bool{}}
+	for i := range c.Patterns {
+		if p := &c.Patterns[i]; p.Enabled && len(p.Hands) > 0 {
+			w.from(p, nil)
+		}
+	}
+	if !w.cyclic {
+		w.tooDeep()
+		r.within(c)
+	}
+}
+
+// needsHands refuses a pattern of the file's own that says nothing of what it calls, or says it twice.
+func (r *configReader) needsHands(p *PatternConfig) {
+	if p.Kind == gateway.Call {
+		return
+	}
+	here, hands := patternPath(p.Name), handsKeyOf(p.Kind)
+	tools, named := r.said("patterns", p.Name, "tools"), r.said("patterns", p.Name, cmp.Or(hands, "tools"))
+	switch {
+	case hands != "" && tools != nil && named != nil && len(tools.items) > 0 && len(p.Hands) > 0:
+		at := here.key("tools")
+		r.faults.add(r.keyAt(at), at, Fault{Reason: "tools and " + hands, Want: "keep one"})
+	case p.own() && tools == nil && named == nil:
+		at := here.key(cmp.Or(hands, "tools"))
+		want := "write the tools that it may call: [NAME]"
+		if hands != "" {
+			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
+		}
+		r.faults.add(r.at(here), at, Fault{Reason: "missing", Want: want})
+	case p.own() && len(p.has()) == 0:
+		at := here.key(cmp.Or(hands, "tools"))
+		if named == nil {
+			at = here.key("tools")
+		}
+		r.faults.warn(r.at(at), at, Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
+	}
+}
+
+// handNames refuses names of workers and routes that mean something else already.
+func (r *configReader) handNames(c *Config, p *PatternConfig) {
+	tools := c.ToolNames()
+	for _, h := range p.Hands {
+		at := patternPath(p.Name).key(handsKeyOf(p.Kind)).key(h.Name)
+		switch {
+		case slices.Contains(takenNames, h.Name):
+			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
+		case h.Tool != h.Name && slices.Contains(tools, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
+			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
+		}
+	}
+}
+
+// handPattern checks a pattern that is a worker or a route.
+func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
+	if h.Pattern == "" {
+		return
+	}
+	at := h.path(p)
+	child, known := c.Pattern(h.Pattern)
+	var f Fault
+	switch {
+	case slices.Contains(c.ToolNames(), h.Pattern):
+		f = Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
+	case !known:
+		var names []string
+		for _, q := range c.Patterns {
+			if q.Enabled && q.Name != p.Name && q.Kind != gateway.Planning && q.Equipped() {
+				names = append(names, q.Name)
+			}
+		}
+		if f = (Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
+			f.Want = "there are none"
+			if len(names) > 0 {
+				f.Want = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
+			}
+		}
+	case !child.Enabled:
+		f = Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
+	case child.Kind == gateway.Planning:
+		f = Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
+	case !child.Equipped():
+		f = Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
+	default:
+		return
+	}
+	r.faults.add(r.at(at), at, f)
+}
+
+// namesAmong refuses names in a list of a pattern that it does not have.
+func (r *configReader) namesAmong(p *PatternConfig, key string, names, known []string) {
+	path := patternPath(p.Name).key(key)
+	for i, name := range names {
+		if slices.Contains(known, name) {
+			continue
+		}
+		f := unknownName(name, known, p.Kind)
+		r.faults.add(r.at(path.item(i)), path.item(i), f)
+	}
+}
+
+// limitedTools refuses limits of tools that a pattern does not have.
+func (r *configReader) limitedTools(p *PatternConfig) {
+	known := p.has()
+	if p.Kind == gateway.Call {
+		known = []string{p.Tool}
+	}
+	n := r.said("patterns", p.Name, "budget", "per_tool")
+	if n == nil {
+		return
+	}
+	path := patternPath(p.Name).key("budget").key("per_tool")
+	for _, m := range n.members {
+		if !slices.Contains(known, m.key) {
+			r.faults.add(m.at, path.key(m.key), unknownName(m.key, known, p.Kind))
+		}
+	}
+}
+
+// tools are the names under which clients see a pattern.
+func (p PatternConfig) tools() []string {
+	if p.Kind != gateway.Planning {
+		return []string{p.Name}
+	}
+	names := make([]string, len(planVerbs))
+	for i, verb := range planVerbs {
+		names[i] = p.Name + "_" + string(verb)
+	}
+	return names
+}
+
+// maxPlanName is how long the name of a planning pattern may be, so that those of its tools are names too.
+const maxPlanName = 54
+
+// toolNames finds two patterns of which clients would see one name.
+func (r *configReader) toolNames(c *Config) {
+	owner := map[string]string{}
+	for _, name := range builtinNames { // they keep their names, also where they are switched off
+		for _, tool := range (PatternConfig{Name: name, Kind: builtinKinds[name]}).tools() {
+			owner[tool] = name
+		}
+	}
+	for _, p := range c.Exposed() {
+		owner[p.Name] = p.Name
+	}
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		if !p.own() {
+			continue
+		}
+		at := patternPath(p.Name)
+		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
+			r.faults.add(r.keyAt(at), at, Fault{
+				Reason: numberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
+				Want:   "write a name of at most " + numberText(maxPlanName),
+			})
+		}
+		for _, tool := range p.tools() {
+			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
+				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
+				break
+			}
+			if slices.Contains(reservedTools, tool) && tool != p.Name {
+				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
+				break
+			}
+			if p.Enabled {
+				owner[tool] = p.Name
+			}
+		}
+	}
+}
+
+// chains follows patterns from one to those that it calls.
+type chains struct {
+	reader *configReader
+	config *Config
+	depth  map[string]int  // of patterns that were gone through: how many stand one within another
+	under  map[string]bool // that are being gone through
+	cyclic bool
+}
+
+// from is how deep a pattern is. above are those on the way to it.
+func (w *chains) from(p *PatternConfig, above []string) int {
+	if n, known := w.depth[p.Name]; known {
+		return n
+	}
+	w.under[p.Name] = true
+	above = append(slices.Clone(above), p.Name)
+	deepest := 0
+	for _, h := range p.Hands {
+		child, known := w.config.pattern(h.Pattern)
+		switch {
+		case !known || !child.Enabled:
+		case w.under[h.Pattern]:
+			w.cyclic = true
+			way := append(above[slices.Index(above, h.Pattern):], h.Pattern)
+			at := h.path(p)
+			w.reader.faults.add(w.reader.at(at), at, Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
+		default:
+			deepest = max(deepest, w.from(child, above))
+		}
+	}
+	delete(w.under, p.Name)
+	w.depth[p.Name] = deepest + 1
+	return deepest + 1
+}
+
+// tooDeep refuses the patterns that are just one too deep; those around them are told of with them.
+func (w *chains) tooDeep() {
+	for i := range w.config.Patterns {
+		p := &w.config.Patterns[i]
+		if w.depth[p.Name] != maxDepth+1 {
+			continue
+		}
+		way, at := []string{p.Name}, (*keyPath)(nil)
+		for next := p; next != nil; {
+			var deeper *PatternConfig
+			for _, h := range next.Hands {
+				if child, known := w.config.pattern(h.Pattern); known && w.depth[child.Name] == w.depth[next.Name]-1 && child.Enabled {
+					if deeper = child; at == nil {
+						at = h.path(p)
+					}
+					way = append(way, child.Name)
+					break
+				}
+			}
+			next = deeper
+		}
+		w.reader.faults.add(w.reader.at(at), at, Fault{
+			Reason: numberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
+		})
+	}
+}
+
+// shownWay is the way from pattern to pattern.
+func shownWay(names []string) string {
+	if len(names) > 12 {
+		names = slices.Concat(names[:6], []string{"..."}, names[len(names)-5:])
+	}
+	return strings.Join(names, " -> ")
+}
+
+// pattern is the pattern of that name, to be read or changed.
+func (c *Config) pattern(name string) (*PatternConfig, bool) {
+	at := slices.IndexFunc(c.Patterns, func(p PatternConfig) bool { return p.Name == name })
+	if at < 0 || name == "" {
+		return nil, false
+	}
+	return &c.Patterns[at], true
+}
+
+// inherited are the limits that a pattern hands down to those that it calls.
+var inherited = []struct {
+	name string
+	of   func(b gateway.Budget) (figure float64, named bool)
+}{
+	{"max_seconds", func(b gateway.Budget) (float64, bool) { return b.MaxTime.Seconds(), true }},
+	{"max_tool_calls", func(b gateway.Budget) (float64, bool) { return float64(b.MaxToolCalls), b.MaxToolCalls.Named() }},
+	{"max_llm_calls", func(b gateway.Budget) (float64, bool) { return float64(b.MaxLLMCalls), b.MaxLLMCalls.Named() }},
+	{"max_tokens", func(b gateway.Budget) (float64, bool) { return float64(b.MaxTokens), b.MaxTokens.Named() }},
+	{"max_cost_usd", func(b gateway.Budget) (float64, bool) { return float64(b.MaxCost), b.MaxCost.Named() }},
+}
+
+// within refuses figures that the file gives a pattern beyond those of a pattern that calls it. What is only a kind's own figure is
+// held to its caller's when it runs.
+func (r *configReader) within(c *Config) {
+	told := map[string]bool{}
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		if !p.Enabled {
+			continue
+		}
+		for _, h := range p.Hands {
+			child, known := c.pattern(h.Pattern)
+			if !known {
+				continue
+			}
+			for _, limit := range inherited {
+				most, bounded := limit.of(p.Budget)
+				figure, _ := limit.of(child.Budget)
+				at := patternPath(child.Name).key("budget").key(limit.name)
+				if !bounded || figure <= most || told[at.String()] || r.said("patterns", child.Name, "budget", limit.name) == nil {
+					continue
+				}
+				told[at.String()] = true
+				r.faults.add(r.at(at), at, Fault{
+					Reason: numberText(figure) + " is more than the " + numberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + numberText(most),
+				})
+			}
+		}
+	}
+}

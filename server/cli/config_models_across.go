@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+
+	"patterngate/gateway"
+)
+
+// maxFallbacks is how many times another model may take over.
+const maxFallbacks = 2
+
+// acrossModels checks what roles and patterns say of each other: names, fallbacks and prices.
+func (r *configReader) acrossModels(c *Config) {
+	llm := (*keyPath)(nil).key("llm")
+	names := make([]string, len(c.LLM.Models))
+	for i, m := range c.LLM.Models {
+		names[i] = m.Name
+	}
+	asked := []string{planRole, finalRole, c.LLM.Role}
+	r.noRole(c.LLM.Role, names, llm.key("role"))
+	for _, p := range c.Patterns {
+		if asked = append(asked, p.LLM.Role); p.Enabled {
+			r.noRole(p.LLM.Role, names, patternPath(p.Name).key("llm").key("role"))
+		}
+	}
+	for _, m := range c.LLM.Models {
+		r.fallbacks(c, m, names)
+		asked = append(asked, m.Fallback)
+	}
+	for _, m := range c.LLM.Models {
+		if at := llm.key("models").key(m.Name); !slices.Contains(asked, m.Name) {
+			r.faults.warn(r.keyAt(at), at, Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
+		}
+	}
+	r.prices(c)
+	for _, p := range c.Patterns {
+		own := c.LLM.laidOver(p.LLM)
+		role, _ := c.LLM.role(own.Role)
+		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
+			at := patternPath(p.Name).key("llm").key("provider")
+			r.faults.add(r.at(at), at, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+		}
+	}
+}
+
+// noRole finds a name of a role that there is not.
+func (r *configReader) noRole(name string, known []string, path *keyPath) {
+	if name == "" || slices.Contains(known, name) {
+		return
+	}
+	f := Fault{Reason: "no role " + name + " in llm.models", DidYouMean: gateway.Near(name, known)}
+	if f.DidYouMean == "" {
+		f.Want = "declare it there"
+		if len(known) > 0 {
+			f.Want = "write " + listed(known[:min(len(known), 20)])
+		}
+	}
+	r.faults.add(r.at(path), path, f)
+}
+
+// fallbacks refuses a way from role to role that is too long, or comes back.
+func (r *configReader) fallbacks(c *Config, m ModelRole, known []string) {
+	at := (*keyPath)(nil).key("llm").key("models").key(m.Name).key("fallback")
+	way := []string{m.Name}
+	for next := m; next.Fallback != ""; {
+		if !slices.Contains(known, next.Fallback) {
+			if next.Name == m.Name {
+				r.noRole(m.Fallback, known, at)
+			}
+			return
+		}
+		if way = append(way, next.Fallback); slices.Contains(way[:len(way)-1], next.Fallback) {
+			if next.Fallback == m.Name { // who only leads into it is not told
+				r.faults.add(r.at(at), at, Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
+			}
+			return
+		}
+		next, _ = c.LLM.role(next.Fallback)
+	}
+	if len(way) > maxFallbacks+1 {
+		r.faults.add(r.at(at), at, Fault{Reason: numberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + numberText(maxFallbacks)})
+	}
+}
+
+// prices refuses a bound on cost where nobody says what a model costs that the pattern, or one that it calls, may ask.
+func (r *configReader) prices(c *Config) {
+	for i := range c.Patterns {
+		p := &c.Patterns[i]
+		if !p.Enabled || !p.Budget.MaxCost.Named() || r.said("patterns", p.Name, "budget", "max_cost_usd") == nil {
+			continue
+		}
+		if model := c.unpriced(p); model != "" {
+			at := patternPath(p.Name).key("budget").key("max_cost_usd")
+			r.faults.add(r.at(at), at, Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
+		}
+	}
+}
+
+// unpriced is a model of which nobody says what it costs, that a pattern may ask, or one that it calls; "" for none.
+func (c *Config) unpriced(p *PatternConfig) string {
+	reached := map[string]bool{p.Name: true}
+	for todo := []*PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
+		llm := c.LLM.laidOver(todo[0].LLM)
+		if todo[0].Kind != gateway.Call && llm.Provider != "rules" {
+			for _, m := range llm.asked(todo[0].LLM) {
+				if !llm.priced(m) {
+					return cmp.Or(m.Model, llm.Model)
+				}
+			}
+		}
+		for _, h := range todo[0].Hands {
+			if child, known := c.pattern(h.Pattern); known && !reached[h.Pattern] {
+				reached[h.Pattern] = true
+				todo = append(todo, child)
+			}
+		}
+	}
+	return ""
+}
+
+// asked are the models that a pattern may ask, with those that take over; one without a name is that of llm itself.
+func (c LLMConfig) asked(p PatternLLM) (list []ModelRole) {
+	roles := []string{planRole, finalRole}
+	if c.Role != "" {
+		roles = []string{c.Role}
+	}
+	for _, name := range roles {
+		m, known := c.role(name)
+		if p.Model != "" { // which lies over that of the role
+			m.Model, m.Price = p.Model, priceUnless(known && cmp.Or(m.Model, c.Model) != p.Model, m.Price)
+		}
+		list = append(list, m)
+		for range maxFallbacks {
+			if m, known = c.role(m.Fallback); !known {
+				break
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// priceUnless is a price, unless it is another model's.
+func priceUnless(other bool, price *Price) *Price {
+	if other {
+		return nil
+	}
+	return price
+}
+
+// priced reports whether it is known what a model costs: any role may say it of the same model on the same server.
+func (c LLMConfig) priced(m ModelRole) bool {
+	if m.Price != nil {
+		return true
+	}
+	model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
+	return slices.ContainsFunc(c.Models, func(other ModelRole) bool {
+		return other.Price != nil && cmp.Or(other.Model, c.Model) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
+	})
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+	"patterngate/server"
+)
+
+// ownKinds are the kinds of patterns.
+var ownKinds = []string{
+	string(gateway.TaskDecomposition), string(gateway.Orchestrator), string(gateway.Routing), string(gateway.Supervisor),
+	string(gateway.Planning), string(gateway.Call),
+}
+
+// keys are what a pattern of its kind may say (spec/config.md section 7).
+func (p *PatternConfig) keys(known []string) []configKey {
+	title := lineKey("title", &p.Title, maxTitle, "").means("What people read.")
+	description := lineKey("description", &p.Description, maxDescription, "\n").means("What a client's model reads: what it does, and when to use it.")
+	if p.own() && p.Kind != gateway.Call {
+		title = title.need("write what people read, in a few words").means("What people read. Required.")
+		description = description.need("write what it does and when to use it, for the model").
+			means("What a client's model reads: what it does, and when to use it. Required.")
+	}
+	keys := []configKey{
+		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
+		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
+		title, description,
+	}
+	if p.Kind == gateway.Call {
+		keys = append(keys, oneToolKey("tool", &p.Tool).need("write the tool that it calls").means("The tool that it calls: one gated, recorded call. Required."))
+	} else {
+		keys = append(keys, p.handsKeys(known)...)
+	}
+	keys = append(keys,
+		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...).elsewhere(budgetOfOthers(p.Kind)),
+		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
+		p.paramsKey("params"),
+		groupKey("approver", approverKeys(&p.Approver)...),
+	)
+	return append(keys, p.textKeys()...)
+}
+
+// handsKeys are what it takes and what it may call, of every kind but call.
+func (p *PatternConfig) handsKeys(known []string) []configKey {
+	tools := toolListKey("tools", &p.Tools)
+	narrow := namesKey
+	switch p.Kind {
+	case gateway.Planning:
+		tools = tools.means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too.")
+		narrow = narrowKey
+	default:
+		tools = tools.means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on.")
+	}
+	keys := []configKey{
+		inputKey("input", &p.Input).means("Its arguments beside the kind's own, for model, rules and policy. One is required unless `optional: true` or it has a default."),
+		spelledKey("goal_argument", &p.Goal, serverNames).means("What the argument with the goal is called."),
+		tools,
+	}
+	switch p.Kind {
+	case gateway.Orchestrator:
+		keys = append(keys,
+			handsKey("workers", &p.Hands, false).means("In the place of tools: workers under names of its own, each {tool or pattern, description}, or a list of tools."),
+			toolListKey("critical", &p.Critical).means("Workers without whose result the run stops, whatever its plan says."),
+			aggregateKey("aggregate", &p.Aggregate).means("How the results are joined. Not set: by task."),
+		)
+	case gateway.Routing:
+		keys = append(keys, handsKey("routes", &p.Hands, true).
+			means("In the place of tools: routes under names of its own, each {tool or pattern, description, reroute}, or a list of tools."))
+	}
+	return append(keys, groupKey("allow",
+		narrow("policy", &p.Policy, known, p.Kind).means("Narrows tools for what a plan, route or action may name. Not set: all of them; [] is nothing. A name that does not exist is a warning."),
+		narrow("execution", &p.Execution, known, p.Kind).means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
+	))
+}
+
+// textKeys are about what the model is told and answers; a call asks none.
+func (p *PatternConfig) textKeys() []configKey {
+	var keys []configKey
+	switch p.Kind {
+	case gateway.Call:
+		return nil
+	case gateway.Planning:
+		keys = append(keys, wordKey("require_approval", &p.Planning.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
+			means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."))
+	}
+	keys = append(keys,
+		groupKey("llm", p.LLM.keys()...),
+		instructionsKey("instructions", &p.Instructions).means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which it is given as data."),
+	)
+	if p.Kind != gateway.Supervisor {
+		keys = append(keys, finalizeKey("finalize", &p.Finalize).
+			means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
+	}
+	if p.Kind != gateway.Planning {
+		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, (*configReader).arguments).
+			means("What the final answer must be: JSON of these members. Not set: text."))
+	}
+	return keys
+}
+
+// elsewhere has a group say whose a key is that it does not know.
+func (k configKey) elsewhere(kindsOf func(key string) []string) configKey {
+	show := k.show
+	k.read = func(r *configReader, n *yamlNode, path *keyPath) {
+		keys, _ := show().([]configKey)
+		r.group(n, path, keys, func(key string, known []string) Fault {
+			if kinds := kindsOf(key); len(kinds) > 0 {
+				return Fault{Reason: "a limit of kind " + listed(kinds), Want: "leave it out"}
+			}
+			return unknownKey(key, known)
+		})
+	}
+	return k
+}
+
+// budgetOfOthers are the kinds that have a limit which this one has not.
+func budgetOfOthers(kind gateway.Kind) func(key string) []string {
+	return func(key string) (kinds []string) {
+		for _, word := range ownKinds {
+			var b gateway.Budget
+			if other := gateway.Kind(word); other != kind && slices.Contains(keyNames(budgetKeys(other, &b)), key) {
+				kinds = append(kinds, word)
+			}
+		}
+		return kinds
+	}
+}
+
+// unknownOf is an unknown key of a pattern: that of another kind says whose it is.
+func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
+	return func(key string, known []string) Fault {
+		var kinds []string
+		for _, word := range ownKinds {
+			p := newPattern("NAME", gateway.Kind(word), Position{})
+			if slices.Contains(keyNames(p.keys(nil)), key) {
+				kinds = append(kinds, word)
+			}
+		}
+		if len(kinds) == 0 {
+			return unknownKey(key, known)
+		}
+		f := Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", listed(kinds), kind), Want: "leave it out"}
+		switch hands := handsKeyOf(kind); {
+		case key == "tool" || key == "tools" || key == "workers" || key == "routes":
+			switch {
+			case kind == gateway.Call:
+				f.Want = "write tool"
+			case hands != "":
+				f.Want = "write " + hands
+			default:
+				f.Want = "write tools"
+			}
+		}
+		return f
+	}
+}
+
+// lineKey is text that people read, in which no character plays tricks; also are control characters that may stand in it.
+func lineKey(name string, target *string, most int, also string) configKey {
+	return shortTextKey(name, target, most, func(text string) Fault { return faultOfCharacters(text, also) })
+}
+
+// faultOfCharacters refuses what shows text otherwise than it is: control and bidi characters.
+func faultOfCharacters(text, also string) Fault {
+	for _, c := range text {
+		if strings.ContainsRune(also, c) || server.Visible(string(c)) == string(c) {
+			continue
+		}
+		return Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
+	}
+	return Fault{}
+}
+
+// shortTextKey is a line for people that may be not set, of at most so many characters.
+func shortTextKey(name string, target *string, most int, also func(string) Fault) configKey {
+	key := optionalTextKey(name, target, func(text string) Fault {
+		switch {
+		case ijson.Blank(text):
+			return Fault{Reason: "blank", Want: "write text, or leave the key out"}
+		case utf8.RuneCountInString(text) > most:
+			return Fault{Reason: "too long", Got: numberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + numberText(float64(most))}
+		}
+		return also(text)
+	})
+	key.takes = "text, at most " + numberText(float64(most)) + " characters"
+	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
+}
+
+// finalizeKey is auto, true or false.
+func finalizeKey(name string, target *patterns.Finalize) configKey {
+	word := "auto"
+	if *target != patterns.FinalizeAuto {
+		word = string(*target)
+	}
+	key := demoKey(name, &word)
+	read := key.read
+	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+		read(r, n, path)
+		if *target = patterns.Finalize(word); word == "auto" {
+			*target = patterns.FinalizeAuto
+		}
+	}
+	return key
+}
+
+// instructionsKey is a template. What it says of inputs is judged once they are known.
+func instructionsKey(name string, target *string) configKey {
+	key := textKey(name, target, func(text string) Fault {
+		if len(text) > llm.MaxInstructions {
+			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(llm.MaxInstructions)}
+		}
+		return Fault{}
+	})
+	key.takes = "text, at most 8 KiB"
+	return key
+}

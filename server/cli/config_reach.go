@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/patterns"
+)
+
+// acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
+func (r *configReader) acrossReach(c *Config) {
+	effects := map[string]realTool{}
+	for _, t := range c.Catalog.tools() {
+		effects[t.Name] = realTool{t.Effect, t.Policy}
+	}
+	for _, p := range c.Patterns {
+		if !p.Enabled {
+			continue
+		}
+		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		r.mixed(c, p, here, effects)
+		r.acts(p.links(), effects, p.Judge)
+		acts := slices.DeleteFunc(c.leaves(p), func(name string) bool {
+			e := effects[name].effect
+			return e != catalog.Write && e != catalog.Destructive
+		})
+		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
+			r.faults.add(r.at(simulated), simulated, Fault{
+				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
+			})
+		}
+	}
+	expose := (*keyPath)(nil).key("catalog").key("expose")
+	var links []toolLink
+	for i, name := range c.Catalog.Expose {
+		links = append(links, toolLink{expose.item(i), name})
+	}
+	r.acts(links, effects, "")
+}
+
+// mixed refuses a pattern with tools of the demo and of the file.
+func (r *configReader) mixed(c *Config, p PatternConfig, here *keyPath, effects map[string]realTool) {
+	demo, real := "", ""
+	leaves := c.leaves(p)
+	for _, name := range leaves {
+		_, declared := effects[name]
+		switch both := slices.Contains(demoTools, name); { // a name of both is a fault already
+		case declared && !both:
+			real = cmp.Or(real, name)
+		case both && !declared:
+			demo = cmp.Or(demo, name)
+		}
+	}
+	path := here.key("tools")
+	if len(p.Hands) > 0 {
+		path = here.key(handsKeyOf(p.Kind))
+	}
+	if demo != "" && real != "" {
+		r.faults.add(r.at(path), path, Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
+	}
+}
+
+// realTool is what a tool of the file can change, and the policy that judges it in every pattern.
+type realTool struct {
+	effect catalog.Effect
+	policy string
+}
+
+// acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
+// of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
+func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge string) {
+	for _, l := range links {
+		t := tools[l.name]
+		if t.effect != catalog.Write && t.effect != catalog.Destructive {
+			continue
+		}
+		if judge != "" || t.policy != "" {
+			continue
+		}
+		f := Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
+		if t.effect == catalog.Write {
+			r.faults.warn(r.at(l.path), l.path, f)
+			continue
+		}
+		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
+		r.faults.add(r.at(l.path), l.path, f)
+	}
+}
+
+// leaves are the tools that a pattern reaches, by itself and by the patterns that it calls, each once.
+func (c *Config) leaves(p PatternConfig) (names []string) {
+	seen, reached := map[string]bool{}, map[string]bool{p.Name: true}
+	for todo := []PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
+		for _, l := range todo[0].links() {
+			if !seen[l.name] {
+				seen[l.name] = true
+				names = append(names, l.name)
+			}
+		}
+		for _, h := range todo[0].Hands {
+			if child, known := c.pattern(h.Pattern); known && !reached[h.Pattern] {
+				reached[h.Pattern] = true
+				todo = append(todo, *child)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+)
+
+// Which models answer a pattern's questions:
+//
+//	llm ◀─ patterns.NAME.llm ─┬─ role ──▶ one chain for all questions
+//	                          └─ else plan ──▶ decisions, final ──▶ texts (llm itself where a role is not declared)
+//
+//	chain = the role's model ─▶ its fallback ─▶ the fallback's
+
+// answerers makes the models of a configuration. Models with the same words are one, and share connections and what was learned
+// of their server.
+type answerers struct {
+	config  *Config
+	secrets *secrets
+	made    map[string]*llm.OpenAI
+}
+
+func (c *Config) answerers(environ []string) *answerers {
+	a := &answerers{config: c, secrets: newSecrets(environ), made: map[string]*llm.OpenAI{}}
+	if c.own != nil {
+		a.secrets = c.own.secrets
+	}
+	return a
+}
+
+// answerer is who answers a pattern's questions.
+type answerer struct {
+	model      patterns.Model
+	prices     patterns.Prices
+	configured bool // the user set it up: it is no rules
+	repairs    int
+}
+
+// of is who answers the questions of a pattern; of the zero PatternConfig those of nobody's.
+func (a *answerers) of(p PatternConfig) (answerer, error) {
+	c := a.config.LLM.laidOver(p.LLM)
+	if c.Resolved() == "rules" {
+		return answerer{model: llm.NewRules()}, nil
+	}
+	ours := p.Name != "" && p.own() && p.Kind != gateway.Call
+	format := llm.Format(cmp.Or(c.ResponseFormat, map[bool]string{true: string(llm.AutoFormat), false: string(llm.JSONObject)}[ours]))
+	decide, decidePrice, err := a.chain(c, p.LLM, cmp.Or(c.Role, planRole), format)
+	if err != nil {
+		return answerer{}, err
+	}
+	who := answerer{model: decide, prices: patterns.Prices{Decide: decidePrice, Write: decidePrice}, configured: true, repairs: repairsOf(c, ours)}
+	if c.Role != "" {
+		return who, nil
+	}
+	write, writePrice, err := a.chain(c, p.LLM, finalRole, format)
+	if who.prices.Write = writePrice; err != nil || write == decide {
+		return who, err
+	}
+	who.model = llm.Team{Decide: decide, Write: write}
+	return who, nil
+}
+
+// reachable reports whether there is a server for every question: llm's, or one beside each role that is asked.
+func (c LLMConfig) reachable() bool {
+	if c.keyed() || c.BaseURL != "" {
+		return true
+	}
+	roles := []string{planRole, finalRole}
+	if c.Role != "" {
+		roles = []string{c.Role}
+	}
+	return !slices.ContainsFunc(roles, func(name string) bool {
+		m, _ := c.role(name)
+		return m.BaseURL == "" && !m.Key.Set()
+	})
+}
+
+// repairsOf is how often a model's refused reply goes back to it.
+func repairsOf(c LLMConfig, ours bool) int {
+	switch {
+	case c.RepairTurns != nil:
+		return *c.RepairTurns
+	case ours:
+		return 1
+	}
+	return 0
+}
+
+// chain is a role's model with those that take over, and the dearest of their prices.
+func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format llm.Format) (patterns.Model, patterns.Price, error) {
+	var models []*llm.OpenAI
+	var dearest patterns.Price
+	role, known := c.role(name) // one that is not declared is llm itself
+	if p.Model != "" {
+		role.Model, role.Price = p.Model, priceUnless(known && cmp.Or(role.Model, a.config.LLM.Model) != p.Model, role.Price)
+	}
+	for step := 0; ; step++ {
+		price := c.priceOf(role)
+		dearest.InputUSD, dearest.OutputUSD = max(dearest.InputUSD, price.InputUSD), max(dearest.OutputUSD, price.OutputUSD)
+		m, err := a.model(c, p, role, format, price)
+		if err != nil {
+			return nil, patterns.Price{}, err
+		}
+		models = append(models, m)
+		next, more := c.role(role.Fallback)
+		if role = next; !more || step == maxFallbacks {
+			break
+		}
+	}
+	if len(models) == 1 {
+		return models[0], dearest, nil
+	}
+	chain, err := llm.NewChain(models[0], models[1:]...)
+	return chain, dearest, err
+}
+
+// model makes a role's model. A key goes to the server beside which it stands and to no other: a role with a server of its own
+// and without a key sends a placeholder.
+func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format llm.Format, price patterns.Price) (*llm.OpenAI, error) {
+	config, key := c.OpenAI(), c.Key
+	config.Format, config.Price = format, price
+	config.Model = cmp.Or(role.Model, config.Model)
+	if role.BaseURL != "" || role.Key.Set() {
+		config.BaseURL, config.APIKey, key = cmp.Or(role.BaseURL, config.BaseURL), "", role.Key
+	}
+	if role.Timeout != nil {
+		config.Timeout = *role.Timeout
+	}
+	if role.Temperature != nil && p.Temperature == nil {
+		config.Temperature = *role.Temperature
+	}
+	words := fmt.Sprintf("%q %q %v %v %v %v %v %v", config.BaseURL, config.Model, key, config.Timeout, config.MaxRetries, config.Temperature, format, price)
+	if m, made := a.made[words]; made {
+		return m, nil
+	}
+	config.Key = a.secrets.of(key)
+	a.secrets.mask.Add(config.APIKey)
+	m, err := llm.NewOpenAI(config)
+	if err == nil {
+		a.made[words] = m
+	}
+	return m, err
+}
+
+// priceOf is what a role's model costs: as the role says, or another role of the same model on the same server.
+func (c LLMConfig) priceOf(m ModelRole) patterns.Price {
+	price := m.Price
+	if price == nil {
+		model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
+		at := slices.IndexFunc(c.Models, func(other ModelRole) bool {
+			return other.Price != nil && cmp.Or(other.Model, c.Model) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
+		})
+		if at < 0 {
+			return patterns.Price{}
+		}
+		price = c.Models[at].Price
+	}
+	return patterns.Price{InputUSD: price.InputUSD, OutputUSD: price.OutputUSD}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/gateway/policy"
+	"patterngate/patterns"
+)
+
+// joins are how a pattern joins what its workers found, and which routes decline by what.
+type joins struct {
+	aggregate *policy.Aggregate                     // nil: as the kind does
+	reroute   map[string]func(observation any) bool // by route; nil: as the kind does
+}
+
+// rerouteByDefault is when a route of the file's own declines where it does not say.
+const rerouteByDefault = `result.status == "needs_reroute"`
+
+func (m *partsMaker) joins(p *PatternConfig, parts *patternParts) (j joins) {
+	switch {
+	case p.Kind == gateway.Orchestrator && p.Aggregate != nil:
+		j.aggregate = m.aggregate(p, parts)
+	case p.Kind == gateway.Routing && (p.own() || len(p.Hands) > 0):
+		j.reroute = map[string]func(any) bool{}
+		for _, name := range p.has() {
+			j.reroute[name] = m.reroute(p, name)
+		}
+	}
+	return j
+}
+
+// aggregate compiles the expressions of an aggregate, typed by what its workers return.
+func (m *partsMaker) aggregate(p *PatternConfig, parts *patternParts) *policy.Aggregate {
+	source := policy.AggregateSource{Input: parts.input, Fields: expressions(p.Aggregate.Fields)}
+	for _, name := range p.has() {
+		source.Workers = append(source.Workers, policy.Hand{Name: name, Output: m.returned(p.ownName(name))})
+	}
+	for _, h := range p.Aggregate.Health {
+		source.Health = append(source.Health, policy.HealthRule{Is: h.Is, When: h.When})
+	}
+	made, faults := policy.NewAggregate(source)
+	for _, f := range faults {
+		m.expression(f, append([]string{"aggregate"}, memberSteps(f.Member)...)...)
+	}
+	return made
+}
+
+// reroute is when a route declines.
+func (m *partsMaker) reroute(p *PatternConfig, name string) func(any) bool {
+	h, _ := p.hand(name)
+	text := h.Reroute
+	if text == "" {
+		text = rerouteByDefault
+	}
+	output := m.returned(p.ownName(name))
+	if h.Reroute == "" {
+		output = nil // what the tool does not return it does not decline by
+	}
+	made, faults := policy.NewReroute(text, output)
+	for _, f := range faults {
+		m.expression(f, "routes", name, "reroute")
+	}
+	return made
+}
+
+// returned is what a tool returns; nil: not known, as of a pattern.
+func (m *partsMaker) returned(tool string) *catalog.Schema {
+	t, _ := m.all.Tool(tool)
+	return t.Output
+}
+
+// expression notes what is wrong with an expression, at the very character.
+func (m *partsMaker) expression(f policy.Fault, path ...string) {
+	fault := Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
+	if f.Want != "" && f.DidYouMean == "" {
+		fault.Want = "write " + f.Want
+	}
+	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning, Fault: fault})
+}
+
+// joined is an aggregate as a pattern joins by it.
+func (j joins) joined() func(patterns.Inputs, []patterns.TaskRow) patterns.Aggregate {
+	if j.aggregate == nil {
+		return nil
+	}
+	return func(in patterns.Inputs, ended []patterns.TaskRow) patterns.Aggregate {
+		tasks := make([]policy.TaskResult, len(ended))
+		for i, row := range ended {
+			tasks[i] = policy.TaskResult{
+				ID: row.TaskID, Worker: row.Worker, Critical: row.Critical, Done: row.Done(), Attempts: row.AttemptsUsed,
+				Observation: row.Observation, StopReason: row.StopReason,
+			}
+		}
+		all := j.aggregate.Join(in, tasks)
+		a := patterns.Aggregate{Fields: all.Fields, Missing: all.Missing, Health: all.Health}
+		for _, e := range all.Errors {
+			a.Errors = append(a.Errors, patterns.JoinError{Member: e.Member, Reason: e.Reason})
+		}
+		return a
+	}
+}

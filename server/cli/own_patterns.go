@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+	"patterngate/patterns/llm"
+)
+
+// patternParts is what a pattern's declaration comes to, apart from the tools themselves. It is fixed.
+//
+//	PatternConfig ─┬─ input, answer ──▶ schemas ────────────┐
+//	               ├─ instructions ───▶ template ───────────┼─▶ patternParts ──▶ patterns.Spec
+//	               └─ aggregate, reroute ──▶ CEL over tools ┘                └─▶ catalog.Tool, where another calls it
+type patternParts struct {
+	input        *catalog.Schema // of its arguments beside the kind's own; nil: none
+	answer       *catalog.Schema // of its final answer; nil: any text
+	asked        *catalog.Schema // of goal and input together: what who calls it as a tool gives
+	defaults     map[string]any
+	instructions llm.Instructions
+	joins        joins
+}
+
+// patternSet are the parts of all patterns over a catalog.
+type patternSet struct {
+	catalog string // hash of what they were made for
+	by      map[string]*patternParts
+}
+
+// partsMaker makes the parts of patterns and notes what is wrong with them.
+type partsMaker struct {
+	config   *Config
+	all      *catalog.Catalog
+	compiled compiledArguments
+	faults   []ownFault
+	at       []string
+}
+
+// makeParts makes the parts of all patterns that are enabled. What is wrong comes with its place.
+func (c *Config) makeParts(all *catalog.Catalog, compiled compiledArguments) (*patternSet, []ownFault) {
+	m := &partsMaker{config: c, all: all, compiled: compiled}
+	set := &patternSet{catalog: all.Hash(), by: map[string]*patternParts{}}
+	for i := range c.Patterns {
+		if p := &c.Patterns[i]; p.Enabled {
+			m.at = []string{"patterns", p.Name}
+			set.by[p.Name] = m.parts(p)
+		}
+	}
+	return set, m.faults
+}
+
+func (m *partsMaker) fault(f Fault, path ...string) {
+	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
+}
+
+// unknown notes a key that should not be there.
+func (m *partsMaker) unknown(f Fault, path ...string) {
+	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
+}
+
+// parts are those of one pattern.
+func (m *partsMaker) parts(p *PatternConfig) *patternParts {
+	parts := &patternParts{}
+	if p.Kind == gateway.Call {
+		return parts
+	}
+	m.arguments(p)
+	if p.Input != nil {
+		read := m.compiled.of(p.Input)
+		parts.input, parts.defaults = read.schema, read.defaults // its faults are told where it was read
+	}
+	if p.Answer != nil {
+		parts.answer = m.compiled.of(p.Answer).schema
+		if n := len(parts.answer.JSON()); parts.answer != nil && n > maxListedOutput {
+			m.fault(Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + numberText(maxListedOutput)}, "answer")
+		}
+	}
+	parts.asked = m.asked(p)
+	parts.instructions = m.instructions(p, parts)
+	parts.joins = m.joins(p, parts)
+	return parts
+}
+
+// commonArguments are those that patterns of several kinds take; no input has their names, so that a pattern may change its kind.
+var commonArguments = []string{
+	"goal", "plan", "route", "actions", "finalize", "run_id", "turn", "continue_with", "max_wait_seconds", "idempotency_key", "dry_run",
+}
+
+// planningArguments are those of kind planning besides.
+var planningArguments = []string{
+	"strategy", "max_depth", "max_subtasks", "context", "parent_plan_id", "plan_id", "expected_revision", "parallel", "max_concurrent",
+	"on_subtask_failure", "max_retries", "retry_delay_seconds", "max_steps", "results", "reason", "failed_subtask", "hints",
+}
+
+// ownArguments are the arguments of a kind, whose names no input may have.
+func ownArguments(kind gateway.Kind) []string {
+	if kind == gateway.Planning {
+		return slices.Concat(commonArguments, planningArguments)
+	}
+	return commonArguments
+}
+
+// arguments holds the names of what a pattern takes to those that are free.
+func (m *partsMaker) arguments(p *PatternConfig) {
+	taken := ownArguments(p.Kind)
+	goal := p.Goal != goalName && slices.Contains(taken, p.Goal)
+	if goal {
+		m.fault(Fault{Reason: p.Goal + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "goal_argument")
+	}
+	for _, member := range rawMembers(p.Input) {
+		switch name := member.name; {
+		case !serverNames.fits.MatchString(name):
+			m.unknown(Fault{Reason: "not a name", Want: serverNames.want}, "input", name)
+		case name == p.Goal && !goal:
+			m.unknown(Fault{Reason: name + " is the argument with the goal", Want: "write another name, or another goal_argument"}, "input", name)
+		case slices.Contains(taken, name):
+			m.unknown(Fault{Reason: name + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "input", name)
+		case p.Name == builtinOrchestrator && slices.Contains(orchestratorInputs, name) && m.config.inputChanged(p, name):
+			m.unknown(Fault{Reason: name + " is part of " + p.Name, Want: "leave it out"}, "input", name)
+		}
+	}
+}
+
+// builtinOrchestrator has inputs that its workers and its model know by name.
+const builtinOrchestrator = "run_orchestrator"
+
+var orchestratorInputs = []string{"report_date", "region"}
+
+// inputChanged reports whether the file says another input of a built-in pattern than is embedded.
+func (c *Config) inputChanged(p *PatternConfig, name string) bool {
+	return !ijson.Equal(inputNamed(p.Input, name), inputNamed(embeddedPattern(p.Name).Input, name))
+}
+
+func inputNamed(input json.RawMessage, name string) any {
+	for _, m := range rawMembers(input) {
+		if m.name == name {
+			return rawValue(m.value)
+		}
+	}
+	return nil
+}
+
+// maxGoal is how long a goal may be, in bytes.
+const maxGoal = 16 << 10
+
+// asked is what a pattern takes where another calls it: its goal and its inputs.
+func (m *partsMaker) asked(p *PatternConfig) *catalog.Schema {
+	goal := json.RawMessage(fmt.Sprintf(`{"type":"string","minLength":1,"maxLength":%d,"description":"What is wanted, in plain words, with every id, date and amount that matters."}`, maxGoal))
+	members := []rawMember{{p.Goal, goal}}
+	for _, input := range rawMembers(p.Input) {
+		if input.name != p.Goal {
+			members = append(members, input)
+		}
+	}
+	schema, _, _ := catalog.CompileArguments(objectText(members)) // its faults are told as those of input
+	return schema
+}
+
+// instructions are what a model is told besides our own prompts.
+func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) llm.Instructions {
+	if p.Instructions == "" {
+		return llm.Instructions{}
+	}
+	var names []string
+	if parts.input != nil {
+		names = propertyNames(parts.input)
+	}
+	in, f := llm.NewInstructions(p.Instructions, names)
+	if f != nil {
+		m.faults = append(m.faults, ownFault{
+			path: slices.Concat(m.at, []string{"instructions"}), offset: f.Offset,
+			Fault: Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean},
+		})
+	}
+	return in
+}
+
+// goalOf is what a spec calls its goal; "" where it is what the kind calls it by itself.
+func (p PatternConfig) goalOf() string {
+	if !p.own() && p.Goal == embeddedPattern(p.Name).Goal {
+		return ""
+	}
+	return p.Goal
+}
+
+// inputOf is the schema of a spec's inputs: of run_orchestrator those that its kind does not have by itself.
+func (p PatternConfig) inputOf(parts *patternParts) *catalog.Schema {
+	if parts == nil || parts.input == nil || p.Name != builtinOrchestrator {
+		return parts.inputs()
+	}
+	rest := slices.DeleteFunc(rawMembers(p.Input), func(m rawMember) bool { return slices.Contains(orchestratorInputs, m.name) })
+	if len(rest) == 0 {
+		return nil
+	}
+	schema, _, _ := catalog.CompileArguments(objectText(rest))
+	return schema
+}
+
+func (p *patternParts) inputs() *catalog.Schema {
+	if p == nil {
+		return nil
+	}
+	return p.input
+}
+
+// words are what a model is told in one run; nil: nothing.
+func (p *patternParts) words() func(patterns.Inputs) (string, error) {
+	if p == nil {
+		return nil
+	}
+	in := p.instructions
+	if in == (llm.Instructions{}) {
+		return nil
+	}
+	return func(inputs patterns.Inputs) (string, error) { return in.Words(inputs) }
+}
+
+// shownText is what a pattern of the file's own says of itself; of a built-in what the file changed; "" for its own words.
+func (p PatternConfig) shownText() (title, description string) {
+	if p.own() {
+		return p.Title, p.Description
+	}
+	built := embeddedPattern(p.Name)
+	if title = p.Title; title == built.Title {
+		title = ""
+	}
+	if description = p.Description; description == built.Description {
+		description = ""
+	}
+	return strings.TrimSpace(title), strings.TrimSpace(description)
+}
+
+// memberSteps are the steps of a member's name: fields.NAME, health.N.when, as a path has them.
+func memberSteps(member string) (steps []string) {
+	for _, step := range strings.Split(member, ".") {
+		if i := indexOf(step); i >= 0 {
+			step = "[" + step + "]"
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
+func (r *configReader) makePatterns(l *LoadedConfig) {
+	if l.own == nil || !l.composed() {
+		return
+	}
+	all, err := l.catalog()
+	if err != nil { // told by who serves it
+		return
+	}
+	told := faultyPaths(r.faults.faults)
+	parts, faults := l.makeParts(all, r.compiled)
+	r.take(l, faults, told)
+	l.parts = parts
+}
+
+// composed reports whether there is any pattern that the file declares or adds something to.
+func (c *Config) composed() bool {
+	return c.ownPolicies() || slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool {
+		return p.own() && p.Kind != gateway.Call || len(p.Hands) > 0 || p.Instructions != "" || p.Answer != nil || p.Aggregate != nil ||
+			!p.own() && (p.goalOf() != "" || string(p.Input) != string(embeddedPattern(p.Name).Input))
+	})
+}
+
+// patternSet are the parts of the patterns of a configuration over the catalog that it is served with: as they were made when it
+// was read, if that was the same.
+func (c *Config) patternSet(all *catalog.Catalog) (*patternSet, error) {
+	if c.parts != nil && c.parts.catalog == all.Hash() {
+		return c.parts, nil
+	}
+	set, faults := c.makeParts(all, nil)
+	for _, f := range faults {
+		if !f.warning {
+			return nil, fmt.Errorf("%s: %s", pathOf(f.path), f.Reason)
+		}
+	}
+	return set, nil
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// view is what a pattern sees of the catalog that rules see: its workers and routes under the names that it gives them, before
+// all others.
+func (c *Config) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog, error) {
+	var hands []catalog.Tool
+	for _, h := range p.Hands {
+		tool, made := ruled.Tool(h.of())
+		if !made || tool.Pattern != h.Pattern { // the call says that it is missing
+			continue
+		}
+		if tool.Name != h.Name {
+			tool.Of, tool.Name = tool.Own(), h.Name
+		}
+		if h.Description != "" {
+			tool.Description = h.Description
+		}
+		hands = append(hands, tool)
+	}
+	if len(hands) == 0 {
+		return ruled, nil
+	}
+	view, err := ruled.With(hands...)
+	if err != nil {
+		return nil, fmt.Errorf("patterns.%s: %w", p.Name, err)
+	}
+	return view, nil
+}
+
+// ruled is the catalog as rules see it: with the patterns that others call, under their own names.
+func (c *Config) ruled(all *catalog.Catalog, set *patternSet) (*catalog.Catalog, error) {
+	var called []catalog.Tool
+	seen := map[string]bool{}
+	for i := range c.Patterns {
+		for _, h := range c.Patterns[i].Hands {
+			if h.Pattern == "" || seen[h.Pattern] || !c.Patterns[i].Enabled {
+				continue
+			}
+			seen[h.Pattern] = true
+			if tool, made := c.patternTool(h.Pattern, all, set); made {
+				called = append(called, tool)
+			}
+		}
+	}
+	if len(called) == 0 {
+		return all, nil
+	}
+	return all.With(called...)
+}
+
+// patternTool is a pattern as others call it, under its own name. Each call begins a run, which is judged inside too.
+func (c *Config) patternTool(name string, all *catalog.Catalog, set *patternSet) (catalog.Tool, bool) {
+	p, known := c.Pattern(name)
+	if set == nil {
+		return catalog.Tool{}, false
+	}
+	parts := set.by[name]
+	if !known || parts == nil || !p.Equipped() {
+		return catalog.Tool{}, false
+	}
+	if _, taken := all.Tool(name); taken { // refused when it was read
+		return catalog.Tool{}, false
+	}
+	tool := catalog.Tool{
+		Name: name, Title: p.Title, Description: p.Description, Server: catalog.PatternServer, Pattern: name, Goal: p.Goal,
+		Input: parts.asked, Defaults: parts.defaults, Effect: c.worst(p, all), Demo: p.makeBelieve(c, all),
+	}
+	if p.Kind == gateway.Call {
+		called, made := all.Tool(p.Tool)
+		if !made {
+			return catalog.Tool{}, false
+		}
+		tool.Input, tool.Defaults, tool.Goal = called.Input, called.Defaults, ""
+		if tool.Title == "" {
+			tool.Title = called.Title
+		}
+		if tool.Description == "" {
+			tool.Description = called.Description
+		}
+	}
+	return tool, tool.Input != nil
+}
+
+// worst is the worst effect of all that a pattern may call, by itself and by the patterns that it calls.
+func (c *Config) worst(p PatternConfig, all *catalog.Catalog) catalog.Effect {
+	worst := catalog.Read
+	reached := map[string]bool{p.Name: true}
+	for todo := []PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
+		for _, name := range todo[0].calls() {
+			tool, made := all.Tool(name)
+			switch child, known := c.Pattern(name); {
+			case made && (tool.Effect == catalog.Destructive || worst == catalog.Read):
+				worst = tool.Effect
+			case !made && known && !reached[name]:
+				reached[name] = true
+				todo = append(todo, child)
+			}
+		}
+	}
+	return worst
+}
+
+// makeBelieve reports whether a pattern is the demo's: it never has tools of both worlds.
+func (p PatternConfig) makeBelieve(c *Config, all *catalog.Catalog) bool {
+	for _, name := range c.leaves(p) {
+		if t, ok := all.Tool(name); ok && !t.Demo {
+			return false
+		}
+	}
+	return true
+}
