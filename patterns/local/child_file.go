@@ -269,7 +269,7 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	if shown.State != patterns.Parked || shown.Ended.Waiting == nil {
 		return nil
 	}
-	w := childWaiting(p.key, id, shown.Ended.Waiting)
+	w := childWaiting(p.key, id, r.pattern, shown.Ended.Waiting)
 	if p.effect.SoFar != nil {
 		w.SoFar = p.effect.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""
