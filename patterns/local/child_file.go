@@ -169,6 +169,11 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if !rest.over {
 		return rest, nil
 	}
+	if !f.hiding().none() {
+		if _, known, _, err := f.reveal(n, stored); err == nil {
+			c.record.inherits(known)
+		}
+	}
 	shown := f.show(r, stored)
 	rest.ended, rest.spec, rest.kept = shown.Ended, shown.Spec, shown.Kept
 	if rest.kept != nil && r.status == "ok" {

@@ -23,6 +23,7 @@ type house struct {
 	tools *catalog.Catalog
 	specs map[string]patterns.Spec
 	says  map[string]string // proposals by pattern
+	text  string            // of every final text
 
 	mu    sync.Mutex
 	asked map[string]int // questions by pattern
@@ -32,7 +33,7 @@ type house struct {
 func newHouse(t testing.TB, change func(*catalog.Tool)) *house {
 	t.Helper()
 	s := &service{}
-	h := &house{service: s, t: t, specs: map[string]patterns.Spec{}, says: map[string]string{}, asked: map[string]int{}}
+	h := &house{service: s, t: t, specs: map[string]patterns.Spec{}, says: map[string]string{}, asked: map[string]int{}, text: "done"}
 	h.tools = s.tools(t, func(own *catalog.Tool) {
 		own.Effect = catalog.Write
 		if change != nil {
@@ -140,7 +141,7 @@ func (m houseModel) Ask(_ context.Context, q patterns.Question) (patterns.Answer
 	m.mu.Lock()
 	m.asked[m.pattern]++
 	m.mu.Unlock()
-	text := "done"
+	text := m.text
 	if q.Decision() {
 		text = m.says[m.pattern]
 	}
