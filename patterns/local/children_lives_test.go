@@ -198,3 +198,111 @@ func TestChildrenGoOnElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// Who takes a run from an owner that lives waits for the child run that this one carries on: the old life of the parent does not end
+// it, and no other is begun.
+func TestSeizedParentKeepsItsChild(t *testing.T) {
+	t.Parallel()
+	h, entered, open := held(t, catalog.Write)
+	path := newState(t)
+	old := port{opened(t, path, h), &begun{}}
+	old.Go()
+	job := h.job("hall")
+	job.Wait = -1
+	began, err := old.Engine.Start(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	next := port{opened(t, path, h), &begun{}}
+	next.Go()
+	if err := next.Operator().Seize(began.RunID, patterns.Note{By: mine, Channel: "cli"}, gateway.SignedAct{}); err != nil {
+		t.Fatal(err)
+	}
+	below := childOf(t, next.Engine, began.RunID)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for took := false; !took && ctx.Err() == nil; {
+		events, err := next.Events(mine, began.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if body, err := patterns.DecodeBody(e); err == nil && e.Kind == patterns.NoteEvent {
+				took = took || body.(*patterns.NoteBody).What == "takeover"
+			}
+		}
+	}
+	close(open)
+	if s := next.until(t, began.RunID, patterns.Over); !s.Ended.Result.OK() {
+		t.Errorf("%s", asJSON(t, s.Ended.Result))
+	}
+	if s := next.until(t, below.RunID, patterns.Over); !s.Ended.Result.OK() || len(next.RunIDs(mine)) != 3 {
+		t.Errorf("the desk ended with %s, of %d runs", s.Ended.Result.StopReason, len(next.RunIDs(mine)))
+	}
+	next.intact(t, began.RunID)
+}
+
+// A run that breaks down by a fault of ours ends what it began.
+func TestBrokenParentEndsItsChildren(t *testing.T) {
+	for _, kind := range []string{"memory", "file"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, nil)
+			entered := make(chan struct{}, 2)
+			own, _ := h.tools.Tool("own")
+			own.Do = func(ctx context.Context, _ catalog.Call) (any, error) {
+				entered <- struct{}{}
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			view, err := h.tools.With(own)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pay := h.specs["pay"]
+			pay.Catalog = view
+			h.specs["pay"] = pay
+			h.over(gateway.Orchestrator, "report", `{"kind":"plan","tasks":[
+				{"id":"a","worker":"pay","args":{"n":1},"critical":false},{"id":"b","worker":"breaks","args":{},"critical":false}]}`, "pay")
+			report := h.specs["report"]
+			none, err := catalog.CompileSchema([]byte(`{"type":"object","additionalProperties":false}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			report.Catalog, err = report.Catalog.With(catalog.Tool{Name: "breaks", Effect: catalog.Read, Input: none, Server: "orders",
+				Do: func(context.Context, catalog.Call) (any, error) { <-entered; return object{"id": "1"}, nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report.Policy = append(report.Policy, "breaks")
+			report.Execution = report.Policy
+			report.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict { return gateway.Verdict{Decision: gateway.Approve, Reason: "ok"} })
+			h.specs["report"] = report
+			e := &local.Engine{Source: h}
+			if kind == "file" {
+				e = opened(t, newState(t), h)
+				e.Go()
+			}
+			job := h.job("report")
+			job.Progress = func(l patterns.Progress) {
+				if len(l.Line) > 0 && l.Line == "dispatch: breaks" {
+					panic("broken")
+				}
+			}
+			if _, err := e.Start(t.Context(), job); err == nil {
+				t.Fatal("it did not break")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			for _, id := range e.RunIDs(mine) {
+				s, ok := e.Run(mine, id)
+				for ; ok && s.State != patterns.Over && ctx.Err() == nil; s, ok = e.Wait(ctx, mine, id, s.Mark()) {
+				}
+				if ok && (s.State != patterns.Over || s.Pattern == "pay" && s.Ended.Result.StopReason != "cancelled") {
+					t.Errorf("%s is %s with %s", s.Pattern, s.State, s.Ended.Result.StopReason)
+				}
+			}
+		})
+	}
+}
