@@ -207,7 +207,10 @@ func (f *file) begin(r *run) (string, error) {
 	n, _ := numberOf(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
-	t := &tail{file: f, id: r.id, n: n, hidden: f.hiding().hidden(), begun: make(chan struct{})}
+	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
+	if r.within != nil {
+		t.hidden.inherits(r.within.record.known())
+	}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	since := f.joinable(now).UnixMicro()
