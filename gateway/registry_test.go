@@ -82,7 +82,7 @@ TD execute, OR dispatch, RT delegate, SV execution, PL execute, C call|4|tell_us
 RT delegate|4|tell_user|max_delegations
 RT route|4|tell_user|max_route_attempts
 SV worker, PL execute|4|tell_user|max_steps
-` + asking + `|4|call or answer_user|max_llm_calls max_tokens
+` + asking + `|4|call or answer_user|max_llm_calls max_tokens max_cost_usd
 SV supervisor|3|call, fix_and_retry or tell_user|supervisor_block:invalid_refund_amount supervisor_block:refund_requires_context supervisor_block:refund_window_expired supervisor_block:refund_budget_exhausted supervisor_block:refund_exceeds_last_charge supervisor_block:email_before_refund supervisor_block:final_requires_context supervisor_block:revise_not_convergent supervisor_block:no_rule_matched supervisor_block:once_reused supervisor_block:policy_error:run_cap supervisor_block:run_cap
 TD execute, OR dispatch, RT delegate, PL execute, C call|3|call, fix_and_retry or tell_user|policy_block:no_rule_matched policy_block:once_reused policy_block:policy_error:run_cap
 TD execute, OR dispatch, RT delegate, SV human_approval, PL execute, C call|3|tell_user|human_rejected approval_consumed approval_invalid
@@ -238,7 +238,7 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"supervisor_block:no_rule_matched:x", "supervisor_block:policy_error:", "supervisor_block:policy_error:A",
 		"policy_block:policy_error:a:b", "policy_block:a:b", "policy_block:a\n", "policy_block:" + strings.Repeat("x", 65),
 		// Rows of later capabilities, which come with the code that returns them.
-		"policy_block", "policy_block:", "kill_switch:pay", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost_usd", "tool_timeout",
+		"policy_block", "policy_block:", "kill_switch:pay", "approval_", "approval_expired:x", "in_doubt", "in_doubt:", "max_cost", "tool_timeout",
 		"invalid_request:reused", "invalid_request:reused:goal",
 		"invalid_action:bad_arg_value:pay", "invalid_answer:bad_schema:x", "invalid_answer", "supervisor_block:once_reused:x",
 	}

@@ -346,6 +346,9 @@ func limitsOf(spec patterns.Spec) map[string]float64 {
 	b := spec.Budget
 	named := map[string]float64{"max_seconds": b.MaxTime.Seconds()}
 	limits := map[string]gateway.Limit{"max_tool_calls": b.MaxToolCalls, "max_llm_calls": b.MaxLLMCalls, "max_tokens": b.MaxTokens}
+	if b.MaxCost.Named() {
+		named["max_cost_usd"] = float64(b.MaxCost)
+	}
 	switch spec.Kind {
 	case gateway.TaskDecomposition:
 		named["max_plan_steps"], limits["max_execute_steps"] = float64(b.MaxPlanSteps), b.MaxExecuteSteps

@@ -162,14 +162,11 @@ func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
 	}
 	for _, p := range ownInputs(spec) {
 		text, there := given[p.Name]
-		if !there || p.Type == "string" {
-			continue
-		}
-		if p.Type == "" && slices.ContainsFunc(p.Enum, func(v any) bool { return v == any(text) }) {
-			continue
-		}
-		if ijson.Blank(text) { // clients fill in all that a prompt names
+		if there && !p.Required && ijson.Blank(text) { // clients fill in all that a prompt names
 			delete(arguments, p.Name)
+			continue
+		}
+		if !there || p.Type == "string" || slices.ContainsFunc(p.Enum, func(v any) bool { return v == any(text) }) {
 			continue
 		}
 		if v, err := ijson.Decode([]byte(ijson.Trim(text))); err == nil {

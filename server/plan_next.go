@@ -46,7 +46,7 @@ func (a account) planNext() next {
 			n.Say = "Send your own subtasks for what remains; problems say which of the old ones cannot run here."
 		}
 		return n
-	case "max_seconds", "max_tool_calls", "max_llm_calls", "max_tokens", "max_steps", "cancelled", "caller_expired":
+	case "max_seconds", "max_tool_calls", "max_llm_calls", "max_tokens", "max_cost_usd", "max_steps", "cancelled", "caller_expired":
 		return a.resumeNext()
 	case "llm_timeout", "llm_unreachable", "llm_empty", "llm_error":
 		if a.Phase == patterns.PhaseFinalize {

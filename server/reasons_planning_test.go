@@ -163,6 +163,9 @@ func modelPlanRows(one func(object) []planCall, good object) []planRow {
 		{want: "max_llm_calls", phase: "plan", calls: one(goal), replies: []llmtest.Reply{say(1)}, change: func(s *patterns.Spec) { s.Budget.MaxLLMCalls = 0 }},
 		{want: "max_tokens", phase: "finalize", replies: []llmtest.Reply{say(subtasks(good))}, change: func(s *patterns.Spec) { s.Budget.MaxTokens = 0 },
 			calls: []planCall{{"execute", object{"plan": subtasks(good), "finalize": true}, false}}},
+		{want: "max_cost_usd", phase: "plan", calls: one(goal), change: func(s *patterns.Spec) {
+			s.LLM, s.Budget.MaxCost, s.Prices.Decide = true, 0.001, patterns.Price{InputUSD: 1, OutputUSD: 1}
+		}},
 	}
 	for reason, reply := range map[string]llmtest.Reply{
 		"llm_timeout": llmtest.Silence(), "llm_unreachable": llmtest.Reset(), "llm_empty": llmtest.Content(" "),

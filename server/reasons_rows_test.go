@@ -340,11 +340,17 @@ func limits() []row {
 		rows = append(rows,
 			row{kind: kind, want: "max_seconds", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxTime = 0 }},
 			row{kind: kind, want: "max_llm_calls", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxLLMCalls = 0 }},
-			row{kind: kind, want: "max_tokens", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxTokens = 0 }})
+			row{kind: kind, want: "max_tokens", phase: proposing[kind], change: func(s *patterns.Spec) { s.Budget.MaxTokens = 0 }},
+			row{kind: kind, want: "max_cost_usd", phase: proposing[kind], change: func(s *patterns.Spec) {
+				s.LLM, s.Budget.MaxCost, s.Prices.Decide = true, 0.001, patterns.Price{InputUSD: 1, OutputUSD: 1}
+			}})
 		if reply, finalizes := proposal[kind]; finalizes {
 			rows = append(rows,
 				row{kind: kind, want: "max_llm_calls", phase: "finalize", replies: []llmtest.Reply{reply}, change: func(s *patterns.Spec) { s.Budget.MaxLLMCalls = 1 }},
 				row{kind: kind, want: "max_tokens", phase: "finalize", replies: []llmtest.Reply{reply}, change: func(s *patterns.Spec) { s.Budget.MaxTokens = 1 }},
+				row{kind: kind, want: "max_cost_usd", phase: "finalize", replies: []llmtest.Reply{reply}, change: func(s *patterns.Spec) {
+					s.LLM, s.Budget.MaxCost, s.Prices.Write = true, 0.001, patterns.Price{InputUSD: 1, OutputUSD: 1}
+				}},
 				row{kind: kind, want: "max_seconds", phase: "finalize", replies: []llmtest.Reply{reply, llmtest.Silence()},
 					change: func(s *patterns.Spec) { s.Budget.MaxTime = time.Second }})
 		}

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,8 @@ func (a account) outcome() string {
 		return fmt.Sprintf("Plan of %s by %s accepted; %s in %s%s.",
 			count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
 	case gateway.Routing:
-		return fmt.Sprintf("%s was chosen by %s and answered the ticket in %s%s.",
-			shownName(a.SelectedRoute), a.proposer(), a.time(), a.declined())
+		return fmt.Sprintf("%s was chosen by %s and answered the %s in %s%s.",
+			shownName(a.SelectedRoute), a.proposer(), a.ownWord("ticket", "request"), a.time(), a.declined())
 	case gateway.Supervisor:
 		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
@@ -82,7 +83,7 @@ func (a account) progress() string {
 	case steps > 0:
 		return fmt.Sprintf("Plan of %s by %s accepted; %s carried out.", count(steps, "step"), a.proposer(), were(len(a.History)))
 	case a.Spec.Kind == gateway.Routing && len(a.History) > 0:
-		return fmt.Sprintf("%s asked%s.", count(len(a.History), "specialist"), a.declined())
+		return fmt.Sprintf("%s asked%s.", count(len(a.History), a.ownWord("specialist", "route")), a.declined())
 	case a.Spec.Kind == gateway.Supervisor && len(a.History) > 0:
 		return fmt.Sprintf("%s by %s carried out%s.", count(a.actionsDone(), "action"), a.proposers(), a.judged())
 	}
@@ -112,6 +113,9 @@ func (a account) why() string {
 	if why := a.blockedWhy(); why != "" {
 		return why
 	}
+	if why := a.leftOut(); why != "" {
+		return why
+	}
 	switch about, name, _ := strings.Cut(a.StopReason, ":"); about {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")
@@ -126,6 +130,31 @@ func (a account) why() string {
 	}
 	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.Estimated)
 }
+
+// ownWord is the demo's word, or what stands for it in a pattern that a file declares.
+func (a account) ownWord(demo, own string) string {
+	if a.Spec.Declared {
+		return own
+	}
+	return demo
+}
+
+// leftOut tells which critical workers a plan has no task for, where that is why nothing of it ran; else it is empty.
+func (a account) leftOut() string {
+	tasks, _ := a.Plan.([]gateway.Task)
+	if a.StopReason != criticalFailed || len(a.FailedCritical) > 0 || len(tasks) == 0 {
+		return ""
+	}
+	var names []string
+	for _, worker := range a.Spec.Critical {
+		if !slices.ContainsFunc(tasks, func(t gateway.Task) bool { return t.Worker == worker }) {
+			names = append(names, shownName(worker))
+		}
+	}
+	return fmt.Sprintf("Stopped before anything ran: the plan has no task for %s, without which the pattern is nothing (%s).", inWords(names), criticalFailed)
+}
+
+const criticalFailed = "critical_task_failed"
 
 // keyed reports whether the tool that a stop reason names has a business key.
 func (a account) keyed() bool {

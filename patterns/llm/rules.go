@@ -85,6 +85,7 @@ type reading struct {
 	goal     *goal
 	tools    []*studied
 	hidden   []string
+	least    int                // steps of a plan
 	rarity   map[string]float64 // of words among the tools
 	follow   follow
 	first    []filled // what each tool's arguments would be, wherever in the goal it is spoken of
@@ -99,7 +100,7 @@ type reading struct {
 func (r *Rules) read(q patterns.Question) *reading {
 	text, _ := q.Payload["goal"].(string)
 	x := &reading{
-		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, byShape: map[string][]span{},
+		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, least: cmp.Or(q.Least, minSteps), byShape: map[string][]span{},
 		follow: follow{inputs: inputs(q.Payload)},
 	}
 	for _, t := range q.Tools {

@@ -11,7 +11,7 @@ import (
 	"patterngate/patterns"
 )
 
-// minSteps is how many steps a plan has at least (spec/patterns.md section 2).
+// minSteps is how many steps a plan has at least where the question does not say (spec/patterns.md section 2).
 const minSteps = 3
 
 // plan answers with the calls that the goal asks for, filled up to three with what else is known about the same things.
@@ -24,10 +24,10 @@ func (r *reading) plan() (string, error) {
 	if r.wholePicture(calls) {
 		calls = r.widen(calls, limit)
 	}
-	if len(calls) < minSteps {
-		calls = r.widen(calls, min(minSteps, limit))
+	if len(calls) < r.least {
+		calls = r.widen(calls, min(r.least, limit))
 	}
-	if len(calls) < minSteps && limit >= minSteps {
+	if len(calls) < r.least && limit >= r.least {
 		if lacking != nil {
 			return "", lacking
 		}
@@ -90,7 +90,7 @@ func (r *reading) tooFew(calls []call) string {
 		names = append(names, r.tools[c.tool].Name)
 	}
 	return fmt.Sprintf("A plan needs %d different calls, and the request gives reason for %d (%s). Ask for more, or send your own plan.",
-		minSteps, len(calls), strings.Join(names, ", "))
+		r.least, len(calls), strings.Join(names, ", "))
 }
 
 // wholePicture reports whether the goal wants an overview and does not list its parts.

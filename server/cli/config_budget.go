@@ -90,7 +90,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) configKey {
 		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			all := maps.Clone(*target)
-			if all == nil {
+			if all == nil || n.at == (place{}) { // a snapshot has all of them
 				all = map[string]gateway.CallLimit{}
 			}
 			r.each(n, path, toolNames, func(m yamlMember, below *keyPath) {

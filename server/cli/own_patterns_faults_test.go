@@ -6,11 +6,16 @@ import (
 	"testing"
 )
 
-// ownFile is a file with two real tools and patterns of its own, which begin at line 5.
+// ownFile is a file with two real tools, a policy and patterns of its own.
 func ownFile(patterns ...string) string {
-	return "version: 1\ncatalog: {http: {" + httpTool("find", ", input: {key: {type: string}}, output_schema: {status: {type: string, enum: [paid, open]}, cents: {type: integer}}") + ",\n  " +
+	return ownFileOf("version: 1", "policies: {all: {params: {cap_cents: 5}, rules: [{id: ok, approve: {}}]}}", patterns...)
+}
+
+func ownFileOf(head, policies string, patterns ...string) string {
+	const output = ", input: {key: {type: string}}, output_schema: {status: {type: string, enum: [paid, open]}, cents: {type: integer}}"
+	return head + "\ncatalog: {http: {" + httpTool("find", output) + ",\n  " +
 		strings.Replace(httpTool("pay", ", input: {cents: {type: integer}}"), "effect: read", "effect: write", 1) + "}}\n" +
-		"policies: {all: {params: {cap_cents: 5}, rules: [{id: ok, approve: {}}]}}\npatterns:\n  " + strings.Join(patterns, "\n  ") + "\n"
+		policies + "\npatterns:\n  " + strings.Join(patterns, "\n  ") + "\n"
 }
 
 // A pattern of a kind with all that it must have, and more.
@@ -83,11 +88,13 @@ func TestOwnPatternFaults(t *testing.T) {
 		"proto":                 {[]string{td("input: {__proto__: {type: string}}")}, "__proto__ | patterns.a.input.__proto__: not a name; write a name: a small letter, then up to 63 small letters, digits and _"},
 		"a schema that is none": {[]string{td("input: {order: {oneOf: []}}")}, "[]}}} | patterns.a.input.order.oneOf: not to be written here; write one schema without oneOf, anyOf, allOf, not, if and $ref"},
 		"answer":                {[]string{td("answer: {state: {type: strin}}")}, `strin | patterns.a.answer.state.type: got "strin"; write one word: object, string, integer, number, boolean, array, null; did you mean string?`},
-		"critical":              {[]string{or("critical: [fimd]")}, "fimd | patterns.a.critical[0]: no worker fimd; did you mean find?"},
-		"per tool":              {[]string{td("budget: {per_tool: {pay: {max_calls: 1}}}")}, "pay | patterns.a.budget.per_tool.pay: no tool pay; there are find"},
-		"least and most":        {[]string{td("budget: {min_plan_steps: 7}")}, "7 | patterns.a.budget.min_plan_steps: more than max_plan_steps, 6; raise max_plan_steps or lower it"},
-		"another kind's limit":  {[]string{td("budget: {max_tasks: 7}")}, "max_tasks | patterns.a.budget.max_tasks: a limit of kind orchestrator; leave it out"},
-		"tools and workers":     {[]string{or("tools: [find]")}, "tools | patterns.a.tools: tools and workers; keep one"},
+		"a large answer": {[]string{td("answer: {text: {type: string, description: " + strings.Repeat("d", 4096) + "}}")},
+			"{text | patterns.a.answer: got 4188 bytes of schema; write at most 4096"},
+		"critical":             {[]string{or("critical: [fimd]")}, "fimd | patterns.a.critical[0]: no worker fimd; did you mean find?"},
+		"per tool":             {[]string{td("budget: {per_tool: {pay: {max_calls: 1}}}")}, "pay | patterns.a.budget.per_tool.pay: no tool pay; there are find"},
+		"least and most":       {[]string{td("budget: {min_plan_steps: 7}")}, "7 | patterns.a.budget.min_plan_steps: more than max_plan_steps, 6; raise max_plan_steps or lower it"},
+		"another kind's limit": {[]string{td("budget: {max_tasks: 7}")}, "max_tasks | patterns.a.budget.max_tasks: a limit of kind orchestrator; leave it out"},
+		"tools and workers":    {[]string{or("tools: [find]")}, "tools | patterns.a.tools: tools and workers; keep one"},
 		"field": {[]string{or(`aggregate: {fields: {s: "tasks.find.observation.statuss"}}`)},
 			`statuss" | patterns.a.aggregate.fields.s: the result of find has no member statuss (status, cents); did you mean status?`},
 		"field of a worker": {[]string{or(`aggregate: {fields: {s: tasks.finf.id}}`)}, "finf.id | patterns.a.aggregate.fields.s: tasks has no worker finf (find); did you mean find?"},

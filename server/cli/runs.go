@@ -95,7 +95,7 @@ func (a *app) runsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsTraceCommand(), a.runsHeadCommand(), a.runsExportCommand(),
-		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand())
+		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand(), a.runsStatsCommand())
 	return cmd
 }
 
