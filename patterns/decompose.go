@@ -76,7 +76,7 @@ func (d *decomposition) propose() *stop {
 	budget := d.spec.Budget
 	d.rows = []any{}
 	return d.accepted(Question{
-		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, MinSteps: max(1, budget.MinPlanSteps), Payload: map[string]any{
+		Ask: AskPlan, Prompt: d.spec.Prompts.Decide, Tools: d.tools, Least: max(1, budget.MinPlanSteps), Payload: map[string]any{
 			"goal": d.task.Goal, "max_plan_steps": float64(budget.MaxPlanSteps), "available_tools": d.spec.offered(d.tools),
 		},
 	}, d.proposing(PhasePlan), d.read)

@@ -56,6 +56,8 @@ type Question struct {
 	Tools []catalog.Tool
 	// Hidden are arguments that the pattern sets itself (request_id); no proposal needs to hold them.
 	Hidden []string
+	// Least is how many steps a plan has at least; 0: as the built-in pattern's.
+	Least int
 	// RulesMayWrite is of the Spec: without it rules propose of real tools only those that read.
 	RulesMayWrite bool
 	// Declared is of the Spec: what travels to the model stands between marks.
@@ -65,8 +67,6 @@ type Question struct {
 	Mark string
 	// Answer is what a final answer must be: JSON of that schema; nil: any text.
 	Answer *catalog.Schema
-	// MinSteps is how many steps a plan must have, of [AskPlan]; 0: three.
-	MinSteps int
 	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
 	MaxRequests int
 }

@@ -67,17 +67,13 @@ func (l *log) asOwned(phase string, q Question) (Question, *stop) {
 // inputWords say what the inputs are.
 const inputWords = "\nThe payload's member input holds the values that came with the goal; use them as they are.\n"
 
-// answerWords say what a final answer has to be where the pattern declares it; "" of other questions.
+// answerWords say what the answer of a closing action has to be where the pattern declares it; "" of other questions. Of one that
+// is a final answer itself the model's adapter says so, see [Question.Answer].
 func (l *log) answerWords(a Ask) string {
-	switch {
-	case l.spec.Answer == nil:
+	if l.spec.Answer == nil || a != AskAction {
 		return ""
-	case a == AskAnswer:
-		return "\nThe answer is no prose: reply with one JSON object that fits this schema, and nothing else:\n" + string(l.spec.Answer.JSON()) + "\n"
-	case a == AskAction:
-		return "\nThe answer of a final action is an object that fits this schema:\n" + string(l.spec.Answer.JSON()) + "\n"
 	}
-	return ""
+	return "\nThe answer of a final action is an object that fits this schema:\n" + string(l.spec.Answer.JSON()) + "\n"
 }
 
 // goals are the arguments of a worker or route that are the run's own goal where nobody says otherwise: of a pattern, whose run it

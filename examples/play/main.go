@@ -43,7 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	var o options
 	flags.BoolVar(&o.http, "http", false, "the client speaks HTTP")
-	flags.StringVar(&o.programs, "programs", "", "a directory with patterngate, refunds and shop; else they are built")
+	flags.BoolVar(&o.built, "built", false, "patterngate, refunds and shop are in PATH; else they are built")
 	serve := flags.Bool("serve", false, "serve over HTTP, for a client of yours")
 	if err := flags.Parse(args); err != nil {
 		return 2

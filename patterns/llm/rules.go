@@ -100,7 +100,7 @@ type reading struct {
 func (r *Rules) read(q patterns.Question) *reading {
 	text, _ := q.Payload["goal"].(string)
 	x := &reading{
-		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, least: cmp.Or(q.MinSteps, minSteps), byShape: map[string][]span{},
+		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, least: cmp.Or(q.Least, minSteps), byShape: map[string][]span{},
 		follow: follow{inputs: inputs(q.Payload)},
 	}
 	for _, t := range q.Tools {

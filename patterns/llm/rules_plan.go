@@ -14,7 +14,7 @@ import (
 // minSteps is how many steps a plan has at least where the question does not say (spec/patterns.md section 2).
 const minSteps = 3
 
-// plan answers with the calls that the goal asks for, filled up to the fewest that a plan may have with what else is known about the same things.
+// plan answers with the calls that the goal asks for, filled up to three with what else is known about the same things.
 func (r *reading) plan() (string, error) {
 	calls, lacking, err := r.wanted()
 	if err != nil {

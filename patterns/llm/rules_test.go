@@ -60,23 +60,6 @@ func firstAction(t testing.TB, goal string, tools ...catalog.Tool) string {
 	return string(ijson.Canonical(v.(map[string]any)["args"]))
 }
 
-// How many steps a plan must have is the question's to say; without a word it is three.
-func TestRulesPlanOfTheFewestSteps(t *testing.T) {
-	van := toolOf(t, "show_van", catalog.Read, "Shows a van.", `{"van_id": {"type": "integer"}}`)
-	for least, want := range map[int]string{0: "goal_unclear", 1: "1", 2: "goal_unclear"} {
-		text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskPlan, MinSteps: least, Tools: []catalog.Tool{van},
-			Payload: map[string]any{"goal": "show van 7", "max_plan_steps": 6.0}})
-		got := fault
-		if fault == "" {
-			v, _ := ijson.Decode([]byte(text))
-			got = fmt.Sprint(len(v.(map[string]any)["steps"].([]any)))
-		}
-		if got != want {
-			t.Errorf("a plan of at least %d steps: %s %s, want %s", least, got, text, want)
-		}
-	}
-}
-
 // One argument of one reading tool, and what of the goal fills it.
 func TestRulesFillArguments(t *testing.T) {
 	const missing = "goal_incomplete:show_gadget.x"
