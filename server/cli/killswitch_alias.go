@@ -1,5 +1,10 @@
 package cli
 
+import (
+	"patterngate/catalog"
+	"patterngate/patterns"
+)
+
 // aliased is the flag by which a tool, or pattern, is switched off that patterns give another name as their worker or route; "" for what
 // is no such name, and where the configuration cannot be read whole.
 func (c Config) aliased(name string, environ []string) (flag string) {
@@ -10,11 +15,20 @@ func (c Config) aliased(name string, environ []string) (flag string) {
 	if err != nil {
 		return ""
 	}
-	if _, own := d.tools.Tool(name); own {
+	specs := make([]patterns.Spec, len(d.patterns))
+	for i, p := range d.patterns {
+		specs[i] = p.spec
+	}
+	return aliasedIn(d.tools, specs, name)
+}
+
+// aliasedIn is [Config.aliased] for what is declared.
+func aliasedIn(tools *catalog.Catalog, specs []patterns.Spec, name string) (flag string) {
+	if _, own := tools.Tool(name); own {
 		return ""
 	}
-	for _, p := range d.patterns {
-		tool, ok := p.spec.Catalog.Tool(name)
+	for _, spec := range specs {
+		tool, ok := spec.Catalog.Tool(name)
 		switch {
 		case !ok || tool.Own() == name:
 		case tool.Pattern != "":
