@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,8 +18,6 @@ import (
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
 )
-
-var updateInjections = flag.Bool("update-injections", false, "write docs/injection.md's table anew")
 
 // injection is one written attempt: a text in some place, what a model does that obeys it, and how the run ends.
 type injection struct {
@@ -246,7 +243,7 @@ func TestInjectionPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, visibleText(row.Stop))
 	}
-	generated(t, "../../docs/injection.md", "injections", b.String(), *updateInjections)
+	generated(t, "../../docs/injection.md", "injections", b.String(), *update)
 }
 
 // generated holds that a page has a text between its comments of a name, or writes it there.
@@ -268,6 +265,6 @@ func generated(t *testing.T, path, name, want string, update bool) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s is not what the tests found; run them with -update-%s", path, name)
+		t.Errorf("%s is not what the tests found in %s; run them with -update", path, name)
 	}
 }

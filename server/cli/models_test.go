@@ -191,3 +191,35 @@ func TestQuestionsAreCutBeforeTheyCost(t *testing.T) {
 		})
 	}
 }
+
+// TestModelsThatMisbehave holds what a run ends in whose model does anything but what it is asked.
+func TestModelsThatMisbehave(t *testing.T) {
+	t.Parallel()
+	tools := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"delete_all","arguments":"{}"}}]}}]}`
+	for name, row := range map[string]struct {
+		reply  llmtest.Reply
+		reason string
+	}{
+		"ignores the schema":         {llmtest.Content(`{"answer":"fine"}`), "invalid_plan:bad_kind"},
+		"writes prose":               {llmtest.Content("Sure, I will."), "invalid_plan:non_json"},
+		"calls tools of its own":     {llmtest.Raw(200, "application/json", tools), "llm_empty"},
+		"says null":                  {llmtest.NullContent(), "llm_empty"},
+		"says nothing":               {llmtest.Content(" \n"), "llm_empty"},
+		"refuses":                    {llmtest.Refusal("I will not."), "llm_error:refused"},
+		"gives no choice":            {llmtest.NoChoices(), "llm_error:no_choices"},
+		"never comes to an end":      {llmtest.Huge(9 << 20), "llm_error:server"},
+		"sends a page":               {llmtest.Raw(200, "text/html", "<html>"), "llm_error:server"},
+		"nests without end":          {llmtest.Content(strings.Repeat("[", 100)), "invalid_plan:non_json"},
+		"names a member twice":       {llmtest.Content(`{"kind":"plan","kind":"plan","steps":[]}`), "invalid_plan:non_json"},
+		"sends more than a decision": {llmtest.Content(strings.Repeat(" ", 2<<20) + planReply), "invalid_plan:non_json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newModelScene(t, "", nil, []llmtest.Reply{row.reply, row.reply}, nil)
+			r := s.run(t).Result
+			if r.StopReason != row.reason || r.Phase != patterns.PhasePlan || len(r.Ledger) > 0 {
+				t.Errorf("ended in %s in %s after %d calls, want %s", r.StopReason, r.Phase, len(r.Ledger), row.reason)
+			}
+		})
+	}
+}

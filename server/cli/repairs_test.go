@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
 )
-
-var updateRepairs = flag.Bool("update-repairs", false, "write docs/models.md's table of repairs anew")
 
 // writtenFault is one fault that a model makes, and its replies from then on: each is sent only where the problems that it was
 // handed back name the place of the fault before.
@@ -160,5 +157,5 @@ func TestRepairs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", row.Name, row.Pattern, row.Reason, turns)
 	}
-	generated(t, "../../docs/models.md", "repairs", b.String(), *updateRepairs)
+	generated(t, "../../docs/models.md", "repairs", b.String(), *update)
 }
