@@ -55,12 +55,29 @@ func (l *log) asOwned(phase string, q Question) (Question, *stop) {
 	if l.wordless {
 		return q, stopped(phase, "llm_error:bad_request")
 	}
-	q.Prompt += l.words
-	if l.spec.Declared && len(l.inputs) > 0 {
+	if (l.spec.Declared || l.spec.Kind != gateway.Orchestrator) && len(l.inputs) > 0 { // the built-in one has them at the top
 		q.Payload = maps.Clone(q.Payload)
 		q.Payload[inputMember] = map[string]any(l.inputs)
+		q.Prompt += inputWords
 	}
+	q.Prompt += l.answerWords(q.Ask) + l.words
 	return q, nil
+}
+
+// inputWords say what the inputs are.
+const inputWords = "\nThe payload's member input holds the values that came with the goal; use them as they are.\n"
+
+// answerWords say what a final answer has to be where the pattern declares it; "" of other questions.
+func (l *log) answerWords(a Ask) string {
+	switch {
+	case l.spec.Answer == nil:
+		return ""
+	case a == AskAnswer:
+		return "\nThe answer is no prose: reply with one JSON object that fits this schema, and nothing else:\n" + string(l.spec.Answer.JSON()) + "\n"
+	case a == AskAction:
+		return "\nThe answer of a final action is an object that fits this schema:\n" + string(l.spec.Answer.JSON()) + "\n"
+	}
+	return ""
 }
 
 // goals are the arguments of a worker or route that are the run's own goal where nobody says otherwise: of a pattern, whose run it

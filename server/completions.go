@@ -14,10 +14,17 @@ const maxCompletions = 100
 type completer struct{ server *Server }
 
 // CompletePromptArgument offers the pattern's own values that begin as the argument does, whatever the case. An unknown
-// prompt or argument has none, nor has a pattern that reaches nothing make-believe: the values are the demo's.
+// prompt or argument has none, nor has a pattern that reaches nothing make-believe: the values are the demo's. Of an input that is
+// one of some words they are these.
 func (c completer) CompletePromptArgument(_ context.Context, name string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	for _, p := range c.server.newest().config.Patterns {
-		if p.Spec.Name == name && reachOf(p.Spec).demo {
+		if p.Spec.Name != name {
+			continue
+		}
+		if words := enumOf(p.Spec, a.Name); len(words) > 0 { // of an input of the pattern's own
+			return completion(words, a.Value), nil
+		}
+		if reachOf(p.Spec).demo {
 			return completion(p.Completions[a.Name], a.Value), nil
 		}
 	}

@@ -23,8 +23,12 @@ func (r *request) findRun(t *tool, principal string) {
 		return
 	}
 	r.Run = &s
-	r.compare("goal", s.Arguments["goal"])
-	r.compare("ticket", s.Arguments["ticket"])
+	goal := t.spec.GoalArgument()
+	r.compare(goal, s.Arguments[goal])
+	was := inputsOf(t.spec, s.Arguments)
+	for _, p := range ownInputs(t.spec) {
+		r.compare(p.Name, was[p.Name])
+	}
 	r.compare("finalize", t.newCall(s.Arguments).task(t.configured).Finalize)
 	r.compare(dryArgument, false) // a run that was begun is no dry run
 	intent := r.intentName()
@@ -42,7 +46,7 @@ func (r *request) compare(name string, was any) {
 			}
 		}
 	}
-	if v := r.Arguments[name]; v != nil && v != was {
+	if v := r.Arguments[name]; v != nil && !ijson.Equal(v, was) {
 		r.add(classMismatch, name, v, "what the run began with, or nothing")
 	}
 }

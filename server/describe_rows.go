@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -61,6 +62,50 @@ type patternRow struct {
 	Kind     string             `json:"kind"`
 	Budget   map[string]float64 `json:"budget"`
 	Approver string             `json:"approver,omitempty"` // of one that asks people
+	// Workers and Routes are the names by which the pattern knows what it may call, where they are not the tools' own.
+	Workers []handRow `json:"workers,omitempty"`
+	Routes  []handRow `json:"routes,omitempty"`
+}
+
+// handRow is a worker or route under a name of its pattern's.
+type handRow struct {
+	Name        string `json:"name"`
+	Tool        string `json:"tool,omitempty"`
+	Pattern     string `json:"pattern,omitempty"`
+	Description string `json:"description"`
+}
+
+// handsOf are the names that a pattern gives what it may call.
+func handsOf(spec patterns.Spec) []handRow {
+	var rows []handRow
+	for _, t := range toolsOf(spec) {
+		switch {
+		case t.Pattern != "":
+			rows = append(rows, handRow{Name: t.Name, Pattern: t.Pattern, Description: t.Description})
+		case t.Own() != t.Name:
+			rows = append(rows, handRow{Name: t.Name, Tool: t.Own(), Description: t.Description})
+		}
+	}
+	return rows
+}
+
+// calledBy are the tools that a pattern may both name and call, as the whole catalog has them: what has a name of the pattern's is
+// the tool that it is, and a pattern is no tool.
+func calledBy(spec patterns.Spec, all *catalog.Catalog) []catalog.Tool {
+	var tools []catalog.Tool
+	for _, t := range toolsOf(spec) {
+		if t.Pattern != "" || !slices.Contains(spec.Execution, t.Name) {
+			continue
+		}
+		if own, known := all.Tool(t.Own()); known && t.Own() != t.Name {
+			t = own
+		}
+		t.Name, t.Of = t.Own(), ""
+		if !slices.ContainsFunc(tools, func(o catalog.Tool) bool { return o.Name == t.Name }) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 // stateReady is the state of a tool that can be called.
@@ -70,7 +115,7 @@ const stateReady = "ready"
 // most bytes.
 func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory {
 	d := &directory{place: map[string]bool{}}
-	tools, users := usable(offered)
+	tools, users := usable(offered, all)
 	for _, name := range all.Names() {
 		if t, _ := all.Tool(name); users[name] == nil {
 			tools = append(tools, t)
@@ -91,11 +136,11 @@ func newDirectory(offered []Pattern, all *catalog.Catalog, most int) *directory 
 }
 
 // usable are the tools that a pattern may both name and call, and by which patterns.
-func usable(offered []Pattern) (tools []catalog.Tool, users map[string][]int) {
+func usable(offered []Pattern, all *catalog.Catalog) (tools []catalog.Tool, users map[string][]int) {
 	users = map[string][]int{}
 	for i, p := range offered {
-		for _, t := range toolsOf(p.Spec) {
-			if !slices.Contains(p.Spec.Execution, t.Name) || slices.Contains(users[t.Name], i) {
+		for _, t := range calledBy(p.Spec, all) {
+			if slices.Contains(users[t.Name], i) {
 				continue
 			}
 			if users[t.Name] == nil {
@@ -116,6 +161,9 @@ func checkNames(offered []Pattern, all *catalog.Catalog) error {
 	}
 	for _, p := range offered {
 		for _, t := range toolsOf(p.Spec) {
+			if t.Own() != t.Name || t.Pattern != "" { // a name of the pattern's own
+				continue
+			}
 			if other, there := named[t.Name]; there && !sameTool(other, t) {
 				return fmt.Errorf("tool %q: two tools have this name", t.Name)
 			}
@@ -269,6 +317,12 @@ func nested(p catalog.Property) bool { return p.Type == "object" || p.Type == "a
 
 func newOfferedAs(spec patterns.Spec) offeredAs {
 	r := patternRow{Name: spec.Name, Kind: string(spec.Kind), Budget: limitsOf(spec)}
+	switch hands := handsOf(spec); spec.Kind {
+	case gateway.Orchestrator:
+		r.Workers = hands
+	case gateway.Routing:
+		r.Routes = hands
+	}
 	if spec.Kind == gateway.Supervisor || spec.Reviewer != nil {
 		r.Approver = string(patterns.RejectApprover)
 		if spec.Approver.Kind != "" {
@@ -280,6 +334,9 @@ func newOfferedAs(spec patterns.Spec) offeredAs {
 	line := append([]byte(label(r.Name)+" "+r.Kind+" | "), budget...)
 	if r.Approver != "" {
 		line = append(line, " | approver "+r.Approver...)
+	}
+	for _, h := range slices.Concat(r.Workers, r.Routes) {
+		line = append(line, " | "+label(h.Name)+": "+cmp.Or(h.Tool, "pattern "+h.Pattern)...)
 	}
 	return offeredAs{r.Name, row, append(line, '\n')}
 }

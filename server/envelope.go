@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -34,7 +35,7 @@ type Envelope struct {
 
 	Problems []gateway.Problem `json:"problems,omitempty"`
 
-	Answer         string                  `json:"answer,omitempty"`
+	Answer         any                     `json:"answer,omitempty"`       // a text, or what the pattern declares; nil: there is none
 	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // of the whole answer where it was cut
 	Plan           any                     `json:"plan,omitempty"`         // []gateway.Step or []gateway.Task
 	Route          any                     `json:"route,omitempty"`
@@ -116,7 +117,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	e := Envelope{
 		Status: statusOK, StopReason: a.StopReason, Phase: a.Phase, RunID: ended.RunID,
 		Summary: a.summary(), Next: a.next(), Problems: a.placed(),
-		Answer: a.Answer, AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
+		Answer: answerOf(a.Result), AnswerBytes: a.AnswerBytes, Plan: a.Plan, Route: a.Route, SelectedRoute: a.SelectedRoute,
 		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
 		Budget: a.Budget, Usage: &usage{a.Model, a.Usage}, Filled: a.Filled, Demo: c.Demo,
@@ -137,6 +138,28 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	e.Block = a.block()
 	a.returned(&e)
 	return e.single(c)
+}
+
+// answerOf is a run's final answer as results show it; nil: there is none.
+func answerOf(r patterns.Result) any {
+	switch {
+	case r.AnswerValue != nil:
+		return r.AnswerValue
+	case r.Answer != "":
+		return r.Answer
+	}
+	return nil
+}
+
+// answerText is the answer as the text channel has it.
+func (e *Envelope) answerText() string {
+	switch v := e.Answer.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	return string(ijson.Canonical(e.Answer))
 }
 
 // showRaw shows the intent that was refused.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"patterngate/gateway"
@@ -35,8 +36,14 @@ func instructions(tools []*tool) string {
 
 // uses says which tool is for what; it is empty where no pattern is listed.
 func uses(tools []*tool) string {
-	var said, single []string
+	var said, single, own []string
 	for _, t := range tools {
+		if t.spec.Declared {
+			if name := listedAs(t.spec); !slices.Contains(own, name) {
+				own = append(own, name)
+			}
+			continue
+		}
 		if t.spec.Kind == gateway.Call {
 			single = append(single, t.spec.Name)
 			continue
@@ -44,6 +51,9 @@ func uses(tools []*tool) string {
 		if use := listingOf(t.spec).use; use != "" {
 			said = append(said, listedAs(t.spec)+" "+use)
 		}
+	}
+	if len(own) > 0 {
+		said = append(said, firstOf(own)+" for what their descriptions say")
 	}
 	if len(single) > 0 {
 		said = append(said, firstOf(single)+" for one gated call each")

@@ -66,7 +66,7 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 	for _, m := range fieldsOf(reflect.TypeFor[planMembers]()) {
 		planned[m.name] = true
 	}
-	return outputOf(reflect.TypeFor[Envelope](), func(name string) bool {
+	return outputWith(reflect.TypeFor[Envelope](), answerSchema(spec), func(name string) bool {
 		if planned[name] {
 			return plannedBy(verbOf(spec), name)
 		}
@@ -76,6 +76,11 @@ func envelopeSchema(spec patterns.Spec) json.RawMessage {
 
 // outputOf is the schema of a result: those of its members that it has.
 func outputOf(result reflect.Type, has func(name string) bool) json.RawMessage {
+	return outputWith(result, answerSchema(patterns.Spec{}), has)
+}
+
+// outputWith is [outputOf] with what is said of the answer.
+func outputWith(result reflect.Type, answer string, has func(name string) bool) json.RawMessage {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","properties":{`)
 	begun := false
@@ -87,7 +92,11 @@ func outputOf(result reflect.Type, has func(name string) bool) json.RawMessage {
 			b.WriteByte(',')
 		}
 		begun = true
-		b.WriteString(m.quoted + "{" + memberSchema(result.FieldByIndex(m.index).Type, m.name) + "}")
+		said := answer
+		if m.name != "answer" {
+			said = memberSchema(result.FieldByIndex(m.index).Type, m.name)
+		}
+		b.WriteString(m.quoted + "{" + said + "}")
 	}
 	b.WriteString(`},"required":["status"]}`)
 	return json.RawMessage(b.String())

@@ -62,18 +62,22 @@ func planArguments(spec patterns.Spec) []argument {
 	}
 	switch verbOf(spec) {
 	case patterns.DecomposeVerb:
-		return []argument{
-			{name: "goal", required: true, most: maxGoal}, {name: "strategy", shape: shapeWord, words: strategies},
+		return append(append([]argument{goalRow(spec)}, inputRows(spec)...), []argument{
+			{name: "strategy", shape: shapeWord, words: strategies},
 			whole("max_depth", 1, b.MaxDepth), whole("max_subtasks", 1, b.MaxSubtasks), {name: "context", most: maxGoal},
 			plan, {name: "parent_plan_id", most: maxInput}, {name: "dry_run", shape: shapeFlag},
-		}
+		}...)
 	case patterns.ExecuteVerb:
-		return []argument{
+		inputs := inputRows(spec)
+		for i := range inputs {
+			inputs[i].required = false // of a plan that comes with the call, see readPlanning
+		}
+		return append([]argument{
 			id, plan, revision, {name: "parallel", shape: shapeFlag}, whole("max_concurrent", 1, b.MaxConcurrent),
 			{name: "on_subtask_failure", shape: shapeWord, words: failureStrategies}, whole("max_retries", 0, b.MaxRetries),
 			{name: "retry_delay_seconds", shape: shapeDelay}, whole("max_steps", 1, unbounded),
 			{name: "finalize", shape: shapeFlag}, {name: "results", shape: shapeResults},
-		}
+		}, inputs...)
 	case patterns.ReplanVerb:
 		id.required = true
 		return []argument{
@@ -232,6 +236,8 @@ func (r *request) readPlanning() {
 				id = gateway.Missing
 			}
 			r.add(classMissing, "plan_id", id, "the plan to carry out, or plan: your own")
+		default:
+			r.ofPlan(named)
 		}
 	case patterns.ReplanVerb:
 		if plan == nil && !r.Spec.LLM {

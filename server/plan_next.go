@@ -69,7 +69,7 @@ func (a account) planWent() next {
 	case verb == patterns.ReplanVerb:
 		return a.resume()
 	case a.StopReason == patterns.IterationPending:
-		args := map[string]any{"goal": p.Goal, "parent_plan_id": p.PlanID}
+		args := map[string]any{a.Spec.GoalArgument(): p.Goal, "parent_plan_id": p.PlanID}
 		n := next{Action: actionCall, Tool: a.planTool(patterns.DecomposeVerb), Arguments: showable(args)}
 		if !p.LLM {
 			args["plan"] = a.intentSkeleton()

@@ -109,7 +109,7 @@ func planRemarks(spec patterns.Spec) remarks {
 		"max_subtasks": most("max_subtasks", 1, b.MaxSubtasks), "max_concurrent": most("max_concurrent", 1, b.MaxConcurrent),
 		"max_retries": most("max_retries", 0, b.MaxRetries),
 		"tool":        described(who), "own": described(own + decompose + "."),
-		"intent": described("Your own plan, or a string: a Markdown checklist. Tools: " + signatures(spec.Kind, tools) +
+		"intent": described("Your own plan, or a string: a Markdown checklist. Tools: " + signatures(spec, tools) +
 			". Example: " + jsonText(examplePlan(tools))),
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"math"
 	"time"
 
@@ -18,12 +19,19 @@ func (c call) planTask() patterns.Task {
 	}
 	switch verb {
 	case patterns.DecomposeVerb:
-		t.Goal, _ = c.Arguments["goal"].(string)
+		t.Goal, _ = c.Arguments[c.Spec.GoalArgument()].(string)
+		t.Inputs = inputsOf(c.Spec, c.Arguments)
+		if c.said("parent_plan_id") != "" { // what is left out is the plan's, and no default
+			maps.DeleteFunc(t.Inputs, func(name string, _ any) bool { return c.Arguments[name] == nil })
+		}
 		p.PlanID, p.Context = c.said("parent_plan_id"), c.said("context")
 		p.Strategy = c.strategy()
 		p.MaxDepth, p.MaxSubtasks = c.whole("max_depth"), c.whole("max_subtasks")
 		p.DryRun, _ = c.Arguments["dry_run"].(bool)
 	case patterns.ExecuteVerb:
+		if c.Own != nil {
+			t.Inputs = inputsOf(c.Spec, c.Arguments)
+		}
 		t.Finalize, _ = c.Arguments["finalize"].(bool)
 		if p.Concurrent = 1; c.Arguments["parallel"] == true {
 			p.Concurrent = c.whole("max_concurrent")

@@ -29,7 +29,7 @@ var (
 func allRows() []row {
 	var rows []row
 	for _, part := range [][]row{successes(), requests(), catalogs(), runTools(), plans(), taskPlans(), routes(), actions(), rulesFaults(),
-		modelFaults(), callFaults(), workerFaults(), loops(), limits(), blocks(), others(), singles()} {
+		modelFaults(), callFaults(), workerFaults(), loops(), limits(), blocks(), others(), singles(), ownReasons()} {
 		rows = append(rows, part...)
 	}
 	return rows

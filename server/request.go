@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -31,6 +32,7 @@ type argument struct {
 	most     int  // bytes of a text; seconds
 	words    []string
 	bounds   *bounds // of a number
+	kind     string  // of an input: its schema's type
 }
 
 // shape is what an argument has to be.
@@ -52,6 +54,7 @@ const (
 	shapeDelay         // a number of seconds from 0 on
 	shapePlan          // an object, or a text: JSON or a checklist
 	shapeResults       // what the caller made of subtasks, by their ids
+	shapeInput         // what the pattern's own schema says
 )
 
 // want words a shape.
@@ -63,29 +66,29 @@ func (s shape) want() string {
 		shapeKey: "1 to 255 printable ASCII characters", shapeStep: "a step number, task or subtask id, attempt or effect key",
 		shapeTime: "a time such as 2026-11-21T09:30:00Z", shapePage: "a whole number",
 		shapeWhole: "a whole number", shapeDelay: "a number of seconds", shapePlan: "an object, or a string: its JSON or a checklist",
-		shapeResults: "an object of {status: completed or failed, result} by subtask id",
+		shapeResults: "an object of {status: completed or failed, result} by subtask id", shapeInput: "a value",
 	}[s]
 }
 
 // argumentsOf is the table of a pattern, in the order in which faults are told.
 func argumentsOf(spec patterns.Spec) []argument {
-	goal := argument{name: "goal", required: true, most: maxGoal}
+	front := append([]argument{goalRow(spec)}, inputRows(spec)...)
 	finalize := argument{name: "finalize", shape: shapeFlag}
 	switch spec.Kind {
 	case gateway.Planning:
 		return planArguments(spec)
 	case gateway.TaskDecomposition:
-		return []argument{goal, {name: "plan", shape: shapeIntent}, finalize}
+		return append(front, argument{name: "plan", shape: shapeIntent}, finalize)
 	case gateway.Orchestrator:
-		return []argument{
-			goal, {name: "report_date", required: true, most: maxInput}, {name: "region", required: true, most: maxInput},
-			{name: "plan", shape: shapeIntent}, finalize,
+		if !spec.Declared {
+			builtin := []argument{front[0], {name: "report_date", required: true, most: maxInput}, {name: "region", required: true, most: maxInput}}
+			front = append(builtin, front[1:]...)
 		}
+		return append(front, argument{name: "plan", shape: shapeIntent}, finalize)
 	case gateway.Routing:
-		ticket := argument{name: "ticket", required: true, most: maxGoal}
-		return append([]argument{ticket, {name: "route", shape: shapeIntent}, finalize}, continuing...)
+		return slices.Concat(front, []argument{{name: "route", shape: shapeIntent}, finalize}, continuing)
 	case gateway.Supervisor:
-		return append([]argument{goal, {name: "actions", shape: shapeList}}, continuing...)
+		return slices.Concat(front, []argument{{name: "actions", shape: shapeList}}, continuing)
 	}
 	return nil
 }
@@ -124,6 +127,9 @@ type request struct {
 	call
 	asked
 	faults [classCount][]gateway.Problem
+
+	inputs  map[string]any     // what the pattern takes besides, defaults filled in; nil: not read yet
+	misfits []catalog.Mismatch // of them
 }
 
 // take reads a principal's arguments as they came. With problems nothing may run; the first names the stop reason.
@@ -254,8 +260,11 @@ func (r *request) read(a argument) {
 	s, isText := v.(string)
 	switch {
 	case a.required && r.Arguments["run_id"] != nil && v == nil: // the run knows it
+	case a.shape == shapeInput && v == nil && r.said("parent_plan_id") != "": // the plan knows it
 	case (a.required || a.name == "run_id" && v != nil) && (v == nil || isText && ijson.Blank(s)):
 		r.absent(a, v)
+	case a.shape == shapeInput:
+		r.readInput(a)
 	case v == nil: // null counts as absent
 	case a.shape == shapeText && !isText:
 		r.wrong(a, v, "string")
@@ -323,7 +332,11 @@ func (r *request) absent(a argument, v any) {
 	if v == nil {
 		v = gateway.Missing
 	}
-	r.add(classMissing, a.name, v, fmt.Sprintf("%s that is not blank, at most %d bytes", a.shape.want(), a.most))
+	want := fmt.Sprintf("%s that is not blank, at most %d bytes", a.shape.want(), a.most)
+	if a.shape == shapeInput {
+		want = strings.TrimSpace("a value " + a.kind)
+	}
+	r.add(classMissing, a.name, v, want)
 }
 
 func (r *request) wrong(a argument, v any, schemaType string) {
@@ -364,20 +377,11 @@ func (c call) task(configured bool) patterns.Task {
 	case gateway.Call:
 		return patterns.Task{Args: c.toolArguments()}
 	}
-	t := patterns.Task{Finalize: configured || !c.Proposes}
+	t := patterns.Task{Finalize: c.Spec.Finalizes(c.Proposes, configured), Inputs: inputsOf(c.Spec, c.Arguments)}
 	if asked, ok := c.Arguments["finalize"].(bool); ok {
 		t.Finalize = asked
 	}
-	t.Goal, _ = c.Arguments["goal"].(string)
-	switch c.Spec.Kind {
-	case gateway.Routing:
-		t.Goal, _ = c.Arguments["ticket"].(string)
-	case gateway.Orchestrator:
-		t.Inputs = patterns.Inputs{}
-		for _, name := range []string{"report_date", "region"} {
-			t.Inputs[name], _ = c.Arguments[name].(string)
-		}
-	}
+	t.Goal, _ = c.Arguments[c.Spec.GoalArgument()].(string)
 	t.Handover = c.Arguments["continue_with"] == "model"
 	for name, v := range c.Intents { // one at most
 		t.Caller = patterns.Proposals(name, v)

@@ -127,6 +127,9 @@ func inputSchema(spec patterns.Spec, c Config) (json.RawMessage, error) {
 	if !json.Valid([]byte(text)) {
 		return nil, fmt.Errorf("a remark is no JSON in %s", text)
 	}
+	if text, err = laidOver(spec, ownWords(spec, text)); err != nil {
+		return nil, err
+	}
 	return json.RawMessage(text), nil
 }
 
@@ -161,12 +164,15 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 	}
 	tools := toolsOf(spec)
 	finalize := "Have a final text written. Default true."
-	if !configured {
+	switch {
+	case spec.Finalize == patterns.FinalizeNo:
+		finalize = "Have a final text written. Default false."
+	case spec.Finalize != patterns.FinalizeYes && !configured:
 		finalize = "Have a final text written. Default true; false where you propose."
 	}
 	r := remarks{
 		"goal":        bounded("What is wanted, in plain words, with every id, date and amount that matters.", maxGoal),
-		"ticket":      bounded("The customer's message, whole and unchanged.", maxGoal),
+		"ticket":      bounded(ticketWords(spec), maxGoal),
 		"report_date": bounded("The day it is about, as YYYY-MM-DD.", maxInput),
 		"region":      bounded("The market it is about, such as US.", maxInput),
 		"finalize":    described(finalize),
@@ -185,15 +191,26 @@ func remarksOf(spec patterns.Spec, configured bool) remarks {
 		intent, example = fmt.Sprintf("Your own plan: %d to %d steps, taken in order.", least, most), exampleSteps(tools, least)
 	case gateway.Orchestrator:
 		least, most = 1, b.MaxTasks
-		intent, example = fmt.Sprintf("Your own plan: up to %d tasks, run side by side.", most), exampleTasks(tools, most)
+		intent, example = fmt.Sprintf("Your own plan: up to %d tasks, run side by side.", most), exampleTasks(spec, tools, most)
 	case gateway.Routing:
-		intent, example = "Your own choice of the specialist.", exampleRoute(tools)
+		intent, example = "Your own choice of the specialist.", exampleRoute(spec, tools)
+		if spec.Declared {
+			intent = "Your own choice of the route."
+		}
 	case gateway.Supervisor:
-		intent, example = "Your own actions in order, the last one final; fewer, and the run waits for more.", exampleActions(tools)
+		intent, example = "Your own actions in order, the last one final; fewer, and the run waits for more.", exampleActions(spec, tools)
 	}
 	r["count"] = fmt.Sprintf(`"minItems":%d,"maxItems":%d`, least, most)
-	r["intent"] = described(intent + " Tools: " + signatures(spec.Kind, tools) + ". Example: " + jsonText(example))
+	r["intent"] = described(intent + " Tools: " + signatures(spec, tools) + ". Example: " + jsonText(example))
 	return r
+}
+
+// ticketWords say what is routed.
+func ticketWords(spec patterns.Spec) string {
+	if spec.Declared {
+		return "The request, whole and unchanged."
+	}
+	return "The customer's message, whole and unchanged."
 }
 
 // requestID is an argument that the orchestrator sets itself.
@@ -221,13 +238,13 @@ func toolsOf(spec patterns.Spec) []catalog.Tool {
 	return list
 }
 
-func signatures(kind gateway.Kind, tools []catalog.Tool) string {
+func signatures(spec patterns.Spec, tools []catalog.Tool) string {
 	if len(tools) == 0 {
 		return "none"
 	}
 	var list []string
 	for _, t := range tools {
-		if kind == gateway.Orchestrator || kind == gateway.Planning {
+		if spec.Kind == gateway.Orchestrator && (!spec.Declared || spec.SetsRequestID(t)) || spec.Kind == gateway.Planning && !spec.Declared {
 			list = append(list, t.Signature(requestID))
 		} else {
 			list = append(list, t.Signature())
@@ -247,35 +264,39 @@ func exampleSteps(tools []catalog.Tool, least int) stepsPlan {
 }
 
 // exampleTasks is a whole plan of two tasks, the first of them critical.
-func exampleTasks(tools []catalog.Tool, most int) tasksPlan {
+func exampleTasks(spec patterns.Spec, tools []catalog.Tool, most int) tasksPlan {
 	plan := tasksPlan{Tasks: []taskInput{}}
 	for i, t := range tools[:min(2, len(tools), max(most, 0))] {
 		plan.Tasks = append(plan.Tasks, taskInput{
-			ID: "t" + strconv.Itoa(i+1), Worker: t.Name, Args: exampleArgs(gateway.Orchestrator, t), Critical: i == 0,
+			ID: "t" + strconv.Itoa(i+1), Worker: t.Name, Args: exampleArgs(spec, t), Critical: i == 0,
 		})
 	}
 	return plan
 }
 
-func exampleRoute(tools []catalog.Tool) routeChoice {
+func exampleRoute(spec patterns.Spec, tools []catalog.Tool) routeChoice {
 	if len(tools) == 0 {
 		return routeChoice{}
 	}
-	return routeChoice{Target: tools[0].Name, Args: exampleArgs(gateway.Routing, tools[0])}
+	return routeChoice{Target: tools[0].Name, Args: exampleArgs(spec, tools[0])}
 }
 
 // exampleActions looks something up and ends.
-func exampleActions(tools []catalog.Tool) []actionInput {
+func exampleActions(spec patterns.Spec, tools []catalog.Tool) []actionInput {
 	actions := []actionInput{}
 	if i := slices.IndexFunc(tools, func(t catalog.Tool) bool { return t.Effect == catalog.Read }); i >= 0 {
 		actions = append(actions, actionInput{Kind: "tool", Name: tools[i].Name, Args: tools[i].Input.Example()})
 	}
-	return append(actions, actionInput{Kind: "final", Answer: "What I found."})
+	final := actionInput{Kind: "final", Answer: "What I found."}
+	if spec.Answer != nil {
+		final.Answer = jsonText(spec.Answer.Example())
+	}
+	return append(actions, final)
 }
 
 // exampleArgs are example arguments less those with one possible value.
-func exampleArgs(kind gateway.Kind, t catalog.Tool) map[string]any {
-	return t.Input.Without(filled(kind)...).Example()
+func exampleArgs(spec patterns.Spec, t catalog.Tool) map[string]any {
+	return t.Input.Without(leftOut(spec, t)...).Example()
 }
 
 func titled(t catalog.Tool) string {

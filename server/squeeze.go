@@ -69,14 +69,27 @@ func (e *Envelope) squeezeWords(bytes, problems, effects int) {
 	e.StopReason, e.SelectedRoute = short(e.StopReason, bytes), short(e.SelectedRoute, bytes)
 	e.Next = e.Next.squeezed(bytes)
 	e.Problems = squeezedProblems(e.Problems, problems, bytes)
-	if answer := short(e.Answer, 4*bytes); answer != e.Answer {
-		e.Answer, e.AnswerBytes = answer, max(e.AnswerBytes, len(e.Answer))
-	}
+	e.squeezeAnswer(4 * bytes)
 	e.Received = squeezedValue(e.Received, bytes)
 	if n := len(e.Effects) - effects; n > 0 {
 		e.Effects = e.Effects[n:]
 		e.EffectsOmitted += n
 	}
+}
+
+// squeezeAnswer cuts a text. What must fit a schema has no beginning that does: it is left out whole, and its length is told.
+func (e *Envelope) squeezeAnswer(most int) {
+	text := e.answerText()
+	answer := short(text, most)
+	switch _, isText := e.Answer.(string); {
+	case answer == text:
+		return
+	case isText:
+		e.Answer = answer
+	default:
+		e.Answer = nil
+	}
+	e.AnswerBytes = max(e.AnswerBytes, len(text))
 }
 
 // enoughToContinue are the bytes of arguments that only name the run and its turn.

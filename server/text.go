@@ -97,11 +97,12 @@ func (e *Envelope) appendWaiting(dst []byte) []byte {
 
 // appendAnswer writes the final text as the claim that it is.
 func (e *Envelope) appendAnswer(dst []byte) []byte {
-	if e.Answer == "" {
+	answer := e.answerText()
+	if answer == "" {
 		return dst
 	}
 	dst = append(dst, "ANSWER (the "+e.author+"'s words, not checked)\n"...)
-	for l := range strings.SplitSeq(e.Answer, "\n") {
+	for l := range strings.SplitSeq(answer, "\n") {
 		dst = appendVisible(append(dst, "| "...), l)
 		dst = append(dst, '\n')
 	}

@@ -124,6 +124,9 @@ func newTool(s *Server, p Pattern) (*tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
+	if err := checkAnswer(p.Spec); err != nil {
+		return nil, err
+	}
 	reach := reachOf(p.Spec)
 	built := listingOf(p.Spec)
 	if p.Title == "" {

@@ -354,6 +354,9 @@ func (r *instructionsReader) input(n parse.Node, name string) {
 	}
 	name = ijson.Cut(name, maxNodeShown)
 	f := InstructionsFault{Reason: "{{" + ijson.Cut(n.String(), maxNodeShown) + "}}: no input " + name, DidYouMean: catalog.Near(name, r.inputs)}
+	if f.DidYouMean == "" {
+		f.DidYouMean = begun(name, r.inputs)
+	}
 	switch {
 	case len(r.inputs) == 0:
 		f.Want = "this pattern has no inputs; write the text itself"
@@ -361,6 +364,19 @@ func (r *instructionsReader) input(n parse.Node, name string) {
 		f.Want = "one of " + strings.Join(r.inputs, ", ")
 	}
 	r.refuse(n, f)
+}
+
+// begun is the one input whose name begins as another does; "" for none or several.
+func begun(name string, inputs []string) (only string) {
+	for _, input := range inputs {
+		if name != "" && strings.HasPrefix(input, name+"_") {
+			if only != "" {
+				return ""
+			}
+			only = input
+		}
+	}
+	return only
 }
 
 func isConstant(pipe *parse.PipeNode) bool {

@@ -247,6 +247,9 @@ func (r *configReader) acrossSecrets(c *Config, environ []string) {
 	if key := (*keyPath)(nil).key("llm").key("api_key"); c.LLM.Key.Set() {
 		warn(c.LLM.Key, key)
 	}
+	for _, m := range c.LLM.Models {
+		warn(m.Key, (*keyPath)(nil).key("llm").key("models").key(m.Name).key("api_key"))
+	}
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled {
 			continue

@@ -49,7 +49,6 @@ func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
 	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
 }
 
-
 // costKey is an amount that may be without limit, which is shown as null.
 func costKey(name string, target *gateway.USD) configKey {
 	return scaledKey(name, bounds{max: math.Inf(1), noun: "an amount in USD"},
@@ -91,7 +90,7 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) configKey {
 		},
 		read: func(r *configReader, n *yamlNode, path *keyPath) {
 			all := maps.Clone(*target)
-			if all == nil {
+			if all == nil || n.at == (place{}) { // a snapshot has all of them
 				all = map[string]gateway.CallLimit{}
 			}
 			r.each(n, path, toolNames, func(m yamlMember, below *keyPath) {

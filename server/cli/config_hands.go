@@ -145,6 +145,7 @@ func (r *configReader) hand(n *yamlNode, path *keyPath, h *HandConfig, routes bo
 	switch said := func(key string) bool { v := n.member(key); return v != nil && v.kind != yamlNull }; {
 	case said("tool") && said("pattern"):
 		r.faults.add(n.at, path, Fault{Reason: "both tool and pattern", Want: "keep one"})
+		return false
 	case !said("tool") && !said("pattern"):
 		r.faults.add(n.at, path, Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
 	}

@@ -66,6 +66,11 @@ func (r *configReader) said(steps ...string) *yamlNode {
 	return n
 }
 
+// has reports whether something stands under these keys.
+func (n *yamlNode) has(steps ...string) bool {
+	return (&configReader{root: n}).said(steps...) != nil
+}
+
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
 func (p *PatternConfig) paramsKey(name string) configKey {
 	meaning := "Values laid over the policy's own params, of the same types."

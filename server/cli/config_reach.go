@@ -21,7 +21,10 @@ func (r *configReader) acrossReach(c *Config) {
 		here := (*keyPath)(nil).key("patterns").key(p.Name)
 		r.mixed(c, p, here, effects)
 		r.acts(p.links(), effects, p.Judge)
-		acts := slices.DeleteFunc(c.leaves(p), func(name string) bool { e := effects[name].effect; return e != catalog.Write && e != catalog.Destructive })
+		acts := slices.DeleteFunc(c.leaves(p), func(name string) bool {
+			e := effects[name].effect
+			return e != catalog.Write && e != catalog.Destructive
+		})
 		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
 			r.faults.add(r.at(simulated), simulated, Fault{
 				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",

@@ -82,7 +82,7 @@ func declare(c Config, environ []string) (*declared, error) {
 		if _, made := d.tools.Tool(p.Tool); p.Kind == gateway.Call && !made {
 			continue
 		}
-		view, err := c.view(p, ruled, c.parts)
+		view, err := c.view(p, ruled)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -40,8 +41,10 @@ func TestConfigPage(t *testing.T) {
 		"share the file. The model's key is never in it.\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestConfigPage -update`).\n")
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))
-	own := newCall("NAME", Position{})
-	configTable(t, &b, "`patterns.NAME`, of your own", (*keyPath)(nil).key("patterns").key("NAME"), own.keys(nil))
+	for _, kind := range ownKinds {
+		own := newPattern("NAME", gateway.Kind(kind), Position{})
+		configTable(t, &b, "`patterns.NAME` of kind "+kind+", of your own", (*keyPath)(nil).key("patterns").key("NAME"), own.keys(nil))
+	}
 	fresh(t, "config.md", b.String())
 }
 

@@ -11,7 +11,7 @@ import (
 
 // joins are how a pattern joins what its workers found, and which routes decline by what.
 type joins struct {
-	aggregate *policy.Aggregate                        // nil: as the kind does
+	aggregate *policy.Aggregate                     // nil: as the kind does
 	reroute   map[string]func(observation any) bool // by route; nil: as the kind does
 }
 
@@ -94,6 +94,10 @@ func (j joins) joined() func(patterns.Inputs, []patterns.TaskRow) patterns.Aggre
 			}
 		}
 		all := j.aggregate.Join(in, tasks)
-		return patterns.Aggregate{Fields: all.Fields, Missing: all.Missing, Health: all.Health}
+		a := patterns.Aggregate{Fields: all.Fields, Missing: all.Missing, Health: all.Health}
+		for _, e := range all.Errors {
+			a.Errors = append(a.Errors, patterns.JoinError{Member: e.Member, Reason: e.Reason})
+		}
+		return a
 	}
 }

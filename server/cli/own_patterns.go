@@ -77,6 +77,9 @@ func (m *partsMaker) parts(p *PatternConfig) *patternParts {
 	}
 	if p.Answer != nil {
 		parts.answer = m.compiled.of(p.Answer).schema
+		if n := len(parts.answer.JSON()); parts.answer != nil && n > maxListedOutput {
+			m.fault(Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + numberText(maxListedOutput)}, "answer")
+		}
 	}
 	parts.asked = m.asked(p)
 	parts.instructions = m.instructions(p, parts)
@@ -161,6 +164,9 @@ func (m *partsMaker) asked(p *PatternConfig) *catalog.Schema {
 
 // instructions are what a model is told besides our own prompts.
 func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) llm.Instructions {
+	if p.Instructions == "" {
+		return llm.Instructions{}
+	}
 	var names []string
 	if parts.input != nil {
 		names = propertyNames(parts.input)

@@ -7,15 +7,13 @@ import (
 	"patterngate/gateway"
 )
 
-// view is the catalog as a pattern sees it: its workers and routes under the names that it gives them, before all others.
-func (c *Config) view(p PatternConfig, all *catalog.Catalog, set *patternSet) (*catalog.Catalog, error) {
+// view is what a pattern sees of the catalog that rules see: its workers and routes under the names that it gives them, before
+// all others.
+func (c *Config) view(p PatternConfig, ruled *catalog.Catalog) (*catalog.Catalog, error) {
 	var hands []catalog.Tool
 	for _, h := range p.Hands {
-		tool, made := all.Tool(h.Tool)
-		if h.Pattern != "" {
-			tool, made = c.patternTool(h.Pattern, all, set)
-		}
-		if !made { // the call says that it is missing
+		tool, made := ruled.Tool(h.of())
+		if !made || tool.Pattern != h.Pattern { // the call says that it is missing
 			continue
 		}
 		if tool.Name != h.Name {
@@ -27,9 +25,9 @@ func (c *Config) view(p PatternConfig, all *catalog.Catalog, set *patternSet) (*
 		hands = append(hands, tool)
 	}
 	if len(hands) == 0 {
-		return all, nil
+		return ruled, nil
 	}
-	view, err := all.With(hands...)
+	view, err := ruled.With(hands...)
 	if err != nil {
 		return nil, fmt.Errorf("patterns.%s: %w", p.Name, err)
 	}

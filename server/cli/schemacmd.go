@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -73,6 +74,21 @@ func groupSchema(keys []configKey) map[string]any {
 	return schema
 }
 
+// ownPatternSchema is a pattern of the file's own: its kind says what else it has.
+func ownPatternSchema() map[string]any {
+	kinds := make([]any, len(ownKinds))
+	for i, word := range ownKinds {
+		p := newPattern("NAME", gateway.Kind(word), Position{})
+		kinds[i] = map[string]any{
+			"if":   map[string]any{"properties": map[string]any{"kind": map[string]any{"const": word}}, "required": []any{"kind"}},
+			"then": groupSchema(p.keys(nil)),
+		}
+	}
+	return map[string]any{
+		"type": "object", "required": []any{"kind"}, "properties": map[string]any{"kind": map[string]any{"enum": textValues(ownKinds)}}, "allOf": kinds,
+	}
+}
+
 // schema is what may stand at a key. null is as if it were absent.
 func (k configKey) schema() map[string]any {
 	var form map[string]any
@@ -86,7 +102,7 @@ func (k configKey) schema() map[string]any {
 	case grouped && k.below != nil && len(group) > 0: // patterns: those that are built in, and others
 		form = groupSchema(group)
 		if k.name == "patterns" {
-			form["additionalProperties"] = orNull(groupSchema(k.below()))
+			form["additionalProperties"] = orNull(ownPatternSchema())
 		}
 	case k.below != nil:
 		form = groupSchema(k.below())

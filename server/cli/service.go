@@ -106,7 +106,9 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		log = slog.New(c.own.secrets.masked(log.Handler()))
 		c.pool.log.to.Store(log)
 		s.to = served{log, page}
-		s.Server, err = wire(c, d, state.engine, s.to)
+		if s.Server, err = wire(c, d, state.engine, s.to); err == nil {
+			err = c.bearable(s.Server)
+		}
 	}
 	if err != nil {
 		s.close()
@@ -129,6 +131,9 @@ func settings(c Config, d *declared) local.Settings {
 // be in force.
 func (s *service) replace(loaded LoadedConfig, environ []string, permitted func(counting Config) error) error {
 	c, d, err := loaded.counting(nil, s.engine, environ)
+	if err == nil {
+		err = c.bearableBefore(d)
+	}
 	if err == nil {
 		err = permitted(c)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -118,6 +119,29 @@ type snapshotKeys struct {
 	unasked bool      // any: no model is asked
 }
 
+// known reports whether every key that a snapshot's roles refer to is one that this process's own configuration sends to the same
+// server.
+func (k snapshotKeys) known(llm map[string]any) bool {
+	top, _ := llm["base_url"].(string)
+	models, _ := llm["models"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		role, _ := models[name].(map[string]any)
+		reference := role["api_key"]
+		if reference == nil {
+			continue
+		}
+		url, _ := role["base_url"].(string)
+		url = cmp.Or(url, top)
+		ours := slices.ContainsFunc(k.own.Models, func(m ModelRole) bool {
+			return m.Key.Set() && ijson.Equal(reference, m.Key.shown()) && url == cmp.Or(m.BaseURL, k.own.BaseURL)
+		})
+		if !ours && (url != k.own.BaseURL || !k.own.Key.Set() || !ijson.Equal(reference, k.own.Key.shown())) {
+			return false
+		}
+	}
+	return true
+}
+
 // snapshotRead is a snapshot as the configuration's reader takes it.
 type snapshotRead struct {
 	root   *yamlNode
@@ -147,6 +171,9 @@ func snapshotTree(hash string, snapshot []byte, keys snapshotKeys) (out snapshot
 			return out, errors.New("the key is where no key of ours is")
 		}
 	}
+	if !keys.unasked && !keys.known(llm) {
+		return out, errors.New("the key of a role is where no key of ours is")
+	}
 	out.locked, _ = members[lockMember].(map[string]any)
 	delete(members, lockMember)
 	out.root = nodeOf(members)
@@ -159,7 +186,7 @@ func secretReference() map[string]any { return map[string]any{"secret": keyRefer
 // withoutLimits is a budget whose limits that a file can name are not named: null in a snapshot is none.
 func withoutLimits(b gateway.Budget) gateway.Budget {
 	for _, limit := range []*gateway.Limit{
-		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations,
+		&b.MaxToolCalls, &b.MaxLLMCalls, &b.MaxTokens, &b.MaxExecuteSteps, &b.MaxDispatches, &b.MaxDelegations, // not those of loops, which earlier snapshots lack
 	} {
 		*limit = gateway.Unlimited
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"patterngate/gateway"
 )
@@ -15,7 +16,17 @@ func (a *app) checkDeclared(l LoadedConfig) (faults []Fault, summary string) {
 	if err != nil {
 		return []Fault{l.FaultAt(Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
 	}
+	for _, o := range l.oversized(s) {
+		at := []string{"patterns", o.pattern}
+		if l.root.has("patterns", o.pattern, "input") {
+			at = append(at, "input")
+		}
+		faults = append(faults, l.FaultAt(o.Fault, at...))
+	}
 	for _, size := range s.ListSizes() {
+		if slices.ContainsFunc(faults, func(f Fault) bool { return strings.Contains(f.Reason, " of "+size.Name+" has ") }) {
+			continue
+		}
 		for _, words := range size.Warnings() {
 			faults = append(faults, l.FaultAt(Fault{Severity: SeverityWarning, Reason: words}, l.declaredAt(size.Name)...))
 		}
@@ -27,8 +38,11 @@ func (a *app) checkDeclared(l LoadedConfig) (faults []Fault, summary string) {
 // declaredAt is the place of the tool that clients see under a name.
 func (l LoadedConfig) declaredAt(name string) []string {
 	for _, p := range l.Patterns {
-		if p.Name == name && p.Kind == gateway.Call {
+		switch {
+		case p.Name == name && p.Kind == gateway.Call:
 			name = p.Tool
+		case slices.Contains(p.tools(), name):
+			return []string{"patterns", p.Name}
 		}
 	}
 	for _, s := range l.Catalog.Servers {

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"patterngate/gateway"
+	"patterngate/patterns/local"
+	"patterngate/server"
+)
+
+// What clients bear of a tool that a file declares (spec/config.md section 7, input; design.md section 7): more they drop.
+const (
+	maxListedProperties = 14
+	maxListedInput      = server.MaxListedSchema // bytes
+	maxListedOutput     = 4 << 10                // bytes
+)
+
+// oversize is a tool of a pattern of the file's own that clients would drop.
+type oversize struct {
+	pattern, tool string
+	Fault
+}
+
+// oversized are such tools among those that are served.
+func (c *Config) oversized(s *server.Server) (list []oversize) {
+	owner := map[string]string{}
+	for _, p := range c.Patterns {
+		if !p.own() || !p.Enabled || p.Kind == gateway.Call { // a call is as its tool is: who validates is warned
+			continue
+		}
+		for _, tool := range p.tools() {
+			owner[tool] = p.Name
+		}
+	}
+	for _, t := range s.Tools() {
+		pattern, own := owner[t.Name]
+		if !own {
+			continue
+		}
+		add := func(has, most int, noun, want string) {
+			if has > most {
+				list = append(list, oversize{pattern, t.Name, Fault{
+					Reason: fmt.Sprintf("%s of %s has %d %s, and clients take at most %d", noun, t.Name, has, map[bool]string{true: "properties", false: "bytes"}[most == maxListedProperties], most),
+					Want:   want,
+				}})
+			}
+		}
+		add(countProperties(t.RawInputSchema), maxListedProperties, "the input schema", "leave some of input out")
+		add(len(t.RawInputSchema), maxListedInput, "the input schema", "shorten descriptions in input, or name fewer tools")
+		add(len(t.RawOutputSchema), maxListedOutput, "the output schema", "shorten answer")
+	}
+	return list
+}
+
+// countProperties are those of a schema's root.
+func countProperties(schema json.RawMessage) int {
+	var root struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(schema, &root) // it was made here
+	return len(root.Properties)
+}
+
+// bearable refuses to serve what clients would drop.
+func (c *Config) bearable(s *server.Server) error {
+	var faults []error
+	for _, o := range c.oversized(s) {
+		faults = append(faults, fmt.Errorf("patterns.%s: %s; %s", o.pattern, o.Reason, o.Want))
+	}
+	return errors.Join(faults...)
+}
+
+// bearableBefore is bearable before anything of it is served.
+func (c *Config) bearableBefore(d *declared) error {
+	if !slices.ContainsFunc(c.Patterns, func(p PatternConfig) bool { return p.own() && p.Enabled && p.Kind != gateway.Call }) {
+		return nil
+	}
+	s, err := wire(*c, d, &local.Engine{}, served{slog.New(slog.DiscardHandler), c.InboxURL})
+	if err != nil {
+		return err
+	}
+	return c.bearable(s)
+}

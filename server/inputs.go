@@ -1,0 +1,181 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// What a pattern takes besides the arguments of its kind (spec/config.md section 7, input): each a row of the table, judged by its
+// schema with the defaults filled in.
+
+// maxOwnInput is how long one input may be, in bytes of its compact JSON.
+const maxOwnInput = 16 << 10
+
+// builtinInputs are those of the built-in orchestrator, whose rows are older than schemas of inputs.
+var builtinInputs = []string{"report_date", "region"}
+
+// ownInputs are a pattern's inputs that the table of its kind does not have by itself.
+func ownInputs(spec patterns.Spec) []catalog.Property {
+	return slices.DeleteFunc(spec.Input.Properties(), func(p catalog.Property) bool {
+		return !spec.Declared && spec.Kind == gateway.Orchestrator && slices.Contains(builtinInputs, p.Name)
+	})
+}
+
+// inputRows are their rows.
+func inputRows(spec patterns.Spec) []argument {
+	var rows []argument
+	for _, p := range ownInputs(spec) {
+		rows = append(rows, argument{name: p.Name, shape: shapeInput, required: p.Required, kind: p.Type})
+	}
+	return rows
+}
+
+// goalRow is the row of what a run is for.
+func goalRow(spec patterns.Spec) argument {
+	return argument{name: spec.GoalArgument(), required: true, most: maxGoal}
+}
+
+// givenInputs are a call's inputs as they are judged: those that were given, of objects and lists also where they came as text
+// holding JSON, and the defaults of the others. What is null is absent.
+func givenInputs(spec patterns.Spec, arguments map[string]any) map[string]any {
+	given := spec.Input.Defaults()
+	for _, p := range spec.Input.Properties() {
+		v := arguments[p.Name]
+		if text, isText := v.(string); isText && (p.Type == "object" || p.Type == "array") {
+			if decoded, err := ijson.Decode([]byte(text)); err == nil {
+				v = decoded
+			}
+		}
+		if v != nil {
+			given[p.Name] = v
+		}
+	}
+	return given
+}
+
+// inputsOf are the inputs of a call without problems; nil: the pattern takes none.
+func inputsOf(spec patterns.Spec, arguments map[string]any) patterns.Inputs {
+	if spec.Input != nil {
+		return givenInputs(spec, arguments)
+	}
+	if spec.Kind != gateway.Orchestrator || spec.Declared {
+		return nil
+	}
+	inputs := patterns.Inputs{}
+	for _, name := range builtinInputs {
+		inputs[name], _ = arguments[name].(string)
+	}
+	return inputs
+}
+
+// ofPlan notes what is wrong with the inputs of a planning tool's call: a plan that is stored has its own.
+func (r *request) ofPlan(stored bool) {
+	for _, p := range ownInputs(r.Spec) {
+		switch v := r.Arguments[p.Name]; {
+		case stored && v != nil:
+			r.add(classMismatch, p.Name, v, "nothing: the plan has its own")
+		case !stored && v == nil && p.Required:
+			r.absent(argument{name: p.Name, shape: shapeInput, kind: p.Type}, v)
+		}
+	}
+}
+
+// readInput judges one input by what its pattern says of it.
+func (r *request) readInput(a argument) {
+	given := r.Arguments[a.name]
+	if given == nil {
+		return
+	}
+	if text, isText := given.(string); isText && (a.kind == "object" || a.kind == "array") {
+		if _, err := ijson.Decode([]byte(text)); err != nil {
+			p, c := decodingProblem(err, ijson.Pointer("").Member(a.name), a.name)
+			p.Got = gateway.Got(given)
+			r.faults[c] = append(r.faults[c], p)
+			return
+		}
+	}
+	if n := len(ijson.Canonical(given)); n > maxOwnInput {
+		r.add(classTooLarge, a.name, given, fmt.Sprintf("at most %d bytes", maxOwnInput))
+		return
+	}
+	if r.inputs == nil {
+		r.inputs = givenInputs(r.Spec, r.Arguments)
+		r.misfits = r.Spec.Input.Check(r.inputs)
+	}
+	for _, m := range r.misfits {
+		if tokens := m.Pointer.Tokens(); len(tokens) > 0 && tokens[0] == a.name {
+			r.misfit(a, m, len(tokens) == 1)
+		}
+	}
+}
+
+// misfit notes one way in which an input does not fit; whole: the input itself and no part of it.
+func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
+	got, there := m.Pointer.In(r.inputs)
+	if !there {
+		got = gateway.Missing
+	}
+	c := map[catalog.MismatchKind]class{
+		catalog.MismatchUnknown: classUnknown, catalog.MismatchMissing: classMissing, catalog.MismatchType: classType, catalog.MismatchValue: classLimit,
+	}[m.Kind]
+	r.place(c, a.name, m.Pointer, got, m.Want)
+	p := r.lastOf(c)
+	if !whole {
+		return
+	}
+	if m.Kind == catalog.MismatchType {
+		p.Fix = gateway.Retype(a.kind, m.Pointer, got)
+	}
+	if word, isText := got.(string); isText && m.Kind == catalog.MismatchValue {
+		meant(p, gateway.Near(word, enumOf(r.Spec, a.name)))
+	}
+}
+
+// enumOf are the texts that an input may be; nil: any.
+func enumOf(spec patterns.Spec, input string) []string {
+	var words []string
+	for _, p := range spec.Input.Properties() {
+		if p.Name != input {
+			continue
+		}
+		for _, v := range p.Enum {
+			if word, isText := v.(string); isText {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
+// fromTexts are arguments that a person filled in, all of which are texts there, as the pattern's inputs want them: what is
+// spelled like a number, true or false, an object or a list is one where that is wanted.
+func fromTexts(spec patterns.Spec, given map[string]string) map[string]any {
+	arguments := make(map[string]any, len(given))
+	for name, text := range given {
+		arguments[name] = text
+	}
+	for _, p := range ownInputs(spec) {
+		text, there := given[p.Name]
+		if !there || p.Type == "string" {
+			continue
+		}
+		if p.Type == "" && slices.ContainsFunc(p.Enum, func(v any) bool { return v == any(text) }) {
+			continue
+		}
+		if ijson.Blank(text) { // clients fill in all that a prompt names
+			delete(arguments, p.Name)
+			continue
+		}
+		if v, err := ijson.Decode([]byte(ijson.Trim(text))); err == nil {
+			arguments[p.Name] = v
+		}
+	}
+	maps.DeleteFunc(arguments, func(_ string, v any) bool { return v == nil })
+	return arguments
+}

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/patterns"
+)
+
+// What schemas and words say of a pattern that a file declares, where those of the built-in ones speak of the demo's matters.
+
+// laidOver is a kind's input schema with what the pattern declares: its name for the goal, then its inputs. Where a run may be
+// continued, and of planning where the plan may have them, all of them are required by the check alone.
+func laidOver(spec patterns.Spec, text string) (string, error) {
+	inputs := ownInputs(spec)
+	goal, name := kindGoal(spec), spec.GoalArgument()
+	demos := spec.Declared && spec.Kind == gateway.Orchestrator // the demo's own inputs go
+	if name == goal && len(inputs) == 0 && !demos {
+		return text, nil
+	}
+	s, err := catalog.CompileSchema([]byte(text))
+	if err != nil {
+		return "", err
+	}
+	verb := verbOf(spec)
+	own := slices.DeleteFunc(spec.Input.Spelled(), func(p catalog.Spelled) bool {
+		return !slices.ContainsFunc(inputs, func(i catalog.Property) bool { return i.Name == p.Name })
+	})
+	for i := range own {
+		own[i].Required = own[i].Required && !continues(spec.Kind) && spec.Kind != gateway.Planning
+	}
+	var all []catalog.Spelled
+	for _, p := range s.Spelled() {
+		if demos && slices.Contains(builtinInputs, p.Name) {
+			continue
+		}
+		if p.Name != goal {
+			all = append(all, p)
+			continue
+		}
+		p.Name = name
+		all = append(append(all, p), own...)
+	}
+	if verb == patterns.ExecuteVerb { // of a plan that comes with the call
+		all = append(all, own...)
+	}
+	var properties, required []string
+	for _, p := range all {
+		properties = append(properties, jsonText(p.Name)+":"+string(p.JSON))
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	made := `{"properties":{` + strings.Join(properties, ",") + `},"additionalProperties":false,"type":"object"`
+	if len(required) > 0 {
+		made += `,"required":` + jsonText(required)
+	}
+	return made + "}", nil
+}
+
+// kindGoal is what the goal is called in the schema of a kind.
+func kindGoal(spec patterns.Spec) string {
+	if spec.Kind == gateway.Routing {
+		return "ticket"
+	}
+	return "goal"
+}
+
+// continues reports whether the caller of a kind's runs may propose step by step.
+func continues(kind gateway.Kind) bool { return kind == gateway.Routing || kind == gateway.Supervisor }
+
+// ownWords put words of a declared pattern in the place of the demo's.
+func ownWords(spec patterns.Spec, text string) string {
+	if !spec.Declared {
+		return text
+	}
+	for _, w := range [][2]string{
+		{"The worker's arguments; report_date and region are the call's own and may be left out.", ownArgsWords("worker", spec)},
+		{"The specialist's arguments; ticket may be left out.", ownArgsWords("route", spec)},
+		{"A waiting run to go on with, as in next, without goal or ticket.", "A waiting run to go on with, as in next, without what it began with."},
+		{"Of kind final: what you tell the customer.", "Of kind final: what came of it."},
+	} {
+		text = strings.Replace(text, described(w[0]), described(w[1]), 1)
+	}
+	if spec.Kind == gateway.Supervisor && spec.Answer != nil {
+		text = strings.Replace(text, `"type":"string",`+described("Of kind final: what came of it."), described("Of kind final: an object as the result's answer."), 1)
+	}
+	return text
+}
+
+// ownArgsWords say what a proposal may leave out.
+func ownArgsWords(what string, spec patterns.Spec) string {
+	var names []string
+	for _, p := range spec.Input.Properties() {
+		names = append(names, p.Name)
+	}
+	words := "The " + what + "'s arguments"
+	if slices.ContainsFunc(toolsOf(spec), func(t catalog.Tool) bool { return t.Goal != "" }) {
+		names = append(names, "the goal of a pattern")
+	}
+	if len(names) == 0 {
+		return words + "."
+	}
+	return words + "; those of the call may be left out: " + strings.Join(names, ", ") + "."
+}
+
+// leftOut are arguments of a tool that a proposal may leave out.
+func leftOut(spec patterns.Spec, t catalog.Tool) []string {
+	if !spec.Declared {
+		return filled(spec.Kind)
+	}
+	var names []string
+	if spec.Kind == gateway.Orchestrator && spec.SetsRequestID(t) {
+		names = append(names, requestID)
+	}
+	if spec.Kind != gateway.Orchestrator && spec.Kind != gateway.Routing {
+		return names
+	}
+	if t.Goal != "" {
+		names = append(names, t.Goal)
+	}
+	if spec.Kind == gateway.Routing && t.Demo {
+		names = append(names, "ticket")
+	}
+	for _, p := range spec.Input.Properties() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// answerSchema is what the output schema says of the answer: one that the pattern declares, else a text.
+func answerSchema(spec patterns.Spec) string {
+	if spec.Answer == nil {
+		return `"type":"string",` + described(outputWords["answer"])
+	}
+	text := strings.TrimSpace(string(spec.Answer.JSON())) // an object, which has no words of its own
+	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") + "," + described(outputWords["answer"])
+}
+
+// maxOwnAnswer bounds what an answer's schema adds to what every client's model reads (design.md section 7).
+const maxOwnAnswer = 4 << 10
+
+// checkAnswer refuses an answer's schema that would make the tool's output schema too long.
+func checkAnswer(spec patterns.Spec) error {
+	if n := len(answerSchema(spec)); spec.Answer != nil && n > maxOwnAnswer {
+		return fmt.Errorf("the answer's schema has %d bytes; at most %d", n, maxOwnAnswer)
+	}
+	return nil
+}
