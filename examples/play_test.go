@@ -47,7 +47,7 @@ func TestPlays(t *testing.T) {
 			if !*update {
 				t.Fatalf("the page shows\n%s\nit prints\n%s\n(-update writes it)", shown, got)
 			}
-			if err := os.WriteFile(path, []byte(strings.Replace(page, shown, got, 1)), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(strings.Replace(page, playOf(name)+shown, playOf(name)+got, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -64,10 +64,13 @@ var paidKey = regexp.MustCompile(`pg_[0-9a-f]{32}`)
 // size is how large tools/list is, which each word in a schema changes.
 var size = regexp.MustCompile(`tools/list [0-9]+ bytes, about [0-9]+ tokens`)
 
+// playOf is the line that plays an example.
+func playOf(name string) string { return "\n$ go run ./examples/play " + name + "\n" }
+
 // session is what a page shows below the command that plays its example.
 func session(t *testing.T, page, name string) string {
 	t.Helper()
-	_, after, ok := strings.Cut(page, "\n$ go run ./examples/play "+name+"\n")
+	_, after, ok := strings.Cut(page, playOf(name))
 	shown, _, ended := strings.Cut(after, "\n```")
 	if !ok || !ended {
 		t.Fatalf("the page of %s shows no session", name)
@@ -82,14 +85,14 @@ const filesystemServer = "mcp-server-filesystem"
 // directory of npm's programs.
 func play(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	path := os.Getenv("PATH")
+	path := dir + string(filepath.ListSeparator) + os.Getenv("PATH")
 	if dir := os.Getenv("NPM_BIN"); dir != "" {
 		path += string(filepath.ListSeparator) + dir
 	}
 	if _, err := exec.LookPath(filesystemServer); err != nil && slices.Contains(args, "orders") && os.Getenv("NPM_BIN") == "" && os.Getenv("CI") == "" {
 		t.Skipf("%s of npm is not in PATH, and NPM_BIN does not name where it is", filesystemServer)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "play"), append([]string{"-programs", dir}, args...)...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "play"), append([]string{"-built"}, args...)...)
 	cmd.Dir, cmd.Env = "..", append(os.Environ(), "PATH="+path)
 	var faults strings.Builder
 	cmd.Stderr = &faults
@@ -100,11 +103,12 @@ func play(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// programs builds the programs of a play and returns their directory, which lasts as long as the test.
+// programs builds the programs of a play and returns their directory, which lasts as long as the test. patterngate is this program, as
+// in sessions.
 func programs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "./examples/play", "./examples/refunds", "./examples/shop")
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./examples/play", "./examples/refunds", "./examples/shop")
 	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -124,8 +128,8 @@ func playsFail(t *testing.T, dir string) {
 	}{
 		"no such example":       {[]string{"lunch"}, "..", 2, "usage"},
 		"no example":            {nil, "..", 2, "usage"},
-		"not the root":          {[]string{"-programs", dir, "desk"}, ".", 1, "examples"},
-		"no programs are there": {[]string{"-programs", t.TempDir(), "desk"}, "..", 1, "refunds"},
+		"not the root":          {[]string{"-built", "desk"}, ".", 1, "root of the repository"},
+		"no programs are there": {[]string{"-built", "desk"}, "..", 1, "refunds"},
 	} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "play"), tt.args...)
 		cmd.Dir, cmd.Env = tt.dir, append(os.Environ(), "TMPDIR="+home, "TMP="+home)

@@ -82,6 +82,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // result is what the stories read of a tool's structured result.
 type result struct {
+	members map[string]json.RawMessage // all of it
+
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason"`
 	RunID      string `json:"run_id"`
@@ -123,10 +125,22 @@ func (s *stage) call(tool, want, arguments string) (r result) {
 	text, err := json.Marshal(answer.StructuredContent)
 	s.must(err)
 	s.must(json.Unmarshal(text, &r))
+	s.must(json.Unmarshal(text, &r.members))
 	if r.end() != want {
 		s.fail("%s: %s, want %s", tool, r.end(), want)
 	}
 	return r
+}
+
+// member prints a member of the structured result, which the text above does not show.
+func (s *stage) member(r result, name string) {
+	switch text, ok := r.members[name]; {
+	case s.err != nil:
+	case !ok:
+		s.fail("the result has no %s", name)
+	default:
+		fmt.Fprintf(s.out, "= %s %s\n", name, text)
+	}
 }
 
 // lineStart is where a story goes on with a call's arguments in another line.

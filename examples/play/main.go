@@ -4,9 +4,10 @@
 //
 //	go run ./examples/play orders            # or morning, desk, errand; from the root of the repository
 //	go run ./examples/play -http orders      # over HTTP instead of standard input and output
-//	go run ./examples/play -serve orders     # plays nothing: serves over HTTP until Enter, for a client of yours
+//	go run ./examples/play -serve orders     # plays nothing: serves over HTTP, for a client of yours
 //
-// In what it prints, "#" is a word on what comes, ">" is a call of the client's, "<" what the client gets, and "$" a command.
+// In what it prints, "#" is a word on what comes, ">" is a call of the client's, "<" the text that it gets, "=" a member of the
+// structured result beside it, and "$" a command. Long lines are cut.
 // It ends with exit code 1 when anything is not as the example says. No key and no model are needed.
 package main
 
@@ -18,7 +19,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -43,8 +43,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	var o options
 	flags.BoolVar(&o.http, "http", false, "the client speaks HTTP")
-	flags.StringVar(&o.programs, "programs", "", "a directory with patterngate, refunds and shop; else they are built")
-	serve := flags.Bool("serve", false, "serve over HTTP until Enter, for a client of yours")
+	flags.BoolVar(&o.built, "built", false, "patterngate, refunds and shop are in PATH; else they are built")
+	serve := flags.Bool("serve", false, "serve over HTTP, for a client of yours")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -75,24 +75,36 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serveUntil serves the example for a client of the reader's, until a line of in, or a signal.
+// serveUntil serves the example for a client of the reader's, and carries out patterngate commands that are typed, until an empty
+// line or a signal.
 func (s *stage) serveUntil(in io.Reader) {
 	s.open()
 	s.serve()
 	if s.err != nil {
 		return
 	}
-	fmt.Fprintf(s.out, "a person decides by: %s --config %s --state %s approvals list\n", filepath.Join(s.programs, "patterngate"), s.config(), s.state())
-	fmt.Fprintf(s.out, "Authorization: Bearer %s\n%s serves until Enter\n", token, s.url)
-	done := make(chan struct{})
+	fmt.Fprintln(s.out, "Type commands of patterngate, such as: approvals list; an empty line ends it.")
+	fmt.Fprintf(s.out, "Authorization: Bearer %s\n%s serves\n", token, s.url)
+	typed := make(chan string)
 	go func() {
-		if _, err := bufio.NewReader(in).ReadString('\n'); err == nil {
-			close(done)
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			typed <- strings.TrimSpace(lines.Text())
 		}
 	}()
-	select {
-	case <-done:
-	case <-s.ctx.Done():
+	for {
+		select {
+		case line := <-typed:
+			if line == "" {
+				return
+			}
+			s.run(strings.TrimPrefix(line, "patterngate "))
+			if s.err != nil { // the reader's own; the example goes on
+				fmt.Fprintln(s.out, s.err)
+				s.err = nil
+			}
+		case <-s.ctx.Done():
+			return
+		}
 	}
 }
 

@@ -15,6 +15,9 @@ func morning(s *stage) {
 		s.say(day.is)
 		r := s.call("morning_report", day.want, fmt.Sprintf(`{"goal": "How did the shop do?", "day": %q, "plan": {"tasks": [
 			{"id": "s", "worker": "sales"}, {"id": "r", "worker": "refunds"}, {"id": "w", "worker": "stock"}]}}`, day.date))
+		if day.health != "" {
+			s.member(r, "aggregate")
+		}
 		if r.Aggregate.Health != day.health {
 			s.fail("%s: health %q, want %q", day.date, r.Aggregate.Health, day.health)
 		}

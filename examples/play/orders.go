@@ -12,6 +12,11 @@ func orders(s *stage) {
 		{"kind": "tool", "name": "refund_charge", "args": {"order_id": "A-1001", "amount_cents": 4900, "reason": "late parcel"}},
 		{"kind": "final", "answer": "Ann got her 49 EUR back."}]}`)
 
+	s.say("Asked once more, for more: an order is refunded once, so nothing is sent.")
+	s.call("refund_order", "stopped supervisor_block:once_reused", `{"goal": "Ann wants 60 EUR.", "order_id": "A-1001", "actions": [
+		{"kind": "tool", "name": "read_order", "args": {"path": "A-1001.json"}},
+		{"kind": "tool", "name": "refund_charge", "args": {"order_id": "A-1001", "amount_cents": 6000, "reason": "late parcel"}}]}`)
+
 	s.say("An order that nobody looked at: the rule order_was_read blocks the refund, and nothing is sent.")
 	s.call("refund_order", "stopped supervisor_block:order_not_read", `{"goal": "Pay Bo back.", "order_id": "A-1002", "actions": [
 		{"kind": "tool", "name": "refund_charge", "args": {"order_id": "A-1002", "amount_cents": 1900, "reason": "late parcel"}}]}`)

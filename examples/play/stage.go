@@ -16,32 +16,31 @@ import (
 
 // options are the flags.
 type options struct {
-	http     bool
-	programs string
+	http  bool
+	built bool
 }
 
 // stage is where a story plays: a directory of its own, the programs that run there, and a client. After the first fault its
 // methods do nothing, so that a story reads from top to bottom; close tells that fault.
 type stage struct {
-	ctx      context.Context
-	name     string
-	options  options
-	out      io.Writer
-	dir      string // the copy of the example's folder; home of all that runs
-	programs string
-	env      []string
-	running  []*exec.Cmd // in the order in which they were started
-	url      string      // of the server, over HTTP
-	client   *mcp.ClientSession
-	log      *words // of patterngate
-	err      error
+	ctx     context.Context
+	name    string
+	options options
+	out     io.Writer
+	dir     string // the copy of the example's folder; home of all that runs
+	env     []string
+	running []*exec.Cmd // in the order in which they were started
+	url     string      // of the server, over HTTP
+	client  *mcp.ClientSession
+	log     *words // of patterngate
+	err     error
 }
 
 // payToken is the secret between the gate and the refund service; the client never sees it.
 const payToken = "example-pay-token"
 
 func newStage(ctx context.Context, name string, o options, out io.Writer) *stage {
-	s := &stage{ctx: ctx, name: name, options: o, out: out, programs: o.programs, log: &words{}}
+	s := &stage{ctx: ctx, name: name, options: o, out: out, log: &words{}}
 	s.dir, s.err = os.MkdirTemp("", "patterngate-"+name+"-")
 	if s.err != nil {
 		return s
@@ -49,14 +48,13 @@ func newStage(ctx context.Context, name string, o options, out io.Writer) *stage
 	if s.dir, s.err = filepath.EvalSymlinks(s.dir); s.err != nil { // the gate compares paths as the system names them
 		return s
 	}
-	if s.programs == "" {
-		s.programs = filepath.Join(s.dir, "bin")
-		s.must(s.in(".", "go", "build", "-o", s.programs+string(filepath.Separator), ".", "./examples/refunds", "./examples/shop"))
-	} else {
-		s.programs, s.err = filepath.Abs(s.programs)
+	path := os.Getenv("PATH")
+	if !o.built {
+		s.must(s.in(".", "go", "build", "-o", s.programs()+string(filepath.Separator), ".", "./examples/refunds", "./examples/shop"))
+		path = s.programs() + string(filepath.ListSeparator) + path
 	}
 	s.env = []string{
-		"PATH=" + s.programs + string(filepath.ListSeparator) + os.Getenv("PATH"), "PAY_TOKEN=" + payToken, "SystemRoot=" + os.Getenv("SystemRoot"),
+		"PATH=" + path, "PAY_TOKEN=" + payToken, "SystemRoot=" + os.Getenv("SystemRoot"),
 		"HOME=" + s.dir, "XDG_CONFIG_HOME=" + s.dir, "XDG_STATE_HOME=" + s.dir, "LOCALAPPDATA=" + s.dir, "TMPDIR=" + s.dir, "TMP=" + s.dir,
 		"PATTERNGATE_CONFIG=" + s.config(), "PATTERNGATE_STATE=" + s.state(),
 	}
@@ -67,6 +65,9 @@ func newStage(ctx context.Context, name string, o options, out io.Writer) *stage
 func (s *stage) work() string   { return filepath.Join(s.dir, s.name) }
 func (s *stage) config() string { return filepath.Join(s.work(), "patterngate.yaml") }
 func (s *stage) state() string  { return filepath.Join(s.dir, "state.db") }
+
+// programs is where our programs are, where they were built for this story.
+func (s *stage) programs() string { return filepath.Join(s.dir, "bin") }
 
 // must keeps the first fault.
 func (s *stage) must(err error) {
@@ -90,7 +91,12 @@ func (s *stage) open() {
 	if s.err != nil {
 		return
 	}
-	s.must(os.CopyFS(s.work(), os.DirFS(filepath.Join("examples", s.name))))
+	folder := filepath.Join("examples", s.name)
+	if _, err := os.Stat(folder); err != nil {
+		s.fail("no folder %s here; start in the root of the repository", folder)
+		return
+	}
+	s.must(os.CopyFS(s.work(), os.DirFS(folder)))
 	text, err := os.ReadFile(s.config())
 	s.must(err)
 	if strings.Contains(string(text), refundsAddress) {
@@ -184,7 +190,10 @@ func (s *stage) ask(line string) []string {
 
 // command is one of our programs, in the story's home.
 func (s *stage) command(program string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(s.ctx, filepath.Join(s.programs, program), args...)
+	if !s.options.built {
+		program = filepath.Join(s.programs(), program)
+	}
+	cmd := exec.CommandContext(s.ctx, program, args...)
 	cmd.Dir, cmd.Env = s.work(), s.env
 	return cmd
 }
