@@ -87,9 +87,9 @@ type Row struct {
 	Grant    string   `json:"grant,omitempty"` // the approval that a call spends
 	Share    string   `json:"share,omitempty"` // of a plan that was approved whole: the step whose share it spends
 	Tokens   int      `json:"tokens,omitempty"`
-	Child    string   `json:"child_run_id,omitempty"` // of a call that began a run
 	// Models were asked for it, one after the other, where the first did not answer; the last did, or nobody.
 	Models  []string `json:"models,omitempty"`
+	Child   string   `json:"child_run_id,omitempty"` // of a call that began a run
 	Person           // of what is a person's
 	Because          // of what the policy judged
 
