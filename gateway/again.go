@@ -15,7 +15,10 @@ func (g *Gate) Again() bool {
 	return true
 }
 
-// Tried is how many tool calls count: [Gate.Asked] and the further attempts.
+// Count has calls count that child runs made: they are the run's own.
+func (g *Gate) Count(calls int) { g.again += max(0, calls) }
+
+// Tried is how many tool calls count: [Gate.Asked], the further attempts, and what child runs called.
 func (g *Gate) Tried() int { return g.asked + g.again }
 
 // further are the attempts that a budget counts besides the calls.

@@ -297,6 +297,9 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	if wrong := tool.Check(free); len(wrong) > 0 {
 		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
+	if wrong, ok := goalProblem(family, tool, p, free); !ok {
+		return nil, &Stop{Reason: wrong.Reason, Problems: []Problem{wrong}}
+	}
 	call := &judged{tool: tool, args: owned(tool.Whole(free)), hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}
 	if len(tool.Fixed) > 0 || len(p.Inject) > 0 {
 		call.proposed = owned(p.Args)

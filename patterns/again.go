@@ -23,6 +23,9 @@ func mayHaveActed(p gateway.Permit, out Outcome) bool {
 // leavesDoubt reports whether such a call is to be found out about: its process ended, its time was over, or its answer was
 // lost.
 func leavesDoubt(p gateway.Permit, out Outcome) bool {
+	if begins(p) { // what a child run did stands in its own record
+		return false
+	}
 	switch out.Reason {
 	case ReasonInterrupted, ReasonTimeout, ReasonBrokenReply:
 		return mayHaveActed(p, out)

@@ -95,6 +95,7 @@ type Asked struct {
 	Question gateway.Question // the call, whole
 	Digest   string           // of it; what is decided is decided about this
 	Key      string           // of the human effect in the run's record
+	Parent   string           // of a child run: the run whose call began it; else ""
 
 	Pattern, Principal string
 	Phase              string

@@ -51,6 +51,10 @@ type Waiting struct {
 	Values       map[string]any // that made it true, by their expressions
 	Least        gateway.Assurance
 
+	// Child is the child run that waits, and Pattern its pattern; "": the run itself does. What a child run waits for, so does its
+	// parent.
+	Child, Pattern string
+
 	// Of the caller:
 	Turn     int    // 1, 2, ...: which of the caller's turns it is
 	Argument string // what is asked for: route or actions

@@ -83,6 +83,7 @@ func (o *orchestration) firstAttempts() []attempt {
 		if first[i].refusal == nil || first[i].refusal.Asks != nil {
 			first[i].effect = o.effect(PhaseDispatch, o.plan[i].Worker)
 			first[i].effect.Timeout, first[i].effect.Retried = o.spec.Budget.TaskTimeout, true
+			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() Result { return o.soFar() }
 		}
 	}
 	return first

@@ -60,6 +60,10 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 	next.effect.Said, next.effect.Judged = nil, nil
 	next.effect.Doing = fmt.Sprintf("%s %s, attempt %d", permit.Tool(), whyAgain(out), n+1)
 	next.effect.Of, next.effect.Doubt = end.act(), doubtOf(permit, out)
+	if share := next.effect.Share; share != nil {
+		left := share.less(out)
+		next.effect.Share = &left
+	}
 	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
 	end.try = next
 	return end, true
@@ -109,6 +113,10 @@ func (o *orchestration) retryQuotas() []Quota {
 		if q.limit.Named() {
 			quotas = append(quotas, Quota{q.name, max(0, int(q.limit)-len(o.plan))})
 		}
+	}
+	if n, each := o.shares(); n > 0 && each.Calls.Named() { // the rest are child runs'
+		last := &quotas[len(quotas)-1]
+		last.Limit = max(0, last.Limit-n*int(each.Calls))
 	}
 	return quotas
 }

@@ -34,6 +34,8 @@ type RehearsedRow struct {
 	RevisedArgs map[string]any `json:"revised_args,omitempty"`
 	Need        []string       `json:"need,omitempty"`
 	Passes      int            `json:"passes"`
+	// Begins is the pattern of which the call would begin a run; what that would do is not rehearsed.
+	Begins string `json:"begins,omitempty"`
 }
 
 // unknownDecision is that of a call which depends on what one before it would observe.
@@ -70,18 +72,18 @@ func worstOf(rows []RehearsedRow) string {
 	return worst[verdict]
 }
 
-// SwitchedOff is the rehearsal where kill switches are on: what the policy does not block, they do. off says of which tools.
-func (r Rehearsal) SwitchedOff(off func(tool string) bool) Rehearsal {
+// SwitchedOff is the rehearsal where kill switches are on: what the policy does not block, they do. off says of which calls.
+func (r Rehearsal) SwitchedOff(off func(RehearsedRow) bool) Rehearsal {
 	if r.Verdict == "" {
 		return r
 	}
 	closing := gateway.Action{Final: true}.Tool() // it calls nothing
 	r.Judged = slices.Clone(r.Judged)
 	for i, row := range r.Judged {
-		if row.Tool != closing && row.Decision != gateway.Block.String() && off(row.Tool) {
+		if row.Tool != closing && row.Decision != gateway.Block.String() && off(row) {
 			r.Judged[i] = RehearsedRow{
 				Step: row.Step, Tool: row.Tool, ArgsHash: row.ArgsHash, Decision: gateway.Block.String(), Reason: ReasonKillSwitch,
-				Values: map[string]any{}, Passes: row.Passes,
+				Values: map[string]any{}, Passes: row.Passes, Begins: row.Begins,
 			}
 		}
 	}
@@ -109,7 +111,7 @@ func rehearseTasks(run Run, spec Spec, task Task) (Result, []RehearsedRow) {
 	var rows []RehearsedRow
 	for i, t := range o.plan {
 		try := o.firstAttempt(i)
-		rows = append(rows, rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal))
+		rows = append(rows, o.beginning(rowOf(t.ID, o.proposal(i, 1, ""), try.permit, try.refusal)))
 	}
 	return o.result(nil), rows
 }
@@ -187,7 +189,7 @@ func (s *supervision) rehearsedAction(a gateway.Action) RehearsedRow {
 func (l *log) rehearsed(phase, step string, p gateway.Proposal) RehearsedRow {
 	p.Weigh = weigh(l.run, phase)
 	permit, refusal := l.gate.Admit(p)
-	row := rowOf(step, p, permit, refusal)
+	row := l.beginning(rowOf(step, p, permit, refusal))
 	if row.Decision == gateway.Block.String() {
 		return row
 	}
@@ -195,6 +197,14 @@ func (l *log) rehearsed(phase, step string, p gateway.Proposal) RehearsedRow {
 		p.Args = row.RevisedArgs
 	}
 	l.gate.Assume(p)
+	return row
+}
+
+// beginning is a row that says whether its call would begin a run.
+func (l *log) beginning(row RehearsedRow) RehearsedRow {
+	if tool, ok := l.spec.Catalog.Tool(row.Tool); ok {
+		row.Begins = tool.Pattern
+	}
 	return row
 }
 

@@ -56,6 +56,8 @@ type Job struct {
 	Present       func(ended Ended, fault error) Presented
 	Era           string // the protocol that the client speaks
 	ClientVersion string
+	// Parent is of a child run; nil: nobody's call began it. The engine sets it.
+	Parent *Parent
 }
 
 // Asked is the task as pattern code is given it: with who asks for it, as the record says too.
@@ -83,6 +85,7 @@ type Begun struct {
 	RunID, Pattern, Principal, Client string
 	Config                            string // hash
 	Arguments                         map[string]any
+	Parent                            *Parent // of a child run
 }
 
 // Lacking says why a run cannot be carried on here: it waits, with status waiting and kind retry.

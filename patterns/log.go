@@ -183,9 +183,14 @@ func modelStop(phase string, out Outcome) *stop {
 // The outcome is known under the first attempt's key.
 func (l *log) called(e Effect, p gateway.Permit) (_ Outcome, attempts int) {
 	since := l.run.Now()
+	if begins(p) {
+		share := l.left()
+		e.Share, e.SoFar = &share, l.soFar
+	}
 	out, attempts := l.attempts(l.run, e, p)
 	known, out := l.found(made{p, out}, e, since)
 	l.note(p, known)
+	l.spend(p, out)
 	return out, attempts
 }
 

@@ -39,6 +39,7 @@ type TaskTrace struct {
 	ObservationError string            `json:"observation_error,omitempty"`
 	Problems         []gateway.Problem `json:"problems,omitempty"`
 	HumanApproval    *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
+	ChildRunID       string            `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
 }
 
 // Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
@@ -89,6 +90,7 @@ type orchestration struct {
 	longest    float64 // seconds of the longest attempt
 	cut        string  // the run ended while tasks ran: max_seconds or cancelled
 	people     []span  // what people took for tasks, in the order in which they decided
+	below      int     // calls that child runs made
 }
 
 // propose gets a plan and has it judged whole.
@@ -189,7 +191,7 @@ func (o *orchestration) collect(e ending) {
 	t := TaskTrace{
 		TaskID: e.row.TaskID, Worker: e.row.Worker, Status: e.row.Status, AttemptsUsed: e.row.AttemptsUsed, Retried: e.row.Retried,
 		ArgsHash: e.row.ArgsHash, Critical: e.row.Critical, ObservationError: e.row.ObservationError, Problems: e.problems,
-		HumanApproval: e.human,
+		HumanApproval: e.human, ChildRunID: e.child(),
 	}
 	if e.row.StopReason != "" {
 		t.StopReason = &e.row.StopReason
@@ -202,6 +204,9 @@ func (o *orchestration) collect(e ending) {
 	o.dispatches += e.taken
 	for _, c := range e.calls {
 		o.note(c.permit, c.out)
+		if begins(c.permit) {
+			o.usage, o.below = o.usage.Plus(c.out.Usage), o.below+c.out.Calls
+		}
 		if c.out.State != Canceled { // what was not tried took no time
 			o.longest = max(o.longest, seconds(c.out.At.Sub(c.out.Began)))
 		}
@@ -240,7 +245,7 @@ func (o *orchestration) bounds(spent map[string]Spent) {
 	spent["max_retries_per_task"] = Spent{float64(b.MaxRetriesPerTask), float64(o.mostRetries())}
 	spent["task_timeout_seconds"] = Spent{seconds(b.TaskTimeout), o.longest}
 	limited(spent, "max_dispatches", b.MaxDispatches, o.dispatches)
-	limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches)
+	limited(spent, "max_tool_calls", b.MaxToolCalls, o.dispatches+o.below)
 }
 
 // calls are the plan for rules. How far its tasks came is known when all have ended: which is faster must not matter.

@@ -21,6 +21,7 @@ type RouteRow struct {
 	StopReason       string `json:"stop_reason,omitempty"`
 
 	HumanApproval *HumanApproval `json:"human_approval,omitempty"` // where a person was asked
+	ChildRunID    string         `json:"child_run_id,omitempty"`   // where the call began a run
 }
 
 // Delegation is a history row of routing: one hand-over that was answered.
@@ -174,7 +175,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 	if row.ArgsHash = permit.Hash(); c.human != nil { // who was asked may have changed them
 		route.Args = permit.Proposed()
 	}
-	row.Attempts = shownAttempts(c.attempts)
+	row.Attempts, row.ChildRunID = shownAttempts(c.attempts), out.Child
 	if out.State != OK && out.Reason != ReasonBadResult {
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}

@@ -90,11 +90,15 @@ type Effect struct {
 	// not sent while its time ran, took too long then, and is not unavailable.
 	Retried bool
 
-	Question *Question         // of a model effect
-	Permit   gateway.Permit    // of a tool effect; the zero Permit is refused
+	Question *Question      // of a model effect
+	Permit   gateway.Permit // of a tool effect; the zero Permit is refused
+	// Share bounds the child run of a call that begins one, its time apart; nil: no run may be begun.
+	Share    *Share
 	Approval *Approval         // of a human effect
 	Plan     *PlanStep         // of a plan effect
 	Weighing *gateway.Weighing // of a judge effect
+	// SoFar is how the run stands while it waits with the child run of a call; it only reads. Nil: nothing is shown of it.
+	SoFar func() Result
 	// Ends is of a pause in a Flow: it is asked whenever a body has ended, and true ends the pause as if it were over. It
 	// only reads. Nil: never.
 	Ends func() bool
@@ -146,8 +150,11 @@ type Outcome struct {
 	Output any // a decoded value: the reply's text, the observation, the decision
 	Reason string
 	Bytes  int          // of the observation's whole compact text
-	Usage  Usage        // of a model effect
-	Models []ModelUsage // of a model effect: by the models that were asked; nil: by the one that has the run's questions
+	Usage  Usage        // of a model effect, and of a child run
+	Models []ModelUsage // of it, by the models that were asked; nil: by the one that has the run's questions
+	// Calls is how many calls of tools a child run made, with those of its own child runs; Child is its id.
+	Calls int
+	Child string
 	// Again says of a call that it may succeed a moment later, After how long the tool asked to wait.
 	Again bool
 	After time.Duration

@@ -47,6 +47,7 @@ const (
 // Snapshot is a run as it stands.
 type Snapshot struct {
 	RunID, Pattern, Principal, Client string
+	Parent                            *Parent        // of a child run
 	ClientVersion, Era                string         // as in [Job]
 	Arguments                         map[string]any // as the caller sent them at the start; not to be changed
 	State                             RunState
@@ -113,6 +114,7 @@ type Page struct {
 // RunRow is one run of a list.
 type RunRow struct {
 	RunID, Pattern, Principal string
+	Parent                    string // of a child run: the run whose call began it
 	Status, StopReason, Phase string // status ok, stopped, running or waiting
 	Summary                   string // at most 200 bytes
 	WaitingKind               string

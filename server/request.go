@@ -20,7 +20,7 @@ import (
 // that holds it, so the bound of the call is its bound too.
 const (
 	maxCall  = ijson.MaxBytes
-	maxGoal  = 16 << 10
+	maxGoal  = gateway.MaxGoal
 	maxInput = 256
 )
 

@@ -41,13 +41,14 @@ type asked struct {
 	runState, pattern, principal string
 	rule                         string // by which it is asked; the record has the say
 	canceled                     bool   // the run is to end before its next call
+	parent                       int64  // the run whose call began it; 0: nobody's did
 }
 
 func readAsked(s *session, each func(*asked) error, query string, args ...any) error {
 	return s.each(func(row func(...any) error) error {
 		a := &asked{}
 		err := row(&a.ap, &a.n, &a.seq, &a.digest, &a.since, &a.expires, &a.shown, &a.state, &a.answer, &a.args, &a.signature, &a.channel,
-			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal, &a.rule)
+			&a.refused, &a.consumed, &a.runState, &a.canceled, &a.pattern, &a.principal, &a.rule, &a.parent)
 		if err != nil {
 			return err
 		}
@@ -110,6 +111,9 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
 		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
+	}
+	if a.parent != 0 {
+		asked.Parent = idOf(a.parent)
 	}
 	asked.Values, _ = body["values"].(map[string]any)
 	if asked.State == patterns.AskedDecided {

@@ -103,6 +103,9 @@ func (b *branch) entered(w *patterns.Waiting, intent Event) {
 		Phase: w.Phase, Effect: w.CallEffect, ArgsHash: w.ArgsHash, Phrase: cmp.Or(b.record.public(w.Phrase), w.Tool), Rule: w.Rule, Reason: w.Reason, Text: b.record.public(w.Text), Values: b.record.publicValues(w.Values), Least: w.Least,
 		Schema: keptSchema(w), Since: intent.At.UTC(), State: patterns.AskedOpen,
 	}
+	if b.job.Parent != nil {
+		asked.Parent = b.job.Parent.RunID
+	}
 	b.record.flush(false, func(err error) {
 		if err == nil && b.engine.Asks != nil {
 			b.engine.Asks(asked)

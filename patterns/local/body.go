@@ -25,6 +25,16 @@ type StartBody struct {
 	More               map[string]any // the members that replay does not need
 	Arguments          map[string]any
 	Config             string
+	Parent             *patterns.Parent // of a child run
+}
+
+// parent is the number of the run whose call began it; 0: nobody's did.
+func (b StartBody) parent() int64 {
+	if b.Parent == nil {
+		return 0
+	}
+	n, _ := numberOf(b.Parent.RunID)
+	return n
 }
 
 // IntentBody is an effect before it is performed.
@@ -57,6 +67,9 @@ type OutcomeBody struct {
 	Models []patterns.ModelUsage // of it
 	Again  bool                  // of a call: it may succeed a moment later, after that time
 	After  time.Duration
+	// Of a call that began a run: its id, and how many calls it made.
+	Child string
+	Calls int
 	// Human is set where a person, or who stands for one, decided. Decision is what they signed or would have, in canonical
 	// form, and Signature theirs.
 	Human     bool
@@ -103,6 +116,7 @@ func startOf(r *run, version string) StartBody {
 	return StartBody{
 		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
 		ClientVersion: job.ClientVersion, Era: job.Era, Arguments: job.Arguments, Config: job.Config, More: more,
+		Parent: job.Parent,
 	}
 }
 
@@ -127,7 +141,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 func outcomeOf(e patterns.Effect, out patterns.Outcome) OutcomeBody {
 	return OutcomeBody{
 		State: stateOf(out), Output: out.Output, Reason: out.Reason, Bytes: out.Bytes, Usage: out.Usage, Models: out.Models, Human: e.Kind == patterns.HumanEffect,
-		Again: out.Again, After: out.After,
+		Again: out.Again, After: out.After, Child: out.Child, Calls: out.Calls,
 	}
 }
 
@@ -146,6 +160,7 @@ func stateOf(out patterns.Outcome) patterns.State {
 func (b OutcomeBody) learned() patterns.Outcome {
 	out := patterns.Outcome{
 		State: b.State, Output: b.Output, Reason: b.Reason, Bytes: b.Bytes, Usage: b.Usage, Models: b.Models, Again: b.Again, After: b.After,
+		Child: b.Child, Calls: b.Calls,
 	}
 	if b.State == duplicate {
 		out.State, out.Duplicate = patterns.OK, true
@@ -255,7 +270,11 @@ func (b OutcomeBody) encode() []byte {
 	}
 	word("assurance")
 	word("by")
+	if b.Calls > 0 {
+		o.value("calls", float64(b.Calls))
+	}
 	word("channel")
+	o.text("child_run_id", b.Child)
 	if approved, ok := human["approved"].(bool); len(b.Decision) > 0 {
 		o.raw("decision", b.Decision)
 	} else if ok {
@@ -315,6 +334,13 @@ func (b StartBody) encode() []byte {
 	}
 	for name, more := range b.More {
 		v[name] = more
+	}
+	if p := b.Parent; p != nil {
+		names := make([]any, len(p.Within))
+		for i, name := range p.Within {
+			names[i] = name
+		}
+		v["parent"] = map[string]any{"run_id": p.RunID, "key": p.Key, "within": names, "share": p.Share.Value()}
 	}
 	return ijson.Canonical(v)
 }

@@ -30,6 +30,7 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		b.Client, _ = client["name"].(string)
 		b.ClientVersion, _ = client["version"].(string)
 		b.Era, _ = client["era"].(string)
+		b.Parent = decodeParent(obj["parent"])
 		return b, nil
 	case patterns.IntentEvent:
 		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}
@@ -58,10 +59,30 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 	return nil, nil
 }
 
+func decodeParent(v any) *patterns.Parent {
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	p := &patterns.Parent{Share: patterns.ReadShare(obj["share"])}
+	p.RunID, _ = obj["run_id"].(string)
+	p.Key, _ = obj["key"].(string)
+	names, _ := obj["within"].([]any)
+	for _, v := range names {
+		name, _ := v.(string)
+		p.Within = append(p.Within, name)
+	}
+	return p
+}
+
 func decodeOutcome(obj map[string]any) OutcomeBody {
 	word := func(v any) string { s, _ := v.(string); return s }
 	b := OutcomeBody{State: patterns.State(word(obj["state"])), Reason: word(obj["reason"]), Output: obj["output"]}
 	b.Again, _ = obj["again"].(bool)
+	b.Child = word(obj["child_run_id"])
+	if calls, ok := obj["calls"].(float64); ok {
+		b.Calls = int(calls)
+	}
 	if after, ok := obj["after_seconds"].(float64); ok {
 		b.After = time.Duration(after * float64(time.Second))
 	}

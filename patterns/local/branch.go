@@ -120,6 +120,9 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 	if isDone {
 		return b.finish(a, done)
 	}
+	if beginsRun(e) {
+		return b.finish(a, b.callPattern(a, now, false))
+	}
 	return b.made(a, now)
 }
 
@@ -267,6 +270,12 @@ func (b *branch) ended(e patterns.Effect, out patterns.Outcome, at time.Time) pa
 func (b *branch) closing(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
 	if e.Kind == patterns.PlanEffect && b.engine.file != nil {
 		return b.stored(e, out)
+	}
+	if b.engine.file == nil {
+		return nil
+	}
+	if drops := b.drops(e, out); drops != nil {
+		return drops
 	}
 	return b.lapse(e, out)
 }

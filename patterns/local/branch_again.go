@@ -24,6 +24,8 @@ func (b *branch) again(m *memory, key string, e patterns.Effect) patterns.Outcom
 	case isDone:
 		return b.finish(a, first)
 	case e.Kind == patterns.PlanEffect: // what was not recorded was not stored, and to load twice is as to load once
+	case beginsRun(e) && !known:
+		return b.finish(a, b.callPattern(a, b.childTime(m, key), true))
 	case known: // it is known here, only the record failed
 		return b.finish(a, held)
 	case b.taken:

@@ -46,6 +46,9 @@ type Engine struct {
 	// arguments alone. Like the other settings it is not changed once the engine is used.
 	Catalog *catalog.Catalog
 
+	// Source makes the jobs of child runs in memory; with a state file its [Options] do. Nil: none are begun.
+	Source patterns.Source
+
 	// Reload is asked by a command to load the configuration again; nil: nobody answers. It is called one at a time.
 	Reload func(ReloadRequest) ReloadAnswer
 
@@ -77,6 +80,10 @@ type keeper interface {
 	park(l *life, rest patterns.Ended) error
 	finish(l *life, rest patterns.Ended) error
 	lose(l *life, rest patterns.Ended, fault error)
+	// child begins or joins the run of a call and returns when that rests; its error is ctx's, or why the parent cannot go on. ended
+	// is what is known of it by now.
+	child(ctx context.Context, c *childCall) (childRest, error)
+	ended(c *childCall) (childRest, error)
 	// leave notes that no call waits for the run any more.
 	leave(r *run)
 	patterns.Runs

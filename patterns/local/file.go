@@ -110,6 +110,7 @@ func (e *Engine) Go() {
 	e.file.watched.Store(true)
 	e.file.skipReloads()
 	e.file.owner.serves()
+	e.file.orphans()
 	e.file.watching.Add(1)
 	go e.file.watch()
 }
@@ -206,7 +207,10 @@ func (f *file) begin(r *run) (string, error) {
 	n, _ := numberOf(r.id)
 	job, now := r.job, f.journal.now()
 	request, args := requestOf(job)
-	t := &tail{file: f, id: r.id, n: n, hidden: f.hiding().hidden(), begun: make(chan struct{})}
+	t := &tail{file: f, id: r.id, n: n, parent: r.parentOf(), hidden: f.hiding().hidden(), begun: make(chan struct{})}
+	if r.within != nil {
+		t.hidden.inherits(r.within.record.known())
+	}
 	r.record.file = t
 	r.began = r.record.append(patterns.StartEvent, "", now, startOf(r, f.Version)).At
 	since := f.joinable(now).UnixMicro()
@@ -220,7 +224,7 @@ func (f *file) begin(r *run) (string, error) {
 			return err
 		}
 		_, err := s.exec(insertRow, n, job.Spec.Name, string(job.Spec.Kind), job.Principal, job.Client, job.Config, request, args,
-			r.began.UnixMicro(), f.owner.id, newest)
+			r.began.UnixMicro(), f.owner.id, newest, r.parentRow())
 		return err
 	}
 	r.idle.Since = r.began
@@ -284,44 +288,7 @@ func (f *file) gone(l *life) (changed patterns.Snapshot, attended bool) {
 		f.crowded = false
 		f.nudge()
 	}
-	return l.snapshot(), l.attended
-}
-
-func (f *file) park(l *life, rest patterns.Ended) error {
-	w, n := rest.Waiting, l.record.file.n
-	summary := ""
-	if l.job.Present != nil {
-		summary = l.record.public(ijson.Cut(l.job.Present(rest, nil).Summary, maxSummary))
-	}
-	var wake any
-	if until := l.earliest(); !until.IsZero() {
-		wake = until.UnixMicro()
-	}
-	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
-		decided, err := isDecided(s, n, l.parked)
-		if err != nil {
-			return err
-		}
-		_, err = s.exec(updateParked, decided, wake, head.Events, head.Hash, newest, string(w.Kind), w.Turn, w.Key, wake, w.Phase, summary, n)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	f.rests(l, patterns.Parked, rest)
-	f.nudge()
-	return nil
-}
-
-// earliest is when the first of what a run waits for lapses.
-func (l *life) earliest() time.Time {
-	var first time.Time
-	for _, w := range l.parked {
-		if first.IsZero() || w.Until.Before(first) {
-			first = w.Until
-		}
-	}
-	return first
+	return l.snapshot(), l.isAttended()
 }
 
 func (f *file) finish(l *life, rest patterns.Ended) error {
@@ -333,11 +300,16 @@ func (f *file) finish(l *life, rest patterns.Ended) error {
 }
 
 func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
-	n, r := l.record.file.n, rest.Result
+	n, r, below := l.record.file.n, rest.Result, l.hasBelow()
 	summary := l.record.public(ijson.Cut(l.summary, maxSummary))
 	err := l.record.rest(false, func(s *session, head patterns.Head, newest int64) error {
 		if _, err := s.exec(updateEnded, head.Events, head.Hash, newest, rest.Ended.UnixMicro(), status, r.StopReason, r.Phase, summary, n); err != nil {
 			return err
+		}
+		if below || l.job.Parent != nil {
+			if err := f.leavesBehind(s, n, l.parentOf()); err != nil {
+				return err
+			}
 		}
 		return l.record.file.forget(s)
 	})
@@ -345,6 +317,12 @@ func (f *file) finishAs(l *life, rest patterns.Ended, status string) error {
 		return err
 	}
 	f.rests(l, patterns.Over, rest)
+	if below {
+		f.dropChildren(l.id)
+	}
+	if l.job.Parent != nil { // who rests with it is ready
+		f.nudge()
+	}
 	return nil
 }
 

@@ -44,7 +44,11 @@ func (f *file) claim(n int64, progress func(patterns.Progress)) (*life, error) {
 // noteTaken notes that a run was in nobody's hands and is now in this process's; and that it is to be cancelled, where its
 // owner died before it could say so.
 func (l *loaded) noteTaken(now time.Time) {
-	l.note(now, NoteBody{What: noteTakeover, Note: patterns.Note{Channel: "engine"}})
+	what := noteTakeover
+	if l.history.rests && l.waitingKind != "" { // nobody let go of it
+		what = noteWake
+	}
+	l.note(now, NoteBody{What: what, Note: patterns.Note{Channel: "engine"}})
 	if l.canceled && !l.history.noted {
 		l.note(now, NoteBody{What: noteCancel, Note: patterns.Note{By: l.principal}})
 	}
@@ -90,6 +94,9 @@ func (f *file) takeOver(l *loaded) error {
 		if err == nil {
 			lost, err = f.reclaim(s, l)
 		}
+		if err == nil {
+			err = wakeParent(s, l.parent)
+		}
 		for _, ap := range l.answered {
 			if err == nil {
 				changed, err = s.exec(updateHeard, ap, l.n)
@@ -104,6 +111,9 @@ func (f *file) takeOver(l *loaded) error {
 		return err
 	}
 	t.sure(events)
+	if l.parent != 0 {
+		f.nudge()
+	}
 	quotas, phase := l.history.quotas, l.history.phase
 	l.history = remembered(l.events)
 	l.history.quotas, l.history.phase, l.history.canceled = quotas, phase, l.canceled || lost
@@ -114,7 +124,7 @@ func (f *file) takeOver(l *loaded) error {
 func (f *file) announceTaken(l *loaded) {
 	f.waiters.announce(l.id())
 	f.mu.Lock()
-	s, attended := l.run.snapshot(), l.run.attended
+	s, attended := l.run.snapshot(), l.run.isAttended()
 	f.mu.Unlock()
 	f.tell(s, attended)
 }
@@ -129,14 +139,20 @@ func (f *file) quarantine(r *row, cause error) {
 		}
 		if err != nil {
 			err = refusal{err}
+		} else if !f.hiding().none() {
+			err = f.forgetAll(s, r.n, false)
 		}
 		return err
 	}})
 	broken, _ := gateway.LookupStopReason("record_broken")
 	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // what it said before does not hold any more
 		_, err := s.exec(updateBroken, broken.Meaning, f.journal.now().UnixMicro(), r.n)
+		if err == nil {
+			err = f.leavesBehind(s, r.n, r.parent)
+		}
 		return err
 	}})
+	f.dropChildren(r.id())
 	f.waiters.announce(r.id())
 	if f.Fault != nil {
 		f.Fault(r.id(), "", &patterns.Fault{RunID: r.id(), Cause: cause})
@@ -173,10 +189,11 @@ func (f *file) mismatch(l *loaded, cause error) error {
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // its job cannot be made here
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
+		record.file = &tail{file: f, id: l.id(), n: l.n, parent: l.parent, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
 		l.run = &run{engine: f.Engine, id: l.id(), record: record, began: l.history.began}
 		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.principal, l.client, l.pattern
 		l.run.job.ClientVersion, l.run.job.Era = l.history.start.ClientVersion, l.history.start.Era
+		l.run.job.Parent = l.history.start.Parent
 	}
 	phase := cmp.Or(l.history.phase, l.phase)
 	result := patterns.Result{StopReason: reason, Phase: phase, Ledger: ledgerOf(l.history)}
@@ -205,6 +222,9 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 			err = f.giveBack(s, l)
 		}
 		if err == nil {
+			err = f.leavesBehind(s, l.n, l.parent)
+		}
+		if err == nil {
 			err = t.forget(s)
 		}
 		return err
@@ -218,5 +238,6 @@ func (f *file) cut(l *loaded, reason string, cause error) error {
 	f.mu.Unlock()
 	f.waiters.announce(l.id())
 	f.tell(s, false)
+	f.dropChildren(l.id())
 	return cause
 }

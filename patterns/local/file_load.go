@@ -28,6 +28,7 @@ type row struct {
 	waitsKey                           string
 	expires, ended                     int64
 	status, stopReason, phase, summary string
+	parent                             int64 // 0: nobody's call began it
 
 	damage error // why its record could not be read whole, though the file can be
 }
@@ -40,7 +41,7 @@ func readRows(s *session, each func(*row) bool, query string, args ...any) error
 	err := s.each(func(scan func(...any) error) error {
 		r := &row{}
 		err := scan(&r.n, &r.pattern, &r.principal, &r.client, &r.config, &r.began, &r.state, &r.owner, &r.epoch, &r.wake, &r.canceled,
-			&r.length, &r.head, &r.waitingKind, &r.turn, &r.waitsKey, &r.expires, &r.ended, &r.status, &r.stopReason, &r.phase, &r.summary)
+			&r.length, &r.head, &r.waitingKind, &r.turn, &r.waitsKey, &r.expires, &r.ended, &r.status, &r.stopReason, &r.phase, &r.summary, &r.parent)
 		if err == nil && !each(r) {
 			err = enough
 		}
@@ -122,7 +123,7 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	h := remembered(events)
-	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config {
+	if s := h.start; s.Pattern != r.pattern || s.Principal != r.principal || s.Config != r.config || s.parent() != r.parent {
 		return nil, fmt.Errorf("%w: its row does not say what its first event says", errBroken)
 	}
 	if lost && r.state == "ended" {
@@ -138,7 +139,8 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	}
 	last := stored[len(stored)-1]
 	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
-	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
+	hidden.inherits(f.inherited(r.parent))
+	record.file = &tail{file: f, id: r.id(), n: r.n, parent: r.parent, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
 	l := &loaded{row: r, history: h, events: events, last: last, hidden: hidden}
 	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
 	l.run.idle = patterns.Current{Since: h.began, Done: h.answered}
@@ -154,10 +156,11 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 	}
 	job, err := f.options.Source.Job(patterns.Begun{
 		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Client: r.client, Config: r.config, Arguments: h.start.Arguments,
+		Parent: h.start.Parent,
 	})
 	job.Principal, job.Client, job.Config = r.principal, r.client, r.config
 	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
-	return job, err
+	return job.Begun(h.start.Parent), err
 }
 
 // errRedacted is returned for a run that ended and whose values are gone with that: it is shown as the record keeps it.

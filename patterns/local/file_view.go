@@ -62,7 +62,7 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 	if l != nil {
 		s.Arguments, s.ClientVersion, s.Era = l.history.start.Arguments, l.history.start.ClientVersion, l.history.start.Era
 		s.Ended.Calls, s.Ended.Requests, s.Ended.Waited = l.history.calls, l.history.asked, l.history.waited.sum+l.history.idle
-		s.Ended.Phase = l.history.phase
+		s.Ended.Phase, s.Parent = l.history.phase, l.history.start.Parent
 		s.Current = patterns.Current{Since: s.Began, Done: l.history.answered}
 	}
 	if l != nil && l.run != nil {
@@ -144,7 +144,7 @@ func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
 func (f *file) showParked(s *patterns.Snapshot, r *row, l *loaded, err error) {
 	var w *patterns.Waiting
 	if err == nil {
-		w = l.dry.waitingFor(func(patterns.Effect) (time.Duration, bool) { return 0, false })
+		w = f.waitsFor(l.dry)
 	}
 	if w == nil { // it cannot be replayed here: what the row says
 		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Key: r.waitsKey, Turn: r.turn, Phase: r.phase}
@@ -358,6 +358,9 @@ func (f *file) rowsOfAll(filter patterns.Filter, yield func(patterns.RunRow) boo
 func (f *file) listed(r *row) patterns.RunRow {
 	row := patterns.RunRow{
 		RunID: r.id(), Pattern: r.pattern, Principal: r.principal, Status: "running", Began: time.UnixMicro(r.began), Owner: r.owner,
+	}
+	if r.parent != 0 {
+		row.Parent = idOf(r.parent)
 	}
 	switch r.state {
 	case "ended", "broken":

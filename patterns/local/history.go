@@ -29,6 +29,7 @@ type history struct {
 	noted    bool              // it says who wanted the run cancelled
 	wrote    bool              // a call that changes something was begun
 	canceled bool              // somebody wants it cancelled
+	rests    bool              // the newest that it says is that it rests with a child run
 	granted  map[string]string // approvals that were spent, by the idempotency key of their call
 	held     map[int64]bool    // plans that it has claimed and not given back, by their numbers
 	end      *EndBody
@@ -73,13 +74,14 @@ func remembered(events []Event) *history {
 				m.seq, m.outcome = e.Seq, patterns.Outcome{State: patterns.OK, Output: map[string]any(body), Key: e.Key}
 			}
 		case NoteBody:
-			leftInOrder = leftInOrder || body.What == noteDetach
+			leftInOrder = leftInOrder || body.What == noteDetach || body.What == noteRest
+			h.rests = body.What == noteRest || h.rests && body.What != noteWake && body.What != noteTakeover
 			h.noted = h.noted || body.What == noteCancel
-			if body.What == noteTakeover || body.What == noteSeize {
+			if body.What == noteTakeover || body.What == noteSeize || body.What == noteWake {
 				h.idle += e.At.Sub(h.last)
 				h.waited.skip(e.At.Sub(h.last))
 			}
-			if body.What == noteTakeover {
+			if body.What == noteTakeover || body.What == noteWake {
 				for _, m := range open {
 					if !leftInOrder {
 						m.tries++
@@ -102,6 +104,8 @@ const (
 	noteCancel   = "cancel"
 	noteSeize    = "seize"
 	noteSettle   = "settle"
+	noteRest     = "rest" // the run rests with a child run that waits
+	noteWake     = "wake" // it goes on with that
 )
 
 func (h *history) at(key string) *memory {
@@ -136,6 +140,7 @@ func (h *history) learn(m *memory, e Event, body OutcomeBody) {
 	o.State, o.Output, o.Reason, o.Bytes, o.Usage = said.State, said.Output, said.Reason, said.Bytes, said.Usage
 	o.Models = said.Models
 	o.Again, o.After, o.Duplicate = said.Again, said.After, said.Duplicate
+	o.Child, o.Calls = said.Child, said.Calls
 	o.Key, o.At, o.Down = e.Key, e.At.Add(-h.idle), h.idle-m.idle
 	if m.intent == nil {
 		o.Down, o.Idle = 0, h.idle
@@ -168,6 +173,7 @@ func (m *memory) fits(key string, e patterns.Effect) error {
 // rehearsal is a dry replay: pattern code runs over what is recorded, nothing is performed, and each branch ends at the
 // first effect without an outcome.
 type rehearsal struct {
+	id       string
 	finished bool
 	result   patterns.Result
 	open     []pending              // where its branches ended, in their order
@@ -187,7 +193,7 @@ func (r *run) rehearse(h *history) (*rehearsal, error) {
 	for _, m := range h.past {
 		m.visited = false
 	}
-	d := &rehearsal{}
+	d := &rehearsal{id: r.id}
 	l := &life{run: r, record: &Record{}, past: h.past, dry: d, quotas: map[string]int{}, done: make(chan struct{})}
 	l.prepare()
 	now := patterns.Current{Since: h.began, Done: h.answered}

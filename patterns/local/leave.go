@@ -52,7 +52,7 @@ func (f *file) unattended() (list []*life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.lives {
-		if !l.attended {
+		if !l.isAttended() {
 			list = append(list, l)
 		}
 	}
@@ -66,7 +66,7 @@ func (l *life) quitUnattended() {
 		return
 	}
 	f.mu.Lock()
-	quit := f.leaving && !l.attended
+	quit := f.leaving && !l.isAttended()
 	f.mu.Unlock()
 	if quit {
 		l.quit()

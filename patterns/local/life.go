@@ -19,6 +19,7 @@ type life struct {
 	*run
 	record   *Record // the run's; late results find it here when the run has let go of it
 	progress func(patterns.Progress)
+	telling  sync.Mutex // held while progress is told: child runs tell theirs too
 	ctx      context.Context
 	cancel   context.CancelFunc
 	lightly  context.Context // of what changes nothing: it ends also when the life quits
@@ -36,19 +37,21 @@ type life struct {
 	idle   time.Duration        // in which it was in nobody's hands
 	latest time.Time            // of the newest recorded outcome of any branch; before that of the start
 
-	baton     sync.Mutex // held by the branch whose pattern code runs
-	moved     *sync.Cond // on the baton: a branch ended or resumed
-	waits     []*wait    // effects with a time limit that are being performed
-	phase     string     // of the newest effect
-	cause     error      // why the run cannot go on
-	parked    []*patterns.Waiting
-	wrote     bool                         // a call that changes something was begun
-	taken     bool                         // the run was taken back: nothing more is begun
-	noted     bool                         // the record says who wanted it cancelled
-	over      bool                         // it comes to rest: nothing can be said to it any more
-	left      bool                         // a branch ended because the life quits
-	questions map[string]*patterns.Waiting // questions to people that the code has put, by approval
-	granted   map[string]string            // approvals that were spent, by the idempotency key of their call
+	baton      sync.Mutex // held by the branch whose pattern code runs
+	moved      *sync.Cond // on the baton: a branch ended or resumed
+	waits      []*wait    // effects with a time limit that are being performed
+	phase      string     // of the newest effect
+	cause      error      // why the run cannot go on
+	parked     []*patterns.Waiting
+	onChildren []standingRow                // child runs with which branches rest, as they then stood
+	callsRuns  bool                         // a call began a run
+	wrote      bool                         // a call that changes something was begun
+	taken      bool                         // the run was taken back: nothing more is begun
+	noted      bool                         // the record says who wanted it cancelled
+	over       bool                         // it comes to rest: nothing can be said to it any more
+	left       bool                         // a branch ended because the life quits
+	questions  map[string]*patterns.Waiting // questions to people that the code has put, by approval
+	granted    map[string]string            // approvals that were spent, by the idempotency key of their call
 
 	call context.Context // of who began this life and may take it back; nil: nobody
 
@@ -266,6 +269,8 @@ func (l *life) tell(lines ...string) {
 	if l.progress == nil {
 		return
 	}
+	l.telling.Lock()
+	defer l.telling.Unlock()
 	for _, line := range lines {
 		if line != "" {
 			l.progress(patterns.Progress{RunID: l.id, Line: line})

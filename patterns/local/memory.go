@@ -41,7 +41,7 @@ func (e inMemory) park(l *life, rest patterns.Ended) error {
 	s.bytes += r.size
 	r.clock = time.AfterFunc(time.Until(rest.Waiting.Until), func() { e.expire(r, rest.Waiting) })
 	tooMany := s.tooMany(e.maxParked())
-	changed, attended := r.snapshot(), r.attended
+	changed, attended := r.snapshot(), r.isAttended()
 	e.mu.Unlock()
 	e.tell(changed, attended)
 	for oldest, expected := range tooMany {
@@ -142,7 +142,7 @@ func (e inMemory) finish(l *life, rest patterns.Ended) error {
 	r.state, r.rest, r.life = patterns.Over, rest, nil
 	s.ended = append(s.ended, r)
 	s.kept += r.size
-	changed, attended := r.snapshot(), r.attended
+	changed, attended := r.snapshot(), r.isAttended()
 	for len(s.ended) > maxEnded || s.kept > maxEndedBytes && len(s.ended) > 1 {
 		oldest := s.ended[0]
 		s.ended = slices.Delete(s.ended, 0, 1)
@@ -151,10 +151,12 @@ func (e inMemory) finish(l *life, rest patterns.Ended) error {
 	}
 	e.mu.Unlock()
 	e.tell(changed, attended)
+	e.dropChildren(r)
 	return nil
 }
 
 func (e inMemory) lose(l *life, _ patterns.Ended, _ error) {
+	defer e.dropChildren(l.run)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.drop(l.run)
@@ -213,6 +215,9 @@ func (e inMemory) Newest(principal string) (string, bool) {
 	}
 	running := ""
 	for _, r := range slices.Backward(s.begun) {
+		if r.job.Parent != nil {
+			continue
+		}
 		if r.state != patterns.Running {
 			return r.id, true
 		}
@@ -301,6 +306,9 @@ func (e inMemory) row(r *run) patterns.RunRow {
 	state, rest := r.state, r.rest
 	e.mu.Unlock()
 	row := patterns.RunRow{RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Status: "running", Began: r.began}
+	if p := r.job.Parent; p != nil {
+		row.Parent = p.RunID
+	}
 	if state == patterns.Running {
 		return row
 	}

@@ -195,8 +195,13 @@ func (o Operator) Resume(ctx context.Context, id string) ([]patterns.Snapshot, e
 	f.bury(f.owners())
 	if id != "" {
 		n, _ := numberOf(id)
+		below, err := f.resumeBelow(n) // it may rest with one of them
+		if err != nil {
+			return nil, err
+		}
 		l, err := f.claim(n, nil)
 		if err != nil {
+			o.rested(ctx, below...)
 			return o.unclaimed(id, err)
 		}
 		return o.rested(ctx, l), nil

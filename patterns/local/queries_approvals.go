@@ -5,7 +5,7 @@ const (
 	insertApproval = `INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown, schema) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING`
 
 	approvalColumns = `a.ap, a.n, a.seq, a.digest, a.since, a.expires, a.shown, a.state, a.answer, a.args, a.signature, a.channel, a.refused,
-		coalesce(a.consumed, ''), r.state, r.canceled, r.pattern, r.principal, a.rule`
+		coalesce(a.consumed, ''), r.state, r.canceled, r.pattern, r.principal, a.rule, coalesce(r.parent, 0)`
 	selectSchema   = "SELECT schema FROM approvals WHERE ap = ?"
 	selectApproval = "SELECT " + approvalColumns + " FROM approvals a JOIN runs r ON r.n = a.n WHERE a.ap = ?"
 	// What waits: of runs that go on, in time. The first two arguments are where the page begins.

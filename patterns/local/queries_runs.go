@@ -2,13 +2,13 @@ package local
 
 // The statements of the runs' rows. They are read by the same test as those of queries.go.
 const (
-	insertRow = `INSERT INTO runs (n, pattern, kind, principal, client, config, request, args, began, state, owner, epoch, newest)
-		VALUES (?,?,?,?,?,?,?,?,?,'running',?,1,?)`
+	insertRow = `INSERT INTO runs (n, pattern, kind, principal, client, config, request, args, began, state, owner, epoch, newest, parent)
+		VALUES (?,?,?,?,?,?,?,?,?,'running',?,1,?,?)`
 	selectEqual = "SELECT n, state, args, coalesce(ended, 0), delivered FROM runs WHERE request = ? ORDER BY began DESC LIMIT 1"
 
 	rowColumns = `n, pattern, principal, client, config, began, state, coalesce(owner, ''), epoch, coalesce(wake, 0), canceled, length, head,
 		coalesce(waiting_kind, ''), turn, coalesce(waits_key, ''), coalesce(expires, 0), coalesce(ended, 0), coalesce(status, ''),
-		coalesce(stop_reason, ''), coalesce(phase, ''), coalesce(summary, '')`
+		coalesce(stop_reason, ''), coalesce(phase, ''), coalesce(summary, ''), coalesce(parent, 0)`
 	selectRow    = "SELECT " + rowColumns + " FROM runs WHERE n = ?"
 	selectMark   = "SELECT principal, state, epoch, turn, coalesce(waits_key, '') FROM runs WHERE n = ?"
 	selectEvents = "SELECT seq, at, kind, key, body, hash FROM events WHERE n = ? ORDER BY seq"
@@ -42,7 +42,7 @@ const (
 	selectCanceled = "SELECT n FROM runs WHERE state = 'running' AND owner = ? AND canceled"
 
 	selectIDs    = "SELECT n FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 200"
-	selectNewest = "SELECT n, state FROM runs WHERE principal = ? ORDER BY began DESC, n DESC LIMIT 50"
+	selectNewest = "SELECT n, state FROM runs WHERE principal = ? AND parent IS NULL ORDER BY began DESC, n DESC LIMIT 50"
 	selectOf     = "SELECT " + rowColumns + " FROM runs WHERE principal = ? AND began <= ? AND (began, n) < (?, ?) ORDER BY began DESC, n DESC LIMIT ?"
 	// One step in the index for each principal; DISTINCT would read all of it.
 	selectWhose = `WITH RECURSIVE whose(principal) AS (SELECT min(principal) FROM runs

@@ -27,7 +27,13 @@ func (e *Engine) Rehearse(ctx context.Context, job patterns.Job) (r patterns.Reh
 		return r, &patterns.Fault{Cause: err}
 	}
 	list, err := e.KillSwitches()
-	return r.SwitchedOff(func(tool string) bool { return stopTool(list, job.Spec, tool, false) }), err
+	return r.SwitchedOff(func(row patterns.RehearsedRow) bool {
+		tool := row.Tool
+		if known, ok := job.Spec.Catalog.Tool(tool); ok { // as switches name it
+			tool = known.Own()
+		}
+		return stopTool(list, job, tool, false) || stopsPattern(list, row.Begins)
+	}), err
 }
 
 // dryRun is the Run of a dry run: nothing is performed but a question to the model, and nothing is recorded.
@@ -67,7 +73,7 @@ func (d *dryRun) ask(e patterns.Effect) patterns.Outcome {
 	case err != nil:
 		d.err = err
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}
-	case stops(list, d.job.Spec, e):
+	case stops(list, d.job, e):
 		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonKillSwitch}
 	}
 	out, _ := send(d.ctx, d.job.Model, e, "")

@@ -30,6 +30,7 @@ func ReplayStored(events []patterns.Event, job patterns.Job) (patterns.Ended, er
 	if h.end == nil {
 		return patterns.Ended{}, fmt.Errorf("%w: the run has not ended", ErrMismatch)
 	}
+	job = job.Begun(begun.Parent)
 	result, err := Replay(r, job.Spec, job.Task, First)
 	return patterns.Ended{
 		RunID: begun.RunID, Result: result, Phase: result.Phase, Calls: h.calls, Requests: h.asked,
@@ -60,5 +61,6 @@ func BegunOf(events []patterns.Event) (patterns.Begun, error) {
 	start, _ := body.(StartBody)
 	return patterns.Begun{
 		RunID: start.RunID, Pattern: start.Pattern, Principal: start.Principal, Client: start.Client, Config: start.Config, Arguments: start.Arguments,
+		Parent: start.Parent,
 	}, nil
 }

@@ -26,8 +26,11 @@ var migration4 string
 //go:embed schema5.sql
 var migration5 string
 
+//go:embed schema6.sql
+var migration6 string
+
 // migrations in their order; user_version counts those that a file has.
-var migrations = [...]string{migration1, migration2, migration3, migration4, migration5}
+var migrations = [...]string{migration1, migration2, migration3, migration4, migration5, migration6}
 
 // writerPragmas are set on the writer of a file that is ours.
 var writerPragmas = [...]string{

@@ -35,6 +35,7 @@ type run struct {
 	rest      patterns.Ended
 	clock     *time.Timer    // of a run that waits for a limited time
 	delivered bool           // its result was given to its caller
+	within    *run           // of a child run that was begun here: whose call it is of; nil
 	resumed   bool           // it was taken from the state file by nobody's call
 	recall    *patterns.Note // it is to be cancelled as soon as it lives; nil: it is not
 }
@@ -135,7 +136,7 @@ func (s *shelf) tooMany(most int) map[*run]*patterns.Waiting {
 func (r *run) snapshot() patterns.Snapshot {
 	s := patterns.Snapshot{
 		RunID: r.id, Pattern: r.job.Spec.Name, Principal: r.job.Principal, Client: r.job.Client,
-		ClientVersion: r.job.ClientVersion, Era: r.job.Era, Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
+		Parent: r.job.Parent, ClientVersion: r.job.ClientVersion, Era: r.job.Era, Arguments: r.job.Arguments, State: r.state, Began: r.began, Ended: r.rest, Spec: r.job.Spec,
 	}
 	if r.job.Model != nil {
 		s.Model = r.job.Model.Name()
@@ -147,4 +148,26 @@ func (r *run) snapshot() patterns.Snapshot {
 		}
 	}
 	return s
+}
+
+// isAttended reports whether a call waits for the run, or for the one that called it. The lock is held.
+func (r *run) isAttended() bool {
+	return r.attended || r.within != nil && r.within.isAttended()
+}
+
+// parentOf is the number of the run whose call began this one; 0: nobody's did.
+func (r *run) parentOf() int64 {
+	if r.job.Parent == nil {
+		return 0
+	}
+	n, _ := numberOf(r.job.Parent.RunID)
+	return n
+}
+
+// parentRow is parentOf as the row has it.
+func (r *run) parentRow() any {
+	if n := r.parentOf(); n != 0 {
+		return n
+	}
+	return nil
 }

@@ -86,15 +86,21 @@ func readSwitches(s *session) (list []patterns.Switch, err error) {
 }
 
 // stops reports whether one of the switches forbids that a run's effect is begun.
-func stops(list []patterns.Switch, spec patterns.Spec, e patterns.Effect) bool {
-	if e.Kind == patterns.ToolEffect {
-		return stopTool(list, spec, e.Permit.Tool(), e.Permit.LooksUp())
+func stops(list []patterns.Switch, job patterns.Job, e patterns.Effect) bool {
+	if e.Kind != patterns.ToolEffect {
+		return stopTool(list, job, "", false)
 	}
-	return stopTool(list, spec, "", false)
+	name, _ := e.Permit.Pattern()
+	return stopTool(list, job, e.Permit.Tool(), e.Permit.LooksUp()) || stopsPattern(list, name)
+}
+
+// stopsPattern reports whether one of the switches is about a pattern of which a call begins a run; "" for what is none.
+func stopsPattern(list []patterns.Switch, name string) bool {
+	return name != "" && slices.ContainsFunc(list, func(s patterns.Switch) bool { return s.Pattern == name })
 }
 
 // stopTool is stops for a call of a tool; "" for what is none.
-func stopTool(list []patterns.Switch, spec patterns.Spec, tool string, looksUp bool) bool {
+func stopTool(list []patterns.Switch, job patterns.Job, tool string, looksUp bool) bool {
 	return slices.ContainsFunc(list, func(s patterns.Switch) bool {
 		switch {
 		case s.Tool != "":
@@ -102,7 +108,7 @@ func stopTool(list []patterns.Switch, spec patterns.Spec, tool string, looksUp b
 		case looksUp:
 			return false
 		}
-		return s.Pattern == "" || s.Pattern == spec.Name || s.Pattern == spec.Plans
+		return s.Pattern == "" || s.Pattern == job.Spec.Plans || slices.Contains(within(job), s.Pattern)
 	})
 }
 
@@ -138,7 +144,7 @@ func (b *branch) isStopped(e patterns.Effect) bool {
 	if f != nil {
 		f.stopping.Store(len(list) > 0)
 	}
-	return stops(list, b.job.Spec, e)
+	return stops(list, b.job, e)
 }
 
 // unlessStopped refuses the transaction of an intent where a switch forbids it; nil: none may. The run is replayed then, and
@@ -154,7 +160,7 @@ func (b *branch) unlessStopped(e patterns.Effect) func(*session) error {
 			return err
 		}
 		f.stopping.Store(true)
-		if stops(list, b.job.Spec, e) {
+		if stops(list, b.job, e) {
 			return refusal{errUnspent}
 		}
 		return nil

@@ -1,0 +1,311 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// A call of a pattern is made by the engine: it begins a run of its own, which lives beside the one that called, and waits for it
+// (see [patterns.ChildID]). What becomes of the two after a crash:
+//
+//	parent's intent ── no row ──▶ the child is begun ── its row ──▶ joined: it is carried on by whoever takes it
+//	                                                       └─ ended ──▶ parent's outcome
+//
+// A parent whose other branches have ended rests while its child waits for a person, and is ready again as soon as somebody takes the
+// child. How long it rested stands in its record, between two notes.
+
+// childCall is a call that begins a run, or joins the one that it began.
+type childCall struct {
+	*branch
+	id     string // of the child
+	e      patterns.Effect
+	parent patterns.Parent // what the child knows of who called
+	known  bool            // the call was recorded in an earlier life: the child may be there
+	life   *life           // that began here
+}
+
+// childRest is how a child run came to rest.
+type childRest struct {
+	over    bool
+	ended   patterns.Ended
+	spec    patterns.Spec
+	kept    []byte // the result as the record keeps it, where it cannot be made again; nil
+	begun   patterns.Parent
+	acted   bool // it may have changed something
+	calls   int  // of it and of its own child runs
+	usage   patterns.Usage
+	waiting *patterns.Waiting // what it waits for; nil: it is over
+	seen    standingRow       // how it then stood
+	lacking error             // why it cannot be begun here
+}
+
+// standingRow is how a run stands, by its row.
+type standingRow struct {
+	n, epoch int64
+	state    string
+}
+
+// beginsRun reports whether an effect is a call that begins a run.
+func beginsRun(e patterns.Effect) bool {
+	if e.Kind != patterns.ToolEffect {
+		return false
+	}
+	name, _ := e.Permit.Pattern()
+	return name != ""
+}
+
+// callPattern begins the run of a call whose intent was recorded at a time, or joins it, and waits until it is over. Where the child
+// waits for somebody, the branch ends and the run rests with it.
+func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcome {
+	c := &childCall{branch: b, id: patterns.ChildID(b.id, a.key), e: a.effect, known: known}
+	if out, refused := c.refusal(); refused && !known {
+		return out
+	}
+	due, reason := b.limit(a.effect, began)
+	c.share(a.key, due)
+	w := &wait{due, a.order}
+	if due.IsZero() {
+		w = nil
+	}
+	ctx, cancel := b.bounded(b.lightly, due)
+	defer cancel()
+	told := make(chan error, 1)
+	b.callsRuns = true
+	b.wrote = b.wrote || changes(a.effect)
+	b.record.flush(changes(a.effect), func(err error) { told <- err })
+	taken := b.taken
+	b.pause(w)
+	rest, err := childRest{}, <-told
+	if err == nil && !taken {
+		rest, err = b.engine.keeper().child(ctx, c)
+	}
+	b.resume(w, errors.Is(ctx.Err(), context.DeadlineExceeded))
+	b.alive()
+	switch {
+	case b.taken && !rest.over:
+		return c.cut(patterns.ReasonCanceled)
+	case ctx.Err() == nil && err != nil:
+		b.unwind(err)
+	case ctx.Err() != nil && !rest.over:
+		b.stay()
+		return c.cut(reason)
+	case rest.waiting != nil:
+		c.rests(a.key, rest)
+	}
+	return c.outcome(rest, reason)
+}
+
+// refusal says why no run is begun, whatever is left: nobody bounds it, runs lie too deep in each other, or an earlier one of the same
+// act may have changed something.
+func (c *childCall) refusal() (patterns.Outcome, bool) {
+	switch {
+	case c.recalled():
+		return patterns.Outcome{State: patterns.Canceled, Reason: patterns.ReasonCanceled}, true
+	case c.e.Share == nil, c.depth() > patterns.MaxDepth:
+		c.report(c.id, fmt.Errorf("a run of %s is not begun: runs lie at most %d deep in each other, and each within a share of its parent's budget", c.e.Permit.Tool(), patterns.MaxDepth))
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
+	case c.e.Of != "" && !c.e.Permit.Repeatable():
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonRefused}, true
+	}
+	return patterns.Outcome{}, false
+}
+
+// depth is how deep the child would lie.
+func (c *childCall) depth() int { return len(within(c.job)) + 1 }
+
+// within are the patterns of a run and of those that it lies in, the outermost first.
+func within(job patterns.Job) []string {
+	var list []string
+	if job.Parent != nil {
+		list = append(list, job.Parent.Within...)
+	}
+	return append(list, job.Spec.Name)
+}
+
+// share says what the child knows of its parent: its time is over when the call's is.
+func (c *childCall) share(key string, due time.Time) {
+	c.parent = patterns.Parent{RunID: c.branch.id, Key: key, Within: within(c.job)}
+	if c.e.Share != nil {
+		c.parent.Share = *c.e.Share
+	}
+	c.parent.Share.Time = patterns.NoTime
+	if !due.IsZero() {
+		c.parent.Share.Time = max(0, due.Sub(c.engine.now()).Truncate(time.Millisecond))
+	}
+}
+
+// begin makes the child run, which is not entered yet.
+func (c *childCall) begin() (*run, error) {
+	source := c.engine.source()
+	name, _ := c.e.Permit.Pattern()
+	of := patterns.Begun{
+		RunID: c.id, Pattern: name, Principal: c.job.Principal, Client: c.job.Client, Config: c.job.Config, Arguments: c.e.Permit.Args(), Parent: &c.parent,
+	}
+	if source == nil {
+		return nil, &patterns.Lacking{Cause: "config_missing", Needs: []string{of.Config}}
+	}
+	job, err := source.Job(of)
+	if err != nil {
+		return nil, err
+	}
+	job.Principal, job.Client, job.Config, job.Arguments = of.Principal, of.Client, of.Config, of.Arguments
+	job.ClientVersion, job.Era = c.job.ClientVersion, c.job.Era
+	job = job.Begun(of.Parent)
+	if _, ok := c.engine.codeOf(job.Spec.Kind); !ok || job.Spec.Name != name {
+		return nil, &patterns.Lacking{Cause: "tool_missing", Needs: []string{name}}
+	}
+	return &run{engine: c.engine, id: c.id, job: job, record: &Record{}, size: job.Size, state: patterns.Running, within: c.branch.run}, nil
+}
+
+// live lets the child live.
+func (c *childCall) live(r *run) {
+	c.life = newLife(r, nil, c.progressOf())
+	go c.life.carry()
+}
+
+// progressOf tells what the child does as what its parent does: one at a time with that.
+func (c *childCall) progressOf() func(patterns.Progress) {
+	if c.progress == nil {
+		return nil
+	}
+	parent, name := c.branch.life, c.e.Permit.As()
+	return func(p patterns.Progress) {
+		parent.telling.Lock()
+		defer parent.telling.Unlock()
+		parent.progress(patterns.Progress{RunID: parent.id, Line: name + ": " + p.Line})
+	}
+}
+
+// rests ends the branch until the child goes on: what that waits for, its parent does.
+func (c *childCall) rests(key string, rest childRest) {
+	w := childWaiting(key, c.id, c.e.Permit.Tool(), rest.waiting)
+	if c.e.SoFar != nil {
+		w.SoFar = c.e.SoFar()
+		w.SoFar.StopReason, w.SoFar.Phase = "", ""
+	}
+	c.parked = append(c.parked, &w)
+	c.onChildren = append(c.onChildren, rest.seen)
+	runtime.Goexit()
+}
+
+// childWaiting is what a run waits for while a child run of a call waits. Its key goes on into the child's, so that each question is
+// another turn.
+func childWaiting(key, child, pattern string, of *patterns.Waiting) patterns.Waiting {
+	w := *of
+	w.Key = key + "/" + of.Key
+	if w.Child == "" {
+		w.Child, w.Pattern = child, pattern
+	}
+	return w
+}
+
+// cut cancels the child of a call whose time, or run, is over. What it did by then is known where it ended here.
+func (c *childCall) cut(reason string) patterns.Outcome {
+	l := c.life
+	if l == nil {
+		l = c.engine.lives(c.job.Principal, c.id)
+	}
+	if l != nil {
+		c.pause(nil)
+		l.end(patterns.Note{By: c.job.Principal, Channel: "engine", Reason: "the call that began it is over"})
+		<-l.done
+		c.resume(nil, false)
+		c.alive()
+	}
+	rest, err := c.engine.keeper().ended(c)
+	if err != nil {
+		c.unwind(err)
+	}
+	if !rest.over {
+		out := cutOutcome(c.e, reason)
+		out.Child, out.Calls, out.Usage = c.childID(rest), rest.calls, rest.usage
+		return out
+	}
+	if rest.ended.Result.OK() { // it came in the same moment
+		return c.outcome(rest, reason)
+	}
+	return c.failed(rest, reason)
+}
+
+// childID is the child's id where there is one.
+func (c *childCall) childID(rest childRest) string {
+	if rest.begun.RunID == "" {
+		return ""
+	}
+	return c.id
+}
+
+// outcome is what a child that is over came to for its parent. reason is what its time is bounded by.
+func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
+	switch r := rest.ended.Result; {
+	case rest.lacking != nil:
+		c.report(c.id, rest.lacking)
+		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
+	case r.OK():
+		out := called(c.e.Permit.Effect(), c.e.Permit.Judge(rest.observed()))
+		out.Child, out.Calls, out.Usage = c.id, rest.calls, rest.usage
+		return out
+	case r.StopReason == patterns.ReasonKillSwitch:
+		return c.failed(rest, patterns.ReasonKillSwitch)
+	case r.StopReason == "max_seconds" && rest.spec.Budget.MaxTime >= rest.begun.Share.Time:
+		return c.failed(rest, reason)
+	}
+	return c.failed(rest, patterns.ReasonToolError)
+}
+
+// failed is the outcome where the child stopped: what it may have changed nobody takes for undone.
+func (c *childCall) failed(rest childRest, reason string) patterns.Outcome {
+	out := patterns.Outcome{
+		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Calls: rest.calls, Usage: rest.usage,
+		Output: map[string]any{"status": "stopped", "stop_reason": rest.ended.Result.StopReason},
+	}
+	if rest.acted {
+		out.State = patterns.Unknown
+	}
+	return out
+}
+
+// observed is what the parent is given of a child that did what it was asked.
+func (r childRest) observed() any {
+	if r.kept == nil {
+		return patterns.Observed(r.spec, r.ended.Result)
+	}
+	v, _ := ijson.Decode(r.kept)
+	kept, _ := v.(map[string]any)
+	seen := map[string]any{"status": "ok"}
+	for _, of := range [...][2]string{{"answer", "answer"}, {"aggregate", "aggregate"}, {"observation", "result"}} {
+		if v, there := kept[of[0]]; there {
+			seen[of[1]] = v
+		}
+	}
+	return seen
+}
+
+// learned fills in what a child's record says of it.
+func (r *childRest) learned(h *history) {
+	if h.start.Parent != nil {
+		r.begun = *h.start.Parent
+	}
+	for _, m := range h.past {
+		r.usage = r.usage.Plus(m.outcome.Usage)
+		r.calls += m.outcome.Calls
+		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
+			continue
+		}
+		r.calls++
+		certain := m.outcome.State == patterns.Failed && m.outcome.Reason != patterns.ReasonBadResult || m.outcome.State == patterns.Canceled
+		r.acted = r.acted || m.intent.Effect != "read" && !certain
+	}
+}
+
+// isChildOf reports whether a run's record says that this call began it.
+func (c *childCall) isChild(h *history) bool {
+	p := h.start.Parent
+	return p != nil && p.RunID == c.branch.id && p.Key == c.parent.Key
+}

@@ -1,0 +1,328 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"patterngate/patterns"
+)
+
+// child implements keeper: the run of a call is begun where there is none, carried on where nobody does, and waited for until it
+// rests. Its error is ctx's, the journal's, or why the parent cannot go on.
+func (f *file) child(ctx context.Context, c *childCall) (childRest, error) {
+	n, _ := numberOf(c.id)
+	defer f.follow(c.id, c.progressOf())()
+	for {
+		changed, off := f.waiters.on(c.id)
+		rest, done, err := f.childNow(ctx, c, n)
+		if done || err != nil {
+			off()
+			return rest, err
+		}
+		select {
+		case <-changed:
+			off()
+		case <-ctx.Done():
+			off()
+			return childRest{}, ctx.Err()
+		}
+	}
+}
+
+// childNow looks at the child once, and does what can be done about it; false: it goes on.
+func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childRest, done bool, err error) {
+	r, err := f.rowOf(n)
+	switch {
+	case err != nil:
+		return rest, false, err
+	case r == nil:
+		return f.childBegins(ctx, c)
+	case idOf(r.parent) != c.branch.id:
+		return childRest{lacking: errNoChild}, true, nil
+	case r.state == "ended", r.state == "broken":
+		rest, err = f.ended(c)
+		return rest, true, err
+	case r.state == "parked" && (r.wake == 0 || r.wake > f.journal.now().UnixMicro()):
+		return f.childWaits(r)
+	case r.state == "running", f.life(c.id) != nil:
+		return rest, false, nil
+	}
+	switch _, err := f.claim(n, c.progressOf()); {
+	case isLacking(err):
+		return f.childWaits(r)
+	case errors.Is(err, errBroken), errors.Is(err, ErrMismatch), errors.Is(err, patterns.ErrNotTaken): // its row says so, or will
+		return rest, false, nil
+	default:
+		return rest, false, err
+	}
+}
+
+// childBegins begins the child and waits for its life here to end.
+func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, done bool, err error) {
+	if out, refused := c.refusal(); refused { // it was not begun before its process ended
+		return childRest{over: true, ended: patterns.Ended{Result: patterns.Result{StopReason: out.Reason}}}, true, nil
+	}
+	for try := 1; ; try++ {
+		r, err := c.begin()
+		if err != nil {
+			return childRest{lacking: err}, true, nil
+		}
+		if _, err := f.begin(r); err != nil {
+			return rest, false, err
+		}
+		r.record.file.beside(c.branch.record.file)
+		c.live(r)
+		select {
+		case <-c.life.done:
+		case <-ctx.Done():
+			return rest, false, ctx.Err()
+		}
+		refused := r.record.file.entered()
+		_, joined := errors.AsType[joins](refused)
+		switch {
+		case refused == nil, joined:
+			f.waiters.announce(c.id) // it is looked at again
+			return rest, false, nil
+		case !errors.Is(refused, errUnspent) || try == maxTries:
+			return rest, false, refused
+		}
+	}
+}
+
+// beside has a run be entered only while the one that calls it is in the same hands, and not when it is there already.
+func (t *tail) beside(parent *tail) {
+	enter := t.begin
+	t.begin = func(s *session, newest int64) error {
+		above, err := standsAt(s, parent.n)
+		switch {
+		case err != nil:
+			return err
+		case above.state != "running" || above.epoch != parent.epoch:
+			return errFenced
+		}
+		if there, err := standsAt(s, t.n); err != nil || there.state != "" {
+			return errors.Join(err, refusedJoin(there, t.id))
+		}
+		return enter(s, newest)
+	}
+}
+
+func refusedJoin(there standingRow, id string) error {
+	if there.state == "" {
+		return nil
+	}
+	return refusal{joins{id}}
+}
+
+// standsAt is how a run stands; a state of "" is of none.
+func standsAt(s *session, n int64) (r standingRow, err error) {
+	r.n = n
+	err = s.each(func(row func(...any) error) error { return row(&r.state, &r.epoch) }, selectStanding, n)
+	return r, err
+}
+
+// rowOf is a run's row; nil: there is none.
+func (f *file) rowOf(n int64) (r *row, err error) {
+	err = f.journal.view(func(s *session) error {
+		return readRows(s, func(found *row) bool { r = found; return false }, selectRow, n)
+	})
+	return r, err
+}
+
+// childWaits is a child that rests, with what it waits for.
+func (f *file) childWaits(r *row) (rest childRest, done bool, err error) {
+	now, stored, err := f.read(r.n)
+	if err != nil {
+		return rest, false, err
+	}
+	if now == nil || now.epoch != r.epoch || now.state != r.state { // it goes on
+		f.waiters.announce(r.id())
+		return rest, false, nil
+	}
+	shown := f.show(now, stored)
+	w := shown.Ended.Waiting
+	if w == nil {
+		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Phase: r.phase, Since: time.UnixMicro(r.began)}
+	}
+	rest.waiting, rest.seen = w, standingRow{r.n, r.epoch, r.state}
+	return rest, true, nil
+}
+
+// ended implements keeper: what the child came to, as its record says.
+func (f *file) ended(c *childCall) (rest childRest, err error) {
+	n, _ := numberOf(c.id)
+	r, stored, err := f.read(n)
+	if err != nil || r == nil {
+		return rest, err
+	}
+	h, _, err := f.historyOf(n)
+	if err != nil {
+		return rest, err
+	}
+	if rest.over = r.state == "ended" || r.state == "broken"; h == nil {
+		rest.acted = true // nobody knows
+	} else {
+		rest.learned(h)
+	}
+	if !rest.over {
+		return rest, nil
+	}
+	if !f.hiding().none() {
+		if _, known, _, err := f.reveal(n, stored); err == nil {
+			c.record.inherits(known)
+		}
+	}
+	shown := f.show(r, stored)
+	rest.ended, rest.spec, rest.kept = shown.Ended, shown.Spec, shown.Kept
+	if rest.kept != nil && r.status == "ok" {
+		rest.ended.Result.StopReason = patterns.Success
+	}
+	return rest, nil
+}
+
+// wakeParent has the parent of a run that goes on, or has ended, be taken again where it rests with it.
+func wakeParent(s *session, parent int64) error {
+	if parent == 0 {
+		return nil
+	}
+	_, err := s.exec(updateDecided, parent)
+	return err
+}
+
+// goesOn reports whether a child with which a run is about to rest does not rest any more.
+func goesOn(s *session, children []standingRow) (bool, error) {
+	for _, seen := range children {
+		now, err := standsAt(s, seen.n)
+		if err != nil || now != seen {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// dropChildren has those be cancelled here that [file.leavesBehind] marked.
+func (f *file) dropChildren(id string) {
+	for _, l := range f.livesUnder(id) {
+		go l.end(parentOver(l.job.Principal)) // it may be about to end, and wait for this one
+	}
+	f.recall.Store(true)
+	f.nudge()
+}
+
+// livesUnder are the lives here of what a run began.
+func (f *file) livesUnder(id string) (list []*life) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.lives {
+		if p := l.job.Parent; p != nil && p.RunID == id {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// drops cancels the child of a call that is over before it, in the transaction of the call's outcome; nil: it is over too.
+func (b *branch) drops(e patterns.Effect, out patterns.Outcome) func(*session, Event) error {
+	if !beginsRun(e) || out.State == patterns.OK || out.Order == 0 {
+		return nil
+	}
+	child, _ := numberOf(patterns.ChildID(b.id, out.Key))
+	parent := b.record.file.n
+	return func(s *session, _ Event) error {
+		dropped, err := s.exec(updateDropped, child, parent)
+		if dropped > 0 {
+			b.engine.file.recall.Store(true)
+		}
+		return err
+	}
+}
+
+// orphans has child runs be cancelled whose parents did not live to do it.
+func (f *file) orphans() {
+	_ = f.journal.do(&change{also: func(s *session) error { // the next process tries it again
+		_, err := s.exec(updateOrphaned)
+		return err
+	}})
+}
+
+// waitsFor is what a run waits for that rests, as its rehearsal shows it: for whom it asked itself, or its child runs did.
+func (f *file) waitsFor(d *rehearsal) *patterns.Waiting {
+	first := d.waitingFor(func(patterns.Effect) (time.Duration, bool) { return 0, false })
+	for _, p := range d.open {
+		if p.m == nil || !beginsRun(p.effect) {
+			continue
+		}
+		w := f.childWaitsFor(d.id, p)
+		if w != nil && (first == nil || compareKeys(w.Key, first.Key) < 0) {
+			first = w
+		}
+	}
+	return first
+}
+
+// childWaitsFor is what the child run of a call waits for; nil: it goes on.
+func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
+	id := patterns.ChildID(parent, p.key)
+	n, _ := numberOf(id)
+	r, stored, err := f.read(n)
+	if err != nil || r == nil {
+		return nil
+	}
+	shown := f.show(r, stored)
+	if shown.State != patterns.Parked || shown.Ended.Waiting == nil {
+		return nil
+	}
+	w := childWaiting(p.key, id, r.pattern, shown.Ended.Waiting)
+	if p.effect.SoFar != nil {
+		w.SoFar = p.effect.SoFar()
+		w.SoFar.StopReason, w.SoFar.Phase = "", ""
+	}
+	return &w
+}
+
+// resumeBelow carries on what a run waits for below it, so that the run itself can be carried on: the deepest first.
+func (f *file) resumeBelow(n int64) (claimed []*life, err error) {
+	var below []int64
+	err = f.journal.view(func(s *session) error {
+		return s.each(func(row func(...any) error) error {
+			var n int64
+			err := row(&n)
+			below = append(below, n)
+			return err
+		}, selectBelow, n)
+	})
+	for i := len(below) - 1; i >= 0 && err == nil; i-- {
+		l, fault := f.claim(below[i], nil)
+		if fault == nil && l != nil {
+			claimed = append(claimed, l)
+		}
+		if unrecorded(fault) {
+			err = fmt.Errorf("its child run %s: %w", idOf(below[i]), fault)
+		}
+	}
+	return claimed, err
+}
+
+// leavesBehind is what the end of a run does to others, in its transaction: its own child runs are cancelled, and the run that rests
+// with it is ready.
+func (f *file) leavesBehind(s *session, n, parent int64) error {
+	if _, err := s.exec(updateUnneeded, n); err != nil {
+		return err
+	}
+	return wakeParent(s, parent)
+}
+
+// hasBelow reports whether a run may have child runs that go on.
+func (l *life) hasBelow() bool {
+	if l.callsRuns {
+		return true
+	}
+	for _, m := range l.past {
+		if m.intent != nil && m.intent.Kind == patterns.ToolEffect && m.outcome.State == "" {
+			return true
+		}
+	}
+	return false
+}
