@@ -166,6 +166,7 @@ func (s Share) less(out Outcome) Share {
 	s.Calls = rest(s.Calls, out.Calls)
 	s.Requests = rest(s.Requests, out.Usage.Requests)
 	s.Tokens = rest(s.Tokens, out.Usage.InputTokens+out.Usage.OutputTokens)
+	s.Cost = restUSD(s.Cost, out.Usage.CostUSD)
 	return s
 }
 
@@ -182,8 +183,16 @@ func (l *log) left() Share {
 	b, used := l.spec.Budget, l.usage
 	return Share{
 		Calls: rest(b.MaxToolCalls, l.gate.Tried()), Requests: rest(b.MaxLLMCalls, used.Requests),
-		Tokens: rest(b.MaxTokens, used.InputTokens+used.OutputTokens), Cost: b.MaxCost,
+		Tokens: rest(b.MaxTokens, used.InputTokens+used.OutputTokens), Cost: restUSD(b.MaxCost, used.CostUSD),
 	}
+}
+
+// restUSD is what stays of a limit of money.
+func restUSD(l gateway.USD, used float64) gateway.USD {
+	if !l.Named() {
+		return l
+	}
+	return gateway.USD(max(0, nanos(float64(l)-used)))
 }
 
 // begins reports whether a call begins a child run.
