@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,6 +51,9 @@ type shell struct {
 	home string
 	runs map[string]string // the page's names of runs and questions, by their ids
 	last int               // the newest process in the background
+	// env is laid over what commands see. With exits a command ends with 0, or as a comment behind it says: # exit 3.
+	env   []string
+	exits bool
 }
 
 // play plays a block and returns it as it should be.
@@ -86,6 +90,15 @@ func (p *shell) run(command, shown string) string {
 	out, err := p.command(line).CombinedOutput()
 	if _, ended := err.(*exec.ExitError); err != nil && !ended {
 		p.t.Fatalf("%s: %v", command, err)
+	}
+	if m := pageExit.FindStringSubmatch(command); p.exits {
+		wanted := "0"
+		if m != nil {
+			wanted = m[1]
+		}
+		if code := strconv.Itoa(exitCode(err)); code != wanted {
+			p.t.Errorf("$ %s: exit %s, want %s\n%s", command, code, wanted, out)
+		}
 	}
 	got := p.named(strings.TrimRight(string(out), "\n"))
 	if masked(got) == masked(shown) {
@@ -125,7 +138,19 @@ func (p *shell) command(line string) *exec.Cmd {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = p.home
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_CONFIG_HOME=" + p.home, "XDG_STATE_HOME=" + filepath.Join(p.home, ".state")}
+	cmd.Env = append(cmd.Env, p.env...)
 	return cmd
+}
+
+// pageExit is a comment that says how a command ends.
+var pageExit = regexp.MustCompile(`# exit ([0-9]+)$`)
+
+// exitCode is how a program that ran ended.
+func exitCode(err error) int {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	return 0
 }
 
 var (

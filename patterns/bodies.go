@@ -33,8 +33,10 @@ type ClientBody struct {
 
 // ParentBody is the effect of another run that began this one.
 type ParentBody struct {
-	RunID string `json:"run_id"`
-	Key   string `json:"key"`
+	RunID  string          `json:"run_id"`
+	Key    string          `json:"key"`
+	Within []string        `json:"within"` // the patterns that the run lies in, the outermost first
+	Share  json.RawMessage `json:"share"`  // what the parent had left for it, by limits' names
 }
 
 // IntentBody is the body of an intent event: an effect before it is performed.
@@ -79,7 +81,10 @@ type OutcomeBody struct {
 	State  State           `json:"state"`
 	Output json.RawMessage `json:"output"`
 	Reason string          `json:"reason"`
-	Usage  SpentBody       `json:"usage"` // of a model effect
+	Usage  SpentBody       `json:"usage"` // of a model effect, and of a child run
+	// Of a call that began a run: its id, and how many calls it made.
+	ChildRunID string `json:"child_run_id"`
+	Calls      int    `json:"calls"`
 
 	// Of a question to a person:
 	Decision  json.RawMessage `json:"decision"`  // the [gateway.Answer] in canonical form; a word of who stands in for a person
@@ -115,7 +120,7 @@ type JudgedBody struct {
 
 // NoteBody is the body of a note event: what somebody or another process did to the run from outside.
 type NoteBody struct {
-	What      string `json:"what"` // cancel, seize, takeover, detach, settle, reload
+	What      string `json:"what"` // cancel, seize, takeover, detach, settle, reload, rest, wake
 	By        string `json:"by"`
 	Channel   string `json:"channel"`
 	Signature string `json:"signature"`

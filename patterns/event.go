@@ -19,7 +19,7 @@ const (
 	OutcomeEvent EventKind = "outcome" // recorded after it, or instead of it where nothing was tried
 	JudgedEvent  EventKind = "judged"  // a proposal that got no intent
 	LateEvent    EventKind = "late"    // an outcome after the outcome; evidence, never replayed
-	NoteEvent    EventKind = "note"    // what happened to the run from outside: cancel, seize, takeover, detach, settle
+	NoteEvent    EventKind = "note"    // what happened to the run from outside: cancel, seize, takeover, detach, settle, rest, wake
 	EndEvent     EventKind = "end"
 )
 

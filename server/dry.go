@@ -45,6 +45,7 @@ type judgedRow struct {
 	RevisedArgs map[string]any `json:"revised_args,omitempty"`
 	Need        []string       `json:"need,omitempty"`
 	Passes      int            `json:"passes"`
+	Begins      string         `json:"begins,omitempty"` // the pattern of which the call would begin a run
 }
 
 // dryAdvice is what to make of a dry run.
@@ -105,7 +106,7 @@ func rehearsedEnvelope(c call, r patterns.Rehearsal) Envelope {
 }
 
 func judgedRowOf(r patterns.RehearsedRow) judgedRow {
-	row := judgedRow{r.Step, r.Tool, r.ArgsHash, r.Decision, r.Rule, r.Reason, r.Values, r.RevisedArgs, r.Need, r.Passes}
+	row := judgedRow{r.Step, r.Tool, r.ArgsHash, r.Decision, r.Rule, r.Reason, r.Values, r.RevisedArgs, r.Need, r.Passes, r.Begins}
 	if row.Values == nil {
 		row.Values = map[string]any{}
 	}
@@ -140,6 +141,12 @@ func (e Envelope) rehearsed(c call) string {
 	}
 	if approved := len(e.Judged) - told; approved > 0 {
 		said = append(said, approvedWords(approved, told))
+	}
+	for _, row := range e.Judged {
+		if row.Begins != "" && row.Decision != rehearsedBlock {
+			said = append(said, "What runs of "+shownName(row.Begins)+" would do is not rehearsed.")
+			break
+		}
 	}
 	return paragraph(said...)
 }

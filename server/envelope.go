@@ -97,6 +97,7 @@ type effect struct {
 type record struct {
 	Events int64  `json:"events"`
 	Head   string `json:"head"`
+	Parent string `json:"parent_run_id,omitempty"` // of a run that another one's call began
 }
 
 // oneStep is one row with all of its observation that was recorded.

@@ -48,6 +48,7 @@ func (r *request) readTime(a argument, v any) {
 type runRow struct {
 	RunID       string `json:"run_id"`
 	Pattern     string `json:"pattern"`
+	Parent      string `json:"parent_run_id,omitempty"` // whose call began it
 	Status      string `json:"status"`
 	StopReason  string `json:"stop_reason,omitempty"`
 	Phase       string `json:"phase,omitempty"`
@@ -63,7 +64,7 @@ const maxRowSummary = 200
 
 func newRunRow(r patterns.RunRow) runRow {
 	return runRow{
-		RunID: r.RunID, Pattern: r.Pattern, Status: r.Status, StopReason: short(r.StopReason, maxRowSummary), Phase: r.Phase,
+		RunID: r.RunID, Pattern: r.Pattern, Parent: r.Parent, Status: r.Status, StopReason: short(r.StopReason, maxRowSummary), Phase: r.Phase,
 		Summary: atMost(Visible(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: stampOf(r.Expires),
 		CreatedAt: stampOf(r.Began), EndedAt: stampOf(r.Ended),
 	}
@@ -77,7 +78,11 @@ func (r runRow) line() string {
 			stands += " " + more
 		}
 	}
-	return fmt.Sprintf("%s | %s | %s | %s | %s\n", r.RunID, Visible(stands), label(r.Pattern), r.CreatedAt, r.Summary)
+	below := ""
+	if r.Parent != "" {
+		below = "begun by " + r.Parent + ". "
+	}
+	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, Visible(stands), label(r.Pattern), r.CreatedAt, below, r.Summary)
 }
 
 // answerList answers list_runs.

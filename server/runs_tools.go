@@ -158,7 +158,10 @@ func (s *Server) about(r patterns.Snapshot) Envelope {
 		e.EndedAt = stampOf(r.Ended.Ended)
 	}
 	if r.Head.Events > 0 {
-		e.Record = &record{r.Head.Events, fmt.Sprintf("sha256:%x", r.Head.Hash)}
+		e.Record = &record{Events: r.Head.Events, Head: fmt.Sprintf("sha256:%x", r.Head.Hash)}
+		if r.Parent != nil {
+			e.Record.Parent = r.Parent.RunID
+		}
 	}
 	return e
 }

@@ -22,6 +22,9 @@ type waitingHead struct {
 	Since     string `json:"since"`
 	ExpiresAt string `json:"expires_at,omitempty"`
 	Phase     string `json:"phase"`
+	// Where not the run itself waits but one that it began: that one, and its pattern.
+	Child   string `json:"child_run_id,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
 }
 
 func (h waitingHead) head() waitingHead { return h }
@@ -94,7 +97,7 @@ func kindOf(w *patterns.Waiting) string {
 
 // headOf is what is said of every run that waits.
 func headOf(w *patterns.Waiting) waitingHead {
-	return waitingHead{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase}
+	return waitingHead{Kind: kindOf(w), Since: stamp(w.Since), ExpiresAt: stampOf(w.Until), Phase: w.Phase, Child: w.Child, Pattern: w.Pattern}
 }
 
 // callersTurn says what the caller is to send.

@@ -74,7 +74,9 @@ func (a account) askedAbout(w *patterns.Waiting) string {
 	phrase := Visible(w.Phrase)
 	switch {
 	case w.Tool == "final": // no tool has this name
-		return "The final answer"
+		return "The final answer" + a.askedBy(w)
+	case w.Child != "" && phrase != "":
+		return "For " + shownName(w.Pattern) + ", " + phrase
 	case phrase == "":
 		return "The call of " + shownName(w.Tool)
 	case strings.HasPrefix(phrase, w.Tool): // a name is written as it is
@@ -82,6 +84,14 @@ func (a account) askedAbout(w *patterns.Waiting) string {
 	}
 	first, size := utf8.DecodeRuneInString(phrase)
 	return string(unicode.ToUpper(first)) + phrase[size:]
+}
+
+// askedBy words which pattern asks where the run's own does not.
+func (a account) askedBy(w *patterns.Waiting) string {
+	if w.Child == "" {
+		return ""
+	}
+	return " of " + shownName(w.Pattern)
 }
 
 // writtenBefore tells what the run changed before it came to wait: nothing, in the word of the call that waits, or what.

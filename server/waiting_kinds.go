@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,7 +31,7 @@ type retryWait struct {
 
 // unsettled presents a run of which nobody knows whether a call happened.
 func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
-	settle := "patterngate runs settle " + shellWord(e.RunID) + " " + shellWord(w.Effect)
+	settle := "patterngate runs settle " + shellWord(cmp.Or(w.Child, e.RunID)) + " " + shellWord(w.Effect)
 	where := []string{settle + " --happened", settle + " --did-not-happen"}
 	e.WaitingFor = &settlementWait{headOf(w), w.Effect, w.Tool, w.ArgsHash, w.Cause, where}
 	did, doubt := a.inDoubt(w), "It is not known whether "+a.doubted(w)+" happened: "+doubtCauses(w.Cause)+"."

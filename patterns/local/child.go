@@ -184,7 +184,7 @@ func (c *childCall) progressOf() func(patterns.Progress) {
 
 // rests ends the branch until the child goes on: what that waits for, its parent does.
 func (c *childCall) rests(key string, rest childRest) {
-	w := childWaiting(key, c.id, rest.waiting)
+	w := childWaiting(key, c.id, c.e.Permit.Tool(), rest.waiting)
 	if c.e.SoFar != nil {
 		w.SoFar = c.e.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""
@@ -196,11 +196,11 @@ func (c *childCall) rests(key string, rest childRest) {
 
 // childWaiting is what a run waits for while a child run of a call waits. Its key goes on into the child's, so that each question is
 // another turn.
-func childWaiting(key, child string, of *patterns.Waiting) patterns.Waiting {
+func childWaiting(key, child, pattern string, of *patterns.Waiting) patterns.Waiting {
 	w := *of
 	w.Key = key + "/" + of.Key
 	if w.Child == "" {
-		w.Child = child
+		w.Child, w.Pattern = child, pattern
 	}
 	return w
 }

@@ -169,6 +169,11 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if !rest.over {
 		return rest, nil
 	}
+	if !f.hiding().none() {
+		if _, known, _, err := f.reveal(n, stored); err == nil {
+			c.record.inherits(known)
+		}
+	}
 	shown := f.show(r, stored)
 	rest.ended, rest.spec, rest.kept = shown.Ended, shown.Spec, shown.Kept
 	if rest.kept != nil && r.status == "ok" {
@@ -269,7 +274,7 @@ func (f *file) childWaitsFor(parent string, p pending) *patterns.Waiting {
 	if shown.State != patterns.Parked || shown.Ended.Waiting == nil {
 		return nil
 	}
-	w := childWaiting(p.key, id, shown.Ended.Waiting)
+	w := childWaiting(p.key, id, r.pattern, shown.Ended.Waiting)
 	if p.effect.SoFar != nil {
 		w.SoFar = p.effect.SoFar()
 		w.SoFar.StopReason, w.SoFar.Phase = "", ""

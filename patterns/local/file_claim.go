@@ -139,6 +139,8 @@ func (f *file) quarantine(r *row, cause error) {
 		}
 		if err != nil {
 			err = refusal{err}
+		} else if !f.hiding().none() {
+			err = f.forgetAll(s, r.n, false)
 		}
 		return err
 	}})
@@ -187,7 +189,7 @@ func (f *file) mismatch(l *loaded, cause error) error {
 func (f *file) cut(l *loaded, reason string, cause error) error {
 	if l.run == nil { // its job cannot be made here
 		record := &Record{seq: int(l.last.Seq), at: time.UnixMicro(l.last.At)}
-		record.file = &tail{file: f, id: l.id(), n: l.n, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
+		record.file = &tail{file: f, id: l.id(), n: l.n, parent: l.parent, epoch: l.epoch + 1, head: l.last.Hash, hidden: l.hidden}
 		l.run = &run{engine: f.Engine, id: l.id(), record: record, began: l.history.began}
 		l.run.job.Principal, l.run.job.Client, l.run.job.Spec.Name = l.principal, l.client, l.pattern
 		l.run.job.ClientVersion, l.run.job.Era = l.history.start.ClientVersion, l.history.start.Era

@@ -139,7 +139,8 @@ func (f *file) load(r *row, stored []patterns.Event) (*loaded, error) {
 	}
 	last := stored[len(stored)-1]
 	record := &Record{seq: int(last.Seq), at: time.UnixMicro(last.At)}
-	record.file = &tail{file: f, id: r.id(), n: r.n, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
+	hidden.inherits(f.inherited(r.parent))
+	record.file = &tail{file: f, id: r.id(), n: r.n, parent: r.parent, epoch: r.epoch + 1, head: last.Hash, hidden: hidden}
 	l := &loaded{row: r, history: h, events: events, last: last, hidden: hidden}
 	l.run = &run{engine: f.Engine, id: r.id(), job: job, record: record, began: h.began, state: patterns.Running}
 	l.run.idle = patterns.Current{Since: h.began, Done: h.answered}

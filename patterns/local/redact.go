@@ -148,17 +148,10 @@ func (t *tail) with(also func(*session) error) func(*session) error {
 
 // forget drops what a run hid, with its end.
 func (t *tail) forget(s *session) error {
-	if t.hidden == nil || !t.hidden.held {
+	if t.hidden == nil || !t.hidden.held && t.hidden.none() {
 		return nil
 	}
-	changed, err := s.exec(deleteRedacted, t.n)
-	if changed > 0 {
-		t.file.journal.stale.Store(true) // see journal.tidy
-	}
-	if err == nil {
-		_, err = s.exec(updateForgotten, t.n) // somebody's comment may hold such a value
-	}
-	return err
+	return t.forgetBelow(s)
 }
 
 // public is a text for the run's row; empty where it tells what is hidden.

@@ -33,7 +33,7 @@ const (
 var ours = map[patterns.EventKind][]string{
 	patterns.StartEvent:   {"run_id", "pattern", "pattern_kind", "version", "principal", "client", "config", "policy", "catalog", "budget", "parent"},
 	patterns.IntentEvent:  {"digest", "effect", "effect_kind", "grant", "name", "rule", "share"},
-	patterns.OutcomeEvent: {"assurance", "by", "channel", "signature", "state", "usage"},
+	patterns.OutcomeEvent: {"assurance", "by", "calls", "channel", "child_run_id", "signature", "state", "usage"},
 	patterns.LateEvent:    {"assurance", "by", "channel", "decision", "state", "usage"},
 	patterns.JudgedEvent:  {"phase", "decision", "rule"},
 	patterns.NoteEvent:    {"what", "by", "channel", "signature"},

@@ -15,6 +15,7 @@ type tail struct {
 	file     *file
 	id       string
 	n        int64
+	parent   int64  // the run whose call began it; 0: nobody's did
 	epoch    int64  // the fence; 0 until the run's row is there
 	head     []byte // hash of the newest event
 	pending  []patterns.Event

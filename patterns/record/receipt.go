@@ -16,6 +16,7 @@ type Receipt struct {
 	Pattern    string              `json:"pattern"`
 	Principal  string              `json:"principal"`
 	Client     patterns.ClientBody `json:"client,omitzero"`
+	Parent     string              `json:"parent_run_id,omitempty"` // of a child run
 	CreatedAt  string              `json:"created_at"`
 	EndedAt    string              `json:"ended_at,omitempty"`
 	Asked      json.RawMessage     `json:"asked,omitempty"` // the arguments: a claim
@@ -112,6 +113,9 @@ func (s Story) Receipt() Receipt {
 		Ended:  Ending{Status: s.Status, StopReason: s.StopReason, Phase: s.Phase, Meaning: meaning(s.StopReason)},
 		Spent:  Spent{Seconds: max(0, thousandths(s.Took-s.Waited)), Budget: s.Budget, Known: s.EndedAt != "", Usage: s.Usage},
 		Record: Proof{Kept: s.Record},
+	}
+	if s.Parent != nil {
+		r.Parent = s.Parent.RunID
 	}
 	if isRunID(s.RunID) { // people copy it into a shell
 		r.Record.Verify = fmt.Sprintf("patterngate runs verify %s --head %d:%s", s.RunID, s.Record.Events, strings.TrimPrefix(s.Record.Head, "sha256:"))

@@ -14,13 +14,14 @@ import (
 
 // Story is a run as its record tells it. The zero Story is of an empty record.
 type Story struct {
-	RunID     string              `json:"run_id"`
-	Pattern   string              `json:"pattern"`
-	Kind      string              `json:"pattern_kind"`
-	Version   string              `json:"version,omitempty"`
-	Principal string              `json:"principal"`
-	Client    patterns.ClientBody `json:"client,omitzero"`
-	Arguments json.RawMessage     `json:"arguments,omitempty"`
+	RunID     string               `json:"run_id"`
+	Pattern   string               `json:"pattern"`
+	Kind      string               `json:"pattern_kind"`
+	Version   string               `json:"version,omitempty"`
+	Principal string               `json:"principal"`
+	Client    patterns.ClientBody  `json:"client,omitzero"`
+	Arguments json.RawMessage      `json:"arguments,omitempty"`
+	Parent    *patterns.ParentBody `json:"parent,omitempty"` // of a child run
 
 	Status     string `json:"status"` // ok, stopped, running or waiting
 	StopReason string `json:"stop_reason,omitempty"`
@@ -39,6 +40,7 @@ type Story struct {
 
 	events   []patterns.Event
 	envelope envelope
+	rests    *float64 // since when it rests with a child run, seconds after its start; nil: it does not
 }
 
 // Kept names the record that a story is made from.
@@ -87,6 +89,7 @@ type Row struct {
 	Tokens   int      `json:"tokens,omitempty"`
 	// Models were asked for it, one after the other, where the first did not answer; the last did, or nobody.
 	Models  []string `json:"models,omitempty"`
+	Child   string   `json:"child_run_id,omitempty"` // of a call that began a run
 	Person           // of what is a person's
 	Because          // of what the policy judged
 
@@ -152,6 +155,10 @@ func Read(events []patterns.Event) Story {
 	for i := range s.Rows {
 		s.finish(&s.Rows[i])
 	}
+	if s.rests != nil && s.EndedAt == "" {
+		s.Status = string(patterns.Parked)
+		s.Waited += max(0, s.Took-*s.rests)
+	}
 	s.Waited = thousandths(s.Waited)
 	s.spent()
 	return s
@@ -194,12 +201,26 @@ func (s *Story) take(e patterns.Event) {
 	case *patterns.NoteBody:
 		row.Kind, row.Name, row.By, row.Channel, row.Comment = Note, body.What, body.By, body.Channel, body.Reason
 		row.acted(*body)
+		s.rested(row)
 	}
 	s.Rows = append(s.Rows, row)
 }
 
+// rested counts the time in which the run rested with a child run, while nobody was asked for itself.
+func (s *Story) rested(note Row) {
+	switch {
+	case note.Name == "rest" && !slices.ContainsFunc(s.Rows, func(r Row) bool { return r.State == Open && r.Waits() }):
+		since := note.After
+		s.rests = &since
+	case s.rests != nil && (note.Name == "wake" || note.Name == "takeover"):
+		s.Waited += note.After - *s.rests
+		s.rests = nil
+	}
+}
+
 func (s *Story) begin(b patterns.StartBody) {
 	s.RunID, s.Pattern, s.Kind, s.Version, s.Principal, s.Client, s.Arguments = b.RunID, b.Pattern, b.PatternKind, b.Version, b.Principal, b.Client, b.Arguments
+	s.Parent = b.Parent
 	var limits map[string]float64
 	if ijson.DecodeKnown(b.Budget, &limits) != nil {
 		return
@@ -297,6 +318,7 @@ func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 			r.Models = append(r.Models, m.Model)
 		}
 	}
+	r.Child = b.ChildRunID
 	if r.Kind == string(patterns.HumanEffect) && b.State == patterns.OK {
 		r.decided(b)
 	}

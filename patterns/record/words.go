@@ -184,6 +184,10 @@ func NoteWord(what string) string {
 		return "handed over"
 	case "settle":
 		return "a doubt was settled"
+	case "rest":
+		return "rests while a child run waits"
+	case "wake":
+		return "goes on as its child run does"
 	case "reload":
 		return "the configuration was loaded anew"
 	}

@@ -103,8 +103,8 @@ func (c *Config) unpriced(p *PatternConfig) string {
 	for todo := []*PatternConfig{p}; len(todo) > 0; todo = todo[1:] {
 		llm := c.LLM.laidOver(todo[0].LLM)
 		if todo[0].Kind != gateway.Call && llm.Provider != "rules" {
-			for _, m := range llm.asked(todo[0].LLM) {
-				if !llm.priced(m) {
+			for _, m := range llm.asked(todo[0].LLM, c.LLM.Model) {
+				if !llm.priced(m, c.LLM.Model) {
 					return cmp.Or(m.Model, llm.Model)
 				}
 			}
@@ -119,8 +119,9 @@ func (c *Config) unpriced(p *PatternConfig) string {
 	return ""
 }
 
-// asked are the models that a pattern may ask, with those that take over; one without a name is that of llm itself.
-func (c LLMConfig) asked(p PatternLLM) (list []ModelRole) {
+// asked are the models that a pattern may ask, with those that take over; standing is the model of llm itself, of which the pattern
+// may say another.
+func (c LLMConfig) asked(p PatternLLM, standing string) (list []ModelRole) {
 	roles := []string{planRole, finalRole}
 	if c.Role != "" {
 		roles = []string{c.Role}
@@ -128,7 +129,7 @@ func (c LLMConfig) asked(p PatternLLM) (list []ModelRole) {
 	for _, name := range roles {
 		m, known := c.role(name)
 		if p.Model != "" { // which lies over that of the role
-			m.Model, m.Price = p.Model, priceUnless(known && cmp.Or(m.Model, c.Model) != p.Model, m.Price)
+			m.Model, m.Price = p.Model, priceUnless(known && cmp.Or(m.Model, standing) != p.Model, m.Price)
 		}
 		list = append(list, m)
 		for range maxFallbacks {
@@ -150,12 +151,12 @@ func priceUnless(other bool, price *Price) *Price {
 }
 
 // priced reports whether it is known what a model costs: any role may say it of the same model on the same server.
-func (c LLMConfig) priced(m ModelRole) bool {
+func (c LLMConfig) priced(m ModelRole, standing string) bool {
 	if m.Price != nil {
 		return true
 	}
 	model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
 	return slices.ContainsFunc(c.Models, func(other ModelRole) bool {
-		return other.Price != nil && cmp.Or(other.Model, c.Model) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
+		return other.Price != nil && cmp.Or(other.Model, standing) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
 	})
 }

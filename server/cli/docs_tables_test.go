@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -67,30 +66,13 @@ func toolsTable(t *testing.T, p PatternConfig) string {
 	return b.String()
 }
 
-// budgetTable shows the limits of a file and, below, those on repetition, which no file sets.
+// budgetTable shows the limits of a kind.
 func budgetTable(t *testing.T, p PatternConfig) string {
 	var b strings.Builder
 	b.WriteString("| limit | default | of what |\n|---|---|---|\n")
 	for _, k := range budgetKeys(p.Kind, &p.Budget) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.name, defaultWords(k), k.meaning)
 	}
-	repetition := func(of string, calls, same gateway.Limit) {
-		if calls.Named() {
-			fmt.Fprintf(&b, "| calls of %s | %d | In one run; not configurable. |\n", of, calls)
-		}
-		if same.Named() {
-			fmt.Fprintf(&b, "| the same call of %s | %d | In one run; not configurable. |\n", of, same)
-		}
-	}
-	for _, tool := range slices.Sorted(maps.Keys(p.Budget.PerTool)) {
-		limit := p.Budget.PerTool[tool]
-		repetition("`"+tool+"`", limit.MaxCalls, limit.MaxSameCall)
-	}
-	of := "a tool"
-	if len(p.Budget.PerTool) > 0 {
-		of = "any other tool"
-	}
-	repetition(of, p.Budget.MaxCallsPerTool, p.Budget.MaxSameCall)
 	return b.String()
 }
 

@@ -58,6 +58,9 @@ func (a *app) killSwitchTurn(on bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if flag := c.aliased(tool, a.environ); on && flag != "" { // it would stop nothing, and look as if it did
+				return usage(what, errors.New("--tool "+quotedName(tool)+" is only what a pattern calls it"), flag)
+			}
 			return a.withState(what, c, func(runs operator) error {
 				var act gateway.SignedAct
 				if !on {

@@ -100,7 +100,7 @@ func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format llm.For
 		role.Model, role.Price = p.Model, priceUnless(known && cmp.Or(role.Model, a.config.LLM.Model) != p.Model, role.Price)
 	}
 	for step := 0; ; step++ {
-		price := c.priceOf(role)
+		price := c.priceOf(role, a.config.LLM.Model)
 		dearest.InputUSD, dearest.OutputUSD = max(dearest.InputUSD, price.InputUSD), max(dearest.OutputUSD, price.OutputUSD)
 		m, err := a.model(c, p, role, format, price)
 		if err != nil {
@@ -148,12 +148,13 @@ func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format llm.
 }
 
 // priceOf is what a role's model costs: as the role says, or another role of the same model on the same server.
-func (c LLMConfig) priceOf(m ModelRole) patterns.Price {
+// standing is the model of llm itself, of which a pattern may say another.
+func (c LLMConfig) priceOf(m ModelRole, standing string) patterns.Price {
 	price := m.Price
 	if price == nil {
 		model, server := cmp.Or(m.Model, c.Model), cmp.Or(m.BaseURL, c.BaseURL)
 		at := slices.IndexFunc(c.Models, func(other ModelRole) bool {
-			return other.Price != nil && cmp.Or(other.Model, c.Model) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
+			return other.Price != nil && cmp.Or(other.Model, standing) == model && cmp.Or(other.BaseURL, c.BaseURL) == server
 		})
 		if at < 0 {
 			return patterns.Price{}

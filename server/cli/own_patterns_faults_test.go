@@ -89,7 +89,7 @@ func TestOwnPatternFaults(t *testing.T) {
 		"a schema that is none": {[]string{td("input: {order: {oneOf: []}}")}, "[]}}} | patterns.a.input.order.oneOf: not to be written here; write one schema without oneOf, anyOf, allOf, not, if and $ref"},
 		"answer":                {[]string{td("answer: {state: {type: strin}}")}, `strin | patterns.a.answer.state.type: got "strin"; write one word: object, string, integer, number, boolean, array, null; did you mean string?`},
 		"a large answer": {[]string{td("answer: {text: {type: string, description: " + strings.Repeat("d", 4096) + "}}")},
-			"{text | patterns.a.answer: got 4188 bytes of schema; write at most 4096"},
+			"{text | patterns.a.answer: got 4219 bytes of schema; write at most 4096"},
 		"critical":             {[]string{or("critical: [fimd]")}, "fimd | patterns.a.critical[0]: no worker fimd; did you mean find?"},
 		"per tool":             {[]string{td("budget: {per_tool: {pay: {max_calls: 1}}}")}, "pay | patterns.a.budget.per_tool.pay: no tool pay; there are find"},
 		"least and most":       {[]string{td("budget: {min_plan_steps: 7}")}, "7 | patterns.a.budget.min_plan_steps: more than max_plan_steps, 6; raise max_plan_steps or lower it"},

@@ -114,6 +114,7 @@ func ageOf(text string) (time.Duration, error) {
 type runRow struct {
 	RunID      string `json:"run_id"`
 	Pattern    string `json:"pattern"`
+	Parent     string `json:"parent_run_id,omitempty"` // whose call began it
 	Principal  string `json:"principal"`
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
@@ -165,7 +166,7 @@ func rowOf(r patterns.RunRow) runRow {
 		}
 		return t.UTC().Format(time.RFC3339)
 	}
-	return runRow{r.RunID, r.Pattern, r.Principal, r.Status, r.StopReason, r.Phase, r.Summary, r.WaitingKind, text(r.Expires), text(r.Began), text(r.Ended), r.Owner}
+	return runRow{r.RunID, r.Pattern, r.Parent, r.Principal, r.Status, r.StopReason, r.Phase, r.Summary, r.WaitingKind, text(r.Expires), text(r.Began), text(r.Ended), r.Owner}
 }
 
 // listText is a page as a table: a line for each run, cut to the width, what outsiders may have named at its end.
@@ -196,6 +197,11 @@ func cutTo(text string, n int) string { return string([]rune(text)[:min(n, len([
 
 // whyOf says in a few words how a run stands.
 func whyOf(r patterns.RunRow) string {
+	if r.Parent != "" {
+		own := r
+		own.Parent = ""
+		return "begun by " + r.Parent + ". " + whyOf(own)
+	}
 	switch {
 	case r.WaitingKind != "":
 		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a doubt", "retry": "what is missing here"}[r.WaitingKind]

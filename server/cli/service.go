@@ -68,7 +68,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 	from := &source{environ: a.environ, pool: c.pool}
 	opened := make(chan openedState, 1)
 	if c.State == memoryState {
-		opened <- openedState{engine: &local.Engine{}}
+		opened <- openedState{engine: &local.Engine{Source: from}}
 	} else {
 		if err := readyState(c.State, a.environ); err != nil {
 			return nil, err

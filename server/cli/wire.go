@@ -55,7 +55,10 @@ func (a *app) server(c Config, log *slog.Logger) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire(c, d, &local.Engine{}, served{log, c.InboxURL})
+	from := &source{environ: a.environ, pool: c.pool}
+	engine := &local.Engine{Source: from} // of child runs
+	from.serve(d, engine)
+	return wire(c, d, engine, served{log, c.InboxURL})
 }
 
 // served is how a server tells people of what happens.

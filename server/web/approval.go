@@ -34,6 +34,7 @@ type approvalPage struct {
 	Until      moment
 	Run        string
 	RunKnown   bool
+	Parent     string // the run whose call began it; ""
 
 	Form     *decisionForm // of an open one
 	Outcome  *outcome      // of one that is not
@@ -109,6 +110,9 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: name(a.Rule), Why: ruleWords(a),
 		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
 		Plan: planOf(a), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
+	}
+	if runID.MatchString(a.Parent) {
+		page.Parent = a.Parent
 	}
 	page.RulePath = byRulePath(a.Rule)
 	page.Values, page.MoreValues = valuesOf(record.ValuesOf(a.Values))

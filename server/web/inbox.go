@@ -33,6 +33,7 @@ type waitingRow struct {
 	Effect string
 	Rule   string
 	Run    string
+	Parent string // the run that called it; "": nobody's call began it
 	Needs  string // what a decision needs besides a person; "": nothing
 	Since  moment
 	Until  moment
@@ -109,7 +110,7 @@ const maxPhrase = 200
 
 func waitingRowOf(a patterns.Asked, now time.Time) waitingRow {
 	return waitingRow{
-		ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Effect: effectWord(string(a.Effect)), Rule: name(a.Rule), Run: name(a.Question.Run),
+		ID: a.ID, Phrase: clip(a.Phrase, maxPhrase), Effect: effectWord(string(a.Effect)), Rule: name(a.Rule), Run: name(a.Question.Run), Parent: name(a.Parent),
 		Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now),
 		Soon: a.Question.Expires.Sub(now) < time.Hour,
 	}

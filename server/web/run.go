@@ -24,6 +24,7 @@ type runPage struct {
 	Phase             string
 	Doing             string // of a running one
 	Principal, Client string
+	Parent            string // the run whose call began it; ""
 	Began, Ended      moment
 	Took, Waited      string
 	Model             string
@@ -131,6 +132,9 @@ func (page *runPage) story(id string, events []patterns.Event, ring gateway.Ring
 	}
 	if s.StopReason != patterns.Success {
 		page.StopReason = clip(s.StopReason, 2*maxName)
+	}
+	if s.Parent != nil && runID.MatchString(s.Parent.RunID) {
+		page.Parent = s.Parent.RunID
 	}
 	page.Principal, page.Client = name(s.Principal), clientWords(s.Client)
 	page.Began, page.Ended = parsed(s.CreatedAt, now), parsed(s.EndedAt, now)

@@ -27,6 +27,7 @@ type runRow struct {
 	Known                           bool // the id is one that leads to a page
 	Began                           moment
 	Took                            string
+	Parent                          string // the run whose call began it; "": nobody's did, or what is no id
 }
 
 const rowsOfRuns = 50
@@ -71,7 +72,9 @@ func (p *Pages) runs(w http.ResponseWriter, r *http.Request) {
 
 func runRowOf(r patterns.RunRow, now time.Time) runRow {
 	row := runRow{ID: name(r.RunID), Known: runID.MatchString(r.RunID), Pattern: name(r.Pattern), Began: momentOf(r.Began, now), Why: whyOf(r)}
-	row.Status, row.Class = statusWords(r.Status)
+	if row.Status, row.Class = statusWords(r.Status); runID.MatchString(r.Parent) {
+		row.Parent = r.Parent
+	}
 	if !r.Ended.IsZero() {
 		row.Took = took(r.Ended.Sub(r.Began).Seconds())
 	}

@@ -54,6 +54,7 @@ type step struct {
 	Comment      string
 	Blocks       []block
 	Hash         string
+	Child        string // the run that the call began; ""
 	Waits        bool
 }
 
@@ -118,6 +119,9 @@ func (d *drawing) step(row record.Row) step {
 	s := step{
 		Seq: row.Seq, Kind: kindWord(row.Kind), Title: titleOf(row), Phase: phaseWord(row.Phase), Effect: effectWord(row.Effect), Attempt: row.Attempt,
 		After: took(row.After), Facts: facts(row), Comment: lines(row.Comment, maxWords), Hash: name(row.ArgsHash), Waits: row.Waits(),
+	}
+	if runID.MatchString(row.Child) {
+		s.Child = row.Child
 	}
 	s.because(row.Because)
 	s.State, s.Class = stateWords(row)

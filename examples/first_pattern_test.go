@@ -1,0 +1,81 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestFirstPattern plays the tutorial from its first command to its last, in one home: what it shows is what is printed, and its
+// blocks "yaml end", "yaml more" and "yaml rules" are put where it says. A command ends with 0 but where a comment says another exit code.
+// .ci/first-pattern does the same from a clean clone, with the programs as a reader builds them.
+func TestFirstPattern(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the session is for a Unix shell")
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(bin, "shop"), "./shop")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	path := filepath.Join("..", "docs", "first-pattern.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
+	file := filepath.Join(p.home, "patterngate.yaml")
+	p.env = []string{"PATTERNGATE_CONFIG=" + file, "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")}
+	p.exits = true
+	want := tutorialBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+		first, rest, _ := strings.Cut(block, "\n")
+		switch kind := strings.TrimPrefix(first, "```"); kind {
+		case "console":
+			return p.play(block)
+		default:
+			putYAML(t, file, kind, strings.TrimSuffix(rest, "```"))
+			return block
+		}
+	})
+	if *update && want != string(text) {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var tutorialBlock = regexp.MustCompile("(?ms)^```(console|yaml end|yaml more|yaml rules)\n.*?^```$")
+
+// ownPart is where what the reader writes begins in a file that init wrote.
+var ownPart = regexp.MustCompile(`(?m)^(policies|patterns):$`)
+
+// putYAML puts a block into the file: at its end, in the place of what the reader wrote before ("yaml end") or below it ("yaml more"),
+// or at the beginning of the rules ("yaml rules").
+func putYAML(t *testing.T, file, kind, block string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := string(text), ""
+	switch at := ownPart.FindIndex(text); {
+	case kind == "yaml end" && at != nil:
+		before = before[:at[0]]
+	case kind == "yaml rules":
+		const rules = "\n    rules:\n"
+		var ok bool
+		if before, after, ok = strings.Cut(before, rules); !ok {
+			t.Fatal("the file has no rules")
+		}
+		before += rules
+	}
+	if err := os.WriteFile(file, []byte(before+block+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"patterngate/gateway"
+)
+
+// The page of own patterns is written by hand but for what the program says: its two tables are made of the keys, its examples load
+// beside the catalog that it shows, and below a block "yaml faults" stands what validate says of it.
+func TestOwnPatternsPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "own-patterns.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := ownPage{t: t, lines: strings.Split(string(text), "\n"), kinds: map[string]bool{}}
+	for page.at < len(page.lines) {
+		page.next()
+	}
+	for _, kind := range ownKinds {
+		if !page.kinds[kind] {
+			t.Errorf("docs/own-patterns.md has no example of kind %s", kind)
+		}
+	}
+	fresh(t, "own-patterns.md", strings.Join(page.out, "\n"))
+}
+
+// ownPage writes the page anew.
+type ownPage struct {
+	t       *testing.T
+	lines   []string
+	at      int
+	out     []string
+	catalog string // what its examples stand beside
+	kinds   map[string]bool
+}
+
+// next takes the next line, and what belongs to it.
+func (p *ownPage) next() {
+	line := p.lines[p.at]
+	p.out = append(p.out, line)
+	p.at++
+	switch line {
+	case "<!-- keys -->":
+		p.table(keysOfOwn(p.t))
+	case "<!-- budget -->":
+		p.table(budgetsOfOwn())
+	case "```yaml catalog":
+		p.catalog = p.block()
+	case "```yaml example":
+		p.example(p.block())
+	case "```yaml faults":
+		fragment := p.block()
+		p.out = append(p.out, "", "```text")
+		if p.at+2 > len(p.lines) || p.lines[p.at+1] != "```text" {
+			p.t.Fatalf("line %d: after faults comes an empty line and the block ```text", p.at)
+		}
+		p.at += 2
+		for p.lines[p.at] != "```" {
+			p.at++
+		}
+		p.at++
+		code, said := p.validated(fragment)
+		if code != exitFault {
+			p.t.Errorf("validate ends with %d over\n%s", code, fragment)
+		}
+		p.out = append(p.out, said, "```")
+	}
+}
+
+// table puts a table in the place of the one that stands here.
+func (p *ownPage) table(rows []string) {
+	p.out = append(p.out, rows...)
+	for p.at < len(p.lines) && strings.HasPrefix(p.lines[p.at], "|") {
+		p.at++
+	}
+}
+
+// block takes a block to its end, and returns it.
+func (p *ownPage) block() string {
+	from := p.at
+	for ; p.lines[p.at] != "```"; p.at++ {
+		if p.at+1 == len(p.lines) {
+			p.t.Fatalf("line %d: a block without end", from)
+		}
+	}
+	text := strings.Join(p.lines[from:p.at], "\n") + "\n"
+	p.out = append(p.out, p.lines[from:p.at+1]...)
+	p.at++
+	return text
+}
+
+// example holds that a block is in order, without a warning, and notes its kinds.
+func (p *ownPage) example(text string) {
+	code, said := p.validated(text)
+	if code != 0 || strings.Contains(said, "warning") {
+		p.t.Errorf("validate of an example ends with %d:\n%s", code, said)
+	}
+	for _, kind := range ownKinds {
+		p.kinds[kind] = p.kinds[kind] || strings.Contains(text, "kind: "+kind)
+	}
+}
+
+// validated is what validate says of a fragment over the page's catalog, and how it ends.
+func (p *ownPage) validated(fragment string) (code int, said string) {
+	dir := p.t.TempDir()
+	path := filepath.Join(dir, "pg.yaml")
+	if err := os.WriteFile(path, []byte(fragment+p.catalog), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	var out, faults bytes.Buffer
+	code = Main([]string{"validate", path}, strings.NewReader(""), &out, &faults)
+	return code, strings.TrimSuffix(strings.ReplaceAll(faults.String(), dir+string(filepath.Separator), ""), "\n")
+}
+
+// keysOfOwn is a table of what a pattern may say, with the kinds that have each key. Budgets have one of their own.
+func keysOfOwn(t *testing.T) []string {
+	var order []string
+	kinds := map[string][]string{}
+	for _, kind := range ownKinds {
+		p := newPattern("NAME", gateway.Kind(kind), Position{})
+		keys := slices.DeleteFunc(p.keys(nil), func(k configKey) bool { return k.name == "budget" || k.name == "kind" })
+		var b strings.Builder
+		configRows(t, &b, nil, (*keyPath)(nil).key("patterns").key("NAME"), keys)
+		at := 0
+		for row := range strings.Lines(b.String()) {
+			row = strings.TrimSpace(row)
+			if kinds[row] == nil { // behind the key that stands before it in this kind
+				order = slices.Insert(order, at, row)
+			}
+			kinds[row] = append(kinds[row], kind)
+			at = slices.Index(order, row) + 1
+		}
+	}
+	rows := []string{"| key | of kind | what it takes | default | what it does |", "|---|---|---|---|---|"}
+	for _, row := range order {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s", name, kindWords(kinds[row]), rest))
+	}
+	return rows
+}
+
+// kindWords are some of the kinds, in words.
+func kindWords(some []string) string {
+	switch missing := slices.DeleteFunc(slices.Clone(ownKinds), func(k string) bool { return slices.Contains(some, k) }); {
+	case len(missing) == 0:
+		return "all"
+	case len(missing) < 3:
+		return "all but " + strings.Join(missing, ", ")
+	}
+	return strings.Join(some, ", ")
+}
+
+// budgetsOfOwn is a table of the limits with the figures of each kind.
+func budgetsOfOwn() []string {
+	type limit struct {
+		meaning string
+		figures map[string]string
+	}
+	var order []string
+	limits := map[string]*limit{}
+	for _, kind := range ownKinds {
+		budget := gateway.OwnBudget(gateway.Kind(kind))
+		at := 0
+		for _, k := range budgetKeys(gateway.Kind(kind), &budget) {
+			if limits[k.name] == nil {
+				limits[k.name] = &limit{k.meaning, map[string]string{}}
+				order = slices.Insert(order, at, k.name)
+			}
+			limits[k.name].figures[kind] = strings.ReplaceAll(defaultWords(k), "no limit", "none")
+			at = slices.Index(order, k.name) + 1
+		}
+	}
+	rows := []string{"| `budget.` | " + strings.Join(ownKinds, " | ") + " | what it limits |", "|---" + strings.Repeat("|---", len(ownKinds)) + "|---|"}
+	for _, name := range order {
+		row := "| `" + name + "` |"
+		for _, kind := range ownKinds {
+			figure := limits[name].figures[kind]
+			if figure == "" {
+				figure = "-"
+			}
+			row += " " + figure + " |"
+		}
+		rows = append(rows, row+" "+limits[name].meaning+" |")
+	}
+	return rows
+}
+
+// config default prints the embedded file as it is, and that is what a fresh installation runs.
+func TestConfigDefault(t *testing.T) {
+	var out, faults bytes.Buffer
+	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), defaultConfig) || faults.Len() > 0 {
+		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(defaultConfig), &faults)
+	}
+	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range loaded.Patterns {
+		if p.own() || !strings.Contains(out.String(), "\n  "+p.Name+":\n    kind: "+string(p.Kind)+"\n") {
+			t.Errorf("config default does not declare %s of kind %s", p.Name, p.Kind)
+		}
+	}
+}
