@@ -85,6 +85,14 @@ func (a Aggregate) payload() map[string]any {
 	}
 }
 
+// Joined is the aggregate as a decoded value, where it is not the demo's; false: it is.
+func (a Aggregate) Joined() (map[string]any, bool) {
+	if !a.generic() {
+		return nil, false
+	}
+	return a.joined(), true
+}
+
 // joined is the payload of an aggregate that is not the demo's.
 func (a Aggregate) joined() map[string]any {
 	payload := map[string]any{"fields": a.Fields, "missing": values(a.Missing), "health": a.Health}

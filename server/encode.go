@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // appendJSON appends a result, or a part of one, as JSON: structs by their json tags in the order of their fields,
@@ -102,6 +103,11 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 }
 
 func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
+	if v.Type() == reflect.TypeFor[patterns.Aggregate]() {
+		if joined, ok := v.Interface().(patterns.Aggregate).Joined(); ok {
+			return ijson.AppendChecked(dst, joined)
+		}
+	}
 	dst = append(dst, '{')
 	begin := len(dst)
 	for _, m := range fieldsOf(v.Type()) {

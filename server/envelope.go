@@ -78,6 +78,7 @@ type Envelope struct {
 
 	tool   string // for the headline
 	author string // whose words the answer is: model or caller
+	joins  bool   // expressions of a declared pattern made the aggregate
 	called *line  // of kind call: what was called; nil of others
 
 	rowPlaces []int                // of Subtasks, in the plan
@@ -122,7 +123,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 		Action: a.Action, Aggregate: a.Aggregate, FailedCritical: a.FailedCritical, Human: a.Human,
 		Trace: rows(a.Trace), History: rows(a.History),
 		Budget: a.Budget, Usage: &usage{a.Model, a.Usage}, Filled: a.Filled, Demo: c.Demo,
-		tool: c.Tool, author: a.speaker(),
+		tool: c.Tool, author: a.speaker(), joins: a.Spec.Aggregate != nil && a.Spec.Declared,
 	}
 	if !a.OK() {
 		e.Status = statusStopped

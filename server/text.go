@@ -23,6 +23,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendWaiting(dst)
 	dst = e.appendBlocked(dst)
 	dst = e.appendAnswer(dst)
+	dst = e.appendAggregate(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
 	dst = e.appendJudged(dst)
@@ -107,6 +108,17 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// appendAggregate writes what the expressions of a declared pattern made of its tasks. The demo's domains are its observations.
+func (e *Envelope) appendAggregate(dst []byte) []byte {
+	if !e.joins || e.Aggregate == nil {
+		return dst
+	}
+	dst = append(dst, "AGGREGATE "...)
+	at := len(dst)
+	dst, _ = appendJSON(dst, e.Aggregate) // the same value is in structuredContent, where a fault is reported
+	return append(revealed(dst, at), '\n')
 }
 
 // appendObservations writes a line for each call: those that were made, then the one at which the run stopped.

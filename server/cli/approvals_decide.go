@@ -181,7 +181,7 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 		return fault(what, errors.New("the decision was taken and cannot be read back"))
 	}
 	server.LogDecided(ctx, d.log, asked)
-	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run))
+	return c.app.told(asked, d.takenUp(ctx, asked.Question.Run, run), d.outermost(asked.Question.Run))
 }
 
 // takeUp is how long it is waited for a process that takes the run up, and how often it is looked; one that lives notices
@@ -218,8 +218,20 @@ func (d desk) takenUp(ctx context.Context, id string, before patterns.Snapshot) 
 	return bySomeone
 }
 
-// told says what was decided, how sure it is that a person did, and how the run goes on.
-func (a *app) told(asked patterns.Asked, on goesOn) error {
+// outermost is the run that an agent knows: of a child run the one in which it lies, however deep.
+func (d desk) outermost(run string) string {
+	for range patterns.MaxDepth {
+		s, ok := d.owner.Run(run)
+		if !ok || s.Parent == nil {
+			break
+		}
+		run = s.Parent.RunID
+	}
+	return run
+}
+
+// told says what was decided, how sure it is that a person did, and how the run goes on; known is the run that the agent knows.
+func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 	g, run := asked.Given, asked.Question.Run
 	resume := "patterngate runs resume " + run
 	if a.json {
@@ -243,7 +255,7 @@ func (a *app) told(asked patterns.Asked, on goesOn) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + run + "\n")
+	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
 // chosenText is what was decided; of an edit the arguments that were changed.

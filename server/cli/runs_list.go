@@ -200,7 +200,7 @@ func whyOf(r patterns.RunRow) string {
 	if r.Parent != "" {
 		own := r
 		own.Parent = ""
-		return "begun by " + r.Parent + ". " + whyOf(own)
+		return whyOf(own) + " Begun by " + r.Parent + "."
 	}
 	switch {
 	case r.WaitingKind != "":
