@@ -218,6 +218,10 @@ func squeezedAggregate(a *patterns.Aggregate, bytes, most int) *patterns.Aggrega
 			*domain = squeezedArgs(facts, bytes)
 		}
 	}
+	if a.Fields != nil {
+		less.Fields = squeezedArgs(a.Fields, bytes)
+	}
+	less.Errors = slices.Clone(a.Errors[:min(len(a.Errors), most)])
 	less.ReportDate, less.Region = short(a.ReportDate, bytes), short(a.Region, bytes)
 	less.Failed = slices.Clone(a.Failed[:min(len(a.Failed), most)])
 	for i := range less.Failed {
