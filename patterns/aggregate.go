@@ -32,19 +32,22 @@ type JoinError struct {
 // generic reports whether the aggregate is not the demo's.
 func (a Aggregate) generic() bool { return a.Fields != nil }
 
-// MarshalJSON writes the members of the one shape or the other.
-func (a Aggregate) MarshalJSON() ([]byte, error) {
+// Shown is a struct with the members of the one shape or the other, for whoever writes the aggregate.
+func (a Aggregate) Shown() any {
 	if !a.generic() {
 		type demo Aggregate
-		return json.Marshal(demo(a))
+		return demo(a)
 	}
-	return json.Marshal(struct {
+	return struct {
 		Fields  map[string]any `json:"fields"`
 		Missing []string       `json:"missing"`
 		Health  string         `json:"health"`
 		Errors  []JoinError    `json:"errors,omitempty"`
-	}{a.Fields, append([]string{}, a.Missing...), a.Health, a.Errors})
+	}{a.Fields, append([]string{}, a.Missing...), a.Health, a.Errors}
 }
+
+// MarshalJSON writes what is shown.
+func (a Aggregate) MarshalJSON() ([]byte, error) { return json.Marshal(a.Shown()) }
 
 // Joined is the aggregate of workers of which nothing says how they belong together (spec/config.md section 7, aggregate):
 // no field, and green unless a worker came to no result, which is then missing.
@@ -83,14 +86,6 @@ func (a Aggregate) payload() map[string]any {
 		"report_date": a.ReportDate, "region": a.Region, "health": a.Health, "sales": a.Sales, "payments": a.Payments,
 		"inventory": a.Inventory, "failed_tasks": failed, "sources": sources, "missing": values(a.Missing),
 	}
-}
-
-// Joined is the aggregate as a decoded value, where it is not the demo's; false: it is.
-func (a Aggregate) Joined() (map[string]any, bool) {
-	if !a.generic() {
-		return nil, false
-	}
-	return a.joined(), true
 }
 
 // joined is the payload of an aggregate that is not the demo's.

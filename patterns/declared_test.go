@@ -315,3 +315,36 @@ func TestFinalizes(t *testing.T) {
 		}
 	}
 }
+
+// A supervised model is told what its closing answer has to be, with every action that it is asked for.
+func TestClosingAnswerIsAskedFor(t *testing.T) {
+	spec := declared(t, gateway.Supervisor)
+	spec.Answer = arguments(t, `{"state": {"type": "string"}}`)
+	w := &world{script: replies("action#1", `{"kind":"final","answer":{"state":"sent"}}`)}
+	r, _ := w.run(t, spec, Task{Goal: "go"})
+	if q := w.questions()[0]; r.StopReason != Success || q.Answer != spec.Answer || !strings.Contains(q.Prompt, `"state"`) {
+		t.Errorf("%s; asked with the answer %v and %q", r.StopReason, q.Answer, q.Prompt)
+	}
+}
+
+// What the models of a child run were asked is told of its parent by model, whatever the parent's kind.
+func TestModelsOfChildRuns(t *testing.T) {
+	child := Outcome{State: OK, Output: map[string]any{"status": "ok"}, Child: "run_00000000000000aa", Calls: 2, Order: 1,
+		Usage: Usage{Requests: 3, CostUSD: 0.5}, Models: []ModelUsage{{Model: "big", Usage: Usage{Requests: 3, CostUSD: 0.5}}}}
+	args := map[string]any{"request": "pay", "region": "EU"}
+	for kind, tt := range map[gateway.Kind]struct {
+		caller []gateway.Intent
+		key    string
+	}{
+		gateway.Orchestrator: {Proposals("plan", map[string]any{"kind": "plan", "tasks": []any{map[string]any{"id": "a", "worker": "money", "args": args, "critical": true}}}), "task#1/refund_order#1"},
+		gateway.Routing:      {Proposals("route", map[string]any{"kind": "route", "target": "money", "args": args}), "refund_order#1"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := &world{script: map[string]Outcome{tt.key: child}}
+			r, _ := w.run(t, declared(t, kind), Task{Goal: "go", Caller: tt.caller})
+			if r.StopReason != Success || r.Usage != child.Usage || !reflect.DeepEqual(r.Models, child.Models) {
+				t.Errorf("%s %v: usage %+v, models %+v; calls %v", r.StopReason, r.Problems, r.Usage, r.Models, w.keys)
+			}
+		})
+	}
+}

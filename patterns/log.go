@@ -144,7 +144,7 @@ func (l *log) ask(phase, doing string, q Question) (string, *stop) {
 		return "", s
 	}
 	q.MaxRequests, q.RulesMayWrite, q.Declared = -1, l.spec.RulesMayWrite, l.spec.Declared
-	if q.Ask == AskAnswer {
+	if q.Ask == AskAnswer || q.Ask == AskAction {
 		q.Answer = l.spec.Answer
 	}
 	if budget.MaxLLMCalls.Named() {

@@ -65,7 +65,7 @@ type Question struct {
 	// Mark stands in the lines before and after the payload of a declared pattern: nobody who wrote anything in it knew it, and
 	// it is not in it. It is made by [AskModel]; "": the payload travels bare.
 	Mark string
-	// Answer is what a final answer must be: JSON of that schema; nil: any text.
+	// Answer is what a final answer must be, also that of a final action: JSON of that schema; nil: any text.
 	Answer *catalog.Schema
 	// MaxRequests bounds the requests this question may cost, retries included; negative means no bound.
 	MaxRequests int

@@ -22,11 +22,11 @@ func TestAggregatesAreShown(t *testing.T) {
 		want, line string
 	}{
 		"fields": {
-			joined, true, `{"errors":[{"member":"fields.rest","reason":"there is no o"}],"fields":{"sum":3},"health":"red","missing":["rest"]}`,
-			`AGGREGATE {"errors":[{"member":"fields.rest","reason":"there is no o"}],"fields":{"sum":3},"health":"red","missing":["rest"]}`,
+			joined, true, `{"fields":{"sum":3},"missing":["rest"],"health":"red","errors":[{"member":"fields.rest","reason":"there is no o"}]}`,
+			`AGGREGATE {"fields":{"sum":3},"missing":["rest"],"health":"red","errors":[{"member":"fields.rest","reason":"there is no o"}]}`,
 		},
-		"no field":         {empty, true, `{"fields":{},"health":"green","missing":[]}`, `AGGREGATE {"fields":{},"health":"green","missing":[]}`},
-		"not by its file":  {empty, false, `{"fields":{},"health":"green","missing":[]}`, ""},
+		"no field":         {empty, true, `{"fields":{},"missing":[],"health":"green"}`, `AGGREGATE {"fields":{},"missing":[],"health":"green"}`},
+		"not by its file":  {empty, false, `{"fields":{},"missing":[],"health":"green"}`, ""},
 		"the demo's shape": {patterns.Aggregate{Region: "US", Health: "green"}, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
-	"patterngate/patterns"
 )
 
 // appendJSON appends a result, or a part of one, as JSON: structs by their json tags in the order of their fields,
@@ -102,15 +101,17 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
+// presenting are structs that are written as what they show of themselves.
+type presenting interface{ Shown() any }
+
 func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
-	if v.Type() == reflect.TypeFor[patterns.Aggregate]() {
-		if joined, ok := v.Interface().(patterns.Aggregate).Joined(); ok {
-			return ijson.AppendChecked(dst, joined)
-		}
+	plan := planOf(v.Type())
+	if plan.shows {
+		return appendJSON(dst, v.Interface().(presenting).Shown())
 	}
 	dst = append(dst, '{')
 	begin := len(dst)
-	for _, m := range fieldsOf(v.Type()) {
+	for _, m := range plan.members {
 		field := v.Field(m.index[0])
 		for _, i := range m.index[1:] {
 			field = field.Field(i)
@@ -147,25 +148,34 @@ func (m member) left(field reflect.Value) bool {
 	return (m.omitEmpty || m.omitZero) && field.IsZero()
 }
 
-// plans holds the members of each struct type that was met; it only saves reading tags again.
+// plan is how a struct type is written.
+type plan struct {
+	members []member
+	shows   bool // it is a [presenting]
+}
+
+// plans holds the plan of each struct type that was met; it only saves reading tags again.
 var plans sync.Map
 
-func fieldsOf(t reflect.Type) []member {
-	if plan, ok := plans.Load(t); ok {
-		return plan.([]member)
+// fieldsOf are the members of a struct type.
+func fieldsOf(t reflect.Type) []member { return planOf(t).members }
+
+func planOf(t reflect.Type) plan {
+	if known, ok := plans.Load(t); ok {
+		return known.(plan)
 	}
-	var plan []member
+	p := plan{shows: t.Implements(reflect.TypeFor[presenting]())}
 	for _, f := range reflect.VisibleFields(t) {
 		tag := f.Tag.Get("json")
 		if f.Anonymous || !f.IsExported() || tag == "-" {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		plan = append(plan, member{
+		p.members = append(p.members, member{
 			name: name, quoted: `"` + name + `":`, index: f.Index,
 			omitEmpty: strings.Contains(options, "omitempty"), omitZero: strings.Contains(options, "omitzero"),
 		})
 	}
-	plans.Store(t, plan)
-	return plan
+	plans.Store(t, p)
+	return p
 }

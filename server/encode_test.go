@@ -55,8 +55,11 @@ func TestAppendJSONLeavesOut(t *testing.T) {
 		"embedded members": {usage{"rules", patterns.Usage{Requests: 1}}, `{"model":"rules","llm_calls":1,"input_tokens":0,"output_tokens":0}`},
 		"maps by name":     {map[string]patterns.Spent{"b": {Limit: 1, Used: 0.5}, "a": {}}, `{"a":{"limit":0,"used":0},"b":{"limit":1,"used":0.5}}`},
 		"nil":              {nil, `null`},
-		"quoted":           {[]string{"a\"\\\n<ä>"}, `["a\"\\\n<ä>"]`},
-		"problem":          {gateway.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
+		"an aggregate of a file's own": {&patterns.Aggregate{Fields: map[string]any{"a": 1.0}, Missing: []string{"b"}, Health: "red", Errors: []patterns.JoinError{{Member: "fields.b", Reason: "r"}}},
+			`{"fields":{"a":1},"missing":["b"],"health":"red","errors":[{"member":"fields.b","reason":"r"}]}`},
+		"one without fields": {&patterns.Aggregate{Fields: map[string]any{}, Health: "green"}, `{"fields":{},"missing":[],"health":"green"}`},
+		"quoted":             {[]string{"a\"\\\n<ä>"}, `["a\"\\\n<ä>"]`},
+		"problem":            {gateway.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
 	} {
 		got, err := appendJSON(nil, c.value)
 		if err != nil || string(got) != c.want {

@@ -56,7 +56,7 @@ func (a account) next() next {
 	row, _ := gateway.LookupStopReason(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == gateway.NextCallOrAns:
-		return next{Action: actionAnswer}
+		return next{Action: actionAnswer, Say: atMost(Visible(a.Say), maxSummary)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}

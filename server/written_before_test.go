@@ -32,3 +32,15 @@ func TestCutTasksAreNotToldAsNotDone(t *testing.T) {
 		}
 	}
 }
+
+// Where only the final text is missing, it is said what to do about it, if the model knows: the offline rules do.
+func TestNextOfAMissingText(t *testing.T) {
+	for _, say := range []string{"", "Set a model up."} {
+		a := account{call: call{Spec: patterns.Spec{Kind: gateway.TaskDecomposition}}, Result: patterns.Result{
+			StopReason: "invalid_answer:non_json", Phase: patterns.PhaseFinalize, Say: say,
+		}}
+		if got := a.next(); got.Action != actionAnswer || got.Say != say {
+			t.Errorf("%+v, want it to say %q", got, say)
+		}
+	}
+}

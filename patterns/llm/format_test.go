@@ -132,6 +132,40 @@ func TestReplySchemas(t *testing.T) {
 	}
 }
 
+// TestReplySchemaOfAClosingAnswer holds that a final action is asked for with the answer that the pattern declares, and not with a
+// text, which the prompt does not want.
+func TestReplySchemaOfAClosingAnswer(t *testing.T) {
+	t.Parallel()
+	server := llmtest.NewServer(llmtest.Content("{}"))
+	t.Cleanup(server.Close)
+	q := decision(t, patterns.AskAction, -1)
+	q.Answer = choice(t)[0].Input
+	if _, err := newModel(t, server, "m", llm.JSONSchema).Ask(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	_, _, sent := sentFormat(t, server.Requests()[0])
+	text, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := catalog.CompileSchema(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reply, fits := range map[string]bool{
+		`{"kind":"final","answer":{"order_id":"A-1"}}`: true, `{"kind":"final","answer":{"order_id":5}}`: false, `{"kind":"final","answer":"done"}`: false,
+		`{"kind":"tool","name":"read_order","args":{"order_id":"A-1"}}`: true,
+	} {
+		v, err := ijson.Decode([]byte(reply))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(schema.Check(v)) == 0; got != fits {
+			t.Errorf("%s fits %v, want %v", reply, got, fits)
+		}
+	}
+}
+
 // TestStrict holds when strict mode is asked for: every member required, none beyond them, plain keywords.
 func TestStrict(t *testing.T) {
 	t.Parallel()

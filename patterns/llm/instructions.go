@@ -21,6 +21,7 @@ const (
 	maxInstructed = 64 << 10 // bytes of the text that they become
 	maxInputShown = 4 << 10  // bytes of one input in it; the payload has it whole
 	maxTurns      = 1000     // of all ranges together
+	maxCompared   = 16 << 20 // bytes of what comparisons look at, together
 	maxNodeShown  = 60       // bytes of a template's piece in a fault
 )
 
@@ -128,12 +129,13 @@ func (in Instructions) Words(inputs map[string]any) (string, error) {
 		return "", fmt.Errorf("llm: instructions: %w", err)
 	}
 	var turns int
+	compared := &comparisons{left: maxCompared}
 	t.Funcs(template.FuncMap{countedTurn: func() (string, error) {
 		if turns++; turns > maxTurns {
 			return "", fmt.Errorf("more than %d turns", maxTurns)
 		}
 		return "", nil
-	}})
+	}, "eq": compared.equal, "ne": compared.differ})
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
@@ -166,16 +168,46 @@ func (b *boundedText) Write(p []byte) (int, error) {
 
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"eq": equal, "ne": func(a, b any) bool { return !equal(a, b) },
+		"eq": (&comparisons{}).equal, "ne": (&comparisons{}).differ, // for reading; each text that is worded has its own
 		"lt": less, "ge": func(a, b any) (bool, error) { return negated(less(a, b)) },
 		"gt": func(a, b any) (bool, error) { return less(b, a) }, "le": func(a, b any) (bool, error) { return negated(less(b, a)) },
 		shownAsData: asData, countedTurn: func() string { return "" },
 	}
 }
 
+// comparisons bound what the comparisons of one text look at: inputs may be large, and a template may compare them often.
+type comparisons struct{ left int }
+
+var errCompared = errors.New("the inputs are too large to be compared so often")
+
 // equal compares as JSON does: numbers by their value, whatever their type.
-func equal(a any, more ...any) bool {
-	return slices.ContainsFunc(more, func(b any) bool { return string(ijson.Canonical(plain(a))) == string(ijson.Canonical(plain(b))) })
+func (c *comparisons) equal(a any, more ...any) (bool, error) {
+	left, err := c.text(a)
+	for _, v := range more {
+		var right string
+		if err == nil {
+			right, err = c.text(v)
+		}
+		if err != nil || left == right {
+			return err == nil, err
+		}
+	}
+	return false, err
+}
+
+func (c *comparisons) differ(a, b any) (bool, error) {
+	same, err := c.equal(a, b)
+	return !same && err == nil, err
+}
+
+// text is what a value is compared by.
+func (c *comparisons) text(v any) (string, error) {
+	if c.left <= 0 {
+		return "", errCompared
+	}
+	text := string(ijson.Canonical(plain(v)))
+	c.left -= len(text)
+	return text, nil
 }
 
 // less compares two numbers or two texts.

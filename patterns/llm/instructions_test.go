@@ -81,7 +81,8 @@ func TestInstructionsFaults(t *testing.T) {
 		text, want string
 		offset     int
 	}{
-		"an unknown input":        {"For {{.order}}.", "{{.order}}: no input order; one of order_id, lines", 6},
+		"an unknown input":        {"For {{.customer}}.", "{{.customer}}: no input customer; one of order_id, lines", 6},
+		"the beginning of one":    {"For {{.order}}.", "{{.order}}: no input order; did you mean order_id?", 6},
 		"a mistyped one":          {"For {{.order_ID}}.", "{{.order_ID}}: no input order_ID; did you mean order_id?", 6},
 		"in a condition":          {"{{if .lin}}a{{end}}", "{{.lin}}: no input lin; one of order_id, lines", 5},
 		"in an else":              {"{{range .lines}}{{.x}}{{else}}{{.line}}{{end}}", "{{.line}}: no input line; did you mean lines?", 32},
@@ -129,6 +130,8 @@ func TestInstructionsAreBounded(t *testing.T) {
 		"a long range":     {"{{range .many}}a{{end}}", false},
 		"range in range":   {"{{range .few}}{{range $.few}}{{range $.few}}{{end}}{{end}}{{end}}", false},
 		"much text":        {"{{range .few}}{{$.many}}{{end}}", false},
+		"much to compare":  {"{{range .few}}{{if eq $.many $.many}}{{end}}{{if ne $.many $.many}}{{end}}{{end}}", false},
+		"one comparison":   {"{{if eq .many .many}}a{{end}}", true},
 		"a little of each": {"{{range .few}}a{{end}}{{.few}}", true},
 	} {
 		t.Run(name, func(t *testing.T) {

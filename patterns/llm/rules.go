@@ -61,9 +61,13 @@ func (r *Rules) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, 
 	case patterns.AskRoute:
 		text, err = r.read(q).route()
 	case patterns.AskAction:
-		text, err = r.read(q).action()
+		if text, err = r.read(q).action(); err == nil && q.Answer != nil && strings.HasPrefix(text, `{"answer":`) {
+			err = wantsJSON()
+		}
 	case patterns.AskAnswer:
-		text = composeAnswer(q.Payload)
+		if text = composeAnswer(q.Payload); q.Answer != nil {
+			err = wantsJSON()
+		}
 	case patterns.AskSubtasks:
 		text, err = r.readPlanned(q).subtasks()
 	case patterns.AskReplan:
@@ -263,6 +267,15 @@ func (r *reading) overlaps() []float64 {
 		}
 	}
 	return scores
+}
+
+// wantsJSON is the fault of an answer that a pattern wants as JSON of its own schema: rules write prose, which would be refused.
+func wantsJSON() *patterns.ModelFault {
+	return &patterns.ModelFault{
+		Reason: "invalid_answer:non_json",
+		Say: "This pattern's answer has to be JSON, and the offline rules write prose only. Set a model up in llm of the configuration, " +
+			"or call without a final text, or send the final answer yourself.",
+	}
 }
 
 func answerJSON(v map[string]any) string { return string(ijson.Canonical(v)) }

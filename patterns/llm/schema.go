@@ -61,7 +61,7 @@ func (w schemaWriter) root() string {
 	case patterns.AskAction:
 		return oneAtRoot(append(w.each(func(name, args string) string {
 			return closed("kind", constant("tool"), "name", name, "args", args)
-		}), closed("kind", constant("final"), "answer", someText)))
+		}), closed("kind", constant("final"), "answer", w.finalAnswer())))
 	case patterns.AskSubtasks, patterns.AskReplan:
 		return w.subtasks()
 	case patterns.AskAnswer:
@@ -82,6 +82,14 @@ func (w schemaWriter) each(write func(name, args string) string) []string {
 		}
 	}
 	return all
+}
+
+// finalAnswer is what a final action closes with: what the pattern declares of its answer, else a text.
+func (w schemaWriter) finalAnswer() string {
+	if w.q.Answer == nil {
+		return someText
+	}
+	return string(w.q.Answer.JSON())
 }
 
 func (w schemaWriter) args(t catalog.Tool) string {
