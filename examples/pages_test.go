@@ -17,7 +17,7 @@ import (
 
 // TestPages plays the sessions that pages show: blocks that begin with ```console, whose lines after "$ " a shell carries
 // out, those of one page in one home. What stands below a command is what it printed; below one in the background stands
-// the line that is waited for, and $! is its process. Ids and digests of
+// the line that is waited for, and $! is its process. A block that begins with ```yaml NAME.yaml is that file. Ids and digests of
 // questions are numbered, times, durations and other hashes are examples.
 func TestPages(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,13 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &shell{t: t, home: t.TempDir(), runs: map[string]string{}}
-			want := consoleBlock.ReplaceAllStringFunc(string(text), p.play)
+			want := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+				if m := fileBlock.FindStringSubmatch(block); m != nil {
+					p.put(m[1], m[2])
+					return block
+				}
+				return p.play(block)
+			})
 			if *update && want != string(text) {
 				if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 					t.Fatal(err)
@@ -43,7 +49,17 @@ func TestPages(t *testing.T) {
 	}
 }
 
-var consoleBlock = regexp.MustCompile("(?ms)^```console\n.*?^```$")
+var (
+	consoleBlock = regexp.MustCompile("(?ms)^```(console|yaml [a-z]+\\.yaml)\n.*?^```$")
+	fileBlock    = regexp.MustCompile("(?s)^```yaml ([a-z]+\\.yaml)\n(.*)```$")
+)
+
+// put writes a block that a page gives a file's name.
+func (p *shell) put(name, text string) {
+	if err := os.WriteFile(filepath.Join(p.home, name), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
 
 // shell plays the sessions of a page.
 type shell struct {

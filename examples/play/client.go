@@ -154,7 +154,11 @@ func cut(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if all := []rune(line); len(all) > widest {
-			lines[i] = string(all[:widest]) + " ..."
+			head := string(all[:widest])
+			if end := strings.LastIndexAny(head, " ,"); end > 0 { // an id is shown whole or not at all
+				head = head[:end]
+			}
+			lines[i] = head + " ..."
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -313,7 +313,7 @@ func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 	took := seconds(at - r.began)
 	r.State, r.Reason, r.Took, r.ended, r.output = string(b.State), b.Reason, &took, at, b.Output
 	r.Tokens = b.Usage.InputTokens + b.Usage.OutputTokens
-	if models := b.Usage.Models; len(models) > 1 {
+	if models := b.Usage.Models; len(models) > 1 && r.Kind == string(patterns.ModelEffect) {
 		for _, m := range models {
 			r.Models = append(r.Models, m.Model)
 		}

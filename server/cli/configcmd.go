@@ -10,7 +10,7 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the effective configuration, or where it is looked for",
+		Short: "Show the effective configuration, the embedded one, or where it is looked for",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -26,6 +26,17 @@ func (a *app) configCommand() *cobra.Command {
 	}
 	show.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
 	cmd.AddCommand(show, &cobra.Command{
+		Use:   "default",
+		Short: "Print the embedded configuration, over which a file is laid",
+		Long: "Prints the file that is embedded in this program: the declarations of the built-in patterns, and every default. A file of\n" +
+			"yours is laid over it; what it leaves out stays as there. It is as it is written, with its comments, and no file changes it.",
+		Example: "  patterngate config default",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.out.Write(defaultConfig)
+			return err
+		},
+	}, &cobra.Command{
 		Use:   "path",
 		Short: "Print the path of the configuration file",
 		Args:  cobra.NoArgs,

@@ -191,3 +191,20 @@ func budgetsOfOwn() []string {
 	}
 	return rows
 }
+
+// config default prints the embedded file as it is, and that is what a fresh installation runs.
+func TestConfigDefault(t *testing.T) {
+	var out, faults bytes.Buffer
+	if code := Main([]string{"config", "default"}, strings.NewReader(""), &out, &faults); code != 0 || !bytes.Equal(out.Bytes(), defaultConfig) || faults.Len() > 0 {
+		t.Fatalf("config default ends with %d and %d bytes, want 0 and the %d of the embedded file; %s", code, out.Len(), len(defaultConfig), &faults)
+	}
+	loaded, _, err := LoadConfig(ConfigSources{Environ: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range loaded.Patterns {
+		if p.own() || !strings.Contains(out.String(), "\n  "+p.Name+":\n    kind: "+string(p.Kind)+"\n") {
+			t.Errorf("config default does not declare %s of kind %s", p.Name, p.Kind)
+		}
+	}
+}
