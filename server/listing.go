@@ -13,12 +13,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// listing is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
+// toolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
 //
 //	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write puts the list there
 //
 // The answer is byte for byte what mcp-go would write.
-type listing struct {
+type toolList struct {
 	tools  []mcp.Tool
 	list   []byte // as an answer has it
 	mark   string // the name of the tool that stands in its place
@@ -31,35 +31,35 @@ var (
 	markCount atomic.Int64
 )
 
-func newListing(tools []mcp.Tool) (*listing, error) {
+func newToolList(tools []mcp.Tool) (*toolList, error) {
 	list, err := json.Marshal(tools)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{tools: tools, list: list, mark: marks + strconv.FormatInt(markCount.Add(1), 10)}
+	l := &toolList{tools: tools, list: list, mark: marks + strconv.FormatInt(markCount.Add(1), 10)}
 	l.marked, err = json.Marshal([]mcp.Tool{l.standIn()})
 	return l, err
 }
 
-// encodedListing is the listing of what is served, made when it is first asked for.
+// encodedListing is the list of what is served, made when it is first asked for.
 type encodedListing struct {
-	once    sync.Once
-	listing *listing
-	err     error
+	once sync.Once
+	list *toolList
+	err  error
 }
 
-func (s *Server) listing() (*listing, error) {
-	s.encoded.once.Do(func() { s.encoded.listing, s.encoded.err = newListing(s.Tools()) })
-	return s.encoded.listing, s.encoded.err
+func (s *Server) toolList() (*toolList, error) {
+	s.encoded.once.Do(func() { s.encoded.list, s.encoded.err = newToolList(s.Tools()) })
+	return s.encoded.list, s.encoded.err
 }
 
 // standIn is the tool that stands in the place of all.
-func (l *listing) standIn() mcp.Tool {
+func (l *toolList) standIn() mcp.Tool {
 	return mcp.Tool{Name: l.mark, RawInputSchema: json.RawMessage(`{}`)}
 }
 
 // of reports whether a list is this one.
-func (l *listing) of(tools []mcp.Tool) bool {
+func (l *toolList) of(tools []mcp.Tool) bool {
 	return slices.EqualFunc(l.tools, tools, func(a, b mcp.Tool) bool {
 		return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && bytes.Equal(a.RawInputSchema, b.RawInputSchema) &&
 			bytes.Equal(a.RawOutputSchema, b.RawOutputSchema) && sameHints(a.Annotations, b.Annotations) &&
@@ -76,11 +76,11 @@ func sameHints(a, b mcp.ToolAnnotation) bool {
 // listings are what stands in answers of one connection that are on their way. It is safe for concurrent use.
 type listings struct {
 	mu   sync.Mutex
-	on   []*listing // one of each, however many answers
+	on   []*toolList // one of each, however many answers
 	used atomic.Bool
 }
 
-func (l *listings) add(one *listing) {
+func (l *listings) add(one *toolList) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.Contains(l.on, one) {
@@ -110,7 +110,7 @@ func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
 	if c == nil {
 		return
 	}
-	one, err := s.newest().listing()
+	one, err := s.newest().toolList()
 	if err != nil || !one.of(result.Tools) { // in the midst of a reload
 		return
 	}
