@@ -109,10 +109,11 @@ func (s *Server) instructModern(_ context.Context, _ any, _ *mcp.DiscoverRequest
 }
 
 // inOrder lists the tools as they are served, where mcp-go sorts them by name.
-func (s *Server) inOrder(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+func (s *Server) inOrder(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	place := map[string]int{}
 	for i, t := range s.Tools() {
 		place[t.Name] = i
 	}
 	slices.SortStableFunc(result.Tools, func(a, b mcp.Tool) int { return cmp.Compare(place[a.Name], place[b.Name]) })
+	s.encodedOnce(ctx, result)
 }

@@ -74,6 +74,7 @@ type Server struct {
 	runTools   []*runTool
 	planStatus map[string]*runTool // by the planning pattern's name
 	prompts    map[string]*prompt  // by name
+	encoded    encodedListing
 }
 
 // shared is what stays when what is served is replaced.

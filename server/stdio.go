@@ -85,6 +85,8 @@ type conn struct {
 	released chan struct{} // closed when mcp-go may learn that the input is over
 	end, let sync.Once
 
+	listings listings // that stand in answers on their way
+
 	notes   notes      // that wait to be written
 	writing sync.Mutex // held while out is written to, however long that takes
 	out     io.Writer
@@ -161,7 +163,7 @@ func (c *conn) release() { c.let.Do(func() { close(c.released) }) }
 
 // Write takes one whole message of mcp-go.
 func (c *conn) Write(message []byte) (int, error) {
-	err := c.flight.answer(answered(message), func() error { return c.send(message) })
+	err := c.flight.answer(answered(message), func() error { return c.send(c.listings.whole(message)) })
 	if err != nil {
 		return 0, err
 	}

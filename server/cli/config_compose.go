@@ -329,7 +329,11 @@ func (r *configReader) within(c *Config) {
 				most, bounded := limit.of(p.Budget)
 				figure, _ := limit.of(child.Budget)
 				at := patternPath(child.Name).key("budget").key(limit.name)
-				if !bounded || figure <= most || told[at.String()] || r.said("patterns", child.Name, "budget", limit.name) == nil {
+				if !bounded || figure <= most || told[at.String()] {
+					continue
+				}
+				if r.said("patterns", child.Name, "budget", limit.name) == nil {
+					child.handDown(limit.name, figure)
 					continue
 				}
 				told[at.String()] = true

@@ -41,7 +41,7 @@ func loadText(t *testing.T, text string, environ ...string) (LoadedConfig, []Fau
 	return loaded, warnings, err
 }
 
-func writeConfig(t *testing.T, text string) string {
+func writeConfig(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pg.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -15,7 +15,7 @@ func handsKey(name string, target *[]HandConfig, routes bool) configKey {
 		takes = "a mapping of names to {tool or pattern, description, reroute}, or a list of tools"
 	}
 	return configKey{
-		name: name, takes: takes, form: func() map[string]any { return handsForm(routes) },
+		name: name, takes: takes, ordered: true, form: func() map[string]any { return handsForm(routes) },
 		read: func(r *configReader, n *yamlNode, path *keyPath) { r.hands(n, path, target, routes) },
 		show: func() any {
 			if *target == nil {
@@ -168,7 +168,7 @@ func keptHands(n *yamlNode) (members []yamlMember, ok bool) {
 
 // inputKey is a mapping of names to JSON schemas, laid over what is there name by name.
 func inputKey(name string, target *json.RawMessage) configKey {
-	key := rawKey(name, "a mapping of arguments to JSON schemas", target, (*configReader).arguments)
+	key := rawKey(name, "a mapping of arguments to JSON schemas", target, (*configReader).listedSchemas)
 	read := key.read
 	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
 		before := *target

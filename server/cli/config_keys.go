@@ -26,6 +26,8 @@ type configKey struct {
 	show func() any
 	// keep gives what a snapshot holds in the place of show, where that would lose an order; nil: show.
 	keep func() any
+	// ordered: of a mapping, the order of its members says something.
+	ordered bool
 	// form is the JSON schema of what may stand here; nil for a group.
 	form func() map[string]any
 	// required says what is missing where the key is absent; "": it may be left out.

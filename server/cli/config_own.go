@@ -82,7 +82,8 @@ func patternsKey(name string, c *Config, list func() []configKey) configKey {
 				r.ownPattern(m, path.key(m.key), c)
 			}
 		},
-		show: func() any { return list() },
+		ordered: true, // it is that of tools/list
+		show:    func() any { return list() },
 		below: func() []configKey {
 			p := newCall("NAME", Position{})
 			return p.keys(nil)

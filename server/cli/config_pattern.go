@@ -41,6 +41,8 @@ type PatternConfig struct {
 	Instructions string
 	LLM          PatternLLM
 	Answer       json.RawMessage // what the final answer must be, by member a JSON schema; nil: text
+	// Handed are limits of its kind, by name, which a pattern that calls it has lower. The file does not say them, and may not.
+	Handed map[string]float64
 }
 
 // HandConfig is a worker or a route: a tool, or a pattern of which each call begins a run.
@@ -110,6 +112,14 @@ func (p PatternConfig) hand(name string) (HandConfig, bool) {
 		return HandConfig{}, false
 	}
 	return p.Hands[at], true
+}
+
+// handDown notes a limit of its kind that who calls it has lower.
+func (p *PatternConfig) handDown(limit string, figure float64) {
+	if p.Handed == nil {
+		p.Handed = map[string]float64{}
+	}
+	p.Handed[limit] = figure
 }
 
 // own is the name by which rules, windows and records know what the pattern calls so.

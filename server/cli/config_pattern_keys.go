@@ -39,12 +39,25 @@ func (p *PatternConfig) keys(known []string) []configKey {
 		keys = append(keys, p.handsKeys(known)...)
 	}
 	keys = append(keys,
-		groupKey("budget", budgetKeys(p.Kind, &p.Budget)...).elsewhere(budgetOfOthers(p.Kind)),
+		groupKey("budget", p.budgetKeys()...).elsewhere(budgetOfOthers(p.Kind)),
 		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
 		p.paramsKey("params"),
 		groupKey("approver", approverKeys(&p.Approver)...),
 	)
 	return append(keys, p.textKeys()...)
+}
+
+// budgetKeys are its limits. Those that it has of its kind alone, and that a pattern which calls it has lower, are shown as not said:
+// written they would be a fault.
+func (p *PatternConfig) budgetKeys() []configKey {
+	keys := budgetKeys(p.Kind, &p.Budget)
+	for i := range keys {
+		if _, unsaid := p.Handed[keys[i].name]; unsaid {
+			keys[i].keep = keys[i].show
+			keys[i].show = func() any { return nil }
+		}
+	}
+	return keys
 }
 
 // handsKeys are what it takes and what it may call, of every kind but call.
@@ -99,7 +112,7 @@ func (p *PatternConfig) textKeys() []configKey {
 			means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
 	}
 	if p.Kind != gateway.Planning {
-		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, (*configReader).arguments).
+		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, (*configReader).listedSchemas).
 			means("What the final answer must be: JSON of these members. Not set: text."))
 	}
 	return keys
@@ -176,6 +189,32 @@ func faultOfCharacters(text, also string) Fault {
 		return Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
 	}
 	return Fault{}
+}
+
+// listedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
+func (r *configReader) listedSchemas(n *yamlNode, path *keyPath) {
+	r.arguments(n, path)
+	r.seen(n, path)
+}
+
+// seen refuses text, at any depth, that is shown otherwise than it is.
+func (r *configReader) seen(n *yamlNode, path *keyPath) {
+	for i, item := range n.items {
+		r.seen(item, path.item(i))
+	}
+	for _, m := range n.members {
+		if f := faultOfCharacters(m.key, ""); f != (Fault{}) {
+			r.faults.add(m.at, path.key(m.key), f)
+		}
+		if m.key != "pattern" || m.value.kind != yamlText { // which is matched, not read
+			r.seen(m.value, path.key(m.key))
+		}
+	}
+	if n.kind == yamlText {
+		if f := faultOfCharacters(n.text, "\n"); f != (Fault{}) {
+			r.faults.add(n.at, path, f)
+		}
+	}
 }
 
 // shortTextKey is a line for people that may be not set, of at most so many characters.

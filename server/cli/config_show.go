@@ -4,18 +4,40 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
-// JSON is the effective configuration as one indented document, the key as a reference to where it stands.
+// JSON is the effective configuration as one indented document that loads to the same, the key as a reference to where it stands.
 func (c Config) JSON() []byte {
 	var out bytes.Buffer
-	_ = json.Indent(&out, ijson.Canonical(c.withKey(groupValue(c.keys(nil), configKey.shown))), "", "  ") // canonical JSON is JSON
+	keys := c.keys(nil)
+	_ = json.Indent(&out, keysJSON(keys, c.withKey(groupValue(keys, configKey.shown)), false), "", "  ") // what is made here is JSON
 	out.WriteByte('\n')
 	return out.Bytes()
+}
+
+// keysJSON are keys as an object, sorted but where their order says something, with the values that they come to; a key without one
+// is left out. What is kept as JSON stands as it is: expressions read those above them, and 1000.0 is no whole number to them.
+func keysJSON(keys []configKey, values map[string]any, ordered bool) json.RawMessage {
+	shown := slices.DeleteFunc(slices.Clone(keys), func(k configKey) bool { _, there := values[k.name]; return !there })
+	if !ordered {
+		slices.SortStableFunc(shown, func(a, b configKey) int { return strings.Compare(a.name, b.name) })
+	}
+	return orderedJSON(len(shown), func(i int) (string, []byte) {
+		k := shown[i]
+		switch v := k.show().(type) {
+		case json.RawMessage:
+			return k.name, v
+		case []configKey:
+			members, _ := values[k.name].(map[string]any)
+			return k.name, keysJSON(v, members, k.ordered)
+		}
+		return k.name, ijson.Canonical(values[k.name])
+	})
 }
 
 // value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
@@ -87,6 +109,11 @@ func (c Config) YAML() []byte {
 	for _, p := range c.Policies {
 		if p.file != "" {
 			notes["policies."+p.Name] = "from " + yamlWord(p.file)
+		}
+	}
+	for _, p := range c.Patterns {
+		for name, figure := range p.Handed {
+			notes["patterns."+p.Name+".budget."+name] = "in force: " + numberText(figure) + ", or what is left to who calls it"
 		}
 	}
 	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })

@@ -25,6 +25,10 @@ func (m *partsMaker) joins(p *PatternConfig, parts *patternParts) (j joins) {
 	case p.Kind == gateway.Routing && (p.own() || len(p.Hands) > 0):
 		j.reroute = map[string]func(any) bool{}
 		for _, name := range p.has() {
+			h, _ := p.hand(name)
+			if t, _ := m.all.Tool(p.ownName(name)); t.Demo && h.Reroute == "" { // what it says of its status is known
+				continue
+			}
 			j.reroute[name] = m.reroute(p, name)
 		}
 	}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// toolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
+//
+//	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write puts the list there
+//
+// The answer is byte for byte what mcp-go would write.
+type toolList struct {
+	tools  []mcp.Tool
+	list   []byte // as an answer has it
+	mark   string // the name of the tool that stands in its place
+	marked []byte // that tool in an answer, as the only one of a list
+}
+
+// marks begin the names of such tools. Nobody can know them, so that no text of a tool or a client is one.
+var (
+	marks     = rand.Text() + "-"
+	markCount atomic.Int64
+)
+
+func newToolList(tools []mcp.Tool) (*toolList, error) {
+	list, err := json.Marshal(tools)
+	if err != nil {
+		return nil, err
+	}
+	l := &toolList{tools: tools, list: list, mark: marks + strconv.FormatInt(markCount.Add(1), 10)}
+	l.marked, err = json.Marshal([]mcp.Tool{l.standIn()})
+	return l, err
+}
+
+// encodedListing is the list of what is served, made when it is first asked for.
+type encodedListing struct {
+	once sync.Once
+	list *toolList
+	err  error
+}
+
+func (s *Server) toolList() (*toolList, error) {
+	s.encoded.once.Do(func() { s.encoded.list, s.encoded.err = newToolList(s.Tools()) })
+	return s.encoded.list, s.encoded.err
+}
+
+// standIn is the tool that stands in the place of all.
+func (l *toolList) standIn() mcp.Tool {
+	return mcp.Tool{Name: l.mark, RawInputSchema: json.RawMessage(`{}`)}
+}
+
+// of reports whether a list is this one.
+func (l *toolList) of(tools []mcp.Tool) bool {
+	return slices.EqualFunc(l.tools, tools, func(a, b mcp.Tool) bool {
+		return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && bytes.Equal(a.RawInputSchema, b.RawInputSchema) &&
+			bytes.Equal(a.RawOutputSchema, b.RawOutputSchema) && sameHints(a.Annotations, b.Annotations) &&
+			a.Meta == b.Meta && a.Execution == b.Execution && len(b.Icons) == 0 && a.DeferLoading == b.DeferLoading
+	})
+}
+
+func sameHints(a, b mcp.ToolAnnotation) bool {
+	same := func(a, b *bool) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+	return a.Title == b.Title && same(a.ReadOnlyHint, b.ReadOnlyHint) && same(a.DestructiveHint, b.DestructiveHint) &&
+		same(a.IdempotentHint, b.IdempotentHint) && same(a.OpenWorldHint, b.OpenWorldHint)
+}
+
+// listings are what stands in answers of one connection that are on their way. It is safe for concurrent use.
+type listings struct {
+	mu   sync.Mutex
+	on   []*toolList // one of each, however many answers
+	used atomic.Bool
+}
+
+func (l *listings) add(one *toolList) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.on, one) {
+		l.on = append(l.on, one)
+	}
+	l.used.Store(true)
+}
+
+// whole is a message with the list in its place.
+func (l *listings) whole(message []byte) []byte {
+	if !l.used.Load() || !bytes.Contains(message, []byte(marks)) {
+		return message
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.on {
+		if before, after, found := bytes.Cut(message, one.marked); found {
+			return slices.Concat(before, one.list, after)
+		}
+	}
+	return message
+}
+
+// encodedOnce has a connection's answer hold the list as it was encoded before. Over HTTP mcp-go's own writer has none.
+func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
+	c := connOf(ctx)
+	if c == nil {
+		return
+	}
+	one, err := s.newest().toolList()
+	if err != nil || !one.of(result.Tools) { // in the midst of a reload
+		return
+	}
+	c.listings.add(one)
+	result.Tools = []mcp.Tool{one.standIn()}
+}
