@@ -206,6 +206,7 @@ func (o *orchestration) collect(e ending) {
 		o.note(c.permit, c.out)
 		if begins(c.permit) {
 			o.usage, o.below = o.usage.Plus(c.out.Usage), o.below+c.out.Calls
+			o.models = PlusModels(o.models, c.out.Models)
 		}
 		if c.out.State != Canceled { // what was not tried took no time
 			o.longest = max(o.longest, seconds(c.out.At.Sub(c.out.Began)))
