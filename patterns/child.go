@@ -55,13 +55,11 @@ func (j Job) Begun(by *Parent) Job {
 // Observed is what a child run that did what it was asked is to its parent: an observation.
 func Observed(spec Spec, r Result) any {
 	v := map[string]any{"status": "ok"}
-	if r.Answer != "" {
+	switch {
+	case r.AnswerValue != nil: // whole, where the text is cut
+		v["answer"] = r.AnswerValue
+	case r.Answer != "":
 		v["answer"] = r.Answer
-		if spec.Answer != nil {
-			if object, err := ijson.Decode([]byte(r.Answer)); err == nil {
-				v["answer"] = object
-			}
-		}
 	}
 	if r.Aggregate != nil {
 		v["aggregate"] = r.Aggregate.payload()

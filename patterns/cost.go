@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,6 +64,19 @@ func Answerers(list []ModelUsage) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// Answerers are the names of the models that answered a run's questions, those of its child runs too. own is the run's own model: it
+// answered what no other is known to have.
+func (r Result) Answerers(own string) string {
+	list, rest := r.Models, r.Usage.Requests
+	for _, m := range list {
+		rest -= m.Requests
+	}
+	if rest > 0 {
+		list = PlusModels([]ModelUsage{{Model: own, Usage: Usage{Requests: rest}}}, list)
+	}
+	return cmp.Or(Answerers(list), own)
 }
 
 // What a question is estimated at before it is asked: a token for every 4 bytes of its payload, as it is sent in ASCII; besides,

@@ -205,7 +205,8 @@ func (o *orchestration) collect(e ending) {
 	for _, c := range e.calls {
 		o.note(c.permit, c.out)
 		if begins(c.permit) {
-			o.usage, o.models, o.below = o.usage.Plus(c.out.Usage), PlusModels(o.models, c.out.Models), o.below+c.out.Calls
+			o.usage, o.below = o.usage.Plus(c.out.Usage), o.below+c.out.Calls
+			o.models = PlusModels(o.models, c.out.Models)
 		}
 		if c.out.State != Canceled { // what was not tried took no time
 			o.longest = max(o.longest, seconds(c.out.At.Sub(c.out.Began)))

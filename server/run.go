@@ -178,12 +178,12 @@ func (t *tool) envelope(c call, ended patterns.Ended) Envelope {
 	return endedEnvelope(c, ended)
 }
 
-// modelOf is who stands in a result's usage: the model, or the caller who needed none.
+// modelOf is who stands in a result's usage: the models, or the caller where none was needed.
 func (t *tool) modelOf(c call, r patterns.Result) string {
 	if !r.Asked && (c.Proposes || len(r.Proposed) > 0 || c.Run != nil && t.newCall(c.Run.Arguments).Proposes) {
-		return "caller"
+		return cmp.Or(r.Answerers(""), "caller")
 	}
-	return cmp.Or(patterns.Answerers(r.Models), t.model)
+	return r.Answerers(t.model)
 }
 
 // conclude presents a run that came to rest, or that a fault of ours ended. A run that cannot be presented is such a

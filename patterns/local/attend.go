@@ -53,18 +53,35 @@ func (e *Engine) followed(ctx context.Context, l *life, until time.Time) (patter
 	}
 	s, ok := e.keeper().Wait(waits, l.job.Principal, l.id, patterns.Mark{State: patterns.Running})
 	if ok && s.State == patterns.Running && ctx.Err() != nil && !detached(ctx) {
-		var err error
-		if s, err = e.keeper().Cancel(ctx, l.job.Principal, l.id, patterns.Note{By: l.job.Principal, Channel: "call"}); errors.Is(err, patterns.ErrOver) {
-			s, ok = e.keeper().Run(l.job.Principal, l.id)
-		} else if err != nil {
-			return l.rest, nil
-		}
+		s, ok = e.takenBack(ctx, l, s)
 	}
 	if !ok {
 		return l.rest, l.fault
 	}
 	return endedOf(s), nil
 }
+
+// takenBack takes a run back between two of its lives for a call that was cut, unless it has begun to write: as [life.takeBack] does
+// within one. ctx is the call's, which is over.
+func (e *Engine) takenBack(ctx context.Context, l *life, s patterns.Snapshot) (patterns.Snapshot, bool) {
+	next := e.lives(l.job.Principal, l.id)
+	if l.hasWritten() || next != nil && next.hasWritten() {
+		return s, true
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takesBack)
+	defer cancel()
+	back, err := e.keeper().Cancel(ctx, l.job.Principal, l.id, patterns.Note{By: l.job.Principal})
+	switch {
+	case errors.Is(err, patterns.ErrOver):
+		return e.keeper().Run(l.job.Principal, l.id)
+	case err != nil: // it goes on
+		return s, true
+	}
+	return back, true
+}
+
+// takesBack is how long a call that was cut waits for its run to be taken back.
+const takesBack = 5 * time.Second
 
 // endedOf is a run as it stands for a call that did not carry it out.
 func endedOf(s patterns.Snapshot) patterns.Ended {

@@ -378,11 +378,16 @@ func (b EndBody) encode() []byte {
 
 // answeredBy is who answered a run's questions, as its result shows it.
 func answeredBy(job patterns.Job, r patterns.Result) string {
-	switch {
-	case !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0):
-		return "caller"
-	case job.Model == nil:
+	if !r.Asked && (job.Task.Caller != nil || len(r.Proposed) > 0) {
+		return cmp.Or(r.Answerers(""), "caller")
+	}
+	return r.Answerers(modelOf(job))
+}
+
+// modelOf is the name of a run's model; "": it has none.
+func modelOf(job patterns.Job) string {
+	if job.Model == nil {
 		return ""
 	}
-	return cmp.Or(patterns.Answerers(r.Models), job.Model.Name())
+	return job.Model.Name()
 }

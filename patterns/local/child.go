@@ -40,9 +40,10 @@ type childRest struct {
 	acted   bool // it may have changed something
 	calls   int  // of it and of its own child runs
 	usage   patterns.Usage
-	waiting *patterns.Waiting // what it waits for; nil: it is over
-	seen    standingRow       // how it then stood
-	lacking error             // why it cannot be begun here
+	models  []patterns.ModelUsage // of it
+	waiting *patterns.Waiting     // what it waits for; nil: it is over
+	seen    standingRow           // how it then stood
+	lacking error                 // why it cannot be begun here
 }
 
 // standingRow is how a run stands, by its row.
@@ -224,7 +225,7 @@ func (c *childCall) cut(reason string) patterns.Outcome {
 	}
 	if !rest.over {
 		out := cutOutcome(c.e, reason)
-		out.Child, out.Calls, out.Usage = c.childID(rest), rest.calls, rest.usage
+		out.Child, out.Calls, out.Usage, out.Models = c.childID(rest), rest.calls, rest.usage, rest.models
 		return out
 	}
 	if rest.ended.Result.OK() { // it came in the same moment
@@ -249,7 +250,7 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 		return patterns.Outcome{State: patterns.Failed, Reason: patterns.ReasonUnavailable}
 	case r.OK():
 		out := called(c.e.Permit.Effect(), c.e.Permit.Judge(rest.observed()))
-		out.Child, out.Calls, out.Usage = c.id, rest.calls, rest.usage
+		out.Child, out.Calls, out.Usage, out.Models = c.id, rest.calls, rest.usage, rest.models
 		return out
 	case r.StopReason == patterns.ReasonKillSwitch:
 		return c.failed(rest, patterns.ReasonKillSwitch)
@@ -262,7 +263,7 @@ func (c *childCall) outcome(rest childRest, reason string) patterns.Outcome {
 // failed is the outcome where the child stopped: what it may have changed nobody takes for undone.
 func (c *childCall) failed(rest childRest, reason string) patterns.Outcome {
 	out := patterns.Outcome{
-		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Calls: rest.calls, Usage: rest.usage,
+		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Calls: rest.calls, Usage: rest.usage, Models: rest.models,
 		Output: map[string]any{"status": "stopped", "stop_reason": rest.ended.Result.StopReason},
 	}
 	if rest.acted {
@@ -287,13 +288,18 @@ func (r childRest) observed() any {
 	return seen
 }
 
-// learned fills in what a child's record says of it.
-func (r *childRest) learned(h *history) {
+// learned fills in what a child's record says of it. model is who answered its own questions where that does not: its parent has
+// another one.
+func (r *childRest) learned(h *history, model string) {
 	if h.start.Parent != nil {
 		r.begun = *h.start.Parent
 	}
 	for _, m := range h.past {
-		r.usage = r.usage.Plus(m.outcome.Usage)
+		used := m.outcome.Usage
+		r.usage = r.usage.Plus(used)
+		if r.models = patterns.PlusModels(r.models, m.outcome.Models); len(m.outcome.Models) == 0 && used != (patterns.Usage{}) {
+			r.models = patterns.PlusModels(r.models, []patterns.ModelUsage{{Model: model, Usage: used}})
+		}
 		r.calls += m.outcome.Calls
 		if m.intent == nil || m.intent.Kind != patterns.ToolEffect {
 			continue

@@ -164,7 +164,7 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 	if rest.over = r.state == "ended" || r.state == "broken"; h == nil {
 		rest.acted = true // nobody knows
 	} else {
-		rest.learned(h)
+		rest.learned(h, f.answererOf(r, h))
 	}
 	if !rest.over {
 		return rest, nil
@@ -180,6 +180,18 @@ func (f *file) ended(c *childCall) (rest childRest, err error) {
 		rest.ended.Result.StopReason = patterns.Success
 	}
 	return rest, nil
+}
+
+// answererOf is who answered a child run's own questions where its record does not say.
+func (f *file) answererOf(r *row, h *history) string {
+	job, err := f.job(r, h)
+	if err != nil { // what it ended with is all that is known
+		if h.end != nil {
+			return h.end.Model
+		}
+		return ""
+	}
+	return modelOf(job)
 }
 
 // wakeParent has the parent of a run that goes on, or has ended, be taken again where it rests with it.

@@ -32,7 +32,7 @@ func (e inMemory) ended(c *childCall) (rest childRest, _ error) {
 	if l == nil {
 		return rest, nil
 	}
-	rest.learned(remembered(l.record.Events()))
+	rest.learned(remembered(l.record.Events()), modelOf(l.job))
 	rest.over, rest.ended, rest.spec = l.rest.Waiting == nil, l.rest, l.job.Spec
 	if l.fault != nil {
 		rest.ended.Result = patterns.Result{StopReason: "internal_error"}

@@ -73,7 +73,8 @@ func (t *tail) forgetBelow(s *session) error {
 	return t.file.forgetAll(s, t.n, t.hidden.held)
 }
 
-// forgetAll drops what lies in the tables of a run and of those below it; of itself only where it is told to.
+// forgetAll drops what lies in the tables of a run and of those below it that are over: one that is still to be cancelled is carried on
+// for that by what it hid, and drops it as it ends. Of the run itself it does only where it is told to.
 func (f *file) forgetAll(s *session, n int64, itself bool) error {
 	list := []int64{}
 	if itself {
@@ -84,7 +85,7 @@ func (f *file) forgetAll(s *session, n int64, itself bool) error {
 		err := row(&n)
 		list = append(list, n)
 		return err
-	}, selectBelow, n)
+	}, selectOverBelow, n)
 	for _, n := range list {
 		if err == nil {
 			err = f.forgetOne(s, n)

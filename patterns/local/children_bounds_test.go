@@ -81,6 +81,48 @@ func TestSharesOfChildRuns(t *testing.T) {
 	}
 }
 
+// What a child run's model cost is entered under that model's name, whichever model its parent has, also where its record does not name
+// it; and who asked no model itself does not take the answers for its own.
+func TestModelsOfChildRuns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pattern, want string
+		asked         float64
+		list          map[string]int
+	}{
+		"routing":      {"desk over", "big, small", 4, map[string]int{"small": 2}},
+		"side by side": {"report", "big, small", 6, map[string]int{"small": 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBothHouses(t, func(t testing.TB) *house {
+				h := reads(t, func(*patterns.Spec) {})
+				h.over(gateway.Routing, "desk over", toDesk, "desk")
+				h.names = map[string]string{"desk": "small", "desk over": "big", "report": "big"}
+				return h
+			}, func(t *testing.T, h *house, p port) {
+				ended, err := h.start(p.Engine, tt.pattern)
+				if err != nil || !ended.Result.OK() {
+					t.Fatalf("%s, %v", asJSON(t, ended.Result), err)
+				}
+				got := map[string]int{}
+				for _, m := range ended.Result.Models {
+					got[m.Model] = m.Requests
+				}
+				if asJSON(t, got) != asJSON(t, tt.list) {
+					t.Errorf("its child runs' models are %v, want %v", got, tt.list)
+				}
+				events := p.intact(t, ended.RunID)
+				body, err := patterns.DecodeBody(events[len(events)-1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if usage := body.(*patterns.EndBody).Usage; usage.Model != tt.want || float64(usage.Requests) != tt.asked {
+					t.Errorf("%d requests were answered by %s, want %v by %s", usage.Requests, usage.Model, tt.asked, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // The time of a call ends its child run, which is cancelled; the call has taken too long, or the run has.
 func TestTimeOfChildRuns(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -110,7 +110,7 @@ func TestSilenceOfWhoAChildAsks(t *testing.T) {
 	h := desk(t, nil)
 	h.asks()
 	pay := h.specs["pay"]
-	pay.Approver.Expires = time.Second
+	pay.Approver.Expires = time.Hour
 	h.specs["pay"] = pay
 	p := port{opened(t, newState(t), h), &begun{}}
 	p.Go()
@@ -118,10 +118,44 @@ func TestSilenceOfWhoAChildAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if ended.Waiting == nil {
+		t.Fatalf("it waits for nobody: %s", asJSON(t, ended.Result))
+	}
+	p.Ahead(2 * time.Hour)
 	s := p.until(t, ended.RunID, patterns.Over)
 	leaf := childOf(t, p.Engine, childOf(t, p.Engine, ended.RunID).RunID)
 	if s.Ended.Result.StopReason != "route_error:desk" || leaf.Ended.Result.StopReason != "approval_expired" || len(h.done) != 0 {
 		t.Errorf("the hall ended with %s, the leaf with %s", s.Ended.Result.StopReason, leaf.Ended.Result.StopReason)
+	}
+}
+
+// What a run that goes on may not know the end of yet stays, however long ago it ended: the run would begin it once more. When that is
+// over too, all go.
+func TestPruningLeavesWhatARunLiesIn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	h.over(gateway.Routing, "desk", toPay, "pay")
+	h.add(patterns.Spec{Name: "ask", Kind: gateway.Call, Tool: "own", Tools: []string{"own"}, Approver: patterns.Approver{Kind: patterns.InboxApprover, Expires: 9 * time.Hour},
+		Reviewer: gateway.ReviewerFunc(func(gateway.Case) gateway.Verdict {
+			return gateway.Verdict{Decision: gateway.Escalate, Reason: "ask"}
+		})})
+	h.over(gateway.Orchestrator, "report", `{"kind":"plan","tasks":[
+		{"id":"a","worker":"left","args":{"goal":"a"},"critical":false},{"id":"b","worker":"right","args":{"n":2},"critical":false}]}`, "left=desk", "right=ask")
+	p := port{opened(t, newState(t), h), &begun{}}
+	p.Go()
+	s, q := p.waiting(t, h, "report")
+	later := time.Now().Add(time.Hour)
+	if list, err := p.Operator().Prune(later, false); err != nil || len(list) != 0 {
+		t.Fatalf("pruned was %+v, %v; want nothing", list, err)
+	}
+	if _, err := p.Approvals().Decide(say(q, gateway.ChooseApprove, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.until(t, s.RunID, patterns.Over).Ended.Result; !r.OK() || len(h.done) != 2 {
+		t.Errorf("%s after %d acts", asJSON(t, r), len(h.done))
+	}
+	if list, err := p.Operator().Prune(later, false); err != nil || len(list) != 4 {
+		t.Errorf("pruned was %+v, %v; want all four", list, err)
 	}
 }
 

@@ -67,3 +67,40 @@ func TestChildRunsHideWhatTheirParentsHide(t *testing.T) {
 		t.Errorf("%d values are left, %v", left, err)
 	}
 }
+
+// With a run that is cancelled while it rests with its child runs they are cancelled too, also where they hide something: until they
+// have ended, what they hide is there to carry them on; then it is not.
+func TestHidingChildRunsAreCancelled(t *testing.T) {
+	t.Parallel()
+	const iban = "DE02120300000000202051"
+	h := desk(t, nil)
+	h.asks()
+	h.says["hall"] = to("desk", fmt.Sprintf(`{"goal":"pay to %s"}`, iban))
+	e, err := local.Open(local.Options{Path: newState(t), Source: h, Config: "sha256:test", Snapshot: []byte("{}"), Redact: []string{"/input/iban"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	e.Go()
+	job := h.job("hall")
+	job.Arguments["iban"] = iban
+	ended, err := e.Start(t.Context(), job)
+	if err != nil || ended.Waiting == nil {
+		t.Fatalf("%+v, %v; want it to wait", ended.Result, err)
+	}
+	p := port{e, &begun{}}
+	if n := e.Count(t, "SELECT count(DISTINCT n) FROM redacted"); n < 2 {
+		t.Fatalf("%d runs hide something, want the hall and the desk at least", n)
+	}
+	if _, err := e.Cancel(t.Context(), mine, ended.RunID, patterns.Note{By: mine, Channel: "mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range e.RunIDs(mine) {
+		if s := p.until(t, id, patterns.Over); s.Ended.Result.StopReason != "cancelled" {
+			t.Errorf("%s ended with %s, want cancelled", s.Pattern, s.Ended.Result.StopReason)
+		}
+	}
+	if n := e.Count(t, "SELECT count(*) FROM redacted"); n != 0 {
+		t.Errorf("%d values are left", n)
+	}
+}

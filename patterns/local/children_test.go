@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -23,6 +24,7 @@ type house struct {
 	specs map[string]patterns.Spec
 	says  map[string]string // proposals by pattern
 	text  string            // of every final text
+	names map[string]string // of models by pattern; "" for house
 
 	mu    sync.Mutex
 	asked map[string]int // questions by pattern
@@ -134,7 +136,7 @@ type houseModel struct {
 
 func (h *house) model(pattern string) patterns.Model { return houseModel{h, pattern} }
 
-func (m houseModel) Name() string { return "house" }
+func (m houseModel) Name() string { return cmp.Or(m.names[m.pattern], "house") }
 
 func (m houseModel) Ask(_ context.Context, q patterns.Question) (patterns.Answer, error) {
 	m.mu.Lock()

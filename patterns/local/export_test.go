@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -34,6 +35,12 @@ func (e *Engine) pragma(t testing.TB, is bool, yes, no string) {
 		return
 	}
 	_ = j.do(&change{also: func(s *session) error { return s.run("PRAGMA " + yes) }}) // that of its batch may fail by it
+}
+
+// Followed waits as a call does, whose context is over, for the next life of a run of which a life ended that had written, or not.
+func (e *Engine) Followed(ctx context.Context, principal, id string, wrote bool) (patterns.Ended, error) {
+	l := &life{run: &run{engine: e, id: id, job: patterns.Job{Principal: principal}}, wrote: wrote}
+	return e.followed(ctx, l, time.Time{})
 }
 
 // Ahead sets the clock of the state file forward, as when the process began so much later.

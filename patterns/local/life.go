@@ -172,6 +172,13 @@ func (l *life) takeBack() bool {
 	return true
 }
 
+// hasWritten reports whether the run has begun to write.
+func (l *life) hasWritten() bool {
+	l.baton.Lock()
+	defer l.baton.Unlock()
+	return l.wrote
+}
+
 // end has the run end before its next call, whatever it has begun, and notes who wants it.
 func (l *life) end(by patterns.Note) {
 	l.baton.Lock()

@@ -5,6 +5,10 @@ const (
 	selectStanding = "SELECT state, epoch FROM runs WHERE n = ?"
 	selectBelow    = `WITH RECURSIVE below(n) AS (SELECT n FROM runs WHERE parent = ? UNION SELECT runs.n FROM runs JOIN below ON runs.parent = below.n)
 		SELECT n FROM below`
+	// Of those, the ones that are over, as far as all between are.
+	selectOverBelow = `WITH RECURSIVE below(n) AS (SELECT n FROM runs WHERE parent = ? AND state IN ('ended', 'broken')
+			UNION SELECT runs.n FROM runs JOIN below ON runs.parent = below.n WHERE runs.state IN ('ended', 'broken'))
+		SELECT n FROM below`
 
 	// What a run began and does not need any more is cancelled: all of it, or the child run of one call.
 	updateUnneeded = `UPDATE runs SET canceled = 1, epoch = epoch + (state <> 'running'), state = CASE state WHEN 'running' THEN state ELSE 'ready' END

@@ -53,7 +53,10 @@ const (
 	selectConfig  = "SELECT body FROM configs WHERE hash = ?"
 	selectBetween = "SELECT n FROM runs WHERE n BETWEEN ? AND ? LIMIT 20"
 
-	selectOld        = "SELECT " + rowColumns + " FROM runs WHERE state = 'ended' AND ended < ?"
+	// But for those that lie in a run which goes on: it may not know yet what they came to, and would begin them once more.
+	selectOld = `WITH RECURSIVE needed(n) AS (SELECT n FROM runs WHERE state IN ('running', 'ready', 'parked')
+			UNION SELECT runs.n FROM runs JOIN needed ON runs.parent = needed.n)
+		SELECT ` + rowColumns + ` FROM runs WHERE state = 'ended' AND ended < ? AND n NOT IN needed`
 	insertTombstone  = "INSERT INTO tombstones VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
 	deleteEvents     = "DELETE FROM events WHERE n = ?"
 	deleteRun        = "DELETE FROM runs WHERE n = ?"

@@ -318,3 +318,49 @@ func TestSwitchIsTakenOffBySignature(t *testing.T) {
 		t.Errorf("one that is not on: %v", err)
 	}
 }
+
+// A call that is cut while one life of its run has ended and the next goes on takes the run back, unless that has begun to write: then
+// it goes on, as it would within one life.
+func TestCallCutBetweenTwoLives(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wrote bool
+		next  catalog.Effect
+		want  string
+	}{
+		"nothing was written":  {false, catalog.Read, "cancelled"},
+		"the first life wrote": {true, catalog.Read, "success"},
+		"the next life writes": {false, catalog.Write, "success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, open opener) {
+				h, entered, done := held(t, tt.next)
+				e := open(t)
+				job := h.job("pay")
+				job.Wait = -1
+				began, err := e.Start(t.Context(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-entered
+				cut, cancel := context.WithCancel(t.Context())
+				cancel()
+				ended, err := e.Followed(cut, mine, began.RunID, tt.wrote)
+				if took := tt.want == "cancelled"; err != nil || (ended.Running == nil) != took {
+					t.Errorf("the call is told that it runs on: %t, %v", ended.Running != nil, err)
+				}
+				close(done)
+				r := e.until(t, began.RunID, patterns.Over).Ended.Result
+				if r.StopReason != tt.want {
+					t.Errorf("it ended with %s, want %s", r.StopReason, tt.want)
+				}
+				for _, ev := range e.intact(t, began.RunID) {
+					if body, err := patterns.DecodeBody(ev); err == nil && ev.Kind == patterns.NoteEvent {
+						if n := body.(*patterns.NoteBody); n.By != mine || n.Channel != "" {
+							t.Errorf("cancelled it was by %s over %s", n.By, n.Channel)
+						}
+					}
+				}
+			})
+		})
+	}
+}

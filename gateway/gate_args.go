@@ -1,0 +1,58 @@
+package gateway
+
+import (
+	"patterngate/catalog"
+)
+
+// owned is a copy of arguments that shares nothing with them, so that what was judged stays what it was.
+func owned(args map[string]any) map[string]any {
+	out := make(map[string]any, len(args))
+	for name, v := range args {
+		out[name] = copied(v)
+	}
+	return out
+}
+
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return owned(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = copied(element)
+		}
+		return out
+	}
+	return v
+}
+
+// argProblems words what a schema does not accept.
+func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.Mismatch) []Problem {
+	reason := family.Reason("bad_args", tool.Name)
+	var names []string
+	types := map[string]string{}
+	for _, property := range tool.Input.Properties() {
+		names = append(names, property.Name)
+		types[property.Name] = property.Type
+	}
+	_, means := misspelt(p.Args, names)
+	list := make([]Problem, 0, len(wrong))
+	for _, w := range wrong {
+		got, there := w.Pointer.In(p.Args)
+		if !there {
+			got = Missing
+		}
+		row := problem(reason, p.At+w.Pointer, got, w.Want)
+		if tokens := w.Pointer.Tokens(); len(tokens) == 1 {
+			switch w.Kind {
+			case catalog.MismatchUnknown:
+				row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
+			case catalog.MismatchType:
+				row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
+			}
+		}
+		list = append(list, row)
+	}
+	return CapProblems(list)
+}
