@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
 )
 
 // A worker or a route may be a pattern: a call of it begins a run of its own, a child run, under what its parent has left

@@ -200,7 +200,10 @@ func whyOf(r patterns.RunRow) string {
 	if r.Parent != "" {
 		own := r
 		own.Parent = ""
-		return whyOf(own) + " Begun by " + r.Parent + "."
+		if r.StopReason != "" && r.Status != "ok" { // why comes first, and the rest may be cut
+			return whyOf(own) + " Begun by " + r.Parent + "."
+		}
+		return "begun by " + r.Parent + ". " + whyOf(own)
 	}
 	switch {
 	case r.WaitingKind != "":
