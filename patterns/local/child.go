@@ -309,9 +309,3 @@ func (r *childRest) learned(h *history, model string) {
 		r.acted = r.acted || m.intent.Effect != "read" && !certain
 	}
 }
-
-// isChildOf reports whether a run's record says that this call began it.
-func (c *childCall) isChild(h *history) bool {
-	p := h.start.Parent
-	return p != nil && p.RunID == c.branch.id && p.Key == c.parent.Key
-}
