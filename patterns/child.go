@@ -69,6 +69,16 @@ func Observed(spec Spec, r Result) any {
 	return v
 }
 
+// stoppedBelow is why the child run of a call stopped; "" where the call began none, or none that stopped.
+func stoppedBelow(out Outcome) string {
+	if out.Child == "" || out.State == OK {
+		return ""
+	}
+	about, _ := out.Output.(map[string]any)
+	reason, _ := about["stop_reason"].(string)
+	return reason
+}
+
 // Share is what a run leaves to a child run. The zero Share allows nothing.
 type Share struct {
 	Time                    time.Duration // whole milliseconds

@@ -294,6 +294,7 @@ func (e ending) with(n int, p gateway.Permit, out Outcome) ending {
 		e.taken = n - 1
 		return e.failed(n, out.Reason)
 	}
+	e.row.ObservationError = stoppedBelow(out)
 	e.row.InDoubt = interrupted(out) || out.Reason == ReasonBrokenReply && mayHaveActed(p, out)
 	return e.failed(n, callReason(gateway.WorkerFamily, p, out))
 }

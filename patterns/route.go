@@ -177,6 +177,7 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *stop) {
 	}
 	row.Attempts, row.ChildRunID = shownAttempts(c.attempts), out.Child
 	if out.State != OK && out.Reason != ReasonBadResult {
+		row.ObservationError = stoppedBelow(out)
 		return false, shows(stopped(PhaseDelegate, callReason(gateway.RouteFamily, permit, out)))
 	}
 	return r.answeredBy(route, row, out)

@@ -128,7 +128,31 @@ func (a account) why() string {
 	if !a.keyed() {
 		why = strings.TrimSuffix(why, ", or make no business key")
 	}
-	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.Estimated)
+	return joined(fmt.Sprintf("Stopped in phase %s after %s: %s (%s).", a.Phase, a.time(), why, reason), a.below(), a.Estimated)
+}
+
+// below tells why the child run stopped at which this one did; else it is empty.
+func (a account) below() string {
+	if len(a.Trace) == 0 {
+		return ""
+	}
+	child, why := "", ""
+	switch row := a.Trace[len(a.Trace)-1].(type) {
+	case patterns.RouteRow:
+		child, why = row.ChildRunID, row.ObservationError
+	case patterns.TaskTrace:
+		for _, row := range a.FailedCritical {
+			for _, t := range a.Trace {
+				if t, ok := t.(patterns.TaskTrace); ok && t.TaskID == row.TaskID && child == "" {
+					child, why = t.ChildRunID, t.ObservationError
+				}
+			}
+		}
+	}
+	if child == "" || why == "" {
+		return ""
+	}
+	return fmt.Sprintf("Its run %s stopped with %s.", child, shownReason(why))
 }
 
 // ownWord is the demo's word, or what stands for it in a pattern that a file declares.

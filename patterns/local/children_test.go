@@ -297,10 +297,11 @@ func TestParentsWaitForPeople(t *testing.T) {
 	for name, tt := range map[string]struct {
 		choice gateway.Choice
 		want   string
+		below  string // why the run below stopped
 		acts   int
 	}{
-		"approved": {gateway.ChooseApprove, "success", 1},
-		"rejected": {gateway.ChooseReject, "route_error:desk", 0},
+		"approved": {gateway.ChooseApprove, "success", "", 1},
+		"rejected": {gateway.ChooseReject, "route_error:desk", "route_error:pay", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,6 +329,9 @@ func TestParentsWaitForPeople(t *testing.T) {
 			r := p.until(t, s.RunID, patterns.Over).Ended.Result
 			if r.StopReason != tt.want || len(h.done) != tt.acts {
 				t.Errorf("%s after %d acts, want %s after %d", r.StopReason, len(h.done), tt.want, tt.acts)
+			}
+			if row, ok := r.Trace[0].(patterns.RouteRow); !ok || row.ChildRunID != below.RunID || row.ObservationError != tt.below {
+				t.Errorf("it is told as %+v, want %q below", r.Trace[0], tt.below)
 			}
 			for _, id := range []string{s.RunID, below.RunID, leaf.RunID} {
 				p.until(t, id, patterns.Over)
