@@ -134,7 +134,7 @@ func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format llm.
 	if role.Temperature != nil && p.Temperature == nil {
 		config.Temperature = *role.Temperature
 	}
-	words := fmt.Sprintf("%q %q %v %v %v %v %v %v", config.BaseURL, config.Model, key, config.Timeout, config.MaxRetries, config.Temperature, format, price)
+	words := fmt.Sprintf("%q %q %v %t %v %v %v %v %v", config.BaseURL, config.Model, key, config.APIKey != "", config.Timeout, config.MaxRetries, config.Temperature, format, price)
 	if m, made := a.made[words]; made {
 		return m, nil
 	}
