@@ -28,6 +28,9 @@ type childCall struct {
 	parent patterns.Parent // what the child knows of who called
 	known  bool            // the call was recorded in an earlier life: the child may be there
 	life   *life           // that began here
+	// refused is why no run is begun, where the call was recorded and its run was not; nil: it may be. It is found out while the
+	// branch has the baton.
+	refused *patterns.Outcome
 }
 
 // childRest is how a child run came to rest.
@@ -65,8 +68,11 @@ func beginsRun(e patterns.Effect) bool {
 // waits for somebody, the branch ends and the run rests with it.
 func (b *branch) callPattern(a act, began time.Time, known bool) patterns.Outcome {
 	c := &childCall{branch: b, id: patterns.ChildID(b.id, a.key), e: a.effect, known: known}
-	if out, refused := c.refusal(); refused && !known {
-		return out
+	if out, refused := c.refusal(); refused {
+		if !known {
+			return out
+		}
+		c.refused = &out
 	}
 	due, reason := b.limit(a.effect, began)
 	c.share(a.key, due)

@@ -61,8 +61,8 @@ func (f *file) childNow(ctx context.Context, c *childCall, n int64) (rest childR
 
 // childBegins begins the child and waits for its life here to end.
 func (f *file) childBegins(ctx context.Context, c *childCall) (rest childRest, done bool, err error) {
-	if out, refused := c.refusal(); refused { // it was not begun before its process ended
-		return childRest{over: true, ended: patterns.Ended{Result: patterns.Result{StopReason: out.Reason}}}, true, nil
+	if c.refused != nil { // it was not begun before its process ended
+		return childRest{over: true, ended: patterns.Ended{Result: patterns.Result{StopReason: c.refused.Reason}}}, true, nil
 	}
 	for try := 1; ; try++ {
 		r, err := c.begin()

@@ -112,16 +112,19 @@ func TestSilenceOfWhoAChildAsks(t *testing.T) {
 	pay := h.specs["pay"]
 	pay.Approver.Expires = time.Hour
 	h.specs["pay"] = pay
-	p := port{opened(t, newState(t), h), &begun{}}
-	p.Go()
-	ended, err := h.start(p.Engine, "hall")
+	path := newState(t)
+	first := opened(t, path, h)
+	ended, err := h.start(first, "hall")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ended.Waiting == nil {
 		t.Fatalf("it waits for nobody: %s", asJSON(t, ended.Result))
 	}
+	first.Close()
+	p := port{opened(t, path, h), &begun{}}
 	p.Ahead(2 * time.Hour)
+	p.Go()
 	s := p.until(t, ended.RunID, patterns.Over)
 	leaf := childOf(t, p.Engine, childOf(t, p.Engine, ended.RunID).RunID)
 	if s.Ended.Result.StopReason != "route_error:desk" || leaf.Ended.Result.StopReason != "approval_expired" || len(h.done) != 0 {
