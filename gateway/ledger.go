@@ -34,6 +34,8 @@ type Entry struct {
 	RunID       string    // of an earlier run; "": this one's
 	// Duplicate says that nothing was sent: an earlier call with the same business key had done it, and this is what it returned.
 	Duplicate bool
+	// Unfit says that the tool answered, but with what its output schema does not allow.
+	Unfit bool
 	// Assumed says that the call was not made: a dry run sees what it would do before. Its arguments are known, and of its
 	// observation nothing is, but whether it went Well, where that is supposed.
 	Assumed bool

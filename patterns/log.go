@@ -210,7 +210,8 @@ func (l *log) note(p gateway.Permit, out Outcome) {
 	}
 	l.gate.Note(p, gateway.Entry{
 		Key: out.Key, Status: effectStatus(p, out), Observation: out.Output, Order: out.Order, Duplicate: out.Duplicate && out.State == OK,
-		At: out.Sent(), RunID: l.run.ID(),
+		Unfit: out.State != OK && out.Reason == ReasonBadResult,
+		At:    out.Sent(), RunID: l.run.ID(),
 	})
 }
 

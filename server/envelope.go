@@ -26,6 +26,7 @@ type Envelope struct {
 	Status     string `json:"status"`
 	StopReason string `json:"stop_reason,omitempty"`
 	Phase      string `json:"phase,omitempty"`
+	Answered   string `json:"answered,omitempty"` // no or partly, see [gateway.Results]
 	RunID      string `json:"run_id,omitempty"`
 	Summary    string `json:"summary"`
 	Next       next   `json:"next"`
@@ -139,6 +140,7 @@ func endedEnvelope(c call, ended patterns.Ended) Envelope {
 	e.Effects, e.EffectsOmitted = effects(a.Ledger)
 	e.Block = a.block()
 	a.returned(&e)
+	e.tellResults(a.Ledger)
 	return e.single(c)
 }
 

@@ -106,7 +106,7 @@ func TestEveryMemberIsInSomeSchema(t *testing.T) {
 
 // TestEnvelopeOrder holds the order of the contract's table.
 func TestEnvelopeOrder(t *testing.T) {
-	want := `status stop_reason phase run_id summary next waiting_for current problems
+	want := `status stop_reason phase answered run_id summary next waiting_for current problems
 		answer answer_bytes plan route selected_route action aggregate failed_critical
 		expected_statuses received_status bad_observation observation human_approval block
 		trace trace_omitted history history_omitted raw_plan raw_route raw_action

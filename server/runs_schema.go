@@ -64,7 +64,7 @@ func (runDeclaration) complete(schema *catalog.Schema, c Config) json.RawMessage
 // runSchema is the output schema of the tools that show a run: its envelope, whose further members its pattern's own schema
 // names.
 func runSchema() json.RawMessage {
-	return outputOf(reflect.TypeFor[Envelope](), among(`status stop_reason phase run_id summary next waiting_for current problems answer
+	return outputOf(reflect.TypeFor[Envelope](), among(`status stop_reason phase answered run_id summary next waiting_for current problems answer
 		history effects record pattern created_at ended_at step`))
 }
 

@@ -42,6 +42,7 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 	case e.StopReason != "":
 		dst = appendVisible(append(dst, ' '), e.StopReason)
 	}
+	dst = e.appendAnswered(dst)
 	dst = append(append(dst, " | "...), e.tool...)
 	if e.RunID != "" {
 		dst = append(append(dst, " | "...), e.RunID...)

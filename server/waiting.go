@@ -84,6 +84,7 @@ func waitingEnvelope(c call, ended patterns.Ended, inbox string) Envelope {
 	e.showRaw(w.SoFar)
 	e.showPlan(w.SoFar.Planned)
 	e.Effects, e.EffectsOmitted = effects(w.SoFar.Ledger)
+	e.tellResults(closed(w.SoFar.Ledger))
 	return e.single(c)
 }
 

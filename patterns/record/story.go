@@ -26,7 +26,8 @@ type Story struct {
 	Status     string `json:"status"` // ok, stopped, running or waiting
 	StopReason string `json:"stop_reason,omitempty"`
 	Phase      string `json:"phase,omitempty"`
-	CreatedAt  string `json:"created_at"` // RFC 3339, UTC, whole seconds
+	Answered   string `json:"answered,omitempty"` // no or partly, as in the run's result
+	CreatedAt  string `json:"created_at"`         // RFC 3339, UTC, whole seconds
 	EndedAt    string `json:"ended_at,omitempty"`
 	// Took is from the first event to the end, else to the newest; waits are in it, Waited are they alone.
 	Took   float64 `json:"took_seconds"`
@@ -123,10 +124,11 @@ func (r Row) awaitsCaller() bool { return r.Kind == string(patterns.CallerEffect
 
 // envelope is what is read of the result that the end event holds.
 type envelope struct {
-	Budget  map[string]patterns.Spent `json:"budget"`
-	Effects []effectShown             `json:"effects"`
-	Plan    json.RawMessage           `json:"plan"`
-	Usage   struct {
+	Answered string                    `json:"answered"`
+	Budget   map[string]patterns.Spent `json:"budget"`
+	Effects  []effectShown             `json:"effects"`
+	Plan     json.RawMessage           `json:"plan"`
+	Usage    struct {
 		Model string `json:"model"`
 	} `json:"usage"`
 }
@@ -158,6 +160,9 @@ func Read(events []patterns.Event) Story {
 	if s.rests != nil && s.EndedAt == "" {
 		s.Status = string(patterns.Parked)
 		s.Waited += max(0, s.Took-*s.rests)
+	}
+	if s.Status == string(patterns.Parked) {
+		s.Answered = s.answered()
 	}
 	s.Waited = thousandths(s.Waited)
 	s.spent()
@@ -241,6 +246,7 @@ func (s *Story) end(b patterns.EndBody, at int64) {
 		b.Envelope = plain
 	}
 	_ = ijson.DecodeKnown(b.Envelope, &s.envelope) // one of another shape is not shown
+	s.Answered = s.envelope.Answered
 	s.Usage.Model = cmp.Or(s.Usage.Model, s.envelope.Usage.Model)
 	if s.envelope.Budget != nil {
 		s.Budget = s.envelope.Budget

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,33 @@ func TestReadRows(t *testing.T) {
 }
 
 // A person's yes belongs to the call after it alone; a settlement to the call that it is about.
+// A story says whether the calls returned results: of a run that ended as its result does, of one that waits by its record.
+func TestReadAnswered(t *testing.T) {
+	begun := []string{
+		`0 start - {"run_id":"run_1","pattern":"p","pattern_kind":"supervisor"}`,
+		`1 intent look#1 {"effect_kind":"tool","name":"look","effect":"read","input":{"a":1}}`,
+		`2 outcome look#1 {"state":"ok","output":{"error":"nobody"}}`,
+	}
+	asks := `3 intent approve#1 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"},"rule":"big"}}`
+	found := []string{
+		`3 intent look#2 {"effect_kind":"tool","name":"look","effect":"read","input":{"a":2}}`, `4 outcome look#2 {"state":"ok","output":{"rows":[]}}`,
+	}
+	for name, tt := range map[string]struct {
+		more []string
+		want string
+	}{
+		"waits":               {[]string{asks}, "no"},
+		"waits, one found":    {append(slices.Clone(found), `5`+asks[1:]), "partly"},
+		"runs":                {nil, ""},
+		"ended":               {[]string{`3 end - {"status":"ok","stop_reason":"success","envelope":{"answered":"partly"}}`}, "partly"},
+		"ended before it was": {[]string{`3 end - {"status":"ok","stop_reason":"success","envelope":{}}`}, ""},
+	} {
+		if got := Read(events(append(slices.Clone(begun), tt.more...)...)).Answered; got != tt.want {
+			t.Errorf("%s: answered %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestReceiptCalls(t *testing.T) {
 	s := Read(events(
 		`0 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"supervisor"}`,

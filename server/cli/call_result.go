@@ -24,6 +24,7 @@ const (
 type envelope struct {
 	Status, StopReason, RunID, Summary string
 	Answered                           bool // there is an answer
+	NoResult                           bool // no call of the run returned a result
 	Dry                                bool // nothing was done
 	Verdict                            string
 	Next                               nextStep
@@ -41,6 +42,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 		return s
 	}
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
+	e.NoResult = text("answered") == gateway.AnsweredNo
 	e.Dry, e.Verdict = string(members[dryArgument]) == "true", text("verdict")
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)
 	if !known || json.Unmarshal(members["next"], &e.Next) != nil || e.Next.Action == "" || e.Summary == "" {
@@ -56,6 +58,9 @@ func (e envelope) exit() int {
 	case "ok":
 		if e.Dry && wouldStop(e.Verdict) {
 			return int(gateway.ExitRefused)
+		}
+		if e.NoResult {
+			return exitToolFailed
 		}
 		return exitDone
 	case "stopped":

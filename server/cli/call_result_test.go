@@ -33,6 +33,24 @@ func TestCallExitCodes(t *testing.T) {
 	}
 }
 
+// Exit code 6 tells a script that a run went its way and no call returned a result.
+func TestCallExitsWithoutResults(t *testing.T) {
+	for text, want := range map[string]int{
+		`"status":"ok","stop_reason":"success","answered":"no"`:                   6,
+		`"status":"ok","stop_reason":"success","answered":"partly"`:               0,
+		`"status":"ok","stop_reason":"success"`:                                   0,
+		`"status":"stopped","stop_reason":"critical_task_failed","answered":"no"`: 6,
+		`"status":"stopped","stop_reason":"max_tool_calls","answered":"no"`:       4,
+		`"status":"waiting","answered":"no"`:                                      7,
+		`"status":"ok","answered":"no","dry_run":true,"verdict":"block"`:          3,
+	} {
+		e, ours := readEnvelope(json.RawMessage(`{` + text + `,"summary":"s","next":{"action":"answer_user"}}`))
+		if got := e.exit(); !ours || got != want {
+			t.Errorf("{%s} exits with %d, want %d", text, got, want)
+		}
+	}
+}
+
 type envelopeKey struct{ status, reason string }
 
 // What is not a Patterngate's result is not taken for one.

@@ -46,6 +46,9 @@ func titleOf(s record.Story) string {
 	if s.StopReason != "" && s.StopReason != patterns.Success {
 		title += " " + clip(s.StopReason, maxName)
 	}
+	if words := gateway.AnsweredWords(s.Answered); words != "" {
+		title += ", " + words
+	}
 	if s.Phase != "" {
 		title += " in phase " + clip(s.Phase, maxName)
 	}

@@ -241,6 +241,18 @@ func TestOrderOfApproval(t *testing.T) {
 	}
 }
 
+// The page of a run says that no call returned a result.
+func TestRunPageAnswered(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{"goal":"x"}`)
+	h.add(2, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","envelope":{"answered":"no"}}`)
+	s.records[aRun] = h.events
+	if page := mainOf(s.get("/r/" + aRun).Body.String()); !strings.Contains(page, "<dt>Results</dt><dd>no call returned a result</dd>") {
+		t.Errorf("it does not say so:\n%s", page)
+	}
+}
+
 func TestRunPage(t *testing.T) {
 	s := newSite(t)
 	s.fill(t)

@@ -21,6 +21,7 @@ type runPage struct {
 	Status, Class     string
 	StopReason        string
 	Meaning           string
+	Answered          string // that calls returned no result; "": all did, or none was made
 	Phase             string
 	Doing             string // of a running one
 	Principal, Client string
@@ -130,6 +131,7 @@ func (page *runPage) story(id string, events []patterns.Event, ring gateway.Ring
 	if row, ok := gateway.LookupStopReason(s.StopReason); ok && s.StopReason != patterns.Success {
 		page.Meaning = row.Meaning
 	}
+	page.Answered = gateway.AnsweredWords(s.Answered)
 	if s.StopReason != patterns.Success {
 		page.StopReason = clip(s.StopReason, 2*maxName)
 	}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"patterngate/gateway"
+)
+
+// maxWithout is how many tools without a result a sentence names.
+const maxWithout = 4
+
+// appendAnswered writes into the first line that calls returned no result.
+func (e *Envelope) appendAnswered(dst []byte) []byte {
+	if words := gateway.AnsweredWords(e.Answered); words != "" {
+		dst = append(append(dst, ", "...), words...)
+	}
+	return dst
+}
+
+// tellResults enters the member answered, and says in summary and next which calls of the run returned no result.
+func (e *Envelope) tellResults(ledger []gateway.Entry) {
+	results := gateway.ResultsOf(ledger)
+	if e.Answered = results.Answered(); e.Answered == "" {
+		return
+	}
+	told, words := missingWords(results), gateway.AnsweredWords(e.Answered)
+	short := strings.ToUpper(words[:1]) + words[1:] + "."
+	if e.Status == statusWaiting { // what is waited for is said first
+		e.Summary, e.Next.Say = followed(e.Summary, told, short), followed(e.Next.Say, told, short)
+		return
+	}
+	e.Summary = led(told, short, e.Summary)
+	if e.Next.Say == "" {
+		e.Next.Say = missingAdvice[e.Next.Action]
+	}
+	e.Next.Say = led(told, short, e.Next.Say)
+}
+
+// missingAdvice is what to do about calls without a result, by the action that is advised.
+var missingAdvice = map[string]string{
+	actionAnswer: "Tell the user what is missing.",
+	actionFix:    "Send the call again with these corrections.",
+	actionCall:   "Send this call.",
+}
+
+// missingWords are a sentence about the calls without a result.
+func missingWords(r gateway.Results) string {
+	if r.Answered() == gateway.AnsweredNo {
+		return "No call returned a result: each failed, ended in doubt, reported an error or returned only a warning."
+	}
+	named := r.Without
+	more := ""
+	if len(named) > maxWithout {
+		more = fmt.Sprintf(" and %s more", count(len(named)-maxWithout, "tool"))
+		named = named[:maxWithout]
+	}
+	return fmt.Sprintf("%d of %s returned no result (%s%s).", r.Missing, count(r.Calls, "call"), shownNames(named), more)
+}
+
+// led puts a sentence about missing results before others: the whole sentence where it fits, else its short form.
+func led(told, short, others string) string {
+	if whole := joined(told, others); atMost(whole, maxSummary) == whole {
+		return whole
+	}
+	return paragraph(short, others)
+}
+
+// followed puts a sentence about missing results behind others, as far as it fits.
+func followed(others, told, short string) string {
+	for _, sentence := range []string{told, short} {
+		if whole := joined(others, sentence); atMost(whole, maxSummary) == whole {
+			return whole
+		}
+	}
+	return others
+}
+
+// closed are the calls of a run that waits of which it is known how they ended: none that is under way or to be settled.
+func closed(ledger []gateway.Entry) []gateway.Entry {
+	return slices.DeleteFunc(slices.Clone(ledger), func(e gateway.Entry) bool { return e.Status == gateway.Reserved || e.Status == gateway.InDoubt })
+}
