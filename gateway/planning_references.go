@@ -71,7 +71,7 @@ func parseReference(text string) (reference, bool) {
 	if !isSubtaskID(id) || !deeper {
 		return ref, isSubtaskID(id)
 	}
-	return ref, pointer != "" && ref.pointer.Tokens() != nil
+	return ref, pointer == "" || ref.pointer.Tokens() != nil // the empty pointer is the whole result (RFC 6901)
 }
 
 func isReference(text string) bool { return strings.HasPrefix(text, referenceMark) }

@@ -83,7 +83,7 @@ var (
 		patterns.ReplanVerb: slices.Concat(viewMembers, shownMembers, []string{
 			"subtask_results", "results_omitted", "preserved", "added", "removed", "rationale", "resumable"}),
 		patterns.StatusVerb: slices.Concat(viewMembers, strings.Fields(
-			"goal strategy metadata last_run last_stop_reason revisions subtasks plans next_cursor")),
+			"goal strategy metadata last_run last_stop_reason revisions subtasks plans next_cursor resumable")),
 	}
 )
 

@@ -285,7 +285,7 @@ func TestPlansAreFound(t *testing.T) {
 	want(t, rest, "/plans/0/plan_id", mustJSON(ids[0]), "/next_cursor", "null")
 	for _, tool := range []string{"plan_status", "plan_execute"} {
 		gone, _, isError := c.planned(tool, map[string]any{"plan_id": "plan_0123456789abcdef"})
-		if want(t, gone, "/stop_reason", `"plan_not_found"`, "/next/tool", `"plan_status"`, "/plan_id", "null"); isError {
+		if want(t, gone, "/stop_reason", `"plan_not_found"`, "/next/tool", `"plan_status"`, "/plan_id", "null", "/resumable", "false"); isError {
 			t.Errorf("%s: isError", tool)
 		}
 	}
@@ -299,5 +299,25 @@ func TestPlansAreFound(t *testing.T) {
 	found := c.ask("legacy", "completion/complete", `{"ref":{"type":"ref/resource","uri":"`+plansTemplate+`"},"argument":{"name":"plan_id","value":"`+ids[1]+`"}}`)
 	if !strings.Contains(found.line, `"`+ids[1]+`"`) {
 		t.Errorf("completions: %s", found.line)
+	}
+}
+
+// A plan that was replanned while its run waited is executed by the next plan_execute, also by one with the same arguments as
+// the call that began the waiting run. That run's end was never delivered, but it is about a revision that is gone.
+func TestEqualExecuteAfterReplan(t *testing.T) {
+	c := connect(t, serving(t, planning))
+	own := func(id string) any {
+		return map[string]any{"subtasks": []any{map[string]any{"id": id, "description": "Do " + id + ".", "tool": "caller"}}}
+	}
+	made, _, _ := c.planned("plan_decompose", map[string]any{"goal": "April note", "plan": own("a")})
+	execute := map[string]any{"plan_id": made["plan_id"]}
+	first, _, _ := c.planned("plan_execute", execute)
+	want(t, first, "/status", `"waiting"`, "/waiting_for/ready/0/id", `"a"`)
+	replanned, _, _ := c.planned("plan_replan", map[string]any{"plan_id": made["plan_id"], "plan": own("b")})
+	want(t, replanned, "/status", `"ok"`, "/revision", "2")
+	second, _, _ := c.planned("plan_execute", execute)
+	want(t, second, "/status", `"waiting"`, "/stop_reason", "null", "/revision", "2", "/waiting_for/ready/0/id", `"b"`, "/joined", "null")
+	if second["run_id"] == first["run_id"] {
+		t.Errorf("the second plan_execute is the first one's run %v", first["run_id"])
 	}
 }

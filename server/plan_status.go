@@ -53,10 +53,12 @@ func (s *Server) answerPlanStatus(ctx context.Context, r *request) (*mcp.CallToo
 // noPlan is the answer about a plan that the principal does not have.
 func (r *request) noPlan() Envelope {
 	said := "No such plan of yours is known. Nothing was done."
-	return Envelope{
+	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanNotFound, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
 		Next: next{Action: actionCall, Tool: r.Tool, Arguments: map[string]any{}, Say: "Look for it among your plans."},
 	}
+	e.Resumable = new(false)
+	return e
 }
 
 // corruptPlan is the answer about a plan of which only the id can be told.
@@ -66,7 +68,7 @@ func (r *request) corruptPlan(id string) Envelope {
 		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
 		Next: next{Action: actionTell, Say: said},
 	}
-	e.PlanID = ijson.Cut(id, maxInput)
+	e.PlanID, e.Resumable = ijson.Cut(id, maxInput), new(false)
 	return e
 }
 

@@ -50,6 +50,7 @@ func readGoal(text string) *goal {
 	g.markDenied()
 	g.markQuestions()
 	g.markRepayments()
+	g.markOutages()
 	return g
 }
 

@@ -14,7 +14,7 @@ var currencies = map[string]string{
 }
 
 // readMoney takes $2.50, 3000USD, 3,000 USD and USD 3000.
-func (v *values) readMoney(i int, c span) {
+func (v *values) readMoney(text string, i int, c span) {
 	digits := strings.IndexFunc(c.text, unicode.IsDigit)
 	if digits < 0 {
 		return
@@ -29,7 +29,7 @@ func (v *values) readMoney(i int, c span) {
 	m := money{span: c, amount: amount, vague: len(decimals) > 2} // 1.200 may be a thousand and more
 	switch {
 	case before == "" && after == "":
-		v.moneyBeside(i, m)
+		v.moneyBeside(text, i, m)
 		return
 	case after == "":
 		m.currency = currencies[before]
@@ -41,15 +41,17 @@ func (v *values) readMoney(i int, c span) {
 	}
 }
 
-func (v *values) moneyBeside(i int, m money) {
+// moneyBeside takes a number with the currency before or behind it. Punctuation between the two parts them: 42, USD.
+func (v *values) moneyBeside(text string, i int, m money) {
+	beside := func(a, b int) bool { return !strings.ContainsAny(text[v.chunks[a].end:v.chunks[b].start], ",;.!?") }
 	if i+2 < len(v.chunks) && v.chunks[i+1].text == "US" && strings.HasPrefix(strings.ToLower(v.chunks[i+2].text), "dollar") {
 		m.currency, m.end = "USD", v.chunks[i+2].end
-	} else if i+1 < len(v.chunks) {
+	} else if i+1 < len(v.chunks) && beside(i, i+1) {
 		if code := currencies[strings.ToLower(v.chunks[i+1].text)]; code != "" {
 			m.currency, m.end = code, v.chunks[i+1].end
 		}
 	}
-	if i > 0 && m.currency == "" {
+	if i > 0 && m.currency == "" && beside(i-1, i) {
 		if code := currencies[strings.ToLower(v.chunks[i-1].text)]; code != "" {
 			m.currency, m.start = code, v.chunks[i-1].start
 		}

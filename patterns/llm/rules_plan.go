@@ -95,7 +95,7 @@ func (r *reading) tooFew(calls []call) string {
 
 // wholePicture reports whether the goal wants an overview and does not list its parts.
 func (r *reading) wholePicture(calls []call) bool {
-	if !r.goal.has(broad) {
+	if !r.goal.has(broad) && !r.goal.wantsTotals() {
 		return false
 	}
 	clauses := map[int]bool{}
@@ -214,9 +214,7 @@ var entire = stemsOf(`everything all`)
 // overview.
 func (r *reading) widenTasks(calls []call, limit int) []call {
 	scores := r.overlaps()
-	nothingSaid := (r.goal.has(broad) || r.goal.has(entire)) && !slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-		return r.counts(w) && !broad[w.stem] && !rhythms[w.low]
-	})
+	nothingSaid := r.saysNothing()
 	for i, t := range r.tools {
 		used := slices.ContainsFunc(calls, func(c call) bool { return c.tool == i })
 		if t.Effect == catalog.Read && !used && (scores[i] > 0 || nothingSaid) && r.first[i].complete() && !r.leftOut(i) && len(calls) < limit {
@@ -225,6 +223,22 @@ func (r *reading) widenTasks(calls []call, limit int) []call {
 	}
 	slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.tool, b.tool) })
 	return calls
+}
+
+// saysNothing reports whether the goal wants an overview and has no word about its parts. What comes behind "before" or
+// "after" only says when.
+func (r *reading) saysNothing() bool {
+	wants := false
+	for i, w := range r.goal.words {
+		switch {
+		case w.barred || r.goal.isWhen(i):
+		case broad[w.stem] || entire[w.stem] || r.goal.isTotal(i):
+			wants = true
+		case r.counts(w) && !rhythms[w.low] && !undertakings[w.stem]:
+			return false
+		}
+	}
+	return wants
 }
 
 // route answers with the one target that the ticket's words speak for.

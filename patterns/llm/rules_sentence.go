@@ -145,7 +145,7 @@ func isMe(low string) bool { return low == "me" || low == "us" }
 
 var (
 	// givers are verbs that mean a repayment together with "back" and an amount.
-	givers  = setOf(`pay give send transfer return wire hand want wants get have need needs like`)
+	givers  = setOf(`pay give send put transfer return wire hand want wants get have need needs like`)
 	monies  = setOf(`money cash payment fee charge amount`)
 	refunds = word{low: "repay", stem: stem("repay")}
 )
@@ -156,6 +156,7 @@ func (g *goal) markRepayments() {
 		end := g.clauseEnd(i)
 		if g.holdsMoney(i, end) {
 			g.markRepayment(i, end)
+			g.markReversal(i, end)
 		}
 		i = end
 	}
@@ -175,7 +176,7 @@ func (g *goal) markRepayment(i, end int) {
 	for k := i; k < end; k++ {
 		w := g.words[k]
 		switch {
-		case givers[w.low] && (w.low != "get" || g.low(k+1, k) != "back") && (verb < 0 || courtesies[g.words[verb].low]):
+		case (givers[w.low] || g.asksFor(k)) && (w.low != "get" || g.low(k+1, k) != "back") && (verb < 0 || courtesies[g.words[verb].low]):
 			verb = k
 			if w.low != "return" {
 				continue
@@ -186,4 +187,80 @@ func (g *goal) markRepayment(i, end int) {
 		g.words[verb].stem, g.words[verb].repays, g.words[verb].dull = refunds.stem, true, false
 		return
 	}
+}
+
+// asksFor reports whether the word at an index reports a wish: asked for, asks for. It is no order to ask somebody.
+func (g *goal) asksFor(at int) bool {
+	low := g.words[at].low
+	return (low == "asked" || low == "asks") && g.low(at+1, at) == "for"
+}
+
+var (
+	reversing = setOf(`reverse reverses reversed`)
+	charges   = setOf(`charge charges payment payments fee fees`)
+	repaid    = kin[stem("refund")]
+)
+
+// markReversal reads "reverse the charge" as a repayment. To reverse a refund is the opposite.
+func (g *goal) markReversal(i, end int) {
+	verb, charged := -1, false
+	for k := i; k < end; k++ {
+		w := g.words[k]
+		switch {
+		case kin[w.stem] == repaid || w.repays:
+			return
+		case reversing[w.low] && verb < 0:
+			verb = k
+		case verb >= 0 && charges[w.low]:
+			charged = true
+		}
+	}
+	if charged {
+		g.words[verb].stem, g.words[verb].repays, g.words[verb].dull = refunds.stem, true, false
+	}
+}
+
+var (
+	standing = setOf(`is are was were be been being goes went`)
+	outage   = stem("outage")
+)
+
+// markOutages reads "the site is down" as an outage.
+func (g *goal) markOutages() {
+	for i := range g.words {
+		if w := &g.words[i]; w.low == "down" && standing[g.low(i-1, i)] {
+			w.stem, w.dull = outage, false
+		}
+	}
+}
+
+var timing = setOf(`before after until while during`)
+
+// isWhen reports whether the word at an index belongs to words that only say when: before the meeting.
+func (g *goal) isWhen(at int) bool {
+	for i := at; g.low(i, at) != ""; i-- {
+		if timing[g.words[i].low] {
+			return true
+		}
+	}
+	return false
+}
+
+// isTotal reports whether the word at an index wants all figures that there are.
+func (g *goal) isTotal(at int) bool {
+	if !totals[g.words[at].low] || g.words[at].barred {
+		return false
+	}
+	before := g.low(at-1, at)
+	return before == "" || rhythms[before] || g.words[at-1].dull
+}
+
+// wantsTotals reports whether any word does.
+func (g *goal) wantsTotals() bool {
+	for at := range g.words {
+		if g.isTotal(at) {
+			return true
+		}
+	}
+	return false
 }

@@ -45,7 +45,7 @@ func findValues(g *goal) values {
 	v.chunks = findChunks(g.text)
 	v.findWrittenDates(g.words)
 	for i, c := range v.chunks {
-		v.read(i, c)
+		v.read(g.text, i, c)
 	}
 	v.findNumbers(g.words)
 	v.markVague(g)
@@ -116,11 +116,14 @@ func findChunks(text string) []span {
 }
 
 // read takes what one chunk is by its form alone.
-func (v *values) read(i int, c span) {
+func (v *values) read(text string, i int, c span) {
 	switch {
 	case isDate(c.text):
 		v.dates = append(v.dates, c)
 	case isMonth(c.text):
+		v.months = append(v.months, c)
+	case isSlashMonth(c.text):
+		c.text = c.text[3:] + "-" + c.text[:2]
 		v.months = append(v.months, c)
 	case isClock(c.text):
 		v.times = append(v.times, c)
@@ -129,12 +132,16 @@ func (v *values) read(i int, c span) {
 	case strings.HasPrefix(c.text, "https://") || strings.HasPrefix(c.text, "http://"):
 		v.links = append(v.links, c)
 	default:
-		v.readMoney(i, c)
+		v.readMoney(text, i, c)
 	}
 }
 
 func isDate(text string) bool  { return len(text) == 10 && parses(time.DateOnly, text) }
 func isMonth(text string) bool { return len(text) == 7 && parses("2006-01", text) }
+
+// isSlashMonth reports whether a text is a month and a year like 04/2026.
+func isSlashMonth(text string) bool { return len(text) == 7 && parses("01/2006", text) }
+
 func isClock(text string) bool { return len(text) == 5 && parses("15:04", text) }
 
 func parses(layout, text string) bool {

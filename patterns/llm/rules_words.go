@@ -196,7 +196,7 @@ var irregular = map[string]string{
 // dull are words that say nothing about what is wanted: grammar, courtesy, asking and looking, and parts of dates.
 var dull = setOf(`a about actually again ago all also am an and any anybody anyone anything anywhere are as asap ask asked asks at
  back be because been before being but by call came can cant come complete could data day days details did do does doing done dont down
- each either else entire every everybody everyone everything evening few fetch find first for from full general get gets give go going got great had
+ each either else entire every everybody everyone everything evening few fetch find first for from full general get gets give go going good got great had
  has have he hello help her here hers hey hi him his how i id if im in info information instead into is isnt it its just keep
  know last later let like list ll look looking lot make makes many may me month morning much must my name need needs never new
  next no not now number numbers figure figures of off ok on once one only or other our ours out over overall own per please pls pull put quick quickly re really right s
@@ -207,14 +207,21 @@ var dull = setOf(`a about actually again ago all also am an and any anybody anyo
  gbp eur usd chf dollar dollars euro euros pound pounds percent`)
 
 // broad are the stems of words that ask for the whole picture instead of one thing.
-var broad = stemsOf(`report summary summarise summarize overview briefing recap digest rundown snapshot status`)
+var broad = stemsOf(`report summary summarise summarize overview briefing recap digest rundown snapshot status state stats`)
+
+// totals ask for the whole picture, too, where no word before them says of what: the numbers, but not sales figures.
+var totals = setOf(`numbers figures`)
+
+// undertakings name the whole of a business, and no part of it.
+var undertakings = stemsOf(`business company organisation organization operations ops firm`)
 
 // kin are words of everyday business that often stand for each other; a kinsman counts for less than the word itself.
 var kin = kinOf(
 	`email mail letter message text sms notice notify notification inform remind reminder alert`,
 	`customer client user shopper`,
 	`revenue sales turnover income earnings`,
-	`cost costs price spend expense expenses fee fees`,
+	`cost costs price spend expense expenses`,
+	`payment pay money cash`,
 	`reserve reservation hold`,
 	`cancel delete remove terminate`,
 	`car vehicle van truck lorry`,

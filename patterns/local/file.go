@@ -246,18 +246,25 @@ func notBegun(refused error) (joined string, err error) {
 func (f *file) equal(s *session, job patterns.Job, request, args []byte, since int64) (refused error) {
 	err := s.each(func(row func(...any) error) error {
 		var n, ended int64
-		var state string
+		var state, reason string
 		var was []byte
-		var delivered bool
-		if err := row(&n, &state, &was, &ended, &delivered); err != nil {
+		var delivered, canceled bool
+		if err := row(&n, &state, &was, &ended, &delivered, &canceled, &reason); err != nil {
 			return err
 		}
+		over := state == "ended" || state == "broken"
 		same := bytes.Equal(was, args)
+		if job.ByKey == "" {
+			stale, err := staleIn(plansIn{f, s}, job, planRun{n: n, canceled: canceled, over: over, reason: reason, ended: ended})
+			if stale || err != nil {
+				return err
+			}
+		}
 		delivered = delivered || f.isDelivered(n, job.Principal)
 		switch {
 		case job.ByKey != "" && !same:
 			refused = refusal{patterns.ErrReused}
-		case job.ByKey != "", state != "ended" && state != "broken", state == "ended" && !delivered && ended > since:
+		case job.ByKey != "", !over, state == "ended" && !delivered && ended > since:
 			refused = refusal{joins{idOf(n)}}
 		}
 		return nil

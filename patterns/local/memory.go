@@ -21,7 +21,7 @@ func (e inMemory) begin(r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if before != nil {
+	if before != nil && (r.job.ByKey != "" || !e.isStale(before)) {
 		return before.id, nil
 	}
 	r.began = r.record.append(patterns.StartEvent, "", time.Now(), startOf(r, e.Version)).At

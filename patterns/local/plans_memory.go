@@ -95,6 +95,9 @@ func (p *plansHere) stands(run int64) (stands, error) {
 
 func (p *plansHere) end(run, _ int64) error {
 	p.ends = append(p.ends, run)
+	if r := (inMemory{p.Engine}).find(p.principal, idOf(run)); r != nil {
+		r.lostPlan = true
+	}
 	return nil
 }
 

@@ -4,7 +4,7 @@ package local
 const (
 	insertRow = `INSERT INTO runs (n, pattern, kind, principal, client, config, request, args, began, state, owner, epoch, newest, parent)
 		VALUES (?,?,?,?,?,?,?,?,?,'running',?,1,?,?)`
-	selectEqual = "SELECT n, state, args, coalesce(ended, 0), delivered FROM runs WHERE request = ? ORDER BY began DESC LIMIT 1"
+	selectEqual = "SELECT n, state, args, coalesce(ended, 0), delivered, canceled, coalesce(stop_reason, '') FROM runs WHERE request = ? ORDER BY began DESC LIMIT 1"
 
 	rowColumns = `n, pattern, principal, client, config, began, state, coalesce(owner, ''), epoch, coalesce(wake, 0), canceled, length, head,
 		coalesce(waiting_kind, ''), turn, coalesce(waits_key, ''), coalesce(expires, 0), coalesce(ended, 0), coalesce(status, ''),

@@ -38,6 +38,7 @@ type run struct {
 	within    *run           // of a child run that was begun here: whose call it is of; nil
 	resumed   bool           // it was taken from the state file by nobody's call
 	recall    *patterns.Note // it is to be cancelled as soon as it lives; nil: it is not
+	lostPlan  bool           // another run changed its plan while it waited
 }
 
 // shelf is one principal's runs in memory.
