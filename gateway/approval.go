@@ -113,6 +113,8 @@ type Answer struct {
 	By       string    // local:<uid> or key:<id>, from the channel
 	At       time.Time // in whole seconds
 	Key      string    // id of the key that signs; "" for none
+	// Uncompared says that nobody compared the digest with a call that they had seen.
+	Uncompared bool
 }
 
 // Answered is the answer to a question that was shown with this digest, made by the command or page that takes it: args are
@@ -141,6 +143,7 @@ func ReadAnswer(text []byte) (Answer, error) {
 		By       string `json:"by"`
 		At       string `json:"at"`
 		Key      string `json:"key"`
+		Compared *bool  `json:"compared"` // false or absent
 	}
 	if len(text) > maxAnswer {
 		return Answer{}, fmt.Errorf("gateway: an answer of %d bytes", len(text))
@@ -152,7 +155,7 @@ func ReadAnswer(text []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
 	}
-	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key}
+	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key, v.Compared != nil && !*v.Compared}
 	if !bytes.Equal(a.Object(), text) { // also where type, or the time's spelling, is another
 		return Answer{}, errors.New("gateway: the answer is not in canonical form")
 	}
@@ -214,6 +217,9 @@ func (a Answer) Object() []byte {
 	}
 	if a.Key != "" {
 		v["key"] = a.Key
+	}
+	if a.Uncompared {
+		v["compared"] = false
 	}
 	return ijson.Canonical(v)
 }

@@ -150,6 +150,8 @@ func TestReadAnswer(t *testing.T) {
 		"another order":         {replaced(signs, "", `"by"`, signs+`"by"`), "canonical"},
 		"an escape too many":    {replaced("only", `\u006fnly`), "canonical"},
 		"an unknown member":     {replaced(signs, signs+`"not_before":"x",`), "no answer"},
+		"compared, true":        {replaced(signs, `"compared":true,`+signs), "canonical"},
+		"compared, a word":      {replaced(signs, `"compared":"false",`+signs), "no answer"},
 		"a member twice":        {replaced(signs, signs+signs), "no answer"},
 		"another type":          {replaced("decision/v1", "decision/v2"), "canonical"},
 		"an act":                {goldenAct, "no answer"},
@@ -241,6 +243,7 @@ func drawnAnswer(r *rapid.T) gateway.Answer {
 		Comment: rapid.StringN(0, 1000, -1).Draw(r, "comment"),
 		By:      "local:" + rapid.StringN(0, 20, 200).Draw(r, "by"), At: time.Unix(rapid.Int64Range(0, 250e9).Draw(r, "at"), 0).UTC(),
 	}
+	a.Uncompared = rapid.Bool().Draw(r, "uncompared")
 	switch a.Choice {
 	case gateway.ChooseApprove:
 		a.Executes = a.Digest
