@@ -48,6 +48,14 @@ func (a Assurance) AtLeast(least Assurance) bool {
 	return want >= 0 && have >= want
 }
 
+// Stricter is the one of two assurances that demands more.
+func (a Assurance) Stricter(b Assurance) Assurance {
+	if b.AtLeast(a) {
+		return b
+	}
+	return a
+}
+
 // Question is what a person is asked: one call as it would be sent, of one run, until a time.
 type Question struct {
 	Run     string // run_ and 16 hex digits
@@ -57,14 +65,21 @@ type Question struct {
 	Args    map[string]any // as they would be sent, after all revisions
 	Policy  string         // hash of the policy in force; "" for none
 	Expires time.Time      // in whole seconds
+	// Assurance is the least that counted when the question was asked; "": user. An answer below it never counts, whatever
+	// becomes of the keys.
+	Assurance Assurance
 }
 
 // Object is the question in canonical form. Its arguments are decoded values.
 func (q Question) Object() []byte {
-	return ijson.Canonical(map[string]any{
+	v := map[string]any{
 		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, hashOfNone), "args": members(q.Args),
 		"policy": cmp.Or(q.Policy, hashOfNone), "expires": clock(q.Expires),
-	})
+	}
+	if q.Assurance != "" && q.Assurance != UserAssurance {
+		v["assurance"] = string(q.Assurance)
+	}
+	return ijson.Canonical(v)
 }
 
 // hashOfNone is the hash of {}: of no schema, and of no policy.

@@ -89,6 +89,28 @@ func TestGoldenTexts(t *testing.T) {
 	}
 }
 
+// The assurance that counted when it was asked is a member of the digest where it is above user.
+func TestQuestionAssurance(t *testing.T) {
+	for least, want := range map[gateway.Assurance]string{
+		"": goldenQuestion, gateway.UserAssurance: goldenQuestion,
+		gateway.SignedAssurance: strings.Replace(goldenQuestion, `"expires"`, `"assurance":"signed","expires"`, 1),
+	} {
+		q := refundQuestion()
+		q.Assurance = least
+		if got := string(q.Object()); got != want {
+			t.Errorf("%q: Object() = %s, want %s", least, got, want)
+		}
+		back, err := gateway.ReadQuestion([]byte(want))
+		if err != nil || back.Digest() != q.Digest() {
+			t.Errorf("%q: ReadQuestion = %+v, %v", least, back, err)
+		}
+	}
+	explicit := strings.Replace(goldenQuestion, `"expires"`, `"assurance":"user","expires"`, 1)
+	if _, err := gateway.ReadQuestion([]byte(explicit)); err == nil {
+		t.Error("a question with the assurance user is read, and is not how it is written")
+	}
+}
+
 // What is not there is {}: no arguments, no schema, no policy.
 func TestQuestionOfNothing(t *testing.T) {
 	none := sum("{}")
