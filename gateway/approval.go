@@ -48,6 +48,14 @@ func (a Assurance) AtLeast(least Assurance) bool {
 	return want >= 0 && have >= want
 }
 
+// Stricter is the one of two assurances that demands more.
+func (a Assurance) Stricter(b Assurance) Assurance {
+	if b.AtLeast(a) {
+		return b
+	}
+	return a
+}
+
 // Question is what a person is asked: one call as it would be sent, of one run, until a time.
 type Question struct {
 	Run     string // run_ and 16 hex digits
@@ -57,14 +65,21 @@ type Question struct {
 	Args    map[string]any // as they would be sent, after all revisions
 	Policy  string         // hash of the policy in force; "" for none
 	Expires time.Time      // in whole seconds
+	// Assurance is the least that counted when the question was asked; "": user. An answer below it never counts, whatever
+	// becomes of the keys.
+	Assurance Assurance
 }
 
 // Object is the question in canonical form. Its arguments are decoded values.
 func (q Question) Object() []byte {
-	return ijson.Canonical(map[string]any{
+	v := map[string]any{
 		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, hashOfNone), "args": members(q.Args),
 		"policy": cmp.Or(q.Policy, hashOfNone), "expires": clock(q.Expires),
-	})
+	}
+	if q.Assurance != "" && q.Assurance != UserAssurance {
+		v["assurance"] = string(q.Assurance)
+	}
+	return ijson.Canonical(v)
 }
 
 // hashOfNone is the hash of {}: of no schema, and of no policy.
@@ -113,6 +128,8 @@ type Answer struct {
 	By       string    // local:<uid> or key:<id>, from the channel
 	At       time.Time // in whole seconds
 	Key      string    // id of the key that signs; "" for none
+	// Uncompared says that nobody compared the digest with a call that they had seen.
+	Uncompared bool
 }
 
 // Answered is the answer to a question that was shown with this digest, made by the command or page that takes it: args are
@@ -141,6 +158,7 @@ func ReadAnswer(text []byte) (Answer, error) {
 		By       string `json:"by"`
 		At       string `json:"at"`
 		Key      string `json:"key"`
+		Compared *bool  `json:"compared"` // false or absent
 	}
 	if len(text) > maxAnswer {
 		return Answer{}, fmt.Errorf("gateway: an answer of %d bytes", len(text))
@@ -152,7 +170,7 @@ func ReadAnswer(text []byte) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("gateway: no answer: %w", err)
 	}
-	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key}
+	a := Answer{v.Approval, v.Digest, Choice(v.Decision), v.Executes, v.Comment, v.By, at, v.Key, v.Compared != nil && !*v.Compared}
 	if !bytes.Equal(a.Object(), text) { // also where type, or the time's spelling, is another
 		return Answer{}, errors.New("gateway: the answer is not in canonical form")
 	}
@@ -214,6 +232,9 @@ func (a Answer) Object() []byte {
 	}
 	if a.Key != "" {
 		v["key"] = a.Key
+	}
+	if a.Uncompared {
+		v["compared"] = false
 	}
 	return ijson.Canonical(v)
 }

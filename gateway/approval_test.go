@@ -89,6 +89,28 @@ func TestGoldenTexts(t *testing.T) {
 	}
 }
 
+// The assurance that counted when it was asked is a member of the digest where it is above user.
+func TestQuestionAssurance(t *testing.T) {
+	for least, want := range map[gateway.Assurance]string{
+		"": goldenQuestion, gateway.UserAssurance: goldenQuestion,
+		gateway.SignedAssurance: strings.Replace(goldenQuestion, `"expires"`, `"assurance":"signed","expires"`, 1),
+	} {
+		q := refundQuestion()
+		q.Assurance = least
+		if got := string(q.Object()); got != want {
+			t.Errorf("%q: Object() = %s, want %s", least, got, want)
+		}
+		back, err := gateway.ReadQuestion([]byte(want))
+		if err != nil || back.Digest() != q.Digest() {
+			t.Errorf("%q: ReadQuestion = %+v, %v", least, back, err)
+		}
+	}
+	explicit := strings.Replace(goldenQuestion, `"expires"`, `"assurance":"user","expires"`, 1)
+	if _, err := gateway.ReadQuestion([]byte(explicit)); err == nil {
+		t.Error("a question with the assurance user is read, and is not how it is written")
+	}
+}
+
 // What is not there is {}: no arguments, no schema, no policy.
 func TestQuestionOfNothing(t *testing.T) {
 	none := sum("{}")
@@ -150,6 +172,8 @@ func TestReadAnswer(t *testing.T) {
 		"another order":         {replaced(signs, "", `"by"`, signs+`"by"`), "canonical"},
 		"an escape too many":    {replaced("only", `\u006fnly`), "canonical"},
 		"an unknown member":     {replaced(signs, signs+`"not_before":"x",`), "no answer"},
+		"compared, true":        {replaced(signs, `"compared":true,`+signs), "canonical"},
+		"compared, a word":      {replaced(signs, `"compared":"false",`+signs), "no answer"},
 		"a member twice":        {replaced(signs, signs+signs), "no answer"},
 		"another type":          {replaced("decision/v1", "decision/v2"), "canonical"},
 		"an act":                {goldenAct, "no answer"},
@@ -241,6 +265,7 @@ func drawnAnswer(r *rapid.T) gateway.Answer {
 		Comment: rapid.StringN(0, 1000, -1).Draw(r, "comment"),
 		By:      "local:" + rapid.StringN(0, 20, 200).Draw(r, "by"), At: time.Unix(rapid.Int64Range(0, 250e9).Draw(r, "at"), 0).UTC(),
 	}
+	a.Uncompared = rapid.Bool().Draw(r, "uncompared")
 	switch a.Choice {
 	case gateway.ChooseApprove:
 		a.Executes = a.Digest

@@ -25,7 +25,7 @@ type Grant struct {
 
 // Check judges whether the grant lets exactly this call through at this time, but for its being spent, which only the
 // record knows. It returns how sure it is that a person decided, or the stop reason (spec/surface.md section 8). What sent
-// does not say of run, step and expiry, which the engine knows and no permit, is as it was asked. again says that the call
+// does not say of run, step, expiry and assurance, which the engine knows and no permit, is as it was asked. again says that the call
 // began while the grant counted and is made once more as the same act: then it is not too late, but all else must hold
 // still.
 func (g Grant) Check(sent Question, now time.Time, again bool) (Assurance, string) {
@@ -34,6 +34,7 @@ func (g Grant) Check(sent Question, now time.Time, again bool) (Assurance, strin
 	if sent.Expires.IsZero() {
 		sent.Expires = g.Asked.Expires
 	}
+	sent.Assurance = cmp.Or(sent.Assurance, g.Asked.Assurance)
 	switch {
 	case a.Choice != ChooseApprove && a.Choice != ChooseEdit:
 		return NoAssurance, ApprovalInvalid
@@ -66,7 +67,7 @@ func (g Grant) Heard(now time.Time) (Assurance, string) {
 	case g.Signature != "", g.Ring.Counts(now), g.Ring.Counts(a.At):
 		return NoAssurance, ApprovalInvalid
 	}
-	if !sure.AtLeast(g.Least) {
+	if !sure.AtLeast(g.Least) || !sure.AtLeast(g.Asked.Assurance) {
 		return NoAssurance, ApprovalInvalid
 	}
 	return sure, ""

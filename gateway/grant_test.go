@@ -151,9 +151,23 @@ func TestGrantChecks(t *testing.T) {
 			resign(g)
 			ringOf(g, removed(adas, ada, noon.Add(-30*time.Minute)))
 		}, "", invalid},
-		"its key was removed since":    {signed, func(g *attack) { ringOf(g, removed(adas, ada, noon.Add(time.Second))) }, "", invalid},
-		"its key is removed tomorrow":  {signed, func(g *attack) { ringOf(g, removed(adas, ada, noon.AddDate(0, 0, 1))) }, gateway.SignedAssurance, ""},
-		"not sure enough":              {unsigned, func(g *attack) { g.Least = gateway.SignedAssurance }, "", invalid},
+		"its key was removed since":   {signed, func(g *attack) { ringOf(g, removed(adas, ada, noon.Add(time.Second))) }, "", invalid},
+		"its key is removed tomorrow": {signed, func(g *attack) { ringOf(g, removed(adas, ada, noon.AddDate(0, 0, 1))) }, gateway.SignedAssurance, ""},
+		"not sure enough":             {unsigned, func(g *attack) { g.Least = gateway.SignedAssurance }, "", invalid},
+		"below what was asked with": {unsigned, func(g *attack) {
+			g.Asked.Assurance = gateway.SignedAssurance
+			g.Answer.Digest, g.Answer.Executes = g.Asked.Digest(), g.Asked.Digest()
+		}, "", invalid},
+		"signed, as it was asked with": {signed, func(g *attack) {
+			g.Asked.Assurance = gateway.SignedAssurance
+			g.Answer.Digest, g.Answer.Executes = g.Asked.Digest(), g.Asked.Digest()
+			resign(g)
+		}, gateway.SignedAssurance, ""},
+		"asked with what nobody has": {signed, func(g *attack) {
+			g.Asked.Assurance = "two persons"
+			g.Answer.Digest, g.Answer.Executes = g.Asked.Digest(), g.Asked.Digest()
+			resign(g)
+		}, "", invalid},
 		"never sure enough":            {signed, func(g *attack) { g.Least = "two persons" }, "", invalid},
 		"answered when it had expired": {signed, func(g *attack) { g.Answer.At = until; resign(g) }, "", invalid},
 		"and begun before":             {signed, func(g *attack) { g.Answer.At, g.again = until, true; resign(g) }, "", invalid},

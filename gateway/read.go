@@ -23,6 +23,7 @@ func ReadQuestion(text []byte) (Question, error) {
 		Args    map[string]any `json:"args"`
 		Policy  string         `json:"policy"`
 		Expires string         `json:"expires"`
+		Least   Assurance      `json:"assurance"`
 	}
 	if err := ijson.DecodeInto(text, &v); err != nil {
 		return Question{}, fmt.Errorf("gateway: no question: %w", err)
@@ -31,7 +32,7 @@ func ReadQuestion(text []byte) (Question, error) {
 	if err != nil {
 		return Question{}, fmt.Errorf("gateway: no question: %w", err)
 	}
-	q := Question{v.Run, v.Step, v.Tool, v.Schema, v.Args, v.Policy, expires}
+	q := Question{v.Run, v.Step, v.Tool, v.Schema, v.Args, v.Policy, expires, v.Least}
 	if !bytes.Equal(q.Object(), text) {
 		return Question{}, errors.New("gateway: the question is not in canonical form")
 	}

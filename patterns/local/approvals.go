@@ -98,7 +98,7 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	}
 	q := gateway.Question{
 		Run: text(object, "run"), Step: text(object, "step"), Tool: text(object, "tool"), Schema: text(object, "schema"), Args: args,
-		Policy: text(object, "policy"), Expires: expires,
+		Policy: text(object, "policy"), Expires: expires, Assurance: gateway.Assurance(text(object, "assurance")),
 	}
 	state := a.stands(now)
 	if text(body, "digest") != a.digest || expires.UnixMicro() != a.expires || q.Digest() != a.digest && (!lost || state == patterns.AskedOpen) {
@@ -109,7 +109,7 @@ func (a *asked) question(e patterns.Event, lost bool, keys gateway.Ring, now tim
 	asked := patterns.Asked{
 		ID: apOf(a.ap), Question: q, Digest: a.digest, Key: e.Key, Pattern: a.pattern, Principal: a.principal, Phase: shown.Phase,
 		ArgsHash: ijson.ArgsHash(proposed), Phrase: q.Tool, Rule: text(body, "rule"), Reason: text(body, "reason"), Text: text(body, "text"),
-		Least: gateway.Assurance(text(input, "min_assurance")), Since: time.UnixMicro(a.since).UTC(), State: state,
+		Least: leastOf(text(input, "min_assurance"), q, state == patterns.AskedOpen && keys.Counts(now)), Since: time.UnixMicro(a.since).UTC(), State: state,
 		Spent: a.consumed != "",
 	}
 	if a.parent != 0 {

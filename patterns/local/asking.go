@@ -29,15 +29,17 @@ func isAsking(e patterns.Effect) bool {
 }
 
 // asking fills in what the engine knows of a question: its id, its place in the run, and until when. m is what is recorded
-// of it; the record's expiry counts.
+// of it; the record's expiry and assurance count.
 func (b *branch) asking(key string, e patterns.Effect, m *memory) patterns.Effect {
 	w := *e.Waiting
 	switch {
 	case m != nil && m.intent != nil:
-		w.Until = m.intent.Until
+		w.Until, w.Question.Assurance = m.intent.Until, m.intent.Assurance
 	default:
 		w.Until = b.engine.now().Add(e.Timeout).UTC().Truncate(time.Second)
+		w.Question.Assurance = b.assured(w.Least)
 	}
+	w.Least = w.Least.Stricter(w.Question.Assurance)
 	w.Approval = approvalID(b.id, key)
 	w.Question.Run, w.Question.Step, w.Question.Expires = b.id, b.keys.peek(w.Tool), w.Until
 	if w.WholePlan {

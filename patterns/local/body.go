@@ -55,6 +55,7 @@ type IntentBody struct {
 	Text           string
 	Values         map[string]any
 	Until          time.Time
+	Assurance      gateway.Assurance // that counted when it was asked; "": user
 }
 
 // OutcomeBody is what became of an effect; also of a late one.
@@ -132,7 +133,7 @@ func intentOf(e patterns.Effect, once string) IntentBody {
 		}
 		if w := e.Waiting; isAsking(e) && w.Approval != "" {
 			b.Object, b.Digest, b.Reason, b.Until = w.Question.Object(), w.Question.Digest(), w.Reason, w.Until
-			b.Text, b.Values = w.Text, w.Values
+			b.Text, b.Values, b.Assurance = w.Text, w.Values, w.Question.Assurance
 		}
 	}
 	return b

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -41,6 +42,8 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		if asked, ok := obj["object"].(map[string]any); ok {
 			until, _ := asked["expires"].(string)
 			b.Until, _ = time.Parse(time.RFC3339, until)
+			least, _ := asked["assurance"].(string)
+			b.Assurance = gateway.Assurance(least)
 		}
 		return b, nil
 	case patterns.OutcomeEvent:

@@ -144,7 +144,7 @@ func (f *file) showEnded(s *patterns.Snapshot, r *row, l *loaded, err error) {
 func (f *file) showParked(s *patterns.Snapshot, r *row, l *loaded, err error) {
 	var w *patterns.Waiting
 	if err == nil {
-		w = f.waitsFor(l.dry)
+		w = f.demands(f.waitsFor(l.dry))
 	}
 	if w == nil { // it cannot be replayed here: what the row says
 		w = &patterns.Waiting{Kind: patterns.WaitingKind(r.waitingKind), Key: r.waitsKey, Turn: r.turn, Phase: r.phase}

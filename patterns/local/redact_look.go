@@ -43,7 +43,7 @@ var ours = map[patterns.EventKind][]string{
 // oursOf are likewise members of a call's verdict, of what a person is asked and decided, and of the result that the end
 // holds.
 var oursOf = map[string][]string{
-	"object":   {"type", "run", "step", "tool", "schema", "policy", "expires"},
+	"object":   {"type", "run", "step", "tool", "schema", "policy", "expires", "assurance"},
 	"decision": {"type", "approval", "digest", "decision", "executes", "by", "at", "key"},
 	"verdict":  {"decision", "rule", "passes", "policy"},
 	"envelope": {"status", "stop_reason", "phase", "run_id", "budget", "usage", "record", "created_at", "ended_at"},

@@ -60,6 +60,7 @@ func (c *checker) ask(e patterns.Event, b patterns.IntentBody) (reason string) {
 	if reason != "" {
 		q.unchecked = c.hidden(e)
 	}
+	q.least = q.least.Stricter(q.Assurance)
 	switch {
 	case reason != "" && !q.unchecked:
 		return reason

@@ -133,15 +133,22 @@ func TestCheckTampered(t *testing.T) {
 			s.write()
 			s.body(atDecided)["decision"], s.body(atDecided)["signature"] = decoded(a.Object()), s.by.sign(a.Message())
 		}, "event 5: decides about another digest"},
-		"the decision's choice":                  {in(atDecided, "decision", "decision", "approve"), "event 5: holds no decision of a person"},
-		"the decision's comment":                 {in(atDecided, "decision", "comment", "all of it"), "event 5: does not bear the signature"},
-		"what it executes":                       {in(atDecided, "decision", "executes", "sha256:"+strings.Repeat("ab", 32)), "event 5: does not bear the signature of key " + anna.ID},
-		"its time":                               {in(atDecided, "decision", "at", "2026-11-21T10:30:01Z"), "event 5: does not bear the signature"},
-		"a member more":                          {in(atDecided, "decision", "more", 1.0), "event 5: holds no decision of a person"},
-		"the signature of another":               {func(s *scene) { s.body(atDecided)["signature"] = s.body(atSettle)["signature"] }, "event 5: does not bear the signature"},
-		"the signature cut":                      {body(atDecided, "signature", "AAAA"), "event 5: does not bear the signature"},
-		"no signature":                           {func(s *scene) { delete(s.body(atDecided), "signature") }, "event 5: does not bear the signature"},
-		"no signature, and no key":               {func(s *scene) { s.by, s.answer.Key, s.answer.By = nil, "", "local:1000"; s.write() }, "event 5: was signed by nobody, though"},
+		"the decision's choice":    {in(atDecided, "decision", "decision", "approve"), "event 5: holds no decision of a person"},
+		"the decision's comment":   {in(atDecided, "decision", "comment", "all of it"), "event 5: does not bear the signature"},
+		"what it executes":         {in(atDecided, "decision", "executes", "sha256:"+strings.Repeat("ab", 32)), "event 5: does not bear the signature of key " + anna.ID},
+		"its time":                 {in(atDecided, "decision", "at", "2026-11-21T10:30:01Z"), "event 5: does not bear the signature"},
+		"a member more":            {in(atDecided, "decision", "more", 1.0), "event 5: holds no decision of a person"},
+		"the signature of another": {func(s *scene) { s.body(atDecided)["signature"] = s.body(atSettle)["signature"] }, "event 5: does not bear the signature"},
+		"the signature cut":        {body(atDecided, "signature", "AAAA"), "event 5: does not bear the signature"},
+		"no signature":             {func(s *scene) { delete(s.body(atDecided), "signature") }, "event 5: does not bear the signature"},
+		"no signature, and no key": {func(s *scene) { s.by, s.answer.Key, s.answer.By = nil, "", "local:1000"; s.write() }, "event 5: was signed by nobody, though"},
+		"below the assurance that it was asked with": {func(s *scene) {
+			was := s.answer
+			s.question.Assurance, s.by, s.ring = gateway.SignedAssurance, nil, gateway.Ring{}
+			s.answer = gateway.Answered(was.Approval, s.question, was.Choice, s.args)
+			s.answer.By, s.answer.At, s.answer.Comment = "local:1000", was.At, was.Comment
+			s.write()
+		}, `event 5: has the assurance "user" where "signed" was asked for`},
 		"a key that nobody knows":                {func(s *scene) { s.by, s.answer.Key, s.answer.By = eve, eve.ID, "key:"+eve.ID; s.write() }, `event 5: was signed by key "` + eve.ID + `", which is none`},
 		"another key's id":                       {func(s *scene) { s.by = eve; s.write() }, "event 5: does not bear the signature"},
 		"a key that had been removed":            {func(s *scene) { s.by, s.answer.Key, s.answer.By = ben, ben.ID, "key:"+ben.ID; s.write() }, "event 5: was signed by key " + ben.ID + " after that had been removed"},

@@ -20,6 +20,7 @@ type Person struct {
 	KeyID     string `json:"key_id,omitempty"` // of the key that is said to have signed; [Check] says whether it did
 	KeyName   string `json:"key_name,omitempty"`
 	Edits     []Edit `json:"edits,omitempty"`    // what they changed
+	Compared  *bool  `json:"compared,omitempty"` // false: nobody compared the digest with a call that they had seen
 	SpentBy   string `json:"spent_by,omitempty"` // the key of the first call that the approval let through
 
 	args  json.RawMessage // that were asked about

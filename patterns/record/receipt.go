@@ -64,7 +64,8 @@ type Approved struct {
 	Approval  string `json:"approval_id,omitempty"`
 	KeyID     string `json:"key_id,omitempty"` // that is said to have signed; [Check] says whether it did
 	KeyName   string `json:"key_name,omitempty"`
-	Edits     []Edit `json:"edits,omitempty"` // what they changed
+	Compared  *bool  `json:"compared,omitempty"` // false: nobody compared the digest with a call that they had seen
+	Edits     []Edit `json:"edits,omitempty"`    // what they changed
 }
 
 // Refused is a proposal that the gate or a person turned down or that waits for one, a call that its approval did not let
@@ -264,7 +265,7 @@ func (r Row) approved() *Approved {
 	}
 	return &Approved{
 		Decision: r.Decision, By: r.By, Channel: r.Channel, Assurance: r.Sure, At: at, Comment: r.Comment,
-		Approval: r.Approval, KeyID: r.KeyID, KeyName: r.KeyName, Edits: r.Edits,
+		Approval: r.Approval, KeyID: r.KeyID, KeyName: r.KeyName, Compared: r.Compared, Edits: r.Edits,
 	}
 }
 

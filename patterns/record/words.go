@@ -120,6 +120,7 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 		Key       string          `json:"key"`
 		Approval  string          `json:"approval"`
 		At        string          `json:"at"`
+		Compared  *bool           `json:"compared"`
 	}
 	for _, text := range []json.RawMessage{b.Output, b.Decision} {
 		if plain := patterns.RedactedAsText(text); plain != nil {
@@ -140,7 +141,7 @@ func (r *Row) decided(b patterns.OutcomeBody) {
 	}
 	r.Decision, r.Comment = said.Decision, said.Comment
 	r.By, r.Channel, r.Sure = cmp.Or(b.By, said.By), cmp.Or(b.Channel, said.Channel), cmp.Or(b.Assurance, said.Assurance)
-	r.Approval, r.KeyID, r.DecidedAt = said.Approval, said.Key, said.At
+	r.Approval, r.KeyID, r.DecidedAt, r.Compared = said.Approval, said.Key, said.At, said.Compared
 	if said.Decision == "edit" {
 		r.Edits = editsOf(r.args, said.Args)
 	}
@@ -192,4 +193,12 @@ func NoteWord(what string) string {
 		return "the configuration was loaded anew"
 	}
 	return ""
+}
+
+// ComparedWords say, behind how sure a decision is, that nobody compared its digest; "" where somebody did or it is not known.
+func ComparedWords(compared *bool) string {
+	if compared == nil || *compared {
+		return ""
+	}
+	return ", digest not compared"
 }

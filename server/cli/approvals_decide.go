@@ -34,13 +34,14 @@ func (a *app) approveCommand() *cobra.Command {
 		Use:   "approve AP",
 		Short: "Let the call be made as it is shown, or with changed arguments",
 		Long: "Says yes to exactly the call that \"patterngate approvals show AP\" shows. --digest says what was seen: if the call is not\n" +
-			"that one, nothing is decided. At a terminal, without it, the call is shown and it is asked first. --edit changes an\n" +
-			"argument, read as its type in the tool's schema; the call is then another one, which the policy judges again.\n\n" + assuranceTruth,
+			"that one, nothing is decided. At a terminal, without it, the call is shown and it is asked first. Away from a terminal the\n" +
+			"command needs --digest, or --yes, which records that nobody compared the digest. --edit changes an argument, read as its\n" +
+			"type in the tool's schema; the call is then another one, which the policy judges again.\n\n" + assuranceTruth,
 		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&c.edits, "edit", nil, "`NAME=VALUE` or NAME:=JSON: an argument with another value; may be given several times")
-	flags.BoolVar(&c.yes, "yes", false, "at a terminal, without --digest: do not ask")
+	flags.BoolVar(&c.yes, "yes", false, "without --digest: do not ask; the record then says that nobody compared the digest")
 	return c.command(cmd)
 }
 
@@ -138,9 +139,9 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	return asked.State == patterns.AskedOpen
 }
 
-// agreed has a person agree, as much as it needs: by their passphrase where only signed answers count; else by the digest of
-// what they saw, or by a yes to what is shown, where they are at a terminal. To say no needs neither. The command of a script is
-// its answer: an id names one call for ever, and to ask nobody would prove nothing.
+// agreed has a person agree, as much as it needs. Where only signed answers count, they type their passphrase below the call.
+// Else an approval needs the digest of what they saw, or their yes at a terminal to the call that is shown. --yes replaces both:
+// the answer then says that nobody compared its digest. A rejection needs none of these.
 func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
 	what := c.name() + " " + asked.ID
 	ring, err := d.Keys()
@@ -149,10 +150,16 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		return fault(what, err)
 	case c.signs(ring, asked):
 		return c.sign(ctx, d, ring, asked, in)
-	case c.reject, c.digest != "", !c.app.atTerminal():
+	case c.reject, c.digest != "":
 		return nil
+	case c.yes:
+		in.Uncompared = true
+		return nil
+	case !c.app.atTerminal():
+		return usage(what, errors.New("it needs the digest of the call that you saw, and nobody is at a terminal; nothing was decided"),
+			"patterngate approvals show "+asked.ID+", then this command with --digest as it stands there; --yes approves without looking")
 	}
-	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", c.yes)
+	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", false)
 }
 
 // call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.
@@ -255,7 +262,7 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + run + ways[on] + "\ntell the agent: continue " + known + "\n")
+	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
 // chosenText is what was decided; of an edit the arguments that were changed.
@@ -278,6 +285,14 @@ func sureWords(sure gateway.Assurance, key string) string {
 		return "assurance signed: by the approver key " + clip(key, maxName)
 	}
 	return "assurance " + clip(cmp.Or(string(sure), "none"), maxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
+}
+
+// comparedLine names the digest that was approved where nobody compared it; else "".
+func comparedLine(asked patterns.Asked) string {
+	if !asked.Given.Uncompared {
+		return ""
+	}
+	return "digest " + asked.Digest + ": nobody compared it with a call that they saw, and the record says so\n"
 }
 
 // undecided says why nothing was decided.

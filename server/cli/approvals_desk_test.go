@@ -237,6 +237,9 @@ func shortOf(list []patterns.Decided) string {
 	var words []string
 	for _, d := range list {
 		text := string(d.Choice) + " " + d.Approval + " " + d.Channel
+		if d.Uncompared {
+			text += ", not compared"
+		}
 		for _, name := range slices.Sorted(maps.Keys(d.Args)) {
 			v, _ := json.Marshal(d.Args[name])
 			text += " " + name + "=" + string(v)

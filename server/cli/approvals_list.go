@@ -81,6 +81,7 @@ type askedRow struct {
 	Assurance string         `json:"assurance,omitempty"`
 	By        string         `json:"by,omitempty"`
 	Channel   string         `json:"channel,omitempty"`
+	Compared  *bool          `json:"compared,omitempty"` // false: the digest was compared with nothing
 	KeyID     string         `json:"key_id,omitempty"`
 	DecidedAt string         `json:"decided_at,omitempty"`
 	Spent     bool           `json:"spent,omitempty"`
@@ -97,9 +98,17 @@ func askedRowOf(asked patterns.Asked) askedRow {
 	}
 	if g := asked.Given; g != nil {
 		row.Decision, row.Assurance, row.By, row.Channel = string(g.Choice), string(g.Assurance), g.By, g.Channel
-		row.KeyID, row.DecidedAt = g.Key, clockText(g.At)
+		row.KeyID, row.DecidedAt, row.Compared = g.Key, clockText(g.At), comparedOf(g.Answer)
 	}
 	return row
+}
+
+// comparedOf is false of an answer whose digest nobody compared; else nil.
+func comparedOf(a gateway.Answer) *bool {
+	if compared := false; a.Uncompared {
+		return &compared
+	}
+	return nil
 }
 
 // clockText is a time as all documents have it.

@@ -238,7 +238,7 @@ func (p *page) decided(asked patterns.Asked) {
 	if g == nil {
 		return
 	}
-	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName))
+	by := fmt.Sprintf("%s by %s at %s, assurance %s", decisionWord(string(g.Choice)), clip(g.By, maxName), clockText(g.At), clip(cmp.Or(string(g.Assurance), "none"), maxName)) + record.ComparedWords(comparedOf(g.Answer))
 	p.line("Decided", by)
 	if g.Choice == gateway.ChooseEdit && g.Args != nil {
 		p.b.WriteString("\nWith these arguments:\n" + argumentLines(g.Args, asked.Question.Args, p.width))

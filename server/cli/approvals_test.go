@@ -40,8 +40,11 @@ func TestApprovalsCommands(t *testing.T) {
 		"approve":            {"approve 03f2 --digest DIGEST", 0, "assurance user: any program of this user of the system could have decided it", "", "approve " + askedID + " cli"},
 		"approve, goes on":   {"approve 03f2 --digest DIGEST", 0, askedRun + " goes on: a server took it up\ntell the agent: continue " + askedRun, "", "approve " + askedID + " cli"},
 		"approve, log":       {"approve 03f2 --digest DIGEST", 0, "", `msg="approval decided" approval_id=` + askedID + " run_id=" + askedRun + " decision=approve assurance=user channel=cli", "approve " + askedID + " cli"},
-		"approve, a script":  {"approve 03f2", 0, "assurance user", "", "approve " + askedID + " cli"},
-		"approve, yes":       {"approve 03f2 --yes", 0, "assurance user", "", "approve " + askedID + " cli"},
+		"approve, a script":  {"approve 03f2", 2, "", "it needs the digest of the call that you saw, and nobody is at a terminal; nothing was decided\ntry: patterngate approvals show " + askedID, ""},
+		"edit, a script":     {"approve 03f2 --edit amount_usd=800", 2, "", "it needs the digest of the call that you saw", ""},
+		"approve, yes":       {"approve 03f2 --yes", 0, ": nobody compared it with a call that they saw, and the record says so", "", "approve " + askedID + " cli, not compared"},
+		"edit, yes":          {"approve 03f2 --yes --edit amount_usd=800", 0, "digest sha256:", "", "edit " + askedID + " cli, not compared amount_usd=800 reason=\"annual plan\" user_id=42"},
+		"approve, compared":  {"approve 03f2 --yes --digest DIGEST", 0, "assurance user", "", "approve " + askedID + " cli"},
 		"approve, other":     {"approve 03f2 --digest " + other, 3, "", "what is asked is not what you saw: its digest is sha256:", "approve " + askedID + " cli"},
 		"approve, no digest": {"approve 03f2 --digest sha256:12", 2, "", "--digest: got \"sha256:12\"", ""},
 		"approve, two":       {"approve 03f2 03f3", 2, "", "one approval; there are 2 arguments", ""},
@@ -143,6 +146,21 @@ func TestDecisionIsWhole(t *testing.T) {
 	}
 	if q.Question.Args["amount_usd"] != 1200.0 {
 		t.Errorf("the question was changed: %v", q.Question.Args)
+	}
+}
+
+// An approval that nobody compared with a call says so: in the answer itself, and wherever the decision is shown.
+func TestUncomparedIsShown(t *testing.T) {
+	f := newFakeDesk(t)
+	_, out, _ := f.command(t, nil, "approve", askedID, "--yes", "--json")
+	if !strings.Contains(out, `"compared": false`) || !strings.Contains(out, `"digest": "`+f.asked[0].Digest) {
+		t.Errorf("approve --yes --json:\n%s", out)
+	}
+	if text := string(f.decided[0].Object()); !strings.Contains(text, `"compared":false`) {
+		t.Errorf("the answer does not say it: %s", text)
+	}
+	if _, out, _ = f.command(t, nil, "show", askedID); !strings.Contains(strings.Join(strings.Fields(out), " "), "digest not compared") {
+		t.Errorf("show:\n%s", out)
 	}
 }
 

@@ -104,7 +104,7 @@ func (p *page) approved(label string, by *record.Approved) {
 	if by.Decision != "" {
 		text += decisionWord(by.Decision) + ", "
 	}
-	text += "assurance " + clip(cmp.Or(by.Assurance, "none"), maxName) + ", " + clip(by.At, maxName)
+	text += "assurance " + clip(cmp.Or(by.Assurance, "none"), maxName) + record.ComparedWords(by.Compared) + ", " + clip(by.At, maxName)
 	if by.Approval != "" {
 		text += ", " + clip(by.Approval, maxName)
 	}

@@ -191,7 +191,7 @@ func personWords(row record.Row) string {
 		text += " by " + who
 	}
 	if row.Sure != "" {
-		text += ", assurance " + clip(row.Sure, maxName)
+		text += ", assurance " + clip(row.Sure, maxName) + record.ComparedWords(row.Compared)
 	}
 	if row.Approval != "" {
 		text += ", " + clip(row.Approval, maxName)

@@ -72,7 +72,7 @@ func callWords(c record.Call) (text, class string) {
 
 // personWords say who decided.
 func personWords(a record.Approved) string {
-	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), name(cmp.Or(a.Assurance, "none")))
+	return fmt.Sprintf("%s by %s, assurance %s", decisionWord(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "nobody known"), name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
 }
 
 // whoWords name a person: by their key, else by what the channel knows of them; "": nobody is known.
@@ -212,7 +212,7 @@ func facts(row record.Row) []string {
 	case row.Kind == string(patterns.HumanEffect):
 		list = append(list, byRule("Put to a person", row))
 		if row.Decision != "" {
-			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName}))
+			list = append(list, "Answer: "+personWords(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared}))
 		}
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
 		list = append(list, "On the list of what may be called; no rule judged it")
