@@ -27,13 +27,14 @@ var (
 // on its own stream: mcp-go would hand them to another goroutine, which loses what is still waiting when the call ends,
 // and which serves all calls of a session. It is safe for concurrent use.
 type answer struct {
-	to      http.ResponseWriter
-	control *http.ResponseController
-	stall   time.Duration // for a write
-	settle  time.Duration // between the last notification and the answer
-	streams bool          // the client takes an event stream
-	kept    bool          // a whole answer waits for finish
-	over    func()        // called once, before the client can know that its request is answered; nil: nobody waits for it
+	to       http.ResponseWriter
+	control  *http.ResponseController
+	stall    time.Duration // for a write
+	settle   time.Duration // between the last notification and the answer
+	streams  bool          // the client takes an event stream
+	kept     bool          // a whole answer waits for finish
+	listings listings      // that stand in it
+	over     func()        // called once, before the client can know that its request is answered; nil: nobody waits for it
 
 	mu     sync.Mutex
 	header http.Header // of mcp-go, as far as it has one
@@ -77,8 +78,9 @@ func (a *answer) WriteHeader(status int) {
 
 // Write implements [mcpserver.HTTPResponseWriter]: mcp-go writes an event, or a whole answer, at once. That a client is
 // gone is no news to it; its request's context says so.
-func (a *answer) Write(p []byte) (int, error) {
+func (a *answer) Write(message []byte) (int, error) {
 	a.settled()
+	p := a.listings.whole(message)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -93,7 +95,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	default:
 		a.whole(a.status, p)
 	}
-	return len(p), nil
+	return len(message), nil
 }
 
 // answered tells that the request is; the lock is held.

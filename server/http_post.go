@@ -162,12 +162,12 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string
 		return refused
 	}
 	f, ok := plainFrame(body)
+	var err error
 	if !ok {
-		var err error
 		f, err = readFrame(body)
-		if fault, ok := errors.AsType[*frameFault](err); ok {
-			return refuseFrame(http.StatusBadRequest, fault)
-		}
+	}
+	if fault, ok := errors.AsType[*frameFault](onlyOnce(body, f, err)); ok {
+		return refuseFrame(http.StatusBadRequest, fault)
 	}
 	m := posted{e: e, w: w, r: r, principal: principal, frame: f, body: body}
 	switch {

@@ -15,7 +15,7 @@ import (
 
 // toolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
 //
-//	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write puts the list there
+//	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write or answer.Write puts the list there
 //
 // The answer is byte for byte what mcp-go would write.
 type toolList struct {
@@ -73,7 +73,7 @@ func sameHints(a, b mcp.ToolAnnotation) bool {
 		same(a.IdempotentHint, b.IdempotentHint) && same(a.OpenWorldHint, b.OpenWorldHint)
 }
 
-// listings are what stands in answers of one connection that are on their way. It is safe for concurrent use.
+// listings are what stands in answers of one connection, or of one request over HTTP, that are on their way. It is safe for concurrent use.
 type listings struct {
 	mu   sync.Mutex
 	on   []*toolList // one of each, however many answers
@@ -104,16 +104,27 @@ func (l *listings) whole(message []byte) []byte {
 	return message
 }
 
-// encodedOnce has a connection's answer hold the list as it was encoded before. Over HTTP mcp-go's own writer has none.
+// listingsOf are those of the transport that a request came by; nil: nobody puts a list into its answer.
+func listingsOf(ctx context.Context) *listings {
+	if c := connOf(ctx); c != nil {
+		return &c.listings
+	}
+	if x := exchangeOf(ctx); x != nil {
+		return &x.answer.listings
+	}
+	return nil
+}
+
+// encodedOnce has an answer hold the list as it was encoded before.
 func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
-	c := connOf(ctx)
-	if c == nil {
+	on := listingsOf(ctx)
+	if on == nil {
 		return
 	}
 	one, err := s.newest().toolList()
 	if err != nil || !one.of(result.Tools) { // in the midst of a reload
 		return
 	}
-	c.listings.add(one)
+	on.add(one)
 	result.Tools = []mcp.Tool{one.standIn()}
 }

@@ -140,6 +140,7 @@ func (c *conn) take(line []byte) []byte {
 		return nil
 	}
 	f, err := readFrame(line)
+	err = onlyOnce(line, f, err)
 	if err == nil && f.id != "" {
 		err = c.flight.begin(f, len(line))
 	}

@@ -258,7 +258,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// After a 401 secrets are read anew, once; without a secret there is nothing to try.
+// After a 401 secrets are read again, and a call that may be repeated is sent again, once. A call that must not be made twice is not:
+// the service may have acted before it refused. The next call has the new secret. Without a secret there is nothing to try.
 func TestUnauthorized(t *testing.T) {
 	var asked atomic.Int64
 	url := replies(t, func(w http.ResponseWriter, r *http.Request) {
@@ -270,15 +271,19 @@ func TestUnauthorized(t *testing.T) {
 		typed(200, "application/json", "{}")(w, r)
 	})
 	for name, tt := range map[string]struct {
-		secret *secret
-		asked  int64
-		ok     bool
+		secret     *secret
+		repeatable bool
+		asked      int64
+		ok         bool
 	}{
-		"replaced":  {&secret{texts: []string{"old", "new"}}, 2, true},
-		"right":     {&secret{texts: []string{"new"}}, 1, true},
-		"still bad": {&secret{texts: []string{"old", "older", "new"}}, 2, false},
+		"replaced":              {&secret{texts: []string{"old", "new"}}, true, 2, true},
+		"right":                 {&secret{texts: []string{"new"}}, true, 1, true},
+		"still bad":             {&secret{texts: []string{"old", "older", "new"}}, true, 2, false},
+		"replaced, to do once":  {&secret{texts: []string{"old", "new"}}, false, 1, false},
+		"right, to do once":     {&secret{texts: []string{"new"}}, false, 1, true},
+		"still bad, to do once": {&secret{texts: []string{"old", "older"}}, false, 1, false},
 	} {
-		tool := build(t, httptool.Config{Method: "POST", Effect: catalog.Write, URL: url, Headers: []httptool.Header{{Name: "Authorization", Prefix: "Bearer ", Secret: tt.secret}}})
+		tool := build(t, httptool.Config{Method: "POST", Effect: catalog.Write, Repeatable: tt.repeatable, URL: url, Headers: []httptool.Header{{Name: "Authorization", Prefix: "Bearer ", Secret: tt.secret}}})
 		before := asked.Load()
 		_, err := tool.Do(t.Context(), catalog.Call{})
 		if n := asked.Load() - before; (err == nil) != tt.ok || n != tt.asked {
@@ -286,6 +291,11 @@ func TestUnauthorized(t *testing.T) {
 		}
 		if err != nil && (strings.Contains(err.Error(), "old") || tt.secret.forgotten != 1) {
 			t.Errorf("%s: %v, forgotten %d times", name, err, tt.secret.forgotten)
+		}
+		if strings.HasPrefix(name, "replaced") {
+			if _, err := tool.Do(t.Context(), catalog.Call{}); err != nil {
+				t.Errorf("%s: the next call: %v", name, err)
+			}
 		}
 	}
 	before := asked.Load()

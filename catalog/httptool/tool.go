@@ -114,8 +114,10 @@ func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
 		defer cancel()
 	}
 	v, err := t.attempt(ctx, call)
-	// a 401 did nothing: a secret that was replaced meanwhile is read anew, once
-	if status, ok := errors.AsType[*StatusError](err); ok && status.Code == http.StatusUnauthorized && t.forget() {
+	// A secret that was replaced meanwhile is read again, once. A call that must not be made twice is not made again: a service may
+	// act and then refuse.
+	status, ok := errors.AsType[*StatusError](err)
+	if ok && status.Code == http.StatusUnauthorized && t.forget() && t.repeatable {
 		v, err = t.attempt(ctx, call)
 	}
 	return v, err

@@ -57,6 +57,8 @@ var refusals = []int{mcp.PARSE_ERROR, mcp.INVALID_REQUEST, mcp.METHOD_NOT_FOUND,
 
 func kindOf(ctx context.Context, t traced, err error) (kind catalog.FaultKind, again bool, after time.Duration) {
 	switch {
+	case t.doubt:
+		return catalog.NoAnswer, false, 0
 	case t.status == http.StatusTooManyRequests:
 		return catalog.Declined, true, t.after
 	case t.status == http.StatusRequestTimeout:

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -100,6 +101,8 @@ func sameOrigin(next *http.Request, before []*http.Request) error {
 		return fmt.Errorf("the server redirects to another origin, %s; if it is meant, give that URL", origin(next.URL))
 	case next.Method != first.Method:
 		return fmt.Errorf("the server redirects to %s in a way that drops the request; give that URL", next.URL.Redacted())
+	case traceOf(next.Context()).once:
+		return errors.New("the server redirects a call that must not be sent twice; give the URL that it redirects to")
 	case len(before) > maxRedirects:
 		return fmt.Errorf("the server redirects more than %d times", maxRedirects)
 	}
@@ -138,6 +141,8 @@ type guard struct {
 	headers func(context.Context) (http.Header, error)
 	// forget has headers read their secrets again and reports whether there are any; nil: there are none.
 	forget func() bool
+	// moved is where the server redirects requests for url to; nil: nowhere yet.
+	moved atomic.Pointer[url.URL]
 }
 
 // wire is a transport over the guard. It logs nothing: what goes wrong is returned.
@@ -153,8 +158,13 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("upstream: a request to another origin")
 	}
 	t := traceOf(r.Context()).next()
+	r = g.directed(r)
 	answer, err := g.send(r, t)
-	if err == nil && answer.StatusCode == http.StatusUnauthorized && r.GetBody != nil && g.forget != nil && g.forget() {
+	refused := err == nil && answer.StatusCode == http.StatusUnauthorized && g.forget != nil && g.forget()
+	switch {
+	case refused && t.once: // a server that acts and then refuses would act twice
+		t.doubts()
+	case refused && r.GetBody != nil:
 		_ = answer.Body.Close()
 		r = r.Clone(r.Context())
 		if r.Body, err = r.GetBody(); err != nil {
@@ -166,11 +176,25 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.answered(answer)
+	if r.Response != nil && answer.StatusCode/100 == 2 {
+		g.moved.Store(r.URL)
+	}
 	if answer.StatusCode >= http.StatusBadRequest {
 		return g.refused(answer, t)
 	}
 	answer.Body = newBoundedBody(answer.Body, t.found)
 	return answer, nil
+}
+
+// directed is a request sent at once to where the server redirected earlier ones, so that a call is not sent twice.
+func (g *guard) directed(r *http.Request) *http.Request {
+	to := g.moved.Load()
+	if to == nil || r.Response != nil || r.URL.String() != g.url {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.URL = to
+	return r
 }
 
 // send sends a request as it is but for the headers.

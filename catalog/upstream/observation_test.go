@@ -44,7 +44,7 @@ func TestObservation(t *testing.T) {
 	for _, text := range []string{`{"structuredContent":{"a":1,"a":2}}`, `{"structuredContent":{"a":1152921504606846976}}`} {
 		r, err := readResult([]byte(text))
 		if err != nil {
-			t.Fatal(err)
+			continue // a member is there twice
 		}
 		if got, err := r.Observation(); err == nil {
 			t.Errorf("%s is read as %v", text, got)

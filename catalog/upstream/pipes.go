@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson"
 )
 
 // stuckGrace is how long a write may go on after whoever wanted it gave up. A server that has not read it by then reads
@@ -296,6 +298,8 @@ func (p *pipes) take(line []byte) {
 		p.notify(line)
 	case m.Method != "":
 		p.reply(m)
+	case ijson.Repeats(line, ""):
+		p.deliver(m.ID, answer{err: unreadableError{errRepeated}})
 	default:
 		r := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: m.ID, Result: m.Result}
 		if m.Error != nil {

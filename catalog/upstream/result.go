@@ -2,13 +2,16 @@ package upstream
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson"
 )
 
-// Result is a tool's answer as the server sent it. None of its JSON was judged but for its grammar.
+// Result is a tool's answer as the server sent it. Its JSON was judged for its grammar and for members that are there twice.
 type Result struct {
 	Raw        json.RawMessage // the whole result object
 	Structured json.RawMessage // its structuredContent; nil where the server sent none
@@ -44,8 +47,14 @@ func (r Result) Text() string {
 	return strings.Join(texts, "\n")
 }
 
+// errRepeated says that an answer means two things: which of two equal members counts depends on who reads it.
+var errRepeated = errors.New("the server's answer has a member twice")
+
 // readResult reads a result as far as it has to be understood.
 func readResult(raw json.RawMessage) (Result, error) {
+	if ijson.Repeats(raw, "") {
+		return Result{}, unreadableError{errRepeated}
+	}
 	var sent struct {
 		Content    []json.RawMessage `json:"content"`
 		Structured json.RawMessage   `json:"structuredContent"`

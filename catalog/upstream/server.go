@@ -107,14 +107,27 @@ func (s *Server) Status() (running bool, why error) {
 // Call calls a tool by its name at the server, with secrets laid over the arguments just before they are sent. It returns
 // a decoded value, see [Result.Observation]; an error is a *[catalog.Fault], whose texts hold no secret. Where an answer
 // came at the moment at which ctx ended, the answer counts.
+//
+// The call is sent once. It is in doubt where the server refuses it in a way for which another call would be sent again: a session
+// that it does not know, a secret that it does not take. Both are tried before, by a request that does nothing.
 func (s *Server) Call(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
+	result, _, fault := s.attempt(ctx, tool, args, secrets, true)
+	if fault != nil {
+		return nil, s.fault(fault)
+	}
+	return s.observation(result)
+}
+
+// CallRepeatable is [Server.Call] for a tool whose calls may be made again: it is sent a second time where the server did not know
+// the session, or did not take a secret that may have been replaced.
+func (s *Server) CallRepeatable(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
 	for repeated := false; ; repeated = true {
-		result, forgotten, fault := s.attempt(ctx, tool, args, secrets)
+		result, forgotten, fault := s.attempt(ctx, tool, args, secrets, false)
 		switch {
 		case fault == nil:
 			return s.observation(result)
 		case forgotten && !repeated:
-			continue // it was not even looked at; there will be a new session
+			continue // there will be a new session
 		}
 		return nil, s.fault(fault)
 	}
@@ -132,8 +145,8 @@ func (s *Server) observation(result Result) (any, error) {
 }
 
 // attempt makes one attempt of a call. forgotten says that the server did not know the session any more.
-func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (_ Result, forgotten bool, _ *catalog.Fault) {
-	running, fault := s.enter(ctx, tool)
+func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret, once bool) (_ Result, forgotten bool, _ *catalog.Fault) {
+	running, fault := s.enterSound(ctx, tool, once)
 	if fault != nil {
 		return Result{}, false, fault
 	}
@@ -142,7 +155,7 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	if err != nil {
 		return Result{}, false, notSent(localError{err})
 	}
-	result, t, err := running.call(ctx, tool, text)
+	result, t, err := running.call(ctx, tool, text, once)
 	if err == nil {
 		return result, false, nil
 	}
@@ -150,10 +163,32 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	switch {
 	case forgotten:
 		s.replace(running, nil)
+		t.doubt = t.doubt || once && t.sent
 	case running.client.overHTTP() && t.status == 0 && ctx.Err() == nil: // perhaps another process answers next time
 		running.changed()
 	}
 	return Result{}, forgotten, faultOf(ctx, t, err)
+}
+
+// enterSound is enter. For a call that must be sent once, the session is tried first where a server may refuse it for what has nothing
+// to do with the call.
+func (s *Server) enterSound(ctx context.Context, tool string, once bool) (*session, *catalog.Fault) {
+	for tries := 0; ; tries++ {
+		running, fault := s.enter(ctx, tool)
+		if fault != nil || !once || !running.client.overHTTP() || tries == 1 { // a session that was opened just now is sound
+			return running, fault
+		}
+		err := running.prove(ctx, len(s.config.secrets()) > 0)
+		switch {
+		case err == nil:
+			return running, nil
+		case !running.client.forgotten(err):
+			running.leave()
+			return nil, notSent(err)
+		}
+		running.leave()
+		s.replace(running, nil)
+	}
 }
 
 // enter begins a call in the running session, if that declares the tool as it is admitted.

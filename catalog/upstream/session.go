@@ -243,9 +243,9 @@ func (s *session) retire(ctx context.Context, patience time.Duration) error {
 	return s.client.Close()
 }
 
-// call makes one call. Where a result came it counts, even if ctx ended at that moment.
-func (s *session) call(ctx context.Context, tool string, args json.RawMessage) (Result, traced, error) {
-	t := &trace{}
+// call makes one call; one to be made once is sent once. Where a result came it counts, even if ctx ended at that moment.
+func (s *session) call(ctx context.Context, tool string, args json.RawMessage, once bool) (Result, traced, error) {
+	t := &trace{once: once}
 	raw, err := s.client.ask(ctx, t, mcp.MethodToolsCall, map[string]any{"name": tool, "arguments": args})
 	if raw == nil {
 		return Result{}, t.read(), err

@@ -10,6 +10,7 @@ import (
 // trace is what became of one request on its way, as far as its carrier knows. It is safe for concurrent use.
 type trace struct {
 	many bool // of several requests, one after the other: the latest counts; else the first
+	once bool // of a call that must not be sent twice
 
 	mu     sync.Mutex
 	sent   bool          // the server may have read it whole
@@ -17,6 +18,7 @@ type trace struct {
 	stream bool          // the answer is a stream of events
 	after  time.Duration // Retry-After; 0: none
 	fault  error         // what was wrong with the answer
+	doubt  bool          // a refusal for which a call that may be repeated is sent again
 }
 
 type traceKey struct{}
@@ -68,6 +70,13 @@ func (t *trace) answered(answer *http.Response) {
 	t.after, _ = retryAfter(answer.Header.Get("Retry-After"))
 }
 
+// doubts notes that the server refused a call as it would refuse one that it did not begin, and that the call is not sent again.
+func (t *trace) doubts() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.doubt = true
+}
+
 // found notes a fault of the answer.
 func (t *trace) found(fault error) {
 	t.mu.Lock()
@@ -79,7 +88,7 @@ func (t *trace) found(fault error) {
 func (t *trace) read() traced {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return traced{t.sent, t.status, t.stream, t.after, t.fault}
+	return traced{t.sent, t.status, t.stream, t.after, t.fault, t.doubt}
 }
 
 // traced is a trace at one moment; see [trace] for its members.
@@ -89,4 +98,5 @@ type traced struct {
 	stream bool
 	after  time.Duration
 	fault  error
+	doubt  bool
 }

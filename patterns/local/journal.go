@@ -25,6 +25,7 @@ type journal struct {
 	busy  time.Duration
 	hook  func(point string)
 	files [3]opened // the file, its log and the index of that
+	whole whole     // how long the file is at least
 	*clock
 
 	mu     sync.Mutex
@@ -70,6 +71,9 @@ func (j *journal) open(path string) (*journal, error) {
 	j.broken = map[int64]int64{}
 	err = guardFile(path)
 	if err == nil {
+		err = emptied(path)
+	}
+	if err == nil {
 		err = makeFile(path)
 	}
 	if err == nil {
@@ -113,7 +117,7 @@ func (j *journal) connect() (err error) {
 		}
 		j.files[i] = opened{path, info}
 	}
-	return nil
+	return j.whole.check(j.files[0].info)
 }
 
 func (j *journal) patience() string {
@@ -136,12 +140,19 @@ func realPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), nil
 }
 
-// there says whether the files are still those that were opened. SQLite would go on writing into deleted ones, unseen by
-// all, while another process makes new ones in their place.
+// there says whether the files are still those that were opened, and the state file is whole. SQLite would go on writing into
+// deleted or shortened ones, unseen by all, while another process makes new ones in their place.
 func (j *journal) there() error {
-	for _, f := range j.files {
-		if now, err := os.Stat(f.path); err != nil || !os.SameFile(f.info, now) {
+	for i, f := range j.files {
+		now, err := os.Stat(f.path)
+		if err != nil || !os.SameFile(f.info, now) {
 			return fmt.Errorf("%w: %s was moved, deleted or replaced while in use; put it back or restart", patterns.ErrJournal, f.path)
+		}
+		if i > 0 { // the log and its index are emptied now and then
+			continue
+		}
+		if err := j.whole.check(now); err != nil {
+			return fmt.Errorf("%w: %s %w", patterns.ErrJournal, f.path, err)
 		}
 	}
 	return nil
@@ -217,10 +228,12 @@ func (j *journal) close() {
 	j.reader = nil
 	j.reading.Unlock()
 	j.writing.Lock()
-	if j.stale.Load() {
-		j.truncate() // where others have the file open, the log stays
+	if _ = j.there(); !j.whole.cut.Load() { // else the log stays: it may hold what is left
+		if j.stale.Load() {
+			j.truncate() // where others have the file open, the log stays
+		}
+		_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
 	}
-	_ = j.writer.close() // the last one folds the log into the file and deletes it, unless the file was moved
 	j.writer = nil
 	j.writing.Unlock()
 }

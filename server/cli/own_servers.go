@@ -64,7 +64,7 @@ func (m *ownMaker) atOnce(tools []ServerToolConfig, do func(part *ownMaker, t *S
 func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *upstream.Server, guard *resilience.Guard, admits *admission) {
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
-	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard}
+	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard, repeatable: t.Repeatable()}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
 		behind.pinned = &pinned
@@ -208,6 +208,7 @@ type behindServer struct {
 	pinned             *pins.Definition // nil: nobody accepted it
 	held               string           // why it is held whatever the server says; "": it is not
 	secrets            map[string]catalog.Secret
+	repeatable         bool // a call may be sent again
 	guard              *resilience.Guard
 	log                *slog.Logger
 	judged             atomic.Pointer[judgedDefinition]
@@ -240,6 +241,9 @@ func (b *behindServer) outside(do catalog.Func) catalog.Func {
 }
 
 func (b *behindServer) call(ctx context.Context, call catalog.Call) (any, error) {
+	if b.repeatable {
+		return b.server.CallRepeatable(ctx, b.upstream, call.Args, b.secrets)
+	}
 	return b.server.Call(ctx, b.upstream, call.Args, b.secrets)
 }
 
