@@ -156,6 +156,7 @@ var bounds = map[string][]string{
 	"hasOnly": {fewItems, fewItems}, "hasAny": {fewItems, fewItems}, "hasAll": {fewItems, fewItems}, "hasExactly": {fewItems, fewItems},
 	operators.Equals: {wholeValue, wholeValue}, operators.NotEquals: {wholeValue, wholeValue},
 	"replace": {wholeText, shortTexts, shortTexts}, "indexOf": {wholeText, shortTexts}, "lastIndexOf": {wholeText, shortTexts},
+	"matches": {wholeText},
 }
 
 // bounded is an expression with these functions where they are needed. The expression itself is not changed.

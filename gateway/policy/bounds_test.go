@@ -55,6 +55,7 @@ func TestBoundedCalls(t *testing.T) {
 		nested(24, "a24 == [a23, a23]"), nested(24, "a24 in [[a23, a23]]"), nested(24, "[a24].distinct().size() > 0"), nested(24, "sets.contains([a24], [[a23, a23]])"),
 		nested(24, "a24.flatten(24).size() > 0"), nested(24, "{'a': a24} == {'a': [a23, a23]}"), nested(24, "'%s'.format([a24]) == ''"), nested(24, "optional.of(a24) == optional.of([a23, a23])"),
 		`[s, s].map(x, s).join(s.substring(1)).size() > 0`, `s.replace("a", s).size() > 0`, `s.indexOf(s.substring(100000) + "b") > 0`,
+		`s.matches("^(a|b)*$")`, `!matches(s, "b")`, `s.matches(s)`,
 	} {
 		e, faults := policy.Compile(text, policy.Bool(), boundVariables()...)
 		if e == nil {
@@ -91,6 +92,7 @@ func TestWithinBounds(t *testing.T) {
 		`s.indexOf("b") == -1`, `"a" in m && m == {"a": 1}`, `s == s && [s] == [s]`, `[[1], [2, 3]].flatten() == [1, 2, 3]`, `"%d".format([n]) == "90000"`, `any == any`,
 		`"a-b".replace("-", s.substring(0, 3)) == "aaaab"`, `["b", "a"].sortBy(x, x) == ["a", "b"]`, `any + [1.0] != any`, `[1, 2] + [3] == [1, 2, 3]`, `"ab" in ["ab", s]`,
 		`dyn("a") + dyn("b") == "ab"`, `dyn(1) + dyn(2) == 3`, `optional.of(l) == optional.of(l)`, `dyn(m) == m && "a" in dyn(m)`,
+		`s.substring(100000).matches("^a*$") && !"b".matches("a")`,
 	} {
 		e, faults := policy.Compile(text, policy.Bool(), boundVariables()...)
 		if e == nil {

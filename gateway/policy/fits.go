@@ -15,7 +15,7 @@ func misfit(got *types.Type, want Type, text string) (Fault, bool) {
 	case want.kind == doubleKind && inner.Kind() == types.IntKind:
 		return Fault{Reason: "an int, and a double is wanted", Want: asDouble(text)}, true
 	case want.kind == intKind && inner.Kind() == types.DoubleKind:
-		return Fault{Reason: "a double, and an int is wanted", Want: "int(" + shorten(text) + ")"}, true
+		return Fault{Reason: "a double, and an int is wanted; decide how to make it whole, as int() drops what is behind the point"}, true
 	case want.kind == dynKind:
 		return Fault{Reason: name + " has no form in JSON", Want: "string(" + shorten(text) + ")"}, true
 	case want.kind == stringKind && (inner.Kind() == types.IntKind || inner.Kind() == types.DoubleKind || inner.Kind() == types.BytesKind):

@@ -132,7 +132,7 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	if t.Kind() == types.ListKind && t.Parameters()[0].Kind() != types.DynKind {
 		return nil
 	}
-	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, int(e)))", Dyn: true})}
+	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, double(e)))", Dyn: true})}
 }
 
 func literalOf(e ast.Expr) (ref.Val, bool) {

@@ -78,7 +78,7 @@ func symbol(name string) string {
 	return name
 }
 
-// mixed words that an int met a double, and how to make one of the other.
+// mixed words that an int met a double, and how to make the int a double. The other way would drop what is behind the point.
 func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	whole, fraction := w.firstOf(args, types.IntKind), w.firstOf(args, types.DoubleKind)
 	if function == operators.In && len(args) == 2 {
@@ -87,7 +87,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 			case whole != nil && item == types.DoubleKind:
 				fraction = args[1]
 			case fraction != nil && item == types.IntKind:
-				return Fault{Reason: shorten(w.text(fraction)) + " is double and never in a list of int", Want: w.listOfDoubles(fraction, args[1])}, true
+				return Fault{Reason: shorten(w.text(fraction)) + " is double and never in a list of int", Want: w.listOfDoubles(args[1])}, true
 			}
 		}
 	}
@@ -103,19 +103,19 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	case literal:
 		f.Want = asDouble(w.text(whole))
 	default:
-		f.Want = asDouble(w.text(whole)) + " or int(" + shorten(w.text(fraction)) + ")"
+		f.Want = asDouble(w.text(whole)) // never int(fraction): 50.99 would pass a limit of 50
 	}
 	return f, true
 }
 
-// listOfDoubles is how a double is looked for in a list of ints.
-func (w *wording) listOfDoubles(fraction, list ast.Expr) string {
+// listOfDoubles is how a double is looked for in a list of ints: the list becomes one of doubles, and the double stays as it is.
+func (w *wording) listOfDoubles(list ast.Expr) string {
 	if list.Kind() == ast.ListKind && list.AsList().Size() > 0 {
 		if item := list.AsList().Elements()[0]; item.Kind() == ast.LiteralKind {
 			return asDouble(w.text(item))
 		}
 	}
-	return "int(" + shorten(w.text(fraction)) + ")"
+	return shorten(w.text(list)) + ".map(e, double(e))"
 }
 
 // firstOf is the first expression whose type is of a kind.
