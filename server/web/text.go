@@ -158,15 +158,16 @@ func grouped(n int) string {
 // moment is a time on a page: absolute, and how far from now.
 type moment struct {
 	At  string // RFC 3339, for machines
-	UTC string // for people
+	Day string // for people, with the zone
 	Rel string // "in 3 h 20 min", "5 min ago"; "" where it does not matter
 }
 
+// momentOf shows a time in the zone of now.
 func momentOf(t, now time.Time) moment {
 	if t.IsZero() {
 		return moment{}
 	}
-	m := moment{At: t.UTC().Format(time.RFC3339), UTC: t.UTC().Format("2006-01-02 15:04:05 UTC")}
+	m := moment{At: t.UTC().Format(time.RFC3339), Day: zoned(t.In(now.Location()))}
 	switch d := t.Sub(now); {
 	case d > 0:
 		m.Rel = "in " + roughly(d)
@@ -174,6 +175,21 @@ func momentOf(t, now time.Time) moment {
 		m.Rel = roughly(-d) + " ago"
 	}
 	return m
+}
+
+// zoned is a time in words with its zone: the zone's name, and how far it is from UTC where that is not 0.
+func zoned(t time.Time) string {
+	name, offset := t.Zone()
+	text := t.Format("2006-01-02 15:04:05 ")
+	switch {
+	case offset == 0 && name != "UTC":
+		return text + name + " (UTC)"
+	case offset == 0:
+		return text + name
+	case strings.HasPrefix(name, "+"), strings.HasPrefix(name, "-"): // the zone has no name
+		return text + t.Format("-07:00")
+	}
+	return text + name + t.Format(" (-07:00)")
 }
 
 // parsed is the moment of a recorded time.

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"patterngate/patterns"
@@ -200,9 +203,9 @@ func (d *drawing) branches() {
 	}
 }
 
-// phases draws when each phase was.
+// phases draws when each phase was, and says how long: time in which several calls ran side by side counts once.
 func (d *drawing) phases() {
-	index, spent := map[string]int{}, []float64{}
+	index, spent := map[string]int{}, [][]stretch{}
 	for _, row := range d.story.Rows {
 		if row.Phase == "" || row.Took == nil && row.State != record.Open {
 			continue
@@ -214,15 +217,31 @@ func (d *drawing) phases() {
 			}
 			index[row.Phase] = i
 			d.Phases = append(d.Phases, phase{Name: phaseWord(row.Phase), Class: fmt.Sprintf("p%d", i%6)})
-			spent = append(spent, 0)
+			spent = append(spent, nil)
 		}
 		from, to := interval(row, d.story.Took)
-		spent[i] += to - from
+		spent[i] = append(spent[i], stretch{from, to})
 		d.Phases[i].draw(d.scale.bar(from, to, ""))
 	}
 	for i := range d.Phases {
-		d.Phases[i].Took = took(spent[i])
+		d.Phases[i].Took = took(together(spent[i]))
 	}
+}
+
+// stretch is a time between two moments, in seconds after the start.
+type stretch struct{ from, to float64 }
+
+// together is how much time lies in at least one of the stretches, in seconds.
+func together(list []stretch) (sum float64) {
+	slices.SortFunc(list, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+	end := math.Inf(-1)
+	for _, s := range list {
+		if s.to > end {
+			sum += s.to - max(s.from, end)
+			end = s.to
+		}
+	}
+	return sum
 }
 
 const maxPhases = 12
