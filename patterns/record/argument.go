@@ -48,16 +48,21 @@ func argumentsOf(input json.RawMessage) (list []Argument, left int) {
 	shown := names[:min(len(names), maxArguments)]
 	list = make([]Argument, len(shown))
 	for i, name := range shown {
-		a := Argument{Name: name, Value: args[name]}
-		if len(name) > maxArgumentName {
-			a.Name = ijson.Cut(name, maxArgumentName) + "..."
-		}
-		if len(a.Value) > maxArgument {
-			a = Argument{Name: a.Name, Begin: ijson.Cut(string(a.Value), maxArgument), Bytes: len(a.Value)}
-		}
-		list[i] = a
+		list[i] = argumentOf(name, args[name])
 	}
 	return list, len(names) - len(shown)
+}
+
+// argumentOf is a value behind its name, both cut where they are long.
+func argumentOf(name string, value json.RawMessage) Argument {
+	a := Argument{Name: name, Value: value}
+	if len(name) > maxArgumentName {
+		a.Name = ijson.Cut(name, maxArgumentName) + "..."
+	}
+	if len(a.Value) > maxArgument {
+		a = Argument{Name: a.Name, Begin: ijson.Cut(string(a.Value), maxArgument), Bytes: len(a.Value)}
+	}
+	return a
 }
 
 // isRedacted reports whether a value stands in the record for one that was kept out of it.

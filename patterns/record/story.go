@@ -102,6 +102,7 @@ type Row struct {
 	output   json.RawMessage
 	ended    int64 // at which the outcome was recorded; 0: none
 	began    int64
+	requests int // of an answer: how many a model was sent
 }
 
 // Branch is the path of the branch that the row belongs to: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
@@ -318,6 +319,7 @@ func (r *Row) intent(b patterns.IntentBody, kind string) {
 func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 	took := seconds(at - r.began)
 	r.State, r.Reason, r.Took, r.ended, r.output = string(b.State), b.Reason, &took, at, b.Output
+	r.requests = b.Usage.Requests
 	r.Tokens = b.Usage.InputTokens + b.Usage.OutputTokens
 	if models := b.Usage.Models; len(models) > 1 && r.Kind == string(patterns.ModelEffect) {
 		for _, m := range models {

@@ -159,7 +159,7 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		return usage(what, errors.New("it needs the digest of the call that you saw, and nobody is at a terminal; nothing was decided"),
 			"patterngate approvals show "+asked.ID+", then this command with --digest as it stands there; --yes approves without looking")
 	}
-	return c.app.confirm(what, c.call(asked, in.Args), "Approve it?", false)
+	return c.app.confirm(what, d.context(asked, now(), c.app.width())+c.call(asked, in.Args), "Approve it?", false)
 }
 
 // call is the whole call that an answer is about, for who decides; edited are changed arguments, else nil.

@@ -49,6 +49,9 @@ type askedView struct {
 	now   time.Time
 	keyed bool           // only signed decisions count
 	run   record.Receipt // the run so far; zero where its record cannot be read
+
+	behind record.Behind
+	alike  []patterns.Asked // equal calls that wait, or were approved lately
 }
 
 func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
@@ -57,8 +60,10 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 		v.keyed = true
 	}
 	if events, _, err := d.owner.Record(asked.Question.Run); err == nil { // the call is what counts
-		v.run = record.Read(events).Receipt()
+		story := record.Read(events)
+		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
 	}
+	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // a hint; the call is what counts
 	return v
 }
 
@@ -71,6 +76,8 @@ type askedDocument struct {
 	Comment   string            `json:"comment,omitempty"`
 	Signed    bool              `json:"signature_needed"`
 	Claim     json.RawMessage   `json:"claim,omitempty"` // what the run's caller asked for
+	Behind    record.Behind     `json:"behind"`          // who wrote the call, and what the policy could read
+	Alike     []alikeRow        `json:"equal"`           // equal calls that wait, or were approved lately
 	Calls     []record.Call     `json:"calls"`           // of the run so far
 	Record    *record.Proof     `json:"record,omitempty"`
 	Next      map[string]string `json:"next,omitempty"`
@@ -79,7 +86,7 @@ type askedDocument struct {
 func (v askedView) document() askedDocument {
 	d := askedDocument{
 		askedRow: askedRowOf(v.asked), Arguments: v.asked.Question.Args, Question: v.asked.Question.Object(), Signed: v.keyed, Claim: v.run.Asked,
-		Calls: v.run.Calls,
+		Calls: v.run.Calls, Behind: v.behind, Alike: alikeRows(v.alike),
 	}
 	if d.Calls == nil {
 		d.Calls = []record.Call{}
@@ -113,6 +120,10 @@ func (v askedView) text(width int) string {
 	} else {
 		fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
 	}
+	if who := v.behind.WrittenBy(q.Args); who != "" {
+		p.line("Proposed by", clip(who, maxPhrase))
+	}
+	p.alike(v.alike)
 	p.line("Stands", v.standing())
 	p.line("Rule", cmp.Or(clip(v.asked.Rule, maxName), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
@@ -133,6 +144,7 @@ func (v askedView) text(width int) string {
 	p.line("Approval", v.asked.ID)
 	p.line("Digest", v.asked.Digest)
 	p.decided(v.asked)
+	p.observed(v.behind)
 	p.soFar(v.run)
 	if whole {
 		p.b.WriteString(planClaims(plan, width))

@@ -36,7 +36,7 @@ func (c *deciding) signs(ring gateway.Ring, asked patterns.Asked) bool {
 func (c *deciding) sign(ctx context.Context, d desk, ring gateway.Ring, asked patterns.Asked, in *patterns.Decided) error {
 	verb := map[gateway.Choice]string{gateway.ChooseApprove: "approve ", gateway.ChooseEdit: "approve, with these changes, ", gateway.ChooseReject: "reject "}[in.Choice]
 	key, err := c.app.openKey(ctx, signing{
-		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), call: c.call(asked, in.Args), ring: ring,
+		what: c.name() + " " + asked.ID, does: verb + asked.ID + ", " + clip(phraseOf(asked), 2*maxName), call: d.context(asked, now(), c.app.width()) + c.call(asked, in.Args), ring: ring,
 		dir: approver.Dir(d.keyDir), key: c.key,
 	})
 	if err != nil {

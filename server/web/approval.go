@@ -41,6 +41,7 @@ type approvalPage struct {
 	Notice   []string      // what became of a decision that was not taken
 	Conflict bool
 
+	behind
 	Done     []doneRow    // what the run has done so far
 	MoreDone string       // how much of it is not shown
 	Others   []waitingRow // other calls of the run that wait
@@ -129,6 +130,9 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	if err != nil {
 		return page, err
 	}
+	if alike, err := patterns.Alike(p.config.Approvals, a, now); err == nil { // a hint
+		page.alike(alike, now)
+	}
 	for _, other := range others.Rows {
 		if other.ID != a.ID && other.State == patterns.AskedOpen {
 			page.Others = append(page.Others, waitingRowOf(other, now))
@@ -148,6 +152,7 @@ func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, ring gat
 		return
 	}
 	story := record.Read(events).Naming(ring)
+	page.read(story, a)
 	calls := story.Receipt().Calls
 	for _, call := range calls[:min(len(calls), maxRows)] {
 		row := doneRow{Tool: name(call.Tool), Effect: effectWord(call.Effect)}

@@ -1,0 +1,164 @@
+package record
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+	"patterngate/patterns"
+)
+
+// Behind is what a person needs to know of a question besides the call itself: who wrote the call, and which results the policy
+// could read. The zero Behind knows nothing.
+type Behind struct {
+	ProposedBy string     `json:"proposed_by,omitempty"` // caller, rules (the offline ones), model or its name, plan (a stored one)
+	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it since
+	Observed   []Observed `json:"observed,omitempty"`
+	Left       int        `json:"observed_left,omitempty"` // how many earlier calls are not shown
+}
+
+// Observed is what a call of the run returned before the question was asked. The policy reads these results; nobody checked them.
+type Observed struct {
+	Key    string     `json:"key"`
+	Tool   string     `json:"tool"`
+	Result []Argument `json:"result"` // its values, by their pointers
+	Left   int        `json:"result_left,omitempty"`
+}
+
+// How much of earlier results is shown. The whole is in the record.
+const (
+	maxObserved = 8  // calls, the newest
+	maxResult   = 24 // values of one
+)
+
+// Behind is what stands behind the question of an effect key; the zero Behind where the record has no such question.
+func (s Story) Behind(key string) Behind {
+	at := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Key == key && r.Kind == string(patterns.HumanEffect) })
+	if at < 0 {
+		return Behind{}
+	}
+	b := Behind{}
+	asked := s.Rows[at]
+	for _, r := range s.Rows[:at] {
+		switch {
+		case r.isCall():
+			b.observe(r)
+			continue
+		case r.Branch() != asked.Branch() && r.Branch() != "":
+			continue
+		}
+		if who := r.proposer(); who != "" {
+			b.ProposedBy, b.RevisedBy = who, nil
+		}
+		if r.Kind == Judged && r.Decision == gateway.Revise.String() && r.Rule != "" && !slices.Contains(b.RevisedBy, r.Rule) {
+			b.RevisedBy = append(b.RevisedBy, r.Rule)
+		}
+	}
+	if b.ProposedBy == "" && s.isPlanning() {
+		b.ProposedBy = "plan"
+	}
+	b.Left = max(0, len(b.Observed)-maxObserved)
+	b.Observed = b.Observed[b.Left:]
+	return b
+}
+
+// observe enters the result of a call; one without a result is not entered.
+func (b *Behind) observe(r Row) {
+	if len(r.output) == 0 || r.ended == 0 || r.State != string(patterns.OK) && r.State != string(Duplicate) {
+		return
+	}
+	o := Observed{Key: r.Key, Tool: r.Name}
+	o.Result, o.Left = resultOf(r.output)
+	b.Observed = append(b.Observed, o)
+}
+
+// proposer is who proposed something in this row; "" where nobody did. Rules that work offline make no requests.
+func (r Row) proposer() string {
+	switch {
+	case r.State != string(patterns.OK):
+		return ""
+	case r.Kind == string(patterns.CallerEffect):
+		return "caller"
+	case r.Kind != string(patterns.ModelEffect) || r.Name == string(patterns.AskAnswer):
+		return ""
+	case r.requests == 0:
+		return "rules"
+	case len(r.Models) > 0:
+		return r.Models[len(r.Models)-1]
+	}
+	return "model"
+}
+
+// resultOf are the values of a result by their pointers, and how many more there are.
+func resultOf(output json.RawMessage) (list []Argument, left int) {
+	v, err := ijson.Decode(output)
+	if err != nil {
+		return nil, 0
+	}
+	var walk func(pointer string, v any)
+	walk = func(pointer string, v any) {
+		text := ijson.Canonical(v)
+		switch inner := v.(type) {
+		case map[string]any:
+			if len(inner) > 0 && !isRedacted(text) {
+				for _, name := range slices.Sorted(maps.Keys(inner)) {
+					walk(pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), inner[name])
+				}
+				return
+			}
+		case []any:
+			if len(inner) > 0 {
+				for i, item := range inner {
+					walk(pointer+"/"+strconv.Itoa(i), item)
+				}
+				return
+			}
+		}
+		if len(list) == maxResult {
+			left++
+			return
+		}
+		list = append(list, argumentOf(pointer, text))
+	}
+	walk("", v)
+	return list, left
+}
+
+// WrittenBy says in words who proposed a call, and which of its texts are theirs; "" where it is not known.
+func (b Behind) WrittenBy(args map[string]any) string {
+	known := map[string]string{
+		"": "", "caller": "the caller", "rules": "the offline rules, not a model or a person", "model": "a model", "plan": "the stored plan",
+	}
+	who, plain := known[b.ProposedBy]
+	if !plain {
+		who = "the model " + b.ProposedBy
+	}
+	if who == "" {
+		return ""
+	}
+	if texts := textsOf(args); len(texts) > 0 {
+		who += "; they wrote the text of " + strings.Join(texts, ", ")
+		if b.ProposedBy != "rules" {
+			who = strings.Replace(who, "they wrote", "it wrote", 1)
+		}
+	}
+	if len(b.RevisedBy) > 0 {
+		who += "; changed by rule " + strings.Join(b.RevisedBy, ", rule ")
+	}
+	return who
+}
+
+// textsOf are the names of arguments that hold a text, a few of them.
+func textsOf(args map[string]any) (names []string) {
+	const most = 5
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if _, text := args[name].(string); text && len(names) < most {
+			names = append(names, ijson.Cut(name, maxArgumentName))
+		}
+	}
+	return names
+}

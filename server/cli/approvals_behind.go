@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// A person who decides sees more than the call: who wrote it, the results that the policy read, and equal calls.
+
+// maxAlikeShown is how many equal calls are shown.
+const maxAlikeShown = 5
+
+// alikeRow is an equal call that waits or was approved, as --json shows it.
+type alikeRow struct {
+	ID    string `json:"approval_id"`
+	RunID string `json:"run_id"`
+	State string `json:"state"` // waiting, approve, edit
+	At    string `json:"at"`    // since when it waits, or when it was approved
+}
+
+func alikeRows(list []patterns.Asked) []alikeRow {
+	rows := []alikeRow{}
+	for _, asked := range list[:min(len(list), maxAlikeShown)] {
+		row := alikeRow{asked.ID, asked.Question.Run, string(asked.State), clockText(asked.Since)}
+		if g := asked.Given; g != nil {
+			row.State, row.At = string(g.Choice), clockText(g.At)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// words are an equal call as a sentence.
+func (r alikeRow) words() string {
+	if r.State == string(patterns.AskedOpen) {
+		return fmt.Sprintf("%s waits too, since %s (%s)", clip(r.ID, maxName), r.At, clip(r.RunID, maxName))
+	}
+	text := "was approved at "
+	if r.State == string(gateway.ChooseEdit) {
+		text = "was approved with changes to these arguments at "
+	}
+	return fmt.Sprintf("%s %s%s (%s)", clip(r.ID, maxName), text, r.At, clip(r.RunID, maxName))
+}
+
+// alike writes a line for each equal call.
+func (p *page) alike(list []patterns.Asked) {
+	for _, row := range alikeRows(list) {
+		p.line("Equal call", row.words())
+	}
+	if more := len(list) - maxAlikeShown; more > 0 {
+		p.line("", fmt.Sprintf("and %d more", more))
+	}
+}
+
+// observed writes the results of earlier calls of the run, which the policy can read.
+func (p *page) observed(b record.Behind) {
+	if len(b.Observed) == 0 {
+		return
+	}
+	p.b.WriteString("\nResults of earlier calls, which the policy can read (from the tools, not checked):\n")
+	if b.Left > 0 {
+		fmt.Fprintf(&p.b, "  %s are not shown\n", plural(int64(b.Left), "earlier call"))
+	}
+	for _, o := range b.Observed {
+		var lines []string
+		for _, v := range o.Result {
+			lines = append(lines, v.Name+": "+v.Text())
+		}
+		if o.Left > 0 {
+			lines = append(lines, fmt.Sprintf("and %s", plural(int64(o.Left), "more value")))
+		}
+		p.b.WriteString("  " + clip(o.Tool, maxName) + "\n")
+		for _, line := range lines {
+			p.b.WriteString(fenced("    ", strings.Join(strings.Fields(line), " "), p.width))
+		}
+	}
+}
+
+// context is what stands above the call where a person is about to decide.
+func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
+	v := d.viewOf(asked, now)
+	p := page{width: min(width, 100)}
+	if who := v.behind.WrittenBy(asked.Question.Args); who != "" {
+		p.line("Proposed by", clip(who, maxPhrase))
+	}
+	p.alike(v.alike)
+	p.observed(v.behind)
+	if p.b.Len() == 0 {
+		return ""
+	}
+	return p.b.String() + "\n"
+}

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"time"
+
+	"patterngate/gateway"
+	"patterngate/patterns"
+	"patterngate/patterns/record"
+)
+
+// behind is what a person needs to know of a question besides the call: who wrote it, what the policy read, equal calls.
+type behind struct {
+	WrittenBy string
+	Alike     []alikeRow
+	MoreAlike string
+	Observed  []observedRow
+	MoreSeen  string
+}
+
+// alikeRow is an equal call that waits or was approved.
+type alikeRow struct {
+	ID, Words string
+	At        moment
+}
+
+// observedRow is the result of an earlier call.
+type observedRow struct {
+	Tool   string
+	Values []argument
+	More   string
+}
+
+// maxAlike is how many equal calls are shown.
+const maxAlike = 5
+
+func (b *behind) alike(list []patterns.Asked, now time.Time) {
+	for _, other := range list[:min(len(list), maxAlike)] {
+		row := alikeRow{ID: other.ID, Words: "waits too, since", At: momentOf(other.Since, now)}
+		if g := other.Given; g != nil {
+			row.Words, row.At = "was approved", momentOf(g.At, now)
+			if g.Choice == gateway.ChooseEdit {
+				row.Words = "was approved with changes to these arguments"
+			}
+		}
+		b.Alike = append(b.Alike, row)
+	}
+	if more := len(list) - len(b.Alike); more > 0 {
+		b.MoreAlike = "And " + count(more, "more equal call") + "."
+	}
+}
+
+// read enters what the record says of the question.
+func (b *behind) read(story record.Story, a patterns.Asked) {
+	of := story.Behind(a.Key)
+	b.WrittenBy = clip(of.WrittenBy(a.Question.Args), maxSaid)
+	for _, o := range of.Observed {
+		row := observedRow{Tool: name(o.Tool)}
+		for _, v := range o.Result {
+			row.Values = append(row.Values, argument{Name: visible(v.Name), Value: visible(v.Text())})
+		}
+		if o.Left > 0 {
+			row.More = "And " + count(o.Left, "more value") + "."
+		}
+		b.Observed = append(b.Observed, row)
+	}
+	if of.Left > 0 {
+		b.MoreSeen = count(of.Left, "earlier call") + " not shown. The run's page has all."
+	}
+}
