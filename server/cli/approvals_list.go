@@ -140,7 +140,7 @@ func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
 			Next      string     `json:"next_cursor,omitempty"`
 		}{rows, page.Next})
 	}
-	if err := a.print(askedTable(page.Rows, time.Now(), a.width())); err != nil {
+	if err := a.print(askedTable(page.Rows, time.Now(), a.tableWidth())); err != nil {
 		return err
 	}
 	if page.Next != "" {
@@ -169,9 +169,9 @@ func askedTable(rows []patterns.Asked, now time.Time, width int) string {
 	for _, asked := range rows {
 		what := phraseOf(asked)
 		if asked.Rule != "" {
-			what += " (" + clip(asked.Rule, maxName) + ")"
+			what += " (" + cell(asked.Rule, maxName, width) + ")"
 		}
-		line(clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), clip(asked.Pattern, 22), clip(string(asked.Least), 6), what)
+		line(clip(asked.ID, 19), clockText(asked.Since), standsIn(asked, now), cell(asked.Pattern, 22, width), clip(string(asked.Least), 6), what)
 	}
 	return b.String()
 }

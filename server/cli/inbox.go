@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +27,8 @@ type inbox struct {
 	wake   chan struct{} // holds one
 
 	mu      sync.Mutex
-	base    string        // URL of the page; "" where it cannot be had
+	base    string        // URL of the page; "" where it is not known, or cannot be had
+	wanted  bool          // a question was put here that pending is about
 	serving bool          // by this process
 	pending chan struct{} // closed when it is known how an attempt that is wanted ended; nil: none is
 	said    string        // what was logged last, so that it is said once
@@ -51,16 +50,13 @@ const (
 	inboxLook = time.Second
 	inboxNext = 2 * time.Second
 	// inboxSoon is how long who asks for the URL waits for an attempt under way.
-	inboxSoon = 200 * time.Millisecond
+	inboxSoon = 2 * time.Second
 )
 
 // newInbox begins to watch; close ends it.
 func newInbox(c inboxConfig) *inbox {
 	ctx, end := context.WithCancel(context.Background())
-	i := &inbox{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
-	if _, port, _ := net.SplitHostPort(c.address); strings.Trim(port, "0") != "" {
-		i.base = "http://" + c.address // as long as nothing else is known
-	}
+	i := &inbox{config: c, end: end, ended: make(chan struct{}), wake: make(chan struct{}, 1), pending: make(chan struct{})}
 	go i.run(ctx)
 	return i
 }
@@ -80,8 +76,11 @@ func (i *inbox) asked(patterns.Asked) {
 		return
 	}
 	i.mu.Lock()
-	if !i.serving && i.pending == nil {
-		i.pending = make(chan struct{})
+	if !i.serving {
+		i.wanted = true
+		if i.pending == nil {
+			i.pending = make(chan struct{})
+		}
 	}
 	i.mu.Unlock()
 	select {
@@ -118,6 +117,7 @@ func (i *inbox) run(ctx context.Context) {
 	woken := false
 	for ctx.Err() == nil {
 		if !woken && !i.waits() {
+			i.idle()
 			since, woken = i.sleep(ctx, since)
 			continue
 		}
@@ -169,39 +169,53 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// try serves the page until ctx ends, or finds out who does.
-func (i *inbox) try(ctx context.Context) {
-	l, address, refused := listenHere(ctx, i.config.address)
-	if refused != nil {
-		i.beside(ctx, refused)
-		return
-	}
-	door := i.config.door(address)
-	i.known(door.URL(), true)
-	i.say(slog.LevelInfo, "inbox", slog.String("url", door.URL()+"/"))
-	if err := door.Serve(ctx, l); err != nil {
-		i.known("", false)
-		i.say(slog.LevelWarn, "inbox ended", slog.Any("cause", err))
+// idle says that nothing waits: nobody needs to wait for an attempt.
+func (i *inbox) idle() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.pending != nil && !i.wanted {
+		close(i.pending)
+		i.pending = nil
 	}
 }
 
-// beside finds out who holds the port that could not be had.
-func (i *inbox) beside(ctx context.Context, cause error) {
+// try serves the page until ctx ends, or finds out who does.
+func (i *inbox) try(ctx context.Context) {
 	state, err := i.config.approvals.StateID()
 	if err != nil {
 		i.known("", false)
 		i.say(slog.LevelWarn, "inbox", slog.Any("cause", err))
 		return
 	}
-	switch held := whoHolds(ctx, i.config.address, state); {
+	place := findPage(ctx, i.config.address, state)
+	if place.listener == nil {
+		i.beside(ctx, place)
+		return
+	}
+	door := i.config.door(place.address)
+	i.known(door.URL(), true)
+	if place.moved(i.config.address) {
+		i.say(slog.LevelWarn, "inbox at the next free port", slog.String("url", door.URL()+"/"), slog.String("because", heldByOther.of(i.config.address, nil)))
+	} else {
+		i.say(slog.LevelInfo, "inbox", slog.String("url", door.URL()+"/"))
+	}
+	if err := door.Serve(ctx, place.listener); err != nil {
+		i.known("", false)
+		i.say(slog.LevelWarn, "inbox ended", slog.Any("cause", err))
+	}
+}
+
+// beside tells who holds the port that could not be had.
+func (i *inbox) beside(ctx context.Context, place pagePlace) {
+	switch {
 	case ctx.Err() != nil:
-	case held == heldBySame:
-		i.known("http://"+i.config.address, false)
-		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+i.config.address+"/"))
-	case held == heldByNobody && portTaken(cause): // who held it has just ended: next time
+	case place.held == heldBySame:
+		i.known("http://"+place.address, false)
+		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
+	case place.held == heldByNobody && portTaken(place.cause): // who held it has just ended: next time
 	default:
 		i.known("", false)
-		i.say(slog.LevelWarn, "no inbox: "+held.of(i.config.address, cause), slog.String("try", inboxElsewhere))
+		i.say(slog.LevelWarn, "no inbox: "+place.held.of(place.address, place.cause), slog.String("try", inboxElsewhere))
 	}
 }
 
@@ -209,7 +223,7 @@ func (i *inbox) beside(ctx context.Context, cause error) {
 func (i *inbox) known(base string, serving bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.base, i.serving = base, serving
+	i.base, i.serving, i.wanted = base, serving, false
 	if i.pending != nil {
 		close(i.pending)
 		i.pending = nil

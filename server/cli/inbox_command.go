@@ -50,8 +50,9 @@ func (a *app) inboxCommand() *cobra.Command {
 // inbox signs a person in to the page.
 //
 //	listen ─┬─ free ──────────────▶ serve here ─┐
-//	        └─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
-//	           over this state
+//	   ▲    ├─ held by a Patterngate ───────────┴─▶ offer a token ──▶ browser or terminal
+//	   │    │  over this state
+//	   └────┴─ over another state: the next port
 func (a *app) inbox(ctx context.Context, show bool) error {
 	if show && !isTerminal(a.out) {
 		return usage("inbox --print", errors.New("standard output is no terminal; the link signs in, so it is for a person's eyes only"), "patterngate inbox, which opens the browser")
@@ -69,11 +70,18 @@ func (a *app) inbox(ctx context.Context, show bool) error {
 	}
 	defer engine.Close()
 	page := pageOffer{app: a, config: c, engine: engine, show: show}
-	l, address, err := listenHere(ctx, c.Inbox)
+	state, err := engine.Approvals().StateID()
 	if err != nil {
-		return page.beside(ctx, err)
+		return fault("inbox", err)
 	}
-	return page.serve(ctx, l, address)
+	place := findPage(ctx, c.Inbox, state)
+	if place.listener == nil {
+		return page.beside(ctx, place)
+	}
+	if place.moved(c.Inbox) {
+		a.remark(heldByOther.of(c.Inbox, nil) + ". This page is at " + place.address + ".\n")
+	}
+	return page.serve(ctx, place.listener, place.address)
 }
 
 // pageOffer is one sign-in on its way to a person.
@@ -85,17 +93,13 @@ type pageOffer struct {
 }
 
 // beside offers a sign-in to the page of another process.
-func (p pageOffer) beside(ctx context.Context, cause error) error {
-	state, err := p.engine.Approvals().StateID()
-	if err != nil {
-		return fault("inbox", err)
-	}
-	address := p.config.Inbox
-	if held := whoHolds(ctx, address, state); held != heldBySame {
-		if held == heldByNobody && portTaken(cause) { // it ended in this moment
-			cause = errors.New("who served it has just ended; try again")
+func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
+	address, cause := place.address, place.cause
+	if place.held != heldBySame {
+		if place.held == heldByNobody && portTaken(cause) { // it ended in this moment
+			cause = errors.New("the program that served the page has just ended. Try again")
 		}
-		return &commandError{code: exitFault, what: "inbox", cause: errors.New(held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
+		return &commandError{code: exitFault, what: "inbox", cause: errors.New(place.held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
 	}
 	return p.offer(ctx, address, false)
 }

@@ -25,6 +25,7 @@ func (a *app) policyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.policyTestCommand(), a.policyExplainCommand(), a.policyCoverageCommand(), a.policyBacktestCommand(), a.policyDiffCommand(), a.policyRecordCommand())
+	a.completeRunsOf(cmd)
 	return cmd
 }
 

@@ -96,6 +96,7 @@ func (a *app) runsCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsTraceCommand(), a.runsHeadCommand(), a.runsExportCommand(),
 		a.runsVerifyCommand(), a.runsResumeCommand(), a.runsCancelCommand(), a.runsSettleCommand(), a.runsSeizeCommand(), a.runsPruneCommand(), a.runsStatsCommand())
+	a.completeRunsOf(cmd)
 	return cmd
 }
 

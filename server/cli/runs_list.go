@@ -150,7 +150,7 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 		_, err = io.WriteString(a.out, text)
 		return err
 	}
-	if _, err = io.WriteString(a.out, listText(page.Rows, a.width())); err != nil {
+	if _, err = io.WriteString(a.out, listText(page.Rows, a.tableWidth())); err != nil {
 		return err
 	}
 	if page.Next != "" {
@@ -187,7 +187,7 @@ func listText(rows []patterns.RunRow, width int) string {
 	}
 	line("RUN", "BEGAN", "STATUS", "PATTERN", "WHY")
 	for _, r := range rows {
-		line(clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), clip(r.Status, 8), clip(r.Pattern, 22), whyOf(r))
+		line(clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), clip(r.Status, 8), cell(r.Pattern, 22, width), whyOf(r))
 	}
 	return b.String()
 }

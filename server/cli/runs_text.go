@@ -38,6 +38,29 @@ func (a *app) width() int {
 	return min(max(n, minWidth), maxWidth)
 }
 
+// wholeRows is the width of a table that no terminal shows: its rows are not cut.
+const wholeRows = 64 << 10
+
+// tableWidth is how many characters a row of a list may have: a terminal's width. A file or another program gets whole
+// rows, whatever COLUMNS says, so that a search in them finds everything.
+func (a *app) tableWidth() int {
+	if isTerminal(a.out) {
+		return a.width()
+	}
+	return wholeRows
+}
+
+// cell is a text for a column of so many characters, cut only where the table is.
+func cell(text string, column, width int) string {
+	if width == wholeRows {
+		column = max(column, maxCell)
+	}
+	return clip(text, column)
+}
+
+// maxCell is how much of a name stands in a table that is not cut, in characters; no name is as long.
+const maxCell = 256
+
 // clip is a text in one line of at most n characters, its control and bidi characters spelled out.
 func clip(text string, n int) string {
 	text = text[:min(len(text), utf8.UTFMax*(n+1))] // a character that this splits is cut off below

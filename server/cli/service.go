@@ -93,7 +93,7 @@ func (a *app) service(command string, c Config, log *slog.Logger) (*service, err
 		from.ring = state.engine.Approvals().Keys
 		from.serve(d, state.engine)
 		state.engine.Catalog = d.tools
-		page := c.InboxURL
+		page := func() string { return pageAt(context.Background(), c, state.engine.Approvals().StateID) }
 		if command == "serve" {
 			s.page = s.inbox(c, a.inboxLine(c), log)
 			page = s.page.URL

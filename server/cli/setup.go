@@ -168,7 +168,7 @@ func (a *app) setupWrite(client setupClient, f setupFlags, e setupEntry, report 
 			file.path, line, column, client.title))
 	}
 	report.Action = "write"
-	return a.carryOut(c, f, file, report)
+	return a.carryOut(c, shownWordsOf(client.format, e, file.text), f, file, report)
 }
 
 // setupUndo takes the entry back, or shows what that would change.
@@ -182,11 +182,11 @@ func (a *app) setupUndo(client setupClient, f setupFlags, report setupReport) er
 		return a.setupFault(err)
 	}
 	report.Action, report.Sources = "undo", client.sources
-	return a.carryOut(c, f, file, report)
+	return a.carryOut(c, shownWordsOf(client.format, setupEntry{Name: f.name}, file.text, c.after), f, file, report)
 }
 
-// carryOut applies a change unless it is only to be shown, and tells of it.
-func (a *app) carryOut(c setupChange, f setupFlags, file setupFile, report setupReport) error {
+// carryOut applies a change unless it is only to be shown, and tells of it in own words.
+func (a *app) carryOut(c setupChange, own shownWords, f setupFlags, file setupFile, report setupReport) error {
 	if c.changes() && file.readOnly() {
 		return a.setupFault(file.refused("read-only", "make it writable, or name another by --file"))
 	}
@@ -199,7 +199,7 @@ func (a *app) carryOut(c setupChange, f setupFlags, file setupFile, report setup
 	report.DryRun, report.Result, report.Changed = f.dryRun, c.result, c.changes() && !f.dryRun
 	report.Exists, report.Backup = file.info != nil, c.backup
 	if c.changes() {
-		report.Diff = unifiedDiff(file.path, file.text, c.after)
+		report.Diff = unifiedDiff(file.path, file.text, c.after, own.masked)
 	}
 	return a.tellSetup(f, report)
 }

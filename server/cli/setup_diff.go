@@ -13,9 +13,9 @@ import (
 const diffLine = 240
 
 // unifiedDiff shows how a text changes, as diff -U0 does, in one hunk: the lines around it are not shown, since they may
-// hold what others keep secret. Line ends that are alike in both texts and byte order marks are not shown, control
+// hold what others keep secret. Of the lines that differ shown returns what may be shown. Line ends that are alike in both texts and byte order marks are not shown, control
 // characters are spelled out, and long lines are cut around what differs in them.
-func unifiedDiff(file string, before, after []byte) string {
+func unifiedDiff(file string, before, after []byte, shown func(line string) string) string {
 	if bytes.Equal(before, after) {
 		return ""
 	}
@@ -33,7 +33,7 @@ func unifiedDiff(file string, before, after []byte) string {
 		hunkRange(head, len(a)-tail), hunkRange(head, len(b)-tail))
 	from, gone, come := 0, a[head:len(a)-tail], b[head:len(b)-tail]
 	if len(gone) == 1 && len(come) == 1 {
-		from = sameBytes(gone[0], come[0])
+		from = sameBytes(shown(gone[0]), shown(come[0]))
 	}
 	for _, lines := range []struct {
 		mark string
@@ -41,7 +41,7 @@ func unifiedDiff(file string, before, after []byte) string {
 		from int
 	}{{"-", gone, from}, {"+", come, from}} {
 		for _, line := range lines.list {
-			out.WriteString(lines.mark + shownLine(line, lines.from) + "\n")
+			out.WriteString(lines.mark + shownLine(shown(line), lines.from) + "\n")
 			if !strings.HasSuffix(line, "\n") {
 				out.WriteString("\\ No newline at end of file\n")
 			}

@@ -144,13 +144,14 @@ func TestUnifiedDiff(t *testing.T) {
 				"+…" + strings.Repeat("é", 30) + "y" + strings.Repeat("é", 89) + "…\n\\ No newline at end of file\n",
 		},
 	}
+	whole := func(line string) string { return line }
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			want := tt.want
 			if want != "" {
 				want = "--- F\n+++ F\n" + want
 			}
-			if got := unifiedDiff("F", []byte(tt.before), []byte(tt.after)); got != want {
+			if got := unifiedDiff("F", []byte(tt.before), []byte(tt.after), whole); got != want {
 				t.Errorf("unifiedDiff(%q, %q)\n got %s\nwant %s", tt.before, tt.after, got, want)
 			}
 		})

@@ -217,8 +217,8 @@ func TestSetupText(t *testing.T) {
 	if got := replace.Replace(out); got != want || err != "" || code != exitDone {
 		t.Errorf("setup ends with %d, %q and\n%s\nwant\n%s", code, err, got, want)
 	}
-	diff := "--- FILE\n+++ FILE\n@@ -2,1 +2,7 @@\n-  \"mcpServers\": {}, // none\n+  \"mcpServers\": {\n+    \"gate\": {\n+      \"type\": \"stdio\",\n" +
-		"+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }, // none\n\n"
+	diff := "--- FILE\n+++ FILE\n@@ -2,1 +2,7 @@\n-  \"mcpServers\": {}, …\n+  \"mcpServers\": {\n+    \"gate\": {\n+      \"type\": \"stdio\",\n" +
+		"+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }, …\n\n"
 	out, err, code = say("--write")
 	got, backup, _ := strings.Cut(replace.Replace(out), "\nbackup ")
 	if want := diff + "added gate to FILE"; got != want || code != exitDone {

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"strconv"
+)
+
+// pagePorts is how many ports are tried for a page: its own, and the next ones where another state file's page has it.
+const pagePorts = 16
+
+// pageAddresses are where the page may be, in the order in which they are tried.
+func pageAddresses(address string) []string {
+	list := []string{address}
+	host, text, err := net.SplitHostPort(address)
+	port, notNumber := strconv.Atoi(text)
+	if err != nil || notNumber != nil || port == 0 {
+		return list
+	}
+	for n := port + 1; n < port+pagePorts && n < 1<<16; n++ {
+		list = append(list, net.JoinHostPort(host, strconv.Itoa(n)))
+	}
+	return list
+}
+
+// pagePlace is where the page of a state is, or can be.
+type pagePlace struct {
+	address  string
+	listener net.Listener // nil: it cannot be served here
+	held     holder       // by whom the address is held then
+	cause    error        // why it cannot be served here
+}
+
+// moved reports whether the page is not where it was wanted.
+func (p pagePlace) moved(wanted string) bool {
+	_, port, _ := net.SplitHostPort(wanted)
+	return p.address != wanted && port != "0"
+}
+
+// findPage listens at the first address that is free, or finds the page that another process serves over this state.
+// Addresses at which the page of another state file is are passed over. The caller closes the listener.
+func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
+	for i, address := range pageAddresses(wanted) {
+		l, had, err := listenHere(ctx, address)
+		if err == nil {
+			return pagePlace{address: had, listener: l}
+		}
+		p = pagePlace{address: address, held: whoHolds(ctx, address, state), cause: err}
+		if passed := p.held == heldByOther || i > 0 && p.held == heldByStranger && portTaken(err); !passed || ctx.Err() != nil {
+			return p
+		}
+	}
+	return p
+}
+
+// pageAt is the URL of the page for results of a program that serves none; "" where no page is this state's. An address that
+// nobody holds counts: "patterngate inbox" serves the page there.
+func pageAt(ctx context.Context, c Config, state func() (string, error)) string {
+	if c.InboxURL() == "" {
+		return ""
+	}
+	id, err := state()
+	if err != nil {
+		return ""
+	}
+	for _, address := range pageAddresses(c.Inbox) {
+		switch whoHolds(ctx, address, id) {
+		case heldBySame, heldByNobody:
+			return "http://" + address
+		case heldByStranger:
+			return ""
+		}
+	}
+	return ""
+}

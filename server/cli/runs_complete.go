@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patterngate/patterns"
+)
+
+// maxCompleted is how many runs a completion offers, and completedPages how many pages of runs it looks at for them.
+const (
+	maxCompleted   = 100
+	completedPages = 10
+)
+
+// completeRunsOf has the commands below one whose first argument is a run complete it: with all runs, or with those that the
+// command can act on.
+func (a *app) completeRunsOf(parent *cobra.Command) {
+	live := []string{"running", "waiting"}
+	statuses := map[string][]string{"cancel": live, "seize": live, "take-over": live, "resume": live, "settle": {"waiting"}}
+	for _, cmd := range parent.Commands() {
+		words := strings.Fields(cmd.Use)
+		if len(words) < 2 || cmd.ValidArgsFunction != nil {
+			continue
+		}
+		switch argument := strings.Trim(words[1], "[]"); argument {
+		case "RUN":
+			cmd.ValidArgsFunction = a.completeRuns(statuses[cmd.Name()]...)
+		case "RUN|FILE":
+			cmd.ValidArgsFunction = orFile(a.completeRuns())
+		}
+	}
+}
+
+// completeRuns offers the ids of recorded runs, newest first: those of the statuses, or all. It takes what is typed of an id
+// with or without run_, as the commands do.
+func (a *app) completeRuns(statuses ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, begun string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		_ = a.withRuns("completion", func(runs operator) error { // a state that cannot be read offers nothing
+			filter := patterns.Filter{Limit: mostListed}
+			for range completedPages {
+				page, err := runs.List(filter)
+				if err != nil {
+					return err
+				}
+				for _, row := range page.Rows {
+					if id := idFor(row.RunID, begun); id != "" && (len(statuses) == 0 || slices.Contains(statuses, row.Status)) {
+						ids = append(ids, cobra.CompletionWithDesc(id, clip(row.Pattern, maxName)+" "+clip(row.Status, maxName)))
+					}
+				}
+				if filter.Cursor = page.Next; page.Next == "" || len(ids) >= maxCompleted {
+					break
+				}
+			}
+			return nil
+		})
+		return ids[:min(len(ids), maxCompleted)], cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// idFor is a run's id as what is typed begins it; "" where it does not.
+func idFor(id, begun string) string {
+	for _, form := range []string{id, strings.TrimPrefix(id, "run_")} {
+		if strings.HasPrefix(form, begun) {
+			return form
+		}
+	}
+	return ""
+}
+
+// orFile lets a shell complete the names of files beside what is offered.
+func orFile(offer cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ids, _ := offer(cmd, args, begun)
+		return ids, cobra.ShellCompDirectiveDefault
+	}
+}
