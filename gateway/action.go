@@ -56,7 +56,7 @@ func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 	}
 	a := Action{Final: doc.members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
 	if a.Final {
-		doc.extra("extra_keys_final", "kind", "answer")
+		doc.extra("extra_keys_final", ofFinal(), "kind", "answer")
 		if rules.Final != nil {
 			return a.answered(doc, rules.Final)
 		}
@@ -112,7 +112,7 @@ func actionKinds(in Intent) []string {
 
 // call reads the name and the arguments of a call.
 func (o object) call(rules ActionRules) (string, map[string]any) {
-	o.extra("extra_keys_tool", "kind", "name", "args")
+	o.extra("extra_keys_tool", ofCall(rules.Allowed), "kind", "name", "args")
 	name, named := text(o.members["name"])
 	if !named {
 		o.wrong("bad_tool_name", "name", oneOf(rules.Allowed))
@@ -189,7 +189,9 @@ func (o object) argValues(tool catalog.Tool, args map[string]any, told []string)
 				reason = "bad_arg_type:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
 			}
 		}
-		o.add(reason, o.at+w.Pointer, got, w.Want)
+		if noted := o.add(reason, o.at+w.Pointer, got, w.Want); w.Kind == catalog.MismatchUnknown {
+			noted.Decide = RemoveOrRename
+		}
 	}
 }
 

@@ -53,9 +53,14 @@ func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
 			got = Missing
 		}
 		p := f.add(reason, at+w.Pointer, got, w.Want)
-		if obj, isObject := v.(map[string]any); isObject && w.Kind == catalog.MismatchUnknown && len(w.Pointer.Tokens()) == 1 {
+		tokens := w.Pointer.Tokens()
+		switch obj, isObject := v.(map[string]any); {
+		case w.Kind != catalog.MismatchUnknown:
+		case isObject && len(tokens) == 1:
 			_, means := misspelt(obj, namesOf(schema))
-			p.rename(obj, at, w.Pointer.Tokens()[0], means[w.Pointer.Tokens()[0]])
+			p.rename(obj, at, tokens[0], means[tokens[0]])
+		default:
+			p.Decide = RemoveOrRename
 		}
 	}
 	if n := len(ijson.Canonical(v)); n > MaxAnswer {

@@ -2,8 +2,8 @@ package gateway
 
 import "patterngate/ijson"
 
-// Fix is a repair that cannot be wrong about what was meant: one near name, the number in a text, a member that
-// means nothing taken away (spec/surface.md section 1, "Sure repairs"). It is offered, never applied here.
+// Fix is a repair that cannot be wrong about what was meant: one near name or known synonym, the number in a text, a member that
+// says nothing taken away (spec/surface.md section 1, "Sure repairs"). It is offered, never applied here.
 type Fix struct {
 	At     ijson.Pointer
 	Value  any  // what stands at At afterwards
@@ -38,12 +38,15 @@ func (p *Problem) means(at ijson.Pointer, near string) {
 	}
 }
 
-// rename says that the member under name in obj, which stands at that place, was meant to have the right name.
+// rename says that the member under name in obj, which stands at that place, was meant to have the right name. Without a right
+// name the caller must decide about the member.
 func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right string) {
-	if right != "" {
-		p.DidYouMean = right
-		p.Fix = &Fix{At: at.Member(right), Value: obj[name], From: at.Member(name)}
+	if right == "" {
+		p.Decide = RemoveOrRename
+		return
 	}
+	p.DidYouMean = right
+	p.Fix = &Fix{At: at.Member(right), Value: obj[name], From: at.Member(name)}
 }
 
 // asText repairs a number or boolean where just a text is wanted.

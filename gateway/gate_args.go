@@ -44,13 +44,14 @@ func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.M
 			got = Missing
 		}
 		row := problem(reason, p.At+w.Pointer, got, w.Want)
-		if tokens := w.Pointer.Tokens(); len(tokens) == 1 {
-			switch w.Kind {
-			case catalog.MismatchUnknown:
-				row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
-			case catalog.MismatchType:
-				row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
-			}
+		tokens := w.Pointer.Tokens()
+		switch {
+		case w.Kind == catalog.MismatchUnknown && len(tokens) == 1:
+			row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
+		case w.Kind == catalog.MismatchUnknown:
+			row.Decide = RemoveOrRename
+		case w.Kind == catalog.MismatchType && len(tokens) == 1:
+			row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
 		}
 		list = append(list, row)
 	}

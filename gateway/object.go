@@ -77,16 +77,29 @@ func (o object) args(reason, want string) (map[string]any, bool) {
 	return args, ok
 }
 
-// extra notes each member beyond the known ones, by name. It is renamed if that is what was meant, else removing it
-// is a sure repair.
-func (o object) extra(reason string, known ...string) {
+// extra notes each member beyond the known ones, by name. A near name and a name of the table are renamed, and a member that
+// says nothing is removed. The caller must decide about any other.
+func (o object) extra(reason string, table []rename, known ...string) {
 	unknown, means := misspelt(o.members, known)
+	fixes := renamed(o.members, unknown, known, table)
 	for _, name := range unknown {
 		p := o.wrong(reason, name, listing("no member beyond ", known))
-		p.Fix = &Fix{At: o.at.Member(name), Remove: true}
-		p.rename(o.members, o.at, name, means[name])
+		fix, clear := fixes[name]
+		switch {
+		case means[name] != "":
+			p.rename(o.members, o.at, name, means[name])
+		case clear:
+			p.Fix = fix.in(o.at, name)
+		case saysNothing(name, o.members[name]):
+			p.Fix = &Fix{At: o.at.Member(name), Remove: true}
+		default:
+			p.Decide = RemoveOrRename
+		}
 	}
 }
+
+// RemoveOrRename is what the caller must decide about a member that is not known, see [Problem.Decide].
+const RemoveOrRename = "remove it or use a known name"
 
 // misspelt lists an object's members beyond the known ones, by name, and which known one each means: a near name that
 // is free, and that no other means.

@@ -33,7 +33,7 @@ func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
 	if !ok {
 		return Plan{}, f.refusal()
 	}
-	doc.extra("extra_keys", "kind", "steps")
+	doc.extra("extra_keys", ofPlan("steps"), "kind", "steps")
 	list := doc.steps(rules)
 	plan := Plan{Steps: make([]Step, len(list)), Filled: filled}
 	ids := newIDs(list)
@@ -73,7 +73,7 @@ func parseStep(f *faults, i int, v any, list ijson.Pointer, ids *idSet, allowed 
 		o.add(o.numbered("_not_object"), o.at, v, "an object {id, title, tool, args}")
 		return Step{}
 	}
-	o.extra("_extra_keys", "id", "title", "tool", "args")
+	o.extra("_extra_keys", ofStep(allowed), "id", "title", "tool", "args")
 	var s Step
 	s.ID = o.id(ids, "_missing_id", "duplicate_step_id")
 	s.Title = o.text("title", "_missing_title", "a text")

@@ -227,14 +227,20 @@ func (p *subtaskParser) executors() {
 		}
 		q := p.wrong(i, "executor_not_allowed:"+ijson.Cut(row.Tool, maxNamed), "tool", "")
 		if q.listed() {
-			names := slices.Concat(p.rules.Allowed, []string{CallerExecutor})
-			if p.rules.LLM {
-				names = append(names, ModelExecutor)
-			}
+			names := p.executorNames()
 			q.Want = ijson.Cut(oneOf(names), maxWant)
 			q.means(p.place(i, "tool"), Near(row.Tool, names))
 		}
 	})
+}
+
+// executorNames are all that may work on a subtask.
+func (p *subtaskParser) executorNames() []string {
+	names := slices.Concat(p.rules.Allowed, []string{CallerExecutor})
+	if p.rules.LLM {
+		names = append(names, ModelExecutor)
+	}
+	return names
 }
 
 // progress finds a plan that only repeats what it should replace.

@@ -60,7 +60,7 @@ func (o object) planMembers(rules DocumentRules, doc *PlanDocument) {
 	take(rules.TakesComplete, "planning_complete")
 	take(rules.TakesGoal, "goal")
 	take(rules.TakesRationale, "adjustment_rationale")
-	o.extraPresent("extra_keys", known)
+	o.extraPresent("extra_keys", ofPlan("subtasks"), known)
 	if v := o.members["planning_complete"]; v != nil && rules.TakesComplete {
 		var ok bool
 		if doc.Complete, ok = v.(bool); !ok {
@@ -86,7 +86,7 @@ func (o object) optionalText(key string) string {
 }
 
 // extraPresent is [object.extra] where null members count as absent.
-func (o object) extraPresent(reason string, known []string) {
+func (o object) extraPresent(reason string, table []rename, known []string) {
 	if !o.hasOther(known) {
 		return
 	}
@@ -97,7 +97,7 @@ func (o object) extraPresent(reason string, known []string) {
 		}
 	}
 	o.members = present
-	o.extra(reason, known...)
+	o.extra(reason, table, known...)
 }
 
 // hasOther reports whether there are more members than the known ones; it is the quick way past nearly all objects.

@@ -76,19 +76,19 @@ func TestParseSubtasksRefuses(t *testing.T) {
 		"list":               {"", "[" + good + "]", []string{"invalid_plan:not_object", " not_object"}},
 		"kind ends it":       {"", `{"kind":"Plan","x":1}`, []string{"invalid_plan:bad_kind", `/kind bad_kind ?plan /kind="plan"`}},
 		"no kind ends it":    {"", `{"subtasks":7,"x":1}`, []string{"invalid_plan:bad_kind", `/kind bad_kind /kind="plan"`}},
-		"extra, then none":   {"", `{"kind":"plan","steps":[]}`, []string{"invalid_plan:extra_keys", "/steps extra_keys -/steps", "/subtasks missing_subtasks"}},
+		"extra, then none":   {"", `{"kind":"plan","steps":[]}`, []string{"invalid_plan:extra_keys", "/steps extra_keys /subtasks</steps", "/subtasks missing_subtasks"}},
 		"subtasks misspelt":  {"", `{"kind":"plan","subtask":[]}`, []string{"invalid_plan:extra_keys", "/subtask extra_keys ?subtasks /subtasks</subtask", "/subtasks missing_subtasks"}},
 		"subtasks null":      {"", `{"kind":"plan","subtasks":null}`, []string{"invalid_plan:missing_subtasks", "/subtasks missing_subtasks"}},
 		"subtasks an object": {"", `{"kind":"plan","subtasks":{}}`, []string{"invalid_plan:missing_subtasks", "/subtasks missing_subtasks"}},
 		"empty":              {"", subtasksOf(), []string{"invalid_plan:empty", "/subtasks empty"}},
 		"goal, complete and rationale elsewhere": {"", `{"kind":"plan","goal":"x","planning_complete":true,"adjustment_rationale":"y","subtasks":[` + good + `]}`, []string{
-			"invalid_plan:extra_keys", "/adjustment_rationale extra_keys -/adjustment_rationale", "/goal extra_keys -/goal", "/planning_complete extra_keys -/planning_complete"}},
+			"invalid_plan:extra_keys", "/adjustment_rationale extra_keys", "/goal extra_keys", "/planning_complete extra_keys"}},
 		"goal of another type":  {"execute", `{"kind":"plan","goal":1,"subtasks":[` + good + `]}`, []string{"invalid_plan:extra_keys", `/goal extra_keys /goal="1"`}},
 		"complete a text":       {"round", `{"kind":"plan","planning_complete":"true","subtasks":[` + good + `]}`, []string{"invalid_plan:extra_keys", "/planning_complete extra_keys /planning_complete=true"}},
 		"too many, faulty ones": {"", subtasksOf(strings.Split(strings.Repeat("1,", 15)+"1", ",")...), []string{"invalid_plan:max_subtasks", "/subtasks max_subtasks"}},
 		"a row that is none":    {"", subtasksOf("1", good), []string{"invalid_plan:subtask_1_not_object", "/subtasks/0 subtask_1_not_object"}},
 		"everything wrong in one": {"", subtasksOf(good, `{"x":0,"id":"A","description":" ","dependencies":null,"tool":7,"args":[],"critical":"true","parent":"a","expect":1}`), []string{
-			"invalid_plan:subtask_2_extra_keys", "/subtasks/1/parent subtask_2_extra_keys -/subtasks/1/parent", "/subtasks/1/x subtask_2_extra_keys -/subtasks/1/x",
+			"invalid_plan:subtask_2_extra_keys", "/subtasks/1/parent subtask_2_extra_keys", "/subtasks/1/x subtask_2_extra_keys",
 			"/subtasks/1/id subtask_2_bad_id", "/subtasks/1/description subtask_2_missing_description", "/subtasks/1/dependencies subtask_2_bad_dependencies",
 			"/subtasks/1/tool subtask_2_bad_tool", "/subtasks/1/args subtask_2_bad_args", "/subtasks/1/critical subtask_2_bad_critical /subtasks/1/critical=true", "/subtasks/1/expect subtask_2_bad_expect"}},
 		"nothing in one":          {"", subtasksOf("{}"), []string{"invalid_plan:subtask_1_missing_id", "/subtasks/0/id subtask_1_missing_id", "/subtasks/0/description subtask_1_missing_description"}},
@@ -133,7 +133,7 @@ func TestParseSubtasksRefuses(t *testing.T) {
 		"inherited cycle":  {"hierarchical", subtasksOf(sub("r", deps("d")), sub("a", `"parent":"r"`), sub("d", deps("a"))), []string{"invalid_plan:cycle_detected", "/subtasks/1/parent cycle_detected"}},
 		"too deep": {"hierarchical", subtasksOf(sub("a"), sub("b", `"parent":"a"`), sub("c", `"parent":"b"`), sub("d", `"parent":"c"`), sub("e", `"parent":"d"`)), []string{
 			"invalid_plan:max_depth", "/subtasks/3/parent max_depth"}},
-		"a parent that has run": {"replan", subtasksOf(sub("a", `"parent":"k"`)), []string{"invalid_replan:subtask_1_extra_keys", "/subtasks/0/parent subtask_1_extra_keys -/subtasks/0/parent"}},
+		"a parent that has run": {"replan", subtasksOf(sub("a", `"parent":"k"`)), []string{"invalid_replan:subtask_1_extra_keys", "/subtasks/0/parent subtask_1_extra_keys"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

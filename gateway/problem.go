@@ -31,6 +31,9 @@ type Problem struct {
 	Want    string          `json:"want"`          // one line
 	// DidYouMean is the one allowed name that comes near.
 	DidYouMean string `json:"did_you_mean,omitempty"`
+	// Decide is what the caller must decide about a place where no value fits; "": a value can be put there. No call can be
+	// suggested that keeps such a place.
+	Decide string `json:"-"`
 	// Fix is the sure repair, if there is one; it is offered, never applied.
 	Fix *Fix `json:"-"`
 }

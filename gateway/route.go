@@ -38,7 +38,7 @@ func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
 	if !ok {
 		return Route{}, f.refusal()
 	}
-	doc.extra("extra_keys", "kind", "target", "args")
+	doc.extra("extra_keys", ofRoute(rules.Allowed), "kind", "target", "args")
 	route := Route{Filled: filled}
 	route.Target, _ = doc.name("target", nameReasons{"missing_target", "route_not_allowed"}, rules.Allowed)
 	wants := rules.Takes == nil || !slices.Contains(rules.Allowed, route.Target) || rules.Takes(route.Target)

@@ -88,9 +88,9 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 		members = p.goal(members)
 	}
 	o := object{faults: p.faults, members: members, at: at}
-	for _, key := range []string{"id", "worker", "args", "critical"} {
+	for _, key := range taskMembers {
 		if !o.has(key) {
-			o.wrong("missing_keys", key, "id, worker, args and critical")
+			o.wrong("missing_keys", key, "id, worker, args and critical").Fix = p.underAnother(o, key)
 		}
 	}
 	var t Task
@@ -108,6 +108,25 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	}
 	t.Critical = t.Critical || slices.Contains(p.rules.Critical, t.Worker)
 	return t
+}
+
+var taskMembers = []string{"id", "worker", "args", "critical"}
+
+// underAnother is the repair of a missing member that stands under a near name or a synonym; nil where none does.
+func (p *taskParser) underAnother(o object, key string) *Fix {
+	unknown, means := misspelt(o.members, taskMembers)
+	fixes := renamed(o.members, unknown, taskMembers, ofTask(p.rules.Allowed))
+	for _, name := range unknown {
+		if means[name] == key {
+			return &Fix{At: o.at.Member(key), Value: o.members[name], From: o.at.Member(name)}
+		}
+	}
+	for _, name := range unknown {
+		if fix, clear := fixes[name]; clear && string(fix.At) == key {
+			return fix.in(o.at, name)
+		}
+	}
+	return nil
 }
 
 // goal returns a model's task with the run's goal where its worker is given one and the plan says nothing of it.
@@ -143,6 +162,9 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 		p.filled = append(p.filled, Filled{at.Member("critical"), critical})
 	}
 	given, there := obj["args"]
+	if !there && p.underAnother(object{members: obj}, "args") != nil {
+		return obj // they stand under another name
+	}
 	if !there {
 		given = map[string]any{}
 	}

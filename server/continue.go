@@ -47,9 +47,12 @@ func (r *request) compare(name string, was any) {
 		}
 	}
 	if v := r.Arguments[name]; v != nil && !ijson.Equal(v, was) {
-		r.add(classMismatch, name, v, "what the run began with, or nothing")
+		r.add(classMismatch, name, v, "what the run began with, or nothing").Decide = keepOrBegin
 	}
 }
+
+// keepOrBegin is what the caller must decide about an argument that is not the run's.
+const keepOrBegin = "remove it to go on with the run, or begin another run"
 
 // empty reports a continuation that hands in nothing.
 func (c call) empty() bool {

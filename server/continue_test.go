@@ -78,7 +78,7 @@ func firstProblem(result object) string {
 // What is advised after a continued run's end is a call that begins anew with all that was handed in, unless something
 // was written.
 func TestAdviceAfterContinuedRuns(t *testing.T) {
-	tooMuch := act("issue_refund", object{"user_id": 42, "amount_usd": 10, "days": "x"})
+	tooMuch := act("issue_refund", object{"user_id": 42, "amount_usd": "ten", "reason": "r"})
 	tests := map[string]struct {
 		turns  []any // the actions of each turn
 		reason string
@@ -86,7 +86,7 @@ func TestAdviceAfterContinuedRuns(t *testing.T) {
 		fill   string
 		own    int // actions in next.arguments
 	}{
-		"refused three times":  {[]any{[]any{lookUp}, []any{tooMuch}, []any{tooMuch}, []any{tooMuch}}, "invalid_action:extra_tool_args:issue_refund", "fix_and_retry", "", 2},
+		"refused three times":  {[]any{[]any{lookUp}, []any{tooMuch}, []any{tooMuch}, []any{tooMuch}}, "invalid_action:bad_arg_type:issue_refund:amount_usd", "fix_and_retry", "", 2},
 		"blocked for a lookup": {[]any{[]any{}, []any{refund(10)}}, "supervisor_block:refund_requires_context", "call", "/actions", 2},
 		"blocked after paying": {[]any{[]any{lookUp}, []any{refund(10)}, []any{refund(1900)}}, "supervisor_block:refund_exceeds_last_charge", "tell_user", "", 0},
 	}

@@ -88,7 +88,7 @@ func (d *describer) refuse(ctx context.Context, c call, problems []gateway.Probl
 	e.Trace, e.History = nil, nil // it is no pattern's
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+classNotFound.reason("")) {
 		e.Next = next{Action: actionCall, Tool: catalogTool, Arguments: map[string]any{}} // lists what there is
-		if r := c.repaired(problems); len(r.fill) == 0 {
+		if r := c.repaired(problems); !r.decide && len(r.fill) == 0 {
 			e.Next.Arguments = showable(r.arguments)
 		}
 	}

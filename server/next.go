@@ -91,8 +91,11 @@ func (a account) fix() next {
 	return a.call.fixed(a.repaired(a.shifted(a.placed()), also...))
 }
 
-// fixed is the advice to send a repaired call.
+// fixed is the advice to send a repaired call, or to decide first where no repaired call means the same.
 func (c call) fixed(r repair) next {
+	if r.decide {
+		return next{Action: actionFix, Tool: c.Tool, Say: decisions(r.left)}
+	}
 	return next{Action: actionFix, Tool: c.Tool, Arguments: showable(r.arguments), Changed: r.changed, Fill: r.fill}
 }
 

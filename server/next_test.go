@@ -29,8 +29,7 @@ func TestNextAfterStops(t *testing.T) {
 		"ok_supervised":          {action: actionAnswer},
 		"refused_plan_of_caller": {action: actionFix, changed: "/plan/steps/1/tool"},
 		"refused_plan_as_text": {
-			action: actionFix, fill: "/plan/steps/2/title /plan/steps/2/tool /plan/steps/2/args",
-			changed: "/plan/steps/0/title /plan/steps/1/note /plan/steps/1/id /plan/steps/1/tool",
+			action: actionFix, say: []string{"/plan/steps/1/note: remove it or use a known name", "/plan/steps/2/title: want a text"},
 		},
 		"refused_plan_of_model": {
 			action: actionCall, fill: "/plan", say: []string{"your own plan"},
@@ -61,7 +60,7 @@ func TestNextAfterStops(t *testing.T) {
 		"model_down_in_finalize":      {action: actionAnswer},
 		"tool_error":                  {action: actionTell, say: []string{"tool_error:breaks", "Not done: mean (step s3)"}},
 		"write_fails_no_more":         {action: actionTell, say: []string{"Done: pay.", "Not done: pay (step s3)."}},
-		"tool_bad_args_of_caller":     {action: actionFix, changed: "/plan/steps/0/args/manager_id", fill: "/plan/steps/0/args/extra"},
+		"tool_bad_args_of_caller":     {action: actionFix, say: []string{"/plan/steps/0/args/extra: remove it or use a known name"}},
 		"max_execute_steps":           {action: actionFix, fill: "/plan/steps"},
 		"max_tool_calls":              {action: actionTell, say: []string{"Not done: fetch_refund_data (step step_3)"}},
 		"critical_task_failed":        {action: actionTell, say: []string{"inventory_worker for task t3"}},
@@ -107,8 +106,10 @@ func holds(t failer, n next) {
 	switch {
 	case calls != (n.Tool != ""):
 		t.Errorf("%s with tool %q", n.Action, n.Tool)
-	case n.Action == actionFix && (n.Changed == nil || n.Fill == nil):
-		t.Errorf("%s without changed or fill: %+v", n.Action, n)
+	case n.Action == actionFix && n.Fill == nil && (n.Say == "" || n.Arguments != nil || n.Changed != nil):
+		t.Errorf("%s without fill says what to decide and has no arguments; got %+v", n.Action, n)
+	case n.Action == actionFix && n.Fill != nil && n.Changed == nil:
+		t.Errorf("%s without changed: %+v", n.Action, n)
 	case n.Action == actionTell && n.Say == "":
 		t.Errorf("%s says nothing", n.Action)
 	case !calls && (n.Arguments != nil || n.Changed != nil || n.Fill != nil):

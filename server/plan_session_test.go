@@ -122,8 +122,8 @@ func TestPlanThatWaits(t *testing.T) {
 	want(t, again, "/stop_reason", `"plan_complete"`, "/next/action", `"answer_user"`, "/subtask_results/a", "3")
 }
 
-// What is sent for a subtask that takes no result cannot be mended where it stands: the reader fills the results anew, and one
-// that only does what next says gets on. A misspelt id is put right.
+// No value fits for a subtask that takes no result, and a call without the result means something else: next names the place to
+// decide and offers no call. A misspelt id is put right, and the offered call gets on.
 func TestResultsForNoSubtask(t *testing.T) {
 	done := map[string]any{"status": "completed", "result": 3}
 	own := func(id string, after ...any) any {
@@ -134,9 +134,9 @@ func TestResultsForNoSubtask(t *testing.T) {
 		reason        string
 		offered, fill string
 	}{
-		"unknown":        {map[string]any{"ghost": done}, "not_found", `{}`, `["/results"]`},
-		"beside another": {map[string]any{"ghost": done, "review": done}, "not_found", `{"review":{"result":3,"status":"completed"}}`, `["/results"]`},
-		"not ready":      {map[string]any{"send": done}, "mismatch", `{}`, `["/results"]`},
+		"unknown":        {map[string]any{"ghost": done}, "not_found", `null`, `null`},
+		"beside another": {map[string]any{"ghost": done, "review": done}, "not_found", `null`, `null`},
+		"not ready":      {map[string]any{"send": done}, "mismatch", `null`, `null`},
 		"misspelt":       {map[string]any{"reviw": done}, "not_found", `{"review":{"result":3,"status":"completed"}}`, `[]`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,6 +146,12 @@ func TestResultsForNoSubtask(t *testing.T) {
 			want(t, got, "/stop_reason", `"invalid_request:`+x.reason+`:results"`, "/next/action", `"fix_and_retry"`,
 				"/next/arguments/results", x.offered, "/next/fill", x.fill)
 			next := nextSaid(text)
+			if x.fill == "null" {
+				if say, _ := next["say"].(string); !strings.Contains(say, "/results/") || next["arguments"] != nil {
+					t.Errorf("next is %v, want it to name the result that fits nowhere", next)
+				}
+				return
+			}
 			again, _, _ := c.planned(next["tool"].(string), next["arguments"])
 			if again["status"] != "waiting" {
 				t.Errorf("what next said came to %v, want another wait", again["stop_reason"])

@@ -24,47 +24,39 @@ type repair struct {
 	arguments map[string]any
 	changed   []change
 	fill      []ijson.Pointer // places only the reader can fill, each holding a skeleton
+	left      []gateway.Problem
+	// decide reports that a place of left cannot be filled: no call can be offered that means the same.
+	decide bool
 }
 
 // repaired makes the sure repairs of the problems in the caller's call and points at what is left. Places in also are
 // left to the reader besides.
 func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair {
 	if c.Arguments == nil { // they could not be read at all
-		return repair{arguments: map[string]any{}, changed: []change{}, fill: []ijson.Pointer{""}}
+		return repair{left: problems, decide: true}
 	}
 	before := c.opened(problems, also)
 	r := repair{arguments: before, changed: []change{}, fill: []ijson.Pointer{}}
-	var left []gateway.Problem
 	for _, p := range problems {
 		if !slices.Contains(noFaults, p.Reason) && !r.mend(p) {
-			left = append(left, p)
+			r.left = append(r.left, p)
+			r.decide = r.decide || p.Decide != "" || p.Fix != nil || p.Pointer == ""
 		}
 	}
-	for _, p := range left {
+	if r.decide {
+		return r
+	}
+	for _, p := range r.left {
 		_, was := p.Pointer.In(before)
 		if _, is := p.Pointer.In(r.arguments); is && !was {
 			continue // a member under a misspelt name stands there now
 		}
-		also = append(also, r.fillable(p))
+		also = append(also, p.Pointer)
 	}
 	for _, at := range also {
 		r.leave(c, at)
 	}
 	return r
-}
-
-// fillable is the place that the reader fills for a problem: its own. A result for what takes none is mended by nothing that
-// stands there, so that it goes, and the results are filled as a whole.
-func (r *repair) fillable(p gateway.Problem) ijson.Pointer {
-	const results = "results"
-	tokens := p.Pointer.Tokens()
-	of := p.Reason == classNotFound.reason(results) || p.Reason == classMismatch.reason(results)
-	if !of || len(tokens) != 2 {
-		return p.Pointer
-	}
-	root, _ := gateway.Fix{At: p.Pointer, Remove: true}.Apply(r.arguments)
-	r.arguments, _ = root.(map[string]any)
-	return parent(p.Pointer)
 }
 
 // opened is the caller's call as sent, with the intents that came as texts put as values where a place inside them is
@@ -95,6 +87,9 @@ func (r *repair) mend(p gateway.Problem) bool {
 		return false
 	}
 	was, there := fix.At.In(r.arguments)
+	if there && fix.From != "" { // the right name was given meanwhile
+		return false
+	}
 	root, ok := fix.Apply(r.arguments)
 	fixed, isObject := root.(map[string]any)
 	if !ok || !isObject {
@@ -108,7 +103,8 @@ func (r *repair) mend(p gateway.Problem) bool {
 		row.To = gateway.Got(fix.Value)
 	}
 	if fix.From != "" {
-		r.changed = append(r.changed, change{Pointer: fix.From, From: row.To})
+		moved, _ := fix.From.In(r.arguments)
+		r.changed = append(r.changed, change{Pointer: fix.From, From: gateway.Got(moved)})
 	}
 	r.changed = append(r.changed, row)
 	r.arguments = fixed

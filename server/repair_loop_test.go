@@ -97,7 +97,7 @@ func faults() []faulty {
 		{rt, "a specialist that there is not", false, object{"target": "legal_specialist"}, nil},
 		{rt, "a confidence beside the target", true, object{"target": "billing_specialist", "confidence": 0.9}, nil},
 		{rt, "no target", false, object{"kind": "route"}, nil},
-		{rt, "the target under another name", false, object{"route": "billing_specialist"}, nil},
+		{rt, "the target under another name", true, object{"route": "billing_specialist"}, nil},
 		{rt, "arguments as a list", false, object{"target": "billing_specialist", "args": []any{}}, nil},
 		{rt, "a wrong kind", false, object{"kind": "routing", "target": "billing_specialist"}, nil},
 

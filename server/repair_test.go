@@ -150,6 +150,10 @@ func checkRepair(t *rapid.T, c call, problems []gateway.Problem) {
 	if after := ijson.Canonical(any(c.Arguments)); string(after) != string(before) {
 		t.Fatalf("the caller's call was changed:\n%s\n%s", before, after)
 	}
+	if r.decide { // there is no call to offer
+		holds(t, c.fixed(r))
+		return
+	}
 	if diff := cmp.Diff(redone(t, c, r), any(r.arguments)); diff != "" {
 		t.Fatalf("of %s\n%s\nwhat changed and fill list is not what was done (-listed +done):\n%s", before, asText(problems), diff)
 	}
@@ -169,7 +173,7 @@ func checkRepair(t *rapid.T, c call, problems []gateway.Problem) {
 	hides := func(p gateway.Problem) bool {
 		return len(p.Pointer.Tokens()) <= 2 || strings.HasSuffix(p.Reason, "not_object")
 	}
-	named := func(p gateway.Problem) bool { return p.DidYouMean != "" } // a tool's right name brings its arguments' faults to light
+	named := func(p gateway.Problem) bool { return p.DidYouMean != "" || p.Fix != nil && p.Fix.From != "" } // a tool's right name brings its arguments' faults to light
 	if !slices.ContainsFunc(problems, hides) && !slices.ContainsFunc(problems, named) && len(left) >= len(problems) {
 		t.Errorf("%d faults before the repair, %d after:\n%s\n%s\n%s", len(problems), len(left), before, asText(problems), asText(left))
 	}
@@ -260,12 +264,6 @@ func TestRepairOfRequests(t *testing.T) {
 			`{"gaol":"x"}`, []gateway.Problem{unknown("gaol", "goal"), {Pointer: "/goal", Reason: "missing:goal"}},
 			`{"goal":"x"}`, `[{"pointer":"/gaol","from":"x"},{"pointer":"/goal","to":"x"}]`, `[]`,
 		},
-		"not where the right one is given": {
-			`{"gaol":"x","goal":"y"}`, []gateway.Problem{unknown("gaol", "goal")}, `{"gaol":"x","goal":"y"}`, `[]`, `["/gaol"]`,
-		},
-		"an unknown argument is never removed": {
-			`{"goal":"y","color":1}`, []gateway.Problem{unknown("color", "")}, `{"color":1,"goal":"y"}`, `[]`, `["/color"]`,
-		},
 		"what is missing gets a blank": {
 			`{"finalize":null}`, []gateway.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"finalize":null,"goal":""}`, `[]`, `["/goal"]`,
 		},
@@ -305,6 +303,27 @@ func TestRepairOfRequests(t *testing.T) {
 	}
 }
 
+// TestNoCallIsSuggestedThatKeepsAnUnknownArgument: such a call fails for ever, and one without the argument means something else.
+func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
+	for name, tt := range map[string]struct{ arguments, want string }{
+		"unknown": {`{"goal":"x","foo":1}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Decide on these places, then call again: ` +
+			`/foo: remove it or use a known name (one of goal, plan, finalize, max_wait_seconds, idempotency_key, dry_run)."}`},
+		"misspelt twice":  {`{"goal":"x","goall":"y"}`, `"say":"Decide on these places, then call again: /goall: `},
+		"a number beyond": {`{"goal":"x","amount":1e400}`, `{"action":"fix_and_retry","tool":"run_task_decomposition","say":"Decide on these places, then call again: /amount: want numbers within the finite doubles`},
+		"misspelt":        {`{"goall":"x","finalize":"false"}`, `"arguments":{"finalize":false,"goal":"x"},"changed":[{"pointer":"/goall","from":"x"},{"pointer":"/goal","to":"x"},{"pointer":"/finalize","from":"false","to":false}],"fill":[]}`},
+		"a synonym":       {`{"objective":"x"}`, `"arguments":{"goal":"x"},"changed":[{"pointer":"/objective","from":"x"},{"pointer":"/goal","to":"x"}],"fill":[]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serving(t)
+			c, problems := toolNamed(t, s, "run_task_decomposition").take(json.RawMessage(tt.arguments), "local:0")
+			got, err := appendJSON(nil, refusedEnvelope(c, problems).Next)
+			if err != nil || !strings.Contains(string(got), tt.want) {
+				t.Errorf("%s: next is %s (%v), want %s", tt.arguments, got, err, tt.want)
+			}
+		})
+	}
+}
+
 // TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
 func TestNextLeavesOutLargeArguments(t *testing.T) {
 	sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
@@ -315,7 +334,7 @@ func TestNextLeavesOutLargeArguments(t *testing.T) {
 		t.Errorf("got arguments %v, changed %v, fill %v; want none, one and one", n.Arguments != nil, n.Changed, n.Fill)
 	}
 	unread := refusedEnvelope(call{Tool: "t"}, []gateway.Problem{{Reason: "type:arguments"}}).Next
-	if len(unread.Fill) != 1 || unread.Fill[0] != "" || unread.Arguments == nil {
-		t.Errorf("of a call that cannot be read: got %+v, want the whole to be filled", unread)
+	if unread.Fill != nil || unread.Arguments != nil || !strings.Contains(unread.Say, "the arguments") {
+		t.Errorf("of a call that cannot be read: got %+v, want no arguments and what to decide", unread)
 	}
 }

@@ -249,7 +249,9 @@ func (r *request) unknown(table []argument) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Arguments)) {
 		if !slices.Contains(names, name) {
-			r.add(classUnknown, name, r.Arguments[name], "one of "+strings.Join(names, ", ")).DidYouMean = gateway.Near(name, names)
+			p := r.add(classUnknown, name, r.Arguments[name], "one of "+strings.Join(names, ", "))
+			p.DidYouMean, p.Decide = gateway.Near(name, names), gateway.RemoveOrRename
+			p.Fix = r.goalUnder(name, names)
 		}
 	}
 }

@@ -42,12 +42,18 @@ func (c *toolCall) words(e envelope) string {
 	}
 	switch {
 	case !plainTool.MatchString(n.Tool): // none, or one that could be taken for a flag
+	case n.undecided(): // there is no call yet
 	case n.Arguments == nil:
 		line("  (the arguments are too long to be shown; change your own)")
 	default:
 		line("  " + c.commandLine(n))
 	}
 	return b.String()
+}
+
+// undecided reports whether the reader must decide about a place before there is a call to make.
+func (n nextStep) undecided() bool {
+	return n.Action == "fix_and_retry" && n.Arguments == nil && n.Changed == nil && n.Fill == nil
 }
 
 // places are the pointers as people read them; the empty one is the whole.

@@ -1,0 +1,166 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// rename is a member's name here and the names that other tools and models give it. A value moves from one to the other only
+// where it means the same there.
+type rename struct {
+	right string
+	words []string // in lower case, without _ and -
+	// as returns the value as it must be under the right name, and false where it does not fit there.
+	as func(v any) (any, bool)
+}
+
+// The names that members go by elsewhere.
+var (
+	wordsOfArgs   = []string{"arguments", "argument", "inputs", "input", "params", "parameters", "toolinput", "toolargs"}
+	wordsOfTool   = []string{"name", "action", "function", "tool", "toolname", "functionname"}
+	wordsOfNeeds  = []string{"dependson", "dependencyids", "needs", "after", "requires", "prerequisites", "deps"}
+	wordsOfAnswer = []string{"text", "content", "message", "result", "output", "response", "finalanswer"}
+)
+
+// wordsThatSay are members in which models explain themselves. Nothing acts by them, so that a document without them means
+// the same.
+var wordsThatSay = []string{"reasoning", "rationale", "thought", "thoughts", "thinking", "explanation", "why", "confidence"}
+
+// folded is a member's name as the tables hold it: depends_on, dependsOn and depends-on are one name.
+func folded(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(ijson.Cut(name, maxGot)))
+}
+
+// saysNothing reports whether a member can be left out without another meaning.
+func saysNothing(name string, v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return slices.Contains(wordsThatSay, folded(name))
+	case float64:
+		return folded(name) == "confidence"
+	case map[string]any:
+		return name == "args" && len(v) == 0 // no arguments, of what takes none
+	}
+	return false
+}
+
+// renamed finds the members that have one clear known name: by their own name, their repair. The right name is absent, no other
+// member means it too, near names included, and the value fits there.
+func renamed(obj map[string]any, unknown, known []string, table []rename) map[string]Fix {
+	fixes := map[string]Fix{}
+	for _, row := range table {
+		if _, taken := obj[row.right]; taken || !slices.Contains(known, row.right) {
+			continue
+		}
+		var from []string
+		for _, name := range unknown {
+			if slices.Contains(row.words, folded(name)) || Near(name, known) == row.right {
+				from = append(from, name)
+			}
+		}
+		if len(from) != 1 {
+			continue
+		}
+		if Near(from[0], known) != "" {
+			continue // its near name counts
+		}
+		v, fits := row.as(obj[from[0]])
+		if _, meant := fixes[from[0]]; fits && !meant {
+			fixes[from[0]] = Fix{At: ijson.Pointer(row.right), Value: v} // At is the name alone until the place is known
+		}
+	}
+	return fixes
+}
+
+// in is the fix of the member under name in the object at a place.
+func (f Fix) in(at ijson.Pointer, name string) *Fix {
+	return &Fix{At: at.Member(string(f.At)), Value: f.Value, From: at.Member(name)}
+}
+
+// namedIn takes a text that is one of these names.
+func namedIn(names []string) func(any) (any, bool) {
+	return func(v any) (any, bool) {
+		n, ok := text(v)
+		return v, ok && slices.Contains(names, n)
+	}
+}
+
+func textual(v any) (any, bool) {
+	_, ok := text(v)
+	return v, ok
+}
+
+func listed(v any) (any, bool) {
+	_, ok := v.([]any)
+	return v, ok
+}
+
+// objectual takes an object, also as a text that holds one.
+func objectual(v any) (any, bool) {
+	if fix := asObject("", v); fix != nil {
+		v = fix.Value
+	}
+	_, ok := v.(map[string]any)
+	return v, ok
+}
+
+// idsOf takes a list of texts; one id alone becomes a list.
+func idsOf(v any) (any, bool) {
+	if id, ok := text(v); ok && isSubtaskID(id) {
+		return []any{id}, true
+	}
+	list, ok := v.([]any)
+	return v, ok && !slices.ContainsFunc(list, func(id any) bool { _, isText := text(id); return !isText })
+}
+
+// The tables, one for each document.
+
+func argsRename() rename { return rename{"args", wordsOfArgs, objectual} }
+
+// ofPlan are those of a plan's own members; list is the one with the plan's parts.
+func ofPlan(list string) []rename {
+	return []rename{
+		{"kind", []string{"type"}, namedIn([]string{"plan"})},
+		{list, []string{"steps", "tasks", "subtasks", "plan", "workers"}, listed},
+	}
+}
+
+func ofStep(allowed []string) []rename {
+	return []rename{
+		{"id", []string{"stepid"}, textual}, {"tool", wordsOfTool, namedIn(allowed)},
+		{"title", []string{"description", "name", "label", "task"}, textual}, argsRename(),
+	}
+}
+
+func ofTask(allowed []string) []rename {
+	return []rename{
+		{"id", []string{"taskid", "workerid"}, textual},
+		{"worker", slices.Concat(wordsOfTool, []string{"workername", "agent", "assignee"}), namedIn(allowed)}, argsRename(),
+	}
+}
+
+func ofRoute(allowed []string) []rename {
+	return []rename{
+		{"kind", []string{"type"}, namedIn([]string{"route"})},
+		{"target", slices.Concat(wordsOfTool, []string{"route", "specialist", "destination", "agent"}), namedIn(allowed)}, argsRename(),
+	}
+}
+
+func ofCall(allowed []string) []rename {
+	return []rename{{"name", wordsOfTool, namedIn(allowed)}, argsRename()}
+}
+
+func ofFinal() []rename { return []rename{{"answer", wordsOfAnswer, textual}} }
+
+func ofSubtask(allowed []string) []rename {
+	return []rename{
+		{"id", []string{"subtaskid", "taskid", "stepid"}, textual}, {"dependencies", wordsOfNeeds, idsOf},
+		{"tool", slices.Concat(wordsOfTool, []string{"executor", "worker"}), namedIn(allowed)},
+		{"description", []string{"title", "name", "task", "desc", "label"}, textual}, argsRename(),
+		{"parent", []string{"parentid"}, textual},
+	}
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"patterngate/gateway"
+	"patterngate/ijson"
+)
+
+// wordsOfGoal are names that other tools give to what a run is for.
+var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
+
+// goalUnder is the repair of an unknown argument that is the missing goal under another name; nil where that is not clear.
+func (r *request) goalUnder(name string, known []string) *gateway.Fix {
+	goal := r.Spec.GoalArgument()
+	meansIt := func(name string) bool {
+		return slices.Contains(wordsOfGoal, name) && !slices.Contains(known, name) || gateway.Near(name, known) == goal
+	}
+	if _, given := r.Arguments[goal]; given || !slices.Contains(known, goal) || !meansIt(name) {
+		return nil
+	}
+	for other := range r.Arguments { // in any order: the answer is the same
+		if other != name && meansIt(other) {
+			return nil
+		}
+	}
+	v, isText := r.Arguments[name].(string)
+	if !isText || ijson.Blank(v) {
+		return nil
+	}
+	at := ijson.Pointer("")
+	return &gateway.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
+}
+
+// decisions names each place that no repair can settle, and what the caller must decide there. What does not fit is counted.
+func decisions(problems []gateway.Problem) string {
+	const head, room = "Decide on these places, then call again:", 60
+	said := head
+	for i, p := range problems {
+		next := fmt.Sprintf(" %s: %s.", placeName(p), decision(p))
+		if i > 0 && utf8.RuneCountInString(said+next) > maxSummary-room {
+			return said + fmt.Sprintf(" %s more: see problems.", count(len(problems)-i, "place"))
+		}
+		said += next
+	}
+	return atMost(said, maxSummary)
+}
+
+// placeName names the place of a problem for people.
+func placeName(p gateway.Problem) string {
+	if p.Pointer == "" {
+		return "the arguments"
+	}
+	return Visible(atMost(string(p.Pointer), 2*maxShownName))
+}
+
+// decision says what has to be decided about one place, or what must stand there.
+func decision(p gateway.Problem) string {
+	want := Visible(strings.TrimSuffix(p.Want, "."))
+	switch {
+	case p.Decide == "" && want == "":
+		return "it cannot stay as it is"
+	case p.Decide == "":
+		return "want " + atMost(want, maxWanted)
+	case want == "":
+		return p.Decide
+	}
+	return p.Decide + " (" + atMost(want, maxWanted) + ")"
+}
+
+// maxWanted is how much of what a place must hold stands in a decision, in characters.
+const maxWanted = 160
