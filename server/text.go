@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -35,8 +36,9 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 
 // appendHeadline writes status, stop reason, tool, run and whether the world is make-believe.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
-	dst = append(dst, strings.ToUpper(e.Status)...)
-	switch {
+	words := e.dryHeadline()
+	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
+	case words != "":
 	case e.WaitingFor != nil && e.Status == statusWaiting: // a plan's state has one too
 		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
