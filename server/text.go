@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // text is the text channel of a result: one block of lines that is enough for a reader who sees nothing else
@@ -105,12 +106,20 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	if answer == "" {
 		return dst
 	}
-	dst = append(dst, "ANSWER (the "+e.author+"'s words, not checked)\n"...)
+	dst = append(dst, "ANSWER (the "+possessive(e.author)+" words, not checked)\n"...)
 	for l := range strings.SplitSeq(answer, "\n") {
 		dst = appendVisible(append(dst, "| "...), l)
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// possessive is whose words something is.
+func possessive(author string) string {
+	if author == patterns.ByRules {
+		return "offline rules'"
+	}
+	return author + "'s"
 }
 
 // appendAggregate writes what the expressions of a declared pattern made of its tasks. The demo's domains are its observations.
