@@ -31,6 +31,8 @@ type Problem struct {
 	Want    string          `json:"want"`          // one line
 	// DidYouMean is the one allowed name that comes near.
 	DidYouMean string `json:"did_you_mean,omitempty"`
+	// Turn counts the model's refused replies from 1, where more than one was refused; else it is 0.
+	Turn int `json:"turn,omitempty"`
 	// Fix is the sure repair, if there is one; it is offered, never applied.
 	Fix *Fix `json:"-"`
 }

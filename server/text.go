@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"patterngate/gateway"
@@ -85,6 +86,9 @@ func appendProblem(dst []byte, p gateway.Problem) []byte {
 		if part.text != "" {
 			dst = appendVisible(append(dst, part.word...), part.text)
 		}
+	}
+	if p.Turn > 0 {
+		dst = strconv.AppendInt(append(dst, "; reply "...), int64(p.Turn), 10)
 	}
 	return append(dst, '\n')
 }
