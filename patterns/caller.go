@@ -148,10 +148,10 @@ func (l *log) waiting(phase string, a asking) Waiting {
 }
 
 // callers takes the caller's next proposal.
-func (l *log) callers(phase, name string) (gateway.Intent, *stop) {
+func (l *log) callers(phase string, ask Ask) (gateway.Intent, *stop) {
 	next := l.queue[0]
 	l.queue, l.taken = l.queue[1:], l.taken+1
-	out := Take(l.run, l.effect(phase, "reading the caller's "+name), name, next)
+	out := Take(l.run, l.effect(phase, ask.choosing()+" (caller)"), ask.intent(), next)
 	if cut := cutReason(out); cut != "" {
 		return gateway.Intent{}, stopped(phase, cut)
 	}

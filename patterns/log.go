@@ -119,10 +119,10 @@ func (l *log) say(words string) { l.said = append(l.said, words) }
 // propose gets the next intent: the caller's, in order, or a model's answer to the question.
 func (l *log) propose(phase string, q Question) (gateway.Intent, *stop) {
 	if len(l.queue) > 0 {
-		return l.callers(phase, q.Ask.intent())
+		return l.callers(phase, q.Ask)
 	}
 	l.byCaller = false
-	text, s := l.ask(phase, "asking the model", q)
+	text, s := l.ask(phase, q.Ask.choosing(), q)
 	if s != nil {
 		return gateway.Intent{}, s
 	}

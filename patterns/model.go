@@ -43,6 +43,37 @@ func (a Ask) intent() string {
 	return string(a)
 }
 
+// choosing says in progress what a question has chosen; "" of one that asks for no proposal.
+func (a Ask) choosing() string {
+	switch a {
+	case AskPlan:
+		return "choosing steps"
+	case AskTasks:
+		return "choosing tasks"
+	case AskRoute:
+		return "choosing a route"
+	case AskAction:
+		return "choosing an action"
+	case AskSubtasks, AskReplan:
+		return "choosing subtasks"
+	}
+	return ""
+}
+
+// ByRules is the name of the model that is none: the offline rules, see [Model].
+const ByRules = "rules"
+
+// DoneBy is what the effect does, for people. Of a question that asks for a proposal it names who proposes: the rules, or a model.
+func (e Effect) DoneBy(model Model) string {
+	switch {
+	case model == nil || e.Kind != ModelEffect || e.Question == nil || e.Question.Ask.choosing() == "":
+		return e.Doing
+	case model.Name() == ByRules:
+		return e.Doing + " (rules)"
+	}
+	return e.Doing + " (model)"
+}
+
 // Question is one question to a model. Its payload is the contract of spec sections 2-5; Prompt is the product's own.
 type Question struct {
 	Ask    Ask

@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"slices"
 	"strings"
 
 	"patterngate/gateway"
@@ -32,13 +33,18 @@ func (l *log) mended(q Question, propose func(Question) (gateway.Intent, *stop),
 	if s != nil {
 		return s
 	}
+	var earlier []gateway.Problem // of the turns before, the newest first
 	for turn := 1; ; turn++ {
 		refused, byModel := read(intent)
-		if refused == nil || !byModel || turn > l.spec.RepairTurns {
+		if refused == nil || !byModel {
 			return refused
 		}
 		problems := refused.problems()
 		if len(problems) == 0 { // it is no refusal of the reply
+			return refused
+		}
+		refused, earlier = refused.after(turn, earlier), append(inTurn(turn, problems), earlier...)
+		if turn > l.spec.RepairTurns {
 			return refused
 		}
 		intent, s = propose(q.repairing(intent.Raw(), problems))
@@ -50,6 +56,26 @@ func (l *log) mended(q Question, propose func(Question) (gateway.Intent, *stop),
 			return s
 		}
 	}
+}
+
+// after is the refusal of a turn's reply with the problems of the replies before it behind its own.
+func (s *stop) after(turn int, earlier []gateway.Problem) *stop {
+	if len(earlier) == 0 {
+		return s
+	}
+	return &stop{s.phase, s.reason, func(r *Result) {
+		s.with(r)
+		r.Problems = gateway.CapProblems(append(inTurn(turn, r.Problems), earlier...))
+	}}
+}
+
+// inTurn are problems of the model's reply in a turn.
+func inTurn(turn int, problems []gateway.Problem) []gateway.Problem {
+	list := slices.Clone(problems)
+	for i := range list {
+		list[i].Turn = turn
+	}
+	return list
 }
 
 // problems are those of a refused reply; nil of other stops.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -113,6 +114,27 @@ func judgedRowOf(r patterns.RehearsedRow) judgedRow {
 	return row
 }
 
+// dryHeadline begins the first line of a dry run: what the same call without dry_run would come to. It is "" where the result is
+// not of a dry run, or the intent was refused.
+func (e *Envelope) dryHeadline() string {
+	if !e.DryRun || e.Status != statusOK || e.Judged == nil {
+		return ""
+	}
+	switch e.Verdict {
+	case rehearsedBlock:
+		return "WOULD BE BLOCKED"
+	case rehearsedEscalate:
+		return "WOULD WAIT for a person"
+	case rehearsedUnknown:
+		return "WOULD DEPEND on earlier results"
+	case rehearsedRevise:
+		return "WOULD BE CHANGED"
+	case "approve":
+		return "WOULD BE APPROVED"
+	}
+	return "DRY RUN"
+}
+
 // rehearsed tells what a dry run found, the worst first: nothing of what a caller or model wrote but names.
 func (e Envelope) rehearsed(c call) string {
 	what := "step"
@@ -124,7 +146,7 @@ func (e Envelope) rehearsed(c call) string {
 	case gateway.Call:
 		what = ""
 	}
-	said := []string{"A dry run: nothing was called or recorded."}
+	var said []string
 	told := 0
 	for _, decision := range []string{rehearsedBlock, rehearsedEscalate, rehearsedUnknown, rehearsedRevise} {
 		for _, row := range e.Judged {
@@ -142,6 +164,7 @@ func (e Envelope) rehearsed(c call) string {
 	if approved := len(e.Judged) - told; approved > 0 {
 		said = append(said, approvedWords(approved, told))
 	}
+	said = slices.Insert(said, min(1, len(said)), "A dry run: nothing was called or recorded.")
 	for _, row := range e.Judged {
 		if row.Begins != "" && row.Decision != rehearsedBlock {
 			said = append(said, "What runs of "+shownName(row.Begins)+" would do is not rehearsed.")

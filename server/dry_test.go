@@ -76,7 +76,7 @@ func TestDryRunShown(t *testing.T) {
 				"reason": "order_not_read", "values": map[string]any{}, "need": []any{"get_refund_context"}, "passes": 1.0},
 		},
 	}
-	summary := "A dry run: nothing was called or recorded. Step 5 issue_refund would be blocked (rule policy_error, order_not_read); it needs get_refund_context. " +
+	summary := "Step 5 issue_refund would be blocked (rule policy_error, order_not_read); it needs get_refund_context. A dry run: nothing was called or recorded. " +
 		"Step 2 issue_refund would be put to a person (rule big, big_refund). Step 4 send_refund_email depends on what an earlier call returns. " +
 		"Step 3 issue_refund would be changed (rule cap). 1 call would be approved as proposed."
 	want["summary"], want["next"] = summary, map[string]any{"action": "answer_user", "say": dryAdvice}
@@ -85,7 +85,7 @@ func TestDryRunShown(t *testing.T) {
 	}
 	text := r.Content[0]["text"].(string)
 	for _, line := range []string{
-		"OK success | supervised_refund | demo data\n", "\nJUDGED\n1 get_refund_context approve reading_is_free\n",
+		"WOULD BE BLOCKED | supervised_refund | demo data\n" + summary, "\nJUDGED\n1 get_refund_context approve reading_is_free\n",
 		"\n2 issue_refund escalate big (big_refund) values {\"args.amount_usd\":1200,\"params.limit\":1000}\n",
 		"\n3 issue_refund revise cap values {\"args.reason\":\"a\\u202ename\"} revised {\"amount_usd\":10}\n",
 		"\n4 send_refund_email unknown\n", "\n5 issue_refund block policy_error (order_not_read) need get_refund_context",
@@ -93,6 +93,9 @@ func TestDryRunShown(t *testing.T) {
 		if !strings.Contains(text, line) {
 			t.Errorf("the text lacks %q:\n%s", line, text)
 		}
+	}
+	if !strings.HasPrefix(text, "WOULD BE BLOCKED") {
+		t.Errorf("the first line does not say what would happen:\n%s", text)
 	}
 	members(t, structuredOf(t, m), "status", "stop_reason", "summary", "next", "trace", "history", "demo", "dry_run", "verdict", "judged")
 	if len(*jobs) != 1 || (*jobs)[0].Spec.Name != sv || (*jobs)[0].Principal == "" || len((*jobs)[0].Task.Caller) != 1 {
@@ -239,5 +242,26 @@ func TestDryRunIsBounded(t *testing.T) {
 	shown, _ := r.Structured["judged"].([]any)
 	if omitted, _ := r.Structured["judged_omitted"].(float64); len(shown) == 0 || len(shown)+int(omitted) != len(rows) {
 		t.Errorf("%d rows shown and %v left out of %d", len(shown), r.Structured["judged_omitted"], len(rows))
+	}
+}
+
+// The first line of a dry run says what the same call without dry_run would come to, by its verdict.
+func TestDryRunFirstLine(t *testing.T) {
+	for verdict, want := range map[string]string{
+		"block": "WOULD BE BLOCKED | p", "escalate": "WOULD WAIT for a person | p", "unknown": "WOULD DEPEND on earlier results | p",
+		"revise": "WOULD BE CHANGED | p", "approve": "WOULD BE APPROVED | p", "of tomorrow": "DRY RUN | p",
+	} {
+		e := Envelope{Status: statusOK, StopReason: patterns.Success, dryMembers: dryMembers{DryRun: true, Verdict: verdict, Judged: []judgedRow{}}, tool: "p"}
+		if got := string(e.appendHeadline(nil)); got != want {
+			t.Errorf("%s: %q, want %q", verdict, got, want)
+		}
+	}
+	for name, e := range map[string]Envelope{
+		"STOPPED invalid_plan:bad_kind | p": {Status: statusStopped, StopReason: "invalid_plan:bad_kind", dryMembers: dryMembers{DryRun: true}, tool: "p"},
+		"OK success | p":                    {Status: statusOK, StopReason: patterns.Success, tool: "p"},
+	} {
+		if got := string(e.appendHeadline(nil)); got != name {
+			t.Errorf("%q, want %q", got, name)
+		}
 	}
 }

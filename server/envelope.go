@@ -78,7 +78,7 @@ type Envelope struct {
 	planMembers // of planning
 
 	tool   string // for the headline
-	author string // whose words the answer is: model or caller
+	author string // whose words the answer is: model, rules or caller
 	joins  bool   // expressions of a declared pattern made the aggregate
 	called *line  // of kind call: what was called; nil of others
 
@@ -238,12 +238,12 @@ func refusedWords(problems []gateway.Problem) string {
 	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault"))
 }
 
-// speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model is asked.
+// speaker is whose words the answer is: a supervised run's last action is its proposer's, else a model or the rules are asked.
 func (a account) speaker() string {
 	if a.ByCall && a.Spec.Kind == gateway.Supervisor {
 		return "caller"
 	}
-	return "model"
+	return a.author()
 }
 
 // rows are never nil.

@@ -137,7 +137,9 @@ func holderWords(state patterns.PlanState) string {
 func (s *Server) waitingOf(state patterns.PlanState) waitingFor {
 	t := lightTool(s, state.Spec, "")
 	ended := patterns.Ended{RunID: state.Holder, Waiting: state.Waiting}
-	return waitingEnvelope(t.newCall(nil), ended, s.inbox()).WaitingFor
+	c := t.newCall(nil)
+	c.Principal = state.Principal
+	return waitingEnvelope(c, ended, s.inbox()).WaitingFor
 }
 
 // traceOf is the trace of all runs of a plan, of the one that works on it too.

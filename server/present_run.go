@@ -154,8 +154,8 @@ func keptEnvelope(s patterns.Snapshot) (Envelope, bool) {
 		e.Received, e.BadObservation = nullable(e.Received), nullable(e.BadObservation)
 	}
 	e.tool, e.author = s.Pattern, "model"
-	if e.Usage != nil && e.Usage.Model == "caller" {
-		e.author = "caller"
+	if e.Usage != nil && (e.Usage.Model == "caller" || e.Usage.Model == patterns.ByRules) {
+		e.author = e.Usage.Model
 	}
 	return e, true
 }

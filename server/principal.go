@@ -25,5 +25,8 @@ func (s *Server) principalOf(ctx context.Context) string {
 	return s.principal
 }
 
+// localPrefix begins the name of every principal that is a user of this machine.
+const localPrefix = "local:"
+
 // localPrincipal is the user of this process.
-func localPrincipal() string { return "local:" + strconv.Itoa(os.Getuid()) }
+func localPrincipal() string { return localPrefix + strconv.Itoa(os.Getuid()) }

@@ -208,10 +208,11 @@ func (t *tool) conclude(ctx context.Context, c call, ended patterns.Ended, cause
 // came presents what became of a call's run: of one that goes on, or that an earlier call began, as it stands by now. One
 // that was not waited for is running even if it ends while this is said: who asks for it is given its result.
 func (t *tool) came(ctx context.Context, c call, ended patterns.Ended) Envelope {
+	c.Principal = t.server.principalOf(ctx)
 	if ended.Running == nil && !ended.Joined {
 		return t.envelope(c, ended)
 	}
-	run, known := t.server.config.Engine.Run(t.server.principalOf(ctx), ended.RunID)
+	run, known := t.server.config.Engine.Run(c.Principal, ended.RunID)
 	var e Envelope
 	switch {
 	case known && (ended.Running == nil || run.State != patterns.Over):

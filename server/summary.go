@@ -100,8 +100,14 @@ func (a account) refusal() string {
 	default:
 		whose = "The model's"
 	}
-	return fmt.Sprintf("%s %s was refused in phase %s for %s.",
-		whose, strings.TrimPrefix(a.RawName, "raw_"), a.Phase, count(faults(a.Problems), "fault"))
+	what := strings.TrimPrefix(a.RawName, "raw_")
+	if len(a.Problems) > 0 && a.Problems[0].Turn > 1 {
+		turn := a.Problems[0].Turn
+		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p gateway.Problem) bool { return p.Turn != turn })
+		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s. The problems of each reply are listed.",
+			whose, what, turn, a.Phase, count(len(last), "fault"))
+	}
+	return fmt.Sprintf("%s %s was refused in phase %s for %s.", whose, what, a.Phase, count(faults(a.Problems), "fault"))
 }
 
 // why tells why a run stopped, in the registry's words.

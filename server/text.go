@@ -2,11 +2,14 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns"
 )
 
 // text is the text channel of a result: one block of lines that is enough for a reader who sees nothing else
@@ -35,8 +38,9 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 
 // appendHeadline writes status, stop reason, tool, run and whether the world is make-believe.
 func (e *Envelope) appendHeadline(dst []byte) []byte {
-	dst = append(dst, strings.ToUpper(e.Status)...)
-	switch {
+	words := e.dryHeadline()
+	switch dst = append(dst, cmp.Or(words, strings.ToUpper(e.Status))...); {
+	case words != "":
 	case e.WaitingFor != nil && e.Status == statusWaiting: // a plan's state has one too
 		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
@@ -83,6 +87,9 @@ func appendProblem(dst []byte, p gateway.Problem) []byte {
 			dst = appendVisible(append(dst, part.word...), part.text)
 		}
 	}
+	if p.Turn > 0 {
+		dst = strconv.AppendInt(append(dst, "; reply "...), int64(p.Turn), 10)
+	}
 	return append(dst, '\n')
 }
 
@@ -103,12 +110,20 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	if answer == "" {
 		return dst
 	}
-	dst = append(dst, "ANSWER (the "+e.author+"'s words, not checked)\n"...)
+	dst = append(dst, "ANSWER (the "+possessive(e.author)+" words, not checked)\n"...)
 	for l := range strings.SplitSeq(answer, "\n") {
 		dst = appendVisible(append(dst, "| "...), l)
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// possessive is whose words something is.
+func possessive(author string) string {
+	if author == patterns.ByRules {
+		return "offline rules'"
+	}
+	return author + "'s"
 }
 
 // appendAggregate writes what the expressions of a declared pattern made of its tasks. The demo's domains are its observations.

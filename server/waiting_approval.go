@@ -29,19 +29,36 @@ type approvalWait struct {
 	Reason       string   `json:"reason"`
 	MinAssurance string   `json:"min_assurance"`
 	Digest       string   `json:"digest"` // of the question as it was asked
-	Where        []string `json:"where"`  // the page, unless it is off, and the command
+	Where        []string `json:"where"`  // the page, where it can be opened, and the command
+}
+
+// isLocal reports whether who is told of the run works on this machine, where the page of approvals opens. A run is shown to its own
+// principal alone. Where nobody is named, it is not.
+func (c call) isLocal() bool {
+	principal := c.Principal
+	if principal == "" && c.Run != nil {
+		principal = c.Run.Principal
+	}
+	return strings.HasPrefix(principal, localPrefix)
+}
+
+// whereToDecide names the page, where who is told can open it, and the command by which a person decides; how says it in words.
+func (c call) whereToDecide(approval, inbox string) (where []string, how string) {
+	command := "patterngate approvals show " + shellWord(approval)
+	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
+	case inbox == "" && c.isLocal():
+		return []string{command}, "Run `" + Visible(command) + "`."
+	case inbox == "":
+		return []string{command}, "On the machine of the server, run `" + Visible(command) + "`."
+	case c.isLocal():
+		return []string{page, command}, "Open " + Visible(page) + " or run `" + Visible(command) + "`."
+	}
+	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + Visible(command) + "`."
 }
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
 func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
-	command := "patterngate approvals show " + shellWord(w.Approval)
-	where := []string{command}
-	how := "Run `" + Visible(command) + "`."
-	if inbox != "" {
-		page := strings.TrimRight(inbox, "/") + "/a/" + w.Approval
-		where = []string{page, command}
-		how = "Open " + Visible(page) + " or run `" + Visible(command) + "`."
-	}
+	where, how := a.whereToDecide(w.Approval, inbox)
 	e.WaitingFor = &approvalWait{
 		headOf(w), w.Approval, w.Tool, string(w.CallEffect), w.ArgsHash, w.Rule, w.Reason, string(w.Least), w.Question.Digest(), where,
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -318,5 +319,35 @@ func TestApprovalIsNoTurn(t *testing.T) {
 		if diff := cmp.Diff([]any{want}, problems); diff != "" || r.IsError || r.Structured["status"] != "waiting" || nextOf(r)["action"] != "tell_user" {
 			t.Errorf("%s: problems (-want +got):\n%s\n%v", sent, diff, nextOf(r))
 		}
+	}
+}
+
+// The page is named only to who can open it: it listens on the server's own machine.
+func TestWaitingNamesPageToLocalReaders(t *testing.T) {
+	command, page := "patterngate approvals show "+someApproval, somePage+"/a/"+someApproval
+	for name, tt := range map[string]struct {
+		principal, page string
+		where           []string
+		says            string
+	}{
+		"local":           {localPrincipal(), somePage, []string{page, command}, "Open " + page + " or run `" + command + "`."},
+		"local, no page":  {localPrincipal(), "", []string{command}, " Run `" + command + "`."},
+		"remote":          {"token:desk", somePage, []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + command + "`."},
+		"remote, no page": {"token:desk", "", []string{command}, "On the machine of the server, run `" + command + "`."},
+		"nobody named":    {"", somePage, []string{command}, "There, run `" + command + "`."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := undecided(t)
+			run.Principal = tt.principal
+			s := withInbox(t, run, tt.page)
+			begun := s.toolOf(sv).newCall(nil)
+			begun.Principal = tt.principal
+			for how, e := range map[string]Envelope{"looked at": s.stateOf(run), "begun": s.toolOf(sv).envelope(begun, run.Ended)} {
+				w, ok := e.WaitingFor.(*approvalWait)
+				if !ok || !slices.Equal(w.Where, tt.where) || !strings.Contains(e.Next.Say, tt.says) {
+					t.Errorf("%s: waiting_for %+v\nsay %q\nwant where %q and %q", how, e.WaitingFor, e.Next.Say, tt.where, tt.says)
+				}
+			}
+		})
 	}
 }

@@ -41,9 +41,13 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	}
 	e.Summary = paragraph("WAITING for a person.", did, doubt, "Somebody has to look it up and say so."+lapse,
 		"You cannot settle it and no tool here can. Do not start it again.")
+	there := ""
+	if !a.isLocal() {
+		there = " on the machine of the server"
+	}
 	e.Next = next{
 		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`.%s Until then do not repeat it.",
+		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
 			Visible(where[0]), Visible(where[1]), lapse)),
 	}
 }

@@ -105,7 +105,7 @@ func (b *branch) first(key string, e patterns.Effect, now time.Time) patterns.Ou
 		b.sent[key] = intent.At
 	}
 	if e.Doing != "" {
-		b.tell(e.Phase + ": " + e.Doing)
+		b.tell(e.Phase + ": " + e.DoneBy(b.job.Model))
 	}
 	b.see(e, 0)
 	if isWait(e.Kind, e.Name) {
@@ -194,7 +194,7 @@ func (l *life) virtual(at time.Time) time.Time { return at.Add(-l.idle) }
 // see notes for who looks at the run what it does, and how many more calls were answered.
 func (b *branch) see(e patterns.Effect, answered int) {
 	now := *b.now.Load()
-	now.Phase, now.Doing = e.Phase, e.Doing
+	now.Phase, now.Doing = e.Phase, e.DoneBy(b.job.Model)
 	if e.Total > 0 {
 		now.Total = e.Total
 	}

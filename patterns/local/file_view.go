@@ -95,7 +95,7 @@ func (f *file) show(r *row, events []patterns.Event) patterns.Snapshot {
 		}
 	case err == nil && len(l.dry.open) > 0:
 		next := l.dry.open[0].effect
-		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, next.Doing, next.Total
+		s.Current.Phase, s.Current.Doing, s.Current.Total = next.Phase, doneBy(next, l.run), next.Total
 		if next.Total > 0 { // as in [branch.see]
 			s.Current.Done = min(s.Current.Done, next.Total)
 		}
@@ -375,4 +375,12 @@ func (f *file) listed(r *row) patterns.RunRow {
 		}
 	}
 	return row
+}
+
+// doneBy is what an effect does, for people; run may be nil.
+func doneBy(e patterns.Effect, run *run) string {
+	if run == nil {
+		return e.Doing
+	}
+	return e.DoneBy(run.job.Model)
 }

@@ -143,7 +143,7 @@ func TestCanceled(t *testing.T) {
 	if r := ended.Result; err != nil || r.StopReason != "cancelled" || r.Phase != patterns.PhaseExecute {
 		t.Errorf("Start gave %v, stopped by %q in %q; want cancelled in %s", err, r.StopReason, r.Phase, patterns.PhaseExecute)
 	}
-	want := []string{"plan: asking the model", "plan: 3 steps accepted", "execute: step 1 of 3, get_manager_profile", "execute: step 2 of 3, calculate_monthly_kpis"}
+	want := []string{"plan: choosing steps (model)", "plan: 3 steps accepted", "execute: step 1 of 3, get_manager_profile", "execute: step 2 of 3, calculate_monthly_kpis"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("progress %q, want %q", lines, want)
 	}

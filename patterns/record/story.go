@@ -103,6 +103,19 @@ type Row struct {
 	ended    int64 // at which the outcome was recorded; 0: none
 	began    int64
 	requests int // of an answer: how many a model was sent
+	who      string // that was asked: a model's name or rules; "" where it is not known
+}
+
+// Who says who was asked for a proposal or an answer, as it stands in a sentence: "the model", "the offline rules"; "" where it is
+// not known.
+func (r Row) Who() string {
+	switch {
+	case r.Kind != string(patterns.ModelEffect) || r.who == "":
+		return ""
+	case r.who == patterns.ByRules:
+		return "the offline rules"
+	}
+	return "the model"
 }
 
 // Branch is the path of the branch that the row belongs to: "task#2" of "task#2/payments_worker#1"; "" is the run itself.
@@ -271,6 +284,9 @@ func (s *Story) finish(r *Row) {
 		s.Status = string(patterns.Parked)
 		s.Waited += max(0, s.Took-r.After)
 	}
+	if r.who == "" && s.Usage.Model != "caller" {
+		r.who = s.Usage.Model
+	}
 	for _, e := range s.envelope.Effects {
 		if e.Key == r.Key && !strings.HasPrefix(e.ArgsHash, "{") {
 			r.ArgsHash = e.ArgsHash
@@ -325,6 +341,9 @@ func (r *Row) outcome(b patterns.OutcomeBody, at int64) {
 		for _, m := range models {
 			r.Models = append(r.Models, m.Model)
 		}
+	}
+	if models := b.Usage.Models; len(models) > 0 {
+		r.who = models[len(models)-1].Model
 	}
 	r.Child = b.ChildRunID
 	if r.Kind == string(patterns.HumanEffect) && b.State == patterns.OK {

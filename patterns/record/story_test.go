@@ -91,6 +91,32 @@ func TestReadAnswered(t *testing.T) {
 	}
 }
 
+// A row of a question says who was asked: the offline rules are no model, and nobody is named who is not known.
+func TestRowWho(t *testing.T) {
+	asked := func(outcome, end string) string {
+		lines := []string{
+			`0 start - {"run_id":"run_1","pattern":"p","pattern_kind":"task_decomposition"}`,
+			`1 intent plan#1 {"effect_kind":"model","name":"plan","input":{}}`, `2 outcome plan#1 ` + outcome,
+		}
+		if end != "" {
+			lines = append(lines, `3 end - `+end)
+		}
+		return Read(events(lines...)).Rows[0].Who()
+	}
+	const ok = `{"state":"ok","output":"{}"}`
+	for name, tt := range map[string]struct{ outcome, end, want string }{
+		"rules":          {ok, `{"status":"ok","stop_reason":"success","usage":{"model":"rules"}}`, "the offline rules"},
+		"a model":        {ok, `{"status":"ok","stop_reason":"success","usage":{"model":"gpt","llm_calls":1}}`, "the model"},
+		"one of several": {`{"state":"ok","output":"{}","usage":{"llm_calls":1,"models":[{"model":"gpt","llm_calls":1}]}}`, "", "the model"},
+		"of a caller":    {ok, `{"status":"ok","stop_reason":"success","usage":{"model":"caller"}}`, ""},
+		"not known":      {ok, "", ""},
+	} {
+		if got := asked(tt.outcome, tt.end); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestReceiptCalls(t *testing.T) {
 	s := Read(events(
 		`0 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"supervisor"}`,

@@ -147,6 +147,9 @@ func (c *toolCall) ourText(text string, e envelope) string {
 func (c *toolCall) headline(line string, e envelope) string {
 	word, _, _ := strings.Cut(line, " ")
 	color := map[string]string{"ok": green, "stopped": red}[e.Status]
+	if e.Dry && wouldStop(e.Verdict) {
+		color = red
+	}
 	return c.app.paint(cmp.Or(color, bold), word) + line[len(word):]
 }
 

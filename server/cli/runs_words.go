@@ -15,7 +15,7 @@ func wordsOf(row record.Row) string {
 	name := clip(row.Name, maxName)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return again(row, "asked the model for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered")) + modelsWords(row)
+		return again(row, asked(row.Who())+" for the "+clip(record.AskWords(row.Name), maxName)+": "+endOf(row, "answered")) + modelsWords(row)
 	case string(patterns.ToolEffect):
 		return again(row, name+effectWord(row)+": "+endOf(row, "done")) + judgedWords(row)
 	case string(patterns.HumanEffect):
@@ -45,6 +45,14 @@ func wordsOf(row record.Row) string {
 		return "cannot be read: " + clip(row.Reason, 2*maxName)
 	}
 	return clip(row.Kind, maxName) + " " + name + ": " + endOf(row, "done")
+}
+
+// asked begins what is told of a question: who was asked, where that is known.
+func asked(who string) string {
+	if who == "" {
+		return "asked"
+	}
+	return "asked " + who
 }
 
 // effectWord says what a call may change.

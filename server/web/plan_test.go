@@ -322,7 +322,7 @@ func TestPlanningRun(t *testing.T) {
 	h.effect(0.9, 1.2, "kpis#2/look#1", tool("look", "read", `{"a":1}`), `{"state":"ok","output":{}}`)
 	h.effect(0.9, 1.3, "<b>#1/work#1", `{"effect_kind":"model","name":"work","input":{}}`, `{"state":"ok","output":"x"}`)
 	h.effect(1.4, 1.5, "commit#1", plan("commit", `,"revision":2,"keep":false`), `{"state":"ok"}`)
-	h.add(2, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success"}`)
+	h.add(2, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"model":"gpt","llm_calls":1}}`)
 	s.records[aRun] = h.events
 	page := mainOf(s.get("/r/" + aRun).Body.String())
 	for _, part := range []string{

@@ -96,7 +96,7 @@ func titleOf(row record.Row) string {
 	what := name(row.Name)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return "Asked the model for the " + name(record.AskWords(row.Name))
+		return strings.TrimSpace("Asked "+row.Who()) + " for the " + name(record.AskWords(row.Name))
 	case string(patterns.ToolEffect):
 		return what
 	case string(patterns.HumanEffect):
