@@ -184,7 +184,7 @@ func (p *shell) named(text string) string {
 	for _, m := range pageDigest.FindAllStringSubmatch(text, -1) {
 		text = strings.ReplaceAll(text, m[1], p.name(m[1], "sha256:%04d"+strings.Repeat("0", 60)))
 	}
-	return regexp.MustCompile(`\blocal:[0-9]+`).ReplaceAllString(text, "local:1000")
+	return regexp.MustCompile(`\blocal:[0-9]+( \([^()\n]*\))?`).ReplaceAllString(text, "local:1000 (anna)")
 }
 
 // name is the page's name of an id: numbered, each kind by itself.

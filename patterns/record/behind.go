@@ -17,6 +17,7 @@ import (
 type Behind struct {
 	ProposedBy string     `json:"proposed_by,omitempty"` // caller, rules (the offline ones), model or its name, plan (a stored one)
 	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it since
+	Revised    []string   `json:"revised,omitempty"`     // the arguments that these rules wrote
 	Observed   []Observed `json:"observed,omitempty"`
 	Left       int        `json:"observed_left,omitempty"` // how many earlier calls are not shown
 }
@@ -43,6 +44,7 @@ func (s Story) Behind(key string) Behind {
 	}
 	b := Behind{}
 	asked := s.Rows[at]
+	var was json.RawMessage // the arguments before a rule changed them
 	for _, r := range s.Rows[:at] {
 		switch {
 		case r.isCall():
@@ -52,11 +54,19 @@ func (s Story) Behind(key string) Behind {
 			continue
 		}
 		if who := r.proposer(); who != "" {
-			b.ProposedBy, b.RevisedBy = who, nil
+			b.ProposedBy, b.RevisedBy, was = who, nil, nil
 		}
-		if r.Kind == Judged && r.Decision == gateway.Revise.String() && r.Rule != "" && !slices.Contains(b.RevisedBy, r.Rule) {
-			b.RevisedBy = append(b.RevisedBy, r.Rule)
+		if r.Kind == Judged && r.Decision == gateway.Revise.String() && r.Rule != "" {
+			if was == nil {
+				was = argsOf(r.input)
+			}
+			if !slices.Contains(b.RevisedBy, r.Rule) {
+				b.RevisedBy = append(b.RevisedBy, r.Rule)
+			}
 		}
+	}
+	for _, edit := range editsOf(was, asked.args) {
+		b.Revised = append(b.Revised, ijson.Cut(edit.Name, maxArgumentName))
 	}
 	if b.ProposedBy == "" && s.isPlanning() {
 		b.ProposedBy = "plan"
@@ -64,6 +74,15 @@ func (s Story) Behind(key string) Behind {
 	b.Left = max(0, len(b.Observed)-maxObserved)
 	b.Observed = b.Observed[b.Left:]
 	return b
+}
+
+// argsOf are the arguments of a proposal; nil where it has none.
+func argsOf(proposal json.RawMessage) json.RawMessage {
+	var p struct {
+		Args json.RawMessage `json:"args"`
+	}
+	_ = ijson.DecodeKnown(proposal, &p) // one of another shape has none
+	return p.Args
 }
 
 // observe enters the result of a call; one without a result is not entered.
@@ -140,14 +159,18 @@ func (b Behind) WrittenBy(args map[string]any) string {
 	if who == "" {
 		return ""
 	}
-	if texts := textsOf(args); len(texts) > 0 {
+	texts := slices.DeleteFunc(textsOf(args), func(name string) bool { return slices.Contains(b.Revised, name) })
+	if len(texts) > 0 {
 		who += "; they wrote the text of " + strings.Join(texts, ", ")
 		if b.ProposedBy != "rules" {
 			who = strings.Replace(who, "they wrote", "it wrote", 1)
 		}
 	}
-	if len(b.RevisedBy) > 0 {
-		who += "; changed by rule " + strings.Join(b.RevisedBy, ", rule ")
+	switch rules := strings.Join(b.RevisedBy, ", rule "); {
+	case rules != "" && len(b.Revised) > 0:
+		who += "; rule " + rules + " of the policy wrote " + strings.Join(b.Revised[:min(len(b.Revised), 5)], ", ")
+	case rules != "":
+		who += "; changed by rule " + rules
 	}
 	return who
 }

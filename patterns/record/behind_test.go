@@ -14,7 +14,7 @@ func TestBehind(t *testing.T) {
 	}{
 		"rules":        {`{"llm_calls":0,"input_tokens":0,"output_tokens":0}`, "", "rules", "the offline rules, not a model or a person; they wrote the text of reason"},
 		"a model":      {`{"llm_calls":1,"input_tokens":9,"output_tokens":9}`, "", "model", "a model; it wrote the text of reason"},
-		"a rule since": {`{"llm_calls":1,"input_tokens":9,"output_tokens":9}`, "cap", "model", "a model; it wrote the text of reason; changed by rule cap"},
+		"a rule since": {`{"llm_calls":1,"input_tokens":9,"output_tokens":9}`, "cap", "model", "a model; rule cap of the policy wrote reason"},
 	} {
 		lines := []string{
 			`1 start - {"run_id":"run_00000000000000a1","pattern":"p","pattern_kind":"supervisor"}`,
@@ -24,10 +24,10 @@ func TestBehind(t *testing.T) {
 			`5 outcome action#1 {"state":"ok","output":"{}","usage":` + tt.usage + `}`,
 		}
 		if tt.revised != "" {
-			lines = append(lines, `6 judged pay#j {"phase":"supervisor","decision":"revise","rule":"`+tt.revised+`","proposal":{"kind":"tool","name":"pay","args":{}}}`)
+			lines = append(lines, `6 judged pay#j {"phase":"supervisor","decision":"revise","rule":"`+tt.revised+`","proposal":{"kind":"tool","name":"pay","args":{"amount":5}}}`)
 		}
 		lines = append(lines,
-			`7 intent approve#1 {"effect_kind":"human","name":"approve","input":{"rule":"big"}}`,
+			`7 intent approve#1 {"effect_kind":"human","name":"approve","input":{"rule":"big"},"object":{"args":{"amount":5,"reason":"late"},"expires":"2026-11-22T09:30:00Z"}}`,
 			`8 intent later#1 {"effect_kind":"tool","name":"later","effect":"read","input":{}}`,
 			`9 outcome later#1 {"state":"ok","output":{"secret":1}}`)
 		b := Read(events(lines...)).Behind("approve#1")

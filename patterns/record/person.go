@@ -129,6 +129,18 @@ func (s Story) Naming(ring gateway.Ring) Story {
 	return s
 }
 
+// Calling is the story as people are told it: who stands in it is called as named says. Records and JSON keep the ids.
+func (s Story) Calling(named func(id string) string) Story {
+	if named == nil {
+		return s
+	}
+	s.Principal, s.Rows = named(s.Principal), slices.Clone(s.Rows)
+	for i, r := range s.Rows {
+		s.Rows[i].By = named(r.By)
+	}
+	return s
+}
+
 // refusedCall reports whether the row is a call that its approval did not let through.
 func (r Row) refusedCall() bool {
 	if r.State != string(patterns.Canceled) {

@@ -52,11 +52,12 @@ type app struct {
 
 	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
+	people people // names who stands in a record; nil: by their ids
 }
 
 // Main carries out a command line and returns the exit code. It is the only reader of the environment.
 func Main(args []string, in io.Reader, out, err io.Writer) int {
-	a := &app{in: in, out: out, err: err, environ: os.Environ()}
+	a := &app{in: in, out: out, err: err, environ: os.Environ(), people: systemPeople}
 	a.starts = func() func() { return leaveGarbage(a.environ) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -182,7 +182,7 @@ func (c *deciding) given(ctx context.Context, d desk, before patterns.Asked, in 
 	run, _ := d.owner.Run(before.Question.Run)
 	asked, err := d.Decide(in)
 	if err != nil {
-		return undecided(what, before, err)
+		return c.app.undecided(what, before, err)
 	}
 	if asked.Given == nil {
 		return fault(what, errors.New("the decision was taken and cannot be read back"))
@@ -296,13 +296,13 @@ func comparedLine(asked patterns.Asked) string {
 }
 
 // undecided says why nothing was decided.
-func undecided(what string, before patterns.Asked, err error) error {
+func (a *app) undecided(what string, before patterns.Asked, err error) error {
 	closed, _ := errors.AsType[*patterns.NotOpen](err)
 	bad, _ := errors.AsType[*patterns.BadEdit](err)
 	show := "patterngate approvals show " + before.ID
 	switch {
 	case closed != nil:
-		return refused(what, closedWords(closed), show)
+		return refused(what, closedWords(closed.Why, a.namedQuestion(closed.Asked)), show)
 	case bad != nil:
 		return badEdit(what, bad.Problems)
 	case errors.Is(err, patterns.ErrUnsigned):
@@ -316,9 +316,8 @@ func undecided(what string, before patterns.Asked, err error) error {
 }
 
 // closedWords say why a question is not open.
-func closedWords(n *patterns.NotOpen) string {
-	asked := n.Asked
-	switch n.Why {
+func closedWords(why string, asked patterns.Asked) string {
+	switch why {
 	case patterns.WhyChanged:
 		return "what is asked is not what you saw: its digest is " + asked.Digest + "; nothing was decided"
 	case patterns.WhyExpired:

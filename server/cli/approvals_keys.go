@@ -24,7 +24,8 @@ func (a *app) enrollCommand() *cobra.Command {
 		Short: "Make an approver key, so that only who knows its passphrase can decide",
 		Long: "Makes an approver key. Its private half is sealed by a passphrase in a file beside the state file; its public half goes\n" +
 			"into the state file. From then on only what such a key signed counts: approvals, runs settle, runs seize. A further key\n" +
-			"is vouched for by one that counts, so the passphrase of that one is asked for, too.\n\n" + passphraseTruth,
+			"is vouched for by one that counts, so the passphrase of that one is asked for, too. Tools that you accepted before need a\n" +
+			"signature, too: the command names them and offers to sign them at once.\n\n" + passphraseTruth,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name = cmp.Or(name, a.ownName())
@@ -83,7 +84,7 @@ func (a *app) enroll(ctx context.Context, d desk, name, voucher string) error {
 	if by == nil { // one that comes while none counts vouches for itself
 		by = key
 	}
-	return a.enrolled(d, file, by)
+	return a.enrolled(ctx, d, file, by)
 }
 
 // newPassphrase is one that was typed twice.
@@ -111,7 +112,7 @@ func (a *app) typedNew(ctx context.Context, what, prompt string) (string, error)
 }
 
 // enrolled puts a key where it belongs: its file first, so that no key counts that nobody has.
-func (a *app) enrolled(d desk, file approver.File, by gateway.Signer) error {
+func (a *app) enrolled(ctx context.Context, d desk, file approver.File, by gateway.Signer) error {
 	const what = "approvals enroll"
 	dir := approver.Dir(d.keyDir)
 	public, err := approver.Enrolment(file, by, now())
@@ -126,13 +127,20 @@ func (a *app) enrolled(d desk, file approver.File, by gateway.Signer) error {
 	} else if err != nil {
 		return errors.Join(refusedAct(what, err), dir.Remove(file.ID))
 	}
+	open, pin := a.lockToSign(d)
 	if a.json {
-		return a.printShown(keyRowOf(public, dir))
+		row := keyRowOf(public, dir)
+		row.Held = acceptanceNames(open)
+		return a.printShown(row)
 	}
-	return a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, clip(file.Name, maxName), dir.Path(file.ID)) +
+	err = a.print(fmt.Sprintf("enrolled approver key %s (%s)\nfile %s\n", file.ID, clip(file.Name, maxName), dir.Path(file.ID)) +
 		"From now on only what an enrolled key signed counts here: approvals, runs settle, runs seize.\n" +
 		"Nobody can recover the passphrase. If it or the file is lost, another enrolled key must remove this one (patterngate\n" +
-		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n")
+		"approvals keys remove " + file.ID + "); without another one nothing can be approved in this state file any more.\n" + heldWords(open))
+	if err != nil {
+		return err
+	}
+	return a.offerLock(ctx, open, pin, file)
 }
 
 // refusedAct says why a signed act was not taken.
@@ -160,6 +168,8 @@ type keyRow struct {
 	SignedBy  string `json:"signed_by"`
 	Signature string `json:"signature"`
 	File      string `json:"file,omitempty"` // here
+
+	Held []string `json:"held_tools,omitempty"` // of a key that was just enrolled: tools whose acceptance nobody signed
 }
 
 func keyRowOf(k gateway.PublicKey, dir approver.Dir) keyRow {

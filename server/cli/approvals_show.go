@@ -37,7 +37,7 @@ func (a *app) approvalsShowCommand() *cobra.Command {
 				if a.json {
 					return a.printShown(v.document())
 				}
-				return a.print(v.text(a.width()))
+				return a.print(v.named(a).text(a.width()))
 			})
 		},
 	}
@@ -64,6 +64,12 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
 	}
 	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // a hint; the call is what counts
+	return v
+}
+
+// named is the view as people are told it.
+func (v askedView) named(a *app) askedView {
+	v.asked, v.run.Principal = a.namedQuestion(v.asked), a.named(v.run.Principal)
 	return v
 }
 

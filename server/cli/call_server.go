@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 )
@@ -28,7 +29,7 @@ type callee struct {
 	kept   bool   // and records its runs in a file
 	wait   func() // for the server in this process to end
 	tools  []upstream.Tool
-	held   map[string]string // what is not listed for that, and what "catalog accept" takes for it
+	held   map[string]heldTool // what is not listed for that
 }
 
 // close ends the session. That a server does not end in order changes nothing about the result.
@@ -204,7 +205,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if held, ok := s.held[name]; ok {
-		return upstream.Tool{}, usage("call", fmt.Errorf("%s is held: nobody accepted what its server declares", name), "patterngate catalog accept "+held)
+		return upstream.Tool{}, usage("call", fmt.Errorf("%s is held: %s", name, held.cause()), "patterngate catalog accept "+pins.Name(held.server, held.upstream))
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", cut(name, maxShown), someOf(names))
 	if near := gateway.Near(name, names); near != "" {

@@ -173,7 +173,7 @@ func (a *app) examineState(path string, f *findings) {
 		default:
 			f.ok("approvers", "no key: any program of this user can decide about calls (patterngate approvals enroll)")
 		}
-		return examineSwitches(d, f)
+		return examineSwitches(d, f, a.named)
 	})
 	if err != nil {
 		f.fail("state", "patterngate state, or --state FILE for another file", "%v", err)
@@ -186,7 +186,7 @@ type switchboard interface {
 }
 
 // examineSwitches tells of kill switches that are on, where the state has such.
-func examineSwitches(d desk, f *findings) error {
+func examineSwitches(d desk, f *findings, named people) error {
 	var board switchboard
 	for _, part := range []any{d.owner, d.Approvals} {
 		if b, ok := part.(switchboard); ok {
@@ -208,7 +208,7 @@ func examineSwitches(d desk, f *findings) error {
 		case s.Pattern != "":
 			what, flag = "the pattern "+s.Pattern, " --pattern "+s.Pattern
 		}
-		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, clockText(s.At), s.By, s.Reason)
+		f.warn("kill switch", "patterngate kill-switch off"+flag, "%s is switched off since %s by %s: %s", what, clockText(s.At), named(s.By), s.Reason)
 	}
 	if len(list) == 0 {
 		f.ok("kill switch", "off")

@@ -31,7 +31,7 @@ func (s *service) inbox(c Config, command string, log *slog.Logger) *inbox {
 func inboxDoor(engine *local.Engine, command string, keys approver.Dir, log *slog.Logger) func(address string) *web.Door {
 	return func(address string) *web.Door {
 		pages := web.New(web.Config{
-			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, Alive: engine.Operator().Alive,
+			Approvals: engine.Approvals(), Owner: engine.Operator(), Version: version().Version, By: byOwner("").By, People: systemPeople, Alive: engine.Operator().Alive,
 			Open: opener(keys), KeyFiles: keyFiles(keys), Log: log,
 			Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), log, asked) },
 		})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"patterngate/catalog/pins"
@@ -13,6 +14,14 @@ import (
 
 // unsigned is why a tool is held whose line in the lock does not count.
 const unsigned = "no approver key signed its acceptance"
+
+// cause is why a tool is held, for who calls it.
+func (h heldTool) cause() string {
+	if strings.HasPrefix(h.why, unsigned) {
+		return unsigned + ", and an approver key is enrolled"
+	}
+	return "nobody accepted what its server declares"
+}
 
 // countingLines are the lines of a lock that count: those that an approver key signed, where one is enrolled. An agent that can
 // write files must not accept what a server declares. It is the lock itself where all its lines count.

@@ -106,16 +106,16 @@ func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
 	}
 }
 
-// unlisted are the names under which clients would call held tools, each with what "catalog accept" takes for it.
-func (c Config) unlisted() map[string]string {
-	names := map[string]string{}
+// unlisted are the names under which clients would call held tools.
+func (c Config) unlisted() map[string]heldTool {
+	names := map[string]heldTool{}
 	if c.own == nil {
 		return names
 	}
 	for _, h := range c.own.held {
 		for _, p := range slices.Concat(c.Patterns, c.Exposed()) {
 			if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
-				names[p.Name] = pins.Name(h.server, h.upstream)
+				names[p.Name] = h
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -318,7 +319,7 @@ func (a *admission) changed(string) {
 	tools := a.judged()
 	for _, name := range slices.Sorted(maps.Keys(tools)) {
 		if b := tools[name]; b.ready().State == catalog.Held {
-			a.log.Warn("tool held", "name", b.name, "server", a.server, "why", b.drifted())
+			a.log.Warn("tool held", "name", b.name, "server", a.server, "why", b.ready().Why)
 		}
 	}
 }
@@ -328,7 +329,10 @@ func (a *admission) admit(d upstream.Definition) error {
 	a.mu.Lock()
 	tool, known := a.tools[d.Tool()]
 	a.mu.Unlock()
-	if !known || tool.pinned == nil {
+	switch {
+	case known && tool.pinned == nil && strings.HasPrefix(tool.held, unsigned):
+		return &driftError{tool.held}
+	case !known || tool.pinned == nil:
 		return &driftError{"nobody accepted it"}
 	}
 	if !tool.accepted(d) {

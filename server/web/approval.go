@@ -109,7 +109,7 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 		frame: p.frame(ctx, stateTitle(a.State)+" "+a.ID, "inbox"),
 		ID:    a.ID, State: string(a.State), Phrase: clip(a.Phrase, maxPhrase), Tool: visible(a.Question.Tool), Effect: effectWord(string(a.Effect)),
 		Arguments: argumentsOf(a.Question.Args, schema), Digest: a.Digest, ArgsHash: a.ArgsHash, Rule: name(a.Rule), Why: ruleWords(a),
-		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(a.Principal), Least: a.Least,
+		Phase: phaseWord(a.Phase), Pattern: name(a.Pattern), Principal: name(p.named(a.Principal)), Least: a.Least,
 		Plan: planOf(a), Since: momentOf(a.Since, now), Until: momentOf(a.Question.Expires, now), Run: name(a.Question.Run), RunKnown: runID.MatchString(a.Question.Run),
 	}
 	if runID.MatchString(a.Parent) {
@@ -141,17 +141,17 @@ func (p *Pages) approvalPage(ctx context.Context, a patterns.Asked) (approvalPag
 	if claim, ok := planClaim(a); ok {
 		page.Claims = append(page.Claims, claim)
 	}
-	page.soFar(p.config.Owner, a, ring)
+	page.soFar(p, a, ring)
 	return page, nil
 }
 
 // soFar enters what the run's record says. A record that cannot be read leaves the question as it is.
-func (page *approvalPage) soFar(owner patterns.Owner, a patterns.Asked, ring gateway.Ring) {
-	events, _, err := owner.Record(a.Question.Run)
+func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring) {
+	events, _, err := p.config.Owner.Record(a.Question.Run)
 	if err != nil || len(events) == 0 {
 		return
 	}
-	story := record.Read(events).Naming(ring)
+	story := record.Read(events).Naming(ring).Calling(p.config.People)
 	page.read(story, a)
 	calls := story.Receipt().Calls
 	for _, call := range calls[:min(len(calls), maxRows)] {
@@ -225,6 +225,7 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 		o.Lines = []string{"The call was not made, and this question cannot be answered any more."}
 	case patterns.AskedDecided:
 		o.decided(a, now)
+		o.By = name(p.named(o.By))
 		if _, whole := a.Plan(); whole {
 			o.aboutPlan(a)
 		}

@@ -84,7 +84,10 @@ func (p *Pages) plan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := planPage{frame: f, ID: id}
-	page.fill(planAsItIs(state), p.now())
+	now := planAsItIs(state)
+	now.naming(p.named)
+	page.fill(now, p.now())
+	page.Principal = name(p.named(state.Principal))
 	render(w, http.StatusOK, "plan.html", page)
 }
 

@@ -82,7 +82,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 		return
 	}
 	page := runPage{frame: f, Off: p.switched(r.Context())}
-	page.story(id, events, ring, p.now())
+	page.story(id, record.Read(events).Naming(ring).Calling(p.config.People), events, p.now())
 	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept, Ring: ring}); {
 	case asks:
 		page.Check = checkOf(report)
@@ -120,8 +120,7 @@ func (p *Pages) record(w http.ResponseWriter, r *http.Request) (id string, event
 }
 
 // story enters what the record says.
-func (page *runPage) story(id string, events []patterns.Event, ring gateway.Ring, now time.Time) {
-	s := record.Read(events).Naming(ring)
+func (page *runPage) story(id string, s record.Story, events []patterns.Event, now time.Time) {
 	if s.EndedAt == "" && len(events) > 0 {
 		s.Took = max(s.Took, now.Sub(time.UnixMicro(events[0].At)).Seconds())
 	}
@@ -264,7 +263,7 @@ func (p *Pages) receipt(w http.ResponseWriter, r *http.Request) {
 		p.fault(w, r, err)
 		return
 	}
-	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Naming(ring).Receipt()}
+	page := receiptPage{frame: p.frame(r.Context(), "Receipt of "+id, "runs"), ID: id, Receipt: record.Read(events).Naming(ring).Calling(p.config.People).Receipt()}
 	page.fill(p.now())
 	render(w, http.StatusOK, "receipt.html", page)
 }

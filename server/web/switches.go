@@ -34,6 +34,7 @@ func (p *Pages) switched(ctx context.Context) switched {
 	}
 	shown := switched{More: max(0, len(on)-maxSwitches)}
 	for _, s := range patterns.WidestFirst(on)[:len(on)-shown.More] {
+		s.By = p.named(s.By)
 		shown.Rows = append(shown.Rows, switchRowOf(s, p.now()))
 	}
 	return shown

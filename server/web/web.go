@@ -30,6 +30,8 @@ type Config struct {
 	Version  string
 	By       string           // who decides without a key: local:<uid>
 	Now      func() time.Time // nil: time.Now
+	// People names who stands in a record, for a person: "local:0" as "local:0 (root)"; nil: by their ids.
+	People func(id string) string
 	// Decided is told of each decision that was taken here, for the log; nil: nobody.
 	Decided func(patterns.Asked)
 	// Switches are the kill switches that are on; nil: there are none.
