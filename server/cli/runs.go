@@ -29,6 +29,7 @@ type recordReader interface {
 	Find(beginning string) (string, error)
 	Run(id string) (patterns.Snapshot, bool)
 	Record(id string) (events []patterns.Event, kept int64, err error)
+	Kept(id string) (events []patterns.Event, kept patterns.Kept, err error)
 	List(f patterns.Filter) (patterns.Page, error)
 }
 

@@ -85,6 +85,10 @@ func (f *fakeRuns) Record(id string) ([]patterns.Event, int64, error) {
 	return f.records[id], f.kept[id], nil
 }
 
+func (f *fakeRuns) Kept(id string) ([]patterns.Event, patterns.Kept, error) {
+	return f.records[id], patterns.Kept{Head: patterns.Head{Events: f.kept[id]}}, nil
+}
+
 func (f *fakeRuns) List(filter patterns.Filter) (patterns.Page, error) {
 	if filter.Cursor == "damaged" {
 		return patterns.Page{}, patterns.ErrCursor

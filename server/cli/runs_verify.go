@@ -78,7 +78,7 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 		Use:   "verify [RUN|FILE]",
 		Short: "Check the record of a run, or an export of one",
 		Long: "Checks that a record is whole: each event's hash covers the one before, so that a changed, moved or missing event is\n" +
-			"found, and the number of events is the one that was kept. Checks what people decided: each signature, by the approver keys\n" +
+			"found, and the run's row in the state file says what its events say: their number, the head, how the run began and ended. Checks what people decided: each signature, by the approver keys\n" +
 			"of the state file or of the export, and that each call which needed an approval is exactly what was approved, and the only\n" +
 			"one. Prints \"ok: N events\" and what was signed by whom, or the first broken link and ends with 1.\n" +
 			"A FILE is an export; it is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
@@ -188,12 +188,12 @@ func (a *app) verifyRun(runs operator, beginning string, t trust) error {
 
 // verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
 func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding {
-	events, length, err := runs.Record(id)
+	events, kept, err := runs.Kept(id)
 	var v finding
 	if err != nil {
 		v = unreadable(err)
 	} else {
-		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: length, Kept: t.head, Ring: ring, Only: t.keys}))
+		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Kept: t.head, Ring: ring, Only: t.keys}))
 	}
 	v.RunID = id
 	return v
