@@ -43,7 +43,7 @@ type runDecider interface {
 
 // recordKeeper is what commands check the whole file by, and delete runs from.
 type recordKeeper interface {
-	Check() error
+	Audit() ([]local.Damage, error)
 	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
 	Tombstones() ([]local.Tombstone, error)
 }

@@ -161,7 +161,7 @@ func (f *fakeRuns) KeyDir() string { return f.keyDir }
 
 func (f *fakeRuns) Config(string) ([]byte, bool) { return nil, false }
 
-func (f *fakeRuns) Check() error { return f.damage }
+func (f *fakeRuns) Audit() ([]local.Damage, error) { return nil, f.damage }
 
 func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, nil }
 

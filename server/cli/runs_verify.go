@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type finding struct {
 	Seq    *int64 `json:"broken_seq,omitempty"` // of the first broken link; 0: the export's first line
 	Reason string `json:"reason,omitempty"`
 	lines  []string
+	gone   bool // there is no such run
 }
 
 // found is what the record says of people; nil where it has no approvals and nothing is signed.
@@ -85,7 +87,7 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 			"a file. --head N:HASH is a head that was kept elsewhere (\"patterngate runs head RUN\", a receipt): against it a record is\n" +
 			"found out that was cut, or written anew from the beginning. Without one it cannot be. --key PUBLIC is an approver's public\n" +
 			"key that you know from elsewhere (\"patterngate approvals keys\" there): then only what it signed counts.\n" +
-			"--all checks every run of the state file, and the file itself.",
+			"--all checks every run of the state file, and the file itself: its pages, its tables, and rows that point at nothing.",
 		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -192,6 +194,7 @@ func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding
 	var v finding
 	if err != nil {
 		v = unreadable(err)
+		v.gone = errors.Is(err, patterns.ErrNoRun)
 	} else {
 		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Kept: t.head, Ring: ring, Only: t.keys}))
 	}
@@ -231,6 +234,9 @@ func (a *app) verifyAll(runs operator) error {
 		}
 		for _, row := range page.Rows {
 			v := verdictOf(runs, row.RunID, ring, trust{})
+			if v.gone { // it was pruned since it was listed
+				continue
+			}
 			checked, events = checked+1, events+v.Events
 			if v.OK {
 				continue
@@ -245,9 +251,13 @@ func (a *app) verifyAll(runs operator) error {
 			break
 		}
 	}
-	damaged := ""
-	if err = runs.Check(); err != nil {
-		damaged = err.Error()
+	rows, damaged := a.audited(runs)
+	for _, v := range rows {
+		if broken = append(broken, v); !a.json {
+			if err := a.print(clip(v.RunID, maxName) + " " + clip(v.lines[0], maxWidth) + "\n"); err != nil {
+				return err
+			}
+		}
 	}
 	switch {
 	case a.json:
@@ -269,4 +279,21 @@ func (a *app) verifyAll(runs operator) error {
 		return exitCode(exitFault)
 	}
 	return err
+}
+
+// audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
+func (a *app) audited(runs recordKeeper) (broken []finding, damaged string) {
+	found, err := runs.Audit()
+	var ofFile []string
+	if err != nil {
+		ofFile = append(ofFile, err.Error())
+	}
+	for _, d := range found {
+		if d.Run == "" {
+			ofFile = append(ofFile, d.Reason)
+			continue
+		}
+		broken = append(broken, finding{RunID: d.Run, Reason: d.Reason, lines: []string{"broken: " + d.Reason}})
+	}
+	return broken, strings.Join(ofFile, "; ")
 }
