@@ -53,6 +53,8 @@ type Owner interface {
 	Run(id string) (Snapshot, bool)
 	// Record is a run's record with the length that was kept at its last rest (0: none yet), even where it is broken.
 	Record(id string) (events []Event, kept int64, err error)
+	// Kept is a run's record and what is kept beside it, see [VerifyRow].
+	Kept(id string) (events []Event, kept Kept, err error)
 	// List is a page of runs, newest first.
 	List(Filter) (Page, error)
 	// Plan is a stored plan of any principal as it stands, see [Plans.Plan].

@@ -113,6 +113,27 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 	return events, r.length, nil
 }
 
+// Kept is a run's record and what its row keeps beside it, in one state of the file: what others write meanwhile is in both or in
+// neither.
+func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, err error) {
+	n, _ := numberOf(id)
+	r, events, err := o.file.read(n)
+	switch {
+	case err != nil:
+		return nil, kept, err
+	case r == nil:
+		return nil, kept, patterns.ErrNoRun
+	}
+	kept = patterns.Kept{
+		State: r.state, Pattern: r.pattern, Principal: r.principal, Config: r.config, Began: r.began, Ended: r.ended,
+		Status: r.status, StopReason: r.stopReason, Phase: r.phase, Summary: r.summary, Head: patterns.Head{Events: r.length, Hash: r.head},
+	}
+	if r.parent != 0 {
+		kept.Parent = idOf(r.parent)
+	}
+	return events, kept, nil
+}
+
 var _ patterns.Owner = Operator{}
 
 // Changed implements [patterns.Owner]. What other processes write is noticed, too.

@@ -162,6 +162,15 @@ func (p port) intact(t testing.TB, id string) []patterns.Event {
 	if err := patterns.VerifyChain(id, events, int64(len(events))); err != nil {
 		t.Errorf("the record of %s: %v", id, err)
 	}
+	if p.File() {
+		events, kept, err := p.Operator().Kept(id)
+		if err == nil {
+			err = patterns.VerifyRow(kept, events)
+		}
+		if err != nil {
+			t.Errorf("the row of %s: %v", id, err)
+		}
+	}
 	intents, outcomes := map[string]int{}, map[string]int{}
 	for _, e := range events {
 		switch e.Kind {

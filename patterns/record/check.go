@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,6 +24,7 @@ type Evidence struct {
 	RunID  string
 	Events []patterns.Event
 	Length int64          // as it was kept beside the run at its last rest; 0: it is not known
+	Row    patterns.Kept  // what the state file keeps of the run; zero: it is not known
 	Kept   *patterns.Head // as it was kept elsewhere; nil: none was
 	// Ring are the approver keys: the state file's, or those of an export.
 	Ring gateway.Ring
@@ -114,6 +116,9 @@ func Check(e Evidence) Report {
 			}
 		}
 	}
+	if err := patterns.VerifyRow(e.Row, e.Events); err != nil && c.report.Broken == nil {
+		c.report.Broken = brokenBy(err)
+	}
 	c.report.OK = c.report.Broken == nil
 	return c.report
 }
@@ -127,7 +132,12 @@ func (e Evidence) whole() *patterns.BrokenRecord {
 	if err == nil {
 		return nil
 	}
-	if broken, ok := err.(*patterns.BrokenRecord); ok {
+	return brokenBy(err)
+}
+
+// brokenBy is what a check found.
+func brokenBy(err error) *patterns.BrokenRecord {
+	if broken, ok := errors.AsType[*patterns.BrokenRecord](err); ok {
 		return broken
 	}
 	return &patterns.BrokenRecord{Reason: err.Error()}

@@ -102,7 +102,7 @@ type Row struct {
 	output   json.RawMessage
 	ended    int64 // at which the outcome was recorded; 0: none
 	began    int64
-	requests int // of an answer: how many a model was sent
+	requests int    // of an answer: how many a model was sent
 	who      string // that was asked: a model's name or rules; "" where it is not known
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -44,11 +45,13 @@ type app struct {
 	json      bool
 	warned    map[string]bool // lines of warnings that were printed
 
-	hook   func(point string)               // is told of every boundary of the journal, for prove; nil: nobody
-	engine *local.Engine                    // that the server stands on, once there is one
-	opens  func() (operator, func(), error) // what commands see runs by; nil: the state file
-	desks  func() (desk, func(), error)     // what commands see approvals by; nil: the state file
-	starts func() (begun func())            // is told when serve starts, and what it returns when it has; nil: nobody
+	hook   func(point string)                             // is told of every boundary of the journal, for prove; nil: nobody
+	engine *local.Engine                                  // that the server stands on, once there is one
+	opens  func() (operator, func(), error)               // what commands see runs by; nil: the state file
+	desks  func() (desk, func(), error)                   // what commands see approvals by; nil: the state file
+	hints  bool                                           // it was started without arguments: say on standard error what is waited for
+	after  func(time.Duration, func()) (stop func() bool) // starts a timer for that; nil: a real one
+	starts func() (begun func())                          // is told when serve starts, and what it returns when it has; nil: nobody
 
 	// secret reads a passphrase that a person types; nil: from the terminal that controls this process.
 	secret func(ctx context.Context, prompt string) (string, error)
@@ -88,6 +91,7 @@ func (a *app) root() *cobra.Command {
 			"supervisor, planning. A model proposes, the gate decides, the catalog acts, the journal remembers.\n\n" +
 			"Without a command it serves MCP on standard input and output when that is no terminal.",
 		Args:              cobra.NoArgs,
+		Version:           version().line(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkColor() },
@@ -95,9 +99,12 @@ func (a *app) root() *cobra.Command {
 			if a.atTerminal() {
 				return cmd.Help()
 			}
+			a.hints = cmd.Flags().NFlag() == 0
 			return a.serve(cmd.Context())
 		},
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print what \"patterngate version\" prints")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)

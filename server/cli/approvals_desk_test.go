@@ -172,6 +172,11 @@ func (f *fakeDesk) Record(id string) ([]patterns.Event, int64, error) {
 	return events, int64(len(events)), nil
 }
 
+func (f *fakeDesk) Kept(id string) ([]patterns.Event, patterns.Kept, error) {
+	events, kept, err := f.Record(id)
+	return events, patterns.Kept{Head: patterns.Head{Events: kept}}, err
+}
+
 func (f *fakeDesk) List(patterns.Filter) (patterns.Page, error) { return patterns.Page{}, nil }
 
 func (f *fakeDesk) Plan(id string) (patterns.PlanState, error) {

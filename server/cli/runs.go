@@ -29,6 +29,7 @@ type recordReader interface {
 	Find(beginning string) (string, error)
 	Run(id string) (patterns.Snapshot, bool)
 	Record(id string) (events []patterns.Event, kept int64, err error)
+	Kept(id string) (events []patterns.Event, kept patterns.Kept, err error)
 	List(f patterns.Filter) (patterns.Page, error)
 }
 
@@ -42,7 +43,7 @@ type runDecider interface {
 
 // recordKeeper is what commands check the whole file by, and delete runs from.
 type recordKeeper interface {
-	Check() error
+	Audit() ([]local.Damage, error)
 	Prune(before time.Time, dry bool) ([]local.Tombstone, error)
 	Tombstones() ([]local.Tombstone, error)
 }

@@ -85,6 +85,10 @@ func (f *fakeRuns) Record(id string) ([]patterns.Event, int64, error) {
 	return f.records[id], f.kept[id], nil
 }
 
+func (f *fakeRuns) Kept(id string) ([]patterns.Event, patterns.Kept, error) {
+	return f.records[id], patterns.Kept{Head: patterns.Head{Events: f.kept[id]}}, nil
+}
+
 func (f *fakeRuns) List(filter patterns.Filter) (patterns.Page, error) {
 	if filter.Cursor == "damaged" {
 		return patterns.Page{}, patterns.ErrCursor
@@ -157,7 +161,7 @@ func (f *fakeRuns) KeyDir() string { return f.keyDir }
 
 func (f *fakeRuns) Config(string) ([]byte, bool) { return nil, false }
 
-func (f *fakeRuns) Check() error { return f.damage }
+func (f *fakeRuns) Audit() ([]local.Damage, error) { return nil, f.damage }
 
 func (f *fakeRuns) Tombstones() ([]local.Tombstone, error) { return f.stones, nil }
 

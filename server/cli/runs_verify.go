@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type finding struct {
 	Seq    *int64 `json:"broken_seq,omitempty"` // of the first broken link; 0: the export's first line
 	Reason string `json:"reason,omitempty"`
 	lines  []string
+	gone   bool // there is no such run
 }
 
 // found is what the record says of people; nil where it has no approvals and nothing is signed.
@@ -78,14 +80,14 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 		Use:   "verify [RUN|FILE]",
 		Short: "Check the record of a run, or an export of one",
 		Long: "Checks that a record is whole: each event's hash covers the one before, so that a changed, moved or missing event is\n" +
-			"found, and the number of events is the one that was kept. Checks what people decided: each signature, by the approver keys\n" +
+			"found, and the run's row in the state file says what its events say: their number, the head, how the run began and ended. Checks what people decided: each signature, by the approver keys\n" +
 			"of the state file or of the export, and that each call which needed an approval is exactly what was approved, and the only\n" +
 			"one. Prints \"ok: N events\" and what was signed by whom, or the first broken link and ends with 1.\n" +
 			"A FILE is an export; it is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
 			"a file. --head N:HASH is a head that was kept elsewhere (\"patterngate runs head RUN\", a receipt): against it a record is\n" +
 			"found out that was cut, or written anew from the beginning. Without one it cannot be. --key PUBLIC is an approver's public\n" +
 			"key that you know from elsewhere (\"patterngate approvals keys\" there): then only what it signed counts.\n" +
-			"--all checks every run of the state file, and the file itself.",
+			"--all checks every run of the state file, and the file itself: its pages, its tables, and rows that point at nothing.",
 		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -188,12 +190,13 @@ func (a *app) verifyRun(runs operator, beginning string, t trust) error {
 
 // verdictOf is what a check of one run's record finds. A record that cannot be read is a broken one.
 func verdictOf(runs recordReader, id string, ring gateway.Ring, t trust) finding {
-	events, length, err := runs.Record(id)
+	events, kept, err := runs.Kept(id)
 	var v finding
 	if err != nil {
 		v = unreadable(err)
+		v.gone = errors.Is(err, patterns.ErrNoRun)
 	} else {
-		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: length, Kept: t.head, Ring: ring, Only: t.keys}))
+		v = findingOf(record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Kept: t.head, Ring: ring, Only: t.keys}))
 	}
 	v.RunID = id
 	return v
@@ -231,6 +234,9 @@ func (a *app) verifyAll(runs operator) error {
 		}
 		for _, row := range page.Rows {
 			v := verdictOf(runs, row.RunID, ring, trust{})
+			if v.gone { // it was pruned since it was listed
+				continue
+			}
 			checked, events = checked+1, events+v.Events
 			if v.OK {
 				continue
@@ -245,9 +251,13 @@ func (a *app) verifyAll(runs operator) error {
 			break
 		}
 	}
-	damaged := ""
-	if err = runs.Check(); err != nil {
-		damaged = err.Error()
+	rows, damaged := a.audited(runs)
+	for _, v := range rows {
+		if broken = append(broken, v); !a.json {
+			if err := a.print(clip(v.RunID, maxName) + " " + clip(v.lines[0], maxWidth) + "\n"); err != nil {
+				return err
+			}
+		}
 	}
 	switch {
 	case a.json:
@@ -269,4 +279,21 @@ func (a *app) verifyAll(runs operator) error {
 		return exitCode(exitFault)
 	}
 	return err
+}
+
+// audited is what a check of the state file finds: of runs by themselves, and of the file in one text; "" where it is whole.
+func (a *app) audited(runs recordKeeper) (broken []finding, damaged string) {
+	found, err := runs.Audit()
+	var ofFile []string
+	if err != nil {
+		ofFile = append(ofFile, err.Error())
+	}
+	for _, d := range found {
+		if d.Run == "" {
+			ofFile = append(ofFile, d.Reason)
+			continue
+		}
+		broken = append(broken, finding{RunID: d.Run, Reason: d.Reason, lines: []string{"broken: " + d.Reason}})
+	}
+	return broken, strings.Join(ofFile, "; ")
 }

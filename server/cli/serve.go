@@ -83,6 +83,11 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	in, undo := polled(a.in, out)
 	defer undo()
+	if a.hints {
+		hinted, stop := hinting(in, errs, a.after)
+		defer stop()
+		in = hinted
+	}
 	if err := s.ServeStdio(ctx, in, out); err != nil {
 		return fault("serve", err)
 	}

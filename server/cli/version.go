@@ -47,13 +47,16 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print version, commit and the MCP revisions that are spoken",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := version()
 			if a.json {
-				return printJSON(a.out, v)
+				return printJSON(a.out, version())
 			}
-			commit := cmp.Or(v.Commit, "no commit recorded")
-			_, err := fmt.Fprintf(a.out, "patterngate %s (%s, %s), MCP %s and %s\n", v.Version, commit, v.Go, v.Eras[0], v.Eras[1])
+			_, err := fmt.Fprintln(a.out, version().line())
 			return err
 		},
 	}
+}
+
+// line is the version for people, as "patterngate version" and --version print it.
+func (v versionInfo) line() string {
+	return fmt.Sprintf("patterngate %s (%s, %s), MCP %s and %s", v.Version, cmp.Or(v.Commit, "no commit recorded"), v.Go, v.Eras[0], v.Eras[1])
 }

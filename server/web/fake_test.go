@@ -146,6 +146,11 @@ func (s *state) Record(id string) ([]patterns.Event, int64, error) {
 	return events, int64(len(events)), nil
 }
 
+func (s *state) Kept(id string) ([]patterns.Event, patterns.Kept, error) {
+	events, kept, err := s.Record(id)
+	return events, patterns.Kept{Head: patterns.Head{Events: kept}}, err
+}
+
 func (s *state) List(f patterns.Filter) (patterns.Page, error) {
 	if s.listing != nil {
 		s.listing()

@@ -72,8 +72,13 @@ func (p *Pages) run(w http.ResponseWriter, r *http.Request) {
 // showRun answers with the page of the run that a request names. Its record is checked; what was found is said where it is
 // broken, or was asked for.
 func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bool) {
-	id, events, kept, ok := p.record(w, r)
+	id, events, _, ok := p.record(w, r)
 	if !ok {
+		return
+	}
+	events, kept, err := p.config.Owner.Kept(id)
+	if err != nil {
+		p.fault(w, r, err)
 		return
 	}
 	ring, err := p.config.Approvals.Keys()
@@ -83,7 +88,7 @@ func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bo
 	}
 	page := runPage{frame: f, Off: p.switched(r.Context())}
 	page.story(id, record.Read(events).Naming(ring).Calling(p.config.People), events, p.now())
-	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept, Ring: ring}); {
+	switch report := record.Check(record.Evidence{RunID: id, Events: events, Length: kept.Head.Events, Row: kept, Ring: ring}); {
 	case asks:
 		page.Check = checkOf(report)
 	case report.Broken != nil:

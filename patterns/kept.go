@@ -1,0 +1,152 @@
+package patterns
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"patterngate/ijson"
+)
+
+// Kept is what a state file keeps of a run beside its record: what lists show, and what the record is known again by. Times are
+// microseconds since 1970. The zero Kept is that of a record which nothing is kept beside.
+type Kept struct {
+	State      string // running, ready, parked, ended or broken
+	Pattern    string
+	Principal  string
+	Config     string
+	Parent     string // of a child run: the run whose call began it
+	Began      int64
+	Ended      int64
+	Status     string // of a run that ended, as what follows
+	StopReason string
+	Phase      string
+	Summary    string
+	Head       Head // of the record at the run's last rest
+}
+
+// MaxKeptSummary is how much of a run's summary is kept, in bytes.
+const MaxKeptSummary = 200
+
+// VerifyRow compares what is kept of a run with its record, which was verified by itself. It returns a [*BrokenRecord]. A run that is
+// under way has events that its row does not know of yet.
+func VerifyRow(kept Kept, events []Event) error {
+	if kept.State == "" || len(events) == 0 {
+		return nil
+	}
+	if err := verifyHead(kept, events); err != nil {
+		return err
+	}
+	if err := verifyStart(kept, events[0]); err != nil {
+		return err
+	}
+	return verifyEnd(kept, events)
+}
+
+// verifyHead compares the kept length and head. The row of a run that rests knows all of its events.
+func verifyHead(kept Kept, events []Event) error {
+	length := kept.Head.Events
+	if length < 0 || length > int64(len(events)) {
+		return &BrokenRecord{int64(len(events)) + 1, fmt.Sprintf("missing; %d of %d events are there", len(events), length)}
+	}
+	if length == 0 && len(kept.Head.Hash) > 0 || length > 0 && !bytes.Equal(events[length-1].Hash, kept.Head.Hash) {
+		return &BrokenRecord{max(length, 1), "is not the one whose head the run's row keeps"}
+	}
+	if rests := kept.State == "parked" || kept.State == "ended"; rests && length < int64(len(events)) {
+		return &BrokenRecord{length + 1, fmt.Sprintf("is not known to the run's row, which keeps a length of %d", length)}
+	}
+	return nil
+}
+
+// verifyStart compares what a run was begun with.
+func verifyStart(kept Kept, first Event) error {
+	body, err := DecodeBody(first)
+	start, ok := body.(*StartBody)
+	if err != nil || !ok {
+		return nil // a newer version's: that it is not read says [record.Check]
+	}
+	parent := ""
+	if start.Parent != nil {
+		parent = start.Parent.RunID
+	}
+	for _, m := range []member{
+		{"pattern", kept.Pattern, start.Pattern}, {"principal", kept.Principal, start.Principal}, {"configuration", kept.Config, start.Config},
+		{"parent", kept.Parent, parent},
+	} {
+		if err := m.differs(first.Seq); err != nil {
+			return err
+		}
+	}
+	if kept.Began != first.At {
+		return &BrokenRecord{first.Seq, "has another time than the run's row, which says when the run began"}
+	}
+	return nil
+}
+
+// verifyEnd compares how a run ended, or that it did not.
+func verifyEnd(kept Kept, events []Event) error {
+	var last *Event
+	for i, e := range events {
+		if e.Kind == EndEvent {
+			last = &events[i]
+		}
+	}
+	newest := events[len(events)-1].Seq
+	switch {
+	case kept.State == "broken":
+		return &BrokenRecord{newest, "belongs to a record that was found broken earlier; the run's row says so"}
+	case kept.State == "ended" && last == nil:
+		return &BrokenRecord{newest, "is the last one, but the run's row says that the run ended"}
+	case kept.State != "ended" && last != nil:
+		return &BrokenRecord{last.Seq, "ends the run, but the run's row says that it goes on"}
+	case last == nil && (kept.Status != "" || kept.StopReason != "" || kept.Ended != 0):
+		return &BrokenRecord{newest, "is the last one, but the run's row says how the run ended"}
+	case last == nil:
+		return nil
+	}
+	body, err := DecodeBody(*last)
+	end, ok := body.(*EndBody)
+	if err != nil || !ok {
+		return nil
+	}
+	for _, m := range []member{{"status", kept.Status, end.Status}, {"stop reason", kept.StopReason, end.StopReason}, {"phase", kept.Phase, end.Phase}} {
+		if err := m.differs(last.Seq); err != nil {
+			return err
+		}
+	}
+	if kept.Ended != last.At {
+		return &BrokenRecord{last.Seq, "has another time than the run's row, which says when the run ended"}
+	}
+	hidden := kept.Summary == "" && RedactedAsText(last.Body) != nil // a summary that would tell what is redacted is not kept
+	if summary, known := end.summary(); known && !hidden {
+		return member{"summary", kept.Summary, ijson.Cut(summary, MaxKeptSummary)}.differs(last.Seq)
+	}
+	return nil
+}
+
+// summary is that of the kept result; false where a value of it was redacted, or none is known.
+func (b *EndBody) summary() (text string, known bool) {
+	if len(b.Envelope) == 0 || string(b.Envelope) == "null" {
+		return "", false
+	}
+	var envelope struct {
+		Summary json.RawMessage `json:"summary"`
+	}
+	if ijson.DecodeKnown(b.Envelope, &envelope) != nil || envelope.Summary == nil {
+		return "", false
+	}
+	err := json.Unmarshal(envelope.Summary, &text)
+	return text, err == nil
+}
+
+// member is one of a row, and what the record says of it.
+type member struct{ name, kept, recorded string }
+
+// differs is the fault where both differ. What was redacted cannot be compared.
+func (m member) differs(seq int64) error {
+	if m.kept == m.recorded || strings.HasPrefix(m.recorded, `{"`+Redacted+`":`) {
+		return nil
+	}
+	return &BrokenRecord{seq, fmt.Sprintf("says another %s than the run's row", m.name)}
+}
