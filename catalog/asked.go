@@ -37,6 +37,9 @@ func (t Tool) withFixed() *Schema {
 	}
 	required.value, _ = json.Marshal(append(wanted, names...)) // a list of strings always marshals
 	whole := newSchema(objectOf(members), nil)
+	if t.Input != nil {
+		whole.within = t.Input.within
+	}
 	whole.fromUpstream()
 	return whole
 }

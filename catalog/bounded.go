@@ -27,7 +27,9 @@ func (s *Schema) Bounded(bounds map[string]json.RawMessage) (*Schema, []SchemaFa
 	if wrong != nil {
 		return nil, wrong
 	}
+	bounds, within := s.splitWithin(bounds)
 	made := newSchema(s.withBounds(bounds), s.spellings)
+	made.within = within
 	made.boundIn(slices.Collect(maps.Keys(bounds)))
 	return made, nil
 }
@@ -69,6 +71,9 @@ func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 		return f
 	}
 	was, is := root.properties[name].kind, parseNode(bound).kind
+	if slices.ContainsFunc(membersOf(bound), func(m member) bool { return m.name == withinKeyword }) && is == "" && was != "" && was != "string" && was != "array" {
+		return &SchemaFault{Pointer: at.Member(withinKeyword), Reason: "within bounds paths, and the tool's argument is of type " + was, Want: "no within"}
+	}
 	if was == "" || is == "" || was == is || was == "number" && is == "integer" {
 		return nil
 	}

@@ -45,13 +45,14 @@ type Mismatch struct {
 // then values, each in the order of the schema's declaration (unknown ones by name). Nil means that it fits. Booleans are
 // never numbers; an integer is a whole number within +-(2^53-1).
 func (s *Schema) Check(v any) []Mismatch {
-	if s == nil || (s.root().plain && s.root().fits(v)) {
+	if s == nil || (len(s.within) == 0 && s.root().plain && s.root().fits(v)) {
 		return nil
 	}
 	found := s.mismatches(s.root(), v)
 	if s.bounds != nil {
 		found = append(found, s.bounds.mismatches(s.root(), v)...)
 	}
+	found = append(found, s.outsideDirectories(v)...)
 	slices.SortStableFunc(found, func(a, b Mismatch) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), s.root().order(a.Pointer.Tokens(), b.Pointer.Tokens()))
 	})
@@ -61,7 +62,7 @@ func (s *Schema) Check(v any) []Mismatch {
 // CheckGiven is [Schema.Check] for some members of an object while its other ones are not known yet: none of its own is missing,
 // and nothing is said of the whole object.
 func (s *Schema) CheckGiven(given map[string]any) []Mismatch {
-	if s == nil || s.bounds == nil && s.root().fitsGiven(given) {
+	if s == nil || s.bounds == nil && len(s.within) == 0 && s.root().fitsGiven(given) {
 		return nil
 	}
 	var wrong []Mismatch

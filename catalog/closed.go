@@ -26,6 +26,7 @@ func (s *Schema) Closed(whole *Schema) *Schema {
 		silent = silent && m.name != "properties"
 	}
 	closed := newSchema(objectOf(append(membersOf(s.raw), member{"additionalProperties", json.RawMessage("false")})), s.spellings)
+	closed.within = s.within
 	if closed.silent = silent; s.bounds == nil {
 		closed.fromUpstream()
 	} else {

@@ -29,8 +29,9 @@ type Schema struct {
 	// Of schemas that nobody here wrote: judging one is counted, and done by one goroutine at a time.
 	tally   *tally
 	judging sync.Mutex
-	bounds  *Schema // of properties that a configuration bounds: what they must fit, see Bounded
-	silent  bool    // no server says which properties there are, and it is closed: see Closed
+	within  map[string]string // the directories that a configuration bounds properties to
+	bounds  *Schema           // of properties that a configuration bounds: what they must fit, see Bounded
+	silent  bool              // no server says which properties there are, and it is closed: see Closed
 }
 
 // SchemaOf reflects a Go type into a self-contained schema: no references, no $schema, unknown members refused, every
@@ -168,6 +169,7 @@ func (s *Schema) Without(names ...string) *Schema {
 		return s
 	}
 	less := newSchema(withoutProperties(s.raw, names), s.spellings)
+	less.within = s.within
 	switch {
 	case s.bounds != nil:
 		less.boundIn(s.bounds.root().names)

@@ -242,7 +242,13 @@ func (w *writing) tryDefault(at ijson.Pointer, m member, schema json.RawMessage,
 	if slices.ContainsFunc(faults, func(f SchemaFault) bool { return !f.Warning }) || w.more > 0 {
 		return
 	}
-	if wrong := newWritten(schema).Check(m.decoded()); len(wrong) > 0 {
+	wrong := newWritten(schema).Check(m.decoded())
+	for _, k := range membersOf(schema) {
+		if k.name == withinKeyword {
+			wrong = append(wrong, pathsOutside("", k.text(), m.decoded())...)
+		}
+	}
+	if len(wrong) > 0 {
 		w.wrong(at+wrong[0].Pointer, m.value, "the default does not fit its own schema", wrong[0].Want)
 	}
 }

@@ -43,6 +43,10 @@ func (k keyword) reader() func() json.RawMessage {
 		return k.required
 	case "additionalProperties":
 		return k.additional
+	case withinKeyword:
+		if !k.named && k.depth == 1 {
+			return k.directory
+		}
 	}
 	return nil
 }
@@ -51,7 +55,7 @@ func (k keyword) reader() func() json.RawMessage {
 var keywords = []string{
 	"type", "description", "enum", "const", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minLength", "maxLength", "pattern", "format", "items", "minItems", "maxItems", "uniqueItems", "properties", "required",
-	"additionalProperties", optionalKeyword,
+	"additionalProperties", withinKeyword, optionalKeyword,
 }
 
 // of says to values of which types a keyword speaks; absent: of all.
@@ -59,7 +63,7 @@ var of = map[string]string{
 	"minimum": "number integer", "maximum": "number integer", "exclusiveMinimum": "number integer", "exclusiveMaximum": "number integer",
 	"multipleOf": "number integer", "minLength": "string", "maxLength": "string", "pattern": "string",
 	"items": "array", "minItems": "array", "maxItems": "array", "uniqueItems": "array",
-	"properties": "object", "required": "object", "additionalProperties": "object",
+	"properties": "object", "required": "object", "additionalProperties": "object", withinKeyword: "string array",
 }
 
 // branching are keywords of JSON Schema that are not to be written here: clients drop them, and rules cannot be typed by them.
@@ -124,6 +128,9 @@ func (k keyword) read() json.RawMessage {
 	case reader != nil:
 	case slices.Contains(branching, k.name):
 		k.fault("not to be written here", "one schema without oneOf, anyOf, allOf, not, if and $ref")
+		return nil
+	case k.name == withinKeyword:
+		k.fault("allowed only in bound, beside the argument's type", "bound: {ARGUMENT: {within: DIR}} at a server's tool")
 		return nil
 	case k.name == optionalKeyword:
 		k.fault("said of a member of an object", "optional beside the argument's type; within an object the list required")

@@ -79,17 +79,17 @@ func (a *app) openDesk() (desk, func(), error) {
 // newDesk is as openDesk, and makes the file where there is none: a key may be older than the first run, and who watches may
 // be earlier.
 func (a *app) newDesk() (desk, func(), error) {
-	loaded, err := a.load()
+	c, err := a.stateConfig("approvals", "this command needs only the state file, which is ")
 	switch {
 	case err != nil:
 		return desk{}, nil, err
-	case loaded.State == memoryState:
+	case c.State == memoryState:
 		return a.openDesk() // it says why not
 	}
-	if err := readyState(loaded.State, a.environ); err != nil {
+	if err := readyState(c.State, a.environ); err != nil {
 		return desk{}, nil, err
 	}
-	return a.deskOver(loaded.Config)
+	return a.deskOver(c)
 }
 
 func (a *app) deskOver(c Config) (desk, func(), error) {

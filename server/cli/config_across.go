@@ -32,6 +32,7 @@ func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 	r.acrossSecrets(c, environ)
 	r.acrossLock(c)
 	r.acrossDirectories(loaded)
+	r.acrossNetworks(c)
 }
 
 // acrossNames finds two tools of one name, and names that have a meaning of their own.

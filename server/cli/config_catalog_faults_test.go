@@ -209,6 +209,8 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 		"bound to a word":        {"}, tools: {t: {effect: read, bound: {path: {enum: [ROOT/etc]}}}", "tools.t.bound.path"},
 		"bound by a pattern":     {"}, tools: {t: {effect: read, bound: {path: {pattern: '^ROOT/.*'}}}", "tools.t.bound.path"},
 		"bound past it":          {"}, tools: {t: {effect: read, bound: {path: {pattern: '^ROOT/data/[a-z]+$'}}}", ""},
+		"bound within it":        {"}, tools: {t: {effect: read, bound: {path: {within: ROOT}}}", "tools.t.bound.path"},
+		"bound within another":   {"}, tools: {t: {effect: read, bound: {path: {within: ROOT/data}}}", ""},
 		"a pattern of something": {"}, tools: {t: {effect: read, bound: {path: {pattern: '[a-z]+'}}}", ""},
 		"off":                    {"args: [/]}, tools: {}, enabled: false", ""},
 	}

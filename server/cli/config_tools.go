@@ -155,7 +155,7 @@ func (t *ServerToolConfig) keys() []configKey {
 		oneToolKey("as", &t.Name).means("Its name here. Not set: the server's."),
 		timeout.means("How long a call may take. Not set: the server's."),
 		fixKey("fix", &t.Fix).means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, (*configReader).bounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown."),
+		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, (*configReader).bounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
@@ -301,7 +301,7 @@ func (c compiledArguments) of(text json.RawMessage) argumentsRead {
 
 func (r *configReader) bounds(n *yamlNode, path *keyPath) {
 	_, faults := catalog.CompileBounds(n.json(nil))
-	r.schemaFaults(n, path, faults)
+	r.schemaFaults(n, path, append(faults, catalog.EscapingBounds(n.json(nil))...))
 }
 
 // schemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.

@@ -20,7 +20,7 @@ llm: {provider: auto}
 #       stdio: {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", /srv/orders], env: [PATH, HOME]}
 #       tools:                           # effect: read, write or destructive; yours to say, never the server's
 #         list_directory: {effect: read}
-#         write_file: {effect: write, bound: {path: {pattern: "^/srv/orders/"}}}
+#         write_file: {effect: write, bound: {path: {within: /srv/orders}}}
 
 # The built-in patterns. Each is a tool of the client; enabled: false drops one.
 patterns:

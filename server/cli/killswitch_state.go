@@ -12,6 +12,11 @@ import (
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
+	return a.stateConfig(what, "switches need no configuration, this is of the state file ")
+}
+
+// stateConfig is that for any command that needs only the state file; needs says so in the warning, before the file's name.
+func (a *app) stateConfig(what, needs string) (Config, error) {
 	sources := a.sources(nil)
 	loaded, warnings, err := LoadConfig(sources)
 	faults, faulty := errors.AsType[*ConfigError](err)
@@ -29,14 +34,14 @@ func (a *app) switchConfig(what string) (Config, error) {
 	c := loaded.Config
 	var known bool
 	c.State, known = sources.statePath()
-	if !known { // a switch in another one would stop nobody, and look as if it did
+	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
 		try := "--state FILE"
 		if c.State != "" {
 			try += ", which is " + c.State + " where the configuration names none"
 		}
 		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
-	fmt.Fprintln(a.err, server.Visible("warning: "+ownReason(faults)+"; switches need no configuration, this is of the state file "+c.State))
+	fmt.Fprintln(a.err, server.Visible("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil
 }
 

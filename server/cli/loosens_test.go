@@ -69,6 +69,7 @@ func TestLoosens(t *testing.T) {
 		"fix changed":          {"fix: {path: /srv/orders}", "fix: {path: /srv}", one("catalog.servers.orders.tools.list_directory.fix: changed"), one("catalog.servers.orders.tools.list_directory.fix: changed")},
 		"fix gone":             {", fix: {path: /srv/orders}", "", one("catalog.servers.orders.tools.list_directory.fix: changed"), one("catalog.servers.orders.tools.list_directory.fix: changed")},
 		"bound changed":        {"A-[0-9]{4}\\\\.json", "A-.*", one(readAt + "bound: changed"), one(readAt + "bound: changed")},
+		"bound within":         {`pattern: "^/srv/orders/A-[0-9]{4}\\.json$"`, "within: /srv/orders", one(readAt + "bound: changed"), one(readAt + "bound: changed")},
 		"bound gone":           {`bound: {path: {pattern: "^/srv/orders/A-[0-9]{4}\\.json$"}}, `, "", one(readAt + "bound: changed"), one(readAt + "bound: changed")},
 		"a redact path":        {read, read + "redact: [/args/path], ", nil, one(readAt + `redact: "/args/path" gone`)},
 		"a redact path of all": {"version: 1\n", "version: 1\nredact: [/args/card]\n", nil, one(`redact: "/args/card" gone`)},

@@ -39,6 +39,10 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 	guard := resilience.New(resilience.Config{Failures: httpFailures, Open: httpOpen})
 	t.Do = m.masked(throttled(guard, c.Rate, request.Do))
 	t.Extra = request.Check
+	if closed := closedHostOf(c.Request.URL, m.config.Catalog.AllowNetworks); closed != nil {
+		why := closed.why(m.config.Catalog.AllowNetworks)
+		t.Ready = func() catalog.Readiness { return catalog.Readiness{State: catalog.Unavailable, Why: why} }
+	}
 	m.add(t)
 }
 

@@ -66,6 +66,11 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 	t := common(&c.ToolConfig, s.Name)
 	t.Timeout = c.Timeout
 	behind := &behindServer{server: running, upstream: c.Upstream, secrets: map[string]catalog.Secret{}, log: m.log, name: c.Name, at: s.Name, guard: guard, repeatable: t.Repeatable()}
+	if s.HTTP != nil {
+		if closed := closedHostOf(s.HTTP.URL, m.config.Catalog.AllowNetworks); closed != nil {
+			behind.closed = closed.why(m.config.Catalog.AllowNetworks)
+		}
+	}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
 		behind.pinned = &pinned
@@ -207,6 +212,7 @@ type behindServer struct {
 	server             *upstream.Server
 	at, upstream, name string           // the server, the tool's name there and here
 	pinned             *pins.Definition // nil: nobody accepted it
+	closed             string           // why its server's address is not dialled; "": it is
 	held               string           // why it is held whatever the server says; "": it is not
 	secrets            map[string]catalog.Secret
 	repeatable         bool // a call may be sent again
@@ -365,6 +371,9 @@ func (b *behindServer) ready() catalog.Readiness {
 		if !b.accepted(declared) {
 			return catalog.Readiness{State: catalog.Held, Why: b.drifted()}
 		}
+	}
+	if b.closed != "" {
+		return catalog.Readiness{State: catalog.Unavailable, Why: b.closed}
 	}
 	if open, _ := b.guard.Open(); open {
 		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at)}

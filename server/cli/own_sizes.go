@@ -69,7 +69,11 @@ func countProperties(schema json.RawMessage) int {
 func (c *Config) bearable(s *server.Server) error {
 	var faults []error
 	for _, o := range c.oversized(s) {
-		faults = append(faults, fmt.Errorf("patterns.%s: %s; %s", o.pattern, o.Reason, o.Want))
+		where := "patterns." + o.pattern
+		if p, _ := c.Pattern(o.pattern); p.At.Line > 0 {
+			where = fmt.Sprintf("line %d: %s", p.At.Line, where)
+		}
+		faults = append(faults, fmt.Errorf("%s: %s; %s", where, o.Reason, o.Want))
 	}
 	return errors.Join(faults...)
 }

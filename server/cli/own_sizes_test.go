@@ -56,10 +56,14 @@ func TestOversizedPatterns(t *testing.T) {
 			}
 			if err := loaded.bearableBefore(d); (err != nil) != (tt.want != "") {
 				t.Errorf("serving it: %v", err)
+			} else if err != nil && !placedOwn.MatchString(err.Error()) {
+				t.Errorf("serving it: %v, want the line of the pattern", err)
 			}
 		})
 	}
 }
+
+var placedOwn = regexp.MustCompile(`^line [0-9]+: patterns[.]`)
 
 var bytesOf = regexp.MustCompile(`has [0-9]+ bytes`)
 

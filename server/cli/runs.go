@@ -181,7 +181,11 @@ func (a *app) engineOver(c Config) (*local.Engine, error) {
 
 // openService opens the state as a server does, for who carries on runs.
 func (a *app) openService() (operator, func(), error) {
-	c, err := a.loadState()
+	loaded, err := a.load() // whole: what goes on is judged by it
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := a.existingState(loaded.Config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,13 +200,19 @@ func stateOf(c Config, engine *local.Engine) stateRuns {
 	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(c.State)}}
 }
 
-// loadState is the configuration with a state file that is there and that nobody else can write.
+// loadState is the configuration with a state file that is there and that nobody else can write. Commands that look at recorded
+// runs and decide about them need no more than that file, so a configuration with faults does not stop them.
 func (a *app) loadState() (Config, error) {
-	loaded, err := a.load()
+	c, err := a.stateConfig("state", "this command needs only the state file, which is ")
 	if err != nil {
 		return Config{}, err
 	}
-	path := loaded.State
+	return a.existingState(c)
+}
+
+// existingState is a configuration whose state file is there and safe.
+func (a *app) existingState(c Config) (Config, error) {
+	path := c.State
 	if path == memoryState {
 		return Config{}, usage("state", errors.New("it is "+memoryState+": runs are in the process that serves them, and nowhere else"), "--state FILE")
 	}
@@ -211,7 +221,7 @@ func (a *app) loadState() (Config, error) {
 			return Config{}, usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), "--state FILE, where runs are recorded elsewhere")
 		}
 	}
-	return loaded.Config, readyState(path, a.environ)
+	return c, readyState(path, a.environ)
 }
 
 // wrapped is a failure of a command, unless it says itself what failed.

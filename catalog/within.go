@@ -1,0 +1,196 @@
+package catalog
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"patterngate/ijson"
+)
+
+// withinKeyword is ours: a text is a path inside this directory, or a list holds such paths. It may stand in a bound only.
+const withinKeyword = "within"
+
+// InsideDirectory reports whether a path lies in a directory, judged by its text alone: no file is looked at, and so symbolic
+// links are not followed. The path is absolute, or relative to the directory. It is cleaned before: "//" and "/./" count as "/".
+// False is also the answer for what servers read in more than one way: an empty path, "..", a backslash, a control character, a
+// % code such as %2e, and at the beginning "~" or a word with a colon, such as "file:" or a drive.
+func InsideDirectory(dir, text string) bool {
+	dir, ok := cleanDirectory(dir)
+	if !ok || !plainPath(text) {
+		return false
+	}
+	if strings.HasPrefix(text, "/") || drive.MatchString(text) {
+		return strings.HasPrefix(path.Clean(text)+"/", dir+"/")
+	}
+	first, _, _ := strings.Cut(text, "/")
+	return !strings.HasPrefix(first, "~") && !strings.Contains(first, ":")
+}
+
+var (
+	drive       = regexp.MustCompile(`^[A-Za-z]:/`)
+	wholeDrive  = regexp.MustCompile(`^[A-Za-z]:$`)
+	percentCode = regexp.MustCompile(`%([0-9A-Fa-f]{2}|[uU])`)
+)
+
+// cleanDirectory is the directory that a bound names: absolute, and not the root, which would hold everything.
+func cleanDirectory(dir string) (string, bool) {
+	absolute := strings.HasPrefix(dir, "/") || drive.MatchString(dir)
+	clean := path.Clean(dir)
+	return clean, absolute && plainPath(dir) && clean != "/" && !wholeDrive.MatchString(clean)
+}
+
+// plainPath reports a path that every server reads alike.
+func plainPath(text string) bool {
+	return text != "" && !strings.ContainsRune(text, '\\') && !strings.ContainsFunc(text, unicode.IsControl) && !percentCode.MatchString(text) &&
+		!slices.ContainsFunc(strings.Split(text, "/"), leadsUp)
+}
+
+// leadsUp reports "..", also in the forms that some systems take for it: with blanks, with more dots, with dots of other
+// alphabets.
+func leadsUp(segment string) bool {
+	segment = strings.TrimFunc(segment, unicode.IsSpace)
+	return segment != "." && segment != "" && strings.Trim(segment, ".\u2024\u2025\u2026\uff0e \t") == ""
+}
+
+// directory reads the keyword: one directory that can hold something back.
+func (k keyword) directory() json.RawMessage {
+	if _, ok := cleanDirectory(k.text()); !ok {
+		k.fault("no directory that bounds a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
+	}
+	return k.value
+}
+
+// splitWithin takes the directories out of bounds: what is left is JSON schema, whose description says what was taken out.
+func (s *Schema) splitWithin(bounds map[string]json.RawMessage) (rest map[string]json.RawMessage, within map[string]string) {
+	rest, within = make(map[string]json.RawMessage, len(bounds)), map[string]string{}
+	for name, bound := range bounds {
+		list := membersOf(bound)
+		at := slices.IndexFunc(list, func(m member) bool { return m.name == withinKeyword })
+		if at < 0 {
+			rest[name] = bound
+			continue
+		}
+		within[name], _ = cleanDirectory(list[at].text())
+		list = slices.Delete(list, at, at+1)
+		words := memberAt(&list, "description", `""`)
+		said := words.text()
+		if p := s.root().properties[name]; said == "" && p != nil {
+			said = p.description
+		}
+		words.value = ijson.Append(nil, strings.TrimSpace(withinWords(within[name], "")+". "+said))
+		rest[name] = objectOf(list)
+	}
+	return rest, within
+}
+
+// withinWords says what is wanted.
+func withinWords(dir, but string) string {
+	return "A path inside " + dir + ", absolute or relative to it" + but
+}
+
+// outsideDirectories are the paths that lie in no directory of their bound. A list is judged item by item.
+func (s *Schema) outsideDirectories(v any) (wrong []Mismatch) {
+	object, _ := v.(map[string]any)
+	for _, name := range s.root().names {
+		dir, bounded := s.within[name]
+		value, given := object[name]
+		if !bounded || !given {
+			continue
+		}
+		wrong = append(wrong, pathsOutside(ijson.Pointer("").Member(name), dir, value)...)
+	}
+	return wrong
+}
+
+// pathsOutside judges one argument.
+func pathsOutside(at ijson.Pointer, dir string, v any) (wrong []Mismatch) {
+	items, isList := v.([]any)
+	if !isList {
+		return outsideDirectory(at, dir, v)
+	}
+	for i, item := range items {
+		wrong = append(wrong, outsideDirectory(at.Index(i), dir, item)...)
+	}
+	return wrong
+}
+
+func outsideDirectory(at ijson.Pointer, dir string, v any) []Mismatch {
+	text, isText := v.(string)
+	if isText && InsideDirectory(dir, text) {
+		return nil
+	}
+	want := "a" + withinWords(dir, ", without .., backslashes and % codes")[1:]
+	return []Mismatch{{Pointer: at, Kind: MismatchValue, Want: oneLine(want)}}
+}
+
+// pathNames are words that names of arguments with paths hold.
+var pathNames = regexp.MustCompile(`(?i)(path|file|dir|folder|root)`)
+
+// EscapingBounds warns of bounds that are meant to keep a path inside a directory and do not, with what to write instead. The text
+// is one that [CompileBounds] takes.
+func EscapingBounds(text json.RawMessage) []SchemaFault {
+	w := &writing{}
+	for _, a := range (&writing{}).arguments(text) {
+		w.escapes(ijson.Pointer("").Member(a.name), a.name, member{a.name, a.schema})
+	}
+	return w.list()
+}
+
+// escapes warns of a pattern that allows a directory by how a path begins: "/../" leads out of it again.
+func (w *writing) escapes(at ijson.Pointer, name string, bound member) {
+	for _, m := range membersOf(bound.value) { // none where the bound is no schema
+		switch {
+		case m.name == "items" && m.value[0] == '{':
+			w.escapes(at.Member(m.name), name, m)
+		case m.name == "pattern":
+			if dir := directoryOf(name, m.text()); dir != "" {
+				want := "bound: {" + name + ": {within: " + dir + "}} instead"
+				if !strings.HasPrefix(dir, "/") {
+					want = "bound: {" + name + ": {within: DIR}} instead, DIR the absolute path of " + dir
+				}
+				w.warn(at.Member(m.name), m.value, "this pattern lets a path out of its directory: "+dir+"/../x fits it", want)
+			}
+		}
+	}
+}
+
+// directoryOf is the directory with whose path a pattern begins, where a path that leaves it fits the pattern too.
+func directoryOf(name, pattern string) string {
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return ""
+	}
+	literal := strings.TrimPrefix(strings.TrimPrefix(pattern, "^"), `\A`)
+	begins, err := regexp.Compile(literal)
+	if err != nil {
+		return ""
+	}
+	prefix, _ := begins.LiteralPrefix()
+	absolute := strings.HasPrefix(prefix, "/") && strings.LastIndexByte(prefix, '/') > 0
+	if !absolute && !(pathNames.MatchString(name) && strings.Contains(prefix, "/")) {
+		return ""
+	}
+	dir := prefix[:strings.LastIndexByte(prefix, '/')]
+	if compiled.MatchString(prefix+"/../x") && wordEnd.MatchString(prefix) {
+		dir = prefix
+	}
+	ends := []string{"", "x"}
+	if m := ending.FindStringSubmatch(pattern); m != nil {
+		ends = append(ends, "x."+m[1])
+	}
+	for _, end := range ends {
+		if compiled.MatchString(prefix+"../"+end) || compiled.MatchString(dir+"/../"+end) {
+			return dir
+		}
+	}
+	return ""
+}
+
+var (
+	wordEnd = regexp.MustCompile(`[A-Za-z0-9]$`)
+	ending  = regexp.MustCompile(`(?:\\\.|\[\.\])([A-Za-z0-9]+)\)?\$$`)
+)
