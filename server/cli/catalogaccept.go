@@ -126,16 +126,21 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 			}
 		}
 	}
-	if len(all) == 0 {
+	switch {
+	case len(c.Servers) == 0:
 		return nil, errNoServersDeclared
-	}
-	if len(names) == 0 {
+	case len(names) == 0 && len(all) == 0:
+		return nil, errors.New("every tool that the file names has \"enabled: false\". Take that out of one, then accept it")
+	case len(names) == 0:
 		return all, nil
 	}
 	wanted := map[string][]string{}
 	for _, name := range names {
 		at, tool, one := strings.Cut(name, "/")
 		tools, ok := all[at]
+		if err := disabledIn(c, at, tool); err != nil {
+			return nil, err
+		}
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("no server %s in the file", quotedName(at))
@@ -148,6 +153,32 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 		}
 	}
 	return wanted, nil
+}
+
+// disabledIn says that the file names a server, or a tool of it, and disables it; tool "" is the server as a whole.
+func disabledIn(c CatalogConfig, server, tool string) error {
+	const fix = `Take "enabled: false" out of its entry, then accept it`
+	for _, s := range c.Servers {
+		if s.Name != server {
+			continue
+		}
+		if !s.Enabled {
+			return fmt.Errorf("server %s is disabled in the file. %s", server, fix)
+		}
+		named, enabled := false, false
+		for _, t := range s.Tools {
+			if tool == "" || t.Upstream == tool {
+				named, enabled = true, enabled || t.Enabled
+			}
+		}
+		switch {
+		case named && !enabled && tool == "":
+			return fmt.Errorf("every tool of server %s is disabled in the file. Take \"enabled: false\" out of one, then accept it", server)
+		case named && !enabled:
+			return fmt.Errorf("tool %s of server %s is disabled in the file. %s", quotedName(tool), server, fix)
+		}
+	}
+	return nil
 }
 
 // standing is a lock with those of its lines that count: what else stands in it somebody may have written there.

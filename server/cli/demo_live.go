@@ -73,8 +73,10 @@ func (a *app) live(ctx context.Context) (err error) {
 			d.server.end()
 		}
 	}()
+	ctx, stop := whileInput(ctx, a.in)
+	defer stop()
 	if err := d.play(ctx); err != nil {
-		return fault("demo", err)
+		return fault("demo", whyEnded(ctx, err))
 	}
 	return d.bow()
 }

@@ -20,6 +20,7 @@ type initFile struct {
 	path    string
 	secrets map[string]string // by path: what was found in the client's file
 	order   []string          // the paths, in the order in which they came
+	ignore  string            // the .gitignore that was written beside them; "": none
 }
 
 // keepSecrets gives each secret that is to be kept a file of its own beside the configuration. Nothing is written yet.
@@ -84,6 +85,11 @@ func (f *initFile) write(text []byte) (err error) {
 			return err
 		}
 	}
+	if ignored, err := f.ignoreSecrets(); err != nil {
+		return err
+	} else if ignored {
+		made = append(made, f.ignore)
+	}
 	for _, path := range f.order {
 		if err := writePrivate(path, []byte(f.secrets[path]+"\n")); err != nil {
 			return err
@@ -93,9 +99,29 @@ func (f *initFile) write(text []byte) (err error) {
 	return writePrivate(f.path, text)
 }
 
+// ignoreSecrets has git leave out the directory of secrets, so that none of them is committed. A .gitignore that is there
+// stays as it is.
+func (f *initFile) ignoreSecrets() (written bool, err error) {
+	if len(f.order) == 0 {
+		return false, nil
+	}
+	path := filepath.Join(filepath.Dir(f.order[0]), ".gitignore")
+	err = writePrivate(path, []byte("# Secrets. Do not commit them.\n*\n"))
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return false, nil
+	case err == nil:
+		f.ignore = path
+	}
+	return err == nil, err
+}
+
 // takeBack removes what write wrote.
 func (f *initFile) takeBack() error {
 	err := os.Remove(f.path)
+	if f.ignore != "" {
+		err = errors.Join(err, os.Remove(f.ignore))
+	}
 	for _, path := range f.order {
 		err = errors.Join(err, os.Remove(path))
 	}

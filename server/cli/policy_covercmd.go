@@ -23,6 +23,23 @@ type gap struct {
 	Rule     string `json:"rule,omitempty"`
 	Argument string `json:"argument,omitempty"`
 	Evidence string `json:"evidence"`
+	Ignored  bool   `json:"ignored,omitempty"` // by --ignore: it does not count for the exit code
+}
+
+// ignoredBy reports whether a word of --ignore names the finding: by its kind, or an unread argument as TOOL.ARG.
+func (f gap) ignoredBy(word string) bool {
+	return word == f.Kind || f.Kind == findUnread && word == f.Tool+"."+f.Argument
+}
+
+// checkIgnored refuses a word of --ignore that can name no finding.
+func checkIgnored(words []string) error {
+	for _, word := range words {
+		tool, argument, one := strings.Cut(word, ".")
+		if !slices.Contains(gapKinds, word) && (!one || tool == "" || argument == "") {
+			return usage("--ignore", errors.New("got "+quotedName(word)), "--ignore "+strings.Join(gapKinds, ", ")+", or TOOL.ARG for one unread argument")
+		}
+	}
+	return nil
 }
 
 // The kinds of findings.
@@ -61,14 +78,13 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 			"  shadowed  a rule that was true, and each time another one decided\n" +
 			"  unread    an argument of a tool that writes, which no rule reads\n" +
 			"each with its evidence. More tests find less: what is told is that nothing shows the opposite.\n\n" +
-			"Exit codes: 0 where nothing is found, 1 where something is (but for --ignore KIND), 2 for a configuration that cannot be read.",
-		Example:           "  patterngate policy coverage\n  patterngate policy coverage refunds --ignore unread --json",
+			"Exit codes: 0 where nothing is found, 1 where something is (but for --ignore KIND or TOOL.ARG), 2 for a configuration that cannot be read.",
+		Example: "  patterngate policy coverage\n  patterngate policy coverage refunds --ignore unread --json\n" +
+			"  patterngate policy coverage refunds --ignore issue_refund.reason",
 		ValidArgsFunction: a.completePolicies,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, kind := range ignore {
-				if !slices.Contains(gapKinds, kind) {
-					return usage("--ignore", errors.New("got "+quotedName(kind)), "--ignore "+strings.Join(gapKinds, ", "))
-				}
+			if err := checkIgnored(ignore); err != nil {
+				return err
 			}
 			from, err := timeFlag("--since", since, time.Now())
 			if err != nil {
@@ -89,7 +105,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 			return a.printCoverage(c, ignore)
 		},
 	}
-	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "kinds of findings that do not count: "+strings.Join(gapKinds, ", "))
+	cmd.Flags().StringSliceVar(&ignore, "ignore", nil, "findings that do not count, by kind ("+strings.Join(gapKinds, ", ")+"), or one unread argument as TOOL.ARG")
 	cmd.Flags().StringVar(&since, "since", "", "only recorded calls since this time: 30d, 24h, 2026-11-21")
 	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(gapKinds, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -215,13 +231,17 @@ func deciders(by map[string]int) string {
 }
 
 func (a *app) printCoverage(c coverage, ignore []string) error {
+	counts := false
+	for i, f := range c.Findings {
+		c.Findings[i].Ignored = slices.ContainsFunc(ignore, f.ignoredBy)
+		counts = counts || !c.Findings[i].Ignored
+	}
 	var err error
 	if a.json {
 		err = a.printShown(c)
 	} else {
 		err = a.print(c.text())
 	}
-	counts := slices.ContainsFunc(c.Findings, func(f gap) bool { return !slices.Contains(ignore, f.Kind) })
 	if err == nil && counts {
 		return exitCode(exitFault)
 	}
@@ -241,7 +261,11 @@ func (c coverage) text() string {
 		if f.Policy != "" {
 			about = f.Policy + ": " + about
 		}
-		fmt.Fprintf(&b, "%-8s  %s: %s\n", f.Kind, about, f.Evidence)
+		fmt.Fprintf(&b, "%-8s  %s: %s", f.Kind, about, f.Evidence)
+		if f.Ignored {
+			b.WriteString("; ignored")
+		}
+		b.WriteByte('\n')
 	}
 	for _, name := range sortedNames(c.Policies) {
 		by := c.Policies[name]

@@ -99,13 +99,16 @@ func (a *app) sound(loaded LoadedConfig, warnings int, more string) string {
 	if file == "" {
 		file = "the embedded configuration"
 	}
-	patterns := len(loaded.Exposed())
+	patterns := 0
 	for _, p := range loaded.Patterns {
 		if p.Enabled && p.Equipped() {
 			patterns++
 		}
 	}
 	line := fmt.Sprintf("%s: in order; %s, %s", file, counted(len(loaded.ToolNames()), "tool"), counted(patterns, "pattern"))
+	if exposed := len(loaded.Exposed()); exposed > 0 { // the client gets these tools as they are; no pattern is declared
+		line += ", " + counted(exposed, "exposed tool")
+	}
 	if warnings > 0 {
 		line += ", " + counted(warnings, "warning")
 	}

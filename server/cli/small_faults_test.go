@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A tool that is exposed as it is is no pattern: validate counts it apart.
+func TestValidateCountsPatterns(t *testing.T) {
+	text := strings.Replace(paysConfig, "catalog:\n", "demo: {enabled: false}\ncatalog:\n  expose: [pay]\n", 1)
+	text = text[:strings.Index(text, "patterns:\n")]
+	code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "validate", writeConfig(t, text))
+	if code != exitDone || !strings.Contains(out, "in order; 1 tool, 0 patterns, 1 exposed tool,") {
+		t.Errorf("validate ends with %d: %s%s", code, out, errs)
+	}
+}
+
+// policy diff counts the tests of the files, and not those of the policy that the program brings along.
+func TestPolicyDiffCountsItsOwnTests(t *testing.T) {
+	a, b := writeConfig(t, paysConfig), writeConfig(t, strings.Replace(paysConfig, "name: small", "name: little", 1))
+	code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, "policy", "diff", "--state", ":memory:", "--json", a, b)
+	var got policyDiff
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitDone || got.Tests != 3 {
+		t.Errorf("policy diff ends with %d and %d tests, want the 3 of the files (%v)\n%s%s", code, got.Tests, err, out, errs)
+	}
+	a, b = writeConfig(t, "version: 1\n"), writeConfig(t, "version: 1\nllm: {provider: rules}\n")
+	if _, out, _ = runCommand(t, []string{"HOME=" + t.TempDir()}, "policy", "diff", "--state", ":memory:", a, b); strings.HasPrefix(out, "0 tests") {
+		t.Errorf("files without a policy of their own are compared by nothing: %s", out)
+	}
+}
+
+// One argument that no rule reads can be ignored; others still count.
+func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
+	text := strings.Replace(paysConfig, "to: {type: string}}", "to: {type: string}, note: {type: string}, memo: {type: string}}", 1)
+	text = strings.ReplaceAll(text, "to: ann}", "to: ann, note: n, memo: m}")
+	path := writeConfig(t, text)
+	cover := func(args ...string) (code int, out string) {
+		code, out, errs := runCommand(t, []string{"HOME=" + t.TempDir()}, append([]string{"policy", "coverage", "--state", ":memory:", "--config", path, "--ignore", "dead,shadowed,no_rule"}, args...)...)
+		return code, out + errs
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"neither":      {nil, exitFault, "pay.note"},
+		"one":          {[]string{"--ignore", "pay.note"}, exitFault, "pay.memo"},
+		"both":         {[]string{"--ignore", "pay.note,pay.memo"}, exitDone, "; ignored\n"},
+		"another tool": {[]string{"--ignore", "paid.note,pay.memo"}, exitFault, "pay.note"},
+		"no such kind": {[]string{"--ignore", "note"}, exitUsage, "or TOOL.ARG for one unread argument"},
+		"no argument":  {[]string{"--ignore", "pay."}, exitUsage, "or TOOL.ARG for one unread argument"},
+	} {
+		if code, out := cover(tt.args...); code != tt.code || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: ends with %d, want %d and %q:\n%s", name, code, tt.code, tt.want, out)
+		}
+	}
+	_, out := cover("--ignore", "pay.note", "--json")
+	var got coverage
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err, out)
+	}
+	for _, f := range got.Findings {
+		if f.Kind == findUnread && f.Ignored != (f.Argument == "note") {
+			t.Errorf("%s.%s: ignored is %t", f.Tool, f.Argument, f.Ignored)
+		}
+	}
+}
+
+// A tool or server that the file names and disables is told apart from one that it does not name.
+func TestCatalogAcceptOfWhatIsDisabled(t *testing.T) {
+	c := CatalogConfig{Servers: []ServerConfig{
+		{Name: "crm", Enabled: true, Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "look"}, {Upstream: "drop"}}},
+		{Name: "idle", Enabled: true, Tools: []ServerToolConfig{{Upstream: "look"}}},
+		{Name: "off", Tools: []ServerToolConfig{{ToolConfig: ToolConfig{Enabled: true}, Upstream: "look"}}},
+	}}
+	for name, want := range map[string]string{
+		"crm/look": "", "crm": "",
+		"crm/drop":  `tool "drop" of server crm is disabled in the file. Take "enabled: false" out`,
+		"crm/other": `the file names no tool "other" of server crm`,
+		"idle":      `every tool of server idle is disabled in the file`,
+		"idle/look": `tool "look" of server idle is disabled in the file`,
+		"off":       `server off is disabled in the file. Take "enabled: false" out`,
+		"off/look":  `server off is disabled in the file`,
+		"other":     `no server "other" in the file`,
+	} {
+		_, err := wantedTools(c, []string{name})
+		if got := ""; err != nil {
+			if got = err.Error(); want == "" || !strings.Contains(got, want) {
+				t.Errorf("%s: %s, want %q", name, got, want)
+			}
+		} else if want != "" {
+			t.Errorf("%s is accepted, want %q", name, want)
+		}
+	}
+	if _, err := wantedTools(CatalogConfig{Servers: c.Servers[1:]}, nil); err == nil || !strings.Contains(err.Error(), "enabled: false") {
+		t.Errorf("of a file in which all is disabled: %v", err)
+	}
+}
+
+// The directory of secrets is left out of git, and what stands in a .gitignore there stays.
+func TestInitSecretsAreIgnoredByGit(t *testing.T) {
+	for name, was := range map[string]string{"new": "", "there": "mine\n"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			ignore := filepath.Join(dir, "secrets", ".gitignore")
+			if was != "" {
+				if err := os.MkdirAll(filepath.Dir(ignore), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(ignore, []byte(was), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			key := filepath.Join(dir, "secrets", "crm.TOKEN")
+			f := &initFile{path: filepath.Join(dir, "patterngate.yaml"), secrets: map[string]string{key: "x"}, order: []string{key}}
+			if err := f.write([]byte("version: 1\n")); err != nil {
+				t.Fatal(err)
+			}
+			got := readFile(t, ignore)
+			if was == "" && !strings.HasSuffix(got, "\n*\n") || was != "" && got != was {
+				t.Errorf(".gitignore is %q", got)
+			}
+			if err := f.takeBack(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(ignore); (err == nil) != (was != "") {
+				t.Errorf("after it was taken back: %v", err)
+			}
+		})
+	}
+}
+
+// A configuration without secrets makes no directory for them.
+func TestInitWithoutSecretsIgnoresNothing(t *testing.T) {
+	dir := t.TempDir()
+	f := &initFile{path: filepath.Join(dir, "patterngate.yaml")}
+	if err := f.write([]byte("version: 1\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "secrets")); !os.IsNotExist(err) {
+		t.Errorf("secrets: %v", err)
+	}
+}
