@@ -73,7 +73,7 @@ or waiting; 8 cancelled; 130 interrupted. "patterngate stop-reasons" has them by
 Patterngate is 0, and 6 where it says that it is an error.`
 
 const callExamples = `  patterngate call route_ticket ticket='I want my money back: refund for user_id=42'
-  patterngate call run_task_decomposition goal='April report for manager 42' --json
+  patterngate call run_task_decomposition goal='April 2026 report for manager 42' --json
   patterngate call run_task_decomposition goal='April report' plan=@plan.json finalize=false
   patterngate call run_orchestrator goal='morning report' report_date=2026-02-26 region=US --wait 10m
   patterngate call supervised_refund --args @refund.json actions:='[{"name":"get_refund_context","args":{"user_id":42}}]'
