@@ -190,7 +190,7 @@ func (o object) argValues(tool catalog.Tool, args map[string]any, told []string)
 			}
 		}
 		if noted := o.add(reason, o.at+w.Pointer, got, w.Want); w.Kind == catalog.MismatchUnknown {
-			noted.Decide = RemoveOrRename
+			noted.Choose = RemoveOrRename
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
 			_, means := misspelt(obj, namesOf(schema))
 			p.rename(obj, at, tokens[0], means[tokens[0]])
 		default:
-			p.Decide = RemoveOrRename
+			p.Choose = RemoveOrRename
 		}
 	}
 	if n := len(ijson.Canonical(v)); n > MaxAnswer {

@@ -42,7 +42,7 @@ func (p *Problem) means(at ijson.Pointer, near string) {
 // name the caller must decide about the member.
 func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right string) {
 	if right == "" {
-		p.Decide = RemoveOrRename
+		p.Choose = RemoveOrRename
 		return
 	}
 	p.DidYouMean = right

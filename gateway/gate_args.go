@@ -49,7 +49,7 @@ func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.M
 		case w.Kind == catalog.MismatchUnknown && len(tokens) == 1:
 			row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
 		case w.Kind == catalog.MismatchUnknown:
-			row.Decide = RemoveOrRename
+			row.Choose = RemoveOrRename
 		case w.Kind == catalog.MismatchType && len(tokens) == 1:
 			row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
 		}

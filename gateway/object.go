@@ -93,12 +93,12 @@ func (o object) extra(reason string, table []rename, known ...string) {
 		case saysNothing(name, o.members[name]):
 			p.Fix = &Fix{At: o.at.Member(name), Remove: true}
 		default:
-			p.Decide = RemoveOrRename
+			p.Choose = RemoveOrRename
 		}
 	}
 }
 
-// RemoveOrRename is what the caller must decide about a member that is not known, see [Problem.Decide].
+// RemoveOrRename is what the caller must decide about a member that is not known, see [Problem.Choose].
 const RemoveOrRename = "remove it or use a known name"
 
 // misspelt lists an object's members beyond the known ones, by name, and which known one each means: a near name that

@@ -211,7 +211,7 @@ func (o subtaskObject) expect(tool string) any {
 		return nil
 	}
 	if tool != CallerExecutor && tool != "" {
-		o.fault("bad_expect", "expect", "only where the tool is caller").Decide = "remove it or give the subtask to the caller"
+		o.fault("bad_expect", "expect", "only where the tool is caller").Choose = "remove it or give the subtask to the caller"
 	} else if schema, _ := compileExpect(v); schema == nil {
 		o.fault("bad_expect", "expect", "a JSON schema of at most 16 KiB that refers to nothing outside itself, nor in a circle")
 	}

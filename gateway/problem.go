@@ -31,9 +31,9 @@ type Problem struct {
 	Want    string          `json:"want"`          // one line
 	// DidYouMean is the one allowed name that comes near.
 	DidYouMean string `json:"did_you_mean,omitempty"`
-	// Decide is what the caller must decide about a place where no value fits; "": a value can be put there. No call can be
+	// Choose is what the caller must decide about a place where no value fits; "": a value can be put there. No call can be
 	// suggested that keeps such a place.
-	Decide string `json:"-"`
+	Choose string `json:"-"`
 	// Turn counts the model's refused replies from 1, where more than one was refused; else it is 0.
 	Turn int `json:"turn,omitempty"`
 	// Fix is the sure repair, if there is one; it is offered, never applied.

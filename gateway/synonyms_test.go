@@ -79,7 +79,7 @@ func TestMembersUnderOtherNames(t *testing.T) {
 					row += " removed"
 				case p.Fix != nil:
 					row = string(p.Fix.From) + " -> " + string(p.Fix.At) + " " + string(ijson.Canonical(p.Fix.Value))
-				case p.Decide != "":
+				case p.Choose != "":
 					row += " " + decide
 				}
 				got = append(got, row)

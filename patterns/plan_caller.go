@@ -127,7 +127,7 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gate
 	const argument = "results"
 	var list []gateway.Problem
 	wrong := func(at ijson.Pointer, reason string, got any, want string) {
-		list = append(list, gateway.Problem{Pointer: at, Reason: reason + ":" + argument, Got: gateway.Got(got), Want: want, Decide: "remove it or give it the right id"})
+		list = append(list, gateway.Problem{Pointer: at, Reason: reason + ":" + argument, Got: gateway.Got(got), Want: want, Choose: "remove it or give it the right id"})
 	}
 	for _, id := range slices.Sorted(maps.Keys(results)) {
 		at := ijson.Pointer("").Member(argument).Member(id)
@@ -193,7 +193,7 @@ func judgeRound(task Task, p StoredPlan) []gateway.Problem {
 	wrong := func(name string, got any, want string) {
 		list = append(list, gateway.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "mismatch:" + name, Got: gateway.Got(got), Want: want})
 		if name != "parent_plan_id" { // another plan can be named there
-			list[len(list)-1].Decide = "send what the plan was made with, or make another plan"
+			list[len(list)-1].Choose = "send what the plan was made with, or make another plan"
 		}
 	}
 	if task.Goal != p.Goal {

@@ -47,7 +47,7 @@ func (r *request) compare(name string, was any) {
 		}
 	}
 	if v := r.Arguments[name]; v != nil && !ijson.Equal(v, was) {
-		r.add(classMismatch, name, v, "what the run began with, or nothing").Decide = keepOrBegin
+		r.add(classMismatch, name, v, "what the run began with, or nothing").Choose = keepOrBegin
 	}
 }
 

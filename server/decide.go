@@ -61,14 +61,14 @@ func placeName(p gateway.Problem) string {
 func decision(p gateway.Problem) string {
 	want := Visible(strings.TrimSuffix(p.Want, "."))
 	switch {
-	case p.Decide == "" && want == "":
+	case p.Choose == "" && want == "":
 		return "it cannot stay as it is"
-	case p.Decide == "":
+	case p.Choose == "":
 		return "want " + atMost(want, maxWanted)
 	case want == "":
-		return p.Decide
+		return p.Choose
 	}
-	return p.Decide + " (" + atMost(want, maxWanted) + ")"
+	return p.Choose + " (" + atMost(want, maxWanted) + ")"
 }
 
 // maxWanted is how much of what a place must hold stands in a decision, in characters.

@@ -79,7 +79,7 @@ func (r *request) ofPlan(stored bool) {
 	for _, p := range ownInputs(r.Spec) {
 		switch v := r.Arguments[p.Name]; {
 		case stored && v != nil:
-			r.add(classMismatch, p.Name, v, "nothing: the plan has its own").Decide = "remove it, or make another plan"
+			r.add(classMismatch, p.Name, v, "nothing: the plan has its own").Choose = "remove it, or make another plan"
 		case !stored && v == nil && p.Required:
 			r.absent(argument{name: p.Name, shape: shapeInput, kind: p.Type}, v)
 		}
@@ -127,7 +127,7 @@ func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 	r.place(c, a.name, m.Pointer, got, m.Want)
 	p := r.lastOf(c)
 	if m.Kind == catalog.MismatchUnknown {
-		p.Decide = gateway.RemoveOrRename
+		p.Choose = gateway.RemoveOrRename
 	}
 	if !whole {
 		return

@@ -183,7 +183,7 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 		if member != "status" && member != "result" {
 			wrong(at.Member(member), entry[member], "status and result alone")
 			p := r.lastOf(classType)
-			p.DidYouMean, p.Decide = gateway.Near(member, []string{"status", "result"}), gateway.RemoveOrRename
+			p.DidYouMean, p.Choose = gateway.Near(member, []string{"status", "result"}), gateway.RemoveOrRename
 			return nil
 		}
 	}
@@ -231,7 +231,7 @@ func (r *request) readPlanning() {
 		named := r.said("plan_id") != "" || id != nil && !isText // another fault, told already
 		switch {
 		case named && plan != nil:
-			r.add(classMismatch, "plan", plan, "plan_id or plan, not both").Decide = "send either the stored plan's id or a plan of your own"
+			r.add(classMismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"
 		case !named && plan == nil:
 			if id == nil {
 				id = gateway.Missing

@@ -40,7 +40,7 @@ func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair
 	for _, p := range problems {
 		if !slices.Contains(noFaults, p.Reason) && !r.mend(p) {
 			r.left = append(r.left, p)
-			r.decide = r.decide || p.Decide != "" || p.Fix != nil || p.Pointer == ""
+			r.decide = r.decide || p.Choose != "" || p.Fix != nil || p.Pointer == ""
 		}
 	}
 	if r.decide {

@@ -250,7 +250,7 @@ func (r *request) unknown(table []argument) {
 	for _, name := range slices.Sorted(maps.Keys(r.Arguments)) {
 		if !slices.Contains(names, name) {
 			p := r.add(classUnknown, name, r.Arguments[name], "one of "+strings.Join(names, ", "))
-			p.DidYouMean, p.Decide = gateway.Near(name, names), gateway.RemoveOrRename
+			p.DidYouMean, p.Choose = gateway.Near(name, names), gateway.RemoveOrRename
 			p.Fix = r.goalUnder(name, names)
 		}
 	}
