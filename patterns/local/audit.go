@@ -20,29 +20,6 @@ type Damage struct {
 // maxDamages bounds what one check of a file tells.
 const maxDamages = 200
 
-// audits are the checks of rows against one another. Each selects the number of a run, or NULL, and a detail that is put behind the
-// words. A run that was pruned has a tombstone, and what outlives it by design points at that.
-var audits = []struct{ words, query string }{
-	{"events of a run that is not there, from event", `SELECT n, min(seq) FROM events WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
-	{"a run without events in state", `SELECT n, state FROM runs WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.n = runs.n)`},
-	{"hidden values of a run that is not there, this many:", `SELECT n, count(*) FROM redacted WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
-	{"settled calls of a run that is not there, this many:", `SELECT n, count(*) FROM settled WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
-	{"a request for approval of a run that is not there:", `SELECT n, printf('ap_%016x', ap) FROM approvals WHERE n NOT IN (SELECT n FROM runs)`},
-	{"a request for approval that no event asks for:", `SELECT n, printf('ap_%016x', ap) FROM approvals WHERE n IN (SELECT n FROM runs)
-		AND NOT EXISTS (SELECT 1 FROM events WHERE events.n = approvals.n AND events.seq = approvals.seq AND kind = 'intent')`},
-	{"a request for approval is missing that is asked for by event", `SELECT n, seq FROM events WHERE kind = 'intent' AND json_valid(CAST(body AS TEXT))
-		AND json_extract(CAST(body AS TEXT), '$.effect_kind') = 'human' AND json_type(CAST(body AS TEXT), '$.object') = 'object'
-		AND n IN (SELECT n FROM runs) AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.n = events.n AND approvals.seq = events.seq)`},
-	{"a spent share of an approval that is not there:", `SELECT NULL, printf('ap_%016x', ap) FROM plan_shares WHERE ap NOT IN (SELECT ap FROM approvals)`},
-	{"a plan is claimed by a run that is not there:", `SELECT run, printf('plan_%016x', id) FROM plans WHERE run IS NOT NULL
-		AND run NOT IN (SELECT n FROM runs) AND printf('run_%016x', run) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a business key of a run that is not there, of tool", `SELECT n, tool FROM acted WHERE n NOT IN (SELECT n FROM runs)
-		AND printf('run_%016x', n) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a child of a run that is not there:", `SELECT n, printf('run_%016x', parent) FROM runs WHERE parent IS NOT NULL
-		AND parent NOT IN (SELECT n FROM runs) AND printf('run_%016x', parent) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a run that was pruned and is there, in state", `SELECT n, state FROM runs WHERE printf('run_%016x', n) IN (SELECT run_id FROM tombstones)`},
-}
-
 // Audit reads the whole file and says what is wrong with it: its pages and indexes, its tables, and rows that point at nothing. It
 // sees one state of the file while others write. Its error says that the file cannot be read.
 func (o Operator) Audit() (found []Damage, err error) {
@@ -124,7 +101,7 @@ func schemaOf(s *session) (made map[string]string, err error) {
 		err := row(&kind, &name, &text)
 		made[kind+" "+name] = text
 		return err
-	}, "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite^_%' ESCAPE '^'")
+	}, selectTables)
 	return made, err
 }
 
@@ -164,7 +141,7 @@ func rowsAudited(s *session) (found []Damage, err error) {
 			}
 			found = append(found, d)
 			return nil
-		}, fmt.Sprintf("SELECT n IS NOT NULL, coalesce(n, 0), CAST(detail AS TEXT) FROM (SELECT NULL AS n, NULL AS detail WHERE 0 UNION ALL %s) LIMIT %d", a.query, maxDamages-min(len(found), maxDamages-1)))
+		}, auditQuery(a.query, maxDamages-min(len(found), maxDamages-1)))
 		if err != nil {
 			return found, fmt.Errorf("%w: %s: %w", patterns.ErrJournal, a.words, err)
 		}

@@ -31,14 +31,14 @@ func TestCanceledPhases(t *testing.T) {
 			slow  bool   // the model never answers
 			phase string
 		}{
-			"asking for a plan":        {run: "decompose", at: "plan: asking", slow: true, phase: "plan"},
+			"asking for a plan":        {run: "decompose", at: "plan: choosing", slow: true, phase: "plan"},
 			"a step":                   {run: "decompose", at: "execute: step 2", phase: "execute"},
 			"writing the answer":       {run: "decompose", at: "finalize:", phase: "finalize"},
-			"asking for tasks":         {run: "orchestrate", at: "plan: asking", slow: true, phase: "plan"},
+			"asking for tasks":         {run: "orchestrate", at: "plan: choosing", slow: true, phase: "plan"},
 			"tasks side by side":       {run: "orchestrate", at: "dispatch: payments_worker", phase: "dispatch"},
-			"asking for a route":       {run: "route", at: "route: asking", slow: true, phase: "route"},
+			"asking for a route":       {run: "route", at: "route: choosing", slow: true, phase: "route"},
 			"a hand-over":              {run: "route", at: "delegate: ", phase: "delegate"},
-			"asking for an action":     {run: "supervise", at: "worker: asking", slow: true, phase: "worker"},
+			"asking for an action":     {run: "supervise", at: "worker: choosing", slow: true, phase: "worker"},
 			"an action":                {run: "supervise", at: "execution: calling issue_refund", phase: "execution"},
 			"a person about to decide": {run: "supervise", at: "human_approval:", phase: "execution"},
 		}
