@@ -141,7 +141,7 @@ func rowsAudited(s *session) (found []Damage, err error) {
 			}
 			found = append(found, d)
 			return nil
-		}, auditQuery(a.query, maxDamages-min(len(found), maxDamages-1)))
+		}, fmt.Sprintf(auditFormat, a.query, maxDamages-min(len(found), maxDamages-1)))
 		if err != nil {
 			return found, fmt.Errorf("%w: %s: %w", patterns.ErrJournal, a.words, err)
 		}

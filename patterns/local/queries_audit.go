@@ -1,7 +1,5 @@
 package local
 
-import "fmt"
-
 // The statements of an audit. They read all rows on purpose, and only when somebody asks for an audit.
 
 // selectTables is the text by which each table, index, view and trigger was made.
@@ -30,7 +28,5 @@ var audits = []struct{ words, query string }{
 	{"a run that was pruned and is there, in state", `SELECT n, state FROM runs WHERE printf('run_%016x', n) IN (SELECT run_id FROM tombstones)`},
 }
 
-// auditQuery selects for one of the audits whether the run is known, its number and the detail, of at most limit rows.
-func auditQuery(query string, limit int) string {
-	return fmt.Sprintf("SELECT n IS NOT NULL, coalesce(n, 0), CAST(detail AS TEXT) FROM (SELECT NULL AS n, NULL AS detail WHERE 0 UNION ALL %s) LIMIT %d", query, limit)
-}
+// auditFormat makes of one of the audits a query that selects whether the run is known, its number and the detail, of a number of rows.
+var auditFormat = "SELECT n IS NOT NULL, coalesce(n, 0), CAST(detail AS TEXT) FROM (SELECT NULL AS n, NULL AS detail WHERE 0 UNION ALL %s) LIMIT %d"
