@@ -89,9 +89,9 @@ func (e envelope) sentence() string {
 		return say("nothing; what was observed stands below")
 	case "fix_and_retry":
 		if len(n.Changed) == 0 && len(n.Fill) == 0 {
-			return say("mend the call as the problems say, and send it again")
+			return say("Fix the arguments as the problems say, and call again:")
 		}
-		return say("send the call again, mended")
+		return say("Fix these arguments and call again:")
 	case "call":
 		return after(n.Wait) + say("send this call")
 	case "tell_user":
@@ -131,7 +131,7 @@ func changed(pointer string, from, to json.RawMessage) string {
 	case from == nil:
 		return fmt.Sprintf("%s: added, %s", pointer, now)
 	case to == nil:
-		return fmt.Sprintf("%s: taken away, was %s", pointer, before)
+		return fmt.Sprintf("%s: removed, was %s", pointer, before)
 	}
 	return fmt.Sprintf("%s: %s, was %s", pointer, now, before)
 }

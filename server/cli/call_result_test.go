@@ -91,14 +91,14 @@ func TestNextInWords(t *testing.T) {
 		"done": {status: "ok", next: `{"action":"done"}`, want: "next: nothing\n"},
 		"mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"goal":"it's"},
 			"changed":[{"pointer":"/pan","from":1},{"pointer":"/plan","to":1},{"pointer":"/n","from":"42","to":42}],"fill":[]}`,
-			want: "next: send the call again, mended\n  changed /pan: taken away, was 1\n  changed /plan: added, 1\n  changed /n: 42, was \"42\"\n" +
+			want: "next: Fix these arguments and call again:\n  changed /pan: removed, was 1\n  changed /plan: added, 1\n  changed /n: 42, was \"42\"\n" +
 				"  patterngate call t --args '{\"goal\":\"it'\\''s\"}'\n"},
 		"to be filled in": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":""},"changed":[],"fill":["/a","/b/0",""]}`,
-			want: "next: send the call again, mended\n  fill in /a, /b/0, the arguments\n  patterngate call t --args '{\"a\":\"\"}'\n"},
+			want: "next: Fix these arguments and call again:\n  fill in /a, /b/0, the arguments\n  patterngate call t --args '{\"a\":\"\"}'\n"},
 		"to be mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":1},"changed":[],"fill":[]}`,
-			want: "next: mend the call as the problems say, and send it again\n  patterngate call t --args '{\"a\":1}'\n"},
+			want: "next: Fix the arguments as the problems say, and call again:\n  patterngate call t --args '{\"a\":1}'\n"},
 		"too long": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","changed":[],"fill":["/a"]}`,
-			want: "next: send the call again, mended\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
+			want: "next: Fix these arguments and call again:\n  fill in /a\n  (the arguments are too long to be shown; change your own)\n"},
 		"call": {status: "waiting", next: `{"action":"call","tool":"t","arguments":{"run_id":"run_1"},"wait_seconds":2.5}`,
 			want: "next: after 2.5 s: send this call\n  patterngate call t --args '{\"run_id\":\"run_1\"}'\n"},
 		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", app: &app{config: "my config.yaml"}}, status: "waiting",
