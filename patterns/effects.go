@@ -73,7 +73,7 @@ func Await(run Run, e Effect, w Waiting) Outcome {
 	return run.Do(e)
 }
 
-// StepPlan does something to a stored plan. Of a load the outcome's output is {plan, version}: the decoded content (see
+// StepPlan does something to a stored plan. Of a load the outcome's output is that of [Loaded]: the decoded content (see
 // [ReadPlan]) and what a commit stands on. One that failed has a plan's stop reason; of [PlanConflict] and [PlanBusy] the
 // output is {plan, version} too where a load says so.
 func StepPlan(run Run, e Effect, s PlanStep) Outcome {

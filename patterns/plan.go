@@ -39,6 +39,7 @@ type planning struct {
 	places  map[string]int // of its subtasks, by id
 	version int            // of the stored plan that changes stand on
 	held    bool           // the run has claimed it
+	recalls bool           // a write of an earlier run may have happened, and is kept for rules: see Loaded
 	tools   int            // calls that were made
 	made    Planned
 }
@@ -58,6 +59,7 @@ func (p *planning) load(phase string, over bool) *stop {
 	said, _ := out.Output.(map[string]any)
 	version, _ := said["version"].(float64)
 	p.version, p.held = int(version), out.State == OK
+	p.recalls = said["recalls"] == true
 	if out.State != OK && out.Reason != PlanConflict && out.Reason != PlanBusy {
 		return p.without(stopped(phase, loadReason(out)))
 	}

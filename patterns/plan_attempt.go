@@ -36,12 +36,12 @@ func (x *execution) attempt(branch Run, i int) {
 }
 
 // resultOf is the result of a completed subtask.
-func (x *execution) resultOf(id string) (any, bool) {
-	i, there := x.places[id]
-	if !there || x.plan.Subtasks[i].Status != SubtaskCompleted {
+func (p *planning) resultOf(id string) (any, bool) {
+	i, there := p.places[id]
+	if !there || p.plan.Subtasks[i].Status != SubtaskCompleted {
 		return nil, false
 	}
-	return x.plan.Subtasks[i].Result, true
+	return p.plan.Subtasks[i].Result, true
 }
 
 // inputs are what a subtask is given of those before it.
@@ -207,12 +207,12 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 }
 
 // sent are the arguments of a subtask's newest call; false where nothing could have been sent.
-func (x *execution) sent(i int) (map[string]any, bool) {
-	s := x.plan.Subtasks[i]
+func (p *planning) sent(i int) (map[string]any, bool) {
+	s := p.plan.Subtasks[i]
 	if s.Sent != nil {
 		return s.Sent, true
 	}
-	args, bad := gateway.Resolve(argsOf(s), x.resultOf)
+	args, bad := gateway.Resolve(argsOf(s), p.resultOf)
 	return args, bad == ""
 }
 

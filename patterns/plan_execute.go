@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
 )
@@ -86,24 +85,6 @@ func (x *execution) open() *stop {
 	x.total = x.calls()
 	x.gate.Remember(x.acted())
 	return nil
-}
-
-// acted are the calls of earlier runs that changed something, or may have, as rules see them: a mail about a refund may
-// go out in the run after the one that paid, and what was paid counts. What was only read then is not known now: it may be
-// long ago, and rules judge by it.
-func (x *execution) acted() []gateway.Entry {
-	var list []gateway.Entry
-	for i, s := range x.plan.Subtasks {
-		tool, there := x.spec.Catalog.Tool(s.Tool)
-		status, known := map[SubtaskStatus]gateway.EffectStatus{SubtaskCompleted: gateway.Finished, SubtaskInDoubt: gateway.InDoubt}[s.Status]
-		if !there || !known || tool.Effect == catalog.Read {
-			continue
-		}
-		if args, ok := x.sent(i); ok {
-			list = append(list, gateway.Entry{Tool: s.Tool, Effect: tool.Effect, Args: args, Status: status, Observation: s.Result})
-		}
-	}
-	return list
 }
 
 // calls are how many subtasks with a catalog tool are not finished.

@@ -61,7 +61,9 @@ func (p *planning) rework(failed, reason string) *stop {
 	}
 	p.made.Preserved, p.made.Added, p.made.Removed = p.plan.ids(SubtaskCompleted), idsOf(doc.Subtasks), removed
 	p.made.Rationale = doc.Rationale
-	p.take(p.plan.reworked(p.graph, doc, reason))
+	next := p.plan.reworked(p.graph, doc, reason)
+	next.Writes = p.recalled()
+	p.take(next)
 	return nil
 }
 

@@ -58,6 +58,11 @@ func (p StoredPlan) fault() string {
 			return fmt.Sprintf("parent of %s", s.ID)
 		}
 	}
+	for _, w := range p.Writes {
+		if !known[w.ID] || w.Tool == "" {
+			return fmt.Sprintf("write of %.70q", w.ID)
+		}
+	}
 	switch {
 	case p.ID == "", p.Revision < 1, len(p.Revisions) == 0:
 		return "no id or revision"

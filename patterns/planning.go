@@ -91,6 +91,8 @@ type StoredPlan struct {
 	Waits string `json:"waits,omitempty"`
 	// Input are the inputs of the pattern that the plan was made with: what works on it is given the same.
 	Input Inputs `json:"input,omitempty"`
+	// Writes are those of removed subtasks that may have happened. They are not shown.
+	Writes []RemovedWrite `json:"writes,omitempty"`
 }
 
 // PlannedSubtask is a subtask of a stored plan.

@@ -45,7 +45,7 @@ func (a planAct) read(r *planRow, how stands) patterns.Outcome {
 	v, err := r.content()
 	reason := a.refuses(r, how, err == nil)
 	out := stepped(reason)
-	out.Output = shownBy(reason, map[string]any{"plan": v, "version": float64(r.version)})
+	out.Output = shownBy(reason, patterns.Loaded(v, r.version))
 	return out
 }
 

@@ -1,0 +1,87 @@
+package patterns
+
+import (
+	"patterngate/catalog"
+	"patterngate/gateway"
+)
+
+// RemovedWrite is a write of a removed subtask that may have happened. Later runs of the plan show it to rules as in doubt.
+type RemovedWrite struct {
+	ID   string         `json:"id"` // of the removed subtask
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args"` // that were sent
+}
+
+// mayHaveWritten reports whether a subtask has a call that may have changed something, as far as the plan knows.
+func (s PlannedSubtask) mayHaveWritten() bool {
+	return s.Status == SubtaskInDoubt || s.Once != "" && s.Status != SubtaskCompleted
+}
+
+// Loaded is the output of a load that found a plan: {plan, version}, with `recalls` where a write of the plan may have
+// happened. A run that is told so keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
+func Loaded(plan any, version int) map[string]any {
+	out := map[string]any{"plan": plan, "version": float64(version)}
+	if p, err := ReadPlan(plan); err == nil && p.recalls() {
+		out["recalls"] = true
+	}
+	return out
+}
+
+func (p StoredPlan) recalls() bool {
+	for _, s := range p.Subtasks {
+		if s.mayHaveWritten() {
+			return true
+		}
+	}
+	return false
+}
+
+// recalled are the writes of subtasks that a replan removes, after those that earlier replans removed.
+func (p *planning) recalled() []RemovedWrite {
+	list := p.plan.Writes[:len(p.plan.Writes):len(p.plan.Writes)]
+	if !p.recalls {
+		return list
+	}
+	for i, s := range p.plan.Subtasks {
+		if !s.mayHaveWritten() {
+			continue
+		}
+		if args, ok := p.sent(i); ok {
+			list = append(list, RemovedWrite{s.ID, s.Tool, args})
+		}
+	}
+	return list
+}
+
+// acted lists the writes that earlier runs of the plan made, or may have made, as rules see them. They count for sums, and a
+// mail about a refund may follow in a later run. Reads are left out: their results may be old.
+func (x *execution) acted() []gateway.Entry {
+	var list []gateway.Entry
+	for _, w := range x.plan.Writes {
+		if tool, there := x.spec.Catalog.Tool(w.Tool); there && tool.Effect != catalog.Read {
+			list = append(list, gateway.Entry{Tool: w.Tool, Effect: tool.Effect, Args: w.Args, Status: gateway.InDoubt})
+		}
+	}
+	for i, s := range x.plan.Subtasks {
+		tool, there := x.spec.Catalog.Tool(s.Tool)
+		status, known := x.actedAs(s)
+		if !there || !known || tool.Effect == catalog.Read {
+			continue
+		}
+		if args, ok := x.sent(i); ok {
+			list = append(list, gateway.Entry{Tool: s.Tool, Effect: tool.Effect, Args: args, Status: status, Observation: s.Result})
+		}
+	}
+	return list
+}
+
+// actedAs is what is known of a subtask's call in earlier runs. False: it was not made, or this run makes it again.
+func (x *execution) actedAs(s PlannedSubtask) (gateway.EffectStatus, bool) {
+	switch {
+	case s.Status == SubtaskCompleted:
+		return gateway.Finished, true
+	case s.Status == SubtaskInDoubt, x.recalls && s.Status == SubtaskSkipped && s.mayHaveWritten():
+		return gateway.InDoubt, true
+	}
+	return "", false
+}
