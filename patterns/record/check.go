@@ -232,12 +232,12 @@ func (c *checker) knows(id string, at time.Time) string {
 		return fmt.Sprintf("was signed by key %.40q, which is not the one that was given", id)
 	case !known:
 		return fmt.Sprintf("was signed by key %.40q, which is none of the approver keys", id)
-	case !key.Counts(at) && !key.Removed.IsZero() && !at.Before(key.Removed):
+	case key.Counts(at), key.Counts(at.Add(-grain)): // what was signed before the key was removed, in the same second, counts
+		return ""
+	case !key.Removed.IsZero() && !at.Before(key.Removed):
 		return fmt.Sprintf("was signed by key %s after that had been removed", id)
-	case !key.Counts(at):
-		return fmt.Sprintf("was signed by key %s before that had been enrolled", id)
 	}
-	return ""
+	return fmt.Sprintf("was signed by key %s before that had been enrolled", id)
 }
 
 // unsigned says why a decision, or act, that nobody signed does not count; empty: it does.

@@ -256,10 +256,19 @@ func (c *checker) fits(e patterns.Event, a *answer, b patterns.IntentBody, again
 	return c.counts(e, a, sent, again)
 }
 
-// counts checks that an approval counted when a call spent it.
+// counts checks that an approval counted when a call spent it. Keys are enrolled and removed in whole seconds. A call in the second
+// in which a key was enrolled may be older or younger than the key.
 func (c *checker) counts(e patterns.Event, a *answer, sent gateway.Question, again bool) string {
-	grant := gateway.Grant{Approval: a.Approval, Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: c.ring}
-	switch _, reason := grant.Check(sent, momentOf(e).Add(-grain), again); reason {
+	at, ring := momentOf(e), c.ring
+	if a.Key == "" && !ring.Counts(a.At.Add(-grain)) && !ring.Counts(at.Add(-grain)) {
+		ring = gateway.Ring{}
+	}
+	grant := gateway.Grant{Approval: a.Approval, Asked: a.to.Question, Answer: a.Answer, Signature: a.signature, Least: a.to.least, Ring: ring}
+	_, reason := grant.Check(sent, at.Add(-grain), again)
+	if reason == gateway.ApprovalInvalid { // the key may be younger than the grain
+		_, reason = grant.Check(sent, at, again)
+	}
+	switch reason {
 	case "":
 		return ""
 	case gateway.ApprovalExpired:

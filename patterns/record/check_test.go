@@ -18,6 +18,8 @@ var (
 	anna = approverOf("Anna", 1, signedStart.Add(-time.Hour), nil)
 	ben  = approverOf("Ben", 2, signedStart.Add(-time.Minute), anna)
 	eve  = approverOf("Eve", 3, signedStart.Add(-2*time.Hour), nil) // nobody vouches for her
+	// yuri is enrolled in the second in which the scene's person decides.
+	yuri = approverOf("Yuri", 4, signedStart.Add(time.Hour), nil)
 )
 
 func TestCheckHolds(t *testing.T) {
@@ -38,6 +40,16 @@ func TestCheckHolds(t *testing.T) {
 			[]string{"ok: 13 events", "approvals: 1 decided, 0 of them signed, 1 spent"}},
 		"unsigned, a key that nobody vouches for": {nil, []gateway.PublicKey{{ID: "0", Enrolled: signedStart}}, nil,
 			[]string{"ok: 13 events", "approvals: 1 decided, 0 of them signed, 1 spent"}},
+		"all in the second in which its key was enrolled": {yuri, []gateway.PublicKey{yuri.PublicKey}, func(s *scene) {
+			s.entries[atDecided].seconds, s.entries[atCalled].seconds = 3600.2, 3600.4
+		}, []string{"ok: 13 events", "approvals: 1 decided, 1 of them signed, 1 spent", "signatures: 2 by key " + yuri.ID + " (Yuri)"}},
+		"unsigned, and a key was enrolled in the same second": {nil, []gateway.PublicKey{yuri.PublicKey}, func(s *scene) {
+			s.entries[atDecided].seconds, s.entries[atCalled].seconds = 3600.2, 3600.4
+			s.entries = append(s.entries[:atUnknown:atUnknown], s.entries[atEnd])
+		}, []string{"ok: 7 events", "approvals: 1 decided, 0 of them signed, 1 spent"}},
+		"signed in the second in which its key was removed": {ben, []gateway.PublicKey{anna.PublicKey, removed(ben, signedStart.Add(time.Hour), anna)}, func(s *scene) {
+			s.entries = append(s.entries[:atCalled:atCalled], s.entries[atEnd])
+		}, []string{"ok: 6 events", "approvals: 1 decided, 1 of them signed, 0 spent", "signatures: 1 by key " + ben.ID + " (Ben)"}},
 		"approved as asked": {anna, []gateway.PublicKey{anna.PublicKey}, func(s *scene) {
 			s.args = s.question.Args
 			s.answer.Choice, s.answer.Executes = gateway.ChooseApprove, s.answer.Digest
