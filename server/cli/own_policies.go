@@ -49,6 +49,7 @@ func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
 		}
 	}
 	l.made = set
+	r.phrases(l)
 }
 
 // ownPolicies reports whether any policy has to be compiled with the tools of this configuration.
@@ -117,6 +118,11 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 			continue
 		}
 		set.by[p.Name] = made
+		for _, f := range made.Gaps() {
+			if !p.embedded {
+				faults = append(faults, policyFault{of: p, Fault: f})
+			}
+		}
 		if tests {
 			faults = append(faults, p.tested(made)...)
 		}

@@ -62,12 +62,13 @@ func TestPolicyJudges(t *testing.T) {
     - {id: reads, match: read_order, approve: {}}
     - {id: cap, match: refund_charge, when: args.amount_cents > params.cap, say: Too much., block: {reason: too_much}}
     - {id: pays, match: refund_charge, approve: {}}
+    - {id: answer, match: final, approve: {}}
   late:
     rules:
-    - {id: late, match: refund_charge, when: 'args.?reason.orValue("") != "late"', escalate: {}}
+    - {id: late, match: refund_charge, when: 'args.?reason.orValue("") != "late"', say: The reason is another one., escalate: {}}
     - {id: fine, match: refund_charge, approve: {}}
 `
-	text := strings.Replace(refundTools, "effect: write\n", "effect: write\n      policy: late\n", 1) + file
+	text := strings.Replace(refundTools, "effect: write\n", "effect: write\n      policy: late\n      phrase: refunding a charge\n", 1) + file
 	text = strings.Replace(text, "policy: refunds}", "policy: refunds, params: {cap: 7}}, refund_charge: {kind: call, tool: refund_charge}", 1)
 	loaded, warnings, err := loadText(t, text)
 	if err != nil || len(warnings) > 0 {
@@ -171,9 +172,11 @@ func TestActsWithoutPolicy(t *testing.T) {
 	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME here or at the tool, or leave it out"; err == nil || err.Error() != want {
 		t.Errorf("LoadConfig: %v, want %s", err, want)
 	}
+	judged := withPolicy("rules: [{id: ok, approve: {}}, {id: answer, match: final, approve: {}}]")
+	alone := withPolicy("rules: [{id: ok, approve: {}}]") // no pattern has it, so no final answer is judged
 	for name, text := range map[string]string{
-		"the pattern's": withPolicy("rules: [{id: ok, approve: {}}]"),
-		"the tool's":    strings.Replace(strings.Replace(withPolicy("rules: [{id: ok, approve: {}}]"), ", policy: refunds", "", 1), "effect: write", "effect: write\n      policy: refunds", 1),
+		"the pattern's": judged,
+		"the tool's":    strings.Replace(strings.Replace(alone, ", policy: refunds", "", 1), "effect: write", "effect: write\n      policy: refunds", 1),
 	} {
 		if _, warnings, err := loadText(t, strings.Replace(text, "effect: write", "effect: destructive", 1)); err != nil || len(warnings) > 0 {
 			t.Errorf("%s policy: %v, warnings %v", name, err, warnings)

@@ -19,6 +19,7 @@ catalog:
     pay:
       description: Pays.
       effect: write
+      phrase: paying {cents} cents
       request: {method: POST, url: 'https://bank.example/pay', body: args}
       input: {cents: {type: integer, minimum: 1}, to: {type: string}}
 policies:
@@ -27,7 +28,7 @@ policies:
     rules:
     - {id: unread, match: pay, when: 'args.to == "nobody" && run.effects[0].args.cents > 5', say: Nobody is paid twice., block: {}}
     - {id: cap, match: pay, when: args.cents > params.cap, revise: {cents: params.cap}}
-    - {id: ask, match: pay, when: args.cents > 300, escalate: {expires_seconds: 600}}
+    - {id: ask, match: pay, when: args.cents > 300, say: A person looks at such an amount., escalate: {expires_seconds: 600}}
     - {id: pay, match: pay, approve: {}}
     tests:
     - {name: capped, params: {cap: 200}, call: {tool: pay, args: {cents: 900, to: ann}}, want: revise}

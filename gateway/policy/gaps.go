@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/interpreter"
+
+	"patterngate/gateway"
+)
+
+// Gaps warns of what a policy leaves out. Each call of a tool that no rule matches is blocked, and so is a final answer. A rule
+// that asks a person is to say why. A policy that nobody uses has no gaps, and [New] tells of one without rules.
+func (p *Policy) Gaps() (gaps []Fault) {
+	if p == nil || len(p.rules) == 0 || p.reached.nobody {
+		return nil
+	}
+	ids := map[string]bool{}
+	for _, r := range p.rules {
+		ids[r.id] = true
+	}
+	for _, name := range p.reached.judged {
+		if len(p.possible(name)) == 0 {
+			gaps = append(gaps, unmatched(name, ids))
+		}
+	}
+	for _, r := range p.rules {
+		if r.decision == gateway.Escalate && r.say == "" {
+			gaps = append(gaps, Fault{
+				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: "it asks a person and does not say why",
+				Want: "say: TEXT, which the person reads who decides",
+			})
+		}
+	}
+	return gaps
+}
+
+// unmatched warns of a tool, or of the final answer, that no rule matches. The rule to add has an id that is none of these yet.
+func unmatched(name string, ids map[string]bool) Fault {
+	if name == finalName {
+		return Fault{
+			Member: "rules", Warning: true, Reason: "no rule matches final, so every final answer is blocked",
+			Want: fmt.Sprintf("{id: %s, match: [final], approve: {}}", freeID("answer", ids)),
+		}
+	}
+	return Fault{
+		Member: "rules", Warning: true, Reason: "no rule matches " + name + ", so every call of it is blocked",
+		Want: fmt.Sprintf("{id: %s, match: [%s], approve: {}} to let it pass, or block it by a rule", freeID("pass_"+name, ids), name),
+	}
+}
+
+// freeID is an id like this one that no rule has, and takes it. The name of a tool may hold characters that no id has.
+func freeID(like string, ids map[string]bool) string {
+	like = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(like))
+	like = like[:min(len(like), 60)]
+	id := like
+	for n := 2; ids[id]; n++ {
+		id = like + strconv.Itoa(n)
+	}
+	ids[id] = true
+	return id
+}
+
+// Asks are the tools about whose calls a rule may ask a person, in the order of their names.
+func (p *Policy) Asks() []string {
+	if p == nil || p.reached.nobody {
+		return nil
+	}
+	var names []string
+	for _, name := range p.reached.judged {
+		asks := slices.ContainsFunc(p.possible(name), func(b bound) bool { return b.decision == gateway.Escalate })
+		if asks && name != finalName {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// possible are the rules of a tool without those that are false for each call of it, as of a condition on another effect.
+func (p *Policy) possible(name string) []bound {
+	var known interpreter.Activation = nothingKnown{}
+	if t := p.reached.all[name]; !t.held() {
+		known = toolKnown{tool: t.facts}
+	}
+	return slices.DeleteFunc(slices.Clone(p.byTool[name]), func(b bound) bool {
+		return b.when != nil && b.when.foretell(known) == types.False
+	})
+}
+
+// toolKnown is a view in which the tool alone is known.
+type toolKnown struct {
+	nothingKnown
+	tool map[string]any
+}
+
+// ResolveName implements [interpreter.Activation].
+func (k toolKnown) ResolveName(name string) (any, bool) {
+	if name == "tool" {
+		return k.tool, true
+	}
+	return k.nothingKnown.ResolveName(name)
+}

@@ -1,0 +1,20 @@
+package cli
+
+import "slices"
+
+// phrases warns of tools about whose calls a rule may ask a person, and that have no phrase: the person reads the tool's name and
+// its arguments, and no sentence.
+func (r *configReader) phrases(l *LoadedConfig) {
+	var asked []string
+	for _, name := range sortedNames(l.made.by) {
+		asked = append(asked, l.made.by[name].Asks()...)
+	}
+	for _, t := range l.Catalog.tools() {
+		if t.Phrase == "" && slices.Contains(asked, t.Name) {
+			r.faults.take(l.FaultAt(Fault{
+				Severity: SeverityWarning, Reason: "a rule may ask a person about a call of " + t.Name + ", and it has no phrase",
+				Want: `write phrase: "what a call does, with {arguments}"`,
+			}, l.declaredAt(t.Name)...))
+		}
+	}
+}
