@@ -112,11 +112,12 @@ func (f *faults) refusal() *Refusal {
 	return &Refusal{Reason: f.first, Problems: endWith(f.list, f.more)}
 }
 
-// CapProblems bounds a list of problems, perhaps put together from bounded ones, to what a result shows.
+// CapProblems bounds a list of problems, perhaps put together from bounded ones, and their pointers to what a result shows.
 func CapProblems(list []Problem) []Problem {
 	var kept []Problem
 	more := 0
 	for _, p := range list {
+		p.Pointer = place(p.Pointer)
 		switch {
 		case p.Reason == moreProblems:
 			n, _ := strconv.Atoi(string(p.Got)) // endWith wrote it

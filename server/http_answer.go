@@ -80,7 +80,7 @@ func (a *answer) WriteHeader(status int) {
 // gone is no news to it; its request's context says so.
 func (a *answer) Write(message []byte) (int, error) {
 	a.settled()
-	p := a.listings.whole(message)
+	p := a.listings.whole(briefError(message))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {

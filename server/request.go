@@ -198,7 +198,7 @@ func decodeArguments(raw json.RawMessage) (map[string]any, *gateway.Problem) {
 	v, err := ijson.Decode(raw)
 	if err != nil {
 		p, _ := decodingProblem(err, "", whole)
-		return nil, &p
+		return nil, &gateway.CapProblems([]gateway.Problem{p})[0]
 	}
 	switch v := v.(type) {
 	case nil:

@@ -164,7 +164,7 @@ func (c *conn) release() { c.let.Do(func() { close(c.released) }) }
 
 // Write takes one whole message of mcp-go.
 func (c *conn) Write(message []byte) (int, error) {
-	err := c.flight.answer(answered(message), func() error { return c.send(c.listings.whole(message)) })
+	err := c.flight.answer(answered(message), func() error { return c.send(c.listings.whole(briefError(message))) })
 	if err != nil {
 		return 0, err
 	}

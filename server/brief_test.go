@@ -1,0 +1,101 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// A request with 17,000 characters in any place is answered by an error that repeats a bounded part, over stdio and over HTTP.
+func TestErrorsOfTheProtocolAreBounded(t *testing.T) {
+	long := strings.Repeat("Ab9", 5667)
+	tests := map[string]struct{ method, params, want string }{
+		"tool":          {methodCall, `{"name":"LONG","arguments":{}}`, "not found"},
+		"method":        {"LONG", `{}`, "not found"},
+		"method of mcp": {"tools/LONG", `{}`, "not found"},
+		"prompt":        {"prompts/get", `{"name":"LONG"}`, "not found"},
+		"argument":      {"prompts/get", `{"name":"route_ticket","arguments":{"LONG":"x"}}`, "unknown_field:"},
+		"resource":      {"resources/read", `{"uri":"LONG"}`, "not found"},
+		"run":           {"resources/read", `{"uri":"patterngate://runs/LONG"}`, "not found"},
+		"level":         {"logging/setLevel", `{"level":"LONG"}`, ""},
+		"reference":     {"completion/complete", `{"ref":{"type":"LONG","name":"x"},"argument":{"name":"x","value":"x"}}`, ""},
+		"task":          {"tasks/get", `{"taskId":"LONG"}`, ""},
+	}
+	c := connect(t, serving(t))
+	h := listening(t, serving(t))
+	legacy := h.connect(false, nil)
+	for name, tt := range tests {
+		method, params := strings.ReplaceAll(tt.method, "LONG", long), strings.ReplaceAll(tt.params, "LONG", long)
+		answers := map[string]message{}
+		for _, era := range eras {
+			answers[era] = c.ask(era, method, params)
+		}
+		answers["http"] = h.post(legacy.head("", ""), fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":%s}`, method, params)).last()
+		for by, m := range answers {
+			if m.Error == nil || m.ID != 3.0 || len(m.line) > 2000 || !strings.Contains(m.Error.Message, tt.want) {
+				t.Errorf("%s, %s: %d bytes: %.300s", name, by, len(m.line), m.line)
+			}
+		}
+	}
+}
+
+// A problem's pointer of an argument with an endless name is that of its container, as in an intent.
+func TestEndlessArgumentNames(t *testing.T) {
+	long := strings.Repeat("Ab9", 5667)
+	c := connect(t, serving(t))
+	for _, tool := range []string{rt, catalogTool, "run_status"} {
+		for name, arguments := range map[string]string{"unknown": `{"` + long + `":1}`, "repeated": `{"` + long + `":{"a":1,"a":2}}`} {
+			m := c.call(tool, arguments)
+			if strings.Contains(m.line, long) {
+				t.Errorf("%s, %s: the whole name stands in %d bytes", tool, name, len(m.line))
+			}
+			problems, _ := m.result(t).Structured["problems"].([]any)
+			if len(problems) == 0 || problems[0].(map[string]any)["pointer"] != "" {
+				t.Errorf("%s, %s: the problems are %.300v", tool, name, problems)
+			}
+		}
+	}
+}
+
+// Brief keeps both ends of a text and splits no character.
+func TestBrief(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("x", 100), strings.Repeat("é", 51), strings.Repeat("€", 4000), "\"" + strings.Repeat("a😀", 300) + "\" end"} {
+		short := Brief(text, 100)
+		if len(text) <= 100 && short != text || len(short) > 140 || !utf8.ValidString(short) {
+			t.Errorf("%.20q of %d bytes: %q", text, len(text), short)
+		}
+		if len(text) > 100 && (!strings.HasPrefix(text, short[:60]) || !strings.HasSuffix(text, short[len(short)-25:])) {
+			t.Errorf("%.20q: an end is not kept: %q", text, short)
+		}
+	}
+}
+
+// What is no error, and an error of bearable length, goes out as it is; the rest of a long one stays.
+func TestBriefError(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{"a":"` + long + `"}}` + "\n", `{"jsonrpc":"2.0","method":"` + long + `"}` + "\n",
+		`{"jsonrpc":"2.0","id":"` + long + `","error":{"code":-1,"message":"m"}}` + "\n", long, "",
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m","data":{"message":"` + long + `"}}}` + "\n",
+	} {
+		if got := string(briefError([]byte(line))); got != line {
+			t.Errorf("%.80s... became %.200s", line, got)
+		}
+	}
+	got := briefError([]byte(`{"jsonrpc":"2.0","id":"a\",b","error":{"code":-7,"message":"<` + long + `>","data":{"k":1.50}}}` + "\n"))
+	var m struct {
+		ID    string
+		Error struct {
+			Code    int
+			Message string
+			Data    json.RawMessage
+		}
+	}
+	err := json.Unmarshal(got, &m)
+	if err != nil || m.ID != `a",b` || m.Error.Code != -7 || string(m.Error.Data) != `{"k":1.50}` || len(m.Error.Message) > maxErrorText+40 ||
+		!strings.HasPrefix(m.Error.Message, "<xxx") || !strings.HasSuffix(m.Error.Message, "xxx>") || got[len(got)-1] != '\n' {
+		t.Errorf("%v: %.300s", err, got)
+	}
+}
