@@ -21,19 +21,17 @@ func (s PlannedSubtask) mayHaveWritten() bool {
 // happened. A run that is told so keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
 func Loaded(plan any, version int) map[string]any {
 	out := map[string]any{"plan": plan, "version": float64(version)}
-	if p, err := ReadPlan(plan); err == nil && p.recalls() {
-		out["recalls"] = true
-	}
-	return out
-}
-
-func (p StoredPlan) recalls() bool {
-	for _, s := range p.Subtasks {
-		if s.mayHaveWritten() {
-			return true
+	members, _ := plan.(map[string]any)
+	subtasks, _ := members["subtasks"].([]any)
+	for _, v := range subtasks { // a plan can be large: it is decoded once, by the run
+		s, _ := v.(map[string]any)
+		status, _ := s["status"].(string)
+		once, _ := s["once"].(string)
+		if (PlannedSubtask{Status: SubtaskStatus(status), Once: once}).mayHaveWritten() {
+			out["recalls"] = true
 		}
 	}
-	return false
+	return out
 }
 
 // recalled are the writes of subtasks that a replan removes, after those that earlier replans removed.
