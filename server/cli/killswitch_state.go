@@ -27,7 +27,8 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		}
 		return loaded.Config, nil
 	}
-	loaded, _, err = LoadConfig(ConfigSources{})
+	// A flag is typed for this very command: a wrong one is refused, whatever the file says.
+	loaded, _, err = LoadConfig(ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt})
 	if err != nil {
 		return Config{}, a.configFault(err)
 	}
