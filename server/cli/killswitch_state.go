@@ -25,7 +25,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		if err != nil {
 			return Config{}, a.configFault(err)
 		}
-		return loaded.Config, a.meant(loaded.Config)
+		return loaded.Config, nil
 	}
 	// A flag is typed for this very command: a wrong one is refused, whatever the file says.
 	loaded, _, err = LoadConfig(ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt})
@@ -34,7 +34,6 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 	}
 	c := loaded.Config
 	var known bool
-	c.StateUsual = false
 	c.State, known = sources.statePath()
 	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
 		try := "--state FILE"
@@ -48,7 +47,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 }
 
 // statePath is where runs are recorded, by as much as can be read of a configuration that does not load: what a flag, the
-// variable or the file names, else where they are usually: a file that does not load may declare tools of its own. known: nothing that would name another could not be read.
+// variable or the file names, else where they are usually. known: nothing that would name another could not be read.
 func (in ConfigSources) statePath() (path string, known bool) {
 	faults := &configFaults{}
 	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
@@ -56,10 +55,6 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	at := (*keyPath)(nil).key(key.name)
 	text, found := in.file(faults)
 	known = found == ""
-	usual := stateFile
-	if known && len(faults.faults) == 0 { // no file: all tools are the demo's
-		usual = demoStateFile
-	}
 	if text != nil {
 		root := readYAML(found, text, faults)
 		known = root.kind == yamlMapping || root.kind == yamlNull // a file that says nothing names no state
@@ -77,7 +72,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 		}
 	}
 	if path == "" {
-		path, _ = defaultState(runtime.GOOS, in.Environ, usual)
+		path, _ = defaultState(runtime.GOOS, in.Environ)
 	}
 	return path, known
 }

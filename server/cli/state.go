@@ -11,19 +11,16 @@ import (
 	"syscall"
 )
 
-// The state's names in the state directory.
-const (
-	stateFile     = "state.db"
-	demoStateFile = "demo.db" // where all tools are the demo's
-)
+// stateFile is the state's name in the state directory.
+const stateFile = "state.db"
 
-// defaultState is the path of that name in the state directory; empty, with the reason, where there is no such place.
-func defaultState(goos string, environ []string, name string) (string, Fault) {
+// defaultState is where the state lies when nobody names a file; empty, with the reason, where there is no such place.
+func defaultState(goos string, environ []string) (string, Fault) {
 	dir, f := stateDir(goos, environ)
 	if f.Reason != "" {
 		return "", f
 	}
-	return filepath.Join(dir, "patterngate", name), Fault{}
+	return filepath.Join(dir, "patterngate", stateFile), Fault{}
 }
 
 // stateDir is the user's directory for state: that of the XDG base directory specification, and the like of it on macOS
@@ -64,10 +61,10 @@ func readyState(path string, environ []string) error {
 	if path == memoryState {
 		return nil
 	}
-	usual, f := defaultState(runtime.GOOS, environ, stateFile)
+	usual, f := defaultState(runtime.GOOS, environ)
 	if path != "" {
 		f = Fault{}
-		if path == usual || otherUsual(path, environ) == usual {
+		if path == usual {
 			f = makeDir(filepath.Dir(path))
 		}
 		if f.Reason == "" {
