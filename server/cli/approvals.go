@@ -79,7 +79,7 @@ func (a *app) openDesk() (desk, func(), error) {
 // newDesk is as openDesk, and makes the file where there is none: a key may be older than the first run, and who watches may
 // be earlier.
 func (a *app) newDesk() (desk, func(), error) {
-	c, err := a.stateConfig("approvals", "this command needs only the state file, which is ")
+	c, err := a.recordConfig("approvals")
 	switch {
 	case err != nil:
 		return desk{}, nil, err

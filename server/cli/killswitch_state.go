@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 
@@ -13,6 +14,16 @@ import (
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
 	return a.stateConfig(what, "switches need no configuration, this is of the state file ")
+}
+
+// recordConfig is the configuration of a command that needs only the state file. A faulty file is passed over; a file that --config
+// names and that is not there is a wrong flag.
+func (a *app) recordConfig(what string) (Config, error) {
+	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
+		_, _, err := LoadConfig(a.sources(nil))
+		return Config{}, a.configFault(err)
+	}
+	return a.stateConfig(what, "this command needs only the state file, which is ")
 }
 
 // stateConfig is that for any command that needs only the state file; needs says so in the warning, before the file's name.

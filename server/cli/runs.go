@@ -203,7 +203,7 @@ func stateOf(c Config, engine *local.Engine) stateRuns {
 // loadState is the configuration with a state file that is there and that nobody else can write. Commands that look at recorded
 // runs and decide about them need no more than that file, so a configuration with faults does not stop them.
 func (a *app) loadState() (Config, error) {
-	c, err := a.stateConfig("state", "this command needs only the state file, which is ")
+	c, err := a.recordConfig("state")
 	if err != nil {
 		return Config{}, err
 	}
