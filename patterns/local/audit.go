@@ -41,7 +41,14 @@ func (o Operator) Audit() (found []Damage, err error) {
 		if len(found) > 0 { // what rows say of one another means nothing then
 			return nil
 		}
-		found, err = rowsAudited(s)
+		if found, err = rowsAudited(s, audits); err != nil || len(found) > 0 {
+			return err
+		}
+		if found, err = rowsAudited(s, contents); err != nil {
+			return err
+		}
+		more, err := sums(s)
+		found = append(found, more...)
 		return err
 	})
 	return found, err
@@ -125,9 +132,9 @@ func newSchema() (made map[string]string, err error) {
 	return schemaOf(s)
 }
 
-// rowsAudited are the rows that point at nothing.
-func rowsAudited(s *session) (found []Damage, err error) {
-	for _, a := range audits {
+// rowsAudited are the rows that checks find.
+func rowsAudited(s *session, checks []audit) (found []Damage, err error) {
+	for _, a := range checks {
 		err := s.each(func(row func(...any) error) error {
 			var n int64
 			var known bool

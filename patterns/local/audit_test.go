@@ -8,7 +8,8 @@ import (
 	"patterngate/patterns/local"
 )
 
-// A state file as it was written has nothing wrong with it, with runs that ended, wait, ask a person and were pruned.
+// A state file as it was written has nothing wrong with it, with a run that ended and one that waits for its caller. The tests in
+// audit_content_test.go have approvals, settled calls, child runs, hidden values and pruned runs.
 func TestAuditFindsNothing(t *testing.T) {
 	t.Parallel()
 	e := openPort(t, newState(t), &begun{})

@@ -5,9 +5,12 @@ package local
 // selectTables is the text by which each table, index, view and trigger was made.
 const selectTables = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite^_%' ESCAPE '^'"
 
+// audit is a check of rows. It finds each row that its query selects.
+type audit struct{ words, query string }
+
 // audits are the checks of rows against one another. Each selects the number of a run, or NULL, and a detail that is put behind the
 // words. A run that was pruned has a tombstone, and what outlives it by design points at that.
-var audits = []struct{ words, query string }{
+var audits = []audit{
 	{"events of a run that is not there, from event", `SELECT n, min(seq) FROM events WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
 	{"a run without events in state", `SELECT n, state FROM runs WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.n = runs.n)`},
 	{"hidden values of a run that is not there, this many:", `SELECT n, count(*) FROM redacted WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
