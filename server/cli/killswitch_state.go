@@ -16,11 +16,15 @@ func (a *app) switchConfig(what string) (Config, error) {
 	return a.stateConfig(what, "switches need no configuration, this is of the state file ")
 }
 
-// recordConfig is the configuration of a command that needs only the state file. A faulty file is passed over; a file that --config
-// names and that is not there is a wrong flag.
+// recordConfig is the configuration of a command that needs only the state file. A faulty file is passed over. A wrong flag is refused,
+// also a --config that names no file: flags are typed for this very command.
 func (a *app) recordConfig(what string) (Config, error) {
 	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
 		_, _, err := LoadConfig(a.sources(nil))
+		return Config{}, a.configFault(err)
+	}
+	flags := ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt}
+	if _, _, err := LoadConfig(flags); err != nil {
 		return Config{}, a.configFault(err)
 	}
 	return a.stateConfig(what, "this command needs only the state file, which is ")
@@ -38,8 +42,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		}
 		return loaded.Config, nil
 	}
-	// A flag is typed for this very command: a wrong one is refused, whatever the file says.
-	loaded, _, err = LoadConfig(ConfigSources{LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt})
+	loaded, _, err = LoadConfig(ConfigSources{})
 	if err != nil {
 		return Config{}, a.configFault(err)
 	}
