@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", "", "the configuration file (else PATTERNGATE_CONFIG, else patterngate/config.yaml in your config directory)")
-	flags.StringVar(&a.state, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory)")
+	flags.StringVar(&a.state, "state", "", "the file in which runs are recorded, or :memory: (else PATTERNGATE_STATE, else state, else state.db in your state directory, or demo.db while all tools are the demo's)")
 	flags.BoolVar(&a.json, "json", false, "print one JSON document")
 	flags.StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR is honoured")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error")

@@ -82,7 +82,7 @@ func startSession(t *testing.T, served serving, config []byte, modelURL string) 
 	if served.state != "" {
 		s.process.Args = append(s.process.Args, "--state", served.state)
 	}
-	s.stateFile = filepath.Join(home, "XDG_STATE_HOME", "patterngate", "state.db")
+	s.stateFile = filepath.Join(home, "XDG_STATE_HOME", "patterngate", "demo.db")
 	s.process.Stderr = &s.errs
 	var err error
 	if s.in, err = s.process.StdinPipe(); err != nil {

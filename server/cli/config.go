@@ -3,7 +3,6 @@ package cli
 import (
 	_ "embed"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
@@ -28,6 +27,8 @@ type Config struct {
 	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
 	// directory.
 	State string
+	// StateUsual reports that nobody named State; see [Config.usualState].
+	StateUsual bool
 	// Inbox is where people decide about calls, host:port of this machine, or off.
 	Inbox string
 	// Notify says how they are told that one waits.
@@ -214,7 +215,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossHTTP(loaded.HTTP)
 	read.acrossWait(loaded.Wait)
 	if loaded.State == "" {
-		loaded.State, _ = defaultState(runtime.GOOS, in.Environ) // why there is none is told who needs it
+		loaded.State, loaded.StateUsual = loaded.usualState(in.Environ), true
 	}
 	read.acrossInbox(&loaded.Config, in.Environ)
 	read.acrossTools(&loaded.Config)

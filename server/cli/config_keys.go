@@ -89,7 +89,7 @@ func (c *Config) keys(known map[string][]string) []configKey {
 		groupKey("http", c.HTTP.keys()...),
 		groupKey("wait", c.Wait.keys()...),
 		channelsKey("results", &c.Results).means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
-		stateKey("state", &c.State).means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory. `:memory:`: nowhere."),
+		stateKey("state", &c.State).means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: nowhere."),
 		inboxKey("inbox", &c.Inbox).means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
 		notifyKey("notify", &c.Notify).means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
 		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),

@@ -161,6 +161,7 @@ func (a *app) examineState(path string, f *findings) {
 		f.fail("state", "patterngate serve --state FILE", "%v", err)
 		return
 	}
+	a.state = path // it is known by now: no other one can be meant
 	err := a.withDesk(a.newDesk, "doctor", func(d desk) error {
 		ring, err := d.Keys()
 		if err != nil {

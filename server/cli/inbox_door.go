@@ -73,7 +73,7 @@ func keyFiles(keys approver.Dir) func() []string {
 // inboxLine is what a person types to sign in to the page of this configuration.
 func (a *app) inboxLine(c Config) string {
 	words := []string{"patterngate"}
-	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, usualState(a.environ)}} {
+	for _, f := range []struct{ flag, path, usual string }{{"--config", a.config, ""}, {"--state", c.State, a.plainState(c)}} {
 		if path, err := filepath.Abs(f.path); err == nil && f.path != "" && path != f.usual {
 			words = append(words, f.flag, shellWord(runtime.GOOS, path))
 		}
@@ -85,8 +85,10 @@ func (a *app) inboxLine(c Config) string {
 	return strings.Join(words, " ")
 }
 
-// usualState is where the state lies when nobody names a file, here.
-func usualState(environ []string) string {
-	path, _ := defaultState(runtime.GOOS, environ)
-	return path
+// plainState is where a command with the same --config looks, in a terminal that has none of this program's variables.
+func (a *app) plainState(c Config) string {
+	if a.config == "" && lookup(a.environ, configVariable) != "" {
+		return ""
+	}
+	return c.usualState(a.environ)
 }

@@ -210,7 +210,7 @@ func goosOf(a *app) string { return a.setupHost().goos }
 
 // stateDirectory is where runs are recorded unless somebody says otherwise; "" where there is none.
 func (a *app) stateDirectory() string {
-	path, f := defaultState(goosOf(a), a.environ)
+	path, f := defaultState(goosOf(a), a.environ, stateFile)
 	if f.Reason != "" || path == "" {
 		return ""
 	}

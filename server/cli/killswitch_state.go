@@ -40,7 +40,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		if err != nil {
 			return Config{}, a.configFault(err)
 		}
-		return loaded.Config, nil
+		return loaded.Config, a.meant(loaded.Config)
 	}
 	loaded, _, err = LoadConfig(ConfigSources{})
 	if err != nil {
@@ -48,6 +48,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 	}
 	c := loaded.Config
 	var known bool
+	c.StateUsual = false
 	c.State, known = sources.statePath()
 	if !known { // a switch in another one would stop nobody, and runs of another one would look like these
 		try := "--state FILE"
@@ -61,7 +62,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 }
 
 // statePath is where runs are recorded, by as much as can be read of a configuration that does not load: what a flag, the
-// variable or the file names, else where they are usually. known: nothing that would name another could not be read.
+// variable or the file names, else where they are usually: a file that does not load may declare tools of its own. known: nothing that would name another could not be read.
 func (in ConfigSources) statePath() (path string, known bool) {
 	faults := &configFaults{}
 	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
@@ -69,6 +70,10 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	at := (*keyPath)(nil).key(key.name)
 	text, found := in.file(faults)
 	known = found == ""
+	usual := stateFile
+	if known && len(faults.faults) == 0 { // no file: all tools are the demo's
+		usual = demoStateFile
+	}
 	if text != nil {
 		root := readYAML(found, text, faults)
 		known = root.kind == yamlMapping || root.kind == yamlNull // a file that says nothing names no state
@@ -86,7 +91,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 		}
 	}
 	if path == "" {
-		path, _ = defaultState(runtime.GOOS, in.Environ)
+		path, _ = defaultState(runtime.GOOS, in.Environ, usual)
 	}
 	return path, known
 }

@@ -159,7 +159,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 	for name, text := range map[string]string{"an empty file": "", "only comments": "# state: elsewhere.db\n", "null": "null\n"} {
 		usual := t.TempDir()
 		by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
-		file, _ := defaultState(runtime.GOOS, by.environ)
+		file, _ := defaultState(runtime.GOOS, by.environ, stateFile)
 		if err := errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 		for _, there := range []bool{false, true} {
 			usual := filepath.Join(t.TempDir(), "usual")
 			by := line{environ: []string{"HOME=" + usual, "XDG_STATE_HOME=" + usual, "LOCALAPPDATA=" + usual}}
-			file, _ := defaultState(runtime.GOOS, by.environ)
+			file, _ := defaultState(runtime.GOOS, by.environ, stateFile)
 			if there {
 				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 					t.Fatal(err)

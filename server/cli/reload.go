@@ -47,6 +47,9 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	answer := local.ReloadAnswer{From: inForce.Hash()}
 	loaded, err := r.app.reloaded(r.loaded, r.service.pool)
 	if err == nil {
+		err = movedState(r.loaded.Config, loaded.Config)
+	}
+	if err == nil {
 		err = r.service.replace(loaded, r.app.environ, func(counting Config) error {
 			answer.To = counting.Hash()
 			answer.Loosens = loosens(inForce.judged(), counting.judged())

@@ -218,7 +218,7 @@ func (a *app) existingState(c Config) (Config, error) {
 	}
 	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return Config{}, usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), "--state FILE, where runs are recorded elsewhere")
+			return Config{}, a.noState(path)
 		}
 	}
 	return c, readyState(path, a.environ)

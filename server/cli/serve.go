@@ -18,8 +18,9 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Serve MCP on stdio, or over HTTP",
 		Long: "Serves the patterns as MCP tools on standard input and output, for a client that starts this program. Logs go to\n" +
 			"standard error. It ends when the input ends or on SIGTERM, after the running calls had limits.grace_seconds.\n\n" +
-			"Runs are recorded in a state file (--state, else state.db in your state directory) and outlive the program: what was\n" +
-			"interrupted goes on with the next start. Several programs may share the file. With --state :memory: nothing is kept.\n\n" +
+			"Runs are recorded in a state file (--state, else state.db in your state directory, or demo.db while all tools are the\n" +
+			"demo's) and outlive the program: what was interrupted goes on with the next start. Several programs may share the file.\n" +
+			"With --state :memory: nothing is kept.\n\n" +
 			"A call that the policy puts to a person waits in that file, for days if need be. The person decides with \"patterngate\n" +
 			"approvals\", or on a page for the browser, which opens with the first such call at --inbox ADDR, on this machine only;\n" +
 			"\"patterngate inbox\" signs in to it. Several programs over one state file share it: one serves it, and another takes over\n" +

@@ -11,16 +11,19 @@ import (
 	"syscall"
 )
 
-// stateFile is the state's name in the state directory.
-const stateFile = "state.db"
+// The state's names in the state directory.
+const (
+	stateFile     = "state.db"
+	demoStateFile = "demo.db" // where all tools are the demo's
+)
 
-// defaultState is where the state lies when nobody names a file; empty, with the reason, where there is no such place.
-func defaultState(goos string, environ []string) (string, Fault) {
+// defaultState is the path of that name in the state directory; empty, with the reason, where there is no such place.
+func defaultState(goos string, environ []string, name string) (string, Fault) {
 	dir, f := stateDir(goos, environ)
 	if f.Reason != "" {
 		return "", f
 	}
-	return filepath.Join(dir, "patterngate", stateFile), Fault{}
+	return filepath.Join(dir, "patterngate", name), Fault{}
 }
 
 // stateDir is the user's directory for state: that of the XDG base directory specification, and the like of it on macOS
@@ -61,10 +64,10 @@ func readyState(path string, environ []string) error {
 	if path == memoryState {
 		return nil
 	}
-	usual, f := defaultState(runtime.GOOS, environ)
+	usual, f := defaultState(runtime.GOOS, environ, stateFile)
 	if path != "" {
 		f = Fault{}
-		if path == usual {
+		if path == usual || otherUsual(path, environ) == usual {
 			f = makeDir(filepath.Dir(path))
 		}
 		if f.Reason == "" {

@@ -33,7 +33,7 @@ func TestDefaultState(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, fault := defaultState(tt.goos, tt.environ)
+			got, fault := defaultState(tt.goos, tt.environ, stateFile)
 			if filepath.ToSlash(got) != filepath.ToSlash(tt.want) || fault.Reason != tt.fault {
 				t.Errorf("defaultState(%s, %q) = %q, %q; want %q, %q", tt.goos, tt.environ, got, fault.Reason, tt.want, tt.fault)
 			}
@@ -56,13 +56,13 @@ func TestStateSources(t *testing.T) {
 		in   ConfigSources
 		want string
 	}{
-		"default":              {ConfigSources{Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
+		"default":              {ConfigSources{Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
 		"nowhere":              {ConfigSources{}, ""},
 		"file":                 {ConfigSources{Path: file, Environ: []string{home}}, filepath.Join(dir, "runs.db")},
 		"file, in the home":    {ConfigSources{Path: at("~/a/runs.db"), Environ: []string{home}}, "/home/ann/a/runs.db"},
 		"file, absolute":       {ConfigSources{Path: at("/var/runs.db"), Environ: []string{home}}, "/var/runs.db"},
-		"file, empty":          {ConfigSources{Path: at(`""`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
-		"file, null":           {ConfigSources{Path: at(`null`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/state.db"},
+		"file, empty":          {ConfigSources{Path: at(`""`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
+		"file, null":           {ConfigSources{Path: at(`null`), Environ: []string{home}}, "/home/ann/.local/state/patterngate/demo.db"},
 		"file, memory":         {ConfigSources{Path: at(`":memory:"`), Environ: []string{home}}, ":memory:"},
 		"environment":          {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=b/runs.db"}}, "b/runs.db"},
 		"environment, home":    {ConfigSources{Path: file, Environ: []string{home, "PATTERNGATE_STATE=~/runs.db"}}, "/home/ann/runs.db"},
@@ -121,7 +121,7 @@ func TestReadyState(t *testing.T) {
 	}
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"}
-	usual, _ := defaultState(runtime.GOOS, environ)
+	usual, _ := defaultState(runtime.GOOS, environ, stateFile)
 	if err := readyState(usual, environ); err != nil {
 		t.Fatalf("readyState(%s): %v", usual, err)
 	}

@@ -29,16 +29,20 @@ func (a *app) load() (LoadedConfig, error) {
 // warn prints warnings, each once a command however often it reads the configuration.
 func (a *app) warn(warnings []Fault) {
 	for _, w := range warnings {
-		line := w.String()
-		if a.warned[line] {
-			continue
-		}
-		if a.warned == nil {
-			a.warned = map[string]bool{}
-		}
-		a.warned[line] = true
-		fmt.Fprintln(a.err, line)
+		a.note(w.String())
 	}
+}
+
+// note prints a line on standard error, once a command.
+func (a *app) note(line string) {
+	if a.warned[line] {
+		return
+	}
+	if a.warned == nil {
+		a.warned = map[string]bool{}
+	}
+	a.warned[line] = true
+	fmt.Fprintln(a.err, line)
 }
 
 // sources are where this invocation's configuration comes from; the pool keeps its servers, nil: a new one.

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"patterngate/server"
+)
+
+// onlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
+func (c Config) onlyDemo() bool {
+	return c.DemoOn() && !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, PatternConfig.own)
+}
+
+// usualState is the state file of a configuration where nobody names one, so that runs of the demo and runs with real tools
+// never share it. It is empty where there is no state directory; [readyState] says why.
+func (c Config) usualState(environ []string) string {
+	name := stateFile
+	if c.onlyDemo() {
+		name = demoStateFile
+	}
+	path, _ := defaultState(runtime.GOOS, environ, name)
+	return path
+}
+
+// otherUsual is the second one of the two usual files where path is one of them, else empty.
+func otherUsual(path string, environ []string) string {
+	for name, other := range map[string]string{stateFile: demoStateFile, demoStateFile: stateFile} {
+		if usual, _ := defaultState(runtime.GOOS, environ, name); usual != "" && usual == path {
+			return filepath.Join(filepath.Dir(path), other)
+		}
+	}
+	return ""
+}
+
+// thereIs reports whether there is such a file.
+func thereIs(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && !errors.Is(err, fs.ErrNotExist)
+}
+
+// noState is the failure of a command whose state file is not there. It names the other usual file where that is there.
+func (a *app) noState(path string) error {
+	try := "--state FILE, where runs are recorded elsewhere"
+	if other := otherUsual(path, a.environ); thereIs(other) {
+		holds := "runs with your own tools"
+		if filepath.Base(other) == demoStateFile {
+			holds = "runs of the demo"
+		}
+		try = "--state " + shellWord(runtime.GOOS, other) + ", which is there and holds " + holds
+	}
+	return usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
+}
+
+// meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
+// the demo's file, while a server with a configuration of its own records in the other one. So the command says which file it
+// took; and where only the other one is there, it makes none.
+func (a *app) meant(c Config) error {
+	other := otherUsual(c.State, a.environ)
+	if !c.StateUsual || !c.onlyDemo() || !thereIs(other) {
+		return nil
+	}
+	if !thereIs(c.State) {
+		return a.noState(c.State)
+	}
+	a.note(server.Visible("note: this is " + c.State + ", the state file of the demo; for runs with your own tools give --config FILE or --state " +
+		shellWord(runtime.GOOS, other)))
+	return nil
+}
+
+// movedState refuses a change that brings the first tool or pattern of the file's own, or takes the last one away, while nobody
+// names the state file: the program would record runs with real tools beside those of the demo until its restart.
+func movedState(from, to Config) error {
+	if from.State == to.State || !from.StateUsual || !to.StateUsual {
+		return nil
+	}
+	return fmt.Errorf("runs under the changed file belong in %s, and this program records in %s: start it again", to.State, from.State)
+}

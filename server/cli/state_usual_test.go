@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// usualScene is a home with the two usual state files' directory.
+type usualScene struct{ home, dir string }
+
+func newUsualScene(t *testing.T) usualScene {
+	t.Helper()
+	s := usualScene{home: t.TempDir()}
+	path, f := defaultState(runtime.GOOS, s.environ(), stateFile)
+	if f.Reason != "" {
+		t.Fatal(f)
+	}
+	s.dir = filepath.Dir(path)
+	return s
+}
+
+func (s usualScene) environ() []string {
+	return []string{"HOME=" + s.home, "XDG_STATE_HOME=" + s.home, "LOCALAPPDATA=" + s.home, "XDG_CONFIG_HOME=" + s.home}
+}
+
+func (s usualScene) run(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &o, err: &e, environ: s.environ()}
+	root := a.root()
+	root.SetArgs(args)
+	return a.exit(t.Context(), root.ExecuteContext(t.Context())), o.String(), e.String()
+}
+
+// files are the state files that are there.
+func (s usualScene) files() (names string) {
+	for _, name := range []string{demoStateFile, stateFile} {
+		if thereIs(filepath.Join(s.dir, name)) {
+			names += name + " "
+		}
+	}
+	return strings.TrimSpace(names)
+}
+
+// Runs of the demo and runs with real tools never share the usual state file.
+func TestUsualState(t *testing.T) {
+	s := newUsualScene(t)
+	const http = "catalog: {http: {look: {description: Looks., effect: read, input: {q: {type: string}}, request: {method: GET, url: \"https://example.org/\"}}}}\n"
+	for name, tt := range map[string]struct{ text, want string }{
+		"no file":               {"", demoStateFile},
+		"nothing said":          {"version: 1\n", demoStateFile},
+		"over a built-in":       {"version: 1\npatterns: {route_ticket: {enabled: false}}\n", demoStateFile},
+		"a catalog":             {"version: 1\n" + http, stateFile},
+		"a catalog beside":      {"version: 1\ndemo: {enabled: true}\n" + http, stateFile},
+		"a pattern of its own":  {"version: 1\ndemo: {enabled: true}\npatterns: {see: {kind: call, tool: get_manager_profile}}\n", stateFile},
+		"no demo and nothing":   {"version: 1\ndemo: {enabled: false}\n", stateFile},
+		"a named file":          {"version: 1\nstate: runs.db\n", "runs.db"},
+		"a named file, catalog": {"version: 1\nstate: runs.db\n" + http, "runs.db"},
+	} {
+		in := ConfigSources{Environ: s.environ()}
+		if tt.text != "" {
+			in.Path = writeConfig(t, tt.text)
+		}
+		loaded, _, err := LoadConfig(in)
+		if err != nil || filepath.Base(loaded.State) != tt.want || loaded.StateUsual != (tt.want != "runs.db") {
+			t.Errorf("%s: the state is %q, usual: %t, %v; want %s", name, loaded.State, loaded.StateUsual, err, tt.want)
+		}
+	}
+}
+
+// A command that needs only the state takes the same file, and says which where the other one may be meant.
+func TestUsualStateOfCommands(t *testing.T) {
+	s := newUsualScene(t)
+	state, demo := filepath.Join(s.dir, stateFile), filepath.Join(s.dir, demoStateFile)
+	broken := writeConfig(t, "version: 1\nnonsense: 1\n")
+	empty := [][]string{{"runs", "list"}, {"runs", "show", "run_0001"}, {"approvals", "list"}, {"kill-switch", "on"}, {"kill-switch", "status"}}
+	for _, args := range empty[:3] {
+		if code, out, errs := s.run(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, demo) || strings.Contains(errs, state) {
+			t.Errorf("%q before all runs ends with %d: %s%s; want a word about %s alone", args, code, out, errs, demo)
+		}
+	}
+	if code, _, errs := s.run(t, "call", "list_runs"); code != exitDone || s.files() != demoStateFile {
+		t.Fatalf("a call of the demo ends with %d: %s; there is %q, want %s", code, errs, s.files(), demoStateFile)
+	}
+	if code, _, errs := s.run(t, "runs", "list"); code != exitDone || errs != "" {
+		t.Errorf("runs list ends with %d: %s; want nothing on standard error", code, errs)
+	}
+	// Faults in a file that is there: its tools may be real ones.
+	code, _, errs := s.run(t, "--config", broken, "runs", "list")
+	if code != exitUsage || !strings.Contains(errs, "there is no file "+state) || !strings.Contains(errs, "--state "+shellWord(runtime.GOOS, demo)) {
+		t.Errorf("runs list under a faulty file ends with %d: %s; want no file %s, and the flag for %s", code, errs, state, demo)
+	}
+	if code, _, errs := s.run(t, "--config", broken, "kill-switch", "status"); code != exitDone || s.files() != demoStateFile+" "+stateFile || !strings.Contains(errs, state) {
+		t.Errorf("kill-switch under a faulty file ends with %d: %s; there is %q", code, errs, s.files())
+	}
+	// Both are there.
+	for _, args := range [][]string{{"runs", "list"}, {"approvals", "list"}, {"kill-switch", "status"}} {
+		code, _, errs := s.run(t, args...)
+		if code != exitDone || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "note: this is "+demo) || !strings.Contains(errs, "--state "+shellWord(runtime.GOOS, state)) {
+			t.Errorf("%q with both files ends with %d: %s; want one line that names both", args, code, errs)
+		}
+		if code, _, errs := s.run(t, append([]string{"--state", demo}, args...)...); code != exitDone || errs != "" {
+			t.Errorf("%q with a named file ends with %d: %s; want nothing on standard error", args, code, errs)
+		}
+	}
+	// Only the other one is there: it is named, and a switch that stops nothing is not made.
+	if err := errors.Join(os.Remove(demo), os.RemoveAll(demo+".owners")); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range empty {
+		code, out, errs := s.run(t, args...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, "\ntry: --state "+shellWord(runtime.GOOS, state)+", which is there") {
+			t.Errorf("%q without the demo's file ends with %d: %s%s; want the flag for %s", args, code, out, errs, state)
+		}
+	}
+	if s.files() != stateFile {
+		t.Errorf("there is %q, want %s alone", s.files(), stateFile)
+	}
+}
+
+// What a person types to see the page of this program leads to its state file, also in a terminal without its variables.
+func TestInboxLineOfUsualStates(t *testing.T) {
+	s := newUsualScene(t)
+	real := Config{DemoEnabled: "false", State: filepath.Join(s.dir, stateFile), Inbox: inboxUsual}
+	demo := Config{DemoEnabled: "true", State: filepath.Join(s.dir, demoStateFile), Inbox: inboxUsual}
+	by := configVariable + "=/x/pg.yaml"
+	for name, tt := range map[string]struct {
+		c       Config
+		environ []string
+		flags   bool
+	}{
+		"the demo":                {demo, nil, false},
+		"own tools":               {real, nil, false},
+		"own tools by a variable": {real, []string{by}, true},
+	} {
+		a := &app{environ: append(s.environ(), tt.environ...)}
+		if line := a.inboxLine(tt.c); strings.Contains(line, "--state") != tt.flags {
+			t.Errorf("%s: %s; want --state: %t", name, line, tt.flags)
+		}
+	}
+}
+
+// A reload that would have real tools recorded in the demo's state file is refused.
+func TestReloadKeepsStatesApart(t *testing.T) {
+	demo, real := Config{State: "/s/demo.db", StateUsual: true}, Config{State: "/s/state.db", StateUsual: true}
+	named := Config{State: "/s/runs.db"}
+	for name, tt := range map[string]struct {
+		from, to Config
+		refused  bool
+	}{
+		"the first tool": {demo, real, true}, "the last tool": {real, demo, true}, "the same": {demo, demo, false}, "named": {demo, named, false}, "named before": {named, real, false},
+	} {
+		if err := movedState(tt.from, tt.to); (err != nil) != tt.refused {
+			t.Errorf("%s: %v; want refused: %t", name, err, tt.refused)
+		}
+	}
+}
