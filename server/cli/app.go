@@ -44,6 +44,7 @@ type app struct {
 	color     string
 	json      bool
 	warned    map[string]bool // lines of warnings that were printed
+	other     string          // says that the other usual state file is there too; empty: it cannot be meant
 
 	hook   func(point string)                             // is told of every boundary of the journal, for prove; nil: nobody
 	engine *local.Engine                                  // that the server stands on, once there is one

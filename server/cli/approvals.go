@@ -64,7 +64,7 @@ func (a *app) withDesk(open func() (desk, func(), error), what string, do func(d
 		return wrapped(what, err)
 	}
 	defer done()
-	return do(d)
+	return a.missed(do(d))
 }
 
 // openDesk opens the state file that the configuration names, without carrying on anything in it.
@@ -86,6 +86,7 @@ func (a *app) newDesk() (desk, func(), error) {
 	case c.State == memoryState:
 		return a.openDesk() // it says why not
 	}
+	a.noteOther()
 	if err := readyState(c.State, a.environ); err != nil {
 		return desk{}, nil, err
 	}

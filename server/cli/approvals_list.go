@@ -130,6 +130,9 @@ func (a *app) listApprovals(d desk, f patterns.ApprovalFilter) error {
 	case err != nil:
 		return fault("approvals list", err)
 	}
+	if len(page.Rows) == 0 {
+		a.noteOther()
+	}
 	if a.json {
 		rows := []askedRow{}
 		for _, asked := range page.Rows {

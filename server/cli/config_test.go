@@ -45,7 +45,7 @@ func TestEmbeddedDefault(t *testing.T) {
 		Limits: LimitsConfig{Grace: 5 * time.Second, ResultBytes: 32768, ConcurrentRuns: 2000, ParkedRuns: 1000},
 		HTTP:   HTTPConfig{BodyBytes: 4 << 20, SessionIdle: 2 * time.Hour},
 		Wait:   WaitConfig{Caller: 30 * time.Minute, Default: 45 * time.Second, Max: 4 * time.Minute, Join: 10 * time.Minute}, Results: map[string]server.Channel{"claude-code": server.StructuredOnly},
-		Policies: loaded.Policies, Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
+		Policies: loaded.Policies, StateUsual: true, Inbox: "127.0.0.1:8766", Notify: NotifyConfig{Mode: "auto"},
 	}
 	tools := [][]string{demo.DecompositionTools, demo.OrchestratorWorkers, demo.Specialists, demo.RefundTools, nil}
 	for i, name := range builtinNames {
@@ -104,7 +104,7 @@ patterns:
 	if err := want.embed(nil); err != nil {
 		t.Fatal(err)
 	}
-	want.LLM.MaxRetries, want.LLM.BaseURL = 0, "http://127.0.0.1:9/v1"
+	want.LLM.MaxRetries, want.LLM.BaseURL, want.StateUsual = 0, "http://127.0.0.1:9/v1", true
 	want.Log.Level, want.Limits.Grace = "debug", 10*time.Microsecond
 	want.Wait.Caller = 500 * time.Millisecond
 	want.Results = map[string]server.Channel{"Visual Studio Code": server.TextOnly, "claude-code": server.BothChannels}

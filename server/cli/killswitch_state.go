@@ -13,7 +13,11 @@ import (
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
-	return a.stateConfig(what, "switches need no configuration, this is of the state file ")
+	c, err := a.stateConfig(what, "switches need no configuration, this is of the state file ")
+	if err == nil {
+		a.noteOther()
+	}
+	return c, err
 }
 
 // recordConfig is the configuration of a command that needs only the state file. A faulty file is passed over. A wrong flag is refused,

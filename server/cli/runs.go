@@ -115,7 +115,7 @@ func (a *app) withRunsBy(open func() (operator, func(), error), what string, do 
 		return wrapped(what, err)
 	}
 	defer done()
-	return do(runs)
+	return a.missed(do(runs))
 }
 
 // openState opens the state file that the configuration names. One that is not there yet is not made: nothing is in it.

@@ -135,6 +135,9 @@ func (a *app) listRuns(runs recordReader, filter patterns.Filter) error {
 	case err != nil:
 		return fault("runs list", err)
 	}
+	if len(page.Rows) == 0 {
+		a.noteOther()
+	}
 	if a.json {
 		rows := []runRow{}
 		for _, r := range page.Rows {

@@ -58,8 +58,8 @@ func (a *app) noState(path string) error {
 }
 
 // meant checks the state file of a command that needs nothing else of the configuration. Without --config such a command sees
-// the demo's file, while a server with a configuration of its own records in the other one. So the command says which file it
-// took; and where only the other one is there, it makes none.
+// the demo's file, while a server with a configuration of its own records in the other one. Where only the other one is there,
+// the command makes none; where both are, [app.noteOther] can say so.
 func (a *app) meant(c Config) error {
 	other := otherUsual(c.State, a.environ)
 	if !c.StateUsual || !c.onlyDemo() || !thereIs(other) {
@@ -68,9 +68,25 @@ func (a *app) meant(c Config) error {
 	if !thereIs(c.State) {
 		return a.noState(c.State)
 	}
-	a.note(server.Visible("note: this is " + c.State + ", the state file of the demo; for runs with your own tools give --config FILE or --state " +
-		shellWord(runtime.GOOS, other)))
+	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo; for runs with your own tools give --config FILE or --state " +
+		shellWord(runtime.GOOS, other))
 	return nil
+}
+
+// noteOther says that the other usual state file is there too: before a change in the one that was taken, or where that one does not
+// have what was looked for.
+func (a *app) noteOther() {
+	if a.other != "" {
+		a.note(a.other)
+	}
+}
+
+// missed calls noteOther where a command failed by what was typed: it may name a run or an approval of the other file.
+func (a *app) missed(err error) error {
+	if failed, ok := errors.AsType[*commandError](err); ok && failed.code == exitUsage {
+		a.noteOther()
+	}
+	return err
 }
 
 // movedState refuses a change that brings the first tool or pattern of the file's own, or takes the last one away, while nobody

@@ -108,6 +108,20 @@ func TestUsualStateOfCommands(t *testing.T) {
 			t.Errorf("%q with a named file ends with %d: %s; want nothing on standard error", args, code, errs)
 		}
 	}
+	code, _, errs = s.run(t, "runs", "show", "run_00aa")
+	if code != exitUsage || !strings.HasPrefix(errs, "note: this is "+demo) || !strings.Contains(errs, "no run run_00aa is recorded here") {
+		t.Errorf("runs show of a run that is not there ends with %d: %s; want the note first", code, errs)
+	}
+	// What is found needs no word about the other file; a switch always does.
+	if code, _, errs := s.run(t, "call", "route_ticket", "ticket=refund for user_id=42"); code != exitDone {
+		t.Fatalf("a run of the demo ends with %d: %s", code, errs)
+	}
+	if code, out, errs := s.run(t, "runs", "list"); code != exitDone || !strings.Contains(out, "route_ticket") || errs != "" {
+		t.Errorf("runs list with a run ends with %d: %s%s; want nothing on standard error", code, out, errs)
+	}
+	if _, _, errs := s.run(t, "kill-switch", "status"); !strings.HasPrefix(errs, "note: this is "+demo) {
+		t.Errorf("kill-switch status says %q, want the note", errs)
+	}
 	// Only the other one is there: it is named, and a switch that stops nothing is not made.
 	if err := errors.Join(os.Remove(demo), os.RemoveAll(demo+".owners")); err != nil {
 		t.Fatal(err)
