@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,10 @@ func TestErrorsAreBounded(t *testing.T) {
 	const most = 2000
 	long := strings.Repeat("Ab9", 5667)
 	home := t.TempDir()
+	if err := os.Chmod(home, 0o700); err != nil { // a state file's directory is for its user alone
+		t.Fatal(err)
+	}
+	t.Chdir(home)
 	state := filepath.Join(home, "state.db")
 	if code, out, errs := runCommand(t, []string{"HOME=" + home}, "call", "route_ticket", "ticket=refund", "--quiet", "--state", state); code == exitUsage {
 		t.Fatal(out, errs) // it makes the state file
