@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -104,10 +105,28 @@ func (a account) refusal() string {
 	if len(a.Problems) > 0 && a.Problems[0].Turn > 1 {
 		turn := a.Problems[0].Turn
 		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p gateway.Problem) bool { return p.Turn != turn })
-		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s. The problems of each reply are listed.",
-			whose, what, turn, a.Phase, count(len(last), "fault"))
+		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s.%s The problems of each reply are listed.",
+			whose, what, turn, a.Phase, count(len(last), "fault"), a.hollow())
 	}
-	return fmt.Sprintf("%s %s was refused in phase %s for %s.", whose, what, a.Phase, count(faults(a.Problems), "fault"))
+	return fmt.Sprintf("%s %s was refused in phase %s for %s.%s", whose, what, a.Phase, count(faults(a.Problems), "fault"), a.hollow())
+}
+
+// hollow says of a refused intent that holds nothing what was sent: {}, [] or null. That is an answer, unlike an empty text.
+func (a account) hollow() string {
+	switch v := a.Raw.(type) {
+	case nil:
+	case map[string]any:
+		if len(v) > 0 {
+			return ""
+		}
+	case []any:
+		if len(v) > 0 {
+			return ""
+		}
+	default:
+		return ""
+	}
+	return " It was " + string(ijson.Canonical(a.Raw)) + "."
 }
 
 // why tells why a run stopped, in the registry's words.

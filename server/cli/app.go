@@ -17,7 +17,6 @@ import (
 	"golang.org/x/term"
 
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // The exit codes of commands (spec/surface.md section 5).
@@ -203,10 +202,10 @@ func (a *app) exit(ctx context.Context, err error) int {
 		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
 	}
 	for line := range strings.SplitSeq(failed.Error(), "\n") {
-		fmt.Fprintln(a.err, server.Visible(line))
+		fmt.Fprintln(a.err, errorLine(line))
 	}
 	if failed.try != "" {
-		fmt.Fprintln(a.err, "try: "+server.Visible(failed.try))
+		fmt.Fprintln(a.err, "try: "+errorLine(failed.try))
 	}
 	return failed.code
 }

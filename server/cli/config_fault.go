@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"patterngate/ijson"
-	"patterngate/server"
 )
 
 // Severity tells a fault, which stops the program, from a warning, which does not.
@@ -68,7 +67,7 @@ func (f Fault) String() string {
 	if f.DidYouMean != "" {
 		b.WriteString("; did you mean " + f.DidYouMean + "?")
 	}
-	return server.Visible(b.String())
+	return errorLine(b.String())
 }
 
 // ConfigError is a configuration that does not load: every fault that was found, by place.

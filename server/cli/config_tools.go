@@ -386,7 +386,7 @@ func indexOf(token string) int {
 
 // noTool is the fault for the name of a tool that there is not.
 func noTool(name string, known []string) Fault {
-	f := Fault{Reason: "no tool " + name, DidYouMean: gateway.Near(name, known)}
+	f := Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are none"
 		if len(known) > 0 {

@@ -136,11 +136,11 @@ func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, w
 	}
 	tool, known := spec.Catalog.Tool(of.Tool)
 	if of.Tool != "" && !known {
-		return decided{}, "there is no tool " + of.Tool + " here"
+		return decided{}, "there is no tool " + cut(of.Tool, maxShown) + " here"
 	}
 	args, _ := tool.Proposed(of.Args)
 	if of.Tool != "" && len(tool.Check(args)) > 0 {
-		return decided{}, "the arguments do not fit the schema that " + of.Tool + " has here"
+		return decided{}, "the arguments do not fit the schema that " + cut(of.Tool, maxShown) + " has here"
 	}
 	gate := gateway.NewGate(gateway.Config{Catalog: spec.Catalog, Reviewer: spec.Reviewer, Facts: func() gateway.Facts { return of.Facts }})
 	gate.Remember(of.Effects)

@@ -56,7 +56,7 @@ func (a *app) tools(name string) error {
 		}
 	}
 	if len(rows) == 0 {
-		return usage("tools", fmt.Errorf("no tool %s (%s)", name, strings.Join(names, ", ")), "patterngate tools")
+		return usage("tools", fmt.Errorf("no tool %s (%s)", shown(name), strings.Join(names, ", ")), "patterngate tools")
 	}
 	if a.json {
 		return printJSON(a.out, rows)

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"strings"
+
+	"patterngate/server"
+)
+
+// The bounds of one line of a failure, in bytes. What is longer repeats what was typed or read.
+const (
+	maxErrorLine = 900
+	maxErrorWord = 400 // paths are shorter
+	shownOfWord  = 200
+)
+
+// errorLine is a line of a failure as it is printed: control and bidi characters are spelled out, and long words and long lines
+// keep their beginning and their end.
+func errorLine(text string) string {
+	line := server.Visible(text)
+	if len(line) <= maxErrorWord {
+		return line
+	}
+	words := strings.Split(line, " ")
+	for i, word := range words {
+		if len(word) > maxErrorWord {
+			words[i] = server.Brief(word, shownOfWord)
+		}
+	}
+	return server.Brief(strings.Join(words, " "), maxErrorLine)
+}
