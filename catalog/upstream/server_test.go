@@ -326,19 +326,14 @@ func TestServerDeaf(t *testing.T) {
 			waiting <- err
 		}()
 	}
-	unsent := 0
 	for range cap(waiting) {
 		err := <-waiting
 		if err == nil { // it began after the deaf child was replaced: only another child can have answered
 			continue
 		}
-		unsent++
 		if fault, ok := errors.AsType[*catalog.Fault](err); !ok || fault.Kind != catalog.NotSent {
 			t.Errorf("got %v, want not sent: no request was written whole", err)
 		}
-	}
-	if unsent == 0 {
-		t.Error("all calls were answered, though the child reads nothing")
 	}
 	if after := pidOf(t, s); after == before {
 		t.Error("the deaf child still runs")
