@@ -72,7 +72,7 @@ func (p *Pages) run(w http.ResponseWriter, r *http.Request) {
 // showRun answers with the page of the run that a request names. Its record is checked; what was found is said where it is
 // broken, or was asked for.
 func (p *Pages) showRun(w http.ResponseWriter, r *http.Request, f frame, asks bool) {
-	id, events, _, ok := p.record(w, r)
+	id, _, _, ok := p.record(w, r)
 	if !ok {
 		return
 	}
