@@ -75,6 +75,7 @@ var notRun = map[string]string{
 	"patterngate demo --live":                                   "it opens a browser and waits for a person",
 	"patterngate serve --http 127.0.0.1:8765":                   "it takes a fixed port and ends when it is interrupted",
 	"patterngate serve --http 0.0.0.0:8765 --token-file tokens": "it takes a fixed port and ends when it is interrupted",
+	"patterngate prove --quick":                                 "TestProve does the same work, and takes most of a minute",
 	"patterngate prove --seed 7 --json":                         "it kills hundreds of processes, for minutes",
 }
 
