@@ -190,7 +190,7 @@ func (s *stage) bow() error {
 		}
 	} else {
 		s.say(s.app.out, "\n%d of %d as they should be, in %.1f s. No network, no key.\n", good, len(s.played), took)
-		s.say(s.app.out, "%s", tryNext)
+		s.say(s.app.out, "%s%s\n", tryNext, s.app.giveToClient())
 	}
 	if s.lost != nil {
 		return fault("demo", s.lost)
@@ -205,8 +205,20 @@ const tryNext = `Try next:
   patterngate tools                        what a client sees
   patterngate stop-reasons --pattern supervised_refund
   patterngate config show                  what is in force
-Give it to your client: {"mcpServers": {"patterngate": {"command": "patterngate", "args": ["serve"]}}}
 `
+
+// giveToClient is the entry for a client's file. A program that "go run" built is deleted when it ends, so no entry can name it.
+func (a *app) giveToClient() string {
+	program, err := a.program()
+	if err != nil {
+		return "Give it to your client: first build a program that lasts, `go build -o patterngate .`, then run `./patterngate setup CLIENT`."
+	}
+	path, err := json.Marshal(program)
+	if err != nil {
+		return "Give it to your client: patterngate setup CLIENT"
+	}
+	return fmt.Sprintf(`Give it to your client: {"mcpServers": {"patterngate": {"command": %s, "args": ["serve"]}}}`, path)
+}
 
 // say prints to one of the streams. Only what the demo is for must arrive.
 func (s *stage) say(to io.Writer, format string, args ...any) {

@@ -76,6 +76,10 @@ type envelope struct {
 	RunID      string `json:"run_id"`
 	Joined     bool   `json:"joined"`
 	Answer     string `json:"answer"`
+	Answered   string `json:"answered"`
+	DryRun     bool   `json:"dry_run"`
+	Verdict    string `json:"verdict"`
+	Judged     []any  `json:"judged"`
 	Next       struct {
 		Action    string           `json:"action"`
 		Tool      string           `json:"tool"`
@@ -132,7 +136,11 @@ func (s *session) expect(t *testing.T, result *mcp.CallToolResult, want expected
 		t.Fatalf("%s(%v) = %s %s, error %v; want %s %s, error %v\n%s", want.Tool, want.Args, got.Status, got.StopReason,
 			result.IsError, status, want.Reason, isError, text)
 	}
-	if head := strings.ToUpper(status) + " " + reason + " | " + want.Tool; !strings.HasPrefix(text, head) {
+	begins := strings.ToUpper(status) + " " + reason
+	if got.DryRun && got.Judged != nil && status == "ok" {
+		begins = wouldBe[got.Verdict]
+	}
+	if head := begins + missing[got.Answered] + " | " + want.Tool; !strings.HasPrefix(text, head) {
 		t.Errorf("the text begins otherwise than %q:\n%s", head, text)
 	}
 	if !strings.Contains(structured, want.Holds) {
@@ -140,6 +148,15 @@ func (s *session) expect(t *testing.T, result *mcp.CallToolResult, want expected
 	}
 	return got
 }
+
+// wouldBe is how the text of a dry run begins, by its verdict; missing is what the first line says of calls without a result.
+var (
+	wouldBe = map[string]string{
+		"block": "WOULD BE BLOCKED", "escalate": "WOULD WAIT for a person", "unknown": "WOULD DEPEND on earlier results",
+		"revise": "WOULD BE CHANGED", "approve": "WOULD BE APPROVED",
+	}
+	missing = map[string]string{"no": ", no call returned a result", "partly": ", some calls returned no result"}
+)
 
 // resolved is a tool's output schema, made ready to judge.
 func resolved(t *testing.T, tool *mcp.Tool) *jsonschema.Resolved {

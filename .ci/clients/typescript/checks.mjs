@@ -207,13 +207,21 @@ export const all = {
   },
 };
 
+// wouldBe is how the text of a dry run begins, by its verdict.
+const wouldBe = {
+  block: 'WOULD BE BLOCKED', escalate: 'WOULD WAIT for a person', unknown: 'WOULD DEPEND on earlier results',
+  revise: 'WOULD BE CHANGED', approve: 'WOULD BE APPROVED',
+};
+
 // expect compares a result, in both of its channels, with what should come: status is ok, stopped, waiting, or refused,
 // which is stopped as an error.
 export function expect(result, { tool, status, reason, holds }) {
   const got = result.structuredContent;
   const text = result.content[0].text;
   const word = status === 'refused' ? 'stopped' : status;
-  const head = `${word.toUpperCase()} ${status === 'waiting' ? 'caller' : reason} | ${tool}`;
+  const missing = { no: ', no call returned a result', partly: ', some calls returned no result' }[got.answered] ?? '';
+  const begins = got.dry_run && got.judged && got.status === 'ok' ? wouldBe[got.verdict] : `${word.toUpperCase()} ${status === 'waiting' ? 'caller' : reason}`;
+  const head = `${begins}${missing} | ${tool}`;
   assert.deepEqual([got.status, got.stop_reason, result.isError ?? false], [word, reason, status === 'refused'], text);
   assert.ok(text.startsWith(head), `${head}: ${text}`);
   if (holds) assert.ok(JSON.stringify(got).includes(holds), `${tool}: no ${holds} in ${JSON.stringify(got)}`);
