@@ -114,8 +114,14 @@ func valuesIn(v any, at ijson.Pointer) []ijson.Pointer {
 	return places
 }
 
-// plausible is what a reader fills in: what stands there in the right call, else what a place of that name takes.
-func plausible(right any, at ijson.Pointer) any {
+// plausible is what a reader fills in: for a dependency the id that the first subtask has by now, else what stands there in the right
+// call, else what a place of that name takes.
+func plausible(right, now any, at ijson.Pointer) any {
+	if tokens := at.Tokens(); len(tokens) == 5 && tokens[3] == "dependencies" && tokens[2] != "0" {
+		if id, ok := ijson.Pointer("/plan/subtasks/0/id").In(now); ok {
+			return id
+		}
+	}
 	if v, there := at.In(right); there {
 		return v
 	}
@@ -183,7 +189,7 @@ func checkSuggestion(t *rapid.T, c *session, tool string, sent, right any) {
 	for _, at := range fill {
 		place := ijson.Pointer(at.(string))
 		var ok bool
-		if filled, ok = ijson.Set(filled, place, plausible(right, place)); !ok || place == "" {
+		if filled, ok = ijson.Set(filled, place, plausible(right, filled, place)); !ok || place == "" {
 			t.Fatalf("of %s: no place %q in %s", ijson.Canonical(sent), place, ijson.Canonical(suggested))
 		}
 	}
