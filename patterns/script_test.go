@@ -99,7 +99,7 @@ func (s *scripted) Do(e Effect) Outcome {
 
 // deadline is an effect's, with the time in which people were waited for.
 func (s *scripted) deadline(e Effect) time.Time {
-	if rested := e.Untimed.Add(s.waited); !e.Untimed.IsZero() && rested.After(e.Deadline) {
+	if rested := e.Untimed.Add(s.waited); !e.Deadline.IsZero() && !e.Untimed.IsZero() && rested.After(e.Deadline) {
 		return rested
 	}
 	return e.Deadline
