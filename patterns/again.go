@@ -132,11 +132,16 @@ func paused(run Run, e Effect, p gateway.Permit, d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	out := Pause(run, Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline}, d)
+	out := Pause(run, pauseOf(e, p), d)
 	if cutReason(out) == "" {
 		return ""
 	}
 	return out.Reason
+}
+
+// pauseOf is the pause before a call is made again.
+func pauseOf(e Effect, p gateway.Permit) Effect {
+	return Effect{Phase: e.Phase, Doing: p.Tool() + " is called again soon", Deadline: e.Deadline, Untimed: e.Untimed}
 }
 
 // endedBy is the outcome where the attempt after it was not made. What may have happened stays unknown.

@@ -22,6 +22,7 @@ type StartBody struct {
 	Budget         json.RawMessage `json:"budget"`  // limits by name
 	IdempotencyKey string          `json:"idempotency_key"`
 	Parent         *ParentBody     `json:"parent"` // of a child run
+	Code           int             `json:"code"`   // how the program decides; 0: as before it said so
 }
 
 // ClientBody is through what a run was asked for: the client's own words, which nobody checked.

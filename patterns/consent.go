@@ -69,6 +69,8 @@ type consent struct {
 	sure  bool // it is sure enough that a person decided
 	human *HumanApproval
 	took  []span // of people's time
+
+	untimed time.Time // see [Effect.Untimed]
 }
 
 // span is a time that does not count.
@@ -153,7 +155,7 @@ func (c *consent) ask() (reason string) {
 	action := c.action()
 	c.judged = append(c.judged, judged(c.phase, c.call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).ruled(c.asks.Because()))
 	e := c.effect(c.phase, "waiting for a person")
-	e.Deadline = c.deadline.Add(length(c.took))
+	e.Deadline, e.Untimed = c.deadline.Add(length(c.took)), c.untimed
 	d, out, reason := consult(c.run, e, Approval{
 		Action: action, Question: c.gate.Question(c.call), Approver: c.by, Catalog: c.spec.Catalog,
 	}.because(c.asks), c.soFar)

@@ -37,7 +37,9 @@ type ending struct {
 	stale    int            // how often the newest attempt was not made as what it was let through by did not hold any more
 	human    *HumanApproval // what a person decided; nil: nobody was asked
 	took     []span         // of people's time
-	rested   time.Duration  // what people took for other tasks before this one began
+	rested   time.Duration  // the deadline moves by this besides
+	late     bool           // no time is left for the attempt that the tool declares
+	paused   bool           // the pause before that was made
 	agreed   map[string]any // the arguments that they left; nil: nobody was asked
 	approval string         // by which
 }
@@ -53,6 +55,7 @@ func (o *orchestration) dispatch() {
 	first := o.firstAttempts()
 	o.soFar = func() Result { return o.result(nil) }
 	ends := Each(o.run, "task", first, o.spec.Budget.MaxParallel, o.work)
+	o.restAll()
 	o.settleAll(ends)
 	cut, why := 0, ""
 	for i, end := range ends {
@@ -82,7 +85,7 @@ func (o *orchestration) firstAttempts() []attempt {
 	for i := range first {
 		if first[i].refusal == nil || first[i].refusal.Asks != nil {
 			first[i].effect = o.effect(PhaseDispatch, o.plan[i].Worker)
-			first[i].effect.Timeout, first[i].effect.Retried = o.spec.Budget.TaskTimeout, true
+			first[i].effect.Timeout, first[i].effect.Retried, first[i].effect.Untimed = o.spec.Budget.TaskTimeout, true, o.untimed()
 			first[i].effect.Share, first[i].effect.SoFar = o.share(i), func() Result { return o.soFar() }
 		}
 	}
@@ -157,7 +160,10 @@ func (o *orchestration) proposal(i, n int, of string) gateway.Proposal {
 // work runs one task in its branch.
 func (o *orchestration) work(branch Run, i int, first attempt) ending {
 	t := o.plan[i]
-	rested := restedBy(o.people, branch.Now()) // while this one waited for its turn
+	rested := time.Duration(0)
+	if o.task.Earlier {
+		rested = restedBy(o.people, branch.Now()) // while this one waited for its turn
+	}
 	first.effect.Deadline = first.effect.Deadline.Add(rested)
 	hash := first.permit.Hash()
 	if hash == "" { // of what is refused there is only what was proposed
@@ -202,7 +208,10 @@ func (o *orchestration) attempts(branch Run, i int, end ending) ending {
 		}
 		out = end.sameAct(out)
 		end.calls = append(end.calls, made{try.permit, out})
-		if o.isOpen(branch, try, out) {
+		if end = o.timed(branch, end, out); end.cut != "" {
+			return end.failed(try.n, end.cut).unmade()
+		}
+		if o.isOpen(end, out) {
 			end.open = true
 			return end
 		}
@@ -231,7 +240,7 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 	}
 	seen := *o.log // the log is the parent's: what a branch says or is told must not depend on who is faster
 	seen.said, seen.judged, seen.deadline = try.effect.Said, try.effect.Judged, o.deadline.Add(end.rested)
-	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: call, took: end.took}
+	c := consent{log: &seen, run: branch, phase: PhaseDispatch, call: call, took: end.took, untimed: o.untimed()}
 	permit, refusal, reason := c.obtain(ruling)
 	o.people = append(o.people, c.took[len(end.took):]...)
 	if end.took = c.took; c.human != nil {
@@ -240,7 +249,7 @@ func (o *orchestration) asked(branch Run, i int, end *ending) (reason string) {
 	if try.effect.Said, try.effect.Judged = seen.said, seen.judged; reason != "" { // there is no call for them to go with
 		end.judged, try.effect.Judged = append(end.judged, seen.judged...), nil
 	}
-	try.effect.Deadline = o.deadline.Add(end.rested + length(end.took))
+	try.effect.Deadline = o.deadlineOf(*end)
 	if refusal != nil {
 		end.problems, end.judged = refusal.Problems, append(end.judged, barred(PhaseDispatch, c.call, refusal))
 	}

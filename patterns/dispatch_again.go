@@ -2,6 +2,8 @@ package patterns
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
@@ -41,10 +43,12 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 	case !more && !byTool && out.Reason == ReasonTimeout:
 		end.row.InDoubt = mayHaveActed(permit, out) && !permit.Repeatable()
 		return end.failed(n, "task_timeout"), false
-	case !more && !byTool, !more && !end.try.effect.inTime(branch, pause):
+	case !more && !byTool, end.late:
 		return end.with(n, permit, out), false
 	case more && n > permit.Retry().Max: // the task's own
 		pause, byTool = 0, false
+	case end.paused:
+		pause = 0
 	}
 	next := o.admit(o.beside(branch, i, n+1, end.act()))
 	if next.refusal == nil {
@@ -64,9 +68,61 @@ func (o *orchestration) after(branch Run, i int, end ending, out Outcome) (_ end
 		left := share.less(out)
 		next.effect.Share = &left
 	}
-	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadline.Add(end.rested+length(end.took))
+	next.effect.Once, next.effect.Quotas, next.effect.Deadline = out.Once, o.retryQuotas(), o.deadlineOf(end)
 	end.try = next
 	return end, true
+}
+
+// timed finds out whether time is left for the attempt that a task's tool declares after an outcome. Where the task's own time
+// may not suffice, the pause is made here. The engine refuses it where no time is left: it alone knows how long people were waited
+// for until now, which another branch may still do, and it records what it decides.
+func (o *orchestration) timed(branch Run, end ending, out Outcome) ending {
+	try := end.try
+	end.late, end.paused = false, false
+	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	switch {
+	case !byTool, o.retries(try.permit, out, try.n):
+		return end
+	case o.task.Earlier:
+		end.late = !try.effect.inTime(branch, pause)
+		return end
+	}
+	e := pauseOf(try.effect, try.permit)
+	if e.Deadline, e.InTime = o.deadlineOf(end), true; e.inTime(branch, pause) {
+		return end
+	}
+	switch rested := Pause(branch, e, pause); {
+	case rested.State == OK:
+		end.paused = true
+	case cutReason(rested) != "":
+		end.cut = cutReason(rested)
+	default:
+		end.late = true
+	}
+	return end
+}
+
+// deadlineOf is the deadline of a task's next effect by what people took for the task itself, see [Effect.Untimed].
+func (o *orchestration) deadlineOf(end ending) time.Time {
+	return o.deadline.Add(end.rested + length(end.took))
+}
+
+// untimed is the run's deadline if nobody had been waited for.
+func (o *orchestration) untimed() time.Time {
+	if o.task.Earlier {
+		return time.Time{}
+	}
+	return o.start.Add(o.spec.Budget.MaxTime)
+}
+
+// restAll adds what people took for tasks so far to the run's deadline, in the order of time: none of it is lost then.
+func (o *orchestration) restAll() {
+	if o.task.Earlier {
+		return
+	}
+	for _, s := range slices.SortedFunc(slices.Values(o.people), func(a, b span) int { return a.since.Compare(b.since) }) {
+		o.rest(s.since, s.until)
+	}
 }
 
 // whyAgain words why a call is made again.
@@ -86,12 +142,13 @@ func (o *orchestration) retries(p gateway.Permit, out Outcome, n int) bool {
 }
 
 // isOpen reports whether a call is to be settled: it may have acted, and is not made again.
-func (o *orchestration) isOpen(branch Run, try attempt, out Outcome) bool {
+func (o *orchestration) isOpen(end ending, out Outcome) bool {
+	try := end.try
 	if interrupted(out) || isLate(try.permit, out) {
 		return true
 	}
-	pause, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
-	again := o.retries(try.permit, out, try.n) || byTool && try.effect.inTime(branch, pause)
+	_, byTool := pauseBefore(try.permit, out, try.n, leastTries(out))
+	again := o.retries(try.permit, out, try.n) || byTool && !end.late
 	return leavesDoubt(try.permit, out) && !again && !ownRetries(try.permit, out)
 }
 

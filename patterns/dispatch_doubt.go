@@ -81,6 +81,14 @@ func (o *orchestration) settleAll(ends []ending) {
 				*end = end.foundOut(newest.permit, out)
 				continue
 			}
+			if !o.task.Earlier { // the run's deadline has moved by all of it
+				o.restAll()
+				end.rested = -length(end.took)
+			}
+			if *end = o.timed(o.run, *end, out); end.cut != "" {
+				*end = end.failed(end.try.n, end.cut).unmade()
+				continue
+			}
 			next, more := o.after(o.run, i, *end, out)
 			if more {
 				next = o.attempts(o.run, i, next)

@@ -58,11 +58,14 @@ type Job struct {
 	ClientVersion string
 	// Parent is of a child run; nil: nobody's call began it. The engine sets it.
 	Parent *Parent
+	// Earlier says that the record was begun by an earlier build, see [Task.Earlier]. The engine sets it.
+	Earlier bool
 }
 
 // Asked is the task as pattern code is given it: with who asks for it, as the record says too.
 func (j Job) Asked() Task {
 	t := j.Task
+	t.Earlier = j.Earlier
 	t.Principal, t.Client = j.Principal, gateway.Client{Name: j.Client, Version: j.ClientVersion}
 	return t
 }

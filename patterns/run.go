@@ -75,6 +75,11 @@ type Effect struct {
 
 	Timeout  time.Duration // from the intent on; zero means none
 	Deadline time.Time     // of the run; zero means none
+	// Untimed is the run's deadline if nobody had been waited for. The engine adds the time in which the run waited for its
+	// caller and for people, up to now. Where that is later than Deadline, it counts instead. Zero: Deadline counts.
+	Untimed time.Time
+	// InTime is of a pause. The engine refuses it with [ReasonNoTime] if it would not end before the deadline.
+	InTime bool
 	// Quotas are taken when the intent is recorded, all or none, in the order in which effects fall due. The
 	// grant is part of the record, so branches may share a budget and replay the same.
 	Quotas []Quota
@@ -140,6 +145,7 @@ const (
 	ReasonKillSwitch  = "kill_switch"  // a switch forbids it, see [Switches]
 	ReasonOnceReused  = "once_reused"  // the act's business key was used by another one
 	ReasonStale       = "stale"        // what the call was let through by does not hold any more, see [gateway.Weighing.Holds]
+	ReasonNoTime      = "no_time"      // a pause would not end before the deadline, see [Effect.InTime]
 	// A call that a person decided about may also be refused as approval_expired, approval_consumed or approval_invalid
 	// (package gateway); so may their answer.
 )

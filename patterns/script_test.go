@@ -19,6 +19,9 @@ type world struct {
 	parks   string             // at this key the run waits
 	down    time.Duration      // how long the process was away where the script interrupts
 	takes   time.Duration      // how long a person thinks
+	waited  time.Duration      // for people
+	beside  map[string]string  // before the effect with a key ends, the branch with a path goes on to its end
+	open    map[string]func()  // branches that may go on so
 	clock   time.Time
 	effects []Effect
 	keys    []string
@@ -66,10 +69,17 @@ func (s *scripted) Do(e Effect) Outcome {
 			return Outcome{State: Canceled, Reason: q.Name, Key: key}
 		}
 	}
-	if !e.Deadline.IsZero() && !s.clock.Before(e.Deadline) {
+	switch deadline := s.deadline(e); {
+	case deadline.IsZero():
+	case e.InTime && !s.clock.Add(e.Timeout).Before(deadline):
+		return Outcome{State: Canceled, Reason: ReasonNoTime, Key: key, At: s.clock}
+	case !s.clock.Before(deadline):
 		return Outcome{State: Canceled, Reason: ReasonDeadline, Key: key, At: s.clock}
 	}
 	began, once := s.clock, cmp.Or(e.Once, "once "+key)
+	if other := s.open[s.beside[key]]; other != nil {
+		other()
+	}
 	out, ok := s.script[key]
 	if !ok {
 		out = s.perform(e, once)
@@ -78,13 +88,21 @@ func (s *scripted) Do(e Effect) Outcome {
 	case interrupted(out):
 		out.Down = s.down
 	case e.Waiting != nil:
-		s.clock = s.clock.Add(s.takes)
+		s.clock, s.waited = s.clock.Add(s.takes), s.waited+s.takes
 	}
 	s.clock = s.clock.Add(time.Second)
 	s.order++
 	out.Key, out.Order, out.Began, out.At, out.Once = key, s.order, began, s.clock, once
 	s.at = s.clock
 	return out
+}
+
+// deadline is an effect's, with the time in which people were waited for.
+func (s *scripted) deadline(e Effect) time.Time {
+	if rested := e.Untimed.Add(s.waited); !e.Deadline.IsZero() && !e.Untimed.IsZero() && rested.After(e.Deadline) {
+		return rested
+	}
+	return e.Deadline
 }
 
 // perform does what needs nobody.
@@ -125,10 +143,22 @@ func (s *scripted) Flow(next func() (string, func(Run), bool)) {
 }
 
 func (s *scripted) Go(name string, n, _ int, body func(Run, int)) {
+	s.open = map[string]func(){}
+	var paths []string
 	for i := range n {
-		branch := &scripted{world: s.world, path: s.key(name) + "/", seen: map[string]int{}, at: s.at}
-		body(branch, i)
-		s.at = branch.at
+		path := s.key(name) + "/"
+		paths = append(paths, path)
+		s.open[path] = func() {
+			delete(s.open, path)
+			branch := &scripted{world: s.world, path: path, seen: map[string]int{}, at: s.at}
+			body(branch, i)
+			s.at = branch.at
+		}
+	}
+	for _, path := range paths {
+		if goes := s.open[path]; goes != nil {
+			goes()
+		}
 	}
 }
 

@@ -108,6 +108,9 @@ type Task struct {
 	// [Job.Asked]: rules see them, and they are the same on every replay.
 	Principal string
 	Client    gateway.Client
+	// Earlier says that the run's record was begun by a build which counted people's time of other tasks against a task's retry.
+	// Such a run goes on, and replays, as that build decided. The engine sets it from the record's start.
+	Earlier bool
 }
 
 // tools are what a proposer may choose from: the tools of the policy allowlist that exist, in its order. Where the

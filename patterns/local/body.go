@@ -26,7 +26,15 @@ type StartBody struct {
 	Arguments          map[string]any
 	Config             string
 	Parent             *patterns.Parent // of a child run
+	// Code numbers how pattern code decides, so that a later build replays the record as it was; 0: a build before [newestCode] 1.
+	Code int
 }
+
+// newestCode is the [StartBody.Code] of new runs. Since 1 the engine decides whether a task's retry has time left.
+const newestCode = 1
+
+// earlier reports whether a build began the run that decided otherwise.
+func (b StartBody) earlier() bool { return b.Code < newestCode }
 
 // parent is the number of the run whose call began it; 0: nobody's did.
 func (b StartBody) parent() int64 {
@@ -117,7 +125,7 @@ func startOf(r *run, version string) StartBody {
 	return StartBody{
 		RunID: r.id, Pattern: job.Spec.Name, Kind: string(job.Spec.Kind), Principal: job.Principal, Client: job.Client,
 		ClientVersion: job.ClientVersion, Era: job.Era, Arguments: job.Arguments, Config: job.Config, More: more,
-		Parent: job.Parent,
+		Parent: job.Parent, Code: newestCode,
 	}
 }
 
@@ -335,6 +343,9 @@ func (b StartBody) encode() []byte {
 	}
 	for name, more := range b.More {
 		v[name] = more
+	}
+	if b.Code > 0 {
+		v["code"] = float64(b.Code)
 	}
 	if p := b.Parent; p != nil {
 		names := make([]any, len(p.Within))

@@ -32,6 +32,8 @@ func decodeBody(kind patterns.EventKind, text []byte) (any, error) {
 		b.ClientVersion, _ = client["version"].(string)
 		b.Era, _ = client["era"].(string)
 		b.Parent = decodeParent(obj["parent"])
+		code, _ := obj["code"].(float64)
+		b.Code = int(code)
 		return b, nil
 	case patterns.IntentEvent:
 		b := IntentBody{Kind: patterns.EffectKind(word("effect_kind")), Name: word("name"), Once: word("idempotency_key"), Effect: word("effect")}

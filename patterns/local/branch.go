@@ -208,7 +208,7 @@ func (b *branch) see(e patterns.Effect, answered int) {
 }
 
 // refusal says why an effect is not begun: the run was taken back, what a person approved does not let it through, its time
-// is over, or a quota is spent.
+// is over, or too short for a pause, or a quota is spent.
 func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	if b.isStopped(e) {
 		return patterns.ReasonKillSwitch
@@ -231,7 +231,9 @@ func (b *branch) refusal(key string, e patterns.Effect, now time.Time) string {
 	switch {
 	case spent != "":
 		return spent
-	case !e.Deadline.IsZero() && !b.virtual(now).Before(e.Deadline):
+	case e.InTime && !e.Deadline.IsZero() && !b.virtual(now).Add(e.Timeout).Before(b.deadline(e, now)):
+		return patterns.ReasonNoTime
+	case !e.Deadline.IsZero() && !b.virtual(now).Before(b.deadline(e, now)):
 		return patterns.ReasonDeadline
 	}
 	return ""
@@ -299,11 +301,22 @@ func (l *life) judged(list []patterns.Judged, k *keys) {
 	}
 }
 
+// deadline is that of an effect which has one, as pattern code sees times.
+func (l *life) deadline(e patterns.Effect, now time.Time) time.Time {
+	if e.Untimed.IsZero() {
+		return e.Deadline
+	}
+	if rested := e.Untimed.Add(l.waited.until(now)); rested.After(e.Deadline) {
+		return rested
+	}
+	return e.Deadline
+}
+
 // limit is when an effect is cut, and what that is called.
 func (l *life) limit(e patterns.Effect, began time.Time) (due time.Time, reason string) {
 	reason = patterns.ReasonDeadline
 	if !e.Deadline.IsZero() {
-		due = e.Deadline.Add(l.idle)
+		due = l.deadline(e, l.engine.now()).Add(l.idle)
 	}
 	if e.Timeout > 0 && (due.IsZero() || began.Add(e.Timeout).Before(due)) {
 		due, reason = began.Add(e.Timeout), patterns.ReasonTimeout

@@ -160,6 +160,7 @@ func (f *file) job(r *row, h *history) (patterns.Job, error) {
 	})
 	job.Principal, job.Client, job.Config = r.principal, r.client, r.config
 	job.ClientVersion, job.Era = h.start.ClientVersion, h.start.Era
+	job.Earlier = h.start.earlier()
 	return job.Begun(h.start.Parent), err
 }
 

@@ -38,6 +38,7 @@ func Replay(r *Record, spec patterns.Spec, task patterns.Task, pick Pick) (patte
 func replayCode(r *Record, pattern patterns.Pattern, job patterns.Job, pick Pick) (patterns.Result, error) {
 	p, began := newReplay(r)
 	job.Principal, job.Client, job.ClientVersion = p.start.Principal, p.start.Client, p.start.ClientVersion
+	job.Earlier = p.start.earlier()
 	var result patterns.Result
 	root := &replayed{replay: p, keys: newKeys(""), at: began, newest: began}
 	p.running = 1

@@ -31,5 +31,13 @@ func (w *waited) end(at time.Time) {
 	}
 }
 
+// until is the time up to now, with that of waits that go on.
+func (w *waited) until(now time.Time) time.Duration {
+	if w.open == 0 {
+		return w.sum
+	}
+	return w.sum + max(0, now.Sub(w.since))
+}
+
 // skip leaves out a time that is counted elsewhere.
 func (w *waited) skip(d time.Duration) { w.since = w.since.Add(d) }

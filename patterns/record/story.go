@@ -215,6 +215,9 @@ func (s *Story) take(e patterns.Event) {
 		if e.Kind == patterns.OutcomeEvent { // it was not begun
 			row.Kind = string(patterns.ToolEffect)
 		}
+		if body.Reason == patterns.ReasonNoTime {
+			row.Kind = string(patterns.TimerEffect)
+		}
 	case *patterns.JudgedBody:
 		row.judged(*body)
 	case *patterns.NoteBody:
