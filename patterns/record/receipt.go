@@ -287,7 +287,7 @@ func (s Story) status(row Row) string {
 	return string(gateway.Failed)
 }
 
-// proposers are who proposed what the run did, in order.
+// proposers lists who proposed what the run did, in order, each once.
 func (s Story) proposers() []string {
 	list := []string{}
 	add := func(who string) {
@@ -301,10 +301,12 @@ func (s Story) proposers() []string {
 			add("caller")
 		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer) && r.Name != string(patterns.AskWork):
 			who := s.Usage.Model
-			if who == "" || who == "caller" {
-				who = "model"
+			if who == "" || who == "caller" { // a run that waits does not say whom it asked
+				who = r.proposer()
 			}
-			add(who)
+			if who != "" {
+				add(who)
+			}
 		}
 	}
 	if len(list) == 0 && s.isPlanning() && slices.ContainsFunc(s.Rows, Row.isCall) {
