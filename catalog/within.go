@@ -59,7 +59,7 @@ func leadsUp(segment string) bool {
 // directory reads the keyword: one directory that can hold something back.
 func (k keyword) directory() json.RawMessage {
 	if _, ok := cleanDirectory(k.text()); !ok {
-		k.fault("no directory that bounds a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
+		k.fault("not a directory that can bound a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
 	}
 	return k.value
 }

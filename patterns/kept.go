@@ -51,10 +51,10 @@ func verifyHead(kept Kept, events []Event) error {
 		return &BrokenRecord{int64(len(events)) + 1, fmt.Sprintf("missing; %d of %d events are there", len(events), length)}
 	}
 	if length == 0 && len(kept.Head.Hash) > 0 || length > 0 && !bytes.Equal(events[length-1].Hash, kept.Head.Hash) {
-		return &BrokenRecord{max(length, 1), "is not the one whose head the run's row keeps"}
+		return &BrokenRecord{max(length, 1), "differs from the head that the run's row keeps"}
 	}
 	if rests := kept.State == "parked" || kept.State == "ended"; rests && length < int64(len(events)) {
-		return &BrokenRecord{length + 1, fmt.Sprintf("is not known to the run's row, which keeps a length of %d", length)}
+		return &BrokenRecord{length + 1, fmt.Sprintf("is not in the run's row, which keeps a length of %d", length)}
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func verifyStart(kept Kept, first Event) error {
 		}
 	}
 	if kept.Began != first.At {
-		return &BrokenRecord{first.Seq, "has another time than the run's row, which says when the run began"}
+		return &BrokenRecord{first.Seq, "has another time than the start in the run's row"}
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func verifyEnd(kept Kept, events []Event) error {
 	case kept.State == "ended" && last == nil:
 		return &BrokenRecord{newest, "is the last one, but the run's row says that the run ended"}
 	case kept.State != "ended" && last != nil:
-		return &BrokenRecord{last.Seq, "ends the run, but the run's row says that it goes on"}
+		return &BrokenRecord{last.Seq, "ends the run, but the run's row says that it has not ended"}
 	case last == nil && (kept.Status != "" || kept.StopReason != "" || kept.Ended != 0):
 		return &BrokenRecord{newest, "is the last one, but the run's row says how the run ended"}
 	case last == nil:
@@ -116,7 +116,7 @@ func verifyEnd(kept Kept, events []Event) error {
 		}
 	}
 	if kept.Ended != last.At {
-		return &BrokenRecord{last.Seq, "has another time than the run's row, which says when the run ended"}
+		return &BrokenRecord{last.Seq, "has another time than the end in the run's row"}
 	}
 	hidden := kept.Summary == "" && RedactedAsText(last.Body) != nil // a summary that would tell what is redacted is not kept
 	if summary, known := end.summary(); known && !hidden {
@@ -148,5 +148,5 @@ func (m member) differs(seq int64) error {
 	if m.kept == m.recorded || strings.HasPrefix(m.recorded, `{"`+Redacted+`":`) {
 		return nil
 	}
-	return &BrokenRecord{seq, fmt.Sprintf("says another %s than the run's row", m.name)}
+	return &BrokenRecord{seq, fmt.Sprintf("has a %s that differs from the run's row", m.name)}
 }

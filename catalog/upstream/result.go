@@ -48,7 +48,7 @@ func (r Result) Text() string {
 }
 
 // errRepeated says that an answer means two things: which of two equal members counts depends on who reads it.
-var errRepeated = errors.New("the server's answer has a member twice")
+var errRepeated = errors.New("the server's answer repeats a member")
 
 // readResult reads a result as far as it has to be understood.
 func readResult(raw json.RawMessage) (Result, error) {

@@ -82,9 +82,9 @@ func tables(s *session) (found []Damage, err error) {
 		case have[name] == "":
 			found = append(found, Damage{Reason: name + " is missing"})
 		case want[name] == "":
-			found = append(found, Damage{Reason: name + " is none of Patterngate's"})
+			found = append(found, Damage{Reason: name + " does not belong in a Patterngate state file"})
 		case have[name] != want[name]:
-			found = append(found, Damage{Reason: name + " is another than Patterngate makes"})
+			found = append(found, Damage{Reason: name + " differs from what Patterngate creates"})
 		}
 	}
 	return found, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // errInputEnded says why the live demo ended: whoever started it is gone.
-var errInputEnded = errors.New("standard input ended, so the program that started the demo is gone. The demo stopped its servers")
+var errInputEnded = errors.New("standard input ended: the program that started the demo is gone or closed it. The demo stopped its servers")
 
 // whileInput returns a context that ends when standard input does, where that is a pipe or a socket: the program at its other
 // end has ended or closed it, and nobody ends the demo any more. At a terminal, of a file and of /dev/null nothing is read.

@@ -13,7 +13,7 @@ import (
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
-	c, err := a.stateConfig(what, "switches need no configuration, this is of the state file ")
+	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
 		a.noteOther()
 	}
@@ -31,7 +31,7 @@ func (a *app) recordConfig(what string) (Config, error) {
 	if _, _, err := LoadConfig(flags); err != nil {
 		return Config{}, a.configFault(err)
 	}
-	return a.stateConfig(what, "this command needs only the state file, which is ")
+	return a.stateConfig(what, "this command needs only the state file ")
 }
 
 // stateConfig is that for any command that needs only the state file; needs says so in the warning, before the file's name.

@@ -52,7 +52,7 @@ func (a *app) noState(path string) error {
 		if filepath.Base(other) == demoStateFile {
 			holds = "runs of the demo"
 		}
-		try = "--state " + shellWord(runtime.GOOS, other) + ", which is there and holds " + holds
+		try = "--state " + shellWord(runtime.GOOS, other) + ", which exists and holds " + holds
 	}
 	return usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
 }
@@ -68,7 +68,7 @@ func (a *app) meant(c Config) error {
 	if !thereIs(c.State) {
 		return a.noState(c.State)
 	}
-	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo; for runs with your own tools give --config FILE or --state " +
+	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
 		shellWord(runtime.GOOS, other))
 	return nil
 }
@@ -95,5 +95,5 @@ func movedState(from, to Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil
 	}
-	return fmt.Errorf("runs under the changed file belong in %s, and this program records in %s: start it again", to.State, from.State)
+	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
 }

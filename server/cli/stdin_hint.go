@@ -11,7 +11,7 @@ import (
 const hintAfter = 2 * time.Second
 
 // bareHint tells a person, who started the program without arguments and not at a terminal, what it waits for.
-const bareHint = `Patterngate waits for an MCP client: JSON-RPC messages on standard input, one a line. None has arrived yet.
+const bareHint = `Patterngate waits for an MCP client: JSON-RPC messages on standard input, one per line. None has arrived yet.
 Run "patterngate --help" for the commands, or "patterngate setup" to add Patterngate to a client.
 `
 
