@@ -37,7 +37,7 @@ func (r *request) goalUnder(name string, known []string) *gateway.Fix {
 
 // decisions names each place that no repair can settle, and what the caller must decide there. What does not fit is counted.
 func decisions(problems []gateway.Problem) string {
-	const head, room = "Decide on these places, then call again:", 60
+	const head, room = "Fix each of these places, then call again:", 60
 	said := head
 	for i, p := range problems {
 		next := fmt.Sprintf(" %s: %s.", placeName(p), decision(p))
@@ -62,9 +62,9 @@ func decision(p gateway.Problem) string {
 	want := Visible(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
-		return "it cannot stay as it is"
+		return "change or remove it"
 	case p.Choose == "":
-		return "want " + atMost(want, maxWanted)
+		return "must be " + atMost(want, maxWanted)
 	case want == "":
 		return p.Choose
 	}
