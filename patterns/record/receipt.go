@@ -64,7 +64,7 @@ type Approved struct {
 	Approval  string `json:"approval_id,omitempty"`
 	KeyID     string `json:"key_id,omitempty"` // that is said to have signed; [Check] says whether it did
 	KeyName   string `json:"key_name,omitempty"`
-	Compared  *bool  `json:"compared,omitempty"` // false: nobody compared the digest with a call that they had seen
+	Compared  *bool  `json:"compared,omitempty"` // false: the digest was not compared with what a person saw
 	Edits     []Edit `json:"edits,omitempty"`    // what they changed
 }
 

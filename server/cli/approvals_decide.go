@@ -139,9 +139,9 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	return asked.State == patterns.AskedOpen
 }
 
-// agreed has a person agree, as much as it needs. Where only signed answers count, they type their passphrase below the call.
-// Else an approval needs the digest of what they saw, or their yes at a terminal to the call that is shown. --yes replaces both:
-// the answer then says that nobody compared its digest. A rejection needs none of these.
+// agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below the call.
+// Otherwise an approval needs the digest of the call, or a yes at a terminal below the call. --yes replaces both, and the answer then
+// says that the digest was not compared. A rejection needs none of these.
 func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
 	what := c.name() + " " + asked.ID
 	ring, err := d.Keys()
@@ -287,7 +287,7 @@ func sureWords(sure gateway.Assurance, key string) string {
 	return "assurance " + clip(cmp.Or(string(sure), "none"), maxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
 }
 
-// comparedLine names the digest that was approved where nobody compared it; else "".
+// comparedLine returns a line with the digest if it was not compared, and "" otherwise.
 func comparedLine(asked patterns.Asked) string {
 	if !asked.Given.Uncompared {
 		return ""

@@ -17,8 +17,8 @@ func (c Config) onlyDemo() bool {
 	return c.DemoOn() && !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, PatternConfig.own)
 }
 
-// usualState is the state file of a configuration where nobody names one, so that runs of the demo and runs with real tools
-// never share it. It is empty where there is no state directory; [readyState] says why.
+// usualState returns the state file of a configuration that names none. Runs of the demo and runs with real tools have different ones.
+// It returns "" if there is no state directory; [readyState] says why.
 func (c Config) usualState(environ []string) string {
 	name := stateFile
 	if c.onlyDemo() {
@@ -73,8 +73,8 @@ func (a *app) meant(c Config) error {
 	return nil
 }
 
-// noteOther says that the other usual state file is there too: before a change in the one that was taken, or where that one does not
-// have what was looked for.
+// noteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read does not
+// have what they searched for.
 func (a *app) noteOther() {
 	if a.other != "" {
 		a.note(a.other)
@@ -89,8 +89,8 @@ func (a *app) missed(err error) error {
 	return err
 }
 
-// movedState refuses a change that brings the first tool or pattern of the file's own, or takes the last one away, while nobody
-// names the state file: the program would record runs with real tools beside those of the demo until its restart.
+// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one, if the state
+// file has no explicit name. Without it, runs with real tools would be recorded beside those of the demo until the restart.
 func movedState(from, to Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil
