@@ -72,7 +72,7 @@ func (s *Schema) boundFault(name string, bound json.RawMessage) *SchemaFault {
 	}
 	was, is := root.properties[name].kind, parseNode(bound).kind
 	if slices.ContainsFunc(membersOf(bound), func(m member) bool { return m.name == withinKeyword }) && is == "" && was != "" && was != "string" && was != "array" {
-		return &SchemaFault{Pointer: at.Member(withinKeyword), Reason: "within bounds paths, and the tool's argument is of type " + was, Want: "no within"}
+		return &SchemaFault{Pointer: at.Member(withinKeyword), Reason: "within works for paths only, and this argument has the type " + was, Want: "a bound without within"}
 	}
 	if was == "" || is == "" || was == is || was == "number" && is == "integer" {
 		return nil

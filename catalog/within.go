@@ -11,13 +11,13 @@ import (
 	"patterngate/ijson"
 )
 
-// withinKeyword is ours: a text is a path inside this directory, or a list holds such paths. It may stand in a bound only.
+// withinKeyword is ours: a text is a path inside this directory, or a list holds such paths. It is allowed only in a bound.
 const withinKeyword = "within"
 
 // InsideDirectory reports whether a path lies in a directory, judged by its text alone: no file is looked at, and so symbolic
 // links are not followed. The path is absolute, or relative to the directory. It is cleaned before: "//" and "/./" count as "/".
-// False is also the answer for what servers read in more than one way: an empty path, "..", a backslash, a control character, a
-// % code such as %2e, and at the beginning "~" or a word with a colon, such as "file:" or a drive.
+// InsideDirectory also returns false for a path that servers read in more than one way. Such a path is empty, or contains "..", a
+// backslash, a control character or a % code such as %2e. So is one that begins with "~", or with a word and a colon ("file:", a drive).
 func InsideDirectory(dir, text string) bool {
 	dir, ok := cleanDirectory(dir)
 	if !ok || !plainPath(text) {
@@ -59,7 +59,7 @@ func leadsUp(segment string) bool {
 // directory reads the keyword: one directory that can hold something back.
 func (k keyword) directory() json.RawMessage {
 	if _, ok := cleanDirectory(k.text()); !ok {
-		k.fault("no directory that bounds a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
+		k.fault("not a directory that can bound a path", "an absolute directory such as /srv/orders, without .., backslashes and % codes")
 	}
 	return k.value
 }

@@ -84,9 +84,9 @@ func TestWithinBoundsCalls(t *testing.T) {
 
 func TestWithinIsReadStrictly(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"path":{"within":"orders"}}`:                                   "/path/within no directory that bounds a path",
-		`{"path":{"within":"/"}}`:                                        "/path/within no directory that bounds a path",
-		`{"path":{"within":7}}`:                                          "/path/within no directory that bounds a path",
+		`{"path":{"within":"orders"}}`:                                   "/path/within not a directory that can bound a path",
+		`{"path":{"within":"/"}}`:                                        "/path/within not a directory that can bound a path",
+		`{"path":{"within":7}}`:                                          "/path/within not a directory that can bound a path",
 		`{"path":{"type":"integer","within":"/srv"}}`:                    "/path/within speaks of type string or array, and the type is integer",
 		`{"path":{"within":"/srv","default":"/etc/passwd"}}`:             "/path/default the default does not fit its own schema",
 		`{"paths":{"items":{"within":"/srv"}}}`:                          "/paths/items/within allowed only in bound, beside the argument's type",

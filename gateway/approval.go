@@ -48,7 +48,7 @@ func (a Assurance) AtLeast(least Assurance) bool {
 	return want >= 0 && have >= want
 }
 
-// Stricter is the one of two assurances that demands more.
+// Stricter returns the higher of two assurances.
 func (a Assurance) Stricter(b Assurance) Assurance {
 	if b.AtLeast(a) {
 		return b
@@ -65,8 +65,8 @@ type Question struct {
 	Args    map[string]any // as they would be sent, after all revisions
 	Policy  string         // hash of the policy in force; "" for none
 	Expires time.Time      // in whole seconds
-	// Assurance is the least that counted when the question was asked; "": user. An answer below it never counts, whatever
-	// becomes of the keys.
+	// Assurance is the least assurance that was required when the question was asked; "" means user. A lower answer never counts, even
+	// if the keys are removed later.
 	Assurance Assurance
 }
 
@@ -128,7 +128,7 @@ type Answer struct {
 	By       string    // local:<uid> or key:<id>, from the channel
 	At       time.Time // in whole seconds
 	Key      string    // id of the key that signs; "" for none
-	// Uncompared says that nobody compared the digest with a call that they had seen.
+	// Uncompared is true if the digest was not compared with what a person saw.
 	Uncompared bool
 }
 

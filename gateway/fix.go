@@ -2,8 +2,8 @@ package gateway
 
 import "patterngate/ijson"
 
-// Fix is a repair that cannot be wrong about what was meant: one near name or known synonym, the number in a text, a member that
-// says nothing taken away (spec/surface.md section 1, "Sure repairs"). It is offered, never applied here.
+// Fix is a repair whose meaning is certain: one near name or known synonym, the number in a text, or the removal of a member without
+// meaning (spec/surface.md section 1, "Sure repairs"). Patterngate offers it and never applies it here.
 type Fix struct {
 	At     ijson.Pointer
 	Value  any  // what stands at At afterwards

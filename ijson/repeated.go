@@ -8,8 +8,8 @@ import (
 )
 
 // Repeats reports whether an object of a JSON-RPC message has a member twice: the message itself, its params, or a value in either.
-// The names of the message and of its params count as equal whatever their letter case, because encoding/json reads them so.
-// skip names a member of params whose value is not looked into; "" is none. A text that is not JSON repeats nothing.
+// In the message and its params, names that differ only in letter case are equal, because encoding/json reads them so. skip names a
+// member of params whose value is not searched; "" names none. For a text that is not JSON, Repeats returns false.
 func Repeats(message []byte, skip string) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(message), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	repeats, err := envelopeRepeats(d, func(name string) (bool, error) {
@@ -63,5 +63,5 @@ func valueRepeats(d *jsontext.Decoder) (bool, error) {
 	return !value.IsValid(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(true)), nil
 }
 
-// foldName is the same for names that [strings.EqualFold] finds equal.
+// foldName returns the same text for all names that [strings.EqualFold] finds equal.
 func foldName(name string) string { return strings.ToLower(strings.ToUpper(name)) }

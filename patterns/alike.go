@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// alikeFor is how long an approval is told to who is asked about an equal call.
+	// alikeFor is for how long an approval is shown to the approver of an equal call.
 	alikeFor = 24 * time.Hour
-	// maxAlike is how many of the newest questions are looked through for equal ones.
+	// maxAlike is how many of the newest questions are searched for equal ones.
 	maxAlike = 1000
 )
 
-// Alike are the other questions about an equal call, newest first: the same tool with the same arguments. They wait, or a person
-// approved such a call within the last 24 hours, perhaps as an edit. Its error is the journal's.
+// Alike returns the other questions about an equal call, newest first: the same tool with the same arguments. They wait, or a person
+// approved such a call within the last 24 hours, perhaps as an edit. It returns the error of the journal.
 func Alike(all Approvals, a Asked, now time.Time) ([]Asked, error) {
 	page, err := all.ListApprovals(ApprovalFilter{All: true, Limit: maxAlike})
 	if err != nil {

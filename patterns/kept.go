@@ -9,8 +9,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Kept is what a state file keeps of a run beside its record: what lists show, and what the record is known again by. Times are
-// microseconds since 1970. The zero Kept is that of a record which nothing is kept beside.
+// Kept is the row of a run in a state file: what lists show, and the head by which the record is checked. Times are microseconds since
+// 1970. The zero value is for a record without a row, such as an export.
 type Kept struct {
 	State      string // running, ready, parked, ended or broken
 	Pattern    string
@@ -29,8 +29,8 @@ type Kept struct {
 // MaxKeptSummary is how much of a run's summary is kept, in bytes.
 const MaxKeptSummary = 200
 
-// VerifyRow compares what is kept of a run with its record, which was verified by itself. It returns a [*BrokenRecord]. A run that is
-// under way has events that its row does not know of yet.
+// VerifyRow compares the row of a run with its record, whose chain was verified before. It returns a [*BrokenRecord] if they differ. The
+// row of a run in progress may lack the newest events.
 func VerifyRow(kept Kept, events []Event) error {
 	if kept.State == "" || len(events) == 0 {
 		return nil
@@ -51,10 +51,10 @@ func verifyHead(kept Kept, events []Event) error {
 		return &BrokenRecord{int64(len(events)) + 1, fmt.Sprintf("missing; %d of %d events are there", len(events), length)}
 	}
 	if length == 0 && len(kept.Head.Hash) > 0 || length > 0 && !bytes.Equal(events[length-1].Hash, kept.Head.Hash) {
-		return &BrokenRecord{max(length, 1), "is not the one whose head the run's row keeps"}
+		return &BrokenRecord{max(length, 1), "differs from the head that the run's row keeps"}
 	}
 	if rests := kept.State == "parked" || kept.State == "ended"; rests && length < int64(len(events)) {
-		return &BrokenRecord{length + 1, fmt.Sprintf("is not known to the run's row, which keeps a length of %d", length)}
+		return &BrokenRecord{length + 1, fmt.Sprintf("is not in the run's row, which keeps a length of %d", length)}
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func verifyStart(kept Kept, first Event) error {
 		}
 	}
 	if kept.Began != first.At {
-		return &BrokenRecord{first.Seq, "has another time than the run's row, which says when the run began"}
+		return &BrokenRecord{first.Seq, "has another time than the start in the run's row"}
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func verifyEnd(kept Kept, events []Event) error {
 	case kept.State == "ended" && last == nil:
 		return &BrokenRecord{newest, "is the last one, but the run's row says that the run ended"}
 	case kept.State != "ended" && last != nil:
-		return &BrokenRecord{last.Seq, "ends the run, but the run's row says that it goes on"}
+		return &BrokenRecord{last.Seq, "ends the run, but the run's row says that it has not ended"}
 	case last == nil && (kept.Status != "" || kept.StopReason != "" || kept.Ended != 0):
 		return &BrokenRecord{newest, "is the last one, but the run's row says how the run ended"}
 	case last == nil:
@@ -116,16 +116,16 @@ func verifyEnd(kept Kept, events []Event) error {
 		}
 	}
 	if kept.Ended != last.At {
-		return &BrokenRecord{last.Seq, "has another time than the run's row, which says when the run ended"}
+		return &BrokenRecord{last.Seq, "has another time than the end in the run's row"}
 	}
-	hidden := kept.Summary == "" && RedactedAsText(last.Body) != nil // a summary that would tell what is redacted is not kept
+	hidden := kept.Summary == "" && RedactedAsText(last.Body) != nil // a summary that would show a redacted value is not kept
 	if summary, known := end.summary(); known && !hidden {
 		return member{"summary", kept.Summary, ijson.Cut(summary, MaxKeptSummary)}.differs(last.Seq)
 	}
 	return nil
 }
 
-// summary is that of the kept result; false where a value of it was redacted, or none is known.
+// summary returns the summary of the kept result; false if it has a redacted value or is not known.
 func (b *EndBody) summary() (text string, known bool) {
 	if len(b.Envelope) == 0 || string(b.Envelope) == "null" {
 		return "", false
@@ -140,13 +140,13 @@ func (b *EndBody) summary() (text string, known bool) {
 	return text, err == nil
 }
 
-// member is one of a row, and what the record says of it.
+// member is one value of a row, and the value in the record.
 type member struct{ name, kept, recorded string }
 
-// differs is the fault where both differ. What was redacted cannot be compared.
+// differs returns a fault if the two differ. A redacted value is not compared.
 func (m member) differs(seq int64) error {
 	if m.kept == m.recorded || strings.HasPrefix(m.recorded, `{"`+Redacted+`":`) {
 		return nil
 	}
-	return &BrokenRecord{seq, fmt.Sprintf("says another %s than the run's row", m.name)}
+	return &BrokenRecord{seq, fmt.Sprintf("has a %s that differs from the run's row", m.name)}
 }

@@ -43,7 +43,7 @@ func (a Ask) intent() string {
 	return string(a)
 }
 
-// choosing says in progress what a question has chosen; "" of one that asks for no proposal.
+// choosing returns the words of progress for a question that asks for a proposal, such as "choosing steps", and "" for other questions.
 func (a Ask) choosing() string {
 	switch a {
 	case AskPlan:
@@ -60,10 +60,10 @@ func (a Ask) choosing() string {
 	return ""
 }
 
-// ByRules is the name of the model that is none: the offline rules, see [Model].
+// ByRules is the model name that stands for the offline rules; see [Model].
 const ByRules = "rules"
 
-// DoneBy is what the effect does, for people. Of a question that asks for a proposal it names who proposes: the rules, or a model.
+// DoneBy returns what the effect does, in words. If it asks for a proposal, the words name the proposer: the rules or a model.
 func (e Effect) DoneBy(model Model) string {
 	switch {
 	case model == nil || e.Kind != ModelEffect || e.Question == nil || e.Question.Ask.choosing() == "":

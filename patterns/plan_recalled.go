@@ -5,20 +5,20 @@ import (
 	"patterngate/gateway"
 )
 
-// RemovedWrite is a write of a removed subtask that may have happened. Later runs of the plan show it to rules as in doubt.
+// RemovedWrite is a write of a removed subtask that may have happened. In later runs of the plan, rules see it as in_doubt.
 type RemovedWrite struct {
 	ID   string         `json:"id"` // of the removed subtask
 	Tool string         `json:"tool"`
 	Args map[string]any `json:"args"` // that were sent
 }
 
-// mayHaveWritten reports whether a subtask has a call that may have changed something, as far as the plan knows.
+// mayHaveWritten reports whether a subtask has a call that may have changed something, judged by the stored plan alone.
 func (s PlannedSubtask) mayHaveWritten() bool {
 	return s.Status == SubtaskInDoubt || s.Once != "" && s.Status != SubtaskCompleted
 }
 
-// Loaded is the output of a load that found a plan: {plan, version}, with `recalls` where a write of the plan may have
-// happened. A run that is told so keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
+// Loaded returns the output of a load that found a plan: {plan, version}, and `recalls` if a write of the plan may have happened. A run
+// with `recalls` keeps such writes for rules. Records of earlier builds lack `recalls` and replay unchanged.
 func Loaded(plan any, version int) map[string]any {
 	out := map[string]any{"plan": plan, "version": float64(version)}
 	members, _ := plan.(map[string]any)
@@ -34,7 +34,7 @@ func Loaded(plan any, version int) map[string]any {
 	return out
 }
 
-// recalled are the writes of subtasks that a replan removes, after those that earlier replans removed.
+// recalled returns the writes of subtasks that earlier replans removed, then those that this replan removes.
 func (p *planning) recalled() []RemovedWrite {
 	list := p.plan.Writes[:len(p.plan.Writes):len(p.plan.Writes)]
 	if !p.recalls {
@@ -73,7 +73,7 @@ func (x *execution) acted() []gateway.Entry {
 	return list
 }
 
-// actedAs is what is known of a subtask's call in earlier runs. False: it was not made, or this run makes it again.
+// actedAs returns what is known of a subtask's call in earlier runs. It returns false if the call was not made, or if this run repeats it.
 func (x *execution) actedAs(s PlannedSubtask) (gateway.EffectStatus, bool) {
 	switch {
 	case s.Status == SubtaskCompleted:

@@ -12,8 +12,8 @@ import (
 // maxErrorText is how long the message of a JSON-RPC error may be, in bytes. Longer ones repeat what the client sent.
 const maxErrorText = 1024
 
-// Brief is text of at most the given number of bytes, and a few words: a longer one keeps its beginning and its end, where an error says
-// what happened and why, and tells how much is left out between.
+// Brief returns text, cut to about the given number of bytes. A longer text keeps its beginning and its end, where an error says what
+// happened and why. Between them Brief writes how many bytes are left out.
 func Brief(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -26,7 +26,7 @@ func Brief(text string, most int) string {
 	return fmt.Sprintf("%s... (%d bytes left out) ...%s", head, len(text)-len(head)-len(tail), tail)
 }
 
-// briefError is a message of mcp-go as it is sent: an error's text is bounded, all else stays as it is.
+// briefError returns a message of mcp-go with the text of an error bounded, and everything else unchanged.
 func briefError(message []byte) []byte {
 	if len(message) <= maxErrorText {
 		return message

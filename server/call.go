@@ -45,7 +45,7 @@ type call struct {
 	Wait *time.Duration // how long the call waits for its run, as it says; nil: it does not say
 	Key  string         // its idempotency key; "" for none
 
-	// Principal is who is told of the run, where that is known before the run is: see [call.isLocal].
+	// Principal is the caller who reads the result, if it is known before the run is; see [call.isLocal].
 	Principal string
 
 	Off *patterns.Switch // the kill switch that stopped the run; nil: none, or it is not known

@@ -13,7 +13,7 @@ import (
 // wordsOfGoal are names that other tools give to what a run is for.
 var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
 
-// goalUnder is the repair of an unknown argument that is the missing goal under another name; nil where that is not clear.
+// goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.
 func (r *request) goalUnder(name string, known []string) *gateway.Fix {
 	goal := r.Spec.GoalArgument()
 	meansIt := func(name string) bool {
@@ -35,9 +35,9 @@ func (r *request) goalUnder(name string, known []string) *gateway.Fix {
 	return &gateway.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
 }
 
-// decisions names each place that no repair can settle, and what the caller must decide there. What does not fit is counted.
+// decisions lists each place that no suggestion can fix, with what to do there. It counts the places that do not fit in the text.
 func decisions(problems []gateway.Problem) string {
-	const head, room = "Decide on these places, then call again:", 60
+	const head, room = "Fix each of these places, then call again:", 60
 	said := head
 	for i, p := range problems {
 		next := fmt.Sprintf(" %s: %s.", placeName(p), decision(p))
@@ -57,19 +57,19 @@ func placeName(p gateway.Problem) string {
 	return Visible(atMost(string(p.Pointer), 2*maxShownName))
 }
 
-// decision says what has to be decided about one place, or what must stand there.
+// decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
 func decision(p gateway.Problem) string {
 	want := Visible(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
-		return "it cannot stay as it is"
+		return "change or remove it"
 	case p.Choose == "":
-		return "want " + atMost(want, maxWanted)
+		return "must be " + atMost(want, maxWanted)
 	case want == "":
 		return p.Choose
 	}
 	return p.Choose + " (" + atMost(want, maxWanted) + ")"
 }
 
-// maxWanted is how much of what a place must hold stands in a decision, in characters.
+// maxWanted is how many characters of the needed value a decision shows.
 const maxWanted = 160

@@ -73,7 +73,7 @@ func sameHints(a, b mcp.ToolAnnotation) bool {
 		same(a.IdempotentHint, b.IdempotentHint) && same(a.OpenWorldHint, b.OpenWorldHint)
 }
 
-// listings are what stands in answers of one connection, or of one request over HTTP, that are on their way. It is safe for concurrent use.
+// listings holds the lists in pending answers of one connection, or of one HTTP request. It is safe for concurrent use.
 type listings struct {
 	mu   sync.Mutex
 	on   []*toolList // one of each, however many answers
@@ -104,7 +104,7 @@ func (l *listings) whole(message []byte) []byte {
 	return message
 }
 
-// listingsOf are those of the transport that a request came by; nil: nobody puts a list into its answer.
+// listingsOf returns the listings of the transport of a request; nil if that transport does not put lists into answers.
 func listingsOf(ctx context.Context) *listings {
 	if c := connOf(ctx); c != nil {
 		return &c.listings
@@ -115,7 +115,7 @@ func listingsOf(ctx context.Context) *listings {
 	return nil
 }
 
-// encodedOnce has an answer hold the list as it was encoded before.
+// encodedOnce puts the list that is already encoded into an answer.
 func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
 	on := listingsOf(ctx)
 	if on == nil {

@@ -29,7 +29,7 @@ func TestNextAfterStops(t *testing.T) {
 		"ok_supervised":          {action: actionAnswer},
 		"refused_plan_of_caller": {action: actionFix, changed: "/plan/steps/1/tool"},
 		"refused_plan_as_text": {
-			action: actionFix, say: []string{"/plan/steps/1/note: remove it or use a known name", "/plan/steps/2/title: want a text"},
+			action: actionFix, say: []string{"/plan/steps/1/note: remove it or use a known name", "/plan/steps/2/title: must be a text"},
 		},
 		"refused_plan_of_model": {
 			action: actionCall, fill: "/plan", say: []string{"your own plan"},

@@ -32,8 +32,8 @@ type approvalWait struct {
 	Where        []string `json:"where"`  // the page, where it can be opened, and the command
 }
 
-// isLocal reports whether who is told of the run works on this machine, where the page of approvals opens. A run is shown to its own
-// principal alone. Where nobody is named, it is not.
+// isLocal reports whether the caller works on this machine, where the page of approvals opens. A run is shown only to its own principal.
+// It returns false if the principal is not known.
 func (c call) isLocal() bool {
 	principal := c.Principal
 	if principal == "" && c.Run != nil {
@@ -42,7 +42,7 @@ func (c call) isLocal() bool {
 	return strings.HasPrefix(principal, localPrefix)
 }
 
-// whereToDecide names the page, where who is told can open it, and the command by which a person decides; how says it in words.
+// whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same as a sentence.
 func (c call) whereToDecide(approval, inbox string) (where []string, how string) {
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {

@@ -114,8 +114,8 @@ func (t *Tool) Do(ctx context.Context, call catalog.Call) (any, error) {
 		defer cancel()
 	}
 	v, err := t.attempt(ctx, call)
-	// A secret that was replaced meanwhile is read again, once. A call that must not be made twice is not made again: a service may
-	// act and then refuse.
+	// A replaced secret is read again, once. A call that must not be made twice is not sent again, because a service may act and
+	// then refuse.
 	status, ok := errors.AsType[*StatusError](err)
 	if ok && status.Code == http.StatusUnauthorized && t.forget() && t.repeatable {
 		v, err = t.attempt(ctx, call)

@@ -7,12 +7,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// proofs is how often a session is tried: a connection that was kept may have been cut meanwhile.
+// proofs is how often a session is tried, because a kept connection may have been cut.
 const proofs = 2
 
-// prove finds out, by a request that does nothing, whether the server knows the session and takes the secrets, which are read again
-// where it does not. Its error is that of a request that was refused for one of both. Any other answer, and none, proves nothing
-// against the session.
+// prove sends a request that does nothing, to see whether the server knows the session and accepts the secrets. If the server refuses
+// the secrets, prove reads them again. It returns an error if the request was refused for the session or the secrets. Any other
+// answer, or no answer, is no error.
 func (s *session) prove(ctx context.Context, secrets bool) error {
 	method := mcp.MethodPing
 	switch {

@@ -11,7 +11,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Result is a tool's answer as the server sent it. Its JSON was judged for its grammar and for members that are there twice.
+// Result is a tool's answer as the server sent it. Its JSON was checked for its grammar and for repeated members.
 type Result struct {
 	Raw        json.RawMessage // the whole result object
 	Structured json.RawMessage // its structuredContent; nil where the server sent none
@@ -47,8 +47,8 @@ func (r Result) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// errRepeated says that an answer means two things: which of two equal members counts depends on who reads it.
-var errRepeated = errors.New("the server's answer has a member twice")
+// errRepeated reports an answer with a repeated member. Readers of JSON differ about which of the two members counts.
+var errRepeated = errors.New("the server's answer repeats a member")
 
 // readResult reads a result as far as it has to be understood.
 func readResult(raw json.RawMessage) (Result, error) {

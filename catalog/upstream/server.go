@@ -108,8 +108,8 @@ func (s *Server) Status() (running bool, why error) {
 // a decoded value, see [Result.Observation]; an error is a *[catalog.Fault], whose texts hold no secret. Where an answer
 // came at the moment at which ctx ended, the answer counts.
 //
-// The call is sent once. It is in doubt where the server refuses it in a way for which another call would be sent again: a session
-// that it does not know, a secret that it does not take. Both are tried before, by a request that does nothing.
+// The call is sent once. Before it, a request that does nothing checks the session and the secrets. If the server refuses the call
+// all the same for one of them, the outcome is in doubt.
 func (s *Server) Call(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
 	result, _, fault := s.attempt(ctx, tool, args, secrets, true)
 	if fault != nil {
@@ -118,8 +118,8 @@ func (s *Server) Call(ctx context.Context, tool string, args map[string]any, sec
 	return s.observation(result)
 }
 
-// CallRepeatable is [Server.Call] for a tool whose calls may be made again: it is sent a second time where the server did not know
-// the session, or did not take a secret that may have been replaced.
+// CallRepeatable is [Server.Call] for a tool whose calls may be repeated. It sends the call a second time if the server did not know
+// the session, or refused a secret that may have been replaced.
 func (s *Server) CallRepeatable(ctx context.Context, tool string, args map[string]any, secrets map[string]catalog.Secret) (any, error) {
 	for repeated := false; ; repeated = true {
 		result, forgotten, fault := s.attempt(ctx, tool, args, secrets, false)
@@ -170,8 +170,8 @@ func (s *Server) attempt(ctx context.Context, tool string, args map[string]any, 
 	return Result{}, forgotten, faultOf(ctx, t, err)
 }
 
-// enterSound is enter. For a call that must be sent once, the session is tried first where a server may refuse it for what has nothing
-// to do with the call.
+// enterSound is enter. For a call that must be sent once, it first checks the session, if the server may refuse the call because of the
+// session or the secrets.
 func (s *Server) enterSound(ctx context.Context, tool string, once bool) (*session, *catalog.Fault) {
 	for tries := 0; ; tries++ {
 		running, fault := s.enter(ctx, tool)

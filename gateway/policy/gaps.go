@@ -12,8 +12,9 @@ import (
 	"patterngate/gateway"
 )
 
-// Gaps warns of what a policy leaves out. Each call of a tool that no rule matches is blocked, and so is a final answer. A rule
-// that asks a person is to say why. A policy that nobody uses has no gaps, and [New] tells of one without rules.
+// Gaps returns warnings about what a policy leaves out: a tool or a final answer that no rule matches, and a rule that asks a person
+// without saying why. It returns nothing for a policy that no pattern and no tool uses. [New] reports a policy without rules, and the
+// configuration reports a tool that is not declared.
 func (p *Policy) Gaps() (gaps []Fault) {
 	if p == nil || len(p.rules) == 0 || p.reached.nobody {
 		return nil
@@ -23,22 +24,22 @@ func (p *Policy) Gaps() (gaps []Fault) {
 		ids[r.id] = true
 	}
 	for _, name := range p.reached.judged {
-		if len(p.possible(name)) == 0 {
+		if p.reached.declares(name) && len(p.possible(name)) == 0 {
 			gaps = append(gaps, unmatched(name, ids))
 		}
 	}
 	for _, r := range p.rules {
 		if r.decision == gateway.Escalate && r.say == "" {
 			gaps = append(gaps, Fault{
-				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: "it asks a person and does not say why",
-				Want: "say: TEXT, which the person reads who decides",
+				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: "the rule asks a person and does not say why",
+				Want: "say: TEXT, which the approver reads",
 			})
 		}
 	}
 	return gaps
 }
 
-// unmatched warns of a tool, or of the final answer, that no rule matches. The rule to add has an id that is none of these yet.
+// unmatched returns the warning about a tool, or the final answer, that no rule matches. It suggests a rule whose id is not in ids.
 func unmatched(name string, ids map[string]bool) Fault {
 	if name == finalName {
 		return Fault{
@@ -52,7 +53,7 @@ func unmatched(name string, ids map[string]bool) Fault {
 	}
 }
 
-// freeID is an id like this one that no rule has, and takes it. The name of a tool may hold characters that no id has.
+// freeID returns an id like this one that no rule has, and adds it to ids. It replaces characters that an id cannot have.
 func freeID(like string, ids map[string]bool) string {
 	like = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -78,7 +78,8 @@ func symbol(name string) string {
 	return name
 }
 
-// mixed words that an int met a double, and how to make the int a double. The other way would drop what is behind the point.
+// mixed returns the fault of an expression that mixes int and double. It suggests to make the int a double, because the other way drops
+// the fraction.
 func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	whole, fraction := w.firstOf(args, types.IntKind), w.firstOf(args, types.DoubleKind)
 	if function == operators.In && len(args) == 2 {
@@ -108,7 +109,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	return f, true
 }
 
-// listOfDoubles is how a double is looked for in a list of ints: the list becomes one of doubles, and the double stays as it is.
+// listOfDoubles returns the expression that searches a list of ints for a double: it makes the list one of doubles.
 func (w *wording) listOfDoubles(list ast.Expr) string {
 	if list.Kind() == ast.ListKind && list.AsList().Size() > 0 {
 		if item := list.AsList().Elements()[0]; item.Kind() == ast.LiteralKind {

@@ -137,6 +137,12 @@ func (r *reached) judgedNames() []string {
 	})
 }
 
+// declares reports whether the configuration declares a tool. The closing answer counts as declared.
+func (r *reached) declares(name string) bool {
+	_, made := r.catalog.Tool(name)
+	return made || name == finalName || slices.Contains(r.reach.Unknown, name)
+}
+
 // judges reports whether the policy judges a tool's calls, or the closing answer.
 func (r *reached) judges(name string) bool { return slices.Contains(r.judged, name) }
 

@@ -10,8 +10,8 @@ import (
 //	asked while a key is enrolled ─▶ "assurance": "signed" in the intent and its digest
 //	the key leaves the state file ─▶ an unsigned answer is still below what was asked, and never counts
 
-// assured is the assurance that a new question is bound to, of an approver who wants at least this; "": user, to which nothing
-// needs to be bound. A rehearsal asks nobody.
+// assured returns the assurance that a new question is bound to, if its approver wants at least this one. It returns "" for user, which
+// needs no binding, and for a rehearsal, which asks no person.
 func (b *branch) assured(least gateway.Assurance) gateway.Assurance {
 	if b.engine.file != nil && b.dry == nil {
 		keyed, err := b.engine.file.keyed()
@@ -38,7 +38,7 @@ func (f *file) keyed() (counts bool, err error) {
 	return counts, err
 }
 
-// demands is what a run waits for, with the assurance that an answer needs now. Keys that cannot be read demand most.
+// demands returns what a run waits for, with the assurance that an answer needs now. If the keys cannot be read, that is the highest.
 func (f *file) demands(w *patterns.Waiting) *patterns.Waiting {
 	if w == nil || w.Kind != patterns.ForApproval {
 		return w
@@ -51,8 +51,8 @@ func (f *file) demands(w *patterns.Waiting) *patterns.Waiting {
 	return &now
 }
 
-// leastOf is the assurance that an answer to a question needs: what its approver wanted, what it is bound to, and what the keys
-// demand of an open one.
+// leastOf returns the assurance that an answer to a question needs. It is the highest of three: what its approver wants, what the
+// question is bound to, and what the keys demand of an open question.
 func leastOf(wanted string, q gateway.Question, keyed bool) gateway.Assurance {
 	least := gateway.Assurance(wanted).Stricter(q.Assurance)
 	if keyed {

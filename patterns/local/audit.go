@@ -11,17 +11,17 @@ import (
 	"patterngate/patterns"
 )
 
-// Damage is something that is wrong with a state file beside the records of its runs.
+// Damage is a fault of a state file outside the records of its runs.
 type Damage struct {
 	Run    string // whose rows are concerned; "" where that is not known
 	Reason string
 }
 
-// maxDamages bounds what one check of a file tells.
+// maxDamages is how many faults one check of a file returns.
 const maxDamages = 200
 
-// Audit reads the whole file and says what is wrong with it: its pages and indexes, its tables, and rows that point at nothing. It
-// sees one state of the file while others write. Its error says that the file cannot be read.
+// Audit reads the whole file and returns its faults: of pages and indexes, of tables, and of rows that refer to nothing. It reads one
+// state of the file while other programs write. It returns an error if the file cannot be read.
 func (o Operator) Audit() (found []Damage, err error) {
 	j := o.file.journal
 	if err := j.there(); err != nil {
@@ -38,7 +38,7 @@ func (o Operator) Audit() (found []Damage, err error) {
 				return err
 			}
 		}
-		if len(found) > 0 { // what rows say of one another means nothing then
+		if len(found) > 0 { // the rows of a damaged file say nothing
 			return nil
 		}
 		if found, err = rowsAudited(s, audits); err != nil || len(found) > 0 {
@@ -82,9 +82,9 @@ func tables(s *session) (found []Damage, err error) {
 		case have[name] == "":
 			found = append(found, Damage{Reason: name + " is missing"})
 		case want[name] == "":
-			found = append(found, Damage{Reason: name + " is none of Patterngate's"})
+			found = append(found, Damage{Reason: name + " does not belong in a Patterngate state file"})
 		case have[name] != want[name]:
-			found = append(found, Damage{Reason: name + " is another than Patterngate makes"})
+			found = append(found, Damage{Reason: name + " differs from what Patterngate creates"})
 		}
 	}
 	return found, nil

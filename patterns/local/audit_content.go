@@ -14,7 +14,7 @@ func sums(s *session) (found []Damage, err error) {
 		var sum, body []byte
 		err := row(&id, &sum, &body)
 		if have := sha256.Sum256(body); !bytes.Equal(have[:], sum) {
-			found = append(found, Damage{Reason: "a plan is not what was stored: " + planID(id)})
+			found = append(found, Damage{Reason: "a stored plan was altered: " + planID(id)})
 		}
 		return err
 	}, selectPlanSums)
@@ -27,7 +27,7 @@ func sums(s *session) (found []Damage, err error) {
 		err := row(&hash, &body)
 		have := sha256.Sum256(body)
 		if digits := strings.TrimPrefix(hash, "sha256:"); len(digits) == 2*sha256.Size && digits != hex.EncodeToString(have[:]) {
-			found = append(found, Damage{Reason: "a configuration is not what was stored: " + hash})
+			found = append(found, Damage{Reason: "a stored configuration was altered: " + hash})
 		}
 		return err
 	}, selectConfigSums)

@@ -31,21 +31,21 @@ func TestAudit(t *testing.T) {
 		want  string
 		run   bool // the damage names the run
 	}{
-		"events of no run":      {"INSERT INTO events (n, seq, at, kind, key, body, hash) VALUES (7, 1, 1, 'note', '', '{}', x'00')", "events of a run that is not there", false},
+		"events of no run":      {"INSERT INTO events (n, seq, at, kind, key, body, hash) VALUES (7, 1, 1, 'note', '', '{}', x'00')", "events of a missing run", false},
 		"a run without events":  {"DELETE FROM events WHERE n = ?1", "a run without events", true},
-		"hidden values":         {"INSERT INTO redacted VALUES (7, x'00', x'00')", "hidden values of a run", false},
-		"a settled call":        {"INSERT INTO settled VALUES (7, 'k', 'ok', 'a')", "settled calls of a run", false},
-		"an approval of no run": {"INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown) VALUES (3, 7, 1, 'r', 'd', 1, 1, x'7b7d')", "request for approval of a run", false},
+		"hidden values":         {"INSERT INTO redacted VALUES (7, x'00', x'00')", "hidden values of a missing run", false},
+		"a settled call":        {"INSERT INTO settled VALUES (7, 'k', 'ok', 'a')", "settled calls of a missing run", false},
+		"an approval of no run": {"INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown) VALUES (3, 7, 1, 'r', 'd', 1, 1, x'7b7d')", "request for approval of a missing run", false},
 		"an approval unasked":   {"INSERT INTO approvals (ap, n, seq, rule, digest, since, expires, shown) VALUES (3, ?1, 1, 'r', 'd', 1, 1, x'7b7d')", "no event asks for", true},
 		"an approval missing": {`INSERT INTO events (n, seq, at, kind, key, body, hash)
 			VALUES (?1, 99, 1, 'intent', 'k', '{"effect_kind":"human","object":{"run":"x"}}', x'00')`, "is missing", true},
 		"a share":          {"INSERT INTO plan_shares VALUES (3, 's', 'o')", "a spent share", false},
 		"a business key":   {"INSERT INTO acted VALUES ('pay', 'k', x'00', 7, 'e', 'a', NULL)", "a business key", false},
-		"a parent":         {"UPDATE runs SET parent = 7 WHERE n = ?1", "a child of a run", true},
-		"a trigger":        {"CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END", "trigger t is none of Patterngate's", false},
-		"a table":          {"CREATE TABLE more (x)", "table more is none of Patterngate's", false},
+		"a parent":         {"UPDATE runs SET parent = 7 WHERE n = ?1", "a child run whose parent is missing", true},
+		"a trigger":        {"CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END", "trigger t does not belong in a Patterngate state file", false},
+		"a table":          {"CREATE TABLE more (x)", "table more does not belong in a Patterngate state file", false},
 		"an index missing": {"DROP INDEX approvals_run", "index approvals_run is missing", false},
-		"a table altered":  {"ALTER TABLE approvals ADD COLUMN more TEXT", "table approvals is another", false},
+		"a table altered":  {"ALTER TABLE approvals ADD COLUMN more TEXT", "table approvals differs from what Patterngate creates", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := openPort(t, newState(t), &begun{})

@@ -6,16 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// whole knows how long a state file is at least. SQLite never shortens one, because Patterngate does not vacuum it. A file that
-// became shorter was cut by somebody else, and what is written into it later is lost or damages it. A cut is final for
-// this process: what it has in memory fits no file that is put in its place. The zero value knows of no length. It is
-// safe for concurrent use.
+// whole holds the least length that a state file must have. SQLite never shortens the file, because Patterngate does not vacuum it. If
+// the file became shorter, another program cut it, and later writes are lost or damage it. A cut is final for this process, because
+// its memory does not fit a file that replaces the cut one. The zero value holds no length. It is safe for concurrent use.
 type whole struct {
 	size atomic.Int64
 	cut  atomic.Bool
 }
 
-// check compares the file as it is now with what is known of it.
+// check compares the length of the file with the length that is known, and returns an error if the file was cut.
 func (w *whole) check(now os.FileInfo) error {
 	for {
 		before := w.size.Load()
@@ -31,12 +30,12 @@ func (w *whole) check(now os.FileInfo) error {
 	}
 }
 
-// emptied refuses an empty state file whose log is not empty: it was cut, and SQLite would delete the log with what is left. A new
-// file is never so, because it has its first page before its log has one.
+// emptied returns an error for an empty state file whose log is not empty. Such a file was cut, and SQLite would delete the log with
+// the data that is left. A new file cannot be in this state, because its first page is written before the log's.
 func emptied(path string) error {
 	log, err := os.Stat(path + "-wal")
 	if err != nil || log.Size() == 0 {
-		return nil // what is wrong with a log that is there is told by others
+		return nil // opening the file reports other faults of the log
 	}
 	if file, err := os.Stat(path); err != nil || file.Size() > 0 {
 		return nil

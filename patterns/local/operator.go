@@ -113,7 +113,7 @@ func (o Operator) Record(id string) (events []patterns.Event, kept int64, err er
 	return events, r.length, nil
 }
 
-// Kept is a run's record and what its row keeps beside it, in one state of the file: what others write meanwhile is in both or in
+// Kept returns a run's record and what its row keeps beside it, both from one state of the file. A concurrent write is in both or in
 // neither.
 func (o Operator) Kept(id string) (events []patterns.Event, kept patterns.Kept, err error) {
 	n, _ := numberOf(id)

@@ -11,24 +11,24 @@ type audit struct{ words, query string }
 // audits are the checks of rows against one another. Each selects the number of a run, or NULL, and a detail that is put behind the
 // words. A run that was pruned has a tombstone, and what outlives it by design points at that.
 var audits = []audit{
-	{"events of a run that is not there, from event", `SELECT n, min(seq) FROM events WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
+	{"events of a missing run, from event", `SELECT n, min(seq) FROM events WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
 	{"a run without events in state", `SELECT n, state FROM runs WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.n = runs.n)`},
-	{"hidden values of a run that is not there, this many:", `SELECT n, count(*) FROM redacted WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
-	{"settled calls of a run that is not there, this many:", `SELECT n, count(*) FROM settled WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
-	{"a request for approval of a run that is not there:", `SELECT n, printf('ap_%016x', ap) FROM approvals WHERE n NOT IN (SELECT n FROM runs)`},
+	{"hidden values of a missing run, count", `SELECT n, count(*) FROM redacted WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
+	{"settled calls of a missing run, count", `SELECT n, count(*) FROM settled WHERE n NOT IN (SELECT n FROM runs) GROUP BY n`},
+	{"a request for approval of a missing run:", `SELECT n, printf('ap_%016x', ap) FROM approvals WHERE n NOT IN (SELECT n FROM runs)`},
 	{"a request for approval that no event asks for:", `SELECT n, printf('ap_%016x', ap) FROM approvals WHERE n IN (SELECT n FROM runs)
 		AND NOT EXISTS (SELECT 1 FROM events WHERE events.n = approvals.n AND events.seq = approvals.seq AND kind = 'intent')`},
-	{"a request for approval is missing that is asked for by event", `SELECT n, seq FROM events WHERE kind = 'intent' AND json_valid(CAST(body AS TEXT))
+	{"a request for approval is missing, asked for by event", `SELECT n, seq FROM events WHERE kind = 'intent' AND json_valid(CAST(body AS TEXT))
 		AND json_extract(CAST(body AS TEXT), '$.effect_kind') = 'human' AND json_type(CAST(body AS TEXT), '$.object') = 'object'
 		AND n IN (SELECT n FROM runs) AND NOT EXISTS (SELECT 1 FROM approvals WHERE approvals.n = events.n AND approvals.seq = events.seq)`},
-	{"a spent share of an approval that is not there:", `SELECT NULL, printf('ap_%016x', ap) FROM plan_shares WHERE ap NOT IN (SELECT ap FROM approvals)`},
-	{"a plan is claimed by a run that is not there:", `SELECT run, printf('plan_%016x', id) FROM plans WHERE run IS NOT NULL
+	{"a spent share of a missing approval:", `SELECT NULL, printf('ap_%016x', ap) FROM plan_shares WHERE ap NOT IN (SELECT ap FROM approvals)`},
+	{"a plan is claimed by a missing run:", `SELECT run, printf('plan_%016x', id) FROM plans WHERE run IS NOT NULL
 		AND run NOT IN (SELECT n FROM runs) AND printf('run_%016x', run) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a business key of a run that is not there, of tool", `SELECT n, tool FROM acted WHERE n NOT IN (SELECT n FROM runs)
+	{"a business key of a missing run, for tool", `SELECT n, tool FROM acted WHERE n NOT IN (SELECT n FROM runs)
 		AND printf('run_%016x', n) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a child of a run that is not there:", `SELECT n, printf('run_%016x', parent) FROM runs WHERE parent IS NOT NULL
+	{"a child run whose parent is missing:", `SELECT n, printf('run_%016x', parent) FROM runs WHERE parent IS NOT NULL
 		AND parent NOT IN (SELECT n FROM runs) AND printf('run_%016x', parent) NOT IN (SELECT run_id FROM tombstones)`},
-	{"a run that was pruned and is there, in state", `SELECT n, state FROM runs WHERE printf('run_%016x', n) IN (SELECT run_id FROM tombstones)`},
+	{"a run was pruned but still has a row, in state", `SELECT n, state FROM runs WHERE printf('run_%016x', n) IN (SELECT run_id FROM tombstones)`},
 }
 
 // auditFormat makes of one of the audits a query that selects whether the run is known, its number and the detail, of a number of rows.

@@ -13,25 +13,25 @@ var contents = []audit{
 		OR json_type(CAST(body AS TEXT), '$.rule') = 'text' AND rule <> json_extract(CAST(body AS TEXT), '$.rule')
 		OR json_type(CAST(body AS TEXT), '$.digest') = 'text' AND digest <> json_extract(CAST(body AS TEXT), '$.digest')
 		OR json_type(CAST(body AS TEXT), '$.object.expires') = 'text' AND expires <> unixepoch(json_extract(CAST(body AS TEXT), '$.object.expires')) * 1000000)`},
-	{"a request for approval has another state than its record:", `SELECT n, printf('ap_%016x %s', ap, state) FROM (SELECT a.n, ap, state, (SELECT coalesce(
+	{"the state of a request for approval differs from its record:", `SELECT n, printf('ap_%016x %s', ap, state) FROM (SELECT a.n, ap, state, (SELECT coalesce(
 			CASE WHEN json_valid(CAST(o.body AS TEXT)) THEN json_extract(CAST(o.body AS TEXT), '$.state') END, 'other') FROM events o
 			WHERE o.n = a.n AND o.seq > a.seq AND o.kind = 'outcome' AND o.key = e.key LIMIT 1) AS came
 		FROM approvals a JOIN events e ON e.n = a.n AND e.seq = a.seq)
 		WHERE CASE state WHEN 'open' THEN came IS NOT NULL WHEN 'answered' THEN came IS 'ok' WHEN 'taken' THEN came IS NULL
 			WHEN 'expired' THEN came IS 'ok' WHEN 'over' THEN came IS 'ok' ELSE 1 END`},
-	{"a request for approval has another decision than its record:", `SELECT a.n, printf('ap_%016x', ap) FROM approvals a JOIN events e ON e.n = a.n AND e.seq = a.seq
+	{"the decision about a request for approval differs from its record:", `SELECT a.n, printf('ap_%016x', ap) FROM approvals a JOIN events e ON e.n = a.n AND e.seq = a.seq
 		JOIN events o ON o.n = a.n AND o.seq > a.seq AND o.kind = 'outcome' AND o.key = e.key
 		WHERE a.state = 'taken' AND json_valid(CAST(o.body AS TEXT)) AND json_extract(CAST(o.body AS TEXT), '$.state') = 'ok' AND instr(o.body, CAST('"$redacted"' AS BLOB)) = 0
 		AND (signature <> coalesce(json_extract(CAST(o.body AS TEXT), '$.signature'), '') OR channel <> json_extract(CAST(o.body AS TEXT), '$.channel')
 		OR answer IS NOT NULL AND CAST(answer AS TEXT) <> json_extract(CAST(o.body AS TEXT), '$.decision'))`},
-	{"an approval was spent otherwise than its record says:", `SELECT a.n, printf('ap_%016x', ap) FROM approvals a WHERE consumed IS NOT (` + spentBy + ` ORDER BY i.seq LIMIT 1)`},
-	{"a share of an approval was spent by no call of its record:", `SELECT a.n, printf('ap_%016x %s', a.ap, share) FROM plan_shares s JOIN approvals a ON a.ap = s.ap
+	{"the call that spent an approval differs from its record:", `SELECT a.n, printf('ap_%016x', ap) FROM approvals a WHERE consumed IS NOT (` + spentBy + ` ORDER BY i.seq LIMIT 1)`},
+	{"a share of an approval is marked as spent, but no call in its record spent it:", `SELECT a.n, printf('ap_%016x %s', a.ap, share) FROM plan_shares s JOIN approvals a ON a.ap = s.ap
 		WHERE NOT EXISTS (` + spentBy + ` AND json_extract(CAST(i.body AS TEXT), '$.share') = s.share AND json_extract(CAST(i.body AS TEXT), '$.idempotency_key') = s.once)`},
-	{"a call spends a share of an approval that is not known as spent, event", `SELECT i.n, i.seq FROM approvals a JOIN events i ON i.n = a.n AND i.seq > a.seq AND i.kind = 'intent'
+	{"a call spent a share of an approval that is not marked as spent, event", `SELECT i.n, i.seq FROM approvals a JOIN events i ON i.n = a.n AND i.seq > a.seq AND i.kind = 'intent'
 		WHERE json_valid(CAST(i.body AS TEXT)) AND json_extract(CAST(i.body AS TEXT), '$.grant') = printf('ap_%016x', a.ap)
 		AND json_type(CAST(i.body AS TEXT), '$.share') = 'text'
 		AND NOT EXISTS (SELECT 1 FROM plan_shares s WHERE s.ap = a.ap AND s.share = json_extract(CAST(i.body AS TEXT), '$.share'))`},
-	{"a settled call that its run did not make:", `SELECT n, once FROM settled s WHERE state NOT IN ('ok', 'failed') OR NOT EXISTS (SELECT 1 FROM events e
+	{"a settled call that is not in its run's record:", `SELECT n, once FROM settled s WHERE state NOT IN ('ok', 'failed') OR NOT EXISTS (SELECT 1 FROM events e
 		WHERE e.n = s.n AND e.kind = 'intent' AND e.key = s.attempt AND json_valid(CAST(body AS TEXT)) AND json_extract(CAST(body AS TEXT), '$.idempotency_key') = s.once)`},
 }
 

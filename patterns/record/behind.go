@@ -12,8 +12,8 @@ import (
 	"patterngate/patterns"
 )
 
-// Behind is what a person needs to know of a question besides the call itself: who wrote the call, and which results the policy
-// could read. The zero Behind knows nothing.
+// Behind holds what an approver needs to know besides the call: its author, and the results that the policy could read. The zero value
+// says nothing.
 type Behind struct {
 	ProposedBy string     `json:"proposed_by,omitempty"` // caller, rules (the offline ones), model or its name, plan (a stored one)
 	RevisedBy  []string   `json:"revised_by,omitempty"`  // rules of the policy that changed it since
@@ -22,7 +22,7 @@ type Behind struct {
 	Left       int        `json:"observed_left,omitempty"` // how many earlier calls are not shown
 }
 
-// Observed is what a call of the run returned before the question was asked. The policy reads these results; nobody checked them.
+// Observed is what a call of the run returned before the question was asked. The policy reads these results. They are not checked.
 type Observed struct {
 	Key    string     `json:"key"`
 	Tool   string     `json:"tool"`
@@ -36,7 +36,7 @@ const (
 	maxResult   = 24 // values of one
 )
 
-// Behind is what stands behind the question of an effect key; the zero Behind where the record has no such question.
+// Behind returns the Behind of the question with an effect key; the zero value if the record has no such question.
 func (s Story) Behind(key string) Behind {
 	at := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Key == key && r.Kind == string(patterns.HumanEffect) })
 	if at < 0 {
@@ -95,7 +95,8 @@ func (b *Behind) observe(r Row) {
 	b.Observed = append(b.Observed, o)
 }
 
-// proposer is who proposed something in this row; "" where nobody did. Rules that work offline make no requests.
+// proposer returns the author of the proposal in this row: caller, rules, model or its name. It returns "" for a row without one. A row
+// of a model that made no request is of the offline rules.
 func (r Row) proposer() string {
 	switch {
 	case r.State != string(patterns.OK):
@@ -147,7 +148,7 @@ func resultOf(output json.RawMessage) (list []Argument, left int) {
 	return list, left
 }
 
-// WrittenBy says in words who proposed a call, and which of its texts are theirs; "" where it is not known.
+// WrittenBy returns words for the author of a call and for the texts in args that they wrote; "" if the author is not known.
 func (b Behind) WrittenBy(args map[string]any) string {
 	known := map[string]string{
 		"": "", "caller": "the caller", "rules": "the offline rules, not a model or a person", "model": "a model", "plan": "the stored plan",

@@ -30,7 +30,11 @@ func TestBehind(t *testing.T) {
 			`7 intent approve#1 {"effect_kind":"human","name":"approve","input":{"rule":"big"},"object":{"args":{"amount":5,"reason":"late"},"expires":"2026-11-22T09:30:00Z"}}`,
 			`8 intent later#1 {"effect_kind":"tool","name":"later","effect":"read","input":{}}`,
 			`9 outcome later#1 {"state":"ok","output":{"secret":1}}`)
-		b := Read(events(lines...)).Behind("approve#1")
+		story := Read(events(lines...))
+		if who := story.Receipt().ProposedBy; len(who) != 1 || who[0] != tt.by {
+			t.Errorf("%s: the receipt of the waiting run says that %v proposed, want %s", name, who, tt.by)
+		}
+		b := story.Behind("approve#1")
 		if b.ProposedBy != tt.by || b.WrittenBy(map[string]any{"amount": 5.0, "reason": "late"}) != tt.words {
 			t.Errorf("%s: proposed by %q, %q; want %q, %q", name, b.ProposedBy, b.WrittenBy(map[string]any{"reason": "late"}), tt.by, tt.words)
 		}

@@ -20,7 +20,7 @@ type Person struct {
 	KeyID     string `json:"key_id,omitempty"` // of the key that is said to have signed; [Check] says whether it did
 	KeyName   string `json:"key_name,omitempty"`
 	Edits     []Edit `json:"edits,omitempty"`    // what they changed
-	Compared  *bool  `json:"compared,omitempty"` // false: nobody compared the digest with a call that they had seen
+	Compared  *bool  `json:"compared,omitempty"` // false: the digest was not compared with what a person saw
 	SpentBy   string `json:"spent_by,omitempty"` // the key of the first call that the approval let through
 
 	args  json.RawMessage // that were asked about
@@ -129,7 +129,7 @@ func (s Story) Naming(ring gateway.Ring) Story {
 	return s
 }
 
-// Calling is the story as people are told it: who stands in it is called as named says. Records and JSON keep the ids.
+// Calling returns the story with the name that named gives for each person in it. Records and JSON keep the ids.
 func (s Story) Calling(named func(id string) string) Story {
 	if named == nil {
 		return s

@@ -28,7 +28,7 @@ func planned() []patterns.Event {
 		`9 outcome kpis#2/calculate_monthly_kpis#1 {"state":"ok","output":{}}`,
 		`10 outcome text#1/work#1 {"state":"ok","output":"x"}`,
 		`11 intent replan#1 {"effect_kind":"model","name":"replan","input":{}}`,
-		`12 outcome replan#1 {"state":"ok","output":"{}"}`,
+		`12 outcome replan#1 {"state":"ok","output":"{}","usage":{"llm_calls":1,"input_tokens":9,"output_tokens":9}}`,
 		`13 intent commit#1 `+step("commit", `,"revision":2,"keep":true`),
 		`14 outcome commit#1 {"state":"ok"}`,
 		`15 intent turn#1 {"effect_kind":"caller","name":"turn","input":{}}`,

@@ -64,7 +64,7 @@ type Approved struct {
 	Approval  string `json:"approval_id,omitempty"`
 	KeyID     string `json:"key_id,omitempty"` // that is said to have signed; [Check] says whether it did
 	KeyName   string `json:"key_name,omitempty"`
-	Compared  *bool  `json:"compared,omitempty"` // false: nobody compared the digest with a call that they had seen
+	Compared  *bool  `json:"compared,omitempty"` // false: the digest was not compared with what a person saw
 	Edits     []Edit `json:"edits,omitempty"`    // what they changed
 }
 
@@ -287,7 +287,7 @@ func (s Story) status(row Row) string {
 	return string(gateway.Failed)
 }
 
-// proposers are who proposed what the run did, in order.
+// proposers lists who proposed what the run did, in order, each once.
 func (s Story) proposers() []string {
 	list := []string{}
 	add := func(who string) {
@@ -301,10 +301,12 @@ func (s Story) proposers() []string {
 			add("caller")
 		case r.Kind == string(patterns.ModelEffect) && r.Name != string(patterns.AskAnswer) && r.Name != string(patterns.AskWork):
 			who := s.Usage.Model
-			if who == "" || who == "caller" {
-				who = "model"
+			if who == "" || who == "caller" { // a run that waits does not say whom it asked
+				who = r.proposer()
 			}
-			add(who)
+			if who != "" {
+				add(who)
+			}
 		}
 	}
 	if len(list) == 0 && s.isPlanning() && slices.ContainsFunc(s.Rows, Row.isCall) {

@@ -106,8 +106,8 @@ type Row struct {
 	who      string // that was asked: a model's name or rules; "" where it is not known
 }
 
-// Who says who was asked for a proposal or an answer, as it stands in a sentence: "the model", "the offline rules"; "" where it is
-// not known.
+// Who returns the words for whoever was asked for a proposal or an answer: "the model" or "the offline rules". It returns "" if that
+// is not known.
 func (r Row) Who() string {
 	switch {
 	case r.Kind != string(patterns.ModelEffect) || r.who == "":

@@ -195,7 +195,7 @@ func NoteWord(what string) string {
 	return ""
 }
 
-// ComparedWords say, behind how sure a decision is, that nobody compared its digest; "" where somebody did or it is not known.
+// ComparedWords returns ", digest not compared" if compared is false, and "" otherwise. It follows the assurance in a sentence.
 func ComparedWords(compared *bool) string {
 	if compared == nil || *compared {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"patterngate/patterns/record"
 )
 
-// A person who decides sees more than the call: who wrote it, the results that the policy read, and equal calls.
+// An approver sees more than the call: its author, the results that the policy read, and equal calls.
 
 // maxAlikeShown is how many equal calls are shown.
 const maxAlikeShown = 5
@@ -81,7 +81,7 @@ func (p *page) observed(b record.Behind) {
 	}
 }
 
-// context is what stands above the call where a person is about to decide.
+// context returns the text above the call that a person decides about.
 func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
 	v := d.viewOf(asked, now)
 	p := page{width: min(width, 100)}

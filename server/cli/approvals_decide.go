@@ -33,15 +33,15 @@ func (a *app) approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve AP",
 		Short: "Let the call be made as it is shown, or with changed arguments",
-		Long: "Says yes to exactly the call that \"patterngate approvals show AP\" shows. --digest says what was seen: if the call is not\n" +
-			"that one, nothing is decided. At a terminal, without it, the call is shown and it is asked first. Away from a terminal the\n" +
-			"command needs --digest, or --yes, which records that nobody compared the digest. --edit changes an argument, read as its\n" +
-			"type in the tool's schema; the call is then another one, which the policy judges again.\n\n" + assuranceTruth,
+		Long: "Approves exactly the call that \"patterngate approvals show AP\" shows. --digest names the call that you saw: if the call has\n" +
+			"changed since, nothing is decided. Without --digest, the command shows the call and asks first. Away from a terminal it\n" +
+			"needs --digest or --yes. --yes asks nothing, and the record says that the digest was not compared. --edit changes an\n" +
+			"argument, read as its type in the tool's schema. The policy judges the changed call again.\n\n" + assuranceTruth,
 		Example: "  patterngate approvals approve ap_03f2 --digest sha256:...\n  patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'",
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&c.edits, "edit", nil, "`NAME=VALUE` or NAME:=JSON: an argument with another value; may be given several times")
-	flags.BoolVar(&c.yes, "yes", false, "without --digest: do not ask; the record then says that nobody compared the digest")
+	flags.BoolVar(&c.yes, "yes", false, "approve without --digest and without a question; the record says that the digest was not compared")
 	return c.command(cmd)
 }
 
@@ -139,9 +139,9 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 	return asked.State == patterns.AskedOpen
 }
 
-// agreed has a person agree, as much as it needs. Where only signed answers count, they type their passphrase below the call.
-// Else an approval needs the digest of what they saw, or their yes at a terminal to the call that is shown. --yes replaces both:
-// the answer then says that nobody compared its digest. A rejection needs none of these.
+// agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below the call.
+// Otherwise an approval needs the digest of the call, or a yes at a terminal below the call. --yes replaces both, and the answer then
+// says that the digest was not compared. A rejection needs none of these.
 func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in *patterns.Decided) error {
 	what := c.name() + " " + asked.ID
 	ring, err := d.Keys()
@@ -156,8 +156,8 @@ func (c *deciding) agreed(ctx context.Context, d desk, asked patterns.Asked, in 
 		in.Uncompared = true
 		return nil
 	case !c.app.atTerminal():
-		return usage(what, errors.New("it needs the digest of the call that you saw, and nobody is at a terminal; nothing was decided"),
-			"patterngate approvals show "+asked.ID+", then this command with --digest as it stands there; --yes approves without looking")
+		return usage(what, errors.New("nothing was decided. Away from a terminal, an approval needs the digest of the call"),
+			"patterngate approvals show "+asked.ID+", then this command with the --digest that it prints; --yes approves without a check")
 	}
 	return c.app.confirm(what, d.context(asked, now(), c.app.width())+c.call(asked, in.Args), "Approve it?", false)
 }
@@ -287,12 +287,12 @@ func sureWords(sure gateway.Assurance, key string) string {
 	return "assurance " + clip(cmp.Or(string(sure), "none"), maxName) + ": any program of this user of the system could have decided it; an approver key (patterngate approvals enroll) is surer"
 }
 
-// comparedLine names the digest that was approved where nobody compared it; else "".
+// comparedLine returns a line with the digest if it was not compared, and "" otherwise.
 func comparedLine(asked patterns.Asked) string {
 	if !asked.Given.Uncompared {
 		return ""
 	}
-	return "digest " + asked.Digest + ": nobody compared it with a call that they saw, and the record says so\n"
+	return "digest " + asked.Digest + ": not compared with what a person saw. The record says so\n"
 }
 
 // undecided says why nothing was decided.

@@ -62,7 +62,7 @@ func heldWords(open []acceptance) string {
 	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + server.Visible(strings.Join(acceptanceNames(open), ", ")) + "\n"
 }
 
-const acceptLater = "They are held until you run patterngate catalog accept.\n"
+const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
 
 // offerLock has the person sign the present lines of the lock with the key that they enrolled. They see the whole of what they
 // sign, as "catalog accept" shows it.
@@ -88,7 +88,7 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 	key, err := file.Open(typed)
 	switch {
 	case errors.Is(err, approver.ErrPassphrase):
-		return a.print("The passphrase does not open the key; nothing was signed. " + acceptLater)
+		return a.print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
 	case err != nil:
 		return fault(what, err)
 	}
@@ -106,5 +106,5 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 	if err != nil {
 		return fault(what, err)
 	}
-	return a.print(fmt.Sprintf("signed the acceptance of %s; a running server takes %s with patterngate reload\n", counted(len(open), "tool"), server.Visible(pin)))
+	return a.print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", counted(len(open), "tool"), server.Visible(pin)))
 }

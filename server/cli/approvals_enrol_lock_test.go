@@ -15,9 +15,9 @@ func TestEnrolmentAndTheLock(t *testing.T) {
 		says  string
 		state string // of look
 	}{
-		"signed at once": {[]string{goodPassphrase}, "signed the acceptance of 2 tools; a running server takes ", ""},
+		"signed at once": {[]string{goodPassphrase}, "signed the acceptance of 2 tools. Run \"patterngate reload\" so that a running server reads ", ""},
 		"left held":      {[]string{""}, acceptLater, cause},
-		"wrong":          {[]string{"correct horse batterz"}, "The passphrase does not open the key; nothing was signed. " + acceptLater, cause},
+		"wrong":          {[]string{"correct horse batterz"}, "The passphrase does not open the key. Nothing was signed. " + acceptLater, cause},
 		"no terminal":    {nil, acceptLater, cause},
 	} {
 		t.Run(name, func(t *testing.T) {

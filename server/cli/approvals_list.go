@@ -81,7 +81,7 @@ type askedRow struct {
 	Assurance string         `json:"assurance,omitempty"`
 	By        string         `json:"by,omitempty"`
 	Channel   string         `json:"channel,omitempty"`
-	Compared  *bool          `json:"compared,omitempty"` // false: the digest was compared with nothing
+	Compared  *bool          `json:"compared,omitempty"` // false: the digest was not compared
 	KeyID     string         `json:"key_id,omitempty"`
 	DecidedAt string         `json:"decided_at,omitempty"`
 	Spent     bool           `json:"spent,omitempty"`
@@ -103,7 +103,7 @@ func askedRowOf(asked patterns.Asked) askedRow {
 	return row
 }
 
-// comparedOf is false of an answer whose digest nobody compared; else nil.
+// comparedOf returns false if the digest of the answer was not compared, and nil otherwise.
 func comparedOf(a gateway.Answer) *bool {
 	if compared := false; a.Uncompared {
 		return &compared

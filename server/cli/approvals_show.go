@@ -63,11 +63,11 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 		story := record.Read(events)
 		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
 	}
-	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // a hint; the call is what counts
+	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // only a hint: without it the call is still shown
 	return v
 }
 
-// named is the view as people are told it.
+// named returns the view with the names of users beside their ids.
 func (v askedView) named(a *app) askedView {
 	v.asked, v.run.Principal = a.namedQuestion(v.asked), a.named(v.run.Principal)
 	return v

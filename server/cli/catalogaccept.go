@@ -130,7 +130,7 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 	case len(c.Servers) == 0:
 		return nil, errNoServersDeclared
 	case len(names) == 0 && len(all) == 0:
-		return nil, errors.New("every tool that the file names has \"enabled: false\". Take that out of one, then accept it")
+		return nil, errors.New("every tool that the file names has \"enabled: false\". Remove it from one, then accept that one")
 	case len(names) == 0:
 		return all, nil
 	}
@@ -157,7 +157,7 @@ func wantedTools(c CatalogConfig, names []string) (map[string][]string, error) {
 
 // disabledIn says that the file names a server, or a tool of it, and disables it; tool "" is the server as a whole.
 func disabledIn(c CatalogConfig, server, tool string) error {
-	const fix = `Take "enabled: false" out of its entry, then accept it`
+	const fix = `Remove "enabled: false" from its entry, then accept it`
 	for _, s := range c.Servers {
 		if s.Name != server {
 			continue
@@ -173,7 +173,7 @@ func disabledIn(c CatalogConfig, server, tool string) error {
 		}
 		switch {
 		case named && !enabled && tool == "":
-			return fmt.Errorf("every tool of server %s is disabled in the file. Take \"enabled: false\" out of one, then accept it", server)
+			return fmt.Errorf("every tool of server %s is disabled in the file. Remove \"enabled: false\" from one, then accept it", server)
 		case named && !enabled:
 			return fmt.Errorf("tool %s of server %s is disabled in the file. %s", quotedName(tool), server, fix)
 		}

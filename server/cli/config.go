@@ -27,7 +27,7 @@ type Config struct {
 	// State is the file in which runs are recorded, or :memory:. Empty where nobody named one and there is no state
 	// directory.
 	State string
-	// StateUsual reports that nobody named State; see [Config.usualState].
+	// StateUsual is true if neither a flag, a variable nor the file names State; see [Config.usualState].
 	StateUsual bool
 	// Inbox is where people decide about calls, host:port of this machine, or off.
 	Inbox string

@@ -2,7 +2,7 @@ package cli
 
 import "slices"
 
-// phrases warns of tools about whose calls a rule may ask a person, and that have no phrase: the person reads the tool's name and
+// phrases warns of tools without a phrase about which a rule may ask a person. Without it the approver reads the tool's name and
 // its arguments, and no sentence.
 func (r *configReader) phrases(l *LoadedConfig) {
 	var asked []string

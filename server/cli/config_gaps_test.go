@@ -36,7 +36,7 @@ RULESpatterns:
 		`warning: pg.yaml:5:10: catalog.http.pay: a rule may ask a person about a call of pay, and it has no phrase; write phrase: "what a call does, with {arguments}"`,
 		`warning: pg.yaml:9:5: policies.money.rules: no rule matches look, so every call of it is blocked; write {id: pass_look, match: [look], approve: {}} to let it pass, or block it by a rule`,
 		`warning: pg.yaml:9:5: policies.money.rules: no rule matches final, so every final answer is blocked; write {id: answer, match: [final], approve: {}}`,
-		`warning: pg.yaml:9:7: policies.money.rules.large: it asks a person and does not say why; write say: TEXT, which the person reads who decides`,
+		`warning: pg.yaml:9:7: policies.money.rules.large: the rule asks a person and does not say why; write say: TEXT, which the approver reads`,
 	}
 	if got := told("", "", ""); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("warnings:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -127,5 +127,28 @@ func TestExamplesHaveNoGaps(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The fault of a tool that is not declared is told once: no warning suggests a rule for it.
+func TestUndeclaredToolIsNoPolicyGap(t *testing.T) {
+	const file = `version: 1
+catalog:
+  http:
+    look: {description: Looks., effect: read, input: {}, request: {method: GET, url: "https://a.example/x"}}
+policies:
+  money:
+    rules:
+    - {id: looks, match: look, approve: {}}
+    - {id: ends, match: final, approve: {}}
+patterns:
+  desk: {kind: supervisor, title: Desk, description: Looks., tools: [look, lookk], policy: money}
+`
+	_, warnings, err := loadText(t, file)
+	if err == nil || !strings.Contains(err.Error(), "no tool lookk") {
+		t.Errorf("the fault is %v", err)
+	}
+	for _, w := range warnings {
+		t.Errorf("a warning besides: %v", w)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// errInputEnded says why the live demo ended: whoever started it is gone.
-var errInputEnded = errors.New("standard input ended, so the program that started the demo is gone. The demo stopped its servers")
+// errInputEnded is why the live demo ended by itself.
+var errInputEnded = errors.New("standard input ended: the program that started the demo is gone or closed it. The demo stopped its servers")
 
-// whileInput returns a context that ends when standard input does, where that is a pipe or a socket: the program at its other
-// end has ended or closed it, and nobody ends the demo any more. At a terminal, of a file and of /dev/null nothing is read.
+// whileInput returns a context that ends when standard input does, if that is a pipe or a socket. Then the program at its other end
+// has ended or closed it, and cannot end the demo any more. It does not read from a terminal, a file or /dev/null.
 func whileInput(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	stop := func() { end(context.Canceled) }
@@ -23,14 +23,14 @@ func whileInput(ctx context.Context, in io.Reader) (context.Context, context.Can
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return ctx, stop
 	}
-	go func() { // it goes on until the input ends, or the process does
+	go func() { // runs until the input or the process ends
 		_, _ = io.Copy(io.Discard, file)
 		end(errInputEnded)
 	}()
 	return ctx, stop
 }
 
-// whyEnded is the failure of what a context ended, by the context's own reason.
+// whyEnded returns the reason for which ctx ended if that is the end of the input, and err otherwise.
 func whyEnded(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errInputEnded) {
 		return cause

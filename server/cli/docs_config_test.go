@@ -37,8 +37,8 @@ func TestConfigPage(t *testing.T) {
 		"Where no `dir` says where it starts, a bare word in `fix` or `bound` is no path: `./data` is one, `data` is not.\n\n" +
 		"Runs are recorded in a state file and outlive the program. It is `state.db` in the state directory: `$XDG_STATE_HOME/patterngate` or\n" +
 		"`~/.local/state/patterngate`, on macOS `~/Library/Application Support/patterngate`, on Windows `%LOCALAPPDATA%\\patterngate`. While\n" +
-		"all tools are the demo's, it is `demo.db` there: a file with a `catalog` or a pattern of its own never shares a state file with the\n" +
-		"demo. The directory is made for this user alone; one that others may write to, or a file that others may read, is refused. Several programs may\n" +
+		"all tools are the demo's, it is `demo.db` there. A configuration file with a `catalog` or a pattern of its own never shares a\n" +
+		"state file with the demo. The directory is made for this user alone; one that others may write to, or a file that others may read, is refused. Several programs may\n" +
 		"share the file. The model's key is never in it.\n\n" +
 		"This page is written by a test (`go test ./server/cli -run TestConfigPage -update`).\n")
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))

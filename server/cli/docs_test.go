@@ -22,7 +22,7 @@ func TestStopReasonsPage(t *testing.T) {
 	b.WriteString("# Stop reasons\n\nEvery run ends in one of these; nothing else stands in `stop_reason`. Capital letters stand for names and values: `T` a tool,\n" +
 		"`W` a worker, `N` a name, `A` an argument, `I` a number. `patterngate stop-reasons NAME` explains one.\n\n" +
 		"Exit codes: 0 done; 1 a fault of ours; 2 request or goal incomplete; 3 refused, nothing was called; 4 a budget, time or loop; 5 the\n" +
-		"model; 6 a tool was called and failed, or no call returned a result (`answered` is `no`, whatever the stop reason is).\n\n" +
+		"model; 6 a tool was called and failed, or the run ended with `ok` and no call returned a result (`answered` is `no`).\n\n" +
 		"| stop reason | where | exit | next | meaning |\n|---|---|---|---|---|\n")
 	for _, s := range gateway.StopReasons() {
 		next := string(s.Next)

@@ -13,8 +13,8 @@ const (
 	shownOfWord  = 200
 )
 
-// errorLine is a line of a failure as it is printed: control and bidi characters are spelled out, and long words and long lines
-// keep their beginning and their end.
+// errorLine returns a line of a failure as it is printed. Control and bidi characters are spelled out. Long words and long lines keep
+// their beginning and their end.
 func errorLine(text string) string {
 	line := server.Visible(text)
 	if len(line) <= maxErrorWord {

@@ -27,7 +27,7 @@ type inbox struct {
 	wake   chan struct{} // holds one
 
 	mu      sync.Mutex
-	base    string        // URL of the page; "" where it is not known, or cannot be had
+	base    string        // URL of the page; "" if it is not known or there is no page
 	wanted  bool          // a question was put here that pending is about
 	serving bool          // by this process
 	pending chan struct{} // closed when it is known how an attempt that is wanted ended; nil: none is
@@ -169,7 +169,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// idle says that nothing waits: nobody needs to wait for an attempt.
+// idle records that no question waits, so that no caller waits for an attempt.
 func (i *inbox) idle() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -205,14 +205,14 @@ func (i *inbox) try(ctx context.Context) {
 	}
 }
 
-// beside tells who holds the port that could not be had.
+// beside logs who holds the port that the page could not use.
 func (i *inbox) beside(ctx context.Context, place pagePlace) {
 	switch {
 	case ctx.Err() != nil:
 	case place.held == heldBySame:
 		i.known("http://"+place.address, false)
 		i.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
-	case place.held == heldByNobody && portTaken(place.cause): // who held it has just ended: next time
+	case place.held == heldByNobody && portTaken(place.cause): // the holder ended a moment ago: try again next time
 	default:
 		i.known("", false)
 		i.say(slog.LevelWarn, "no inbox: "+place.held.of(place.address, place.cause), slog.String("try", inboxElsewhere))

@@ -97,7 +97,7 @@ func (p pageOffer) beside(ctx context.Context, place pagePlace) error {
 	address, cause := place.address, place.cause
 	if place.held != heldBySame {
 		if place.held == heldByNobody && portTaken(cause) { // it ended in this moment
-			cause = errors.New("the program that served the page has just ended. Try again")
+			cause = errors.New("the program that served the page ended a moment ago. Run the command again")
 		}
 		return &commandError{code: exitFault, what: "inbox", cause: errors.New(place.held.of(address, cause)), try: "patterngate inbox --inbox 127.0.0.1:8767"}
 	}

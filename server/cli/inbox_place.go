@@ -53,8 +53,8 @@ func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 	return p
 }
 
-// pageAt is the URL of the page for results of a program that serves none; "" where no page is this state's. An address that
-// nobody holds counts: "patterngate inbox" serves the page there.
+// pageAt is the URL of the page for results of a program that serves none; "" where no page is this state's. A free address
+// counts: "patterngate inbox" serves the page there.
 func pageAt(ctx context.Context, c Config, state func() (string, error)) string {
 	if c.InboxURL() == "" {
 		return ""

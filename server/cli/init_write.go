@@ -99,8 +99,8 @@ func (f *initFile) write(text []byte) (err error) {
 	return writePrivate(f.path, text)
 }
 
-// ignoreSecrets has git leave out the directory of secrets, so that none of them is committed. A .gitignore that is there
-// stays as it is.
+// ignoreSecrets writes a .gitignore into the directory of secrets, so that no secret is committed. It does not change an existing
+// .gitignore.
 func (f *initFile) ignoreSecrets() (written bool, err error) {
 	if len(f.order) == 0 {
 		return false, nil

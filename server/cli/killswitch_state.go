@@ -13,15 +13,15 @@ import (
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
 // it is the embedded one over the state file that can still be known, and a line says so. Which one is meant is never guessed.
 func (a *app) switchConfig(what string) (Config, error) {
-	c, err := a.stateConfig(what, "switches need no configuration, this is of the state file ")
+	c, err := a.stateConfig(what, "switches need no configuration; this command uses the state file ")
 	if err == nil {
 		a.noteOther()
 	}
 	return c, err
 }
 
-// recordConfig is the configuration of a command that needs only the state file. A faulty file is passed over. A wrong flag is refused,
-// also a --config that names no file: flags are typed for this very command.
+// recordConfig returns the configuration of a command that needs only the state file. It ignores faults of the configuration file, and
+// refuses a wrong flag and a --config that names no file, because the user typed these for this command.
 func (a *app) recordConfig(what string) (Config, error) {
 	if _, err := os.Stat(a.config); a.config != "" && errors.Is(err, os.ErrNotExist) {
 		_, _, err := LoadConfig(a.sources(nil))
@@ -31,10 +31,11 @@ func (a *app) recordConfig(what string) (Config, error) {
 	if _, _, err := LoadConfig(flags); err != nil {
 		return Config{}, a.configFault(err)
 	}
-	return a.stateConfig(what, "this command needs only the state file, which is ")
+	return a.stateConfig(what, "this command needs only the state file ")
 }
 
-// stateConfig is that for any command that needs only the state file; needs says so in the warning, before the file's name.
+// stateConfig is recordConfig without the check of flags. If the configuration file has faults, it prints a warning, in which needs
+// stands before the name of the state file.
 func (a *app) stateConfig(what, needs string) (Config, error) {
 	sources := a.sources(nil)
 	loaded, warnings, err := LoadConfig(sources)
@@ -65,8 +66,9 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 	return c, nil
 }
 
-// statePath is where runs are recorded, by as much as can be read of a configuration that does not load: what a flag, the
-// variable or the file names, else where they are usually: a file that does not load may declare tools of its own. known: nothing that would name another could not be read.
+// statePath returns where runs are recorded, as far as a configuration with faults can say: the flag, the variable or the file names it.
+// Otherwise it is the usual file. A file that does not load may declare tools of its own. known is false if the part that may name
+// another path could not be read.
 func (in ConfigSources) statePath() (path string, known bool) {
 	faults := &configFaults{}
 	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}

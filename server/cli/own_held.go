@@ -15,7 +15,7 @@ import (
 // unsigned is why a tool is held whose line in the lock does not count.
 const unsigned = "no approver key signed its acceptance"
 
-// cause is why a tool is held, for who calls it.
+// cause returns why a tool is held, for the message to its caller.
 func (h heldTool) cause() string {
 	if strings.HasPrefix(h.why, unsigned) {
 		return unsigned + ", and an approver key is enrolled"

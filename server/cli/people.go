@@ -9,11 +9,11 @@ import (
 	"patterngate/patterns"
 )
 
-// people names who stands in a record, for a person who reads it: "local:0" is shown as "local:0 (root)". Records, JSON and
-// signatures keep the id alone.
+// people returns the name under which texts show an id, such as "local:0 (root)" for "local:0". Records, JSON and signatures contain
+// only the id.
 type people func(id string) string
 
-// systemPeople asks this system for the name of its user. An id of another kind, or of a user that it does not know, stays as it is.
+// systemPeople asks the operating system for the name of a user. It returns other ids, and ids of unknown users, unchanged.
 func systemPeople(id string) string {
 	digits, local := strings.CutPrefix(id, "local:")
 	uid, err := strconv.Atoi(digits)
@@ -30,7 +30,7 @@ func systemPeople(id string) string {
 	return id + " (" + u.Username + ")"
 }
 
-// named is an id as people are told it.
+// named returns an id as texts show it, with the name of the user.
 func (a *app) named(id string) string {
 	if a.people == nil {
 		return id
@@ -38,7 +38,7 @@ func (a *app) named(id string) string {
 	return a.people(id)
 }
 
-// namedQuestion is a question as people are told it.
+// namedQuestion returns a question with the names of users beside their ids.
 func (a *app) namedQuestion(asked patterns.Asked) patterns.Asked {
 	asked.Principal = a.named(asked.Principal)
 	if asked.Given != nil {

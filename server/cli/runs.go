@@ -200,7 +200,7 @@ func stateOf(c Config, engine *local.Engine) stateRuns {
 	return stateRuns{engine.Operator(), engine, stateKeys{engine.Approvals(), filepath.Dir(c.State)}}
 }
 
-// loadState is the configuration with a state file that is there and that nobody else can write. Commands that look at recorded
+// loadState returns the configuration with a state file that exists and that no other user can write. Commands that look at recorded
 // runs and decide about them need no more than that file, so a configuration with faults does not stop them.
 func (a *app) loadState() (Config, error) {
 	c, err := a.recordConfig("state")

@@ -38,11 +38,11 @@ func (a *app) width() int {
 	return min(max(n, minWidth), maxWidth)
 }
 
-// wholeRows is the width of a table that no terminal shows: its rows are not cut.
+// wholeRows is the width of a table that is not printed to a terminal: its rows are not cut.
 const wholeRows = 64 << 10
 
-// tableWidth is how many characters a row of a list may have: a terminal's width. A file or another program gets whole
-// rows, whatever COLUMNS says, so that a search in them finds everything.
+// tableWidth returns how many characters a row of a list may have: the width of the terminal. A file or another program gets whole
+// rows, whatever COLUMNS is, so that a search finds everything.
 func (a *app) tableWidth() int {
 	if isTerminal(a.out) {
 		return a.width()
@@ -50,7 +50,7 @@ func (a *app) tableWidth() int {
 	return wholeRows
 }
 
-// cell is a text for a column of so many characters, cut only where the table is.
+// cell returns a text for a column of that many characters. It cuts the text only if the table is cut.
 func cell(text string, column, width int) string {
 	if width == wholeRows {
 		column = max(column, maxCell)
@@ -58,7 +58,7 @@ func cell(text string, column, width int) string {
 	return clip(text, column)
 }
 
-// maxCell is how much of a name stands in a table that is not cut, in characters; no name is as long.
+// maxCell is how many characters of a name a table without cuts shows. No name is as long.
 const maxCell = 256
 
 // clip is a text in one line of at most n characters, its control and bidi characters spelled out.

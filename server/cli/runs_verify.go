@@ -27,7 +27,7 @@ type finding struct {
 	Seq    *int64 `json:"broken_seq,omitempty"` // of the first broken link; 0: the export's first line
 	Reason string `json:"reason,omitempty"`
 	lines  []string
-	gone   bool // there is no such run
+	gone   bool // the run does not exist
 }
 
 // found is what the record says of people; nil where it has no approvals and nothing is signed.
@@ -79,20 +79,22 @@ func (a *app) runsVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [RUN|FILE]",
 		Short: "Check the record of a run, or an export of one",
-		Long: "Checks that a record is whole: each event's hash covers the one before, so that a changed, moved or missing event is\n" +
-			"found, and the run's row in the state file says what its events say: their number, the head, how the run began and ended. Checks what people decided: each signature, by the approver keys\n" +
-			"of the state file or of the export, and that each call which needed an approval is exactly what was approved, and the only\n" +
-			"one. Prints \"ok: N events\" and what was signed by whom, or the first broken link and ends with 1.\n" +
-			"A FILE is an export; it is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
-			"a file. --head N:HASH is a head that was kept elsewhere (\"patterngate runs head RUN\", a receipt): against it a record is\n" +
-			"found out that was cut, or written anew from the beginning. Without one it cannot be. --key PUBLIC is an approver's public\n" +
-			"key that you know from elsewhere (\"patterngate approvals keys\" there): then only what it signed counts.\n" +
-			"--all checks every run of the state file, and the file itself: its pages, its tables, and rows that point at nothing.",
+		Long: "Checks the record of a run:\n" +
+			"- The hash of each event covers the event before it, so a changed, moved or missing event is found.\n" +
+			"- The run's row in the state file agrees with the events: their number, the head, how the run began and how it ended.\n" +
+			"- Each signature is checked with the approver keys of the state file or of the export.\n" +
+			"- Each call that needed an approval is exactly the call that was approved, and the only one.\n" +
+			"It prints \"ok: N events\" and who signed what. At the first fault it prints that fault and ends with 1.\n\n" +
+			"A FILE is an export. It is checked offline, without the state file. A name that looks like a run's id is a run; ./NAME is\n" +
+			"a file. --head N:HASH is a head that you kept elsewhere (\"patterngate runs head RUN\", a receipt). Only with it can the check\n" +
+			"find a record that was cut or rewritten from the beginning. --key PUBLIC is an approver's public key that you know from\n" +
+			"elsewhere (\"patterngate approvals keys\" there). With it, only what this key signed counts.\n" +
+			"--all checks every run of the state file, and the file itself: its pages, its tables, and how its rows refer to one another.",
 		Example: "  patterngate runs verify 5d0c\n  patterngate runs verify run.jsonl --head 12:0f3a...",
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case all && (len(args) > 0 || head != "" || len(keys) > 0):
-				return usage("runs verify", errors.New("--all checks every run; it takes no RUN, FILE, --head or --key"), "one of them")
+				return usage("runs verify", errors.New("--all checks every run. It takes no RUN, FILE, --head or --key"), "one of them")
 			case all:
 				return a.withRuns("runs verify", a.verifyAll)
 			case len(args) != 1:

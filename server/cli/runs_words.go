@@ -47,7 +47,7 @@ func wordsOf(row record.Row) string {
 	return clip(row.Kind, maxName) + " " + name + ": " + endOf(row, "done")
 }
 
-// asked begins what is told of a question: who was asked, where that is known.
+// asked returns "asked", with whoever was asked if that is known. It begins a sentence about a question.
 func asked(who string) string {
 	if who == "" {
 		return "asked"

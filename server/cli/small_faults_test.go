@@ -78,11 +78,11 @@ func TestCatalogAcceptOfWhatIsDisabled(t *testing.T) {
 	}}
 	for name, want := range map[string]string{
 		"crm/look": "", "crm": "",
-		"crm/drop":  `tool "drop" of server crm is disabled in the file. Take "enabled: false" out`,
+		"crm/drop":  `tool "drop" of server crm is disabled in the file. Remove "enabled: false"`,
 		"crm/other": `the file names no tool "other" of server crm`,
 		"idle":      `every tool of server idle is disabled in the file`,
 		"idle/look": `tool "look" of server idle is disabled in the file`,
-		"off":       `server off is disabled in the file. Take "enabled: false" out`,
+		"off":       `server off is disabled in the file. Remove "enabled: false"`,
 		"off/look":  `server off is disabled in the file`,
 		"other":     `no server "other" in the file`,
 	} {

@@ -17,8 +17,8 @@ func (c Config) onlyDemo() bool {
 	return c.DemoOn() && !c.Catalog.Declared && !slices.ContainsFunc(c.Patterns, PatternConfig.own)
 }
 
-// usualState is the state file of a configuration where nobody names one, so that runs of the demo and runs with real tools
-// never share it. It is empty where there is no state directory; [readyState] says why.
+// usualState returns the state file of a configuration that names none. Runs of the demo and runs with real tools have different ones.
+// It returns "" if there is no state directory; [readyState] says why.
 func (c Config) usualState(environ []string) string {
 	name := stateFile
 	if c.onlyDemo() {
@@ -52,7 +52,7 @@ func (a *app) noState(path string) error {
 		if filepath.Base(other) == demoStateFile {
 			holds = "runs of the demo"
 		}
-		try = "--state " + shellWord(runtime.GOOS, other) + ", which is there and holds " + holds
+		try = "--state " + shellWord(runtime.GOOS, other) + ", which exists and holds " + holds
 	}
 	return usage("state", fmt.Errorf("there is no file %s: no run was recorded yet", path), try)
 }
@@ -68,13 +68,13 @@ func (a *app) meant(c Config) error {
 	if !thereIs(c.State) {
 		return a.noState(c.State)
 	}
-	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo; for runs with your own tools give --config FILE or --state " +
+	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
 		shellWord(runtime.GOOS, other))
 	return nil
 }
 
-// noteOther says that the other usual state file is there too: before a change in the one that was taken, or where that one does not
-// have what was looked for.
+// noteOther prints that the other usual state file exists too. Commands call it before a change, or if the file that they read does not
+// have what they searched for.
 func (a *app) noteOther() {
 	if a.other != "" {
 		a.note(a.other)
@@ -89,11 +89,11 @@ func (a *app) missed(err error) error {
 	return err
 }
 
-// movedState refuses a change that brings the first tool or pattern of the file's own, or takes the last one away, while nobody
-// names the state file: the program would record runs with real tools beside those of the demo until its restart.
+// movedState returns an error for a reload that adds the first tool or pattern of the file's own, or removes the last one, if the state
+// file has no explicit name. Without it, runs with real tools would be recorded beside those of the demo until the restart.
 func movedState(from, to Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil
 	}
-	return fmt.Errorf("runs under the changed file belong in %s, and this program records in %s: start it again", to.State, from.State)
+	return fmt.Errorf("the changed file records runs in %s, and this program records in %s. Restart the program", to.State, from.State)
 }

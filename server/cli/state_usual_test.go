@@ -128,7 +128,7 @@ func TestUsualStateOfCommands(t *testing.T) {
 	}
 	for _, args := range empty {
 		code, out, errs := s.run(t, args...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, "\ntry: --state "+shellWord(runtime.GOOS, state)+", which is there") {
+		if code != exitUsage || out != "" || !strings.Contains(errs, "\ntry: --state "+shellWord(runtime.GOOS, state)+", which exists") {
 			t.Errorf("%q without the demo's file ends with %d: %s%s; want the flag for %s", args, code, out, errs, state)
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// hintAfter is how long a program that was started without arguments waits for a message before it says what it waits for.
+// hintAfter is how long Patterngate waits for a first message before it prints bareHint, if it was started without arguments.
 const hintAfter = 2 * time.Second
 
-// bareHint tells a person, who started the program without arguments and not at a terminal, what it waits for.
-const bareHint = `Patterngate waits for an MCP client: JSON-RPC messages on standard input, one a line. None has arrived yet.
+// bareHint explains what Patterngate waits for. It is for a person who started it without arguments, away from a terminal.
+const bareHint = `Patterngate waits for an MCP client: JSON-RPC messages on standard input, one per line. None has arrived yet.
 Run "patterngate --help" for the commands, or "patterngate setup" to add Patterngate to a client.
 `
 
-// hinting has the hint printed where no JSON arrives on in for a while, or something else does. after starts a timer and returns what
-// stops it; nil: a real one. stop ends the wait.
+// hinting prints the hint if no JSON arrives on in for a while, or if something else arrives. after starts a timer and returns a function
+// that stops it; nil uses a real timer. stop ends the wait.
 func hinting(in io.Reader, to io.Writer, after func(time.Duration, func()) (stop func() bool)) (r io.Reader, stop func()) {
 	if after == nil {
 		after = func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop }
@@ -29,7 +29,7 @@ func hinting(in io.Reader, to io.Writer, after func(time.Duration, func()) (stop
 	}
 }
 
-// hintReader looks at the first byte that is no white space: a JSON-RPC message begins with a brace.
+// hintReader checks the first byte that is not white space: a JSON-RPC message begins with a brace.
 type hintReader struct {
 	in   io.Reader
 	to   io.Writer

@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns/record"
 )
 
-// behind is what a person needs to know of a question besides the call: who wrote it, what the policy read, equal calls.
+// behind holds what an approver needs to know besides the call: its author, the results that the policy read, and equal calls.
 type behind struct {
 	WrittenBy string
 	Alike     []alikeRow
@@ -49,7 +49,7 @@ func (b *behind) alike(list []patterns.Asked, now time.Time) {
 	}
 }
 
-// read enters what the record says of the question.
+// read fills b from the record of the question.
 func (b *behind) read(story record.Story, a patterns.Asked) {
 	of := story.Behind(a.Key)
 	b.WrittenBy = clip(of.WrittenBy(a.Question.Args), maxSaid)

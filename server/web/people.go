@@ -1,6 +1,6 @@
 package web
 
-// named is an id as people are told it.
+// named returns an id as the pages show it, with the name of the user.
 func (p *Pages) named(id string) string {
 	if p.config.People == nil {
 		return id
@@ -8,7 +8,7 @@ func (p *Pages) named(id string) string {
 	return p.config.People(id)
 }
 
-// naming has the people who decided about attempts be called as named says. What is stored keeps the ids.
+// naming returns attempts in which the people who decided have the names that named gives. The stored attempts keep the ids.
 func (p *planNow) naming(named func(id string) string) {
 	for _, attempts := range p.trace {
 		for i, a := range attempts {

@@ -30,7 +30,7 @@ type Config struct {
 	Version  string
 	By       string           // who decides without a key: local:<uid>
 	Now      func() time.Time // nil: time.Now
-	// People names who stands in a record, for a person: "local:0" as "local:0 (root)"; nil: by their ids.
+	// People returns the name under which pages show an id, such as "local:0 (root)" for "local:0"; nil shows the id.
 	People func(id string) string
 	// Decided is told of each decision that was taken here, for the log; nil: nobody.
 	Decided func(patterns.Asked)
