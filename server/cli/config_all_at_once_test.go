@@ -66,7 +66,7 @@ func TestFixAndBoundAgainstTheLock(t *testing.T) {
 		"unknown in bound": {"bound: {pth: {type: string}}", "pth", "bound.pth: read_text_file has no argument pth; did you mean path?"},
 		"nothing near":     {"bound: {zone: {type: string}}", "zone", "bound.zone: read_text_file has no argument zone (path, tags, where)"},
 		"another type":     {"bound: {path: {type: integer}}", "integer", "bound.path.type: another type than the tool's; write string"},
-		"within a number":  {"bound: {where: {within: /srv}}", "/srv", "bound.where.within: within works for paths only, and this argument has the type object; write no within"},
+		"within a number":  {"bound: {where: {within: /srv}}", "/srv", "bound.where.within: within works for paths only, and this argument has the type object; write a bound without within"},
 		"unknown in fix":   {"fix: {pth: a}", "pth", "fix.pth: read_text_file has no argument pth; did you mean path?"},
 		"does not fit":     {"fix: {tags: [a, 3]}", "3]", "fix.tags[1]: does not fit the tool's schema; write string"},
 		"lacks a member":   {"fix: {where: {floor: 3}}", "{floor", "fix.where.zone: does not fit the tool's schema; write string"},
