@@ -95,11 +95,11 @@ type story struct {
 
 // told is what became of one run, as its client was told.
 type told struct {
-	Status      string `json:"status"`
-	StopReason  string `json:"stop_reason"`
-	Summary     string `json:"summary"`
-	RunID       string `json:"run_id"`
-	WaitingFor  struct {
+	Status     string `json:"status"`
+	StopReason string `json:"stop_reason"`
+	Summary    string `json:"summary"`
+	RunID      string `json:"run_id"`
+	WaitingFor struct {
 		Kind   string `json:"kind"`
 		Effect string `json:"effect"`
 	} `json:"waiting_for"`
