@@ -15,10 +15,10 @@ func TestDecodeBody(t *testing.T) {
 		body string
 		want any
 	}{
-		"start": {StartEvent, `{"arguments":{"a":1e+400},"budget":{"max_steps":8},"catalog":"c","client":{"era":"2025-11-25","name":"x","version":"1"},"config":"f","idempotency_key":"k","newer":[1],"parent":{"key":"p#1","run_id":"run_1","share":{"max_seconds":1},"within":["a"]},"pattern":"p","pattern_kind":"routing","policy":"o","principal":"local:1","run_id":"run_2","version":"v"}`, &StartBody{
+		"start": {StartEvent, `{"arguments":{"a":1e+400},"budget":{"max_steps":8},"catalog":"c","client":{"era":"2025-11-25","name":"x","version":"1"},"code":1,"config":"f","idempotency_key":"k","newer":[1],"parent":{"key":"p#1","run_id":"run_1","share":{"max_seconds":1},"within":["a"]},"pattern":"p","pattern_kind":"routing","policy":"o","principal":"local:1","run_id":"run_2","version":"v"}`, &StartBody{
 			RunID: "run_2", Pattern: "p", PatternKind: "routing", Version: "v", Arguments: json.RawMessage(`{"a":1e+400}`), Principal: "local:1",
 			Client: ClientBody{"x", "1", "2025-11-25"}, Config: "f", Policy: "o", Catalog: "c", Budget: json.RawMessage(`{"max_steps":8}`),
-			IdempotencyKey: "k", Parent: &ParentBody{"run_1", "p#1", []string{"a"}, json.RawMessage(`{"max_seconds":1}`)},
+			IdempotencyKey: "k", Parent: &ParentBody{"run_1", "p#1", []string{"a"}, json.RawMessage(`{"max_seconds":1}`)}, Code: 1,
 		}},
 		"intent of a call": {IntentEvent, `{"effect":"write","effect_kind":"tool","grant":"ap_1","idempotency_key":"k","input":{},"name":"pay","verdict":{"decision":"approve","passes":2,"policy":"h","reason":"r","revisions":["x"],"rule":"u"}}`, &IntentBody{
 			EffectKind: ToolEffect, Name: "pay", Input: json.RawMessage(`{}`), Effect: "write", IdempotencyKey: "k", Grant: "ap_1",

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -205,8 +206,45 @@ func TestPauseBesidePeopleOutlivesACrash(t *testing.T) {
 	}
 }
 
-// Records that an earlier build wrote replay as they were, whether it made the retry or not. They were made by this file's first
-// run, with a person who took 20 seconds or two minutes, before the engine decided about the pause.
+// A run that an earlier build began goes on as that build decided: the retry that it did not make is not made later.
+func TestEarlierRunGoesOnAsItWas(t *testing.T) {
+	t.Parallel()
+	path, source := newState(t), &begun{}
+	p := newBesidePeople(t, 2, []string{"a", "b"}, func(own *catalog.Tool) { own.Retry.Delay, own.Retry.MaxDelay = time.Hour, time.Hour })
+	e := openPort(t, path, source)
+	id := p.asks(t, e, 2*time.Minute)
+	e.until(t, id, patterns.Parked)
+	events := e.intact(t, id)
+	last := len(events) - 1
+	if !strings.HasSuffix(events[last].Key, "/sleep#1") {
+		t.Fatalf("the record ends with %s %s, want the refused pause", events[last].Kind, events[last].Key)
+	}
+	// As that build would have left it: without the pause, and with a start that does not say how the program decides.
+	var before []byte
+	for _, event := range events[:last] {
+		event.Body = bytes.Replace(event.Body, []byte(`"code":1,`), nil, 1)
+		event.Seal(id, before)
+		e.Alter(t, "UPDATE events SET body = ?, hash = ? WHERE n = ? AND seq = ?", []byte(event.Body), event.Hash, local.Number(id), event.Seq)
+		before = event.Hash
+	}
+	e.Alter(t, "DELETE FROM events WHERE n = ? AND seq > ?", local.Number(id), int64(last))
+	e.Alter(t, "UPDATE runs SET length = ?, head = ? WHERE n = ?", int64(last), before, local.Number(id))
+	e.Close()
+	earlier := newBesidePeople(t, 2, []string{"a", "b"}, nil) // with a pause for which there is time
+	earlier.job.Arguments, earlier.service.turns = object{"job": 0.0}, nil
+	source.jobs[0], p.job = earlier.job, earlier.job
+	e = openPort(t, path, source)
+	r := p.ends(t, e, id)
+	if got := rows(t, r); !r.OK() || !slices.Equal(got, []string{"a failed 1 worker_unavailable:own", "b done 1 "}) || earlier.service.calls() != 1 {
+		t.Errorf("ended with %s, tasks %q; want a failed, b done", r.StopReason, got)
+	}
+	if got := pauses(t, e.intact(t, id)); len(got) > 0 {
+		t.Errorf("the pauses %q, want none", got)
+	}
+}
+
+// Records of an earlier build replay as they were, whether that build made the retry or not. They lie in testdata: a build from before
+// the engine decided about pauses wrote them of these two tasks. The person took 20 seconds, or two minutes.
 func TestEarlierRecordsOfRetriesReplay(t *testing.T) {
 	for name, want := range map[string][]string{
 		"retry_made":     {"a done 2 ", "b done 1 "},

@@ -65,6 +65,17 @@ func TestReadRows(t *testing.T) {
 
 // A person's yes belongs to the call after it alone; a settlement to the call that it is about.
 // A story says whether the calls returned results: of a run that ended as its result does, of one that waits by its record.
+// A pause for which there was no time is a pause, and no call.
+func TestRefusedPauseIsNoCall(t *testing.T) {
+	s := Read(events(
+		`0 start - {"run_id":"run_1","pattern":"p","pattern_kind":"orchestrator","code":1}`,
+		`1 outcome task#1/sleep#1 {"state":"canceled","reason":"no_time"}`,
+	))
+	if len(s.Rows) != 1 || s.Rows[0].Kind != string(patterns.TimerEffect) || len(s.calls()) != 0 {
+		t.Errorf("the rows %+v, want one pause", s.Rows)
+	}
+}
+
 func TestReadAnswered(t *testing.T) {
 	begun := []string{
 		`0 start - {"run_id":"run_1","pattern":"p","pattern_kind":"supervisor"}`,
