@@ -132,13 +132,13 @@ func (o object) call(rules ActionRules) (string, map[string]any) {
 // toolArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
 func (o object) toolArgs(tool catalog.Tool) map[string]any {
 	properties := tool.Input.Properties()
-	names := make([]string, len(properties))
+	names, types := make([]string, len(properties)), make(map[string]string, len(properties))
 	for i, p := range properties {
-		names[i] = p.Name
+		names[i], types[p.Name] = p.Name, p.Type
 	}
 	unknown, means := misspelt(o.members, names)
 	for _, n := range unknown {
-		o.wrong("extra_tool_args:"+tool.Name, n, listing("no argument beyond ", names)).rename(o.members, o.at, n, means[n])
+		o.wrong("extra_tool_args:"+tool.Name, n, listing("no argument beyond ", names)).rename(o.members, o.at, n, means[n], types[means[n]])
 	}
 	out, told := make(map[string]any, len(o.members)), unknown
 	for _, p := range properties {

@@ -58,7 +58,7 @@ func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
 		case w.Kind != catalog.MismatchUnknown:
 		case isObject && len(tokens) == 1:
 			_, means := misspelt(obj, namesOf(schema))
-			p.rename(obj, at, tokens[0], means[tokens[0]])
+			p.rename(obj, at, tokens[0], means[tokens[0]], "")
 		default:
 			p.Choose = RemoveOrRename
 		}

@@ -31,22 +31,28 @@ func (f Fix) Apply(root any) (any, bool) {
 	return fixed, true
 }
 
-// means says that the one allowed name was meant, if there is one.
-func (p *Problem) means(at ijson.Pointer, near string) {
-	if near != "" {
-		p.DidYouMean, p.Fix = near, &Fix{At: at, Value: near}
+// Means says which allowed name comes near the text that stands at a place; "" is none. Only a misspelling is repaired.
+func (p *Problem) Means(at ijson.Pointer, got, near string) {
+	p.DidYouMean = near
+	if near != "" && Misspelt(got, near) {
+		p.Fix = &Fix{At: at, Value: near}
 	}
 }
 
-// rename says that the member under name in obj, which stands at that place, was meant to have the right name. Without a right
-// name the caller must decide about the member.
-func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right string) {
-	if right == "" {
+// rename says that the member under name in obj, which stands at that place, was meant to have the right name. The caller must
+// decide about the member where there is no right name, where it may be another thing's, and where the value, of a type that is
+// wanted under the right name ("": any), does not fit there.
+func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right, wanted string) {
+	p.DidYouMean = right
+	v := obj[name]
+	if fix := Retype(wanted, at, v); fix != nil {
+		v = fix.Value
+	}
+	if _, fits := typed(wanted, v); right == "" || !fits || !Misspelt(name, right) {
 		p.Choose = RemoveOrRename
 		return
 	}
-	p.DidYouMean = right
-	p.Fix = &Fix{At: at.Member(right), Value: obj[name], From: at.Member(name)}
+	p.Fix = &Fix{At: at.Member(right), Value: v, From: at.Member(name)}
 }
 
 // asText repairs a number or boolean where just a text is wanted.

@@ -47,7 +47,7 @@ func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.M
 		tokens := w.Pointer.Tokens()
 		switch {
 		case w.Kind == catalog.MismatchUnknown && len(tokens) == 1:
-			row.rename(p.Args, p.At, tokens[0], means[tokens[0]])
+			row.rename(p.Args, p.At, tokens[0], means[tokens[0]], types[means[tokens[0]]])
 		case w.Kind == catalog.MismatchUnknown:
 			row.Choose = RemoveOrRename
 		case w.Kind == catalog.MismatchType && len(tokens) == 1:

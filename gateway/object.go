@@ -60,7 +60,7 @@ func (o object) name(key string, reasons nameReasons, allowed []string) (string,
 		return n, true
 	}
 	p := o.wrong(reasons.notAllowed+":"+ijson.Cut(n, maxNamed), key, oneOf(allowed))
-	p.means(o.at.Member(key), Near(n, allowed))
+	p.Means(o.at.Member(key), n, Near(n, allowed))
 	return n, false
 }
 
@@ -87,7 +87,7 @@ func (o object) extra(reason string, table []rename, known ...string) {
 		fix, clear := fixes[name]
 		switch {
 		case means[name] != "":
-			p.rename(o.members, o.at, name, means[name])
+			p.rename(o.members, o.at, name, means[name], "")
 		case clear:
 			p.Fix = fix.in(o.at, name)
 		case saysNothing(name, o.members[name]):

@@ -76,16 +76,37 @@ func (p *subtaskParser) reusedIDs(used map[string]bool) {
 	})
 }
 
-// duplicateID notes an id that stands twice. Another is a sure repair only where others of this plan mean the first.
+// duplicateID notes an id that stands twice. Another is a sure repair only where no other subtask names the id: it could mean the
+// first, the second or both.
 func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
 	id := p.rows[i].ID
 	q := p.wrong(i, "duplicate_id:"+id, "id", "an id that no other has")
 	if !q.listed() || used[id] {
 		return
 	}
+	if p.namedByOthers(id) {
+		q.Choose = "give it another id, and name the one that is meant where others name it"
+		return
+	}
 	if free := p.ids.unused(id); isSubtaskID(free) && !used[free] {
 		q.Fix = &Fix{At: p.place(i, "id"), Value: free}
 	}
+}
+
+// namedByOthers reports whether a subtask of another id names this one as what it waits for, or as its parent. What will be renamed
+// to dependencies counts too.
+func (p *subtaskParser) namedByOthers(id string) bool {
+	return slices.ContainsFunc(p.rows, func(row subtaskRow) bool {
+		if row.ID == id {
+			return false
+		}
+		for name, v := range row.members {
+			if list, ok := idsOf(v); ok && (name == "dependencies" || slices.Contains(wordsOfNeeds, folded(name))) && slices.Contains(list.([]any), any(id)) {
+				return true
+			}
+		}
+		return row.Parent == id
+	})
 }
 
 func (p *subtaskParser) unknownDependencies() {
@@ -119,7 +140,7 @@ func (p *subtaskParser) meansID(q *Problem, at ijson.Pointer, id string, row *su
 		}
 	}
 	if near := Near(id, ids); near != row.ID && !slices.Contains(row.Dependencies, near) {
-		q.means(at, near)
+		q.Means(at, id, near)
 	}
 }
 
@@ -229,7 +250,7 @@ func (p *subtaskParser) executors() {
 		if q.listed() {
 			names := p.executorNames()
 			q.Want = ijson.Cut(oneOf(names), maxWant)
-			q.means(p.place(i, "tool"), Near(row.Tool, names))
+			q.Means(p.place(i, "tool"), row.Tool, Near(row.Tool, names))
 		}
 	})
 }

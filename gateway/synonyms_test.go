@@ -50,6 +50,15 @@ func TestMembersUnderOtherNames(t *testing.T) {
 		"inputs of an action":  {"action", `{"kind":"tool","name":"get_refund_context","inputs":{"user_id":42}}`, `/inputs -> /args {"user_id":42}; /args/user_id`},
 		"message of the final": {"action", `{"kind":"final","message":"Done."}`, `/message -> /answer "Done."; /answer`},
 		"an unknown argument":  {"action", `{"kind":"tool","name":"get_refund_context","args":{"user_id":42,"deep":true}}`, `/args/deep ` + decide},
+		"another type":         {"action", `{"kind":"tool","name":"get_refund_context","args":{"user_ids":[42]}}`, `/args/user_ids ` + decide + `; /args/user_id`},
+		"the type in a text":   {"action", `{"kind":"tool","name":"get_refund_context","args":{"user_ids":"42"}}`, `/args/user_ids -> /args/user_id 42; /args/user_id`},
+		"another currency":     {"action", `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_aud":8}}`, `/args/amount_aud ` + decide + `; /args/amount_usd`},
+		"another type, a plan": {"subtasks", subtask(`"tool":"fetch_sales_data","args":{"months":["2026-04"]}`), `/subtasks/1/args/months ` + decide + `; /subtasks/1/args/month`},
+		"an id twice":          {"subtasks", subtask(`"tool":"fetch_sales_data","args":{"month":"2026-04"}},{"id":"a","description":"A again."`), ` -> /subtasks/2/id "a_2"`},
+		"an id twice, named":   {"subtasks", subtask(`"dependencies":["a"]},{"id":"a","description":"A again."`), `/subtasks/2/id ` + decide},
+		"named by needs":       {"subtasks", subtask(`"needs":"a"},{"id":"a","description":"A again."`), `/subtasks/1/needs -> /subtasks/1/dependencies ["a"]; /subtasks/2/id ` + decide},
+		"another's number":     {"subtasks", `{"kind":"plan","subtasks":[{"id":"step1","description":"A."},{"id":"b","description":"B.","dependencies":["step2"]}]}`, `/subtasks/1/dependencies/0`},
+		"another tool":         {"action", `{"kind":"tool","name":"get_refund_contexts","args":{"user_id":42}}`, ` -> /name "get_refund_context"`},
 		"an amount aside":      {"action", `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":8,"reason":"r"},"max":5}`, `/max ` + decide},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,9 +82,7 @@ func (d *directory) readPattern(r *request) int {
 		names = append(names, p.name)
 	}
 	p := r.add(classLimit, "pattern", name, oneOf(names))
-	if p.DidYouMean = gateway.Near(name, names); p.DidYouMean != "" {
-		p.Fix = &gateway.Fix{At: p.Pointer, Value: p.DidYouMean}
-	}
+	p.Means(p.Pointer, name, gateway.Near(name, names))
 	return -1
 }
 
@@ -112,9 +110,7 @@ func (d *directory) readNames(r *request) []string {
 			if all == nil {
 				all = d.names()
 			}
-			if p.DidYouMean = gateway.Near(name, all); p.DidYouMean != "" {
-				p.Fix = &gateway.Fix{At: p.Pointer, Value: p.DidYouMean}
-			}
+			p.Means(p.Pointer, name, gateway.Near(name, all))
 		}
 	}
 	slices.Sort(names)

@@ -136,7 +136,7 @@ func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 		p.Fix = gateway.Retype(a.kind, m.Pointer, got)
 	}
 	if word, isText := got.(string); isText && m.Kind == catalog.MismatchValue {
-		meant(p, gateway.Near(word, enumOf(r.Spec, a.name)))
+		p.Means(p.Pointer, word, gateway.Near(word, enumOf(r.Spec, a.name)))
 	}
 }
 

@@ -193,7 +193,8 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 	}
 	if word, _ := status.(string); !slices.Contains(resultWords, word) {
 		wrong(at.Member("status"), status, "completed or failed")
-		meant(r.lastOf(classType), gateway.Near(word, resultWords))
+		p := r.lastOf(classType)
+		p.Means(p.Pointer, word, gateway.Near(word, resultWords))
 		return nil
 	}
 	if n := len(ijson.Canonical(entry["result"])); n > maxOwnResult {

@@ -111,7 +111,7 @@ func (r *repair) mend(p gateway.Problem) bool {
 	return true
 }
 
-// sure is a problem's repair: its own, or for an unknown member that comes near a known one that is free, its right
+// sure is a problem's repair: its own, or for an unknown member that is a misspelt known one that is free, its right
 // name.
 func (r *repair) sure(p gateway.Problem) *gateway.Fix {
 	if p.Fix != nil || p.DidYouMean == "" {
@@ -119,8 +119,11 @@ func (r *repair) sure(p gateway.Problem) *gateway.Fix {
 	}
 	tokens := p.Pointer.Tokens()
 	v, there := p.Pointer.In(r.arguments)
-	if !there || len(tokens) == 0 || tokens[len(tokens)-1] == p.DidYouMean {
+	if !there || len(tokens) == 0 || tokens[len(tokens)-1] == p.DidYouMean || !gateway.Misspelt(tokens[len(tokens)-1], p.DidYouMean) {
 		return nil
+	}
+	if text, isText := v.(string); isText && gateway.Near(text, []string{p.DidYouMean}) != "" {
+		return nil // the value comes near, not the name
 	}
 	right := parent(p.Pointer).Member(p.DidYouMean)
 	holder, _ := parent(p.Pointer).In(r.arguments)

@@ -319,14 +319,8 @@ func (r *request) readWord(a argument, v any) {
 	case !isText:
 		r.wrong(a, v, "string")
 	case !slices.Contains(a.words, s):
-		meant(r.add(classLimit, a.name, v, "one of "+strings.Join(a.words, ", ")), gateway.Near(s, a.words))
-	}
-}
-
-// meant notes the word that a problem's value nearly is, and puts it there in the repaired call; "" is none.
-func meant(p *gateway.Problem, word string) {
-	if word != "" {
-		p.DidYouMean, p.Fix = word, &gateway.Fix{At: p.Pointer, Value: word}
+		p := r.add(classLimit, a.name, v, "one of "+strings.Join(a.words, ", "))
+		p.Means(p.Pointer, s, gateway.Near(s, a.words))
 	}
 }
 
