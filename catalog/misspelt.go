@@ -6,9 +6,12 @@ import (
 	"unicode"
 )
 
-// Misspelt reports whether a name that comes near another, see [Near], can only be a misspelling of it. It is false where the
-// two may be names of different things: other digits (v1, v2), a short word of its own (get_x, set_x; timeout_s, timeout_ms), a
-// word more (timeout_s, timeout) or a word that means the opposite (include, exclude; lock, unlock).
+// Misspelt reports whether a name can only be a misspelling of another one that it is near to, see [Near]. It returns false where
+// the two can name different things:
+//   - other digits: v1 and v2
+//   - another short word: get_x and set_x, timeout_s and timeout_ms
+//   - one word more: timeout_s and timeout
+//   - a word that means the opposite: include and exclude, lock and unlock
 func Misspelt(got, name string) bool {
 	if strings.EqualFold(got, name) {
 		return true
@@ -58,7 +61,7 @@ func wordsOf(name string) []string {
 	return parts
 }
 
-// holds reports whether the words of less are all in more, in their order.
+// holds reports whether more contains all words of less in their order.
 func holds(more, less []string) bool {
 	for _, word := range more {
 		if len(less) > 0 && less[0] == word {
@@ -68,8 +71,8 @@ func holds(more, less []string) bool {
 	return len(less) == 0
 }
 
-// ownWords reports two words too short to be near each other: units, currencies, get and set. A plural and the beginning of a word
-// are no other word.
+// ownWords reports whether two short words are different words: units, currencies, get and set. A plural, or the beginning of the
+// other word, is not a different word.
 func ownWords(a, b string) bool {
 	const short = 3
 	if len(a) > len(b) {
@@ -78,7 +81,7 @@ func ownWords(a, b string) bool {
 	return len(b) <= short && (len(a) < 2 || !strings.HasPrefix(b, a))
 }
 
-// opposed reports two words of which one says the opposite of the other.
+// opposed reports whether one word means the opposite of the other.
 func opposed(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -16,8 +16,10 @@ const withinKeyword = "within"
 
 // InsideDirectory reports whether a path lies in a directory, judged by its text alone: no file is looked at, and so symbolic
 // links are not followed. The path is absolute, or relative to the directory. It is cleaned before: "//" and "/./" count as "/".
-// InsideDirectory also returns false for a path that servers read in more than one way. Such a path is empty, or contains "..", a
-// backslash, a control character or a % code such as %2e. So is one that begins with "~", or with a word and a colon ("file:", a drive).
+// InsideDirectory also returns false for a path that servers read in more than one way:
+//   - an empty path, and one with blanks around it
+//   - a path with "..", a backslash, a slash of another alphabet, a control or invisible character, or a % code such as %2e
+//   - a path that begins with "~" or "$", or with a word and a colon ("file:", a drive)
 func InsideDirectory(dir, text string) bool {
 	dir, ok := cleanDirectory(dir)
 	if !ok || !plainPath(text) {
@@ -27,7 +29,7 @@ func InsideDirectory(dir, text string) bool {
 		return strings.HasPrefix(path.Clean(text)+"/", dir+"/")
 	}
 	first, _, _ := strings.Cut(text, "/")
-	return !strings.HasPrefix(first, "~") && !strings.Contains(first, ":")
+	return !strings.HasPrefix(first, "~") && !strings.HasPrefix(first, "$") && !strings.Contains(first, ":")
 }
 
 var (
@@ -45,15 +47,24 @@ func cleanDirectory(dir string) (string, bool) {
 
 // plainPath reports a path that every server reads alike.
 func plainPath(text string) bool {
-	return text != "" && !strings.ContainsRune(text, '\\') && !strings.ContainsFunc(text, unicode.IsControl) && !percentCode.MatchString(text) &&
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsAny(text, slashes) && !strings.ContainsFunc(text, unseen) && !percentCode.MatchString(text) &&
 		!slices.ContainsFunc(strings.Split(text, "/"), leadsUp)
 }
 
+// slashes are the backslash and the characters that some systems turn into it or into a slash.
+const slashes = "\\\uff0f\uff3c\ufe68\u2044\u2215\u29f8\u29f5\u2216"
+
+// unseen reports whether a character is invisible, so that some systems drop it: control and format characters, variation selectors.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
+}
+
 // leadsUp reports "..", also in the forms that some systems take for it: with blanks, with more dots, with dots of other
-// alphabets.
+// alphabets, with parameters behind it (..;x).
 func leadsUp(segment string) bool {
+	segment, _, _ = strings.Cut(segment, ";")
 	segment = strings.TrimFunc(segment, unicode.IsSpace)
-	return segment != "." && segment != "" && strings.Trim(segment, ".\u2024\u2025\u2026\uff0e \t") == ""
+	return segment != "." && segment != "" && strings.Trim(segment, ".\u2024\u2025\u2026\ufe52\uff0e\uff61\u3002 \t") == ""
 }
 
 // directory reads the keyword: one directory that can hold something back.

@@ -18,7 +18,7 @@ func TestInsideDirectory(t *testing.T) {
 	const dir = "/srv/orders"
 	for _, in := range []string{
 		"/srv/orders", "/srv/orders/", "/srv/orders/a.json", "/srv//orders/./b/c", "/srv/./orders/a", "//srv/orders/a", "a.json", "./a.json", "b/c", ".", "b/..c", ".hidden",
-		"a..b", "50%.txt", "ä/ö.txt", "b/x:y",
+		"a..b", "50%.txt", "ä/ö.txt", "b/x:y", "a;b/c", "a b/c", "b/$c", "日本/ファイル",
 	} {
 		if !catalog.InsideDirectory(dir, in) {
 			t.Errorf("InsideDirectory(%q, %q) = false, want true", dir, in)
@@ -28,6 +28,9 @@ func TestInsideDirectory(t *testing.T) {
 		"", "/", "/etc/passwd", "/srv", "/srv/ordersx", "/srv/orders2/a", "/srv/orders/../x", "/srv/orders/..", "/srv/orders/a/../b", "..", "../x", "a/../../x",
 		"/srv/orders/%2e%2e/x", "/srv/orders/%2E./x", "%2e%2e%2fx", "%252e%252e/x", "..%2fx", "%c0%ae%c0%ae/x", "%u002e%u002e/x", "a%00b",
 		`/srv/orders/..\x`, `\etc`, `..\x`, "/srv/orders/a\x00/../x", "a\n", "/srv/orders/.. /x", "/srv/orders/.../x", "/srv/orders/\uff0e\uff0e/x", "\u2025/x",
+		"/srv/orders/..;/x", "..;a=b/x", "/srv/orders/.\u200b./x", "/srv/orders/..\u200b/x", "..\u00ad/x", ".\ufe0f./x", "..\u2028/x", "\ufeff/etc/passwd", "a\u202e/x",
+		"/srv/orders/..\uff0fx", "..\uff3cx", "..\u2215x", "..\u2044x", "\ufe52\ufe52/x", "\u3002\u3002/x", "\uff61\uff61/x", " /etc/passwd", "\u00a0/etc/passwd", "a ",
+		"$HOME/x", "${HOME}/x",
 		"~/x", "~root/x", "file:///etc/passwd", "C:/x", "C:x", "c:/srv/orders/a", "/SRV/orders/a",
 	} {
 		if catalog.InsideDirectory(dir, out) {
