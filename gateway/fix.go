@@ -34,7 +34,7 @@ func (f Fix) Apply(root any) (any, bool) {
 // Means says which allowed name comes near the text that stands at a place; "" is none. Only a misspelling is repaired.
 func (p *Problem) Means(at ijson.Pointer, got, near string) {
 	p.DidYouMean = near
-	if near != "" && Misspelt(got, near) {
+	if p.Unsure = !Misspelt(got, near); near != "" && !p.Unsure {
 		p.Fix = &Fix{At: at, Value: near}
 	}
 }
@@ -48,7 +48,8 @@ func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right, want
 	if fix := Retype(wanted, at, v); fix != nil {
 		v = fix.Value
 	}
-	if _, fits := typed(wanted, v); right == "" || !fits || !Misspelt(name, right) {
+	_, fits := typed(wanted, v)
+	if p.Unsure = !fits || !Misspelt(name, right); right == "" || p.Unsure {
 		p.Choose = RemoveOrRename
 		return
 	}

@@ -34,6 +34,8 @@ type Problem struct {
 	// Choose is what the caller must decide about a place where no value fits; "": a value can be put there. No call can be
 	// suggested that keeps such a place.
 	Choose string `json:"-"`
+	// Unsure says that DidYouMean must not be put in the place of what stands there: it may mean another thing, or not fit.
+	Unsure bool `json:"-"`
 	// Turn counts the model's refused replies from 1, where more than one was refused; else it is 0.
 	Turn int `json:"turn,omitempty"`
 	// Fix is the sure repair, if there is one; it is offered, never applied.

@@ -114,16 +114,13 @@ func (r *repair) mend(p gateway.Problem) bool {
 // sure is a problem's repair: its own, or for an unknown member that is a misspelt known one that is free, its right
 // name.
 func (r *repair) sure(p gateway.Problem) *gateway.Fix {
-	if p.Fix != nil || p.DidYouMean == "" {
+	if p.Fix != nil || p.DidYouMean == "" || p.Unsure {
 		return p.Fix
 	}
 	tokens := p.Pointer.Tokens()
 	v, there := p.Pointer.In(r.arguments)
 	if !there || len(tokens) == 0 || tokens[len(tokens)-1] == p.DidYouMean || !gateway.Misspelt(tokens[len(tokens)-1], p.DidYouMean) {
 		return nil
-	}
-	if text, isText := v.(string); isText && gateway.Near(text, []string{p.DidYouMean}) != "" {
-		return nil // the value comes near, not the name
 	}
 	right := parent(p.Pointer).Member(p.DidYouMean)
 	holder, _ := parent(p.Pointer).In(r.arguments)

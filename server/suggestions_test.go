@@ -213,3 +213,28 @@ func placesOfProblems(result object) []string {
 	}
 	return list
 }
+
+// TestNearNamesThatMeanOtherThings: a near name is told, and no call is suggested that has it, where it may mean another thing or the
+// value does not fit there.
+func TestNearNamesThatMeanOtherThings(t *testing.T) {
+	c := open(t, specOf(t, sv), llm.NewRules(), time.Hour)
+	defer c.close()
+	final := object{"kind": "final", "answer": "Done."}
+	for name, tt := range map[string]struct {
+		tool string
+		args object
+		near string
+	}{
+		"a list":           {"get_refund_context", object{"user_ids": []any{42.0}}, "user_id"},
+		"another currency": {"issue_refund", object{"user_id": 42, "amount_aud": 8}, "amount_usd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := c.call(toolOf(sv), with(sv, object{"actions": []any{object{"kind": "tool", "name": tt.tool, "args": tt.args}, final}}), false).object
+			next, _ := got["next"].(object)
+			problems, _ := got["problems"].([]any)
+			if first, _ := problems[0].(object); first["did_you_mean"] != tt.near || next["action"] != "fix_and_retry" || next["arguments"] != nil || next["say"] == nil {
+				t.Errorf("of %s: problems %s, next %s; want did_you_mean %s and what to decide, without a call", ijson.Canonical(tt.args), ijson.Canonical(problems), ijson.Canonical(next), tt.near)
+			}
+		})
+	}
+}
