@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // Rules plan without a language model, on any catalog: they read the goal's words and values and the tools' names,
@@ -86,7 +87,7 @@ type reading struct {
 	rules    *Rules
 	mayWrite bool // real tools that write may be proposed
 	payload  map[string]any
-	goal     *goal
+	goal     *english.Goal
 	tools    []*studied
 	hidden   []string
 	least    int                // steps of a plan
@@ -96,7 +97,7 @@ type reading struct {
 	asked    [][]int  // for each tool that changes something: the words of the goal that ask for it
 	withheld []int    // what the goal wants done and forbids as well
 	open     []bool   // which tools may be picked for this goal
-	byShape  map[string][]span
+	byShape  map[string][]english.Span
 	links    *links   // of a plan of subtasks; nil: one call's result is no other's argument
 	context  *reading // what is known besides the goal: values only; nil: nothing
 }
@@ -104,7 +105,7 @@ type reading struct {
 func (r *Rules) read(q patterns.Question) *reading {
 	text, _ := q.Payload["goal"].(string)
 	x := &reading{
-		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: readGoal(text), hidden: q.Hidden, least: cmp.Or(q.Least, minSteps), byShape: map[string][]span{},
+		rules: r, mayWrite: r.WriteTools || q.RulesMayWrite, payload: q.Payload, goal: english.Read(text), hidden: q.Hidden, least: cmp.Or(q.Least, minSteps), byShape: map[string][]english.Span{},
 		follow: follow{inputs: inputs(q.Payload)},
 	}
 	for _, t := range q.Tools {
@@ -115,7 +116,7 @@ func (r *Rules) read(q patterns.Question) *reading {
 }
 
 // protocol are the payload's members that are no inputs of the run.
-var protocol = setOf(`goal max_plan_steps available_tools max_tasks available_workers budgets forbidden_targets state_summary
+var protocol = english.SetOf(`goal max_plan_steps available_tools max_tasks available_workers budgets forbidden_targets state_summary
  recent_history available_routes recent_step_summaries`)
 
 func inputs(payload map[string]any) map[string]any {
@@ -142,7 +143,7 @@ func (r *reading) try() {
 		if t.Effect != catalog.Read {
 			r.asked[i] = r.requests(i)
 		}
-		if len(r.asked[i]) > 0 && (r.goal.readOnly || r.forbidden(i)) { // a ban in one place counts everywhere
+		if len(r.asked[i]) > 0 && (r.goal.ReadOnly || r.forbidden(i)) { // a ban in one place counts everywhere
 			r.asked[i], r.withheld = nil, append(r.withheld, i)
 		}
 		r.open[i] = r.may(i) && (t.Effect == catalog.Read || len(r.asked[i]) > 0)
@@ -220,10 +221,10 @@ func (r *reading) incomplete(i int, f filled) *patterns.ModelFault {
 	t, name := r.tools[i], f.missing[0]
 	at := slices.IndexFunc(r.tools[i].arguments, func(a argument) bool { return a.Name == name })
 	say := fmt.Sprintf("To %s I need %s (%s); the request does not say it. What is it?",
-		readable(t.Name), name, strings.TrimRight(r.tools[i].arguments[at].hint(), "."))
+		english.Readable(t.Name), name, strings.TrimRight(r.tools[i].arguments[at].hint(), "."))
 	if several := f.several[name]; several != nil {
 		say = fmt.Sprintf("To %s I need one %s, and the request names several: %s. Which one is meant?",
-			readable(t.Name), name, listOf(several.([]any)))
+			english.Readable(t.Name), name, listOf(several.([]any)))
 	}
 	return &patterns.ModelFault{Reason: "goal_incomplete:" + t.Name + "." + name, Say: clip(say, 400)}
 }
@@ -255,9 +256,9 @@ func (r *reading) candidates(open func(int) bool) []string {
 // overlaps weighs the whole goal against each tool.
 func (r *reading) overlaps() []float64 {
 	stems := map[string]bool{}
-	for _, w := range r.goal.words {
+	for _, w := range r.goal.Words {
 		if r.counts(w) {
-			stems[w.stem] = true
+			stems[w.Stem] = true
 		}
 	}
 	scores := make([]float64, len(r.tools))

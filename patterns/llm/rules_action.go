@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // state is what a supervised run has done, as the payload tells it.
@@ -164,12 +165,12 @@ func (r *reading) final(s state) string {
 	done := s.used
 	if s.failure != "" {
 		done = slices.DeleteFunc(slices.Clone(done), func(name string) bool { return name == s.last })
-		parts = append(parts, fmt.Sprintf("Stopped: %s answered with an error (%s), so nothing more was done.", readable(s.last), s.failure))
+		parts = append(parts, fmt.Sprintf("Stopped: %s answered with an error (%s), so nothing more was done.", english.Readable(s.last), s.failure))
 	}
 	if len(done) > 0 {
 		names := make([]string, len(done))
 		for i, name := range done {
-			names[i] = readable(name)
+			names[i] = english.Readable(name)
 		}
 		parts = append(parts, "Done: "+strings.Join(names, ", ")+".")
 	}
@@ -180,14 +181,14 @@ func (r *reading) final(s state) string {
 		parts = append(parts, "Nothing was called: no tool is left for this request.")
 	}
 	for _, i := range r.withheld {
-		parts = append(parts, fmt.Sprintf("Not done: %s, since the request also says not to.", readable(r.tools[i].Name)))
+		parts = append(parts, fmt.Sprintf("Not done: %s, since the request also says not to.", english.Readable(r.tools[i].Name)))
 	}
 	if i := r.unasked(s); i >= 0 {
-		parts = append(parts, fmt.Sprintf("Not done: %s, since the request does not clearly ask for it.", readable(r.tools[i].Name)))
+		parts = append(parts, fmt.Sprintf("Not done: %s, since the request does not clearly ask for it.", english.Readable(r.tools[i].Name)))
 	}
 	for i, t := range r.tools {
 		if !r.may(i) && len(r.asked[i]) > 0 {
-			parts = append(parts, fmt.Sprintf("Not proposed: %s, since it changes something.", readable(t.Name)))
+			parts = append(parts, fmt.Sprintf("Not proposed: %s, since it changes something.", english.Readable(t.Name)))
 		}
 	}
 	return answerJSON(map[string]any{"kind": "final", "answer": joined(parts, maxAnswer)})
@@ -204,8 +205,8 @@ func (r *reading) unasked(s state) int {
 		}
 	}
 	return slices.IndexFunc(r.tools, func(t *studied) bool {
-		return t.Effect != catalog.Read && slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-			return t.acts.names(w) && r.counts(w) && !w.asks && !w.denied
+		return t.Effect != catalog.Read && slices.ContainsFunc(r.goal.Words, func(w english.Word) bool {
+			return t.acts.names(w) && r.counts(w) && !w.Asks && !w.Denied
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // Bounds of composed answers, in bytes.
@@ -62,7 +63,7 @@ func aggregateSentences(aggregate map[string]any) []string {
 		switch v := aggregate[name].(type) {
 		case map[string]any:
 			if name != "sources" { // ids of tasks
-				parts = append(parts, sentence(readable(name), v, map[string]bool{}))
+				parts = append(parts, sentence(english.Readable(name), v, map[string]bool{}))
 			}
 		case []any:
 		default:
@@ -87,7 +88,7 @@ func sentenceOf(tool string, observation any, args map[string]any) string {
 	said := map[string]bool{}
 	for name, v := range args {
 		if s, ok := v.(string); ok && len(s) > 40 {
-			said[readable(name)+" "+worded(s)] = true
+			said[english.Readable(name)+" "+worded(s)] = true
 		}
 	}
 	return observed(tool, observation, said)
@@ -120,22 +121,22 @@ func observed(tool string, observation any, said map[string]bool) string {
 
 // subject is what a tool's name is about: "boat costs" for get_boat_costs.
 func subject(tool string) string {
-	list := nameWords(tool)
-	if len(list) > 1 && (dull[list[0].low] || lightVerbs[list[0].low] || looking[list[0].low]) {
+	list := english.NameWords(tool)
+	if len(list) > 1 && (english.Dull[list[0].Low] || english.LightVerbs[list[0].Low] || looking[list[0].Low]) {
 		list = list[1:]
 	}
 	texts := make([]string, len(list))
 	for i, w := range list {
-		texts[i] = w.low
+		texts[i] = w.Low
 	}
 	return strings.Join(texts, " ")
 }
 
 // looking are verbs of reading at the beginning of tools' names.
-var looking = setOf(`calculate check compute count detect load lookup query read retrieve search sum`)
+var looking = english.SetOf(`calculate check compute count detect load lookup query read retrieve search sum`)
 
 // silent are members that say how a result came about instead of what it is.
-var silent = setOf(`status worker domain`)
+var silent = english.SetOf(`status worker domain`)
 
 // sentence tells an object: its single values, then the objects and lists in it.
 func sentence(label string, object map[string]any, said map[string]bool) string {
@@ -190,11 +191,11 @@ func (f *facets) put(parent, name, value string) {
 	if value == "" || len(f.list) >= maxFacets {
 		return
 	}
-	label := readable(name)
+	label := english.Readable(name)
 	if money := currencyOf(name); money != "" {
 		label = strings.TrimSuffix(label, " "+strings.ToLower(money))
 	}
-	if whose := readable(parent); generic[label] && whose != "" && whose != f.label {
+	if whose := english.Readable(parent); generic[label] && whose != "" && whose != f.label {
 		label = strings.TrimSuffix(whose, " "+label) + " " + label
 	}
 	pair := strings.TrimSpace(label + " " + value)
@@ -209,7 +210,7 @@ func (f *facets) put(parent, name, value string) {
 }
 
 // generic names need to say whose they are.
-var generic = setOf(`id name title type day date state value amount`)
+var generic = english.SetOf(`id name title type day date state value amount`)
 
 // orderedKeys puts names and titles first, then the rest by name.
 func orderedKeys(object map[string]any) []string {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"patterngate/catalog"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // need is what kind of value an argument takes.
@@ -46,39 +47,39 @@ type argument struct {
 
 // toolWords is what an argument knows of its tool.
 type toolWords struct {
-	name   []word
+	name   []english.Token
 	writes bool
 }
 
 // member is one of the texts that an argument may be.
 type member struct {
 	text  string
-	words []word
+	words []english.Token
 }
 
 var (
-	labels    = setOf(`id ids no nr num number code ref reference key uid uuid identifier usd eur gbp chf name`)
-	moneyish  = stemsOf(`amount price cost sum total fee fare budget limit payment charge salary deposit balance refund usd eur gbp chf cents`)
-	proseish  = stemsOf(`message text body content note notes comment comments reason description details remark remarks instructions explanation justification feedback complaint purpose memo caption summary`)
-	headings  = stemsOf(`title subject headline`) // of what is written; of what is read they are facts
-	queryish  = stemsOf(`query q question search keyword keywords term terms topic phrase prompt`)
-	placeish  = stemsOf(`city country town location place`)
-	clockish  = stemsOf(`time hour clock`)
-	pathish   = stemsOf(`path file filename filepath directory folder dir`)
+	labels    = english.SetOf(`id ids no nr num number code ref reference key uid uuid identifier usd eur gbp chf name`)
+	moneyish  = english.StemsOf(`amount price cost sum total fee fare budget limit payment charge salary deposit balance refund usd eur gbp chf cents`)
+	proseish  = english.StemsOf(`message text body content note notes comment comments reason description details remark remarks instructions explanation justification feedback complaint purpose memo caption summary`)
+	headings  = english.StemsOf(`title subject headline`) // of what is written; of what is read they are facts
+	queryish  = english.StemsOf(`query q question search keyword keywords term terms topic phrase prompt`)
+	placeish  = english.StemsOf(`city country town location place`)
+	clockish  = english.StemsOf(`time hour clock`)
+	pathish   = english.StemsOf(`path file filename filepath directory folder dir`)
 	flagWords = map[string]bool{"true": true, "yes": true, "on": true, "false": false, "no": false, "off": false}
 )
 
 func newArgument(t catalog.Tool, p catalog.Property) argument {
-	a := argument{Property: p, tool: toolWords{nameWords(t.Name), t.Effect != catalog.Read}}
+	a := argument{Property: p, tool: toolWords{english.NameWords(t.Name), t.Effect != catalog.Read}}
 	for _, m := range p.Enum {
 		if text, ok := m.(string); ok {
-			a.members = append(a.members, member{text, nameWords(text)})
+			a.members = append(a.members, member{text, english.NameWords(text)})
 		}
 	}
-	for _, w := range nameWords(p.Name) {
-		a.stems = append(a.stems, w.stem)
-		if !labels[w.low] {
-			a.head = append(a.head, w.stem)
+	for _, w := range english.NameWords(p.Name) {
+		a.stems = append(a.stems, w.Stem)
+		if !labels[w.Low] {
+			a.head = append(a.head, w.Stem)
 		}
 	}
 	a.shape = shape(p)
@@ -98,8 +99,8 @@ func samplesOf(p catalog.Property) []string {
 	}
 	_, rest, _ := strings.Cut(p.Description, "such as ")
 	rest, _, _ = strings.Cut(rest, ".")
-	for _, w := range wordsOf(rest) {
-		if code := rest[w.start:w.end]; isCode(code) && !slices.Contains(found, code) {
+	for _, w := range english.WordsOf(rest) {
+		if code := rest[w.Start:w.End]; isCode(code) && !slices.Contains(found, code) {
 			found = append(found, code)
 		}
 	}
@@ -152,7 +153,7 @@ func (a argument) textKind() need {
 	switch {
 	case len(a.Enum) > 0:
 		return needMember
-	case a.Format == "email" || a.last() == stem("email") && a.shape == nil:
+	case a.Format == "email" || a.last() == english.Stem("email") && a.shape == nil:
 		return needEmail
 	case a.Format == "uri" || a.Format == "url" || a.last() == "url" || a.last() == "link":
 		return needLink
@@ -171,9 +172,9 @@ func (a argument) textKind() need {
 		return needProse
 	case a.Pattern == "" && pathish[a.last()]:
 		return needPath
-	case a.last() == stem("currency"):
+	case a.last() == english.Stem("currency"):
 		return needCode
-	case a.last() == stem("name") || a.named(placeish):
+	case a.last() == english.Stem("name") || a.named(placeish):
 		return needName
 	}
 	return needOther
@@ -185,11 +186,11 @@ func (a argument) spelledKind() need {
 	fits := func(text string) bool { return a.shape == nil || a.shape.MatchString(text) }
 	day, month := fits("2027-05-17"), fits("2027-05")
 	switch {
-	case a.Format == "date" || strings.Contains(hint, "YYYY-MM-DD") || isDate(a.Example):
+	case a.Format == "date" || strings.Contains(hint, "YYYY-MM-DD") || english.IsDate(a.Example):
 		return needDate
-	case strings.Contains(hint, "YYYY-MM") || isMonth(a.Example):
+	case strings.Contains(hint, "YYYY-MM") || english.IsMonth(a.Example):
 		return needMonth
-	case strings.Contains(hint, "HH:MM") || isClock(a.Example):
+	case strings.Contains(hint, "HH:MM") || english.IsClock(a.Example):
 		return needClock
 	case a.shape != nil && day && !month:
 		return needDate
@@ -219,9 +220,9 @@ func shape(p catalog.Property) *regexp.Regexp {
 	if looksLikeID(p.Example) {
 		return knowable(formOf(p.Example))
 	}
-	for _, c := range findChunks(p.Description) {
-		if looksLikeID(c.text) {
-			return knowable(formOf(c.text))
+	for _, c := range english.Chunks(p.Description) {
+		if looksLikeID(c.Text) {
+			return knowable(formOf(c.Text))
 		}
 	}
 	return nil
@@ -239,7 +240,7 @@ func knowable(pattern string) *regexp.Regexp {
 // looksLikeID reports whether a text is one word of capitals or small letters and digits, such as INV-2031.
 func looksLikeID(text string) bool {
 	return len(text) >= 3 && len(text) <= 40 && strings.ContainsFunc(text, unicode.IsDigit) && unicode.IsLetter(rune(text[0])) &&
-		!strings.ContainsFunc(text, func(r rune) bool { return !inWord(r) && r != '-' && r != '_' })
+		!strings.ContainsFunc(text, func(r rune) bool { return !english.InWord(r) && r != '-' && r != '_' })
 }
 
 // formOf is the pattern of texts with the same letters and separators and any digits: INV-2031 is ^INV-[0-9]+$. Letters

@@ -10,32 +10,33 @@ import (
 	"unicode"
 
 	"patterngate/ijson"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // inGoal finds the values that the goal holds for an argument.
 func (r *reading) inGoal(a argument, clauses []int) []candidate {
 	list := r.byNames(a)
 	add := func(v any, why evidence, at int) { list = append(list, candidate{value: v, why: why, at: at}) }
-	v := &r.goal.values
+	v := &r.goal.Values
 	switch a.need {
 	case needDate:
-		r.addSpans(&list, a, v.dates)
+		r.addSpans(&list, a, v.Dates)
 	case needMonth:
-		r.addSpans(&list, a, v.months)
-		for _, d := range v.dates {
-			add(d.text[:len("2006-01")], derived, d.start)
+		r.addSpans(&list, a, v.Months)
+		for _, d := range v.Dates {
+			add(d.Text[:len("2006-01")], derived, d.Start)
 		}
 	case needYear:
-		for _, s := range slices.Concat(v.months, v.dates) {
-			year, _ := strconv.Atoi(s.text[:4]) // a date's year is digits
-			add(float64(year), derived, s.start)
+		for _, s := range slices.Concat(v.Months, v.Dates) {
+			year, _ := strconv.Atoi(s.Text[:4]) // a date's year is digits
+			add(float64(year), derived, s.Start)
 		}
 	case needClock:
-		r.addSpans(&list, a, v.times)
+		r.addSpans(&list, a, v.Times)
 	case needEmail:
-		r.addSpans(&list, a, v.emails)
+		r.addSpans(&list, a, v.Emails)
 	case needLink:
-		r.addSpans(&list, a, v.links)
+		r.addSpans(&list, a, v.Links)
 	case needMember:
 		r.addMembers(&list, a)
 	case needShaped:
@@ -43,8 +44,8 @@ func (r *reading) inGoal(a argument, clauses []int) []candidate {
 	case needMoney:
 		r.addMoney(&list, a)
 	case needCode:
-		for _, m := range v.money {
-			add(m.currency, byForm, m.start)
+		for _, m := range v.Money {
+			add(m.Currency, byForm, m.Start)
 		}
 	case needNumber:
 		r.addCounted(&list, a)
@@ -65,14 +66,14 @@ func (r *reading) inGoal(a argument, clauses []int) []candidate {
 
 // cues are the words before a value that tell which of two like arguments it is.
 var cues = map[string]map[string]bool{
-	"from": setOf(`from`), "sourc": setOf(`from`), "origin": setOf(`from`), "start": setOf(`from between since starting`),
-	"begin": setOf(`from between since starting`), "sinc": setOf(`since from`), "to": setOf(`to into onto`),
-	"target": setOf(`to into onto`), "destin": setOf(`to into onto`), "end": setOf(`to until till through and by`),
-	"until": setOf(`to until till through and by`),
+	"from": english.SetOf(`from`), "sourc": english.SetOf(`from`), "origin": english.SetOf(`from`), "start": english.SetOf(`from between since starting`),
+	"begin": english.SetOf(`from between since starting`), "sinc": english.SetOf(`since from`), "to": english.SetOf(`to into onto`),
+	"target": english.SetOf(`to into onto`), "destin": english.SetOf(`to into onto`), "end": english.SetOf(`to until till through and by`),
+	"until": english.SetOf(`to until till through and by`),
 }
 
 // addSpans adds values known by their form; where the argument's name calls for a word before it, that word decides.
-func (r *reading) addSpans(list *[]candidate, a argument, spans []span) {
+func (r *reading) addSpans(list *[]candidate, a argument, spans []english.Span) {
 	var wanted map[string]bool
 	for _, s := range a.stems {
 		if c := cues[s]; c != nil {
@@ -81,18 +82,18 @@ func (r *reading) addSpans(list *[]candidate, a argument, spans []span) {
 		}
 	}
 	for _, s := range spans {
-		before := r.goal.wordBefore(s.start)
+		before := r.goal.WordBefore(s.Start)
 		switch {
 		case wanted[before]:
-			*list = append(*list, candidate{value: s.text, why: byCue, at: s.start})
+			*list = append(*list, candidate{value: s.Text, why: byCue, at: s.Start})
 		case wanted == nil || !directions[before]:
-			*list = append(*list, candidate{value: s.text, why: byForm, at: s.start})
+			*list = append(*list, candidate{value: s.Text, why: byForm, at: s.Start})
 		}
 	}
 }
 
 // directions are the cues that speak against an argument with other cues.
-var directions = setOf(`from between since starting to into onto until till through`)
+var directions = english.SetOf(`from between since starting to into onto until till through`)
 
 func (r *reading) addShaped(list *[]candidate, a argument) {
 	found := r.shaped(a)
@@ -101,9 +102,9 @@ func (r *reading) addShaped(list *[]candidate, a argument) {
 	if len(found) > 0 || before+after == "" {
 		return
 	}
-	for _, c := range r.goal.values.chunks {
-		if whole := before + c.text + after; a.shape.MatchString(whole) {
-			*list = append(*list, candidate{value: whole, why: derived, at: c.start})
+	for _, c := range r.goal.Values.Chunks {
+		if whole := before + c.Text + after; a.shape.MatchString(whole) {
+			*list = append(*list, candidate{value: whole, why: derived, at: c.Start})
 		}
 	}
 }
@@ -132,27 +133,27 @@ func fixedEnds(shape *regexp.Regexp) (before, after string) {
 
 // addPaths takes what is written like a path or a file name.
 func (r *reading) addPaths(list *[]candidate) {
-	for _, c := range r.goal.values.chunks {
-		dot := strings.LastIndexByte(c.text, '.')
-		isFile := dot > 0 && len(c.text)-dot <= 6 && startsWithLetter(c.text[dot+1:]) && !isEmail(c.text)
-		if isFile || strings.Contains(c.text, "/") && !strings.Contains(c.text, "://") && strings.ContainsFunc(c.text, unicode.IsLetter) {
-			*list = append(*list, candidate{value: c.text, why: byForm, at: c.start})
+	for _, c := range r.goal.Values.Chunks {
+		dot := strings.LastIndexByte(c.Text, '.')
+		isFile := dot > 0 && len(c.Text)-dot <= 6 && english.StartsWithLetter(c.Text[dot+1:]) && !english.IsEmail(c.Text)
+		if isFile || strings.Contains(c.Text, "/") && !strings.Contains(c.Text, "://") && strings.ContainsFunc(c.Text, unicode.IsLetter) {
+			*list = append(*list, candidate{value: c.Text, why: byForm, at: c.Start})
 		}
 	}
 }
 
 // shaped are the goal's values of an argument's pattern, also in capitals.
-func (r *reading) shaped(a argument) []span {
+func (r *reading) shaped(a argument) []english.Span {
 	key := a.shape.String()
 	if known, ok := r.byShape[key]; ok {
 		return known
 	}
-	var found []span
-	for _, c := range r.goal.values.chunks {
-		if a.shape.MatchString(c.text) {
+	var found []english.Span
+	for _, c := range r.goal.Values.Chunks {
+		if a.shape.MatchString(c.Text) {
 			found = append(found, c)
-		} else if upper := strings.ToUpper(c.text); a.shape.MatchString(upper) {
-			found = append(found, span{upper, c.start, c.end})
+		} else if upper := strings.ToUpper(c.Text); a.shape.MatchString(upper) {
+			found = append(found, english.Span{Text: upper, Start: c.Start, End: c.End})
 		}
 	}
 	r.byShape[key] = found
@@ -166,36 +167,36 @@ func (r *reading) addMembers(list *[]candidate, a argument) {
 		return
 	}
 	for _, m := range a.members { // numbers are found by the argument's name
-		for i, w := range r.goal.words {
-			if w.barred {
+		for i, w := range r.goal.Words {
+			if w.Barred {
 				continue
 			}
-			if r.goal.spells(i, m) {
-				*list = append(*list, candidate{value: m.text, why: byForm, at: w.start})
-			} else if len(w.low) >= 3 && !w.dull && len(m.words) > 1 && a.ownWord(m, w.stem) {
-				*list = append(*list, candidate{value: m.text, why: onlyOne, at: w.start})
+			if spells(r.goal, i, m) {
+				*list = append(*list, candidate{value: m.text, why: byForm, at: w.Start})
+			} else if len(w.Low) >= 3 && !w.Dull && len(m.words) > 1 && a.ownWord(m, w.Stem) {
+				*list = append(*list, candidate{value: m.text, why: onlyOne, at: w.Start})
 			}
 		}
 	}
 }
 
 // spells reports whether the member's words stand at i. Members of one or two letters must be spelled exactly: us is no US.
-func (g *goal) spells(i int, m member) bool {
-	if len(m.words) == 0 || i+len(m.words) > len(g.words) {
+func spells(g *english.Goal, i int, m member) bool {
+	if len(m.words) == 0 || i+len(m.words) > len(g.Words) {
 		return false
 	}
 	for j, w := range m.words {
-		if g.words[i+j].stem != w.stem {
+		if g.Words[i+j].Stem != w.Stem {
 			return false
 		}
 	}
-	return len(m.text) > 2 || g.text[g.words[i].start:g.words[i].end] == m.text
+	return len(m.text) > 2 || g.Text[g.Words[i].Start:g.Words[i].End] == m.text
 }
 
 // ownWord reports whether a stem is a word of this member and of no other.
 func (a argument) ownWord(m member, stem string) bool {
 	has := func(m member) bool {
-		return slices.ContainsFunc(m.words, func(w word) bool { return w.stem == stem })
+		return slices.ContainsFunc(m.words, func(w english.Token) bool { return w.Stem == stem })
 	}
 	return has(m) && !slices.ContainsFunc(a.members, func(o member) bool { return o.text != m.text && has(o) })
 }
@@ -204,10 +205,10 @@ func (a argument) ownWord(m member, stem string) bool {
 func (r *reading) addMoney(list *[]candidate, a argument) {
 	currency, cents := "", false
 	for _, s := range a.stems {
-		if code := currencies[s]; code != "" {
+		if code := english.Currencies[s]; code != "" {
 			currency = code
 		}
-		cents = cents || s == stem("cents")
+		cents = cents || s == english.Stem("cents")
 	}
 	add := func(amount float64, why evidence, at int) {
 		if cents {
@@ -218,73 +219,73 @@ func (r *reading) addMoney(list *[]candidate, a argument) {
 		}
 		*list = append(*list, candidate{value: amount, why: why, at: at})
 	}
-	for _, m := range r.goal.values.money {
-		if currency != "" && m.currency != currency || a.tool.writes && (m.vague || r.isSplit(a, m)) {
+	for _, m := range r.goal.Values.Money {
+		if currency != "" && m.Currency != currency || a.tool.writes && (m.Vague || r.isSplit(a, m)) {
 			continue
 		}
 		why := byForm
-		if r.paysFor(a, m.start) {
+		if r.paysFor(a, m.Start) {
 			why = byCue
 		}
-		add(m.amount, why, m.start)
+		add(m.Amount, why, m.Start)
 	}
-	for _, n := range r.goal.values.numbers {
-		if r.paysFor(a, n.start) && r.goal.endsAt(n.end) && !(n.vague && a.tool.writes) {
-			add(n.value, onlyOne, n.start)
+	for _, n := range r.goal.Values.Numbers {
+		if r.paysFor(a, n.Start) && r.goal.EndsAt(n.End) && !(n.Vague && a.tool.writes) {
+			add(n.Value, onlyOne, n.Start)
 		}
 	}
 }
 
 // isSplit reports whether an amount is only the end of one: pay 1 200 EUR.
-func (r *reading) isSplit(a argument, m money) bool {
-	i := r.goal.wordAt(m.start) - 1
-	return i >= 0 && isDigits(r.goal.words[i].low) && strings.TrimSpace(r.goal.text[r.goal.words[i].end:m.start]) == "" &&
-		r.paysFor(a, r.goal.words[i].start)
+func (r *reading) isSplit(a argument, m english.Money) bool {
+	i := r.goal.WordAt(m.Start) - 1
+	return i >= 0 && english.IsDigits(r.goal.Words[i].Low) && strings.TrimSpace(r.goal.Text[r.goal.Words[i].End:m.Start]) == "" &&
+		r.paysFor(a, r.goal.Words[i].Start)
 }
 
-var linking = setOf(`of for is was a an the him her them back exactly about only`)
+var linking = english.SetOf(`of for is was a an the him her them back exactly about only`)
 
 // paysFor reports whether the word before an amount, linking words aside, is one of the tool's name: fine of 30.
 func (r *reading) paysFor(a argument, at int) bool {
-	i := r.goal.wordAt(at) - 1
-	for steps := 0; i >= 0 && linking[r.goal.words[i].low] && steps < 3; steps++ {
+	i := r.goal.WordAt(at) - 1
+	for steps := 0; i >= 0 && linking[r.goal.Words[i].Low] && steps < 3; steps++ {
 		i--
 	}
 	if i < 0 {
 		return false
 	}
-	s := r.goal.words[i].stem
-	return slices.ContainsFunc(a.tool.name, func(w word) bool { return w.stem == s && !dull[w.low] })
+	s := r.goal.Words[i].Stem
+	return slices.ContainsFunc(a.tool.name, func(w english.Token) bool { return w.Stem == s && !english.Dull[w.Low] })
 }
 
 // addCounted takes a number whose unit is a word of the argument: 3 hours for duration_hours, 5 boxes for quantity when
 // the description speaks of boxes.
 func (r *reading) addCounted(list *[]candidate, a argument) {
-	described := wordsOf(a.Description)
-	for _, n := range r.goal.values.numbers {
-		if n.unit == "" || a.Type == "integer" && n.value != math.Trunc(n.value) {
+	described := english.WordsOf(a.Description)
+	for _, n := range r.goal.Values.Numbers {
+		if n.Unit == "" || a.Type == "integer" && n.Value != math.Trunc(n.Value) {
 			continue
 		}
-		fits := slices.Contains(a.stems, n.unit) ||
-			slices.ContainsFunc(described, func(w word) bool { return w.stem == n.unit && !dull[w.low] })
+		fits := slices.Contains(a.stems, n.Unit) ||
+			slices.ContainsFunc(described, func(w english.Token) bool { return w.Stem == n.Unit && !english.Dull[w.Low] })
 		if fits {
-			*list = append(*list, candidate{value: n.value, why: byForm, at: n.start})
+			*list = append(*list, candidate{value: n.Value, why: byForm, at: n.Start})
 		}
 	}
 }
 
 // addFlag takes a flag that the goal names; saying nothing is not saying no.
 func (r *reading) addFlag(list *[]candidate, a argument) {
-	for i, w := range r.goal.words {
-		if len(a.stems) == 0 || i+len(a.stems) > len(r.goal.words) || w.stem != a.stems[0] {
+	for i, w := range r.goal.Words {
+		if len(a.stems) == 0 || i+len(a.stems) > len(r.goal.Words) || w.Stem != a.stems[0] {
 			continue
 		}
 		same := true
 		for j, s := range a.stems {
-			same = same && r.goal.words[i+j].stem == s
+			same = same && r.goal.Words[i+j].Stem == s
 		}
 		if same {
-			*list = append(*list, candidate{value: !w.denied, why: byHead, at: w.start})
+			*list = append(*list, candidate{value: !w.Denied, why: byHead, at: w.Start})
 		}
 	}
 }
@@ -296,9 +297,9 @@ func (r *reading) addSamples(list *[]candidate, a argument) {
 		return
 	}
 	for _, sample := range a.samples {
-		for _, w := range r.goal.words {
-			if r.goal.text[w.start:w.end] == sample && !w.cited && !w.barred {
-				*list = append(*list, candidate{value: sample, why: onlyOne, at: w.start})
+		for _, w := range r.goal.Words {
+			if r.goal.Text[w.Start:w.End] == sample && !w.Cited && !w.Barred {
+				*list = append(*list, candidate{value: sample, why: onlyOne, at: w.Start})
 			}
 		}
 	}
@@ -309,14 +310,14 @@ func (r *reading) addLoneID(list *[]candidate, a argument) {
 	if a.Type == "integer" || !a.isID() || r.idArguments() != 1 {
 		return
 	}
-	var found []span
-	for _, c := range r.goal.values.chunks {
-		if looksLikeID(c.text) && !r.goal.values.covers(c.start) && !r.hasForm(c.text) && !slices.ContainsFunc(found, func(s span) bool { return s.text == c.text }) {
+	var found []english.Span
+	for _, c := range r.goal.Values.Chunks {
+		if looksLikeID(c.Text) && !r.goal.Values.Covers(c.Start) && !r.hasForm(c.Text) && !slices.ContainsFunc(found, func(s english.Span) bool { return s.Text == c.Text }) {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 1 {
-		*list = append(*list, candidate{value: found[0].text, why: onlyOne, at: found[0].start})
+		*list = append(*list, candidate{value: found[0].Text, why: onlyOne, at: found[0].Start})
 	}
 }
 
@@ -351,7 +352,7 @@ func (r *reading) idArguments() int {
 func (a argument) convert(text string) (any, bool) {
 	switch a.Type {
 	case "integer", "number":
-		f, ok := parseNumber(text)
+		f, ok := english.ParseNumber(text)
 		if !ok || a.Type == "integer" && (f != math.Trunc(f) || math.Abs(f) > ijson.MaxInteger) {
 			return nil, false
 		}
@@ -375,13 +376,13 @@ func (a argument) convertText(text string) (any, bool) {
 	}
 	switch a.need {
 	case needDate:
-		return text, isDate(text)
+		return text, english.IsDate(text)
 	case needMonth:
-		return text, isMonth(text)
+		return text, english.IsMonth(text)
 	case needClock:
-		return text, isClock(text)
+		return text, english.IsClock(text)
 	case needEmail:
-		return text, isEmail(text)
+		return text, english.IsEmail(text)
 	}
 	if a.shape != nil && !a.shape.MatchString(text) {
 		text = strings.ToUpper(text)

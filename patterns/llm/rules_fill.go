@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // candidate is a value that an argument could have, and why.
@@ -172,25 +173,15 @@ func (r *reading) rank(a argument, clauses []int, more follow) []candidate {
 		list = append(list, r.datesOfInputs(a, more)...)
 	}
 	if a.tool.writes && (a.need == needMoney || a.need == needNumber) { // "not 1200 EUR" names no amount to be paid
-		list = slices.DeleteFunc(list, func(c candidate) bool { return c.at >= 0 && r.goal.deniedAt(c.at) })
+		list = slices.DeleteFunc(list, func(c candidate) bool { return c.at >= 0 && r.goal.DeniedAt(c.at) })
 	}
 	for i := range list {
-		list[i].near = list[i].at >= 0 && r.goal.isNear(list[i].at, clauses)
+		list[i].near = list[i].at >= 0 && r.goal.IsNear(list[i].at, clauses)
 	}
 	slices.SortStableFunc(list, func(x, y candidate) int {
 		return cmp.Or(cmp.Compare(x.why, y.why), -compareBool(x.near, y.near), cmp.Compare(x.at, y.at))
 	})
 	return list
-}
-
-// isNear reports whether a byte is in one of the clauses, or in one that only goes on with its values: and van 9.
-func (g *goal) isNear(at int, clauses []int) bool {
-	of := g.clauseAt(at)
-	if slices.Contains(clauses, of) {
-		return true
-	}
-	i := g.wordAt(at)
-	return slices.Contains(clauses, of-1) && (g.low(i-1, i) == "and" || g.low(i-2, i) == "and")
 }
 
 func compareBool(a, b bool) int {
@@ -226,7 +217,7 @@ func fitsType(a argument, v any) bool {
 func (r *reading) datesOfInputs(a argument, more follow) []candidate {
 	var days []string
 	for _, v := range more.inputs {
-		if s, ok := v.(string); ok && isDate(s) {
+		if s, ok := v.(string); ok && english.IsDate(s) {
 			days = append(days, s)
 		}
 	}

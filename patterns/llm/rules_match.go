@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/catalog"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // rarity weighs words against tools: a word that few of them have says more. One that all have still says something.
@@ -30,17 +31,17 @@ func rarity(tools []*studied) map[string]float64 {
 func (r *reading) value(i int, stem string) float64 {
 	weights := r.tools[i].weights
 	v := weights[stem] * r.rarity[stem]
-	if family := kin[stem]; family != "" {
+	if family := english.Kin[stem]; family != "" {
 		v = max(v, weights[family]*r.rarity[family])
 	}
-	if broad[stem] {
+	if english.Broad[stem] {
 		v *= asBroad
 	}
 	return v
 }
 
 // counts reports whether a word may speak for a tool.
-func (r *reading) counts(w goalWord) bool { return !w.dull && !w.cited && !w.why && !w.barred }
+func (r *reading) counts(w english.Word) bool { return !w.Dull && !w.Cited && !w.Why && !w.Barred }
 
 // pick is a tool that the goal asks for.
 type pick struct {
@@ -65,20 +66,20 @@ const (
 type clause struct {
 	number int
 	first  int // index of its first word
-	words  []goalWord
+	words  []english.Word
 	left   map[string]bool // stems that no picked tool has yet
 }
 
 // pickTools finds for each clause the open tools that its words speak of.
 func (r *reading) pickTools() []pick {
 	var picks []pick
-	words := r.goal.words
+	words := r.goal.Words
 	for i := 0; i < len(words); {
-		end := r.goal.clauseEnd(i)
-		c := clause{number: words[i].clause, first: i, words: words[i:end], left: map[string]bool{}}
+		end := r.goal.ClauseEnd(i)
+		c := clause{number: words[i].Clause, first: i, words: words[i:end], left: map[string]bool{}}
 		for _, w := range c.words {
-			if r.counts(w) && !w.denied {
-				c.left[w.stem] = true
+			if r.counts(w) && !w.Denied {
+				c.left[w.Stem] = true
 			}
 		}
 		picks = r.pickClause(picks, c)
@@ -182,7 +183,7 @@ func (r *reading) score(i int, c clause) pick {
 			p.certain = p.certain || r.tools[i].weights[stem] >= inName
 		}
 	}
-	if r.tools[i].tells && slices.ContainsFunc(r.asked[i], func(at int) bool { return r.goal.words[at].clause == c.number }) {
+	if r.tools[i].tells && slices.ContainsFunc(r.asked[i], func(at int) bool { return r.goal.Words[at].Clause == c.number }) {
 		p.score += inName
 		words++
 	}
@@ -194,7 +195,7 @@ func (r *reading) score(i int, c clause) pick {
 		p.score += inDescription
 	}
 	for _, at := range r.first[i].places {
-		if r.goal.clauseAt(at) == c.number {
+		if r.goal.ClauseAt(at) == c.number {
 			p.score += seated
 		}
 	}
@@ -205,7 +206,7 @@ func (r *reading) score(i int, c clause) pick {
 func (r *reading) actsIn(i int, c clause) bool {
 	light := r.tools[i].acts.light
 	return light != "" && r.tools[i].Effect != catalog.Read &&
-		slices.ContainsFunc(c.words, func(w goalWord) bool { return w.stem == light && !w.denied })
+		slices.ContainsFunc(c.words, func(w english.Word) bool { return w.Stem == light && !w.Denied })
 }
 
 func merge(picks []pick, p pick) []pick {

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // member of a result, as a tool's output schema tells it: what a later call could take as its argument.
@@ -113,7 +114,7 @@ func escaped(name string) string {
 }
 
 // littleWords are names that many things have: the id of one is not the id of another.
-var littleWords = stemsOf(`id ids no nr num number code ref reference key uid uuid name title type kind status state value amount total count
+var littleWords = english.StemsOf(`id ids no nr num number code ref reference key uid uuid name title type kind status state value amount total count
  text message description note notes content body reason result results error warning date day time year month hour url link format
  language limit page query position index size`)
 
@@ -122,8 +123,8 @@ func saysLittle(stems []string) bool { return len(stems) == 1 && littleWords[ste
 
 func stemsOfName(name string) []string {
 	var stems []string
-	for _, w := range nameWords(name) {
-		stems = append(stems, w.stem)
+	for _, w := range english.NameWords(name) {
+		stems = append(stems, w.Stem)
 	}
 	return stems
 }

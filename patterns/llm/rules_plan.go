@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // minSteps is how many steps a plan has at least where the question does not say (spec/patterns.md section 2).
@@ -95,7 +96,7 @@ func (r *reading) tooFew(calls []call) string {
 
 // wholePicture reports whether the goal wants an overview and does not list its parts.
 func (r *reading) wholePicture(calls []call) bool {
-	if !r.goal.has(broad) && !r.goal.wantsTotals() {
+	if !r.goal.Has(english.Broad) && !r.goal.WantsTotals() {
 		return false
 	}
 	clauses := map[int]bool{}
@@ -131,8 +132,8 @@ func (r *reading) widen(calls []call, limit int) []call {
 
 // leftOut reports whether the goal says to leave tool i out.
 func (r *reading) leftOut(i int) bool {
-	return slices.ContainsFunc(r.goal.words, func(w goalWord) bool {
-		return w.barred && !w.dull && r.tools[i].weights[w.stem] >= inDescription
+	return slices.ContainsFunc(r.goal.Words, func(w english.Word) bool {
+		return w.Barred && !w.Dull && r.tools[i].weights[w.Stem] >= inDescription
 	})
 }
 
@@ -172,7 +173,7 @@ func stepsJSON(tools []*studied, calls []call) string {
 		t := tools[c.tool]
 		title := t.Title
 		if title == "" {
-			title = readable(t.Name)
+			title = english.Readable(t.Name)
 		}
 		steps[i] = map[string]any{"id": fmt.Sprintf("step_%d", i+1), "title": title, "tool": t.Name, "args": c.args}
 	}
@@ -204,11 +205,8 @@ func (r *reading) tasks() (string, error) {
 	return answerJSON(map[string]any{"kind": "plan", "tasks": list}), nil
 }
 
-// rhythms say how often an overview comes, not of what.
-var rhythms = setOf(`daily weekly monthly quarterly yearly annual`)
-
 // entire are words for all there is.
-var entire = stemsOf(`everything all`)
+var entire = english.StemsOf(`everything all`)
 
 // widenTasks adds the workers that share a word with the goal, all of them if the goal has no words but the wish for an
 // overview.
@@ -229,12 +227,12 @@ func (r *reading) widenTasks(calls []call, limit int) []call {
 // "after" only says when.
 func (r *reading) saysNothing() bool {
 	wants := false
-	for i, w := range r.goal.words {
+	for i, w := range r.goal.Words {
 		switch {
-		case w.barred || r.goal.isWhen(i):
-		case broad[w.stem] || entire[w.stem] || r.goal.isTotal(i):
+		case w.Barred || r.goal.IsWhen(i):
+		case english.Broad[w.Stem] || entire[w.Stem] || r.goal.IsTotal(i):
 			wants = true
-		case r.counts(w) && !rhythms[w.low] && !undertakings[w.stem]:
+		case r.counts(w) && !english.Rhythms[w.Low] && !english.Undertakings[w.Stem]:
 			return false
 		}
 	}
@@ -273,9 +271,9 @@ func (r *reading) route() (string, error) {
 // bestRoutes are the targets that most speaks for: none, one, or several that are equal in weight and in words.
 func (r *reading) bestRoutes(open func(int) bool) []int {
 	stems := map[string]bool{}
-	for _, w := range r.goal.words {
-		if !w.dull && !w.cited {
-			stems[w.stem] = true
+	for _, w := range r.goal.Words {
+		if !w.Dull && !w.Cited {
+			stems[w.Stem] = true
 		}
 	}
 	type mark struct {

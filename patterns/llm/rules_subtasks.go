@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // step is a call of a plan of subtasks. Arguments that an earlier step finds are in from, by name.
@@ -286,9 +287,9 @@ func (d *draft) describe(i int) string {
 			if f.out.first {
 				what = " from the first entry of "
 			}
-			parts = append(parts, readable(a.Name)+what+d.label(f.step))
+			parts = append(parts, english.Readable(a.Name)+what+d.label(f.step))
 		} else if v := valued(a.Name, s.args[a.Name]); v != "" {
-			parts = append(parts, strings.TrimSuffix(readable(a.Name), " "+strings.ToLower(currencyOf(a.Name)))+" "+v)
+			parts = append(parts, strings.TrimSuffix(english.Readable(a.Name), " "+strings.ToLower(currencyOf(a.Name)))+" "+v)
 		}
 	}
 	text := d.title(i)
@@ -303,7 +304,7 @@ func (d *draft) title(i int) string {
 	if title := line(t.Title, maxText); title != "" {
 		return title
 	}
-	return capitalised(cmp.Or(line(readable(t.Name), maxText), "step"))
+	return capitalised(cmp.Or(line(english.Readable(t.Name), maxText), "step"))
 }
 
 // label names a step among others: its title in small letters, with a number where a tool is called several times.

@@ -183,7 +183,7 @@ func (d *draft) tree(limit int) string {
 	}
 	root := map[string]any{
 		"id": rootID, "tool": gateway.CallerExecutor, "dependencies": []any{}, "args": map[string]any{},
-		"description": "Join the results into one answer to: " + strings.TrimRight(line(d.r.goal.text, 600), " ?!"),
+		"description": "Join the results into one answer to: " + strings.TrimRight(line(d.r.goal.Text, 600), " ?!"),
 	}
 	return planJSON(append(rows, root), nil)
 }

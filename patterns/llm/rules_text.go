@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"patterngate/ijson"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // valued words one value by its name: money, rates, counts.
@@ -41,10 +42,10 @@ func worded(v any) string {
 // figure words a number by its name: 12345 is "12,345 USD" for cost_usd, 0.125 is "12.5%" for failure_rate, and an id
 // stays as it is.
 func figure(name string, v float64) string {
-	words := nameWords(name)
+	words := english.NameWords(name)
 	last := ""
 	if len(words) > 0 {
-		last = words[len(words)-1].low
+		last = words[len(words)-1].Low
 	}
 	switch {
 	case currencyOf(name) != "":
@@ -65,7 +66,7 @@ func figure(name string, v float64) string {
 // currencyOf is the code at the end of a name like cost_usd.
 func currencyOf(name string) string {
 	_, last, ok := cutLast(name, "_")
-	if code := currencies[last]; ok && strings.EqualFold(code, last) {
+	if code := english.Currencies[last]; ok && strings.EqualFold(code, last) {
 		return code
 	}
 	return ""

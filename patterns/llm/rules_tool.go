@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"patterngate/catalog"
+	"patterngate/patterns/llm/offline/english"
 )
 
 // studied is a tool as read: all that does not depend on a question.
 type studied struct {
 	catalog.Tool
-	name      []word
+	name      []english.Token
 	arguments []argument
 	weights   map[string]float64 // by stem, and by family of words
 	acts      acts
@@ -77,7 +78,7 @@ func (s *shelf) take(t catalog.Tool) *studied {
 }
 
 func study(t catalog.Tool) *studied {
-	s := &studied{Tool: t, name: nameWords(t.Name), weights: map[string]float64{}}
+	s := &studied{Tool: t, name: english.NameWords(t.Name), weights: map[string]float64{}}
 	for _, p := range t.Input.Properties() {
 		s.arguments = append(s.arguments, newArgument(t, p))
 	}
@@ -100,22 +101,22 @@ const (
 
 func (s *studied) weigh() {
 	put := func(term string, weight float64) { s.weights[term] = max(s.weights[term], weight) }
-	add := func(list []word, weight float64) {
+	add := func(list []english.Token, weight float64) {
 		for _, w := range list {
-			if dull[w.low] || len(w.low) == 1 {
+			if english.Dull[w.Low] || len(w.Low) == 1 {
 				continue
 			}
-			put(w.stem, weight)
-			if family := kin[w.stem]; family != "" {
+			put(w.Stem, weight)
+			if family := english.Kin[w.Stem]; family != "" {
 				put(family, weight*asKin)
 			}
 		}
 	}
 	add(s.name, inName)
-	add(wordsOf(s.Title), inTitle)
-	add(wordsOf(s.Description), inDescription)
+	add(english.WordsOf(s.Title), inTitle)
+	add(english.WordsOf(s.Description), inDescription)
 	for _, a := range s.arguments {
-		add(nameWords(a.Name), inArguments)
+		add(english.NameWords(a.Name), inArguments)
 		for _, m := range a.members {
 			add(m.words, inMembers)
 		}
@@ -131,29 +132,24 @@ type acts struct {
 	light string
 }
 
-// lightVerbs say that something is done, and not what.
-var lightVerbs = setOf(`issue issues place places make makes create creates perform performs process processes submit submits execute executes
- run runs start starts put puts set sets add adds open opens give gives take takes apply applies record records register registers
- do does handle handles trigger triggers log logs post posts`)
-
 func actsOf(t catalog.Tool) acts {
 	a := acts{stems: map[string]bool{}}
-	name := nameWords(t.Name)
-	isLight := len(name) > 0 && lightVerbs[name[0].low]
+	name := english.NameWords(t.Name)
+	isLight := len(name) > 0 && english.LightVerbs[name[0].Low]
 	for i, w := range name {
-		if isLight == (i > 0) && !(isLight && dull[w.low]) {
-			a.stems[w.stem] = true
+		if isLight == (i > 0) && !(isLight && english.Dull[w.Low]) {
+			a.stems[w.Stem] = true
 		}
 	}
 	if !isLight && len(name) > 0 {
-		a.verb = name[0].stem
+		a.verb = name[0].Stem
 	}
-	if words := wordsOf(t.Description); len(words) > 0 {
+	if words := english.WordsOf(t.Description); len(words) > 0 {
 		switch first := words[0]; {
-		case lightVerbs[first.low]:
-			a.light = first.stem
-		case !dull[first.low] || sending[first.stem]:
-			a.stems[first.stem] = true
+		case english.LightVerbs[first.Low]:
+			a.light = first.Stem
+		case !english.Dull[first.Low] || sending[first.Stem]:
+			a.stems[first.Stem] = true
 		}
 	}
 	return a
@@ -161,10 +157,7 @@ func actsOf(t catalog.Tool) acts {
 
 // A tool tells people of something if its name holds one of the nouns, and one of the verbs is its act.
 var (
-	notices = stemsOf(`email mail message notice notification reminder sms letter text confirmation alert`)
-	sending = stemsOf(`send sends email emails mail message notify inform tell remind alert text confirm`)
-	// telling are verbs that have the one who is told as their object.
-	telling = setOf(`tell inform notify message text email mail remind alert`)
+	sending = english.StemsOf(`send sends email emails mail message notify inform tell remind alert text confirm`)
 )
 
 // sendsText reports whether a tool writes, has a required text to compose, and is named for sending it.
@@ -175,11 +168,11 @@ func (s *studied) sendsText() bool {
 	}
 	named, sends := false, false
 	for _, w := range s.name {
-		named = named || notices[w.stem]
-		sends = sends || sending[w.stem]
+		named = named || english.Notices[w.Stem]
+		sends = sends || sending[w.Stem]
 	}
-	if words := wordsOf(s.Description); len(words) > 0 {
-		sends = sends || sending[words[0].stem]
+	if words := english.WordsOf(s.Description); len(words) > 0 {
+		sends = sends || sending[words[0].Stem]
 	}
 	return named && sends
 }

@@ -1,4 +1,4 @@
-package llm
+package english
 
 import (
 	"strings"
@@ -6,45 +6,45 @@ import (
 	"unicode/utf8"
 )
 
-// word is one word of a text: a run of letters and digits.
-type word struct {
-	low        string // in lower case
-	stem       string
-	start, end int // bytes in the text
+// Token is one word of a text: a run of letters and digits.
+type Token struct {
+	Low        string // in lower case
+	Stem       string
+	Start, End int // bytes in the text
 }
 
-// wordsOf splits a text into words. One letter and a hyphen belong to the word that follows (e-mail is email), and
+// WordsOf splits a text into words. One letter and a hyphen belong to the word that follows (e-mail is email), and
 // don't is one word.
-func wordsOf(text string) []word {
-	list := make([]word, 0, len(text)/4+1) // more than most texts have
+func WordsOf(text string) []Token {
+	list := make([]Token, 0, len(text)/4+1) // more than most texts have
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if !inWord(r) {
+		if !InWord(r) {
 			i += size
 			continue
 		}
 		end := wordEnd(text, i)
 		low := lower(text[i:end])
-		list = append(list, word{low: low, stem: stem(low), start: i, end: end})
+		list = append(list, Token{Low: low, Stem: Stem(low), Start: i, End: end})
 		i = end
 	}
 	return list
 }
 
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func InWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func wordEnd(text string, start int) int {
 	end := start
 	for end < len(text) {
 		r, size := utf8.DecodeRuneInString(text[end:])
-		if inWord(r) {
+		if InWord(r) {
 			end += size
 			continue
 		}
 		rest := text[end+size:]
 		switch {
-		case r == '-' && end == start+1 && startsWithLetter(text[start:]) && startsWithLetter(rest): // e-mail
-		case (r == '\'' || r == '’') && strings.HasPrefix(rest, "t") && !startsWithLetter(rest[1:]): // don't
+		case r == '-' && end == start+1 && StartsWithLetter(text[start:]) && StartsWithLetter(rest): // e-mail
+		case (r == '\'' || r == '’') && strings.HasPrefix(rest, "t") && !StartsWithLetter(rest[1:]): // don't
 		default:
 			return end
 		}
@@ -53,7 +53,7 @@ func wordEnd(text string, start int) int {
 	return end
 }
 
-func startsWithLetter(text string) bool {
+func StartsWithLetter(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return unicode.IsLetter(r)
 }
@@ -61,15 +61,15 @@ func startsWithLetter(text string) bool {
 // lower is the text in lower case without what joins a word's parts.
 func lower(text string) string {
 	return strings.Map(func(r rune) rune {
-		if inWord(r) {
+		if InWord(r) {
 			return unicode.ToLower(r)
 		}
 		return -1
 	}, text)
 }
 
-// nameWords splits a name at underscores, hyphens and capitals inside it: get_boat_costs, getBoatCosts.
-func nameWords(name string) []word {
+// NameWords splits a name at underscores, hyphens and capitals inside it: get_boat_costs, getBoatCosts.
+func NameWords(name string) []Token {
 	var spaced strings.Builder
 	previous := ' '
 	for _, r := range name {
@@ -82,15 +82,15 @@ func nameWords(name string) []word {
 		spaced.WriteRune(r)
 		previous = r
 	}
-	return wordsOf(spaced.String())
+	return WordsOf(spaced.String())
 }
 
-// readable is a name as people write it: "boat costs" for boat_costs.
-func readable(name string) string {
-	parts := nameWords(name)
+// Readable is a name as people write it: "boat costs" for boat_costs.
+func Readable(name string) string {
+	parts := NameWords(name)
 	texts := make([]string, len(parts))
 	for i, w := range parts {
-		texts[i] = w.low
+		texts[i] = w.Low
 	}
 	return strings.Join(texts, " ")
 }
@@ -104,13 +104,13 @@ var suffixes = []struct {
 	{"ing", 3}, {"ion", 3}, {"ed", 3}, {"er", 4}, {"or", 4}, {"ly", 4}, {"al", 4}, {"ic", 5},
 }
 
-// stem brings the forms of an English word together, roughly: deliveries, delivery and delivered are one. It need not be
+// Stem brings the forms of an English word together, roughly: deliveries, delivery and delivered are one. It need not be
 // a word itself. Words of up to three letters and words of other alphabets stay as they are.
-func stem(low string) string {
+func Stem(low string) string {
 	if root, ok := irregular[low]; ok {
 		return root
 	}
-	if len(low) <= 3 || low[len(low)-1] >= utf8.RuneSelf || isDigits(low) {
+	if len(low) <= 3 || low[len(low)-1] >= utf8.RuneSelf || IsDigits(low) {
 		return low
 	}
 	s := singular(low)
@@ -180,7 +180,7 @@ func hasEnding(s string, endings ...string) bool {
 	return false
 }
 
-func isDigits(s string) bool {
+func IsDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
@@ -193,8 +193,8 @@ var irregular = map[string]string{
 	"told": "tel", "wrote": "writ", "written": "writ",
 }
 
-// dull are words that say nothing about what is wanted: grammar, courtesy, asking and looking, and parts of dates.
-var dull = setOf(`a about actually again ago all also am an and any anybody anyone anything anywhere are as asap ask asked asks at
+// Dull are words that say nothing about what is wanted: grammar, courtesy, asking and looking, and parts of dates.
+var Dull = SetOf(`a about actually again ago all also am an and any anybody anyone anything anywhere are as asap ask asked asks at
  back be because been before being but by call came can cant come complete could data day days details did do does doing done dont down
  each either else entire every everybody everyone everything evening few fetch find first for from full general get gets give go going good got great had
  has have he hello help her here hers hey hi him his how i id if im in info information instead into is isnt it its just keep
@@ -206,17 +206,17 @@ var dull = setOf(`a about actually again ago all also am an and any anybody anyo
  whose why will with within without wont would year yes yesterday yet you your
  gbp eur usd chf dollar dollars euro euros pound pounds percent`)
 
-// broad are the stems of words that ask for the whole picture instead of one thing.
-var broad = stemsOf(`report summary summarise summarize overview briefing recap digest rundown snapshot status state stats`)
+// Broad are the stems of words that ask for the whole picture instead of one thing.
+var Broad = StemsOf(`report summary summarise summarize overview briefing recap digest rundown snapshot status state stats`)
 
 // totals ask for the whole picture, too, where no word before them says of what: the numbers, but not sales figures.
-var totals = setOf(`numbers figures`)
+var totals = SetOf(`numbers figures`)
 
-// undertakings name the whole of a business, and no part of it.
-var undertakings = stemsOf(`business company organisation organization operations ops firm`)
+// Undertakings name the whole of a business, and no part of it.
+var Undertakings = StemsOf(`business company organisation organization operations ops firm`)
 
-// kin are words of everyday business that often stand for each other; a kinsman counts for less than the word itself.
-var kin = kinOf(
+// Kin are words of everyday business that often stand for each other; a kinsman counts for less than the word itself.
+var Kin = kinOf(
 	`email mail letter message text sms notice notify notification inform remind reminder alert`,
 	`customer client user shopper`,
 	`revenue sales turnover income earnings`,
@@ -250,7 +250,7 @@ var kin = kinOf(
 	`address location`,
 )
 
-func setOf(list string) map[string]bool {
+func SetOf(list string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
 		set[w] = true
@@ -258,10 +258,10 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-func stemsOf(list string) map[string]bool {
+func StemsOf(list string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
-		set[stem(w)] = true
+		set[Stem(w)] = true
 	}
 	return set
 }
@@ -272,8 +272,8 @@ func kinOf(families ...string) map[string]string {
 	for _, family := range families {
 		head, _, _ := strings.Cut(family, " ")
 		for w := range strings.FieldsSeq(family) {
-			if _, there := of[stem(w)]; !there {
-				of[stem(w)] = "~" + head
+			if _, there := of[Stem(w)]; !there {
+				of[Stem(w)] = "~" + head
 			}
 		}
 	}

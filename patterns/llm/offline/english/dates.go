@@ -1,4 +1,4 @@
-package llm
+package english
 
 import (
 	"strconv"
@@ -18,44 +18,44 @@ func monthsByName() map[string]int {
 }
 
 // findWrittenDates takes May 2027, 4 May 2027, 4th of May 2027 and May 4, 2027. A month without a year is none.
-func (v *values) findWrittenDates(list []goalWord) {
+func (v *values) findWrittenDates(list []Word) {
 	for i, w := range list {
-		month, ok := monthNumbers[w.low]
+		month, ok := monthNumbers[w.Low]
 		if !ok {
 			continue
 		}
 		day, first := dayBefore(list, i)
 		last := i
 		if day == 0 && i+2 < len(list) {
-			if d := dayNumber(list[i+1].low); d > 0 && isYear(list[i+2].low) {
+			if d := dayNumber(list[i+1].Low); d > 0 && isYear(list[i+2].Low) {
 				day, last = d, i+1
 			}
 		}
 		if day == 0 {
 			last = lastOfMonths(list, i)
 		}
-		if last+1 >= len(list) || !isYear(list[last+1].low) {
+		if last+1 >= len(list) || !isYear(list[last+1].Low) {
 			continue
 		}
 		end := list[last+1]
-		text := end.low + "-" + twoDigits(month)
+		text := end.Low + "-" + twoDigits(month)
 		if day == 0 {
-			v.months = append(v.months, span{text, w.start, w.end})
-			v.covered = append(v.covered, span{start: end.start, end: end.end})
-		} else if text += "-" + twoDigits(day); isDate(text) {
-			v.dates = append(v.dates, span{text, list[first].start, end.end})
+			v.Months = append(v.Months, Span{text, w.Start, w.End})
+			v.covered = append(v.covered, Span{Start: end.Start, End: end.End})
+		} else if text += "-" + twoDigits(day); IsDate(text) {
+			v.Dates = append(v.Dates, Span{text, list[first].Start, end.End})
 		}
 	}
 }
 
 // lastOfMonths is the index of the last month of a list like "May and June", which begins at i.
-func lastOfMonths(list []goalWord, i int) int {
+func lastOfMonths(list []Word, i int) int {
 	for i+1 < len(list) {
 		next := i + 1
-		if low := list[next].low; (low == "and" || low == "or" || low == "to") && next+1 < len(list) {
+		if low := list[next].Low; (low == "and" || low == "or" || low == "to") && next+1 < len(list) {
 			next++
 		}
-		if monthNumbers[list[next].low] == 0 {
+		if monthNumbers[list[next].Low] == 0 {
 			break
 		}
 		i = next
@@ -63,15 +63,15 @@ func lastOfMonths(list []goalWord, i int) int {
 	return i
 }
 
-func dayBefore(list []goalWord, i int) (day, first int) {
+func dayBefore(list []Word, i int) (day, first int) {
 	first = i - 1
-	if first > 0 && list[first].low == "of" {
+	if first > 0 && list[first].Low == "of" {
 		first--
 	}
 	if first < 0 {
 		return 0, i
 	}
-	if day = dayNumber(list[first].low); day == 0 {
+	if day = dayNumber(list[first].Low); day == 0 {
 		return 0, i
 	}
 	return day, first
@@ -88,7 +88,7 @@ func dayNumber(low string) int {
 }
 
 func isYear(low string) bool {
-	return len(low) == 4 && isDigits(low) && (strings.HasPrefix(low, "19") || strings.HasPrefix(low, "20"))
+	return len(low) == 4 && IsDigits(low) && (strings.HasPrefix(low, "19") || strings.HasPrefix(low, "20"))
 }
 
 func twoDigits(n int) string {

@@ -1,6 +1,7 @@
-package llm
+package english
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestStemBringsFormsTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			list := strings.Fields(forms)
 			for _, form := range list[1:] {
-				if got, want := stem(form), stem(list[0]); got != want {
+				if got, want := Stem(form), Stem(list[0]); got != want {
 					t.Errorf("stem(%q) = %q, but stem(%q) = %q", form, got, list[0], want)
 				}
 			}
@@ -44,8 +45,8 @@ func TestStemKeepsWordsApart(t *testing.T) {
 		"digits keep their s": {"2026", "202"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if stem(pair[0]) == stem(pair[1]) {
-				t.Errorf("stem(%q) = stem(%q) = %q, want different ones", pair[0], pair[1], stem(pair[0]))
+			if Stem(pair[0]) == Stem(pair[1]) {
+				t.Errorf("stem(%q) = stem(%q) = %q, want different ones", pair[0], pair[1], Stem(pair[0]))
 			}
 		})
 	}
@@ -68,8 +69,8 @@ func TestWordsOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, w := range wordsOf(c.text) {
-				got = append(got, w.low)
+			for _, w := range WordsOf(c.text) {
+				got = append(got, w.Low)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("wordsOf(%q) (-want +got):\n%s", c.text, diff)
@@ -82,32 +83,32 @@ func TestNameWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"get_boat_costs": "get boat costs", "getBoatCosts": "get boat costs", "get-boat-costs": "get boat costs", "e_mail": "e mail", "": "",
 	} {
-		if got := readable(name); got != want {
+		if got := Readable(name); got != want {
 			t.Errorf("readable(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
 
 func TestGoalValues(t *testing.T) {
-	spans := func(list []span) []string {
+	spans := func(list []Span) []string {
 		var texts []string
 		for _, s := range list {
-			texts = append(texts, s.text)
+			texts = append(texts, s.Text)
 		}
 		return texts
 	}
-	amounts := func(g *goal) []string {
+	amounts := func(g *Goal) []string {
 		var texts []string
-		for _, m := range g.values.money {
-			texts = append(texts, grouped(m.amount, 2)+m.currency)
+		for _, m := range g.Values.Money {
+			texts = append(texts, strconv.FormatFloat(m.Amount, 'f', 2, 64)+m.Currency)
 		}
 		return texts
 	}
-	dates := func(g *goal) []string { return spans(g.values.dates) }
-	months := func(g *goal) []string { return spans(g.values.months) }
+	dates := func(g *Goal) []string { return spans(g.Values.Dates) }
+	months := func(g *Goal) []string { return spans(g.Values.Months) }
 	for name, c := range map[string]struct {
 		goal string
-		read func(*goal) []string
+		read func(*Goal) []string
 		want []string
 	}{
 		"date":                 {"on 2027-05-17, please", dates, []string{"2027-05-17"}},
@@ -128,14 +129,14 @@ func TestGoalValues(t *testing.T) {
 		"word after":           {"20 dollars", amounts, []string{"20.00USD"}},
 		"odd thousands":        {"1,20,0 USD", amounts, nil},
 		"no currency":          {"pay 30", amounts, nil},
-		"double quotes":        {`find "bee keeping" now`, func(g *goal) []string { return spans(g.values.quoted) }, []string{"bee keeping"}},
-		"apostrophes":          {"the van's and the cat's", func(g *goal) []string { return spans(g.values.quoted) }, nil},
-		"single quotes":        {"find 'bee keeping' now", func(g *goal) []string { return spans(g.values.quoted) }, []string{"bee keeping"}},
-		"email":                {"write to ann@example.org.", func(g *goal) []string { return spans(g.values.emails) }, []string{"ann@example.org"}},
-		"no email":             {"a @ b", func(g *goal) []string { return spans(g.values.emails) }, nil},
+		"double quotes":        {`find "bee keeping" now`, func(g *Goal) []string { return spans(g.Values.Quoted) }, []string{"bee keeping"}},
+		"apostrophes":          {"the van's and the cat's", func(g *Goal) []string { return spans(g.Values.Quoted) }, nil},
+		"single quotes":        {"find 'bee keeping' now", func(g *Goal) []string { return spans(g.Values.Quoted) }, []string{"bee keeping"}},
+		"email":                {"write to ann@example.org.", func(g *Goal) []string { return spans(g.Values.Emails) }, []string{"ann@example.org"}},
+		"no email":             {"a @ b", func(g *Goal) []string { return spans(g.Values.Emails) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, c.read(readGoal(c.goal))); diff != "" {
+			if diff := cmp.Diff(c.want, c.read(Read(c.goal))); diff != "" {
 				t.Errorf("values of %q (-want +got):\n%s", c.goal, diff)
 			}
 		})
@@ -154,7 +155,7 @@ func TestGoalEndsAtOrders(t *testing.T) {
 		"ignoring a thing": {"Ignore van 7 and show van 8", "Ignore van 7 and show van 8"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := strings.TrimSpace(readGoal(c.goal).text); got != c.want {
+			if got := strings.TrimSpace(Read(c.goal).Text); got != c.want {
 				t.Errorf("readGoal(%q) reads %q, want %q", c.goal, got, c.want)
 			}
 		})
@@ -164,34 +165,16 @@ func TestGoalEndsAtOrders(t *testing.T) {
 // Every word stands where it says, in order, and clauses only grow.
 func TestGoalWordsHaveTheirPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := readGoal(rapid.String().Draw(t, "goal"))
+		g := Read(rapid.String().Draw(t, "goal"))
 		end, clause := 0, 0
-		for _, w := range g.words {
-			if w.start < end || w.end <= w.start || w.end > len(g.text) || w.clause < clause {
-				t.Fatalf("word %+v of %q after byte %d, clause %d", w, g.text, end, clause)
+		for _, w := range g.Words {
+			if w.Start < end || w.End <= w.Start || w.End > len(g.Text) || w.Clause < clause {
+				t.Fatalf("word %+v of %q after byte %d, clause %d", w, g.Text, end, clause)
 			}
-			if got := lower(g.text[w.start:w.end]); got != w.low {
-				t.Fatalf("word %q stands at %q", w.low, got)
+			if got := lower(g.Text[w.Start:w.End]); got != w.Low {
+				t.Fatalf("word %q stands at %q", w.Low, got)
 			}
-			end, clause = w.end, w.clause
+			end, clause = w.End, w.Clause
 		}
 	})
-}
-
-func TestFormOf(t *testing.T) {
-	for name, c := range map[string]struct {
-		example, text string
-		want          bool
-	}{
-		"same form":    {"INV-2031", "INV-7", true},
-		"other prefix": {"INV-2031", "ORD-2031", false},
-		"letter after": {"A12B", "A7C", true},
-		"longer":       {"INV-2031", "INV-2031-1", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := knowable(formOf(c.example)).MatchString(c.text); got != c.want {
-				t.Errorf("form of %q takes %q: %v, want %v", c.example, c.text, got, c.want)
-			}
-		})
-	}
 }
