@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/local"
 )
 
@@ -35,7 +36,7 @@ func NewOurs(baseURL string, delay float64) (*Ours, error) {
 }
 
 // NewOffline makes a side that asks the offline rules.
-func NewOffline(delay float64) (*Ours, error) { return newOurs(llm.NewRules(), delay) }
+func NewOffline(delay float64) (*Ours, error) { return newOurs(offline.New(), delay) }
 
 func newOurs(model patterns.Model, delay float64) (*Ours, error) {
 	tools, err := demo.Tools(demo.Config{DelayFactor: delay})

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"patterngate/catalog"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 	"patterngate/patterns/local"
 )
 
@@ -36,7 +36,7 @@ func serveAsChild() int {
 	list[0].Spec.Policy = []string{"noisy"}
 	list[0].Spec.Execution = list[0].Spec.Policy
 	list[0].Spec.Budget.MinPlanSteps = 1
-	s, err := New(Config{Patterns: list, Engine: &local.Engine{}, Model: llm.NewRules()})
+	s, err := New(Config{Patterns: list, Engine: &local.Engine{}, Model: offline.New()})
 	if err != nil {
 		return 2
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // A run that waits takes what fits it and nothing else; whatever is sent, the answer says how it stands.
@@ -41,7 +41,7 @@ func TestContinuations(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+			c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 			defer c.close()
 			first := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": []any{lookUp}}), false)
 			tt.sent["run_id"] = first.object["run_id"]
@@ -92,7 +92,7 @@ func TestAdviceAfterContinuedRuns(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+			c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 			defer c.close()
 			r := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": tt.turns[0]}), false)
 			id := r.object["run_id"]
@@ -117,7 +117,7 @@ func TestAdviceAfterContinuedRuns(t *testing.T) {
 
 // The text of a run that waits has its parts in the contract's order.
 func TestWaitingText(t *testing.T) {
-	c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+	c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 	defer c.close()
 	r := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": []any{lookUp}}), false)
 	at := 0
@@ -133,7 +133,7 @@ func TestWaitingText(t *testing.T) {
 
 // What was filled in is told of the newest call: its places are places in that call's arguments.
 func TestFilledOfTheNewestCall(t *testing.T) {
-	c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+	c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 	defer c.close()
 	short := object{"name": "get_refund_context", "args": object{"user_id": 42}} // without kind
 	r := c.call(toolOf(gateway.Supervisor), with(gateway.Supervisor, object{"actions": []any{short, short}}), false)
@@ -151,7 +151,7 @@ func TestFilledOfTheNewestCall(t *testing.T) {
 
 // Whoever continues a run that is not known is not told to begin it anew: what it did, it did.
 func TestUnknownRunIsNotBegunAnew(t *testing.T) {
-	c := open(t, specOf(t, gateway.Supervisor), llm.NewRules(), time.Hour)
+	c := open(t, specOf(t, gateway.Supervisor), offline.New(), time.Hour)
 	defer c.close()
 	r := c.call(toolOf(gateway.Supervisor), object{"goal": "x", "run_id": "run_0123456789abcdef", "actions": []any{lookUp}}, false)
 	next := r.object["next"].(object)

@@ -11,8 +11,8 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/offline"
 	"patterngate/server"
 )
 
@@ -63,7 +63,7 @@ func TestOwnInstructions(t *testing.T) {
 		spec.Name = "a_pattern_with_a_rather_long_name_" + strings.Repeat("x", i%20) + string(rune('a'+i/20)) + string(rune('a'+i%20))
 		list = append(list, server.Pattern{Spec: spec, Title: "T", Description: "D."})
 	}
-	c := openAll(t, list, llm.NewRules(), time.Hour)
+	c := openAll(t, list, offline.New(), time.Hour)
 	defer c.close()
 	var said struct{ Instructions string }
 	c.ask(t, "initialize", object{"protocolVersion": "2025-11-25", "capabilities": object{}, "clientInfo": object{"name": "test", "version": "1"}}, &said)

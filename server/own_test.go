@@ -17,6 +17,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/offline"
 	"patterngate/server"
 )
 
@@ -325,7 +326,7 @@ func scripted(t *testing.T, replies ...llmtest.Reply) (patterns.Model, func() []
 // openOwn serves a declared pattern without a model of its own.
 func openOwn(t *testing.T, spec patterns.Spec) *session {
 	t.Helper()
-	return open(t, spec, llm.NewRules(), time.Hour)
+	return open(t, spec, offline.New(), time.Hour)
 }
 
 // declaredTool is a pattern as tools/list shows it.
@@ -333,7 +334,7 @@ func declaredTool(t *testing.T, spec patterns.Spec) mcp.Tool {
 	t.Helper()
 	s, err := server.New(server.Config{
 		Patterns: []server.Pattern{{Spec: spec, Title: "Desk", Description: "Tests."}}, Engine: server.EngineFor(t, func() server.Config { return server.Config{} }),
-		Model: llm.NewRules(), Log: slog.New(slog.DiscardHandler), Version: "test",
+		Model: offline.New(), Log: slog.New(slog.DiscardHandler), Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // seen is what a client's own model learns from a result, by one channel alone.
@@ -89,7 +89,7 @@ func mustText(t *testing.T, v any) string {
 // play follows next until there is none to follow; decide fills the one place that it leaves open.
 func play(t *testing.T, spec patterns.Spec, first object, read func(*testing.T, reply) seen, decide func(seen) any) []seen {
 	t.Helper()
-	c := open(t, spec, llm.NewRules(), time.Hour)
+	c := open(t, spec, offline.New(), time.Hour)
 	defer c.close()
 	s := read(t, c.call(spec.Name, first, false))
 	story := []seen{s}

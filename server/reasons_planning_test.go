@@ -12,6 +12,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/offline"
 	"patterngate/server"
 )
 
@@ -272,7 +273,7 @@ func openPlanning(t *testing.T, r planRow) *session {
 	if r.change != nil {
 		r.change(&spec)
 	}
-	var model patterns.Model = llm.NewRules()
+	var model patterns.Model = offline.New()
 	if len(r.replies) > 0 {
 		fake := llmtest.NewServer(r.replies...)
 		t.Cleanup(fake.Close)

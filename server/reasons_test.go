@@ -18,6 +18,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/offline"
 )
 
 // row is one run over MCP and the stop reason it must end with; task reasons are read off the trace.
@@ -158,7 +159,7 @@ func (r row) call(t *testing.T) map[string]any {
 	if r.change != nil {
 		r.change(&spec)
 	}
-	var model patterns.Model = llm.NewRules()
+	var model patterns.Model = offline.New()
 	if !r.rules {
 		fake := llmtest.NewServer(r.replies...)
 		t.Cleanup(fake.Close)

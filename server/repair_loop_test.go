@@ -10,7 +10,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 	"patterngate/server"
 )
 
@@ -130,7 +130,7 @@ type round struct {
 func (f faulty) follow(t *testing.T) round {
 	t.Helper()
 	spec := specOf(t, f.kind)
-	c := open(t, spec, llm.NewRules(), time.Hour)
+	c := open(t, spec, offline.New(), time.Hour)
 	defer c.close()
 	name := map[gateway.Kind]string{td: "plan", or: "plan", rt: "route", sv: "actions"}[f.kind]
 	arguments := with(f.kind, object{name: f.intent})

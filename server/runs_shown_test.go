@@ -15,7 +15,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // stays is an engine that knows one run, which stands as it is told to.
@@ -240,7 +240,7 @@ func FuzzKeptResult(f *testing.F) {
 // The run of a fault has one id for the fault, whoever is told of it.
 func TestFaultIsOne(t *testing.T) {
 	spec := builtins(t)[0].Spec
-	job := JobOf(spec, llm.NewRules(), false, patterns.Begun{})
+	job := JobOf(spec, offline.New(), false, patterns.Begun{})
 	kept := job.Present(patterns.Ended{RunID: someRun, Phase: "execute"}, errors.New("secret"))
 	shown := serving(t).stateOf(patterns.Snapshot{RunID: someRun, Pattern: td, State: patterns.Over, Spec: spec, Ended: patterns.Ended{RunID: someRun, Phase: "execute"}})
 	if kept.Summary != shown.Summary || !strings.Contains(kept.Summary, runFault(someRun)) || strings.Contains(string(kept.Envelope), "secret") {

@@ -21,6 +21,7 @@ import (
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -83,7 +84,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 // serving makes a server of the built-in patterns by rules, changed as a test wants it.
 func serving(t testing.TB, change ...func(*Config)) *Server {
 	t.Helper()
-	c := Config{Patterns: builtins(t), Model: llm.NewRules(), Version: "1.2.3"}
+	c := Config{Patterns: builtins(t), Model: offline.New(), Version: "1.2.3"}
 	engine := EngineFor(t, func() Config { return c })
 	c.Engine = engine
 	for _, f := range change {

@@ -13,7 +13,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/ijson"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // rightCall is a call without a fault, to be broken.
@@ -149,7 +149,7 @@ func TestSuggestedCallsGetOn(t *testing.T) {
 			if kind == pl {
 				c = openPlanning(t, planRow{})
 			} else {
-				c = open(t, specOf(t, kind), llm.NewRules(), time.Hour)
+				c = open(t, specOf(t, kind), offline.New(), time.Hour)
 			}
 			defer c.close()
 			rapid.Check(t, func(t *rapid.T) {

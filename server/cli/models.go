@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // Which models answer a pattern's questions:
@@ -45,7 +46,7 @@ type answerer struct {
 func (a *answerers) of(p PatternConfig) (answerer, error) {
 	c := a.config.LLM.laidOver(p.LLM)
 	if c.Resolved() == "rules" {
-		return answerer{model: llm.NewRules()}, nil
+		return answerer{model: offline.New()}, nil
 	}
 	ours := p.Name != "" && p.own() && p.Kind != gateway.Call
 	format := llm.Format(cmp.Or(c.ResponseFormat, map[bool]string{true: string(llm.AutoFormat), false: string(llm.JSONObject)}[ours]))

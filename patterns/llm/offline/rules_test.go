@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // toolOf makes a tool of one line: name, effect, description and properties as JSON; all properties are required unless
@@ -46,7 +46,7 @@ func toolOf(t testing.TB, name string, effect catalog.Effect, description, prope
 // firstAction is the first call that rules with all tools propose for a goal: name and arguments, or the fault, or "final".
 func firstAction(t testing.TB, goal string, tools ...catalog.Tool) string {
 	t.Helper()
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	text, fault := ask(t, rules, patterns.Question{Ask: patterns.AskAction, Tools: tools,
 		Payload: map[string]any{"goal": goal, "state_summary": map[string]any{}}})
@@ -156,7 +156,7 @@ func TestRulesProposeWritesOnlyOnRequest(t *testing.T) {
 		toolOf(t, "get_booking", catalog.Read, "Show a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
 		toolOf(t, "cancel_booking", catalog.Destructive, "Cancel a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
 	}
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	for name, c := range map[string]struct {
 		goal string
@@ -199,7 +199,7 @@ func TestRulesWriteTools(t *testing.T) {
 			for i := range tools {
 				tools[i].Demo = c.demo
 			}
-			rules := llm.NewRules()
+			rules := offline.New()
 			rules.WriteTools = c.write
 			g := intendedCalls{Goal: g.Goal}
 			a := tryActions(t, rules, tools, g)
@@ -217,7 +217,7 @@ func TestRulesEndOnFailure(t *testing.T) {
 		toolOf(t, "get_booking", catalog.Read, "Show a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
 		toolOf(t, "cancel_booking", catalog.Destructive, "Cancel a booking.", `{"ref": {"type": "string", "pattern": "^B[0-9]+$"}}`),
 	}
-	text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{
+	text, fault := ask(t, offline.New(), patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{
 		"goal": "Cancel booking B7", "state_summary": map[string]any{"steps_completed": 1.0, "tools_used": []any{"get_booking"},
 			"last_step": map[string]any{"executed_action": map[string]any{"name": "get_booking", "args": map[string]any{"ref": "B7"}},
 				"observation": map[string]any{"error": "booking_not_found"}}}}})
@@ -228,7 +228,7 @@ func TestRulesEndOnFailure(t *testing.T) {
 
 // The same question has the same text, whatever was asked before, in which order maps are walked, and how many ask.
 func TestRulesAreDeterministic(t *testing.T) {
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	type question struct {
 		q    patterns.Question
@@ -258,8 +258,8 @@ func TestRulesAreDeterministic(t *testing.T) {
 	wg.Wait()
 }
 
-func llmFresh() *llm.Rules {
-	rules := llm.NewRules()
+func llmFresh() *offline.Rules {
+	rules := offline.New()
 	rules.WriteTools = true
 	return rules
 }
@@ -288,7 +288,7 @@ func TestRulesRoute(t *testing.T) {
 		"empty":                    {"", nil, "route_unclear"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, got := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskRoute, Tools: tools,
+			text, got := ask(t, offline.New(), patterns.Question{Ask: patterns.AskRoute, Tools: tools,
 				Payload: map[string]any{"goal": c.ticket, "forbidden_targets": c.forbidden}})
 			if got == "" {
 				v, _ := ijson.Decode([]byte(text))
@@ -311,7 +311,7 @@ func TestRulesDoNotBreakTies(t *testing.T) {
 		toolOf(t, "red_desk", catalog.Read, "Apples and plums.", ticket),
 		toolOf(t, "blue_desk", catalog.Read, "Pears and plums.", ticket),
 	}
-	_, err := llm.NewRules().Ask(context.Background(), patterns.Question{Ask: patterns.AskRoute, Tools: tools,
+	_, err := offline.New().Ask(context.Background(), patterns.Question{Ask: patterns.AskRoute, Tools: tools,
 		Payload: map[string]any{"goal": "I want plums"}})
 	var fault *patterns.ModelFault
 	if !errors.As(err, &fault) || fault.Reason != "route_unclear" {
@@ -326,10 +326,10 @@ func TestRulesDoNotBreakTies(t *testing.T) {
 func TestRulesEndWithTheirContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := llm.NewRules().Ask(ctx, patterns.Question{Ask: patterns.AskAnswer}); !errors.Is(err, context.Canceled) {
+	if _, err := offline.New().Ask(ctx, patterns.Question{Ask: patterns.AskAnswer}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Ask after cancel: %v, want context.Canceled", err)
 	}
-	if _, err := llm.NewRules().Ask(context.Background(), patterns.Question{Ask: "poem"}); err == nil {
+	if _, err := offline.New().Ask(context.Background(), patterns.Question{Ask: "poem"}); err == nil {
 		t.Error("Ask for a poem: no error")
 	}
 }

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // Rules take what a declared pattern's call says besides its goal for arguments of the same name, and never make it up.
@@ -20,7 +20,7 @@ func TestRulesReadInputs(t *testing.T) {
 	look := catalog.Tool{Name: "read_order", Description: "Reads the state of one order.", Effect: catalog.Read, Server: "orders", Input: input}
 	ask := func(payload map[string]any) (string, error) {
 		payload["goal"], payload["max_plan_steps"] = "Read the state of the order.", 3.0
-		answer, err := llm.NewRules().Ask(context.Background(), patterns.Question{Ask: patterns.AskPlan, Least: 1, Payload: payload, Tools: []catalog.Tool{look}})
+		answer, err := offline.New().Ask(context.Background(), patterns.Question{Ask: patterns.AskPlan, Least: 1, Payload: payload, Tools: []catalog.Tool{look}})
 		return answer.Text, err
 	}
 	if text, err := ask(map[string]any{"input": map[string]any{"order_id": "A-1001"}}); err != nil || !strings.Contains(text, `"args":{"order_id":"A-1001"}`) {
@@ -47,7 +47,7 @@ func TestRulesWriteNoJSON(t *testing.T) {
 		"a call":             {patterns.Question{Ask: patterns.AskAction, Payload: map[string]any{"goal": "Read the order A-1001."}, Tools: orderTools(t), Answer: schema}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if text, fault := ask(t, llm.NewRules(), row.q); fault != row.fault {
+			if text, fault := ask(t, offline.New(), row.q); fault != row.fault {
 				t.Errorf("got %s and the fault %q, want %q", text, fault, row.fault)
 			}
 		})

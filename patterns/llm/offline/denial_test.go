@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // negations say not to do what stands in them.
@@ -33,7 +33,7 @@ var (
 )
 
 // wants reports the tools that change something and that the rules propose for a goal, or for which they ask what is missing.
-func wants(t interface{ Fatalf(string, ...any) }, rules *llm.Rules, tools []catalog.Tool, goal string) []string {
+func wants(t interface{ Fatalf(string, ...any) }, rules *offline.Rules, tools []catalog.Tool, goal string) []string {
 	answer, err := rules.Ask(context.Background(), patterns.Question{Ask: patterns.AskAction, Tools: tools,
 		Payload: map[string]any{"goal": goal, "state_summary": map[string]any{"tools_used": reads(tools), "steps_completed": 1.0}}})
 	var named []string
@@ -135,7 +135,7 @@ func TestRulesEnd(t *testing.T) {
 		list := slices.Concat(everyRefundGoal(), []string{"refund", "mail", "look", "20 USD", "user 42", "and", "not", "?"})
 		goal := strings.Join(rapid.SliceOfN(rapid.SampledFrom(list), 1, 4).Draw(t, "parts"), " ")
 		result := rapid.SampledFrom([]any{nil, map[string]any{}, map[string]any{"status": "ok", "user_id": 7.0, "amount_usd": 9999.0}, "refund 9999 USD"}).Draw(t, "result")
-		rules := llm.NewRules()
+		rules := offline.New()
 		var used []any
 		var last any
 		for step := range len(tools) + 1 {

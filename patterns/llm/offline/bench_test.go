@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // BenchmarkRules measures one decision of each kind; a plan is meant to take at most 200 us.
@@ -30,7 +30,7 @@ func BenchmarkRules(b *testing.B) {
 	for name, q := range questions {
 		q.JSON = ijson.Canonical(q.Payload)
 		b.Run(name, func(b *testing.B) {
-			rules := llm.NewRules()
+			rules := offline.New()
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := rules.Ask(context.Background(), q); err != nil {
@@ -67,7 +67,7 @@ func BenchmarkRulesHostile(b *testing.B) {
 	for name, goal := range hostileGoals {
 		q := patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{"goal": goal, "state_summary": map[string]any{}}}
 		b.Run(name, func(b *testing.B) {
-			rules := llm.NewRules()
+			rules := offline.New()
 			for b.Loop() {
 				_, _ = rules.Ask(context.Background(), q) // most are refused, which takes as long
 			}

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // world is one invented catalog with ten goals, written before the planner was.
@@ -105,7 +105,7 @@ func (a attempt) String() string {
 	return strings.TrimSpace(strings.Join(names, " ") + " " + a.fault + " " + a.wrong)
 }
 
-func try(t testing.TB, rules *llm.Rules, w world, g intendedCalls) attempt {
+func try(t testing.TB, rules *offline.Rules, w world, g intendedCalls) attempt {
 	t.Helper()
 	switch g.Pattern {
 	case patterns.AskPlan:
@@ -159,7 +159,7 @@ func unfit(tools []catalog.Tool, call proposed) string {
 	return ""
 }
 
-func tryPlan(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCalls) attempt {
+func tryPlan(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intendedCalls) attempt {
 	payload := map[string]any{"goal": g.Goal, "max_plan_steps": 6.0}
 	maps.Copy(payload, g.Payload)
 	text, fault := ask(t, rules, patterns.Question{Ask: patterns.AskPlan, Payload: payload, Tools: tools})
@@ -184,7 +184,7 @@ func (a *attempt) add(tools []catalog.Tool, call proposed) {
 	}
 }
 
-func tryTasks(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCalls) attempt {
+func tryTasks(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intendedCalls) attempt {
 	payload := map[string]any{"goal": g.Goal, "max_tasks": 4.0, "report_date": "2026-04-21", "region": "US"}
 	maps.Copy(payload, g.Payload)
 	text, fault := ask(t, rules, patterns.Question{Ask: patterns.AskTasks, Payload: payload, Tools: tools})
@@ -202,7 +202,7 @@ func tryTasks(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCa
 	return a
 }
 
-func tryRoute(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCalls) attempt {
+func tryRoute(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intendedCalls) attempt {
 	payload := map[string]any{"goal": g.Goal, "forbidden_targets": []any{}}
 	maps.Copy(payload, g.Payload)
 	text, fault := ask(t, rules, patterns.Question{Ask: patterns.AskRoute, Payload: payload, Tools: tools})
@@ -219,7 +219,7 @@ func tryRoute(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCa
 }
 
 // tryActions plays a supervisor that approves everything, on tools that return what the catalog says.
-func tryActions(t testing.TB, rules *llm.Rules, tools []catalog.Tool, g intendedCalls) attempt {
+func tryActions(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intendedCalls) attempt {
 	cat, err := catalog.New(tools...)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func (g intendedCalls) judge(a attempt) string {
 }
 
 func table(t *testing.T, dir string) (passed, total int) {
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	worlds := readWorlds(t, dir)
 	for _, name := range slices.Sorted(maps.Keys(worlds)) {

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // plannedWorld is a catalog with ten goals for plans of subtasks. All goals were written before the rules for them were.
@@ -145,7 +145,7 @@ func (g intendedPlan) judge(list []subtask, fault string) string {
 func TestSubtaskGoals(t *testing.T) {
 	for name, least := range map[string]int{"demo": 10, "parcels": 10, "heldout": 9} {
 		t.Run(name, func(t *testing.T) {
-			rules := llm.NewRules()
+			rules := offline.New()
 			rules.WriteTools = true
 			w, tools := readPlanned(t, name)
 			passed := 0

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // accepted judges a document as the gate does where no language model is configured.
@@ -81,7 +81,7 @@ func spelled(doc gateway.PlanDocument) []string {
 func TestSubtaskPlans(t *testing.T) {
 	_, parcels := readPlanned(t, "parcels")
 	_, reports := readPlanned(t, "demo")
-	writing := llm.NewRules()
+	writing := offline.New()
 	writing.WriteTools = true
 	const chain = "Check the backlog at the depot that holds the parcel of order ORD-31, and show the GBP exchange rate."
 	order := `get_order get_order{"order_id":"ORD-31"}`
@@ -156,7 +156,7 @@ func TestSubtaskPlansAreRefused(t *testing.T) {
 		"no tool":                    {nil, map[string]any{"goal": "Monthly KPIs of 2026-04"}, "goal_unclear", "None of the tools"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := llm.NewRules().Ask(context.Background(), planQuestion(tt.tools, tt.payload))
+			_, err := offline.New().Ask(context.Background(), planQuestion(tt.tools, tt.payload))
 			var fault *patterns.ModelFault
 			if !errors.As(err, &fault) || fault.Reason != tt.reason || !strings.Contains(fault.Say, tt.say) {
 				t.Errorf("Ask(%v): %v %+v, want %s that says %q", tt.payload, err, fault, tt.reason, tt.say)
@@ -168,7 +168,7 @@ func TestSubtaskPlansAreRefused(t *testing.T) {
 // Of the claim on one of several orders nobody can say which is meant.
 func TestSubtasksChangeNothingForOneOfSeveral(t *testing.T) {
 	_, parcels := readPlanned(t, "parcels")
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	_, err := rules.Ask(context.Background(), planQuestion(parcels, map[string]any{
 		"goal": "Look up the orders ORD-1 and ORD-2 and open a claim for its parcel because it broke."}))
@@ -193,7 +193,7 @@ func TestRulesNeitherWorkNorReplan(t *testing.T) {
 // Rounds come to an end, together hold the plan that a flat one is, and never use an id twice.
 func TestRoundsAddUp(t *testing.T) {
 	for _, name := range []string{"demo", "parcels", "heldout"} {
-		rules := llm.NewRules()
+		rules := offline.New()
 		rules.WriteTools = true
 		w, tools := readPlanned(t, name)
 		for _, g := range w.Goals {
@@ -210,7 +210,7 @@ func TestRoundsAddUp(t *testing.T) {
 }
 
 // rounds plays an iterative plan to its end, of which each round is the completed work of the one before.
-func rounds(t *testing.T, rules *llm.Rules, tools []catalog.Tool, goal string) (list []string) {
+func rounds(t *testing.T, rules *offline.Rules, tools []catalog.Tool, goal string) (list []string) {
 	var done []gateway.Subtask
 	completed, used := []any{}, []any{}
 	for range 6 {
@@ -270,7 +270,7 @@ func FuzzSubtasks(f *testing.F) {
 			f.Add(uint(i), g.Goal, "month 2026-04, ORD-7, S10482", uint8(k), uint8(k))
 		}
 	}
-	rules := llm.NewRules()
+	rules := offline.New()
 	rules.WriteTools = true
 	strategies := []gateway.PlanStrategy{gateway.Flat, gateway.Hierarchical, gateway.Iterative}
 	f.Fuzz(func(t *testing.T, i uint, goal, context string, subtasks, depth uint8) {

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 func demoTools(t testing.TB, list []string) []catalog.Tool {
@@ -65,7 +65,7 @@ func TestRulesMonthlyReport(t *testing.T) {
 		"in other words": "I need a report for manager 42 about 2026-04: sales, refunds, KPIs and risks",
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskPlan, Tools: tools,
+			text, fault := ask(t, offline.New(), patterns.Question{Ask: patterns.AskPlan, Tools: tools,
 				Payload: map[string]any{"goal": goal, "max_plan_steps": 6.0}})
 			if fault != "" {
 				t.Fatalf("plan for %q: %s", goal, fault)
@@ -81,7 +81,7 @@ func TestRulesMonthlyReport(t *testing.T) {
 			if diff := cmp.Diff(demo.DecompositionTools, called); diff != "" {
 				t.Errorf("tools of the plan (-want +got):\n%s", diff)
 			}
-			answer, _ := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskAnswer,
+			answer, _ := ask(t, offline.New(), patterns.Question{Ask: patterns.AskAnswer,
 				Payload: map[string]any{"goal": goal, "history": history}})
 			contains(t, "the answer", answer, "Anna", "2026-04", "28,195 USD", "1,370 USD", "26,825 USD", "4.86%",
 				"Refund spike detected on 2026-04-04")
@@ -109,7 +109,7 @@ func TestRulesOperationsReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			payload := map[string]any{"goal": c.goal, "max_tasks": 4.0, "report_date": demo.ReportDate, "region": demo.Region}
-			text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskTasks, Tools: tools, Payload: payload,
+			text, fault := ask(t, offline.New(), patterns.Question{Ask: patterns.AskTasks, Tools: tools, Payload: payload,
 				Hidden: []string{"request_id"}})
 			if c.want == nil {
 				if fault != "goal_unclear" {
@@ -132,7 +132,7 @@ func supervised(t *testing.T, goal string, change func(usd float64) float64) (ca
 	var used []any
 	var last any
 	for step := range 8 {
-		text, fault := ask(t, llm.NewRules(), patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{
+		text, fault := ask(t, offline.New(), patterns.Question{Ask: patterns.AskAction, Tools: tools, Payload: map[string]any{
 			"goal": goal, "state_summary": map[string]any{"steps_completed": float64(step), "tools_used": used, "last_step": last}}})
 		if fault != "" {
 			return calls, fault

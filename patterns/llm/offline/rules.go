@@ -1,4 +1,4 @@
-package llm
+package offline
 
 import (
 	"cmp"
@@ -38,8 +38,8 @@ type Rules struct {
 	shelf shelf
 }
 
-// NewRules returns rules that propose make-believe tools and tools that only read.
-func NewRules() *Rules { return &Rules{} }
+// New returns rules that propose make-believe tools and tools that only read.
+func New() *Rules { return &Rules{} }
 
 var _ patterns.Model = (*Rules)(nil)
 

@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // phrasing is a request in somebody's words, and what is to come of it: the calls in order with the facts among their
@@ -269,7 +269,7 @@ func TestRulesFirstPhrasings(t *testing.T) {
 			if kind == string(patterns.AskTasks) {
 				q.Payload["report_date"], q.Payload["region"] = demo.ReportDate, demo.Region
 			}
-			text, fault := ask(t, llm.NewRules(), q)
+			text, fault := ask(t, offline.New(), q)
 			if fault != "" {
 				return inShort(nil, fault)
 			}

@@ -1,11 +1,11 @@
-package llm_test
+package offline_test
 
 import (
 	"testing"
 
 	"patterngate/catalog/demo"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 const (
@@ -84,7 +84,7 @@ func askedOnce(t *testing.T, kind patterns.Ask, names []string) func(goal string
 		if kind == patterns.AskTasks {
 			q.Payload["report_date"], q.Payload["region"] = demo.ReportDate, demo.Region
 		}
-		text, fault := ask(t, llm.NewRules(), q)
+		text, fault := ask(t, offline.New(), q)
 		if fault != "" {
 			return inShort(nil, fault)
 		}

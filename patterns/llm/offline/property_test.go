@@ -1,4 +1,4 @@
-package llm_test
+package offline_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/offline"
 )
 
 // asked is a question with its goal, over one of the invented catalogs.
@@ -198,7 +198,7 @@ func TestRulesIgnoreInjectedOrders(t *testing.T) {
 }
 
 // decided are the calls with their facts, or the fault.
-func decided(t *testing.T, rules *llm.Rules, q patterns.Question) string {
+func decided(t *testing.T, rules *offline.Rules, q patterns.Question) string {
 	answer, err := rules.Ask(context.Background(), q)
 	var fault *patterns.ModelFault
 	if errors.As(err, &fault) {
