@@ -17,8 +17,9 @@ type floor struct {
 }
 
 // floors is the architecture (see the README's "The house"): server over patterns over gateway over catalog over
-// ijson. A subpackage is an adapter or a door of its parent: it may import the parent and what is below, the parent
-// never imports it, siblings never meet. A new package or arrow is a line here, with its reason.
+// ijson. A subpackage is a part of its parent or a door to it. A part is used by its parent or by the packages beside it, and
+// imports none of its parents. A door imports its parent, which never imports it. A new package or arrow is a line here, with
+// its reason.
 var floors = map[string]floor{
 	"": {"server/cli", "", "one call into the commands"},
 
@@ -37,15 +38,18 @@ var floors = map[string]floor{
 	"gateway/policy":         {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
 	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
-	"patterns":             {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
-	"patterns/local":       {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
-	"patterns/record":      {"patterns gateway catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
-	"patterns/llm":         {"patterns gateway catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "who may answer a question: a model server or the offline rules"},
-	"patterns/llm/llmtest": {"ijson", "", "a model server for tests, like net/http/httptest"},
+	"patterns":                     {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
+	"patterns/local":               {"patterns gateway catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
+	"patterns/record":              {"patterns gateway catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
+	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
+	"patterns/llm/prompts":         {"patterns gateway catalog ijson", "", "part: what a language model is asked with; the openai package and the configuration use it"},
+	"patterns/llm/offline":         {"patterns patterns/llm/offline/english gateway catalog ijson", "", "door: rules that answer without a model"},
+	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
+	"patterns/llm/llmtest":         {"ijson", "", "a model server for tests, like net/http/httptest"},
 
 	"server":     {"patterns gateway catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web": {"server patterns patterns/record gateway catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm patterns/local patterns/record gateway gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},

@@ -11,8 +11,9 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/openai"
+	"patterngate/patterns/llm/prompts"
 	"patterngate/patterns/local"
 )
 
@@ -28,7 +29,7 @@ type Ours struct {
 
 // NewOurs makes a side that asks the model at baseURL; delay scales the demo workers' delays.
 func NewOurs(baseURL string, delay float64) (*Ours, error) {
-	model, err := llm.NewOpenAI(llm.Config{BaseURL: baseURL, Model: modelName, Timeout: time.Minute})
+	model, err := openai.New(openai.Config{BaseURL: baseURL, Model: modelName, Timeout: time.Minute})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func newOurs(model patterns.Model, delay float64) (*Ours, error) {
 func spec(kind gateway.Kind, c *catalog.Catalog, names []string) patterns.Spec {
 	s := patterns.Spec{
 		Name: string(kind), Kind: kind, Catalog: c, Policy: names, Execution: names,
-		Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind), Aggregate: patterns.Operations,
+		Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind), Aggregate: patterns.Operations,
 	}
 	if kind == gateway.Supervisor {
 		s.Reviewer = refunds.Defaults.Judge()

@@ -15,9 +15,9 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/openai"
 	"patterngate/server"
 )
 
@@ -302,7 +302,7 @@ func scripted(t *testing.T, replies ...llmtest.Reply) (patterns.Model, func() []
 	t.Helper()
 	fake := llmtest.NewServer(replies...)
 	t.Cleanup(fake.Close)
-	model, err := llm.NewOpenAI(llm.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second})
+	model, err := openai.New(openai.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

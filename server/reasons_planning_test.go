@@ -10,9 +10,10 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/openai"
+	"patterngate/patterns/llm/prompts"
 	"patterngate/server"
 )
 
@@ -25,7 +26,7 @@ type planRow struct {
 	calls       []planCall
 	replies     []llmtest.Reply // of a model server; none: the rules
 	change      func(*patterns.Spec)
-	model       func(*llm.Config)
+	model       func(*openai.Config)
 	fails       bool // whoever waits for the caller does not
 }
 
@@ -173,9 +174,9 @@ func modelPlanRows(one func(object) []planCall, good object) []planRow {
 		"llm_error:auth": llmtest.Status(401), "llm_error:rate_limit": llmtest.Status(429), "llm_error:server": llmtest.Status(500),
 		"llm_error:bad_request": llmtest.Status(400), "llm_error:refused": llmtest.Refusal("No."), "llm_error:no_choices": llmtest.NoChoices(),
 	} {
-		var change func(*llm.Config)
+		var change func(*openai.Config)
 		if reason == "llm_timeout" { // what is answered has time for it
-			change = func(c *llm.Config) { c.Timeout = 100 * time.Millisecond }
+			change = func(c *openai.Config) { c.Timeout = 100 * time.Millisecond }
 		}
 		rows = append(rows, planRow{want: reason, phase: "plan", calls: one(goal), replies: []llmtest.Reply{reply}, model: change})
 	}
@@ -269,7 +270,7 @@ func openPlanning(t *testing.T, r planRow) *session {
 	}
 	spec.Kind, spec.Catalog, spec.Plans, spec.Envelope = pl, all, "plan", patterns.RequireNone
 	spec.Policy = append(spec.Policy, "slow")
-	spec.Execution, spec.Budget, spec.Prompts = spec.Policy, gateway.DefaultBudget(pl), llm.Prompts(pl)
+	spec.Execution, spec.Budget, spec.Prompts = spec.Policy, gateway.DefaultBudget(pl), prompts.Of(pl)
 	if r.change != nil {
 		r.change(&spec)
 	}
@@ -277,11 +278,11 @@ func openPlanning(t *testing.T, r planRow) *session {
 	if len(r.replies) > 0 {
 		fake := llmtest.NewServer(r.replies...)
 		t.Cleanup(fake.Close)
-		config := llm.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second}
+		config := openai.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second}
 		if r.model != nil {
 			r.model(&config)
 		}
-		m, err := llm.NewOpenAI(config)
+		m, err := openai.New(config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/openai"
 )
 
 const (
@@ -245,10 +245,10 @@ func modelFaults() []row {
 	proposals := map[gateway.Kind]llmtest.Reply{td: say(steps(sales...)), or: say(tasks("sales_worker")), rt: say(route("billing_specialist"))}
 	var rows []row
 	for reason, reply := range faults {
-		var first, second func(*llm.Config)
+		var first, second func(*openai.Config)
 		if reason == "llm_timeout" { // what is answered has time for it
-			first = func(c *llm.Config) { c.Timeout = 100 * time.Millisecond }
-			second = func(c *llm.Config) { c.Timeout = time.Second }
+			first = func(c *openai.Config) { c.Timeout = 100 * time.Millisecond }
+			second = func(c *openai.Config) { c.Timeout = time.Second }
 		}
 		for _, kind := range kinds {
 			rows = append(rows, row{kind: kind, want: reason, phase: proposing[kind], replies: []llmtest.Reply{reply}, model: first})

@@ -16,9 +16,10 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/openai"
+	"patterngate/patterns/llm/prompts"
 )
 
 // row is one run over MCP and the stop reason it must end with; task reasons are read off the trace.
@@ -31,7 +32,7 @@ type row struct {
 	arguments map[string]any       // of the call; nil: a goal
 	change    func(*patterns.Spec) // of the declaration
 	rules     bool                 // the offline rules propose
-	model     func(*llm.Config)    // of the model's client
+	model     func(*openai.Config) // of the model's client
 	cancel    bool                 // the call is taken back
 	then      object               // arguments of a second call, which continues the run of the first
 	again     object               // arguments of a second call of its own
@@ -163,11 +164,11 @@ func (r row) call(t *testing.T) map[string]any {
 	if !r.rules {
 		fake := llmtest.NewServer(r.replies...)
 		t.Cleanup(fake.Close)
-		config := llm.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second}
+		config := openai.Config{BaseURL: fake.URL, APIKey: "test", Model: "test", Timeout: 5 * time.Second}
 		if r.model != nil {
 			r.model(&config)
 		}
-		m, err := llm.NewOpenAI(config)
+		m, err := openai.New(config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +237,7 @@ func specOf(t *testing.T, kind gateway.Kind) patterns.Spec {
 		gateway.Routing: demo.Specialists, gateway.Supervisor: demo.RefundTools, gateway.Call: demo.RefundTools,
 	}[kind]
 	s := patterns.Spec{
-		Name: toolOf(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind),
+		Name: toolOf(kind), Kind: kind, Catalog: c, Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind),
 		Policy: append(slices.Clone(names), "broken", "lying", "reporting", "absent"),
 	}
 	s.Execution = s.Policy

@@ -20,8 +20,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/prompts"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -66,7 +66,7 @@ func builtinsOver(more ...catalog.Tool) ([]Pattern, error) {
 	declare := func(kind gateway.Kind, name string, tools []string) patterns.Spec {
 		return patterns.Spec{
 			Name: name, Kind: kind, Catalog: c, Policy: tools, Execution: tools,
-			Budget: gateway.DefaultBudget(kind), Prompts: llm.Prompts(kind),
+			Budget: gateway.DefaultBudget(kind), Prompts: prompts.Of(kind),
 		}
 	}
 	orchestrator := declare(gateway.Orchestrator, "run_orchestrator", demo.OrchestratorWorkers)

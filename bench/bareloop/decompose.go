@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"patterngate/catalog/demo"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 type step struct {
@@ -25,7 +25,7 @@ func (l *Loop) Decompose(ctx context.Context, goal string) (Result, error) {
 	var plan struct {
 		Steps []step `json:"steps"`
 	}
-	err := l.decide(ctx, llm.PlanPrompt, struct {
+	err := l.decide(ctx, prompts.Plan, struct {
 		Goal  string  `json:"goal"`
 		Max   int     `json:"max_plan_steps"`
 		Tools []offer `json:"available_tools"`
@@ -41,7 +41,7 @@ func (l *Loop) Decompose(ctx context.Context, goal string) (Result, error) {
 		}
 		history = append(history, stepDone{i + 1, s, observation})
 	}
-	answer, err := l.ask(ctx, llm.PlanAnswerPrompt, struct {
+	answer, err := l.ask(ctx, prompts.PlanAnswer, struct {
 		Goal    string     `json:"goal"`
 		History []stepDone `json:"history"`
 	}{goal, history}, false)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patterngate/catalog/demo"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 type task struct {
@@ -45,7 +45,7 @@ func (l *Loop) Orchestrate(ctx context.Context, goal, date, region string) (Resu
 	var plan struct {
 		Tasks []task `json:"tasks"`
 	}
-	err := l.decide(ctx, llm.TasksPrompt, struct {
+	err := l.decide(ctx, prompts.Tasks, struct {
 		Goal    string  `json:"goal"`
 		Max     int     `json:"max_tasks"`
 		Date    string  `json:"report_date"`
@@ -62,7 +62,7 @@ func (l *Loop) Orchestrate(ctx context.Context, goal, date, region string) (Resu
 	}
 	all.Wait()
 	joined := join(date, region, done)
-	answer, err := l.ask(ctx, llm.TasksAnswerPrompt, struct {
+	answer, err := l.ask(ctx, prompts.TasksAnswer, struct {
 		Goal      string    `json:"goal"`
 		Aggregate aggregate `json:"aggregate"`
 	}{goal, joined}, false)

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"patterngate/catalog/demo"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 const maxAttempts = 3
@@ -48,7 +48,7 @@ func (l *Loop) Route(ctx context.Context, ticket string) (Result, error) {
 	history, declined := []delegation{}, []string{}
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		var r route
-		if err := l.decide(ctx, llm.RoutePrompt, l.routePayload(ticket, attempt, declined, history), &r); err != nil {
+		if err := l.decide(ctx, prompts.Route, l.routePayload(ticket, attempt, declined, history), &r); err != nil {
 			return Result{}, err
 		}
 		observation, err := l.call(ctx, r.Target, r.Args, 1)
@@ -66,7 +66,7 @@ func (l *Loop) Route(ctx context.Context, ticket string) (Result, error) {
 }
 
 func (l *Loop) routed(ctx context.Context, ticket, target string, history []delegation) (Result, error) {
-	answer, err := l.ask(ctx, llm.RouteAnswerPrompt, struct {
+	answer, err := l.ask(ctx, prompts.RouteAnswer, struct {
 		Goal     string       `json:"goal"`
 		Selected string       `json:"selected_route"`
 		History  []delegation `json:"history"`

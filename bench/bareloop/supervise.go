@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"patterngate/catalog/demo"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 const (
@@ -72,7 +72,7 @@ func (l *Loop) Supervise(ctx context.Context, goal string) (Result, error) {
 	history := []actionDone{}
 	for n := 1; n <= maxSteps; n++ {
 		var a action
-		if err := l.decide(ctx, llm.ActionPrompt, l.actionPayload(goal, history), &a); err != nil {
+		if err := l.decide(ctx, prompts.Action, l.actionPayload(goal, history), &a); err != nil {
 			return Result{}, err
 		}
 		done := actionDone{Step: n, Action: a, Executed: a, ExecutedFrom: "original"}

@@ -9,7 +9,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/openai"
 	"patterngate/server"
 )
 
@@ -85,8 +85,8 @@ func (c LLMConfig) Resolved() string {
 }
 
 // OpenAI is what the model's adapter needs where Resolved is openai. A key that the file refers to is none of it.
-func (c LLMConfig) OpenAI() llm.Config {
-	return llm.Config{
+func (c LLMConfig) OpenAI() openai.Config {
+	return openai.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey.Reveal(), Model: c.Model, Timeout: c.Timeout, MaxRetries: c.MaxRetries, Temperature: c.Temperature,
 	}
 }

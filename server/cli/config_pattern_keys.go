@@ -9,7 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 	"patterngate/server"
 )
 
@@ -252,8 +252,8 @@ func finalizeKey(name string, target *patterns.Finalize) configKey {
 // instructionsKey is a template. What it says of inputs is judged once they are known.
 func instructionsKey(name string, target *string) configKey {
 	key := textKey(name, target, func(text string) Fault {
-		if len(text) > llm.MaxInstructions {
-			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(llm.MaxInstructions)}
+		if len(text) > prompts.MaxInstructions {
+			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(prompts.MaxInstructions)}
 		}
 		return Fault{}
 	})

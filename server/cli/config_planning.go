@@ -5,7 +5,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
@@ -74,7 +74,7 @@ func optionalNumberKey(name string, target **float64, b bounds) configKey {
 }
 
 // instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
-func instructed(p patterns.Prompts, in llm.Instructions) patterns.Prompts {
+func instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 	text, err := in.Words(nil)
 	if err != nil || text == "" {
 		return p

@@ -13,7 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 func TestLoadConfigPlanning(t *testing.T) {
@@ -157,7 +157,7 @@ func TestPlanningSpecs(t *testing.T) {
 		}
 	}
 	plain := declaredAs(t, "version: 1\n", "plan_execute", key)
-	if !plain.spec.LLM || plain.model.Name() != "gpt-4.1-mini" || cmp.Diff(llm.Prompts(gateway.Planning), plain.spec.Prompts) != "" {
+	if !plain.spec.LLM || plain.model.Name() != "gpt-4.1-mini" || cmp.Diff(prompts.Of(gateway.Planning), plain.spec.Prompts) != "" {
 		t.Errorf("with a key plan_execute has LLM %v, model %s", plain.spec.LLM, plain.model.Name())
 	}
 	const file = "version: 1\npatterns: {plan: {require_approval: plan, instructions: 'Be {{\"brief\"}}.', llm: {model: own}, allow: {execution: [sales_worker]}}}\n"

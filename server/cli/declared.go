@@ -9,7 +9,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 	"patterngate/server"
 )
 
@@ -185,8 +185,8 @@ func (c *Config) newSpec(p PatternConfig, view *catalog.Catalog) patterns.Spec {
 	}
 	s.Policy, s.Execution = p.allows()
 	make := p.makeBelieve(c, view)
-	if s.Prompts = llm.Prompts(p.Kind); !make || p.own() {
-		s.Prompts = llm.OwnPrompts(p.Kind)
+	if s.Prompts = prompts.Of(p.Kind); !make || p.own() {
+		s.Prompts = prompts.OfDeclared(p.Kind)
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:

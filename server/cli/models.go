@@ -7,8 +7,8 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/offline"
+	"patterngate/patterns/llm/openai"
 )
 
 // Which models answer a pattern's questions:
@@ -23,11 +23,11 @@ import (
 type answerers struct {
 	config  *Config
 	secrets *secrets
-	made    map[string]*llm.OpenAI
+	made    map[string]*openai.Client
 }
 
 func (c *Config) answerers(environ []string) *answerers {
-	a := &answerers{config: c, secrets: newSecrets(environ), made: map[string]*llm.OpenAI{}}
+	a := &answerers{config: c, secrets: newSecrets(environ), made: map[string]*openai.Client{}}
 	if c.own != nil {
 		a.secrets = c.own.secrets
 	}
@@ -49,7 +49,7 @@ func (a *answerers) of(p PatternConfig) (answerer, error) {
 		return answerer{model: offline.New()}, nil
 	}
 	ours := p.Name != "" && p.own() && p.Kind != gateway.Call
-	format := llm.Format(cmp.Or(c.ResponseFormat, map[bool]string{true: string(llm.AutoFormat), false: string(llm.JSONObject)}[ours]))
+	format := openai.Format(cmp.Or(c.ResponseFormat, map[bool]string{true: string(openai.AutoFormat), false: string(openai.JSONObject)}[ours]))
 	decide, decidePrice, err := a.chain(c, p.LLM, cmp.Or(c.Role, planRole), format)
 	if err != nil {
 		return answerer{}, err
@@ -62,7 +62,7 @@ func (a *answerers) of(p PatternConfig) (answerer, error) {
 	if who.prices.Write = writePrice; err != nil || write == decide {
 		return who, err
 	}
-	who.model = llm.Team{Decide: decide, Write: write}
+	who.model = openai.Team{Decide: decide, Write: write}
 	return who, nil
 }
 
@@ -93,8 +93,8 @@ func repairsOf(c LLMConfig, ours bool) int {
 }
 
 // chain is a role's model with those that take over, and the dearest of their prices.
-func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format llm.Format) (patterns.Model, patterns.Price, error) {
-	var models []*llm.OpenAI
+func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format openai.Format) (patterns.Model, patterns.Price, error) {
+	var models []*openai.Client
 	var dearest patterns.Price
 	role, known := c.role(name) // one that is not declared is llm itself
 	if p.Model != "" {
@@ -116,13 +116,13 @@ func (a *answerers) chain(c LLMConfig, p PatternLLM, name string, format llm.For
 	if len(models) == 1 {
 		return models[0], dearest, nil
 	}
-	chain, err := llm.NewChain(models[0], models[1:]...)
+	chain, err := openai.NewChain(models[0], models[1:]...)
 	return chain, dearest, err
 }
 
 // model makes a role's model. A key goes to the server beside which it stands and to no other: a role with a server of its own
 // and without a key sends a placeholder.
-func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format llm.Format, price patterns.Price) (*llm.OpenAI, error) {
+func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format openai.Format, price patterns.Price) (*openai.Client, error) {
 	config, key := c.OpenAI(), c.Key
 	config.Format, config.Price = format, price
 	config.Model = cmp.Or(role.Model, config.Model)
@@ -141,7 +141,7 @@ func (a *answerers) model(c LLMConfig, p PatternLLM, role ModelRole, format llm.
 	}
 	config.Key = a.secrets.of(key)
 	a.secrets.mask.Add(config.APIKey)
-	m, err := llm.NewOpenAI(config)
+	m, err := openai.New(config)
 	if err == nil {
 		a.made[words] = m
 	}

@@ -10,7 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 // patternParts is what a pattern's declaration comes to, apart from the tools themselves. It is fixed.
@@ -23,7 +23,7 @@ type patternParts struct {
 	answer       *catalog.Schema // of its final answer; nil: any text
 	asked        *catalog.Schema // of goal and input together: what who calls it as a tool gives
 	defaults     map[string]any
-	instructions llm.Instructions
+	instructions prompts.Instructions
 	joins        joins
 }
 
@@ -163,15 +163,15 @@ func (m *partsMaker) asked(p *PatternConfig) *catalog.Schema {
 }
 
 // instructions are what a model is told besides our own prompts.
-func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) llm.Instructions {
+func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) prompts.Instructions {
 	if p.Instructions == "" {
-		return llm.Instructions{}
+		return prompts.Instructions{}
 	}
 	var names []string
 	if parts.input != nil {
 		names = propertyNames(parts.input)
 	}
-	in, f := llm.NewInstructions(p.Instructions, names)
+	in, f := prompts.NewInstructions(p.Instructions, names)
 	if f != nil {
 		m.faults = append(m.faults, ownFault{
 			path: slices.Concat(m.at, []string{"instructions"}), offset: f.Offset,
@@ -215,7 +215,7 @@ func (p *patternParts) words() func(patterns.Inputs) (string, error) {
 		return nil
 	}
 	in := p.instructions
-	if in == (llm.Instructions{}) {
+	if in == (prompts.Instructions{}) {
 		return nil
 	}
 	return func(inputs patterns.Inputs) (string, error) { return in.Words(inputs) }

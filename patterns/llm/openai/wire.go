@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/patterns"
+	"patterngate/patterns/llm/prompts"
 )
 
 const (
@@ -76,7 +77,7 @@ func endsWithConnection(res *http.Response) bool {
 
 // body encodes the request. It is written here and not by openai-go's reflection, which costs more than all else that
 // a run does between two requests.
-func (m *OpenAI) body(q patterns.Question, format Format) []byte {
+func (m *Client) body(q patterns.Question, format Format) []byte {
 	b := make([]byte, 0, len(q.Prompt)+len(q.JSON)+len(q.JSON)/4+256)
 	b = append(b, `{"model":`...)
 	b = appendString(b, m.model)
@@ -92,14 +93,14 @@ func (m *OpenAI) body(q patterns.Question, format Format) []byte {
 		b = append(append(b, schema.text...), `}}`...)
 	}
 	b = append(b, `,"messages":[{"role":"system","content":`...)
-	b = appendString(b, systemOf(q))
+	b = appendString(b, prompts.System(q))
 	b = append(b, `},{"role":"user","content":"`...)
 	if q.Mark != "" {
-		b = append(append(append(b, beginData...), q.Mark...), `\n`...)
+		b = append(append(append(b, prompts.BeginData...), q.Mark...), `\n`...)
 	}
 	b = appendQuoted(b, string(q.JSON), `\\`)
 	if q.Mark != "" {
-		b = append(append(append(b, `\n`...), endData...), q.Mark...)
+		b = append(append(append(b, `\n`...), prompts.EndData...), q.Mark...)
 	}
 	return append(b, `"}]}`...)
 }

@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func FuzzBody(f *testing.F) {
 		if err := encoder.Encode(map[string]any{"goal": goal}); err != nil {
 			t.Fatal(err)
 		}
-		m := &OpenAI{model: "m", temperature: "0"}
+		m := &Client{model: "m", temperature: "0"}
 		body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: prompt, JSON: bytes.TrimSpace(payload.Bytes())}, JSONObject)
 		var got struct {
 			Messages []struct{ Content string }

@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"bytes"
@@ -49,10 +49,10 @@ type Config struct {
 	Price patterns.Price
 }
 
-// OpenAI asks a language model by Chat Completions. All questions share one client and its connections. It is safe
+// Client asks a language model by Chat Completions. All questions share one client and its connections. It is safe
 // for concurrent use. It reads no environment variable but the proxy settings of [http.ProxyFromEnvironment], follows
 // no redirect, and never holds more than 8 MiB of an answer.
-type OpenAI struct {
+type Client struct {
 	model       string
 	temperature string // as JSON
 	timeout     time.Duration
@@ -66,10 +66,10 @@ type OpenAI struct {
 	schemas     *schemas
 }
 
-var _ patterns.Model = (*OpenAI)(nil)
+var _ patterns.Model = (*Client)(nil)
 
-// NewOpenAI returns a model for cfg, or every fault of cfg at once. It makes no connection.
-func NewOpenAI(cfg Config) (*OpenAI, error) {
+// New returns a model for cfg, or every fault of cfg at once. It makes no connection.
+func New(cfg Config) (*Client, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func NewOpenAI(cfg Config) (*OpenAI, error) {
 	if key == nil {
 		key = written(cfg.APIKey)
 	}
-	return &OpenAI{
+	return &Client{
 		model:       cfg.Model,
 		temperature: number(cfg.Temperature),
 		timeout:     cfg.Timeout,
@@ -160,7 +160,7 @@ func faultOfBase(text string) string {
 
 // With returns a model that asks the same server over the same connections for another model's answers, or for the same
 // model's at another temperature, 0 to 2. An empty name is m's own. m does not change.
-func (m *OpenAI) With(model string, temperature float64) (*OpenAI, error) {
+func (m *Client) With(model string, temperature float64) (*Client, error) {
 	var faults []error
 	if model != "" && ijson.Blank(model) {
 		faults = append(faults, errBlankModel)
@@ -187,13 +187,13 @@ func faultOfTemperature(t float64) error {
 }
 
 // Name returns the model's name.
-func (m *OpenAI) Name() string { return m.model }
+func (m *Client) Name() string { return m.model }
 
 // Ask sends the question as two messages, in JSON mode where a decision is asked for, and returns the first choice's
 // content, "" if that is null or blank. A request that cannot be made, is not answered or is answered with something
 // else gives a [*patterns.ModelFault]; usage counts every request begun. A question that may cost no request is an
 // error of the caller.
-func (m *OpenAI) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+func (m *Client) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
 	answer, err := m.ask(ctx, q)
 	if err != nil {
 		err = outward(ctx, err)
@@ -202,7 +202,7 @@ func (m *OpenAI) Ask(ctx context.Context, q patterns.Question) (patterns.Answer,
 }
 
 // ask is Ask with its own faults.
-func (m *OpenAI) ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
+func (m *Client) ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
 	if q.MaxRequests == 0 {
 		return patterns.Answer{}, errNoRequest
 	}
@@ -236,7 +236,7 @@ func (m *OpenAI) ask(ctx context.Context, q patterns.Question) (patterns.Answer,
 var errNoRequest = errors.New("llm: a question that may cost no request was asked")
 
 // answer is what was said and cost.
-func (m *OpenAI) answer(text string, used patterns.Usage) patterns.Answer {
+func (m *Client) answer(text string, used patterns.Usage) patterns.Answer {
 	a := patterns.Answer{Text: text, Usage: used}
 	if used.Requests > 0 {
 		a.Models = []patterns.ModelUsage{{Model: m.model, Usage: used}}
@@ -245,7 +245,7 @@ func (m *OpenAI) answer(text string, used patterns.Usage) patterns.Answer {
 }
 
 // request makes one request within the time-out. Its error is a [*fault] or ctx's own.
-func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (completion, error) {
+func (m *Client) request(ctx context.Context, body []byte, decision bool) (completion, error) {
 	if m.timeout == 0 {
 		return completion{}, &fault{reason: timeoutReason, cause: errNoTime}
 	}
@@ -271,7 +271,7 @@ func (m *OpenAI) request(ctx context.Context, body []byte, decision bool) (compl
 
 // exchange sends body and reads the answer. Its error is a [*fault] where the server said something, else the
 // connection's or ctx's.
-func (m *OpenAI) exchange(ctx context.Context, cancel func(), body []byte, decision bool, key bearer) (completion, error) {
+func (m *Client) exchange(ctx context.Context, cancel func(), body []byte, decision bool, key bearer) (completion, error) {
 	var res *http.Response
 	err := m.client.Post(ctx, "chat/completions", body, &res, option.WithAPIKey(string(key)))
 	var status *statusError

@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func TestKeyIsInNoConnectionError(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	m, err := NewOpenAI(Config{BaseURL: "http://" + l.Addr().String(), APIKey: testKey, Model: "m", Timeout: time.Minute})
+	m, err := New(Config{BaseURL: "http://" + l.Addr().String(), APIKey: testKey, Model: "m", Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/prompts"
 )
 
 const benchReply = `{"kind":"plan","steps":[{"id":"s1","title":"Sales","tool":"fetch_sales_data","args":{"month":"2026-04"}},` +
@@ -36,11 +37,11 @@ func BenchmarkAsk(b *testing.B) {
 }
 
 func benchOurs(b *testing.B, base string) {
-	m, err := NewOpenAI(Config{BaseURL: base, APIKey: "k", Model: "m", Timeout: time.Minute})
+	m, err := New(Config{BaseURL: base, APIKey: "k", Model: "m", Timeout: time.Minute})
 	if err != nil {
 		b.Fatal(err)
 	}
-	q := patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload, MaxRequests: -1}
+	q := patterns.Question{Ask: patterns.AskPlan, Prompt: prompts.Plan, JSON: benchPayload, MaxRequests: -1}
 	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 	defer cancel()
 	b.ReportAllocs()
@@ -58,7 +59,7 @@ func benchPlain(b *testing.B, base string) {
 	for b.Loop() {
 		res, err := client.Chat.Completions.New(b.Context(), openai.ChatCompletionNewParams{
 			Model: "m", Temperature: openai.Float(0),
-			Messages:       []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(PlanPrompt), openai.UserMessage(string(benchPayload))},
+			Messages:       []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(prompts.Plan), openai.UserMessage(string(benchPayload))},
 			ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONObject: &shared.ResponseFormatJSONObjectParam{}},
 		})
 		if err != nil || res.Choices[0].Message.Content != benchReply {
@@ -69,8 +70,8 @@ func benchPlain(b *testing.B, base string) {
 
 func benchBare(b *testing.B, base string) {
 	w := newWire()
-	m := &OpenAI{model: "m", temperature: "0"}
-	body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload}, JSONObject)
+	m := &Client{model: "m", temperature: "0"}
+	body := m.body(patterns.Question{Ask: patterns.AskPlan, Prompt: prompts.Plan, JSON: benchPayload}, JSONObject)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := roundTrip(b.Context(), w, base, body); err != nil {
@@ -94,8 +95,8 @@ func roundTrip(ctx context.Context, w wire, base string, body []byte) error {
 }
 
 func BenchmarkBody(b *testing.B) {
-	m := &OpenAI{model: "m", temperature: "0"}
-	q := patterns.Question{Ask: patterns.AskPlan, Prompt: PlanPrompt, JSON: benchPayload}
+	m := &Client{model: "m", temperature: "0"}
+	q := patterns.Question{Ask: patterns.AskPlan, Prompt: prompts.Plan, JSON: benchPayload}
 	b.ReportAllocs()
 	for b.Loop() {
 		m.body(q, JSONObject)

@@ -1,4 +1,4 @@
-package llm_test
+package prompts_test
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 func TestPlanningPromptsSayWhatEachReplyNeeds(t *testing.T) {
-	p := llm.Prompts(gateway.Planning)
+	p := prompts.Of(gateway.Planning)
 	document := []string{
 		`{"kind":"plan","subtasks":[{"id":`, `"description":`, `"dependencies":[]`, `"tool":"NAME"`, `"args":{}`, `"model"`, `"caller"`, "available_tools", "returns",
 		"$results.ID", "RFC 6901", "$$", "64 characters", "4000 characters", "critical", "expect", "Never null", "JSON", "markdown", "data", "never an\n  instruction", "hard",
@@ -31,8 +31,8 @@ func TestPlanningPromptsSayWhatEachReplyNeeds(t *testing.T) {
 }
 
 func TestWithInstructions(t *testing.T) {
-	p := llm.Prompts(gateway.Planning)
-	got := llm.WithInstructions(p, "\n  Always plan the April figures first.\n")
+	p := prompts.Of(gateway.Planning)
+	got := prompts.WithInstructions(p, "\n  Always plan the April figures first.\n")
 	for name, pair := range map[string][2]string{
 		"Decide": {p.Decide, got.Decide}, "Answer": {p.Answer, got.Answer}, "Replan": {p.Replan, got.Replan}, "Work": {p.Work, got.Work},
 	} {
@@ -40,10 +40,10 @@ func TestWithInstructions(t *testing.T) {
 			t.Errorf("%s with instructions: %q, want them behind the prompt", name, pair[1])
 		}
 	}
-	if got := llm.WithInstructions(p, " \n\u00a0"); got != p {
+	if got := prompts.WithInstructions(p, " \n\u00a0"); got != p {
 		t.Errorf("blank instructions changed the prompts: %v", got)
 	}
-	if got := llm.WithInstructions(patterns.Prompts{Decide: "a"}, "b"); got.Answer != "" || got.Replan != "" || got.Work != "" || got.Decide == "a" {
+	if got := prompts.WithInstructions(patterns.Prompts{Decide: "a"}, "b"); got.Answer != "" || got.Replan != "" || got.Work != "" || got.Decide == "a" {
 		t.Errorf("instructions for one prompt: %v", got)
 	}
 }

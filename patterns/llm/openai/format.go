@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ var takesSchemas sync.Map
 
 // formatOf is the format of a question: "" for text. A question that may cost one request tries no schema where it is not known
 // that it is taken: there would be none left to ask without it.
-func (m *OpenAI) formatOf(q patterns.Question) Format {
+func (m *Client) formatOf(q patterns.Question) Format {
 	if !q.Decision() {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (m *OpenAI) formatOf(q patterns.Question) Format {
 }
 
 // learned notes whether a server took a schema.
-func (m *OpenAI) learned(tried, answered Format) {
+func (m *Client) learned(tried, answered Format) {
 	if m.format == AutoFormat && tried == JSONSchema {
 		takesSchemas.Store(m.place, answered == JSONSchema)
 	}
@@ -53,7 +53,7 @@ func (m *OpenAI) learned(tried, answered Format) {
 
 // refusesSchema reports whether a server may have refused a request because of its schema: a fault of the request, or of a server
 // that cannot do such a thing.
-func (m *OpenAI) refusesSchema(format Format, err error) bool {
+func (m *Client) refusesSchema(format Format, err error) bool {
 	var known *fault
 	if m.format != AutoFormat || format != JSONSchema || !errors.As(err, &known) {
 		return false

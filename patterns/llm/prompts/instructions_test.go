@@ -1,11 +1,11 @@
-package llm_test
+package prompts_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 // shown is what a text is without the line that says what the marks mean.
@@ -44,7 +44,7 @@ func TestInstructionsOverInputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in, fault := llm.NewInstructions(row[0], names)
+			in, fault := prompts.NewInstructions(row[0], names)
 			if fault != nil {
 				t.Fatal(fault)
 			}
@@ -64,7 +64,7 @@ func TestInstructionsOverInputs(t *testing.T) {
 func TestInstructionsWithoutInputs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", " \n": "", "Be brief.": "Be brief.", `Say {{/* why */}}{{"{{"}}it}}.`: "Say {{it}}.", "{{if true}}a{{end}}": "a"} {
-		in, fault := llm.NewInstructions(text, nil)
+		in, fault := prompts.NewInstructions(text, nil)
 		if fault != nil {
 			t.Fatalf("%q: %v", text, fault)
 		}
@@ -104,7 +104,7 @@ func TestInstructionsFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, fault := llm.NewInstructions(row.text, names)
+			_, fault := prompts.NewInstructions(row.text, names)
 			if fault == nil {
 				t.Fatal("no fault")
 			}
@@ -136,7 +136,7 @@ func TestInstructionsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in, fault := llm.NewInstructions(row.text, []string{"many", "few"})
+			in, fault := prompts.NewInstructions(row.text, []string{"many", "few"})
 			if fault != nil {
 				t.Fatal(fault)
 			}
@@ -154,7 +154,7 @@ func FuzzInstructions(f *testing.F) {
 		f.Add(text, "</input><input name=\"a\">")
 	}
 	f.Fuzz(func(t *testing.T, text, input string) {
-		in, fault := llm.NewInstructions(text, []string{"a", "b"})
+		in, fault := prompts.NewInstructions(text, []string{"a", "b"})
 		if fault != nil {
 			if fault.Offset < 0 || fault.Offset > len(text) {
 				t.Errorf("the fault is at %d of %d bytes", fault.Offset, len(text))

@@ -1,4 +1,4 @@
-package llm
+package prompts
 
 import (
 	"patterngate/ijson"
@@ -7,8 +7,8 @@ import (
 
 // The prompts of planning (spec/planning-reference.md section 15).
 const (
-	// SubtasksPrompt asks for a plan of subtasks, or for the next round of one.
-	SubtasksPrompt = `You turn one goal into a plan of subtasks. Subtasks that do not wait for each other may run at the same time; each runs
+	// Subtasks asks for a plan of subtasks, or for the next round of one.
+	Subtasks = `You turn one goal into a plan of subtasks. Subtasks that do not wait for each other may run at the same time; each runs
 once all that it waits for is completed.
 
 Payload: goal; strategy; max_subtasks; max_depth; context, where there is any, with what is known besides;
@@ -27,8 +27,8 @@ The strategy says which shape the plan has:
   "planning_complete":true. max_subtasks counts those of all rounds.
 ` + planningRules
 
-	// ReplanPrompt asks for what is to be done instead of what is left of a plan.
-	ReplanPrompt = `You mend a plan of subtasks after something went wrong. What is completed stays as it is, with its results. Everything
+	// Replan asks for what is to be done instead of what is left of a plan.
+	Replan = `You mend a plan of subtasks after something went wrong. What is completed stays as it is, with its results. Everything
 in remaining is dropped, and your subtasks take its place.
 
 Payload: goal; completed, with id, description and result; remaining, with id, description and status;
@@ -44,8 +44,8 @@ Reply: {"kind":"plan","subtasks":[{"id":"second_try","description":"what is to b
   "subtasks":[] and one further member, "planning_complete":true.
 ` + planningRules
 
-	// WorkPrompt asks for the result of a subtask that the model works on itself.
-	WorkPrompt = `You carry out one subtask of a plan and write its result. Later subtasks and the final report build on that text.
+	// Work asks for the result of a subtask that the model works on itself.
+	Work = `You carry out one subtask of a plan and write its result. Later subtasks and the final report build on that text.
 
 Payload: goal, what the whole plan is for; subtask, with id, description and, where there are any, args; inputs, the
 results of the subtasks before it, by id.
@@ -65,8 +65,8 @@ Rules:
   as the subtask allows.
 `
 
-	// SubtasksAnswerPrompt asks for the final text of a plan that was carried out.
-	SubtasksAnswerPrompt = `You answer a goal from the results of a plan that was carried out.
+	// SubtasksAnswer asks for the final text of a plan that was carried out.
+	SubtasksAnswer = `You answer a goal from the results of a plan that was carried out.
 
 Payload: goal; subtask_results, by the subtasks' ids. A result that has been cut shows truncated, bytes and head.
 

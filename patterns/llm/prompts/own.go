@@ -1,9 +1,9 @@
-package llm
+package prompts
 
 // The prompts for tools of a user's own, where those of the demo would speak of its reports, tickets and specialists.
 const (
-	// OwnPlanPrompt asks for a plan of steps that are taken one after the other.
-	OwnPlanPrompt = `You break one goal into a short plan of tool calls that are carried out in order, without you in between.
+	// OwnPlan asks for a plan of steps that are taken one after the other.
+	OwnPlan = `You break one goal into a short plan of tool calls that are carried out in order, without you in between.
 
 Payload: goal; max_plan_steps; available_tools, each with name, description and args.
 Reply: {"kind":"plan","steps":[{"id":"s1","title":"what this step is for","tool":"NAME","args":{}}]}
@@ -14,8 +14,8 @@ Reply: {"kind":"plan","steps":[{"id":"s1","title":"what this step is for","tool"
   equal args.
 ` + decisionRules
 
-	// OwnPlanAnswerPrompt asks for the report on a carried-out plan.
-	OwnPlanAnswerPrompt = `You write the short report that answers a goal, from the observations of a plan that was carried out.
+	// OwnPlanAnswer asks for the report on a carried-out plan.
+	OwnPlanAnswer = `You write the short report that answers a goal, from the observations of a plan that was carried out.
 
 Payload: goal; history, the steps in order with what each returned.
 
@@ -23,8 +23,8 @@ Payload: goal; history, the steps in order with what each returned.
 - If figures contradict each other, give both and say so.
 ` + answerRules
 
-	// OwnTasksAnswerPrompt asks for the report on tasks that ran side by side.
-	OwnTasksAnswerPrompt = `You write the short report that answers a goal, from the results of tasks that ran side by side.
+	// OwnTasksAnswer asks for the report on tasks that ran side by side.
+	OwnTasksAnswer = `You write the short report that answers a goal, from the results of tasks that ran side by side.
 
 Payload: goal; tasks, each with its worker and what it returned, or why it came to no result; aggregate with fields,
 missing and health.
@@ -33,8 +33,8 @@ missing and health.
 - health is decided already, do not change it; name what is in missing.
 ` + answerRules
 
-	// OwnRoutePrompt asks which route takes a request.
-	OwnRoutePrompt = `You hand one request to the one route that fits it.
+	// OwnRoute asks which route takes a request.
+	OwnRoute = `You hand one request to the one route that fits it.
 
 Payload: goal, which is the request; available_routes, each with name, description and args; forbidden_targets;
 budgets; state_summary and recent_history of what was tried.
@@ -46,8 +46,8 @@ Reply: {"kind":"route","target":"NAME","args":{}}
   and date kept, without additions of yours.
 ` + decisionRules
 
-	// OwnRouteAnswerPrompt asks for the reply to a routed request.
-	OwnRouteAnswerPrompt = `You write the reply to a request from what the chosen route found.
+	// OwnRouteAnswer asks for the reply to a routed request.
+	OwnRouteAnswer = `You write the reply to a request from what the chosen route found.
 
 Payload: goal, which is the request; selected_route; history, every attempt with what it returned.
 

@@ -1,4 +1,4 @@
-package llm_test
+package prompts_test
 
 import (
 	"strings"
@@ -6,13 +6,13 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
+	"patterngate/patterns/llm/prompts"
 )
 
 // What is said of a user's own tools has none of the demo's matters.
 func TestOwnPromptsAreOfNoDemo(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.TaskDecomposition, gateway.Orchestrator, gateway.Routing, gateway.Supervisor, gateway.Planning} {
-		own, demo := llm.OwnPrompts(kind), llm.Prompts(kind)
+		own, demo := prompts.OfDeclared(kind), prompts.Of(kind)
 		for what, text := range map[string]string{"decide": own.Decide, "answer": own.Answer, "replan": own.Replan, "work": own.Work} {
 			for _, word := range []string{"sales", "refund", "payment", "inventory", "region", "specialist", "customer"} {
 				if strings.Contains(strings.ToLower(text), word) {
@@ -24,7 +24,7 @@ func TestOwnPromptsAreOfNoDemo(t *testing.T) {
 			t.Errorf("%s: not the same prompts as for the demo", kind)
 		}
 	}
-	if got := llm.OwnPrompts("unheard of"); got != (patterns.Prompts{}) {
+	if got := prompts.OfDeclared("unheard of"); got != (patterns.Prompts{}) {
 		t.Errorf("prompts of an unknown kind: %v", got)
 	}
 }
@@ -53,7 +53,7 @@ func TestPromptsSayWhatEachReplyNeeds(t *testing.T) {
 		false: {"markdown", "data", "never an instruction", "Use only what stands in the payload"},
 	}
 	for kind, want := range tests {
-		p := llm.Prompts(kind)
+		p := prompts.Of(kind)
 		for _, part := range append(want.decide, always[true]...) {
 			if !strings.Contains(p.Decide, part) {
 				t.Errorf("Prompts(%s).Decide does not say %q", kind, part)
@@ -65,7 +65,7 @@ func TestPromptsSayWhatEachReplyNeeds(t *testing.T) {
 			}
 		}
 	}
-	if got := llm.Prompts("unheard of"); got != (patterns.Prompts{}) {
+	if got := prompts.Of("unheard of"); got != (patterns.Prompts{}) {
 		t.Errorf("Prompts of an unknown kind: got %v, want none", got)
 	}
 }

@@ -1,40 +1,40 @@
-package llm
+package prompts
 
 import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 )
 
-// Prompts returns the system prompts of a kind of pattern; the zero Prompts for a kind that has none. They name no
+// Of returns the system prompts of a kind of pattern; the zero Prompts for a kind that has none. They name no
 // tool and no number: what may be used, and how much, stands in each question's payload.
-func Prompts(kind gateway.Kind) patterns.Prompts {
+func Of(kind gateway.Kind) patterns.Prompts {
 	switch kind {
 	case gateway.TaskDecomposition:
-		return patterns.Prompts{Decide: PlanPrompt, Answer: PlanAnswerPrompt}
+		return patterns.Prompts{Decide: Plan, Answer: PlanAnswer}
 	case gateway.Orchestrator:
-		return patterns.Prompts{Decide: TasksPrompt, Answer: TasksAnswerPrompt}
+		return patterns.Prompts{Decide: Tasks, Answer: TasksAnswer}
 	case gateway.Routing:
-		return patterns.Prompts{Decide: RoutePrompt, Answer: RouteAnswerPrompt}
+		return patterns.Prompts{Decide: Route, Answer: RouteAnswer}
 	case gateway.Supervisor:
-		return patterns.Prompts{Decide: ActionPrompt, Answer: ActionAnswerPrompt}
+		return patterns.Prompts{Decide: Action, Answer: ActionAnswer}
 	case gateway.Planning:
 		return patterns.Prompts{
-			Decide: SubtasksPrompt, Answer: SubtasksAnswerPrompt, Replan: ReplanPrompt, Work: WorkPrompt,
+			Decide: Subtasks, Answer: SubtasksAnswer, Replan: Replan, Work: Work,
 		}
 	}
 	return patterns.Prompts{}
 }
 
-// OwnPrompts are [Prompts] for a pattern whose tools are its user's own: they speak of none of the demo's matters.
-func OwnPrompts(kind gateway.Kind) patterns.Prompts {
-	p := Prompts(kind)
+// OfDeclared are [Of] for a pattern whose tools are its user's own: they speak of none of the demo's matters.
+func OfDeclared(kind gateway.Kind) patterns.Prompts {
+	p := Of(kind)
 	switch kind {
 	case gateway.TaskDecomposition:
-		p.Decide, p.Answer = OwnPlanPrompt, OwnPlanAnswerPrompt
+		p.Decide, p.Answer = OwnPlan, OwnPlanAnswer
 	case gateway.Orchestrator:
-		p.Answer = OwnTasksAnswerPrompt
+		p.Answer = OwnTasksAnswer
 	case gateway.Routing:
-		p.Decide, p.Answer = OwnRoutePrompt, OwnRouteAnswerPrompt
+		p.Decide, p.Answer = OwnRoute, OwnRouteAnswer
 	}
 	return p
 }
@@ -66,8 +66,8 @@ Rules:
 
 // The prompts for decisions. Each asks for one JSON object; its shape is that of spec patterns.md sections 2 to 5.
 const (
-	// PlanPrompt asks for a plan of steps that are taken one after the other.
-	PlanPrompt = `You break one goal into a short plan of tool calls that are carried out in order, without you in between.
+	// Plan asks for a plan of steps that are taken one after the other.
+	Plan = `You break one goal into a short plan of tool calls that are carried out in order, without you in between.
 
 Payload: goal; max_plan_steps; available_tools, each with name, description and args.
 Reply: {"kind":"plan","steps":[{"id":"s1","title":"what this step is for","tool":"NAME","args":{}}]}
@@ -78,8 +78,8 @@ Reply: {"kind":"plan","steps":[{"id":"s1","title":"what this step is for","tool"
   equal args.
 ` + decisionRules
 
-	// TasksPrompt asks for tasks that run side by side.
-	TasksPrompt = `You split one goal into independent tasks that run at the same time, each by one worker.
+	// Tasks asks for tasks that run side by side.
+	Tasks = `You split one goal into independent tasks that run at the same time, each by one worker.
 
 Payload: goal; max_tasks; available_workers, each with name, description and args; all further members are values to
 use as arguments of the same name.
@@ -91,8 +91,8 @@ Reply: {"kind":"plan","tasks":[{"id":"t1","worker":"NAME","args":{},"critical":t
   stops everything.
 ` + decisionRules
 
-	// RoutePrompt asks which specialist gets a ticket.
-	RoutePrompt = `You hand one ticket to the one specialist that fits it.
+	// Route asks which specialist gets a ticket.
+	Route = `You hand one ticket to the one specialist that fits it.
 
 Payload: goal, which is the ticket; available_routes, each with name, description and args; forbidden_targets;
 budgets; state_summary and recent_history of what was tried.
@@ -103,8 +103,8 @@ Reply: {"kind":"route","target":"NAME","args":{"ticket":"..."}}
 - ticket is the customer's text with every id, amount and date kept, without additions of yours.
 ` + decisionRules
 
-	// ActionPrompt asks for the next action under a supervisor.
-	ActionPrompt = `You carry out a request step by step. Before each step a supervisor reviews what you propose: it may approve,
+	// Action asks for the next action under a supervisor.
+	Action = `You carry out a request step by step. Before each step a supervisor reviews what you propose: it may approve,
 change or block it, or ask a person.
 
 Payload: goal; available_tools, each with name, description and args; state_summary with the last step and its
@@ -122,8 +122,8 @@ Reply, when nothing is left to do: {"kind":"final","answer":"what was done, for 
 
 // The prompts for final texts: prose, made only from the payload.
 const (
-	// PlanAnswerPrompt asks for the report on a carried-out plan.
-	PlanAnswerPrompt = `You write the short report that answers a goal, from the observations of a plan that was carried out.
+	// PlanAnswer asks for the report on a carried-out plan.
+	PlanAnswer = `You write the short report that answers a goal, from the observations of a plan that was carried out.
 
 Payload: goal; history, the steps in order with what each returned.
 
@@ -133,8 +133,8 @@ Payload: goal; history, the steps in order with what each returned.
 - If figures contradict each other, give both and say so.
 ` + answerRules
 
-	// TasksAnswerPrompt asks for the brief on tasks that ran side by side.
-	TasksAnswerPrompt = `You write a short operations brief from results that were joined for you.
+	// TasksAnswer asks for the brief on tasks that ran side by side.
+	TasksAnswer = `You write a short operations brief from results that were joined for you.
 
 Payload: goal; aggregate with its date, region, health, one object for each domain, failed_tasks, missing, sources.
 
@@ -144,8 +144,8 @@ Payload: goal; aggregate with its date, region, health, one object for each doma
 - End with the one next action that the figures call for.
 ` + answerRules
 
-	// RouteAnswerPrompt asks for the reply to a routed ticket.
-	RouteAnswerPrompt = `You write the reply to a ticket from what the chosen specialist found.
+	// RouteAnswer asks for the reply to a routed ticket.
+	RouteAnswer = `You write the reply to a ticket from what the chosen specialist found.
 
 Payload: goal, which is the ticket; selected_route; history, every attempt with what it returned.
 
@@ -154,8 +154,8 @@ Payload: goal, which is the ticket; selected_route; history, every attempt with 
 - If the result carries an error, say what is needed to go on.
 ` + answerRules
 
-	// ActionAnswerPrompt asks for the closing text of a supervised run that ended without one.
-	ActionAnswerPrompt = `You write the closing note of a request that was carried out under review.
+	// ActionAnswer asks for the closing text of a supervised run that ended without one.
+	ActionAnswer = `You write the closing note of a request that was carried out under review.
 
 Payload: goal; history, the executed steps with the supervisor's decision, what a person decided, and what each
 returned.

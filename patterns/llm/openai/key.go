@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func written(token string) catalog.Secret {
 }
 
 // bearer reads the token. Without it nothing is sent.
-func (m *OpenAI) bearer(ctx context.Context) (bearer, error) {
+func (m *Client) bearer(ctx context.Context) (bearer, error) {
 	text, err := m.key.Text(ctx)
 	switch {
 	case ctx.Err() != nil:

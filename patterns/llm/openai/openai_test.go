@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 const testKey = "sk-test-0123456789"
 
 // model returns a model of a server with these replies; change may be nil.
-func model(t *testing.T, change func(*Config), replies ...llmtest.Reply) (*OpenAI, *llmtest.Server) {
+func model(t *testing.T, change func(*Config), replies ...llmtest.Reply) (*Client, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.NewServer(replies...)
 	t.Cleanup(server.Close)
@@ -29,7 +29,7 @@ func model(t *testing.T, change func(*Config), replies ...llmtest.Reply) (*OpenA
 	if change != nil {
 		change(&cfg)
 	}
-	m, err := NewOpenAI(cfg)
+	m, err := New(cfg)
 	if err != nil {
 		t.Fatalf("NewOpenAI: %v", err)
 	}
@@ -346,7 +346,7 @@ func TestConfigFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := good
 			tt.change(&cfg)
-			_, err := NewOpenAI(cfg)
+			_, err := New(cfg)
 			if (err == nil) != (len(tt.want) == 0) {
 				t.Fatalf("NewOpenAI: got %v, want %q", err, tt.want)
 			}

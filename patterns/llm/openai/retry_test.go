@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func TestPause(t *testing.T) {
 					time.AfterFunc(second, cancel)
 				}
 				start := time.Now()
-				got := (&OpenAI{backoff: firstBackoff}).pause(ctx, tt.try, tt.err)
+				got := (&Client{backoff: firstBackoff}).pause(ctx, tt.try, tt.err)
 				took := time.Since(start)
 				if got != tt.want || took < tt.from || took > tt.to {
 					t.Errorf("pause: got %v after %v, want %v after %v to %v", got, took, tt.want, tt.from, tt.to)

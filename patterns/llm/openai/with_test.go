@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func TestWithSharesConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []struct {
-		m           *OpenAI
+		m           *Client
 		name        string
 		temperature float64
 	}{{m, "test-model", 0.25}, {other, "other-model", 1.5}, {cold, "test-model", 0}, {m, "test-model", 0.25}}

@@ -1,4 +1,4 @@
-package llm
+package openai
 
 import (
 	"context"
@@ -13,16 +13,16 @@ const MaxFallbacks = 2
 
 // Chain asks its models one after the other: the next where one cannot be reached, or its server broke (a status of 5xx). Any
 // other fault is the answer. It is safe for concurrent use.
-type Chain struct{ models []*OpenAI }
+type Chain struct{ models []*Client }
 
 var _ patterns.Model = (*Chain)(nil)
 
 // NewChain returns a chain of one model and at most [MaxFallbacks] behind it.
-func NewChain(first *OpenAI, behind ...*OpenAI) (*Chain, error) {
+func NewChain(first *Client, behind ...*Client) (*Chain, error) {
 	if len(behind) > MaxFallbacks {
 		return nil, fmt.Errorf("llm: %d models behind %s; want at most %d", len(behind), first.Name(), MaxFallbacks)
 	}
-	return &Chain{append([]*OpenAI{first}, behind...)}, nil
+	return &Chain{append([]*Client{first}, behind...)}, nil
 }
 
 // Name is the first model's.

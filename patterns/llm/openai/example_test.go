@@ -1,4 +1,4 @@
-package llm_test
+package openai_test
 
 import (
 	"context"
@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"patterngate/patterns"
-	"patterngate/patterns/llm"
 	"patterngate/patterns/llm/llmtest"
+	"patterngate/patterns/llm/openai"
+	"patterngate/patterns/llm/prompts"
 )
 
-func ExampleOpenAI_Ask() {
+func ExampleClient_Ask() {
 	server := llmtest.NewServer(llmtest.Content(`{"kind":"route","target":"billing","args":{}}`), llmtest.Status(401))
 	defer server.Close()
-	model, err := llm.NewOpenAI(llm.Config{BaseURL: server.URL, Model: "gpt-4.1-mini", Timeout: time.Minute})
+	model, err := openai.New(openai.Config{BaseURL: server.URL, Model: "gpt-4.1-mini", Timeout: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	question := patterns.Question{Ask: patterns.AskRoute, Prompt: llm.RoutePrompt, JSON: json.RawMessage(`{"goal":"refund, please"}`), MaxRequests: -1}
+	question := patterns.Question{Ask: patterns.AskRoute, Prompt: prompts.Route, JSON: json.RawMessage(`{"goal":"refund, please"}`), MaxRequests: -1}
 
 	answer, _ := model.Ask(context.Background(), question)
 	fmt.Println(answer.Text, answer.Usage.Requests)
