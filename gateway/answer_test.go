@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -58,7 +59,7 @@ func TestParseAnswer(t *testing.T) {
 			if refusal == nil || refusal.Reason != tt.reason || v != nil {
 				t.Fatalf("ParseAnswer(%s) = %v, %v, want %s", tt.text, v, refusal, tt.reason)
 			}
-			if _, known := gateway.LookupStopReason(refusal.Reason); !known {
+			if _, known := stopreason.Lookup(refusal.Reason); !known {
 				t.Errorf("%s is no stop reason", refusal.Reason)
 			}
 			var got []string

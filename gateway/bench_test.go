@@ -5,6 +5,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -89,7 +90,7 @@ func BenchmarkRefuseHostilePlan(b *testing.B) {
 func BenchmarkLookupStopReason(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := gateway.LookupStopReason("invalid_action:bad_arg_type:get_refund_context:user_id"); !ok {
+		if _, ok := stopreason.Lookup("invalid_action:bad_arg_type:get_refund_context:user_id"); !ok {
 			b.Fatal("not found")
 		}
 	}

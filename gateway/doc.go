@@ -16,5 +16,5 @@
 // A Permit carries its [Judgment] into the record. Of a call whose outcome was lost, [Gate.Reconcile] permits the
 // look-up that its tool declares.
 //
-// Every string that may end a run stands in the registry, [StopReasons].
+// Every string that may end a run stands in the registry, [stopreason.All].
 package gateway

@@ -77,9 +77,3 @@ func ExampleGate_Review() {
 	fmt.Println(ruling.Decision, ruling.Reason, ruling.Revisions)
 	// Output: escalate needs_a_person [reason_required]
 }
-
-func ExampleLookupStopReason() {
-	row, _ := gateway.LookupStopReason("invalid_plan:tool_not_allowed:drop_table")
-	fmt.Println(row.Name, row.Exit, row.Next)
-	// Output: invalid_plan:tool_not_allowed:T 3 fix_and_retry or call
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -61,14 +62,14 @@ func reasonless(lines []string) string { return strings.Join(lines, "\n") }
 
 // FuzzLookupStopReason: what is found fits its row, and nothing else can be put before or after a fixed reason.
 func FuzzLookupStopReason(f *testing.F) {
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		f.Add(row.Name)
 	}
 	for _, text := range []string{"", ":", "invalid_plan:step_1_missing_id", "invalid_plan:step_999999999999999999999_bad_args", "goal_incomplete:a.b", "success:x"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		row, ok := gateway.LookupStopReason(text)
+		row, ok := stopreason.Lookup(text)
 		if !ok {
 			if row.Name != "" {
 				t.Fatalf("LookupStopReason(%q) found nothing and gave %s", text, row.Name)

@@ -182,3 +182,11 @@ func (g *Gate) Ledger() []Entry { return g.ledger }
 // Remember has rules see calls of earlier runs, of whose work this run goes on, before the run's own. They take no share of
 // a budget and are no repetition. It is called before anything is admitted; what it is given must not be changed.
 func (g *Gate) Remember(earlier []Entry) { g.earlier = earlier }
+
+// Wrote reports whether a write or destructive call was made or may have been: then nothing may be offered that
+// could do it again (spec/surface.md section 1).
+func Wrote(ledger []Entry) bool {
+	return slices.ContainsFunc(ledger, func(e Entry) bool {
+		return e.Effect != catalog.Read && e.Status != Failed
+	})
+}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -355,7 +356,7 @@ func TestParseActionJudgesValues(t *testing.T) {
 				t.Errorf("the action shows what was not proposed: %v", got.Args)
 			}
 			if refusal != nil {
-				if _, ok := gateway.LookupStopReason(refusal.Reason); !ok {
+				if _, ok := stopreason.Lookup(refusal.Reason); !ok {
 					t.Errorf("%s is no stop reason", refusal.Reason)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -32,7 +33,7 @@ func FuzzParseSubtasks(f *testing.F) {
 					holds(t, name, doc, rules)
 					continue
 				}
-				if row, known := gateway.LookupStopReason(refusal.Reason); !known || !row.Occurs(gateway.Planning, "plan") && !row.Occurs(gateway.Planning, "replan") {
+				if row, known := stopreason.Lookup(refusal.Reason); !known || !row.Occurs(gateway.Planning, "plan") && !row.Occurs(gateway.Planning, "replan") {
 					t.Fatalf("%s: ParseSubtasks(%q) is refused for %s, no row of the registry", name, text, refusal.Reason)
 				}
 				if n := len(refusal.Problems); n == 0 || n > 51 || rules.Family+":"+refusal.Problems[0].Reason != refusal.Reason {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 var planningTools = []string{"get_manager_profile", "fetch_sales_data", "fetch_refund_data", "calculate_monthly_kpis", "detect_risk_signals"}
@@ -144,7 +145,7 @@ func TestParseSubtasksRefuses(t *testing.T) {
 			if refusal == nil {
 				return
 			}
-			if _, known := gateway.LookupStopReason(refusal.Reason); !known {
+			if _, known := stopreason.Lookup(refusal.Reason); !known {
 				t.Errorf("%s is no row of the registry", refusal.Reason)
 			}
 		})

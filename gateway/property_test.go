@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -17,6 +18,11 @@ type parser struct {
 	good                []string // acceptable replies to begin with
 	parse               func(gateway.Intent) (map[string]any, *gateway.Refusal)
 	fault               func(doc any) string // the oracle's first fault
+}
+
+// intentKinds are the patterns of the parsers below, by their short names.
+var intentKinds = map[string]gateway.Kind{
+	"TD": gateway.TaskDecomposition, "OR": gateway.Orchestrator, "RT": gateway.Routing, "SV": gateway.Supervisor, "PL": gateway.Planning, "C": gateway.Call,
 }
 
 func parsers(t testing.TB) map[string]parser {
@@ -192,8 +198,8 @@ func (p parser) checkReason(t failer, refusal *gateway.Refusal) {
 		t.Fatalf("the stop reason %s is not that of the first of the problems %v", refusal.Reason, lines(refusal.Problems))
 	}
 	for _, problem := range refusal.Problems {
-		row, ok := gateway.LookupStopReason(p.family + ":" + problem.Reason)
-		if problem.Reason != "more" && (!ok || !row.Occurs(short[p.kind], p.phase)) {
+		row, ok := stopreason.Lookup(p.family + ":" + problem.Reason)
+		if problem.Reason != "more" && (!ok || !row.Occurs(intentKinds[p.kind], p.phase)) {
 			t.Fatalf("%s:%s is no stop reason of %s in phase %s", p.family, problem.Reason, p.kind, p.phase)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 // offering makes tools the only ones of task decomposition.
@@ -209,7 +210,7 @@ func FuzzDescribe(f *testing.F) {
 			if strings.HasSuffix(p.Reason, ":") {
 				continue // about a member without a name
 			}
-			row, ok := gateway.LookupStopReason("invalid_request:" + p.Reason)
+			row, ok := stopreason.Lookup("invalid_request:" + p.Reason)
 			if p.Reason != "more" && (!ok || !row.Occurs(gateway.Catalog, "request")) || p.Got != nil && !json.Valid(p.Got) {
 				t.Fatalf("take(%q): problem %+v", raw, p)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -53,28 +54,28 @@ func (a account) next() next {
 	if a.OK() {
 		return next{Action: actionAnswer}
 	}
-	row, _ := gateway.LookupStopReason(a.StopReason)
+	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
-	case a.Phase == patterns.PhaseFinalize && row.Next == gateway.NextCallOrAns:
+	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
 		return next{Action: actionAnswer, Say: atMost(Visible(a.Say), maxSummary)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}
 	switch row.Next {
-	case gateway.NextFixOrCall:
+	case stopreason.NextFixOrCall:
 		if a.ByCall {
 			return a.fix()
 		}
 		return a.ownIntent(a.intentSkeleton())
-	case gateway.NextFixOrTell:
+	case stopreason.NextFixOrTell:
 		if a.ByCall {
 			return a.fix()
 		}
-	case gateway.NextCallOrAns:
+	case stopreason.NextCallOrAns:
 		return a.ownIntent(a.intentSkeleton())
-	case gateway.NextOfBlock:
+	case stopreason.NextOfBlock:
 		return a.unblocked()
-	case gateway.NextCallOrTel:
+	case stopreason.NextCallOrTel:
 		if a.StopReason == "caller_expired" {
 			return a.ownIntent(a.continued())
 		}

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -123,15 +124,15 @@ func holds(t failer, n next) {
 }
 
 // advised are the actions that a row of the registry may come to.
-var advised = map[gateway.Next][]string{
-	gateway.NextAnswer:    {actionAnswer},
-	gateway.NextFix:       {actionFix},
-	gateway.NextTell:      {actionTell},
-	gateway.NextFixOrCall: {actionFix, actionCall},
-	gateway.NextFixOrTell: {actionFix, actionTell},
-	gateway.NextCallOrAns: {actionCall, actionAnswer},
-	gateway.NextCallOrTel: {actionCall, actionTell},
-	gateway.NextOfBlock:   {actionCall, actionFix, actionTell},
+var advised = map[stopreason.Next][]string{
+	stopreason.NextAnswer:    {actionAnswer},
+	stopreason.NextFix:       {actionFix},
+	stopreason.NextTell:      {actionTell},
+	stopreason.NextFixOrCall: {actionFix, actionCall},
+	stopreason.NextFixOrTell: {actionFix, actionTell},
+	stopreason.NextCallOrAns: {actionCall, actionAnswer},
+	stopreason.NextCallOrTel: {actionCall, actionTell},
+	stopreason.NextOfBlock:   {actionCall, actionFix, actionTell},
 }
 
 // TestNextKeepsToTheRegistry puts together every stop of the registry, by caller and by model, before and after
@@ -139,7 +140,7 @@ var advised = map[gateway.Next][]string{
 func TestNextKeepsToTheRegistry(t *testing.T) {
 	t.Parallel()
 	names := strings.NewReplacer("step_I", "step_2", "T.A", "fetch_sales_data.month", "N:A", "issue_refund:reason", ":T", ":pay", ":N", ":pay", "_block:R", "_block:run_cap", "error:R", "error:run_cap")
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		for _, place := range row.Places {
 			if place.Kind == gateway.Planning { // what it advises goes by its own table: TestPlanNext
 				continue
@@ -160,7 +161,7 @@ func TestNextKeepsToTheRegistry(t *testing.T) {
 	}
 }
 
-func keepsTo(t *testing.T, row gateway.StopReason, e Envelope, wrote bool) {
+func keepsTo(t *testing.T, row stopreason.Reason, e Envelope, wrote bool) {
 	t.Helper()
 	holds(t, e.Next)
 	may := advised[row.Next]

@@ -15,6 +15,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/policy/refunds"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/llm/offline"
@@ -52,7 +53,7 @@ func TestEveryStopReasonOverMCP(t *testing.T) {
 		}
 	})
 	t.Run("planning", func(t *testing.T) { planReasons(t, &seen) })
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		if slices.Contains(ofRecords, s.Name) || slices.Contains(ofOwnTools, s.Name) {
 			continue
 		}
@@ -120,7 +121,7 @@ func (r *reasonsSeen) has(kind gateway.Kind, name string) bool {
 // note marks a registry row as seen; what is no row, or not at this place, is a fault.
 func (r *reasonsSeen) note(t *testing.T, kind gateway.Kind, reason, phase string, task bool) {
 	t.Helper()
-	s, ok := gateway.LookupStopReason(reason)
+	s, ok := stopreason.Lookup(reason)
 	switch {
 	case !ok:
 		t.Errorf("%q is not in the registry", reason)

@@ -9,6 +9,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -54,7 +55,7 @@ func (s *Server) reasons() (json.RawMessage, error) {
 		names[p.Spec.Kind] = append(names[p.Spec.Kind], p.Spec.Name)
 	}
 	rows := []Reason{}
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		if r := ReasonOf(row, func(kind gateway.Kind) []string { return names[kind] }); len(r.Patterns) > 0 {
 			rows = append(rows, r)
 		}
@@ -71,7 +72,7 @@ func DeclaredReasons(rows []Reason, offered []Pattern) []Reason {
 	at := map[string]int{}
 	for _, p := range offered {
 		for _, reason := range p.Reasons {
-			row, ok := gateway.Blocked(p.Spec.Kind, reason)
+			row, ok := stopreason.Blocked(p.Spec.Kind, reason)
 			if !ok || known[row.Name] {
 				continue
 			}
@@ -87,7 +88,7 @@ func DeclaredReasons(rows []Reason, offered []Pattern) []Reason {
 }
 
 // also is the row with one more pattern that it occurs with.
-func (r Reason) also(row gateway.StopReason, spec patterns.Spec) Reason {
+func (r Reason) also(row stopreason.Reason, spec patterns.Spec) Reason {
 	more := ReasonOf(row, func(kind gateway.Kind) []string {
 		if kind != spec.Kind {
 			return nil
@@ -119,7 +120,7 @@ type Reason struct {
 }
 
 // ReasonOf words a row of the registry; named are the tools of a kind, and places of kinds without one are left out.
-func ReasonOf(s gateway.StopReason, named func(gateway.Kind) []string) Reason {
+func ReasonOf(s stopreason.Reason, named func(gateway.Kind) []string) Reason {
 	r := Reason{
 		Name: s.Name, Meaning: s.Meaning, Level: s.Level(), Patterns: []string{}, Phases: []string{},
 		ExitCode: int(s.Exit), Next: string(s.Next),

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
 
@@ -78,14 +78,14 @@ func TestStopReasonsResource(t *testing.T) {
 	for _, r := range rows {
 		byName[r.Name] = r
 	}
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		r := byName[s.Name]
 		if r.Meaning != s.Meaning || r.Level != s.Level() || r.ExitCode != int(s.Exit) || r.Next != string(s.Next) || len(r.Patterns) == 0 {
 			t.Errorf("%s is shown as %+v", s.Name, r)
 		}
 	}
-	if len(rows) != len(gateway.StopReasons()) {
-		t.Errorf("%d rows, want %d", len(rows), len(gateway.StopReasons()))
+	if len(rows) != len(stopreason.All()) {
+		t.Errorf("%d rows, want %d", len(rows), len(stopreason.All()))
 	}
 	if diff := cmp.Diff(Reason{
 		Name: "max_execute_steps", Meaning: "The plan has more steps than may be executed.", Level: "run",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -217,7 +218,7 @@ func (a account) keyed() bool {
 
 // meaning is what the registry says of a stop reason, fit to follow a colon.
 func meaning(reason string) string {
-	row, ok := gateway.LookupStopReason(reason)
+	row, ok := stopreason.Lookup(reason)
 	if !ok {
 		return "for a reason without a meaning"
 	}

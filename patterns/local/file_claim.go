@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -144,7 +144,7 @@ func (f *file) quarantine(r *row, cause error) {
 		}
 		return err
 	}})
-	broken, _ := gateway.LookupStopReason("record_broken")
+	broken, _ := stopreason.Lookup("record_broken")
 	_ = f.journal.do(&change{sync: true, also: func(s *session) error { // what it said before does not hold any more
 		_, err := s.exec(updateBroken, broken.Meaning, f.journal.now().UnixMicro(), r.n)
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -317,7 +318,7 @@ func (s Story) proposers() []string {
 
 // meaning is what the registry says of a stop reason; empty for one that it does not have.
 func meaning(reason string) string {
-	row, _ := gateway.LookupStopReason(reason)
+	row, _ := stopreason.Lookup(reason)
 	return row.Meaning
 }
 
@@ -344,7 +345,7 @@ func ruleText(r Row) string {
 		return ""
 	}
 	for _, family := range []string{"supervisor_block:", "policy_block:"} {
-		if row, ok := gateway.LookupStopReason(family + r.Rule); ok && row.Name == family+r.Rule {
+		if row, ok := stopreason.Lookup(family + r.Rule); ok && row.Name == family+r.Rule {
 			return row.Meaning
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -51,7 +52,7 @@ func ruleFlag(cmd *cobra.Command, rule *string) {
 
 // checkRule refuses a rule that was named and cannot be one: all would be listed, or none.
 func checkRule(cmd *cobra.Command, rule string) error {
-	if cmd.Flags().Changed("rule") && !gateway.IsReason(rule) {
+	if cmd.Flags().Changed("rule") && !stopreason.IsReason(rule) {
 		return usage("--rule", fmt.Errorf("got %s; a rule's id is small letters, digits and _", quotedName(rule)), "patterngate approvals list")
 	}
 	return nil

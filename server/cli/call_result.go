@@ -11,12 +11,13 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/server"
 )
 
 // The exit codes of a call that no other command has; those of stop reasons stand in their registry.
 const (
-	exitToolFailed = int(gateway.ExitTool)
+	exitToolFailed = int(stopreason.ExitTool)
 	exitWaiting    = 7 // running or waiting
 )
 
@@ -57,14 +58,14 @@ func (e envelope) exit() int {
 	switch e.Status {
 	case "ok":
 		if e.Dry && wouldStop(e.Verdict) {
-			return int(gateway.ExitRefused)
+			return int(stopreason.ExitRefused)
 		}
 		if e.NoResult {
 			return exitToolFailed
 		}
 		return exitDone
 	case "stopped":
-		if row, ok := gateway.LookupStopReason(e.StopReason); ok && row.Exit != gateway.ExitNone {
+		if row, ok := stopreason.Lookup(e.StopReason); ok && row.Exit != stopreason.ExitNone {
 			return int(row.Exit)
 		}
 		return exitFault

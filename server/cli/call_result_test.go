@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"patterngate/catalog/upstream"
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 // The exit code of every stop is the registry's; of one that it does not have, no success.
 func TestCallExitCodes(t *testing.T) {
 	done := []string{"success", "success_partial", "iteration_pending", "plan_complete"}
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		if row.Task || row.Name == "success" {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 // The page of patterns is written by hand but for what the program says. Its tables that stand below a comment
@@ -153,8 +153,8 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 		}
 		for i, line := range strings.Split(string(text), "\n") {
 			for _, m := range docsName.FindAllStringSubmatch(line, -1) {
-				_, whole := gateway.LookupStopReason(m[1])
-				_, family := gateway.LookupStopReason(m[1] + ":x")
+				_, whole := stopreason.Lookup(m[1])
+				_, family := stopreason.Lookup(m[1] + ":x")
 				last := m[1][strings.LastIndexAny(m[1], ".:")+1:]
 				if !whole && !family && !strings.Contains(code.String(), last) {
 					t.Errorf("%s:%d: nothing has the name %s", name, i+1, m[1])

@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -89,7 +90,7 @@ func phasesTable(t *testing.T, p PatternConfig) string {
 	for _, phase := range docsPhases {
 		var families []string
 		count := map[string]int{}
-		for _, s := range gateway.StopReasons() {
+		for _, s := range stopreason.All() {
 			if !s.Occurs(p.Kind, phase) {
 				continue
 			}
@@ -123,7 +124,7 @@ func judgedTable(t *testing.T, p PatternConfig) string {
 		}
 		last := -1
 		for _, problem := range judge(t, p, gateway.FromCaller(v, "")).Problems {
-			row, _ := gateway.LookupStopReason(j.family + ":" + problem.Reason)
+			row, _ := stopreason.Lookup(j.family + ":" + problem.Reason)
 			at := slices.Index(j.order, strings.TrimPrefix(row.Name, j.family+":"))
 			if at <= last {
 				t.Errorf("%s is judged as %s after %v; want the order of the page: %v", text, row.Name, last, j.order)
@@ -134,13 +135,13 @@ func judgedTable(t *testing.T, p PatternConfig) string {
 	var b strings.Builder
 	b.WriteString("| | refused as | because |\n|---|---|---|\n")
 	for i, name := range j.order {
-		for _, s := range gateway.StopReasons() {
+		for _, s := range stopreason.All() {
 			if s.Name == j.family+":"+name && s.Occurs(p.Kind, j.phase) {
 				fmt.Fprintf(&b, "| %d | `%s` | %s |\n", i+1, s.Name, s.Meaning)
 			}
 		}
 	}
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		of, _, _ := strings.Cut(s.Name, ":")
 		if of == j.family && s.Occurs(p.Kind, j.phase) && !found[s.Name] {
 			t.Errorf("the page of patterns does not say when %s judges %s: add its place and an intent with this fault", p.Name, s.Name)

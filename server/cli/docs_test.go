@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 var update = flag.Bool("update", false, "write the generated documents anew")
@@ -24,7 +24,7 @@ func TestStopReasonsPage(t *testing.T) {
 		"Exit codes: 0 done; 1 a fault of ours; 2 request or goal incomplete; 3 refused, nothing was called; 4 a budget, time or loop; 5 the\n" +
 		"model; 6 a tool was called and failed, or the run ended with `ok` and no call returned a result (`answered` is `no`).\n\n" +
 		"| stop reason | where | exit | next | meaning |\n|---|---|---|---|---|\n")
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		next := string(s.Next)
 		if s.Task {
 			next = "of a task, the run goes on"
@@ -57,7 +57,7 @@ func fresh(t *testing.T, name, want string) {
 }
 
 // where words the places of a row.
-func where(s gateway.StopReason) string {
+func where(s stopreason.Reason) string {
 	var parts []string
 	for _, p := range s.Places {
 		part := nameOfKind(p.Kind)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/server"
 )
 
@@ -47,7 +48,7 @@ func (a *app) stopReasons(name, pattern string) error {
 		return usage("stop-reasons", fmt.Errorf("no pattern %s (%s)", pattern, strings.Join(builtinNames, ", ")), "patterngate tools")
 	}
 	var all []server.Reason
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		if pattern == "" || occursIn(s, kind) {
 			all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
 		}
@@ -105,7 +106,7 @@ func meant(rows []server.Reason, name string) []server.Reason {
 	}
 	found := map[string]bool{}
 	for _, reason := range []string{name, "supervisor_block:" + name, "policy_block:" + name} {
-		row, ok := gateway.LookupStopReason(reason)
+		row, ok := stopreason.Lookup(reason)
 		if strings.HasSuffix(row.Name, "_block:R") && reason != name {
 			continue // any word could be a policy's reason
 		}
@@ -116,8 +117,8 @@ func meant(rows []server.Reason, name string) []server.Reason {
 	})
 }
 
-func occursIn(s gateway.StopReason, kind gateway.Kind) bool {
-	return slices.ContainsFunc(s.Places, func(p gateway.Place) bool { return p.Kind == kind })
+func occursIn(s stopreason.Reason, kind gateway.Kind) bool {
+	return slices.ContainsFunc(s.Places, func(p stopreason.Place) bool { return p.Kind == kind })
 }
 
 func printJSON(to interface{ Write([]byte) (int, error) }, v any) error {

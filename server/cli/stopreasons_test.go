@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/server"
 )
@@ -13,7 +14,7 @@ import (
 // A name means its own row, that of a result's reason, or a policy's reason in whatever family it stands.
 func TestStopReasonsByName(t *testing.T) {
 	var all []server.Reason
-	for _, s := range gateway.StopReasons() {
+	for _, s := range stopreason.All() {
 		all = append(all, server.ReasonOf(s, func(kind gateway.Kind) []string { return []string{nameOfKind(kind)} }))
 	}
 	all = server.DeclaredReasons(all, []server.Pattern{

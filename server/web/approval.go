@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
@@ -331,7 +332,7 @@ func ruleWords(a patterns.Asked) string {
 		return clip(a.Text, maxSaid)
 	}
 	for _, reason := range []string{a.Reason, "supervisor_block:" + a.Rule, "policy_block:" + a.Rule} {
-		if row, ok := gateway.LookupStopReason(reason); ok && row.Name == reason {
+		if row, ok := stopreason.Lookup(reason); ok && row.Name == reason {
 			return row.Meaning
 		}
 	}

@@ -3,7 +3,7 @@ package web
 import (
 	"net/url"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns/record"
 )
 
@@ -46,7 +46,7 @@ func passWords(passes int) string {
 
 // byRulePath is the inbox with what one rule asks for; "" for what is no rule's name.
 func byRulePath(rule string) string {
-	if !gateway.IsReason(rule) {
+	if !stopreason.IsReason(rule) {
 		return ""
 	}
 	return "/?" + url.Values{"rule": {rule}}.Encode()

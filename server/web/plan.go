@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 )
 
@@ -166,7 +166,7 @@ func (page *planPage) runs(state patterns.PlanState) {
 		page.Last.Words, page.Last.Class = statusWords(last.Status)
 		if last.StopReason != patterns.Success {
 			page.Last.Reason = clip(last.StopReason, 2*maxName)
-			if row, ok := gateway.LookupStopReason(last.StopReason); ok {
+			if row, ok := stopreason.Lookup(last.StopReason); ok {
 				page.Last.Meaning = row.Meaning
 			}
 		}

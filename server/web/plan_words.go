@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
@@ -83,7 +84,7 @@ func causeWords(row patterns.SubtaskRow) string {
 	var list []string
 	if row.StopReason != "" {
 		text := clip(row.StopReason, 2*maxName)
-		if known, ok := gateway.LookupStopReason(row.StopReason); ok {
+		if known, ok := stopreason.Lookup(row.StopReason); ok {
 			text += ": " + known.Meaning
 		}
 		list = append(list, text)

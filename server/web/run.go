@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 )
@@ -132,7 +133,7 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 	page.ID, page.Known, page.Title = id, true, "Run "+id
 	page.Pattern, page.Kind, page.Phase, page.Plan = name(s.Pattern), name(s.Kind), phaseWord(s.Phase), s.PlanID()
 	page.Status, page.Class = statusWords(s.Status)
-	if row, ok := gateway.LookupStopReason(s.StopReason); ok && s.StopReason != patterns.Success {
+	if row, ok := stopreason.Lookup(s.StopReason); ok && s.StopReason != patterns.Success {
 		page.Meaning = row.Meaning
 	}
 	page.Answered = gateway.AnsweredWords(s.Answered)

@@ -1,27 +1,31 @@
-package gateway
+package stopreason
 
-import "slices"
+import (
+	"slices"
+
+	"patterngate/gateway"
+)
 
 // Where reasons occur. A nil phase list stands for success, which has none.
 var (
-	tdPlan, tdRun, tdEnd = Place{TaskDecomposition, []string{"plan"}}, Place{TaskDecomposition, []string{"execute"}}, Place{TaskDecomposition, []string{"finalize"}}
-	orPlan, orRun, orEnd = Place{Orchestrator, []string{"plan"}}, Place{Orchestrator, []string{"dispatch"}}, Place{Orchestrator, []string{"finalize"}}
-	rtPlan, rtRun, rtEnd = Place{Routing, []string{"route"}}, Place{Routing, []string{"delegate"}}, Place{Routing, []string{"finalize"}}
-	svPlan, svJudge      = Place{Supervisor, []string{"worker"}}, Place{Supervisor, []string{"supervisor"}}
-	clRun, clRequest     = Place{Call, []string{"call"}}, Place{Call, []string{"request"}}
-	svAsk, svRun         = Place{Supervisor, []string{"human_approval"}}, Place{Supervisor, []string{"execution"}}
+	tdPlan, tdRun, tdEnd = Place{gateway.TaskDecomposition, []string{"plan"}}, Place{gateway.TaskDecomposition, []string{"execute"}}, Place{gateway.TaskDecomposition, []string{"finalize"}}
+	orPlan, orRun, orEnd = Place{gateway.Orchestrator, []string{"plan"}}, Place{gateway.Orchestrator, []string{"dispatch"}}, Place{gateway.Orchestrator, []string{"finalize"}}
+	rtPlan, rtRun, rtEnd = Place{gateway.Routing, []string{"route"}}, Place{gateway.Routing, []string{"delegate"}}, Place{gateway.Routing, []string{"finalize"}}
+	svPlan, svJudge      = Place{gateway.Supervisor, []string{"worker"}}, Place{gateway.Supervisor, []string{"supervisor"}}
+	clRun, clRequest     = Place{gateway.Call, []string{"call"}}, Place{gateway.Call, []string{"request"}}
+	svAsk, svRun         = Place{gateway.Supervisor, []string{"human_approval"}}, Place{gateway.Supervisor, []string{"execution"}}
 
-	dcRequest    = Place{Catalog, []string{"request"}}
-	listRequest  = Place{RunList, []string{"request"}}
-	runsRequests = []Place{{RunStatus, []string{"request"}}, {RunWait, []string{"request"}}, {RunCancel, []string{"request"}}}
+	dcRequest    = Place{gateway.Catalog, []string{"request"}}
+	listRequest  = Place{gateway.RunList, []string{"request"}}
+	runsRequests = []Place{{gateway.RunStatus, []string{"request"}}, {gateway.RunWait, []string{"request"}}, {gateway.RunCancel, []string{"request"}}}
 
-	everywhere = []Place{{TaskDecomposition, nil}, {Orchestrator, nil}, {Routing, nil}, {Supervisor, nil}, {Planning, nil}, {Call, nil}, {Catalog, nil}, {RunStatus, nil}, {RunList, nil}}
-	requests   = []Place{{TaskDecomposition, []string{"request"}}, {Orchestrator, []string{"request"}}, {Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest, clRequest}
+	everywhere = []Place{{gateway.TaskDecomposition, nil}, {gateway.Orchestrator, nil}, {gateway.Routing, nil}, {gateway.Supervisor, nil}, {gateway.Planning, nil}, {gateway.Call, nil}, {gateway.Catalog, nil}, {gateway.RunStatus, nil}, {gateway.RunList, nil}}
+	requests   = []Place{{gateway.TaskDecomposition, []string{"request"}}, {gateway.Orchestrator, []string{"request"}}, {gateway.Routing, []string{"request"}}, {gateway.Supervisor, []string{"request"}}, plRequest, clRequest}
 	calls      = slices.Concat(requests, at(dcRequest), runsRequests, at(listRequest))
 	knowing    = slices.DeleteFunc(slices.Clone(calls), ofOneTool) // of one tool the gate knows the arguments
 	naming     = slices.DeleteFunc(slices.Concat(requests, runsRequests[1:]), ofOneTool)
 	finding    = slices.Concat(at(dcRequest), runsRequests, continuing)
-	continuing = []Place{{Routing, []string{"request"}}, {Supervisor, []string{"request"}}, plRequest}
+	continuing = []Place{{gateway.Routing, []string{"request"}}, {gateway.Supervisor, []string{"request"}}, plRequest}
 	begun      = []Place{tdPlan, tdRun, tdEnd, orPlan, orRun, orEnd, rtPlan, rtRun, rtEnd, svPlan, svJudge, svAsk, svRun, plBegun, clRun}
 	deciding   = []Place{tdPlan, orPlan, rtPlan, svPlan, plPlan}
 	asking     = []Place{tdPlan, tdEnd, orPlan, orEnd, rtPlan, rtEnd, svPlan, plBegun}
@@ -32,12 +36,12 @@ var (
 func at(p ...Place) []Place { return p }
 
 // ofOneTool is the place of requests whose arguments are one tool's, and so the gate's to judge.
-func ofOneTool(p Place) bool { return p.Kind == Call }
+func ofOneTool(p Place) bool { return p.Kind == gateway.Call }
 
 // registry holds every stop reason there is (spec/surface.md section 4). A row is added with the code that can
 // return it and with the test that gets it over MCP.
 var registry = slices.Concat(
-	[]StopReason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
+	[]Reason{{Name: "success", Meaning: "The run did what it was asked.", Places: everywhere, Exit: ExitOK, Next: NextAnswer}},
 	rows("invalid_request:", knowing, ExitRequest, NextFix,
 		"unknown_field:N", "The call has an argument N that the tool does not know."),
 	rows("invalid_request:", naming, ExitRequest, NextFix,
@@ -217,19 +221,19 @@ const (
 )
 
 // rows makes registry rows with a common beginning, places, exit code and advice, from pairs of name and meaning.
-func rows(prefix string, places []Place, exit Exit, next Next, pairs ...string) []StopReason {
-	var list []StopReason
+func rows(prefix string, places []Place, exit Exit, next Next, pairs ...string) []Reason {
+	var list []Reason
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, StopReason{Name: prefix + pairs[i], Meaning: pairs[i+1], Places: places, Exit: exit, Next: next})
+		list = append(list, Reason{Name: prefix + pairs[i], Meaning: pairs[i+1], Places: places, Exit: exit, Next: next})
 	}
 	return list
 }
 
 // tasks makes rows of reasons that end a task of an orchestrator.
-func tasks(pairs ...string) []StopReason { return partial(orRun, pairs...) }
+func tasks(pairs ...string) []Reason { return partial(orRun, pairs...) }
 
 // partial makes rows of reasons that end a part of a run, never the run.
-func partial(place Place, pairs ...string) []StopReason {
+func partial(place Place, pairs ...string) []Reason {
 	list := rows("", at(place), ExitNone, NextNone, pairs...)
 	for i := range list {
 		list[i].Task = true

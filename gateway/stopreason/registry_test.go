@@ -1,4 +1,4 @@
-package gateway_test
+package stopreason_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 // phases are those of each kind (spec/patterns.md section 0), less request, which all have.
@@ -92,7 +93,7 @@ RT route, SV worker, PL execute|4|call or tell_user|caller_expired
 ` + begun + `|1|tell_user|journal_unavailable replay_mismatch record_broken internal_error`
 
 // places lists where a row occurs, by asking for every place there is.
-func places(row gateway.StopReason) []string {
+func places(row stopreason.Reason) []string {
 	var list []string
 	for name, kind := range short {
 		for _, phase := range append([]string{"", "request"}, phases[kind]...) {
@@ -112,7 +113,7 @@ func TestRegistryIsTheContract(t *testing.T) {
 		want := strings.Split(cells[0], ", ")
 		slices.Sort(want)
 		for reason := range strings.FieldsSeq(cells[3]) {
-			row, ok := gateway.LookupStopReason(reason)
+			row, ok := stopreason.Lookup(reason)
 			if !ok {
 				t.Errorf("LookupStopReason(%s) finds nothing", reason)
 				continue
@@ -122,7 +123,7 @@ func TestRegistryIsTheContract(t *testing.T) {
 				t.Errorf("%s (row %s) occurs, -want +got:\n%s", reason, row.Name, diff)
 			}
 			exit := fmt.Sprint(int(row.Exit))
-			if row.Exit == gateway.ExitNone {
+			if row.Exit == stopreason.ExitNone {
 				exit = "-"
 			}
 			if exit != cells[1] || string(row.Next) != cells[2] {
@@ -133,7 +134,7 @@ func TestRegistryIsTheContract(t *testing.T) {
 			}
 		}
 	}
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		if !met[row.Name] {
 			t.Errorf("row %s is not of the contract, or not of the first capability", row.Name)
 		}
@@ -143,7 +144,7 @@ func TestRegistryIsTheContract(t *testing.T) {
 func TestRegistryRowsAreWhole(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z_I]+(:[a-z_I]+)*(:[A-Z](\.[A-Z])?)*$`)
 	seen := map[string]bool{}
-	for _, row := range gateway.StopReasons() {
+	for _, row := range stopreason.All() {
 		if seen[row.Name] || !name.MatchString(row.Name) {
 			t.Errorf("row %q is there twice or oddly named", row.Name)
 		}
@@ -155,7 +156,7 @@ func TestRegistryRowsAreWhole(t *testing.T) {
 			t.Errorf("%s occurs nowhere", row.Name)
 		}
 		for _, p := range row.Places {
-			if len(p.Phases) == 0 && row.Exit != gateway.ExitOK {
+			if len(p.Phases) == 0 && row.Exit != stopreason.ExitOK {
 				t.Errorf("%s has no phase in %s; every stop has one", row.Name, p.Kind)
 			}
 			for _, phase := range p.Phases {
@@ -164,13 +165,13 @@ func TestRegistryRowsAreWhole(t *testing.T) {
 				}
 			}
 		}
-		if found, ok := gateway.LookupStopReason(strings.NewReplacer("_I_", "_7_", ":R", ":rule").Replace(row.Name)); !ok || found.Name != row.Name {
+		if found, ok := stopreason.Lookup(strings.NewReplacer("_I_", "_7_", ":R", ":rule").Replace(row.Name)); !ok || found.Name != row.Name {
 			t.Errorf("LookupStopReason(%s) = %s, %v", row.Name, found.Name, ok)
 		}
 	}
-	list := gateway.StopReasons()
+	list := stopreason.All()
 	list[0].Name = "changed"
-	if _, ok := gateway.LookupStopReason("changed"); ok {
+	if _, ok := stopreason.Lookup("changed"); ok {
 		t.Error("the list of StopReasons is the registry itself")
 	}
 }
@@ -210,7 +211,7 @@ func TestLookupStopReason(t *testing.T) {
 		{"SV", "", "success", "success"},
 	}
 	for _, tt := range tests {
-		row, ok := gateway.LookupStopReason(tt.reason)
+		row, ok := stopreason.Lookup(tt.reason)
 		if !ok || row.Name != tt.row {
 			t.Errorf("LookupStopReason(%.80q) = %s, %v, want %s", tt.reason, row.Name, ok, tt.row)
 			continue
@@ -243,11 +244,11 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 		"invalid_action:bad_arg_value:pay", "invalid_answer:bad_schema:x", "invalid_answer", "supervisor_block:once_reused:x",
 	}
 	for _, reason := range none {
-		if row, ok := gateway.LookupStopReason(reason); ok {
+		if row, ok := stopreason.Lookup(reason); ok {
 			t.Errorf("LookupStopReason(%q) = %s, want none", reason, row.Name)
 		}
 	}
-	row, _ := gateway.LookupStopReason("tool_denied:x")
+	row, _ := stopreason.Lookup("tool_denied:x")
 	for kind, in := range map[gateway.Kind][]string{
 		gateway.TaskDecomposition: {"", "plan", "request", "execution"}, gateway.Orchestrator: {"dispatch"}, gateway.Routing: {"delegate"},
 		gateway.Supervisor: {"", "worker"}, "": {"", "execute"},
@@ -256,35 +257,6 @@ func TestLookupRefusesWhatIsNoStopReason(t *testing.T) {
 			if row.Occurs(kind, phase) {
 				t.Errorf("tool_denied occurs in %q %q", kind, phase)
 			}
-		}
-	}
-}
-
-func TestWrote(t *testing.T) {
-	entry := func(effect string, status gateway.EffectStatus) gateway.Entry {
-		e := gateway.Entry{Status: status}
-		e.Effect = map[string]gateway.Entry{"read": looked(1, 1, 1), "write": refunded(1, 1)}[effect].Effect
-		if effect == "destructive" {
-			e.Effect = "destructive"
-		}
-		return e
-	}
-	tests := map[string]struct {
-		entries []gateway.Entry
-		want    bool
-	}{
-		"nothing":          {nil, false},
-		"reads":            {[]gateway.Entry{entry("read", gateway.Finished), entry("read", gateway.InDoubt)}, false},
-		"a failed write":   {[]gateway.Entry{entry("write", gateway.Failed)}, false},
-		"a write":          {[]gateway.Entry{entry("read", gateway.Finished), entry("write", gateway.Finished)}, true},
-		"a reserved write": {[]gateway.Entry{entry("write", gateway.Reserved)}, true},
-		"a write in doubt": {[]gateway.Entry{entry("write", gateway.InDoubt)}, true},
-		"destruction":      {[]gateway.Entry{entry("destructive", gateway.Finished)}, true},
-		"nobody knows":     {[]gateway.Entry{{}}, true},
-	}
-	for name, tt := range tests {
-		if got := gateway.Wrote(tt.entries); got != tt.want {
-			t.Errorf("%s: Wrote = %v, want %v", name, got, tt.want)
 		}
 	}
 }
@@ -302,19 +274,19 @@ func TestBlockedIsARowOfItsOwn(t *testing.T) {
 		{gateway.Call, "policy_error:run_cap", "policy_block:policy_error:R", true},
 		{gateway.Planning, "run_cap", "policy_block:run_cap", false},
 	}
-	general, _ := gateway.LookupStopReason("policy_block:anything")
+	general, _ := stopreason.Lookup("policy_block:anything")
 	for _, tt := range tests {
-		row, ok := gateway.Blocked(tt.kind, tt.reason)
-		if !ok || row.Name != tt.name || (row.Meaning != general.Meaning) != tt.own || row.Exit != gateway.ExitRefused {
+		row, ok := stopreason.Blocked(tt.kind, tt.reason)
+		if !ok || row.Name != tt.name || (row.Meaning != general.Meaning) != tt.own || row.Exit != stopreason.ExitRefused {
 			t.Errorf("Blocked(%s, %s) = %+v, %v, want %s", tt.kind, tt.reason, row, ok, tt.name)
 		}
 	}
 	for _, kind := range []gateway.Kind{gateway.Catalog, gateway.RunWait, "", "other"} {
-		if row, ok := gateway.Blocked(kind, "run_cap"); ok {
+		if row, ok := stopreason.Blocked(kind, "run_cap"); ok {
 			t.Errorf("Blocked(%q) = %+v, want none", kind, row)
 		}
 	}
-	if row, ok := gateway.Blocked(gateway.Supervisor, "Run cap"); ok {
+	if row, ok := stopreason.Blocked(gateway.Supervisor, "Run cap"); ok {
 		t.Errorf("a reason that is no name has the row %+v", row)
 	}
 }
@@ -323,12 +295,12 @@ func TestBlockedIsARowOfItsOwn(t *testing.T) {
 func TestRuleThatFailedIsNamed(t *testing.T) {
 	const want = "The rule run_cap of the policy could not be evaluated for this call, so that it blocks."
 	for _, reason := range []string{"supervisor_block:policy_error:run_cap", "policy_block:policy_error:run_cap"} {
-		if row, ok := gateway.LookupStopReason(reason); !ok || row.Meaning != want {
+		if row, ok := stopreason.Lookup(reason); !ok || row.Meaning != want {
 			t.Errorf("%s means %q", reason, row.Meaning)
 		}
 	}
 	for _, kind := range []gateway.Kind{gateway.Supervisor, gateway.Routing} {
-		if row, ok := gateway.Blocked(kind, "policy_error:run_cap"); !ok || row.Meaning != want {
+		if row, ok := stopreason.Blocked(kind, "policy_error:run_cap"); !ok || row.Meaning != want {
 			t.Errorf("%s: blocked by a rule that failed means %q", kind, row.Meaning)
 		}
 	}

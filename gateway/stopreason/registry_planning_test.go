@@ -1,10 +1,10 @@
-package gateway_test
+package stopreason_test
 
 import (
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
+	"patterngate/gateway/stopreason"
 )
 
 // planFaults is what a plan of subtasks may be refused for, in the order in which it is looked for
@@ -59,7 +59,7 @@ func TestLookupPlanningStopReason(t *testing.T) {
 		"subtask_timeout:item_1":                       "subtask_timeout:S",
 		"bad_reference:$results.a./b/0":                "bad_reference:R",
 	} {
-		if got, ok := gateway.LookupStopReason(reason); !ok || got.Name != row {
+		if got, ok := stopreason.Lookup(reason); !ok || got.Name != row {
 			t.Errorf("LookupStopReason(%s) = %s, %v, want %s", reason, got.Name, ok, row)
 		}
 	}
@@ -68,7 +68,7 @@ func TestLookupPlanningStopReason(t *testing.T) {
 		"invalid_replan:min_subtasks", "invalid_plan:id_reused:a", "invalid_plan:no_progress", "invalid_replan", "subtask_failed", "subtask_failed:",
 		"plan_complete:x", "executor_unavailable", "llm_refused", "approval_required", "max_subtasks", "executor_denied",
 	} {
-		if got, ok := gateway.LookupStopReason(reason); ok {
+		if got, ok := stopreason.Lookup(reason); ok {
 			t.Errorf("LookupStopReason(%s) = %s, want none", reason, got.Name)
 		}
 	}

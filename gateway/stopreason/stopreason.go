@@ -1,32 +1,10 @@
-package gateway
+package stopreason
 
 import (
 	"slices"
 	"strings"
 
-	"patterngate/catalog"
-)
-
-// Kind is a pattern's kind.
-type Kind string
-
-// The kinds of patterns.
-const (
-	TaskDecomposition Kind = "task_decomposition"
-	Orchestrator      Kind = "orchestrator"
-	Routing           Kind = "routing"
-	Supervisor        Kind = "supervisor"
-	Planning          Kind = "planning" // four tools: decompose, execute, replan, status
-	Call              Kind = "call"     // one call of one tool, without an intent
-)
-
-// These are no patterns: under them the registry has the tools that list what may be called and that are about runs.
-const (
-	Catalog   Kind = "describe_catalog"
-	RunStatus Kind = "run_status"
-	RunWait   Kind = "run_wait"
-	RunCancel Kind = "run_cancel"
-	RunList   Kind = "list_runs"
+	"patterngate/gateway"
 )
 
 // Next is what a reader should do after a stop (spec/surface.md section 1, next).
@@ -65,13 +43,13 @@ const (
 
 // Place is where a stop reason occurs: a pattern's kind and the phases it has there.
 type Place struct {
-	Kind   Kind
+	Kind   gateway.Kind
 	Phases []string
 }
 
-// StopReason is one row of the registry. Name may end in placeholders in capitals, each standing for a name or
+// Reason is one row of the registry. Name may end in placeholders in capitals, each standing for a name or
 // value that the run brings: tool_denied:T. Nothing that is not a row here may stand in a stop_reason.
-type StopReason struct {
+type Reason struct {
 	Name    string
 	Meaning string
 	// Task says that it ends a task of an orchestrator or a subtask of a plan, never the run.
@@ -82,7 +60,7 @@ type StopReason struct {
 }
 
 // Level is "task" for reasons that only tasks and subtasks have, else "run".
-func (s StopReason) Level() string {
+func (s Reason) Level() string {
 	if s.Task {
 		return "task"
 	}
@@ -90,21 +68,21 @@ func (s StopReason) Level() string {
 }
 
 // Occurs reports whether a run of this kind may stop so in this phase.
-func (s StopReason) Occurs(kind Kind, phase string) bool {
+func (s Reason) Occurs(kind gateway.Kind, phase string) bool {
 	return slices.ContainsFunc(s.Places, func(p Place) bool {
 		return p.Kind == kind && (len(p.Phases) == 0 && phase == "" || slices.Contains(p.Phases, phase))
 	})
 }
 
-// LookupStopReason finds the row of a stop reason as a result shows it. Of several that fit the one with the
+// Lookup finds the row of a stop reason as a result shows it. Of several that fit the one with the
 // longest fixed beginning counts. The meaning names the rule that failed.
-func LookupStopReason(reason string) (StopReason, bool) {
+func Lookup(reason string) (Reason, bool) {
 	if !strings.ContainsFunc(reason, placeholder) { // the quick way to most
-		if i := slices.IndexFunc(registry, func(s StopReason) bool { return s.Name == reason }); i >= 0 {
+		if i := slices.IndexFunc(registry, func(s Reason) bool { return s.Name == reason }); i >= 0 {
 			return registry[i], true
 		}
 	}
-	best, length, found := StopReason{}, -1, false
+	best, length, found := Reason{}, -1, false
 	for _, s := range registry {
 		fixed := strings.IndexFunc(s.Name, placeholder)
 		if fixed < 0 {
@@ -120,8 +98,8 @@ func LookupStopReason(reason string) (StopReason, bool) {
 	return best, found
 }
 
-// StopReasons lists the registry in its order. What the rows hold must not be changed.
-func StopReasons() []StopReason { return slices.Clone(registry) }
+// All lists the registry in its order. What the rows hold must not be changed.
+func All() []Reason { return slices.Clone(registry) }
 
 // placeholder reports a capital: in a row's name it stands for something.
 func placeholder(r rune) bool { return r >= 'A' && r <= 'Z' }
@@ -164,9 +142,9 @@ func IsReason(name string) bool {
 
 // Blocked is the row of a reason by which the policy of a pattern of this kind may block: the registry's own where it has one,
 // else one that is made of the row for all. It is false where no run of the kind is blocked so.
-func Blocked(kind Kind, reason string) (row StopReason, ok bool) {
+func Blocked(kind gateway.Kind, reason string) (row Reason, ok bool) {
 	for _, family := range []string{"supervisor_block:", "policy_block:"} {
-		row, ok = LookupStopReason(family + reason)
+		row, ok = Lookup(family + reason)
 		if ok && slices.ContainsFunc(row.Places, func(p Place) bool { return p.Kind == kind }) {
 			if row.Name == family+"R" {
 				row.Name = family + reason
@@ -174,13 +152,5 @@ func Blocked(kind Kind, reason string) (row StopReason, ok bool) {
 			return row, true
 		}
 	}
-	return StopReason{}, false
-}
-
-// Wrote reports whether a write or destructive call was made or may have been: then nothing may be offered that
-// could do it again (spec/surface.md section 1).
-func Wrote(ledger []Entry) bool {
-	return slices.ContainsFunc(ledger, func(e Entry) bool {
-		return e.Effect != catalog.Read && e.Status != Failed
-	})
+	return Reason{}, false
 }

@@ -1,21 +1,23 @@
-package gateway
+package stopreason
 
 import (
 	"slices"
 	"strings"
+
+	"patterngate/gateway"
 )
 
 // Where reasons occur in planning. Every call is one of four tools: plan is that of plan_decompose, and of plan_execute as
 // far as it stores a plan of the caller's; replan is that of plan_replan, and of plan_execute as far as it replans.
 var (
-	plPlan, plRun  = Place{Planning, []string{"plan"}}, Place{Planning, []string{"execute"}}
-	plReplan       = Place{Planning, []string{"replan"}}
-	plBegun        = Place{Planning, []string{"plan", "execute", "replan", "finalize"}}
-	plChanging     = Place{Planning, []string{"plan", "execute", "replan"}}
-	plFinding      = Place{Planning, []string{"plan", "execute", "replan", "status"}}
-	plRequest      = Place{Planning, []string{"request"}}
-	plRunOrReplan  = Place{Planning, []string{"execute", "replan"}}
-	plWithoutPhase = Place{Planning, nil}
+	plPlan, plRun  = Place{gateway.Planning, []string{"plan"}}, Place{gateway.Planning, []string{"execute"}}
+	plReplan       = Place{gateway.Planning, []string{"replan"}}
+	plBegun        = Place{gateway.Planning, []string{"plan", "execute", "replan", "finalize"}}
+	plChanging     = Place{gateway.Planning, []string{"plan", "execute", "replan"}}
+	plFinding      = Place{gateway.Planning, []string{"plan", "execute", "replan", "status"}}
+	plRequest      = Place{gateway.Planning, []string{"request"}}
+	plRunOrReplan  = Place{gateway.Planning, []string{"execute", "replan"}}
+	plWithoutPhase = Place{gateway.Planning, nil}
 )
 
 // planningReasons are the reasons of planning that are no faults of a document (spec/planning-reference.md section 15).
@@ -57,7 +59,7 @@ var planningReasons = slices.Concat(
 )
 
 // planningRows are the faults of a plan or of the subtasks that replace others. What other kinds have too stands with them.
-func planningRows(family string, place Place) []StopReason {
+func planningRows(family string, place Place) []Reason {
 	list := rows(family, at(place), ExitRefused, NextFixOrCall,
 		"missing_subtasks", "The plan has no list of subtasks.",
 		"empty", "The plan has no subtask.",
