@@ -217,7 +217,7 @@ func placesOfProblems(result object) []string {
 // TestNearNamesThatMeanOtherThings: a near name is told, and no call is suggested that has it, where it may mean another thing or the
 // value does not fit there.
 func TestNearNamesThatMeanOtherThings(t *testing.T) {
-	c := open(t, specOf(t, sv), llm.NewRules(), time.Hour)
+	c := open(t, specOf(t, sv), offline.New(), time.Hour)
 	defer c.close()
 	final := object{"kind": "final", "answer": "Done."}
 	for name, tt := range map[string]struct {
