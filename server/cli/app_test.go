@@ -21,7 +21,7 @@ import (
 )
 
 // asProgram makes the test binary the program itself, for tests of what only a process has. It looks like a variable of
-// ours that is not, so the program has a warning to write at once.
+// ours that is not, so the program has a warning to write at once. The name patterngate makes it the program, too.
 const asProgram = "PATTERNGATE_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		serveHostile(manners)
 		os.Exit(0)
 	}
-	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life", "serve"}, os.Args[1]) {
+	if os.Getenv(asProgram) != "" || filepath.Base(os.Args[0]) == "patterngate" || len(os.Args) > 1 && slices.Contains([]string{"ledger", "prove-life", "serve"}, os.Args[1]) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if os.Getenv("CI") == "" { // those that are parallel mostly wait, for processes and time limits; in CI browsers are among them

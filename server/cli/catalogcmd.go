@@ -134,7 +134,7 @@ func (a *app) catalogTestCommand() *cobra.Command {
 		Short: "Make one call of a tool that only reads",
 		Long: "Calls one tool of effect read through the gate, as a pattern of kind call would: recorded, bounded, without a model.\n" +
 			"What writes or destroys is not tried: it belongs into a pattern.",
-		Example: "  patterngate catalog test read_order --args '{\"path\":\"/srv/orders/A-1001.json\"}'",
+		Example: "  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
 		Args:    one("catalog test", "tool", "patterngate catalog list"),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			loaded, err := a.load()

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +18,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exampleWorld is what has to be there before an example of a help page is run: commands of a shell, and what placeholders of
-// the example stand for.
+// exampleWorld is what must exist before an example of a help page runs. Its zero value is an empty home with the files of
+// exampleHome. The steps run in the order of the fields.
 type exampleWorld struct {
-	before string
-	put    map[string]string // placeholder: pattern of its value in what the commands before printed
+	prepare func(t *testing.T, home string) (said string) // what a shell cannot prepare
+	before  string                                        // commands of a shell
+	put     map[string]string                             // placeholder of the example: pattern of its value in what was printed before
+	as      map[string]string                             // text of the example: what stands for it here
+	keys    []keystroke                                   // the example runs at a terminal, where a person presses these
 }
+
+// keystroke is what a person presses as soon as the terminal shows a text.
+type keystroke struct{ shown, press string }
 
 // A refund that waits for a person, and its run.
 const (
@@ -29,12 +38,32 @@ const (
 )
 
 var (
-	aRun      = `run_[0-9a-f]{16}`
+	aRun      = `\brun_[0-9a-f]{16}\b`
 	aRequest  = `ap_[0-9a-f]{16}`
 	aDigest   = `sha256:[0-9a-f]{64}`
-	ofARun    = exampleWorld{endedRun, map[string]string{"run_5d0c9a1e77b2f340": aRun, "5d0c": aRun}}
-	ofAPerson = exampleWorld{askForRefund, map[string]string{"ap_03f2": aRequest, "sha256:...": aDigest}}
+	theRun    = map[string]string{"run_5d0c9a1e77b2f340": aRun, "5d0c": aRun}
+	ofARun    = exampleWorld{before: endedRun, put: theRun}
+	ofAPerson = exampleWorld{before: askForRefund, put: map[string]string{"ap_03f2": aRequest, "sha256:...": aDigest}}
+	ofADoubt  = exampleWorld{prepare: refundInDoubt, put: map[string]string{"71aa": aRun}}
 	ownPolicy = exampleWorld{before: `mkdir -p .config/patterngate && cp refunds.yaml .config/patterngate/config.yaml`}
+	// The configuration of examples/orders, over a real MCP server.
+	ownServer   = exampleWorld{before: haveOrders}
+	accepted    = exampleWorld{before: haveOrders + acceptAll}
+	recorded    = exampleWorld{before: haveOrders + acceptAll + readAnOrder, put: theRun}
+	accepting   = exampleWorld{before: haveOrders, keys: []keystroke{{"? [y/N] ", "y\r"}}}
+	ofCursor    = exampleWorld{before: `mkdir -p .cursor && cp client.json .cursor/mcp.json`}
+	ofDesktop   = exampleWorld{before: `for dir in .config/Claude 'Library/Application Support/Claude'; do mkdir -p "$dir" && cp client.json "$dir/claude_desktop_config.json"; done`}
+	freePort    = map[string]string{":8765": ":0"}
+	interrupted = []keystroke{{"http://127.0.0.1:", "\x03"}}
+	stopped     = []keystroke{{"tools=", "\x03"}}
+)
+
+// Commands before examples, each on a line of its own.
+const (
+	haveOrders  = "mkdir -p .config/patterngate/orders && cp orders.yaml .config/patterngate/config.yaml\n"
+	acceptAll   = "patterngate catalog accept --yes || exit\n"
+	readAnOrder = `patterngate call refund_order goal='Look at it' order_id=A-1001 --quiet \
+		actions:='[{"kind":"tool","name":"read_order","args":{"path":"A-1001.json"}},{"kind":"final","answer":"It is there."}]'` + "\n"
 )
 
 // exampleWorlds are the examples that need more than an empty home and the files of exampleFiles.
@@ -56,6 +85,36 @@ var exampleWorlds = map[string]exampleWorld{
 	"patterngate policy test refunds --junit policy.xml":                             ownPolicy,
 	"patterngate policy diff old.policy.yaml new.policy.yaml --policy refunds":       ownPolicy,
 	"patterngate policy diff pg.yaml new.yaml":                                       {},
+	"patterngate catalog accept":                                                     accepting,
+	"patterngate catalog accept orders/read_text_file":                               accepting,
+	`patterngate catalog test read_order --args '{"path":"A-1001.json"}'`:            accepted,
+	`patterngate policy explain --tool refund_charge --args '{"order_id": "A-1001", "amount_cents": 12000, "reason": "broken glass"}'`: ownServer,
+	"patterngate policy explain --tool refund_charge --args @call.json --effects @before.json --pattern refund_order":                  ownServer,
+	"patterngate policy coverage refunds --ignore unread --json":                                                                       recorded,
+	"patterngate policy coverage refunds --ignore refund_charge.reason":                                                                recorded,
+	"patterngate policy record 5d0c":                                                                  recorded,
+	"patterngate policy record run_5d0c9a1e77b2f340 --policy refunds --print":                         recorded,
+	"patterngate policy backtest new.yaml --since 30d":                                                {before: recorded.before + "cp -r .config/patterngate/. . && mv config.yaml new.yaml"},
+	"patterngate policy backtest refunds.policy.yaml --policy refunds --json":                         {before: recorded.before + "cp orders.policy.yaml refunds.policy.yaml"},
+	`patterngate runs settle 71aa issue_refund#1 --happened --result '{"refund_id":"rf_1"}'`:          ofADoubt,
+	"patterngate runs settle 71aa issue_refund#1 --did-not-happen --comment 'no entry in the ledger'": ofADoubt,
+	"patterngate runs verify run.jsonl --head 12:0f3a...": {
+		before: endedRun + ` && run=$(patterngate runs list --json | grep -o 'run_[0-9a-f]\{16\}' | head -n 1) && patterngate runs export $run -o run.jsonl && patterngate runs head $run | sed 's/.* \([0-9]*\) sha256:/\1:/'`,
+		put:    map[string]string{"12:0f3a...": `[0-9]+:[0-9a-f]{64}`},
+	},
+	"patterngate init --import claude-desktop": ofDesktop,
+	"patterngate init --import .mcp.json -o team.yaml --read files/read_text_file,files/list_directory --no-replace": {before: "cp client.json .mcp.json"},
+	"patterngate init --import cursor --allow crm/add_note --replace":                                                ofCursor,
+	"patterngate init --import cursor --undo":                                                                        {before: ofCursor.before + " && patterngate init --import cursor --allow crm/add_note --replace"},
+	"patterngate setup claude-desktop --write":                                                                       ofDesktop,
+	"patterngate setup claude-desktop --undo":                                                                        {before: ofDesktop.before + " && patterngate setup claude-desktop --write"},
+	"patterngate doctor claude-desktop":                                                                              {before: "patterngate setup claude-desktop --write"},
+	"patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'": {
+		before: askForRefund, put: map[string]string{"ap_03f2": aRequest}, keys: []keystroke{{"Approve it? [y/N] ", "y\r"}},
+	},
+	"patterngate inbox --print":                                 {as: map[string]string{"--print": "--print --inbox 127.0.0.1:0"}, before: askForRefund, keys: interrupted},
+	"patterngate serve --http 127.0.0.1:8765":                   {as: freePort, keys: stopped},
+	"patterngate serve --http 0.0.0.0:8765 --token-file tokens": {before: `echo "ci: $(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')" > tokens && chmod 600 tokens`, as: freePort, keys: stopped},
 }
 
 // exampleCodes are the exit codes of examples that rightly do not end with 0: what they print is what was asked for.
@@ -65,31 +124,14 @@ var exampleCodes = map[string]int{
 	"patterngate policy coverage": exitFault, // it finds an argument that no rule reads
 }
 
-// notRun are the examples that no test can run offline, with the reason.
+// notRun are the examples that no test can run, with the reason. Another test checks their commands and flags.
 var notRun = map[string]string{
 	"patterngate call route_ticket ticket=@ticket.txt --url https://gate.example.com/mcp":            "the server is on another machine",
 	"patterngate call echo message=hello --command 'npx -y @modelcontextprotocol/server-everything'": "npx loads the server from the network",
-	"patterngate approvals approve ap_03f2 --edit amount_usd=800 --comment 'as the contract says'":   "a person reads the call at a terminal first",
-	"patterngate inbox":                                         "it opens a browser",
-	"patterngate inbox --print":                                 "the link is printed at a terminal only",
-	"patterngate demo --live":                                   "it opens a browser and waits for a person",
-	"patterngate serve --http 127.0.0.1:8765":                   "it takes a fixed port and ends when it is interrupted",
-	"patterngate serve --http 0.0.0.0:8765 --token-file tokens": "it takes a fixed port and ends when it is interrupted",
-	"patterngate prove --quick":                                 "TestProve does the same work, and takes most of a minute",
-	"patterngate prove --seed 7 --json":                         "it kills hundreds of processes, for minutes",
-}
-
-// notPrepared are the examples for which this test has no world yet. They need what only a long set-up makes: a run in doubt, a
-// server with imported tools, a policy of one's own tools, a program that is no temporary build. Their flags are checked by the test below. The list may only get
-// shorter.
-var notPrepared = []string{
-	"patterngate catalog accept", "patterngate catalog test", "patterngate init --import", "patterngate policy coverage refunds",
-	"patterngate policy explain", "patterngate runs settle", "patterngate runs verify run.jsonl --head", "patterngate policy record", "patterngate policy backtest", "patterngate setup",
-	"patterngate doctor claude-desktop", "patterngate validate pg.yaml --strict",
-}
-
-func isNotPrepared(line string) bool {
-	return slices.ContainsFunc(notPrepared, func(start string) bool { return strings.HasPrefix(line, start) })
+	"patterngate inbox":                 "it opens a browser",
+	"patterngate demo --live":           "it opens a browser; TestLiveDemo plays the person",
+	"patterngate prove --quick":         "TestProve does the same work, and takes most of a minute",
+	"patterngate prove --seed 7 --json": "it kills hundreds of processes, for minutes",
 }
 
 // exampleLines are the examples of all help pages, without their remarks.
@@ -128,26 +170,42 @@ func TestHelpExamples(t *testing.T) {
 		}
 	}
 	for _, line := range lines {
-		if notRun[line] != "" || isNotPrepared(line) {
+		if notRun[line] != "" {
 			continue
 		}
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			w := exampleWorlds[line]
-			home := exampleHome(t)
-			said, code := inShell(t, home, w.before)
-			if code != 0 {
+			if w.keys != nil && atTerminal == nil {
+				t.Skip("this machine's terminals are not known to the tests")
+			}
+			home, said := exampleHome(t), ""
+			if w.prepare != nil {
+				said = w.prepare(t, home)
+			}
+			before, code := inShell(t, home, w.before)
+			if said += before; code != 0 {
 				t.Fatalf("what comes before ends with %d:\n%s", code, said)
 			}
 			run := line
+			for text, other := range w.as {
+				run = strings.ReplaceAll(run, text, other)
+			}
+			var put []string
 			for _, placeholder := range slices.Backward(slices.Sorted(maps.Keys(w.put))) { // the longer of two that begin alike first
 				value := regexp.MustCompile(w.put[placeholder]).FindString(said)
 				if value == "" {
 					t.Fatalf("nothing to put for %s in:\n%s", placeholder, said)
 				}
-				run = strings.ReplaceAll(run, placeholder, value)
+				put = append(put, placeholder, value)
 			}
-			if said, code := inShell(t, home, run); code != exampleCodes[line] {
+			run = strings.NewReplacer(put...).Replace(run)
+			if w.keys != nil {
+				said, code = atTerminal(t, shellCommand(t, home, "exec "+run), w.keys) // the shell would die of Ctrl-C
+			} else {
+				said, code = inShell(t, home, run)
+			}
+			if code != exampleCodes[line] {
 				t.Errorf("%s\nends with %d, want %d:\n%.2000s", run, code, exampleCodes[line], said)
 			}
 		})
@@ -157,7 +215,7 @@ func TestHelpExamples(t *testing.T) {
 // The examples that are not run name commands and flags that there are.
 func TestHelpExamplesThatAreNotRun(t *testing.T) {
 	for _, line := range exampleLines() {
-		if command, is := strings.CutPrefix(line, "patterngate "); is && (notRun[line] != "" || isNotPrepared(line)) {
+		if command, is := strings.CutPrefix(line, "patterngate "); is && notRun[line] != "" {
 			command, _, _ = strings.Cut(command, " --command ") // what follows is another program's
 			if fault := faultOfCommand(command); fault != "" {
 				t.Errorf("%s: %s", line, fault)
@@ -174,7 +232,15 @@ func exampleHome(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
+	orders, err := os.ReadFile(filepath.Join("..", "..", "examples", "orders", "patterngate.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := installedSetup(t)
+	server := filepath.Join(home, "bin", "mcp-server-filesystem")
+	client, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{
+		"files": map[string]any{"command": server, "args": []string{"/srv"}}, "crm": map[string]any{"command": server, "args": []string{"crm"}},
+	}}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +257,16 @@ func exampleHome(t *testing.T) string {
 		"refunds.policy.yaml": examplePolicy(string(refunds)),
 		"old.policy.yaml":     examplePolicy(string(refunds)),
 		"new.policy.yaml":     examplePolicy(string(refunds)),
-		"bin/patterngate":     fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asProgram, self),
+		"orders.yaml":         withTests(string(orders)),
+		"orders.policy.yaml":  examplePolicy(string(orders)),
+		"call.json":           `{"order_id": "A-1001", "amount_cents": 12000, "reason": "broken glass"}`,
+		"before.json":         `[{"tool": "read_order", "args": {"path": "A-1001.json"}}]`,
+		"client.json":         string(client),
+		"tools.json": `[
+			{"name": "list_directory", "description": "Lists a directory.", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
+			{"name": "read_text_file", "description": "Reads a file.", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
+			{"name": "add_note", "description": "Adds a note.", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}]`,
+		"bin/mcp-server-filesystem": fmt.Sprintf("#!/bin/sh\n%s='%s' %s='%s' exec '%s'\n", sceneTools, filepath.Join(home, "tools.json"), sceneCalls, filepath.Join(home, "calls"), self),
 	}
 	for name, text := range files {
 		path := filepath.Join(home, name)
@@ -202,7 +277,21 @@ func exampleHome(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(self, filepath.Join(home, "bin", "patterngate")); err != nil {
+		t.Fatal(err)
+	}
 	return home
+}
+
+// withTests adds tests to the policy of a configuration, so that each rule decides in one.
+func withTests(config string) string {
+	const head = "    tests: "
+	before, after, _ := strings.Cut(config, head)
+	rest, list, _ := strings.Cut(after, "\n")
+	return before + head + rest + `
+    - {name: reads, input: {order_id: A-1001}, call: {tool: read_order, args: {path: A-1001.json}}, want: approve}
+    - {name: ends, input: {order_id: A-1001}, call: {tool: final, args: {answer: Done.}}, want: approve}
+` + list
 }
 
 // examplePolicy is the policy of a configuration file as a file of its own.
@@ -219,15 +308,74 @@ func examplePolicy(config string) string {
 	return own.String()
 }
 
+// atTerminal runs a command at a terminal, where a person presses these keys. Nil: the tests have no terminals here.
+var atTerminal func(t *testing.T, cmd *exec.Cmd, keys []keystroke) (said string, code int)
+
 // inShell runs a command line as a person would type it, with nothing on standard input.
 func inShell(t *testing.T, home, line string) (said string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Dir = home
-	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + filepath.Join(home, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "PAY_TOKEN=s3cr3t"}
+	cmd := shellCommand(t, home, line)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// shellCommand is a command line of a shell in a home.
+func shellCommand(t *testing.T, home, line string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = home
+	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + filepath.Join(home, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "PAY_TOKEN=s3cr3t"}
+	return cmd
+}
+
+// refundInDoubt makes a run that waits for a person to say what became of its refund: the program was killed while it paid.
+func refundInDoubt(t *testing.T, home string) (said string) {
+	t.Helper()
+	outside, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	paying := make(chan struct{}, 1)
+	go func() {
+		for {
+			conn, err := outside.Accept()
+			if err != nil {
+				return
+			}
+			if asked, _ := bufio.NewReader(conn).ReadString('\n'); strings.Contains(asked, `"tool":"issue_refund"`) {
+				paying <- struct{}{}
+				defer conn.Close() // nobody gets an answer before
+				continue
+			}
+			_, _ = conn.Write([]byte("{}\n")) // who asked sees what is missing
+			_ = conn.Close()
+		}
+	}()
+	call := "exec env " + ledgerVariable + "=" + outside.Addr().String() + `/books?plain patterngate call supervised_refund goal='Refund user 42' --quiet \
+		actions:='[{"kind":"tool","name":"get_refund_context","args":{"user_id":42}},{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":20,"reason":"broke"}}]'`
+	first := shellCommand(t, home, call)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = first.Wait() // killed
+	}()
+	select {
+	case <-paying:
+	case <-ended:
+		t.Fatal("the refund ends before it is paid")
+	}
+	_ = first.Process.Kill() // it is gone, or the next call says what is wrong
+	<-ended
+	said, code := inShell(t, home, call)
+	if code != exitWaiting || !strings.Contains(said, "WAITING settlement") {
+		t.Fatalf("the refund ends with %d, want a wait for its settlement:\n%s", code, said)
+	}
+	return said
 }

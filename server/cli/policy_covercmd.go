@@ -80,7 +80,7 @@ func (a *app) policyCoverageCommand() *cobra.Command {
 			"each with its evidence. More tests find less: what is told is that nothing shows the opposite.\n\n" +
 			"Exit codes: 0 where nothing is found, 1 where something is (but for --ignore KIND or TOOL.ARG), 2 for a configuration that cannot be read.",
 		Example: "  patterngate policy coverage\n  patterngate policy coverage refunds --ignore unread --json\n" +
-			"  patterngate policy coverage refunds --ignore issue_refund.reason",
+			"  patterngate policy coverage refunds --ignore refund_charge.reason",
 		ValidArgsFunction: a.completePolicies,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkIgnored(ignore); err != nil {

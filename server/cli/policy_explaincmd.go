@@ -59,7 +59,7 @@ func (a *app) policyExplainCommand() *cobra.Command {
 			"whether it is true, with the values that it reads, and which one decided. --effects are the calls before it, as a policy's\n" +
 			"tests have them: [{tool, args, status, result, seconds_ago, other_run}]. The closing answer is --tool final --args\n" +
 			"'{\"answer\": \"Done.\"}'. Nothing is called.",
-		Example: "  patterngate policy explain --tool refund_charge --args '{\"order_id\": \"A-1001\", \"amount_cents\": 12000}'\n" +
+		Example: "  patterngate policy explain --tool refund_charge --args '{\"order_id\": \"A-1001\", \"amount_cents\": 12000, \"reason\": \"broken glass\"}'\n" +
 			"  patterngate policy explain --tool refund_charge --args @call.json --effects @before.json --pattern refund_order",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.explain(cmd.Context(), f) },
