@@ -262,12 +262,12 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.print(chosenText(asked, a.width()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
+	return a.print(chosenText(asked, a.tableWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
 // chosenText is what was decided; of an edit the arguments that were changed.
 func chosenText(asked patterns.Asked, width int) string {
-	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + clip(phraseOf(asked), maxPhrase) + "\n"
+	text := asked.ID + " " + decisionWord(string(asked.Given.Choice)) + ": " + part(phraseOf(asked), maxPhrase, width) + "\n"
 	if asked.Given.Choice != gateway.ChooseEdit {
 		return text
 	}

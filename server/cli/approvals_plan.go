@@ -25,7 +25,7 @@ func planLines(plan gateway.Envelope, width int) string {
 			ids[i] = clip(id, maxStepName)
 		}
 		text := fmt.Sprintf("These are new since the plan was changed (%s, revision %d); removed: %s.", clip(c.Kind, maxName), plan.Revision, strings.Join(ids, ", "))
-		b.WriteString(folded(text, width, "") + "\n\n")
+		b.WriteString(folded(text, foldWidth(width), "") + "\n\n")
 	}
 	for i, s := range plan.Steps {
 		fmt.Fprintf(&b, "%d. %s: %s%s\n%s", i+1, clip(s.ID, maxStepName), clip(s.Tool, maxStepName), stepWords(s), argumentLines(s.Args, nil, width))

@@ -37,7 +37,7 @@ func (a *app) approvalsShowCommand() *cobra.Command {
 				if a.json {
 					return a.printShown(v.document())
 				}
-				return a.print(v.named(a).text(a.width()))
+				return a.print(v.named(a).text(a.tableWidth()))
 			})
 		},
 	}
@@ -117,9 +117,9 @@ func (v askedView) rejectLine() string {
 // text is the page for people: the call first.
 func (v askedView) text(width int) string {
 	q := v.asked.Question
-	width = min(width, 100)
+	width = pageWidth(width)
 	p := page{width: width}
-	p.b.WriteString("PROPOSED  " + folded(clip(phraseOf(v.asked), maxPhrase), width-10, "          ") + "\n\n")
+	p.b.WriteString("PROPOSED  " + folded(part(phraseOf(v.asked), maxPhrase, width), foldWidth(width)-10, "          ") + "\n\n")
 	plan, whole := v.asked.Plan()
 	if whole {
 		p.b.WriteString(planLines(plan, width) + "\n")
@@ -127,16 +127,16 @@ func (v askedView) text(width int) string {
 		fmt.Fprintf(&p.b, "%s%s\n%s\n", clip(q.Tool, maxName), effectWords(string(v.asked.Effect)), argumentLines(q.Args, nil, width))
 	}
 	if who := v.behind.WrittenBy(q.Args); who != "" {
-		p.line("Proposed by", clip(who, maxPhrase))
+		p.line("Proposed by", part(who, maxPhrase, width))
 	}
 	p.alike(v.alike)
 	p.line("Stands", v.standing())
-	p.line("Rule", cmp.Or(clip(v.asked.Rule, maxName), "none"))
+	p.line("Rule", cmp.Or(part(v.asked.Rule, maxName, width), "none"))
 	if v.asked.Reason != "" && v.asked.Reason != v.asked.Rule {
-		p.line("Reason", clip(v.asked.Reason, maxPhrase))
+		p.line("Reason", part(v.asked.Reason, maxPhrase, width))
 	}
 	if v.asked.Text != "" {
-		p.line("Rule says", clip(v.asked.Text, maxPhrase))
+		p.line("Rule says", part(v.asked.Text, maxPhrase, width))
 	}
 	list, left := record.ValuesOf(v.asked.Values)
 	p.values("Because", "", list, left)

@@ -272,14 +272,14 @@ func (a *app) printExplained(tool string, all []explained) (err error) {
 	} else {
 		var b strings.Builder
 		for _, e := range all {
-			b.WriteString(e.text(tool))
+			b.WriteString(e.text(tool, a.tableWidth()))
 		}
 		err = a.print(b.String())
 	}
 	return err
 }
 
-func (e explained) text(tool string) string {
+func (e explained) text(tool string, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, judged by %s", clip(tool, maxName), e.Policy)
 	if e.Pattern != "" {
@@ -287,14 +287,14 @@ func (e explained) text(tool string) string {
 	}
 	b.WriteByte('\n')
 	for i, p := range e.Passes {
-		fmt.Fprintf(&b, "pass %d %s\n", i+1, oneLine(ijson.Canonical(p.Args), 2*maxName))
+		fmt.Fprintf(&b, "pass %d %s\n", i+1, part(string(ijson.Canonical(p.Args)), 2*maxName, width))
 		var rows [][]string
 		for _, r := range p.Rules {
 			mark := " "
 			if r.Decided {
 				mark = "*"
 			}
-			rows = append(rows, []string{mark + " " + r.Rule, r.Outcome, string(r.Is), strings.TrimPrefix(valueWords(r.Values), ", ")})
+			rows = append(rows, []string{mark + " " + r.Rule, r.Outcome, string(r.Is), strings.TrimPrefix(valueWords(r.Values, width), ", ")})
 		}
 		if len(rows) == 0 {
 			rows = [][]string{{"  no rule matches"}}
@@ -306,7 +306,7 @@ func (e explained) text(tool string) string {
 		fmt.Fprintf(&b, " %s", e.Reason)
 	}
 	if e.Text != "" {
-		fmt.Fprintf(&b, ": %s", clip(e.Text, 3*maxName))
+		fmt.Fprintf(&b, ": %s", part(e.Text, 3*maxName, width))
 	}
 	if len(e.Need) > 0 {
 		fmt.Fprintf(&b, " Needs %s first.", strings.Join(e.Need, ", "))

@@ -187,7 +187,7 @@ func (a *app) printBacktest(t backtest) error {
 	if a.json {
 		err = a.printShown(t)
 	} else {
-		err = a.print(t.text())
+		err = a.print(t.text(a.tableWidth()))
 	}
 	if err == nil && len(t.Differences) > 0 {
 		return exitCode(exitFault)
@@ -195,7 +195,7 @@ func (a *app) printBacktest(t backtest) error {
 	return err
 }
 
-func (t backtest) text() string {
+func (t backtest) text(width int) string {
 	var b strings.Builder
 	run := ""
 	for _, d := range t.Differences {
@@ -205,7 +205,7 @@ func (t backtest) text() string {
 		}
 		fmt.Fprintf(&b, "  %s %s: %s, was %s", d.At, clip(d.Tool, maxName), d.Now, d.Was)
 		if d.Now.Rule != "" {
-			fmt.Fprintf(&b, " (rule %s%s)", d.Now.Rule, valueWords(d.Now.Values))
+			fmt.Fprintf(&b, " (rule %s%s)", d.Now.Rule, valueWords(d.Now.Values, width))
 		}
 		b.WriteByte('\n')
 		if d.Ends != "" {
@@ -221,11 +221,11 @@ func (t backtest) text() string {
 }
 
 // valueWords are what made a rule true, for people.
-func valueWords(values any) string {
+func valueWords(values any, width int) string {
 	named, _ := values.(map[string]any)
 	var b strings.Builder
 	for _, name := range sortedNames(named) {
-		fmt.Fprintf(&b, ", %s %s", name, oneLine(ijson.Canonical(named[name]), maxName))
+		fmt.Fprintf(&b, ", %s %s", name, part(string(ijson.Canonical(named[name])), maxName, width))
 	}
 	return b.String()
 }

@@ -31,7 +31,7 @@ func (p *page) values(label, margin string, list []record.Value, left int) {
 func becauseLines(indent string, width int, b record.Because) string {
 	text := ""
 	if b.Said != "" {
-		text = indent + folded("the rule says: "+clip(b.Said, maxPhrase), width-len(indent), indent+"  ") + "\n"
+		text = indent + folded("the rule says: "+part(b.Said, maxPhrase, width), foldWidth(width)-len(indent), indent+"  ") + "\n"
 	}
 	list, left := b.Read()
 	return text + valueLines(indent, width, list, left)

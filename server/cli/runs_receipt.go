@@ -13,7 +13,7 @@ import (
 
 // receiptText is a receipt as a page for people who know nothing of the program.
 func receiptText(r record.Receipt, width int) string {
-	width = min(width, 100) // longer lines are hard to read
+	width = pageWidth(width)
 	p := page{width: width}
 	p.b.WriteString("RECEIPT\n\n")
 	p.line("Run", clip(r.RunID, maxName)+", "+clip(r.Pattern, maxName))
@@ -48,7 +48,7 @@ type page struct {
 // line writes a label and what it says.
 func (p *page) line(label, text string) {
 	indent := strings.Repeat(" ", labelColumn)
-	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, folded(text, p.width-labelColumn, indent))
+	fmt.Fprintf(&p.b, "%-*s%s\n", labelColumn, label, folded(text, foldWidth(p.width)-labelColumn, indent))
 }
 
 func (p *page) calls(calls []record.Call) {
@@ -92,7 +92,7 @@ func (p *page) detail(label, text string) {
 		return
 	}
 	const margin = 4 + labelColumn
-	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, folded(text, p.width-margin, strings.Repeat(" ", margin)))
+	fmt.Fprintf(&p.b, "    %-*s%s\n", labelColumn, label, folded(text, foldWidth(p.width)-margin, strings.Repeat(" ", margin)))
 }
 
 // approved writes who said yes or no, and their comment.
@@ -123,7 +123,7 @@ func (p *page) refused(list []record.Refused) {
 	}
 	p.b.WriteString("\nProposed and not done:\n")
 	for _, r := range list {
-		p.b.WriteString("  - " + folded(refusedWords(r), p.width-4, "    ") + "\n")
+		p.b.WriteString("  - " + folded(refusedWords(r), foldWidth(p.width)-4, "    ") + "\n")
 		list, left := record.Because{Values: r.Values}.Read()
 		p.values("because", "    ", list, left)
 		if r.Approval == "" {

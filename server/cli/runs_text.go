@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -38,11 +39,35 @@ func (a *app) width() int {
 	return min(max(n, minWidth), maxWidth)
 }
 
-// wholeRows is the width of a table that is not printed to a terminal: its rows are not cut.
-const wholeRows = 64 << 10
+// wholeRows is the width of a table or page that is not printed to a terminal: nothing is cut, and recorded values are not wrapped.
+const wholeRows = 1 << 26
 
-// tableWidth returns how many characters a row of a list may have: the width of the terminal. A file or another program gets whole
-// rows, whatever COLUMNS is, so that a search finds everything.
+// foldWidth returns the width at which our own words are folded on a page of this width.
+func foldWidth(width int) int {
+	if width == wholeRows {
+		return usualWidth
+	}
+	return width
+}
+
+// pageWidth returns the width of a page for people, at most 100: longer lines are hard to read. wholeRows stays as it is.
+func pageWidth(width int) int {
+	if width == wholeRows {
+		return wholeRows
+	}
+	return min(width, 100)
+}
+
+// part returns a text for a place of n characters on a page. The text is cut unless the width is wholeRows.
+func part(text string, n, width int) string {
+	if width == wholeRows {
+		n = wholeRows
+	}
+	return clip(text, n)
+}
+
+// tableWidth returns how many characters a row of a list or page may have: the width of the terminal. A file or another program gets
+// whole rows, whatever COLUMNS is, so that a search finds everything.
 func (a *app) tableWidth() int {
 	if isTerminal(a.out) {
 		return a.width()
@@ -77,9 +102,12 @@ const maxFenced = 12
 // fenced is an outsider's text on lines of their own, each behind a bar: nothing in it can be taken for a line of ours.
 func fenced(indent, text string, width int) string { return fencedTo(maxFenced, indent, text, width) }
 
-// fencedTo is as [fenced], cut after so many lines.
+// fencedTo is as [fenced], cut after so many lines. With [wholeRows] it is not cut.
 func fencedTo(most int, indent, text string, width int) string {
 	var b strings.Builder
+	if width == wholeRows {
+		most = math.MaxInt
+	}
 	room := max(20, width-len(indent)-len("| "))
 	lines := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -102,6 +130,9 @@ const maxRendered = 64 << 10
 
 // oneLine is recorded JSON in one line; a longer one is cut.
 func oneLine(raw json.RawMessage, n int) string {
+	if n == wholeRows {
+		return clip(string(raw), n)
+	}
 	return clip(string(raw[:min(len(raw), maxRendered)]), n)
 }
 

@@ -23,7 +23,7 @@ const (
 // branches one below the other with a bar that shows when each of them ran, then what was spent.
 func timelineText(s record.Story, width int) string {
 	var b strings.Builder
-	b.WriteString(folded(titleOf(s), width, "  ") + "\n")
+	b.WriteString(folded(titleOf(s), foldWidth(width), "  ") + "\n")
 	b.WriteString(beganLine(s, width))
 	if id := s.PlanID(); id != "" {
 		b.WriteString("Plan " + id + "\n")
@@ -70,7 +70,7 @@ func beganLine(s record.Story, width int) string {
 	if s.Waited > 0 {
 		text += ", " + took(s.Waited) + " of it waiting"
 	}
-	return folded(text+".", width, "") + "\n"
+	return folded(text+".", foldWidth(width), "") + "\n"
 }
 
 // spentLines are budgets and tokens.
@@ -78,7 +78,7 @@ func spentLines(s record.Story, width int) string {
 	parts := budgetWords(s.Budget, s.EndedAt != "")
 	text := ""
 	if len(parts) > 0 {
-		text = "Budget   " + folded(strings.Join(parts, ", "), width-9, "         ") + "\n"
+		text = "Budget   " + folded(strings.Join(parts, ", "), foldWidth(width)-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
 		text += "Model    " + clip(cmp.Or(u.Model, "not known"), maxName)
@@ -194,7 +194,7 @@ func (t *timeline) bar(branch string, family []string) string {
 		}
 		end = max(end, to)
 	}
-	size := max(10, min(60, t.width-afterColumn-tookColumn-phaseColumn-24))
+	size := max(10, min(60, foldWidth(t.width)-afterColumn-tookColumn-phaseColumn-24))
 	from, to := t.span(branch)
 	at := func(x float64) int {
 		if end <= begin {
@@ -214,12 +214,15 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	}
 	margin := afterColumn + tookColumn + 2 + phaseColumn
 	inner := strings.Repeat("  ", depth)
-	room := max(20, t.width-margin-len(inner))
+	room := max(20, foldWidth(t.width)-margin-len(inner))
 	text := folded(wordsOf(row), room, strings.Repeat(" ", margin)+inner+"  ")
 	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, sinceStart(row.After), tookColumn, duration, phaseColumn, clip(row.Phase, phaseColumn-1), inner, text)
 	indent := strings.Repeat(" ", margin) + inner + "  "
 	if args := argumentsOf(row); len(args) > 0 {
-		b.WriteString(indent + oneLine(args, room-2) + "\n")
+		if room -= 2; t.width == wholeRows {
+			room = wholeRows
+		}
+		b.WriteString(indent + oneLine(args, room) + "\n")
 	}
 	b.WriteString(becauseLines(indent, t.width, row.Because))
 	if row.Comment != "" {

@@ -20,8 +20,8 @@ func (a *app) runsTraceCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace RUN",
 		Short: "Print the events of a run, a line each",
-		Long: "Prints the events of a run's record: number, time, kind, the effect's key, the beginning of the hash, and as much of the\n" +
-			"body as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
+		Long: "Prints the events of a run's record: number, time, kind, the effect's key, the beginning of the hash, and the body:\n" +
+			"at a terminal as much of it as fits. With --json each line is an event as an export has it (spec: seq, at in microseconds, kind, key, hash, body).",
 		Args: one("runs trace", "run", "patterngate runs list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.withRuns("runs trace", func(runs operator) error {
@@ -32,7 +32,7 @@ func (a *app) runsTraceCommand() *cobra.Command {
 				if a.json {
 					return a.printLines(eventLines(events))
 				}
-				return a.print(traceText(events, a.width()))
+				return a.print(traceText(events, a.tableWidth()))
 			})
 		},
 	}
@@ -56,15 +56,19 @@ func (a *app) printLines(text []byte) error {
 	return err
 }
 
-// traceText is a line for each event, cut to the width.
+// traceText is a line for each event, cut to the width unless that is [wholeRows].
 func traceText(events []patterns.Event, width int) string {
 	const keyColumn, hashDigits = 28, 8
 	var b strings.Builder
 	for _, e := range events {
 		hash := hex.EncodeToString(e.Hash)
 		left := fmt.Sprintf("%4d  %s  %-7s  %-*s  %s  ", e.Seq, time.UnixMicro(e.At).UTC().Format("15:04:05.000"),
-			clip(string(e.Kind), 8), keyColumn, clip(e.Key, keyColumn), hash[:min(hashDigits, len(hash))])
-		b.WriteString(left + oneLine(e.Body, max(10, width-len([]rune(left)))) + "\n")
+			clip(string(e.Kind), 8), keyColumn, cell(e.Key, keyColumn, width), hash[:min(hashDigits, len(hash))])
+		room := width
+		if width != wholeRows {
+			room = max(10, width-len([]rune(left)))
+		}
+		b.WriteString(left + oneLine(e.Body, room) + "\n")
 	}
 	return b.String()
 }

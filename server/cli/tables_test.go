@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/patterns/record"
 )
 
 // Lists that a file or another program reads have whole rows, whatever COLUMNS says: a search in them finds everything.
@@ -56,4 +57,59 @@ type onlyListed struct {
 
 func (l onlyListed) List(patterns.Filter) (patterns.Page, error) {
 	return patterns.Page{Rows: l.rows}, nil
+}
+
+// Pages that a file or another program reads hold each recorded value whole, in one line.
+func TestPipedPagesAreWhole(t *testing.T) {
+	goal := "pay user 42 back because " + strings.Repeat("the parcel came late, ", 120) + "as the ticket says"
+	reason := strings.Repeat("the glass came broken, ", 60) + "twice"
+	text := strings.Repeat("the rule wants a person for this, ", 12) + "always"
+	r := recorder{t: t, id: "run_00000000000000b7"}
+	r.start("supervised_refund", "supervisor", `{"goal":"`+goal+`"}`, `{"max_seconds":30}`)
+	r.call(1, 2, "issue_refund_of_a_whole_annual_plan#1", "write", `{"reason":"`+reason+`"}`,
+		`{"decision":"approve","rule":"small","passes":1,"say":"`+text+`"}`, `{"state":"ok","output":{"note":"`+reason+`"}}`)
+	f := newFakeRuns(t)
+	f.records[r.id], f.kept[r.id] = r.events, int64(len(r.events))
+	for _, test := range []struct {
+		line  string
+		wants []string
+	}{
+		{"runs trace " + r.id, []string{goal, reason, "issue_refund_of_a_whole_annual_plan#1", `"note":"` + reason}},
+		{"runs show " + r.id, []string{goal, `{"reason":"` + reason + `"}`}},
+		{"runs show --receipt " + r.id, []string{goal}},
+	} {
+		code, out, errs := f.command(t, strings.Fields(test.line)...)
+		for _, want := range test.wants {
+			if code != exitDone || !strings.Contains(out, want) {
+				t.Errorf("%s ends with %d and has no %.60q...:\n%s%s", test.line, code, want, out, errs)
+			}
+		}
+	}
+
+	d := newFakeDesk(t)
+	d.asked = d.asked[:1]
+	d.asked[0].Phrase, d.asked[0].Text, d.asked[0].Question.Args = goal, text, map[string]any{"reason": reason}
+	code, out, errs := d.command(t, nil, "show", d.asked[0].ID)
+	for _, want := range []string{goal, text, `reason: "` + reason} {
+		if code != exitDone || !strings.Contains(unfolded(out), want) {
+			t.Errorf("approvals show ends with %d and has no %.60q...:\n%s%s", code, want, out, errs)
+		}
+	}
+}
+
+// unfolded are the words of a page without the breaks between its lines.
+func unfolded(page string) string { return strings.Join(strings.Fields(page), " ") }
+
+// A terminal's trace and timeline are cut to its width.
+func TestTerminalPagesAreCut(t *testing.T) {
+	r := recorder{t: t, id: "run_00000000000000b8"}
+	r.start("supervised_refund", "supervisor", `{"goal":"x"}`, `{}`)
+	r.call(1, 2, "issue_refund#1", "write", `{"reason":"`+strings.Repeat("x", 300)+`"}`, `{"decision":"approve"}`, `{"state":"ok","output":{}}`)
+	for name, text := range map[string]string{"trace": traceText(r.events, 100), "timeline": timelineText(record.Read(r.events), 100)} {
+		for line := range strings.Lines(text) {
+			if n := len(strings.TrimSuffix(line, "\n")); n > 100 {
+				t.Errorf("%s: a line of %d characters for a width of 100: %q", name, n, line)
+			}
+		}
+	}
 }
