@@ -105,6 +105,9 @@ type Readiness struct {
 	State State
 	// Why is one line for people: "no line in patterngate.lock; run patterngate catalog accept orders/read_file". "" when ready.
 	Why string
+	// Here is one line for people on this machine only: why the last call could not be sent, with addresses of its network.
+	// Callers from elsewhere must not see it. "" where there is nothing to say; the state can be ready all the same.
+	Here string
 }
 
 // State is a tool's state. The zero State is ready.

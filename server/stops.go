@@ -42,7 +42,11 @@ const maxWhy = 300
 // unready says why a tool cannot be called, and what somebody can do about it.
 func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
-	if state := readiness(t); ok && state.State != catalog.Ready && state.Why != "" {
+	state := readiness(t)
+	if ok && state.Here != "" && a.isLocal() {
+		return Visible(short(state.Here, maxWhy))
+	}
+	if ok && state.State != catalog.Ready && state.Why != "" {
 		return Visible(short(state.Why, maxWhy))
 	}
 	return "its server could not be reached, or what it needs is missing here"

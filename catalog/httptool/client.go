@@ -142,10 +142,10 @@ func (c *Client) addresses(ctx context.Context, host string) ([]netip.Addr, erro
 		return nil, fmt.Errorf("%s has no address", host)
 	}
 	var allowed []netip.Addr
-	var refused error
+	refused := &HostError{Host: host}
 	for _, addr := range all[:min(len(all), maxAddresses)] {
-		if err := c.Judge(addr); err != nil {
-			refused = fmt.Errorf("%s: %w", host, err)
+		if err := c.judge(addr); err != nil {
+			refused.Refused = append(refused.Refused, err)
 			continue
 		}
 		allowed = append(allowed, addr.Unmap())

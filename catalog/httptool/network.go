@@ -19,6 +19,27 @@ func (e *AddressError) Error() string {
 // Local reports that the fault lies here, not with the server: no circuit breaker counts it.
 func (e *AddressError) Local() bool { return true }
 
+// HostError says that no address of a host is dialled. It is found before anything is sent.
+type HostError struct {
+	Host    string
+	Refused []*AddressError // one for each address
+}
+
+// Error names the host and its first address.
+func (e *HostError) Error() string { return fmt.Sprintf("%s: %v", e.Host, e.Refused[0]) }
+
+// Unwrap returns what is wrong with each address.
+func (e *HostError) Unwrap() []error {
+	list := make([]error, len(e.Refused))
+	for i, refused := range e.Refused {
+		list[i] = refused
+	}
+	return list
+}
+
+// Local reports that the fault lies here, as of an [AddressError].
+func (e *HostError) Local() bool { return true }
+
 // network is a part of the address space that is not dialled unless it is named.
 type network struct {
 	prefix netip.Prefix
@@ -71,6 +92,13 @@ var carriers = []struct {
 // multicast, unspecified and reserved ones, unless [ClientConfig.Allow] names it. An IPv4 address in an IPv6 one is judged
 // as IPv4. The zero Addr is refused.
 func (c *Client) Judge(addr netip.Addr) error {
+	if err := c.judge(addr); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (c *Client) judge(addr netip.Addr) *AddressError {
 	if !addr.IsValid() {
 		return &AddressError{addr, "no address"}
 	}

@@ -29,6 +29,24 @@ func (e localError) Unwrap() error { return e.error }
 // Local reports that the fault lies here.
 func (localError) Local() bool { return true }
 
+// refusedAddress is what an endpoint's Judge said against an address. It holds no secret.
+type refusedAddress struct{ error }
+
+// Unwrap returns what Judge said.
+func (e *refusedAddress) Unwrap() error { return e.error }
+
+// veiledError is a fault without its secrets that still knows which address was refused.
+type veiledError struct {
+	text    string
+	refused *refusedAddress
+}
+
+// Error is the text without secrets.
+func (e *veiledError) Error() string { return e.text }
+
+// Unwrap returns the address that was refused.
+func (e *veiledError) Unwrap() error { return e.refused }
+
 // isLocal reports whether an error says of itself that it lies here.
 func isLocal(err error) bool {
 	local, ok := errors.AsType[interface {

@@ -168,5 +168,8 @@ func judged(address string, judge func(netip.Addr) error) error {
 	if err != nil {
 		return err
 	}
-	return judge(to.Addr().Unmap().WithZone(""))
+	if err := judge(to.Addr().Unmap().WithZone("")); err != nil {
+		return &refusedAddress{err}
+	}
+	return nil
 }

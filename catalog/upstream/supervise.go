@@ -226,6 +226,9 @@ func (s *Server) replace(old *session, why error) {
 // failed notes a failure and how long the server is left alone. mu is held.
 func (s *Server) failed(why error) {
 	s.why = errors.New(s.veil.hide(why.Error()))
+	if refused, ok := errors.AsType[*refusedAddress](why); ok {
+		s.why = &veiledError{s.why.Error(), refused}
+	}
 	if mayPass(why) {
 		s.why = &endedError{s.why}
 	}

@@ -262,7 +262,7 @@ func (a *app) told(asked patterns.Asked, on goesOn, known string) error {
 		bySomeone: what + " as soon as the server that runs here takes it up; it has not yet. Should it not: " + resume,
 		byNobody:  what + " when somebody carries it on; no server runs here. Start one, or: " + resume,
 	}
-	return a.print(chosenText(asked, a.tableWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
+	return a.print(chosenText(asked, a.pageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n")
 }
 
 // chosenText is what was decided; of an edit the arguments that were changed.

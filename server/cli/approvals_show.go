@@ -37,7 +37,7 @@ func (a *app) approvalsShowCommand() *cobra.Command {
 				if a.json {
 					return a.printShown(v.document())
 				}
-				return a.print(v.named(a).text(a.tableWidth()))
+				return a.print(v.named(a).text(a.pageWidth()))
 			})
 		},
 	}
@@ -117,7 +117,7 @@ func (v askedView) rejectLine() string {
 // text is the page for people: the call first.
 func (v askedView) text(width int) string {
 	q := v.asked.Question
-	width = pageWidth(width)
+	width = readable(width)
 	p := page{width: width}
 	p.b.WriteString("PROPOSED  " + folded(part(phraseOf(v.asked), maxPhrase, width), foldWidth(width)-10, "          ") + "\n\n")
 	plan, whole := v.asked.Plan()

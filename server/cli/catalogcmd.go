@@ -41,9 +41,10 @@ func (a *app) catalogListCommand() *cobra.Command {
 		Short: "List the tools behind the gate with effect and state",
 		Long: "Lists every tool that may be called: where it is, what a call of it can change, whether it is ready, which policy is its own\n" +
 			"whoever calls it, and which patterns use it. No server is started: held is what has no line in the lock, or none that is\n" +
-			"signed where an approver key is enrolled; what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.",
+			"signed where an approver key is enrolled; what a running server says otherwise shows at the call, and \"patterngate catalog accept\" compares.\n" +
+			"The host names of HTTP tools and servers are looked up: unavailable is what leads only to addresses that are not dialled.",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := a.load()
 			if err != nil {
 				return err
@@ -60,6 +61,7 @@ func (a *app) catalogListCommand() *cobra.Command {
 			for i := range rows {
 				rows[i].Policy = c.policyOf(rows[i].Name)
 			}
+			closeNames(rows, c.Catalog.closedNames(cmd.Context()))
 			return a.printCatalog(rows)
 		},
 	}
@@ -86,6 +88,17 @@ func (d *declared) catalogRows() []catalogRow {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// closeNames marks the tools that cannot be called because the name of their host leads to addresses that are not dialled.
+func closeNames(rows []catalogRow, closed []closedName) {
+	for _, c := range closed {
+		for i := range rows {
+			if r := &rows[i]; r.State == "ready" && (r.Server == c.name && c.server || r.Name == c.name && !c.server) {
+				r.State, r.Why = string(catalog.Unavailable), c.why
+			}
+		}
+	}
 }
 
 func (a *app) printCatalog(rows []catalogRow) error {

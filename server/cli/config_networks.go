@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"patterngate/catalog/httptool"
 )
@@ -17,24 +21,79 @@ type closedHost struct {
 	networks []netip.Prefix // to allow
 }
 
+// hostOf is the host of a URL; "" for a text that is none.
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}
+
+// isLocalhost reports whether a name always leads to this machine.
+func isLocalhost(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
 // closedHostOf judges the host of a URL by its text. Nil: it may be dialled, or its address is found out only when it is dialled.
 func closedHostOf(raw string, allow []netip.Prefix) *closedHost {
-	u, err := url.Parse(raw)
+	host := hostOf(raw)
+	if isLocalhost(host) {
+		return closedAddresses(host, []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, allow)
+	}
+	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return nil
 	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	addresses, label := []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, host+" leads to "
-	if host != "localhost" && !strings.HasSuffix(host, ".localhost") {
-		addr, err := netip.ParseAddr(host)
-		if err != nil {
-			return nil
+	return closedAddresses("", []netip.Addr{addr}, allow)
+}
+
+// nameTime is how long the addresses of all names together may take to be found.
+const nameTime = 3 * time.Second
+
+// closedNameOf judges the host of a URL by the addresses that its name leads to by now. Nil: it may be dialled, it is no name
+// or it leads nowhere.
+func closedNameOf(ctx context.Context, raw string, allow []netip.Prefix) *closedHost {
+	host := hostOf(raw)
+	if _, err := netip.ParseAddr(host); err == nil || host == "" || isLocalhost(host) {
+		return nil
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil
+	}
+	return closedAddresses(host, addresses, allow)
+}
+
+// closedBy is the host that a call of a URL did not reach because of its address; nil where err has another cause. The error may
+// know a host that was redirected to.
+func closedBy(err error, raw string, allow []netip.Prefix) *closedHost {
+	if refused, ok := errors.AsType[*httptool.HostError](err); ok {
+		addresses := make([]netip.Addr, len(refused.Refused))
+		for i, r := range refused.Refused {
+			addresses[i] = r.Addr
 		}
-		addresses, label = []netip.Addr{addr.Unmap().WithZone("")}, ""
+		return closedAddresses(refused.Host, addresses, allow)
+	}
+	if refused, ok := errors.AsType[*httptool.AddressError](err); ok {
+		return closedAddresses(hostOf(raw), []netip.Addr{refused.Addr}, allow)
+	}
+	return nil
+}
+
+// closedAddresses judges the addresses of a host, which is named unless it is "" or an address. Nil: one of them may be dialled.
+func closedAddresses(host string, addresses []netip.Addr, allow []netip.Prefix) *closedHost {
+	if len(addresses) == 0 {
+		return nil
+	}
+	label := host + " leads to "
+	if _, err := netip.ParseAddr(host); err == nil || host == "" {
+		label = ""
 	}
 	client := httptool.NewClient(httptool.ClientConfig{Allow: allow})
 	closed := &closedHost{}
-	for _, addr := range addresses {
+	for _, addr := range slices.SortedFunc(slices.Values(addresses), netip.Addr.Compare) { // resolvers give them in any order
+		addr = addr.Unmap().WithZone("")
 		refused, ok := errors.AsType[*httptool.AddressError](client.Judge(addr))
 		if !ok {
 			return nil
@@ -45,7 +104,9 @@ func closedHostOf(raw string, allow []netip.Prefix) *closedHost {
 				closed.what = fmt.Sprintf("%s is %s", addr, refused.Class)
 			}
 		}
-		closed.networks = append(closed.networks, netip.PrefixFrom(addr, addr.BitLen()))
+		if addr.IsValid() {
+			closed.networks = append(closed.networks, netip.PrefixFrom(addr, addr.BitLen()))
+		}
 	}
 	return closed
 }
@@ -58,6 +119,54 @@ func (h *closedHost) remedy(allow []netip.Prefix) string {
 // why says the same of a tool that cannot be called.
 func (h *closedHost) why(allow []netip.Prefix) string {
 	return h.what + ", and Patterngate does not dial it; " + h.remedy(allow)
+}
+
+// namedURL is where a tool or server is reached over HTTP.
+type namedURL struct {
+	name   string // of the tool, or the server
+	place  string // in the file
+	url    string
+	server bool // it is a server
+}
+
+// urls are where the tools and servers in force are reached over HTTP.
+func (c *CatalogConfig) urls() (list []namedURL) {
+	for _, s := range c.Servers {
+		if s.Enabled && s.HTTP != nil {
+			list = append(list, namedURL{s.Name, "catalog.servers." + s.Name + ".http.url", s.HTTP.URL, true})
+		}
+	}
+	for _, t := range c.HTTP {
+		if t.Enabled {
+			list = append(list, namedURL{t.Name, "catalog.http." + t.Name + ".request.url", t.Request.URL, false})
+		}
+	}
+	return list
+}
+
+// closedName is a tool or server whose host's name leads to addresses only that are not dialled.
+type closedName struct {
+	namedURL
+	why string
+}
+
+// closedNames looks up the names of all hosts. It finds nothing out about those that take too long.
+func (c *CatalogConfig) closedNames(ctx context.Context) (list []closedName) {
+	ctx, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	all := c.urls()
+	found := make([]*closedHost, len(all))
+	var looking sync.WaitGroup
+	for i, u := range all {
+		looking.Go(func() { found[i] = closedNameOf(ctx, u.url, c.AllowNetworks) })
+	}
+	looking.Wait()
+	for i, closed := range found {
+		if closed != nil {
+			list = append(list, closedName{all[i], closed.why(c.AllowNetworks)})
+		}
+	}
+	return list
 }
 
 // acrossNetworks warns of tools and servers at addresses that no call of them reaches.

@@ -90,6 +90,9 @@ func (a *app) examineEntry(ctx context.Context, host setupHost, client setupClie
 	}
 	as := a.servedBy(start)
 	loaded := as.examineConfig(f)
+	if loaded != nil {
+		examineNames(ctx, &loaded.Catalog, f)
+	}
 	a.examineServer(ctx, start, s.name, f)
 	if loaded == nil {
 		return CatalogConfig{}
@@ -149,6 +152,13 @@ func (a *app) examineConfig(f *findings) *LoadedConfig {
 	}
 	f.ok("config", "%s", orWord(loaded.Path, "the embedded default; no file"))
 	return &loaded
+}
+
+// examineNames looks up the names of the hosts of tools and servers.
+func examineNames(ctx context.Context, c *CatalogConfig, f *findings) {
+	for _, closed := range c.closedNames(ctx) {
+		f.warn("networks", "add that line to the file", "%s: %s", closed.place, closed.why)
+	}
 }
 
 // examineState opens the state file as commands do: who signs, and which switches are on.

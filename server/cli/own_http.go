@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"patterngate/catalog"
@@ -37,13 +40,45 @@ func (m *ownMaker) httpTool(c *HTTPToolConfig) {
 		return
 	}
 	guard := resilience.New(resilience.Config{Failures: httpFailures, Open: httpOpen})
-	t.Do = m.masked(throttled(guard, c.Rate, request.Do))
+	refused := &refusedCalls{url: c.Request.URL, allow: m.config.Catalog.AllowNetworks}
+	t.Do = m.masked(throttled(guard, c.Rate, refused.noting(request.Do)))
 	t.Extra = request.Check
+	t.Ready = refused.ready
 	if closed := closedHostOf(c.Request.URL, m.config.Catalog.AllowNetworks); closed != nil {
 		why := closed.why(m.config.Catalog.AllowNetworks)
 		t.Ready = func() catalog.Readiness { return catalog.Readiness{State: catalog.Unavailable, Why: why} }
 	}
 	m.add(t)
+}
+
+// refusedCalls knows whether the last call of a tool was kept back because of the address of its host. It is safe for concurrent
+// use.
+type refusedCalls struct {
+	url   string
+	allow []netip.Prefix
+	last  atomic.Pointer[string] // why; nil: it was not
+}
+
+// noting makes calls and notes which of them were kept back.
+func (r *refusedCalls) noting(do catalog.Func) catalog.Func {
+	return func(ctx context.Context, call catalog.Call) (any, error) {
+		observation, err := do(ctx, call)
+		if closed := closedBy(err, r.url, r.allow); closed != nil {
+			why := closed.why(r.allow)
+			r.last.Store(&why)
+		} else {
+			r.last.Store(nil)
+		}
+		return observation, err
+	}
+}
+
+// ready tells people on this machine why the last call was kept back. What a name leads to is nobody else's business.
+func (r *refusedCalls) ready() catalog.Readiness {
+	if why := r.last.Load(); why != nil {
+		return catalog.Readiness{Here: *why}
+	}
+	return catalog.Readiness{}
 }
 
 // request makes the request of a tool.

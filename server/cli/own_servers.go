@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -70,6 +71,7 @@ func (m *ownMaker) serverTool(s *ServerConfig, c *ServerToolConfig, running *ups
 		if closed := closedHostOf(s.HTTP.URL, m.config.Catalog.AllowNetworks); closed != nil {
 			behind.closed = closed.why(m.config.Catalog.AllowNetworks)
 		}
+		behind.url, behind.allow = s.HTTP.URL, m.config.Catalog.AllowNetworks
 	}
 	pinned, ok := m.lock.Tool(s.Name, c.Upstream)
 	if ok {
@@ -213,6 +215,8 @@ type behindServer struct {
 	at, upstream, name string           // the server, the tool's name there and here
 	pinned             *pins.Definition // nil: nobody accepted it
 	closed             string           // why its server's address is not dialled; "": it is
+	url                string           // of a server over HTTP
+	allow              []netip.Prefix   // the networks that are dialled all the same
 	held               string           // why it is held whatever the server says; "": it is not
 	secrets            map[string]catalog.Secret
 	repeatable         bool // a call may be sent again
@@ -375,11 +379,16 @@ func (b *behindServer) ready() catalog.Readiness {
 	if b.closed != "" {
 		return catalog.Readiness{State: catalog.Unavailable, Why: b.closed}
 	}
-	if open, _ := b.guard.Open(); open {
-		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at)}
+	running, why := b.server.Status()
+	here := ""
+	if closed := closedBy(why, b.url, b.allow); closed != nil && !running {
+		here = closed.why(b.allow)
 	}
-	if running, why := b.server.Status(); !running && why != nil {
-		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s does not answer", b.at)}
+	if open, _ := b.guard.Open(); open {
+		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s failed several times and is left alone for a moment", b.at), Here: here}
+	}
+	if !running && why != nil {
+		return catalog.Readiness{State: catalog.Unavailable, Why: fmt.Sprintf("server %s does not answer", b.at), Here: here}
 	}
 	return catalog.Readiness{}
 }

@@ -13,7 +13,7 @@ import (
 
 // receiptText is a receipt as a page for people who know nothing of the program.
 func receiptText(r record.Receipt, width int) string {
-	width = pageWidth(width)
+	width = readable(width)
 	p := page{width: width}
 	p.b.WriteString("RECEIPT\n\n")
 	p.line("Run", clip(r.RunID, maxName)+", "+clip(r.Pattern, maxName))

@@ -57,11 +57,11 @@ func (a *app) show(s record.Story, checked record.Report, receipt bool, step str
 	case receipt && a.json:
 		return a.printShown(s.Receipt())
 	case receipt:
-		return a.print(receiptText(s.Calling(a.people).Receipt(), a.tableWidth()))
+		return a.print(receiptText(s.Calling(a.people).Receipt(), a.pageWidth()))
 	case a.json:
 		return a.printShown(s)
 	}
-	return a.print(timelineText(s.Calling(a.people), a.tableWidth()))
+	return a.print(timelineText(s.Calling(a.people), a.pageWidth()))
 }
 
 // print writes a text to standard output.

@@ -39,35 +39,48 @@ func (a *app) width() int {
 	return min(max(n, minWidth), maxWidth)
 }
 
-// wholeRows is the width of what no terminal shows: nothing in it is cut, and no recorded value is wrapped.
+// wholeRows is the width of a table that is not printed to a terminal: its rows are not cut. A page has this width plus the width at
+// which our own words are folded: nothing else is cut or wrapped.
 const wholeRows = 1 << 26
 
-// foldWidth is the width at which our own words are folded on a page: where nothing is cut, the usual one.
+// isWhole reports whether nothing is cut at a width.
+func isWhole(width int) bool { return width >= wholeRows }
+
+// foldWidth returns the width at which our own words are folded on a page of this width.
 func foldWidth(width int) int {
-	if width == wholeRows {
-		return usualWidth
+	if isWhole(width) {
+		return width - wholeRows
 	}
 	return width
 }
 
-// pageWidth is the width of a page that people read: longer lines are hard to read.
-func pageWidth(width int) int {
-	if width == wholeRows {
-		return wholeRows
+// readable returns the width of a page with lines of at most 100 characters: longer ones are hard to read.
+func readable(width int) int {
+	if isWhole(width) {
+		return wholeRows + min(foldWidth(width), 100)
 	}
 	return min(width, 100)
 }
 
-// part is a text for a place on a page that holds n characters, cut only where the page is.
+// pageWidth returns how many characters a line of a page may have: the width of the terminal. In a file or another program recorded
+// values are whole, each in one line, so that a search finds everything.
+func (a *app) pageWidth() int {
+	if isTerminal(a.out) {
+		return a.width()
+	}
+	return wholeRows + a.width()
+}
+
+// part returns a text for a place of n characters on a page. The text is cut unless the page is whole.
 func part(text string, n, width int) string {
-	if width == wholeRows {
+	if isWhole(width) {
 		n = wholeRows
 	}
 	return clip(text, n)
 }
 
-// tableWidth returns how many characters a row of a list or a page may have: the width of the terminal. A file or another program
-// gets whole rows, whatever COLUMNS is, so that a search finds everything.
+// tableWidth returns how many characters a row of a list may have: the width of the terminal. A file or another program gets
+// whole rows, whatever COLUMNS is, so that a search finds everything.
 func (a *app) tableWidth() int {
 	if isTerminal(a.out) {
 		return a.width()
@@ -77,7 +90,7 @@ func (a *app) tableWidth() int {
 
 // cell returns a text for a column of that many characters. It cuts the text only if the table is cut.
 func cell(text string, column, width int) string {
-	if width == wholeRows {
+	if isWhole(width) {
 		column = max(column, maxCell)
 	}
 	return clip(text, column)
@@ -102,10 +115,10 @@ const maxFenced = 12
 // fenced is an outsider's text on lines of their own, each behind a bar: nothing in it can be taken for a line of ours.
 func fenced(indent, text string, width int) string { return fencedTo(maxFenced, indent, text, width) }
 
-// fencedTo is as [fenced], cut after so many lines. With [wholeRows] it is not cut.
+// fencedTo is as [fenced], cut after so many lines. On a whole page it is not cut.
 func fencedTo(most int, indent, text string, width int) string {
 	var b strings.Builder
-	if width == wholeRows {
+	if isWhole(width) {
 		most = math.MaxInt
 	}
 	room := max(20, width-len(indent)-len("| "))
@@ -130,7 +143,7 @@ const maxRendered = 64 << 10
 
 // oneLine is recorded JSON in one line; a longer one is cut.
 func oneLine(raw json.RawMessage, n int) string {
-	if n == wholeRows {
+	if isWhole(n) {
 		return clip(string(raw), n)
 	}
 	return clip(string(raw[:min(len(raw), maxRendered)]), n)

@@ -219,7 +219,7 @@ func (t *timeline) row(b *strings.Builder, row record.Row, depth int) {
 	fmt.Fprintf(b, "%*s%*s  %-*s%s%s\n", afterColumn, sinceStart(row.After), tookColumn, duration, phaseColumn, clip(row.Phase, phaseColumn-1), inner, text)
 	indent := strings.Repeat(" ", margin) + inner + "  "
 	if args := argumentsOf(row); len(args) > 0 {
-		if room -= 2; t.width == wholeRows {
+		if room -= 2; isWhole(t.width) {
 			room = wholeRows
 		}
 		b.WriteString(indent + oneLine(args, room) + "\n")

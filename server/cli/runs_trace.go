@@ -56,7 +56,7 @@ func (a *app) printLines(text []byte) error {
 	return err
 }
 
-// traceText is a line for each event, cut to the width unless that is [wholeRows].
+// traceText is a line for each event, cut to the width unless nothing is cut at it.
 func traceText(events []patterns.Event, width int) string {
 	const keyColumn, hashDigits = 28, 8
 	var b strings.Builder
@@ -65,7 +65,7 @@ func traceText(events []patterns.Event, width int) string {
 		left := fmt.Sprintf("%4d  %s  %-7s  %-*s  %s  ", e.Seq, time.UnixMicro(e.At).UTC().Format("15:04:05.000"),
 			clip(string(e.Kind), 8), keyColumn, cell(e.Key, keyColumn, width), hash[:min(hashDigits, len(hash))])
 		room := width
-		if width != wholeRows {
+		if !isWhole(width) {
 			room = max(10, width-len([]rune(left)))
 		}
 		b.WriteString(left + oneLine(e.Body, room) + "\n")
