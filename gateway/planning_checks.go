@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -100,8 +101,8 @@ func (p *subtaskParser) namedByOthers(id string) bool {
 		if row.ID == id {
 			return false
 		}
-		for name, v := range row.members {
-			if list, ok := idsOf(v); ok && (name == "dependencies" || slices.Contains(wordsOfNeeds, folded(name))) && slices.Contains(list.([]any), any(id)) {
+		for _, name := range slices.Sorted(maps.Keys(row.members)) {
+			if list, ok := idsOf(row.members[name]); ok && (name == "dependencies" || slices.Contains(wordsOfNeeds, folded(name))) && slices.Contains(list.([]any), any(id)) {
 				return true
 			}
 		}
