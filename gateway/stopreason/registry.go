@@ -6,7 +6,7 @@ import (
 	"patterngate/gateway"
 )
 
-// Where reasons occur. A nil phase list stands for success, which has none.
+// Where reasons occur. A nil phase list is that of success, which has none.
 var (
 	tdPlan, tdRun, tdEnd = Place{gateway.TaskDecomposition, []string{"plan"}}, Place{gateway.TaskDecomposition, []string{"execute"}}, Place{gateway.TaskDecomposition, []string{"finalize"}}
 	orPlan, orRun, orEnd = Place{gateway.Orchestrator, []string{"plan"}}, Place{gateway.Orchestrator, []string{"dispatch"}}, Place{gateway.Orchestrator, []string{"finalize"}}

@@ -48,7 +48,7 @@ type Place struct {
 }
 
 // Reason is one row of the registry. Name may end in placeholders in capitals, each standing for a name or
-// value that the run brings: tool_denied:T. Nothing that is not a row here may stand in a stop_reason.
+// value that the run brings: tool_denied:T. A stop_reason has only what is a row here.
 type Reason struct {
 	Name    string
 	Meaning string
@@ -101,10 +101,10 @@ func Lookup(reason string) (Reason, bool) {
 // All lists the registry in its order. What the rows hold must not be changed.
 func All() []Reason { return slices.Clone(registry) }
 
-// placeholder reports a capital: in a row's name it stands for something.
+// placeholder reports whether a byte of a row's name is a capital: a placeholder.
 func placeholder(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// fits compares a reason with a row's name. I stands for a number from 1 on, of a policy's block
+// fits compares a reason with a row's name. I is a number from 1 on, of a policy's block
 // R for what policies call their rules and reasons, other capitals for anything, but a name that something follows ends where that
 // begins.
 func fits(reason, name string) bool {

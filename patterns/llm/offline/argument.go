@@ -90,8 +90,8 @@ func newArgument(t catalog.Tool, p catalog.Property) argument {
 	return a
 }
 
-// samplesOf are the codes, words of two to four capital letters, that are a property's example or stand in its description
-// behind "such as" or the like, up to the sentence's end.
+// samplesOf are the codes, words of two to four capital letters, that are a property's example, or that its description
+// has behind "such as" or the like, up to the sentence's end.
 func samplesOf(p catalog.Property) []string {
 	var found []string
 	if isCode(p.Example) {

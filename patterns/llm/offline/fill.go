@@ -87,7 +87,7 @@ func (r *reading) fill(i int, clauses []int, more follow) filled {
 	return f
 }
 
-// stated reports whether the evidence is good enough for an argument that nobody requires.
+// stated reports whether the evidence is good enough for an argument that is not required.
 func stated(a argument, c candidate) bool {
 	switch a.need {
 	case needProse:

@@ -144,7 +144,7 @@ func (r *reading) chooseSource(i int, f filled, name string, way way) (source, b
 const seatedEnough = 0.5
 
 // nearest are, of the tools that a clause speaks for most, those with the surest arguments; where none of them has any, the
-// best other one whose own stand in the goal. all are the tools that the clause speaks for.
+// best other one whose own arguments are in the goal. all are the tools that the clause speaks for.
 func (r *reading) nearest(equal, all []pick) []pick {
 	if len(equal) == 0 || r.tools[equal[0].tool].Effect != catalog.Read {
 		return equal
@@ -169,7 +169,7 @@ func (r *reading) nearest(equal, all []pick) []pick {
 	return equal
 }
 
-// surest are those whose arguments stand in the goal as they are, where there are such: a day is not meant to be a month.
+// surest are those whose arguments are in the goal as they are, if there are such tools: a day is not meant to be a month.
 func (r *reading) surest(list []pick) []pick {
 	fewest := unreachable
 	for _, p := range list {
@@ -178,8 +178,8 @@ func (r *reading) surest(list []pick) []pick {
 	return slices.DeleteFunc(list, func(p pick) bool { return r.first[p.tool].derived > fewest })
 }
 
-// goesOn reports whether a word of the goal that tool p only describes is the name of another that goes on from what p
-// finds: the parcel of an order, when a parcel can be tracked.
+// goesOn reports whether a word of the goal, which tool p only describes, names another tool that needs what p finds. The
+// word may be the parcel of an order, when a parcel can be tracked.
 func (r *reading) goesOn(p int, stem string) bool {
 	if r.links == nil || r.tools[p].weights[stem] >= inName {
 		return false

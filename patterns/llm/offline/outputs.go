@@ -157,9 +157,8 @@ func (a argument) linkable() bool {
 	return a.Type == "string" || a.Type == "integer" || a.Type == "number"
 }
 
-// takes reports how well a member of a result, which has its name, fits the argument, 0 not at all: a member of its own kind
-// is better than the first of a list, of which nobody knows whether it is the right one. What changes something takes no
-// such guess.
+// takes reports how well a member of a result, which has its name, fits the argument; 0 is not at all. A member of its own kind
+// is better than the first of a list, which may not be the right one. A tool that changes something takes no such guess.
 func (a argument) takes(o output) int {
 	typed := o.kind == a.Type || o.kind == "integer" && a.Type == "number"
 	switch {
@@ -180,7 +179,7 @@ func meet(a, b []any) bool {
 	})
 }
 
-// reference is the text that stands for a member of a subtask's result.
+// reference is the text by which an argument refers to a member of a subtask's result.
 func reference(id string, o output) string { return "$results." + id + "." + o.pointer }
 
 // numbered is a name with a number from the second on: order, order_2.

@@ -10,8 +10,8 @@ import (
 
 // requests are the words, by index, by which the goal asks for what tool i does. A tool that changes something is asked
 // for by a verb as orders have it, or by a noun behind a verb of doing or wanting: refund her, make a refund, she wants a
-// refund. Neither a noun that a tool merely shares with the goal is a request, nor what stands in questions, denials,
-// conditions and reports of what happened.
+// refund. A noun that a tool merely shares with the goal is no request. Nor is what is part of a question, a denial,
+// a condition or a report of what happened.
 func (r *reading) requests(i int) []int {
 	var found []int
 	for at, w := range r.goal.Words {
@@ -42,7 +42,7 @@ func (r *reading) isRequest(i, at int) bool {
 	return g.IsOrder(at) || !w.IsParticiple() && g.IsWanted(at)
 }
 
-// names reports whether a word, or one that often stands for it, is an act.
+// names reports whether a word, or one that is often used for it, is an act.
 func (a acts) names(w english.Word) bool {
 	if a.stems[w.Stem] {
 		return true

@@ -164,7 +164,7 @@ type call struct {
 }
 
 // calls fills the picked tools. It asks for what the goal leaves out: of a tool that it clearly wants, or if it wants
-// nothing else. Other tools whose arguments are not known are left out; what the first of them lacks is told besides.
+// nothing else. Other tools whose arguments are not known are left out, and the answer also says what the first of them lacks.
 func (r *reading) calls(picks []pick) (calls []call, lacking, fault error) {
 	slices.SortStableFunc(picks, func(a, b pick) int { return r.order(a.tool, b.tool) })
 	for _, p := range picks {

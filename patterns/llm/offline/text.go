@@ -40,7 +40,7 @@ func worded(v any) string {
 }
 
 // figure words a number by its name: 12345 is "12,345 USD" for cost_usd, 0.125 is "12.5%" for failure_rate, and an id
-// stays as it is.
+// is not changed.
 func figure(name string, v float64) string {
 	words := english.NameWords(name)
 	last := ""

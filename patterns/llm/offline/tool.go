@@ -54,7 +54,7 @@ type toolKey struct {
 	input                    *catalog.Schema
 }
 
-// maxShelf bounds the shelf for callers that make their schemas anew for every question.
+// maxShelf bounds the shelf for callers that make new schemas for every question.
 const maxShelf = 1024
 
 func (s *shelf) take(t catalog.Tool) *studied {

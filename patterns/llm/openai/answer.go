@@ -21,8 +21,8 @@ type completion struct {
 	usage   patterns.Usage
 }
 
-// decodeCompletion reads a chat completion: one JSON object whose member choices is a list. Members that nobody needs
-// are passed over, so that foreign servers may add theirs; repeated members are refused. In a decision also text that is
+// decodeCompletion reads a chat completion: one JSON object whose member choices is a list. Members that are not needed
+// are ignored, so that foreign servers may add theirs; repeated members are refused. In a decision also text that is
 // not UTF-8 is refused; in prose the broken character is replaced. The error is a [*fault].
 func decodeCompletion(text []byte, decision bool) (completion, error) {
 	r := reader{jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(!decision))}

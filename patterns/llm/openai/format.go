@@ -8,7 +8,7 @@ import (
 	"patterngate/patterns"
 )
 
-// Format says how a server is told that a reply must be JSON. The zero Format is JSON mode.
+// Format is the way in which a request demands JSON. The zero Format is JSON mode.
 type Format string
 
 // The formats (spec/config.md section 3, response_format).

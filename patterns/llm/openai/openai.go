@@ -41,7 +41,7 @@ type Config struct {
 	Timeout time.Duration
 	// MaxRetries is how often a question is asked again after 429, 5xx or a broken connection. 0 means never.
 	MaxRetries int
-	// Temperature is sent as it is, 0 to 2.
+	// Temperature is sent unchanged, 0 to 2.
 	Temperature float64
 	// Format says how decisions are asked for; "": in JSON mode.
 	Format Format

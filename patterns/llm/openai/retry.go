@@ -17,7 +17,7 @@ const (
 )
 
 // pause stays away from the server after the given try ended in err, and reports whether another one makes sense:
-// the fault may pass, the wait fits into ctx's time, and ctx has not ended meanwhile. A wait that does not fit is not
+// the fault may pass, the wait fits into ctx's time, and ctx has not ended. A wait that does not fit is not
 // begun.
 func (m *Client) pause(ctx context.Context, try int, err error) bool {
 	var known *fault

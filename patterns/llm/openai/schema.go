@@ -99,7 +99,7 @@ func (w schemaWriter) args(t catalog.Tool) string {
 	return string(t.Input.Without(w.q.Hidden...).JSON())
 }
 
-// subtasks leave arguments open: any of them may stand for an earlier result.
+// subtasks leave arguments open: any of them may refer to an earlier result.
 func (w schemaWriter) subtasks() string {
 	names := make([]any, 0, len(w.q.Tools)+2)
 	for _, t := range w.q.Tools {

@@ -28,7 +28,7 @@ func NewChain(first *Client, behind ...*Client) (*Chain, error) {
 // Name is the first model's.
 func (c *Chain) Name() string { return c.models[0].Name() }
 
-// Ask implements [patterns.Model]. All requests count against what the question may cost, and each model's usage is told.
+// Ask implements [patterns.Model]. All requests count against what the question may cost, and the answer has each model's usage.
 func (c *Chain) Ask(ctx context.Context, q patterns.Question) (patterns.Answer, error) {
 	var all patterns.Answer
 	for i, m := range c.models {

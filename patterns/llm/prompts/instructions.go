@@ -114,7 +114,7 @@ func unparsed(name, text string, err error) *InstructionsFault {
 	return f
 }
 
-// Words is the text for these inputs, decoded values; one that is not there is null. Every input stands in it as JSON of ASCII
+// Words is the text for these inputs, decoded values; one that is not there is null. Every input is in it as JSON of ASCII
 // between marks, in which no angle bracket is left, so that no text can close them. An error says that the text would be too
 // long or never end, or reads what its inputs do not have.
 func (in Instructions) Words(inputs map[string]any) (string, error) {

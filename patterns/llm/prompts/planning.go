@@ -77,7 +77,7 @@ Payload: goal; subtask_results, by the subtasks' ids. A result that has been cut
 ` + answerRules
 )
 
-// What every plan of subtasks is told: its document, and how it is judged.
+// The part of the prompts that all plans of subtasks share: the document, and how it is judged.
 const (
 	subtaskRules = `
 - id: unique, 1 to 64 characters, small letters, digits, _ and -, the first a letter or digit. A telling name such as

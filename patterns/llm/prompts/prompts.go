@@ -6,7 +6,7 @@ import (
 )
 
 // Of returns the system prompts of a kind of pattern; the zero Prompts for a kind that has none. They name no
-// tool and no number: what may be used, and how much, stands in each question's payload.
+// tool and no number: what may be used, and how much, is in each question's payload.
 func Of(kind gateway.Kind) patterns.Prompts {
 	switch kind {
 	case gateway.TaskDecomposition:
@@ -39,7 +39,7 @@ func OfDeclared(kind gateway.Kind) patterns.Prompts {
 	return p
 }
 
-// What every decision and every final text is told.
+// The parts that all decisions and all final texts share.
 const (
 	decisionRules = `
 Rules:

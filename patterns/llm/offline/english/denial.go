@@ -116,8 +116,8 @@ func (g *Goal) markOpposed(i int) {
 	}
 }
 
-// coveredTo is the index behind what "do not" at i covers: its clause, one that goes on with "and" and no comma, and the
-// whole sentence where its clause ends with it: do not, under no circumstances, refund.
+// coveredTo is the index behind what "do not" at i covers: its clause, and one that continues it with "and" and no comma. It
+// covers the whole sentence if its clause ends with it: do not, under no circumstances, refund.
 func (g *Goal) coveredTo(i int) int {
 	end := g.ClauseEnd(i)
 	for k := i + 1; k < end; k++ {
@@ -155,7 +155,7 @@ func (g *Goal) DeniedAt(at int) bool {
 }
 
 var (
-	// anything stands for whatever would be done.
+	// anything is what people say for whatever would be done.
 	anything = SetOf(`it this that them anything so any one ones yet`)
 	changing = SetOf(`change changes modify write writes alter touch act do execute`)
 	// foreign denials make everything doubtful: what they cover is not understood.

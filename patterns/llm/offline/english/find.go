@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// IsNear reports whether a byte is in one of the clauses, or in one that only goes on with its values: and van 9.
+// IsNear reports whether a byte is in one of the clauses, or in one that only adds values to it: and van 9.
 func (g *Goal) IsNear(at int, clauses []int) bool {
 	of := g.ClauseAt(at)
 	if slices.Contains(clauses, of) {

@@ -12,7 +12,7 @@ import (
 // maxGoal is how much of a goal is read, in bytes; the tools of the server take no more.
 const maxGoal = 16 << 10
 
-// Goal is a request as read: its words, parted into clauses, and the values that stand in it.
+// Goal is a request as read: its words, parted into clauses, and the values in it.
 type Goal struct {
 	Text     string // without control characters
 	Words    []Word

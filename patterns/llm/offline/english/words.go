@@ -215,7 +215,7 @@ var totals = SetOf(`numbers figures`)
 // Undertakings name the whole of a business, and no part of it.
 var Undertakings = StemsOf(`business company organisation organization operations ops firm`)
 
-// Kin are words of everyday business that often stand for each other; a kinsman counts for less than the word itself.
+// Kin are words of everyday business that are often used for each other; such a word counts for less than the word itself.
 var Kin = kinOf(
 	`email mail letter message text sms notice notify notification inform remind reminder alert`,
 	`customer client user shopper`,
