@@ -15,7 +15,7 @@
 //
 // [Append] writes a decoded value in its only canonical form (RFC 8785), so equal values have equal bytes and equal
 // hashes. A [Pointer] names a place in a value (RFC 6901). [Words] and its relatives say what a blank is, the same for
-// all who compare text.
+// all who compare text. [Visible], [ShownName] and [Brief] return text from outside as people are shown it.
 //
 // All functions are safe for concurrent use, as long as nobody changes a value while it is read.
 package ijson

@@ -54,12 +54,12 @@ func placeName(p gateway.Problem) string {
 	if p.Pointer == "" {
 		return "the arguments"
 	}
-	return Visible(atMost(string(p.Pointer), 2*maxShownName))
+	return ijson.Visible(atMost(string(p.Pointer), 2*ijson.MaxShownName))
 }
 
 // decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
 func decision(p gateway.Problem) string {
-	want := Visible(strings.TrimSuffix(p.Want, "."))
+	want := ijson.Visible(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
 		return "change or remove it"

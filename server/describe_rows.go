@@ -237,7 +237,7 @@ func (e entry) appendRow(dst []byte) []byte {
 func (e entry) appendLine(dst []byte) []byte {
 	dst = append(dst, e.line...)
 	if state, why := e.state(); state != stateReady {
-		dst = appendVisible(append(dst, state...), ": "+why)
+		dst = ijson.AppendVisible(append(dst, state...), ": "+why)
 		dst = append(dst, " | "...)
 	}
 	return append(dst, e.rest...)
@@ -297,11 +297,11 @@ func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []b
 	if users == "" {
 		users = "no pattern"
 	}
-	line = appendVisible([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
+	line = ijson.AppendVisible([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
 	line = append(line, " | "+effect+" | person "+r.Person+" | "+users+" | "...)
-	rest = appendVisible(rest, ijson.Words(r.Description))
+	rest = ijson.AppendVisible(rest, ijson.Words(r.Description))
 	if slices.ContainsFunc(t.Input.Properties(), nested) {
-		rest = appendVisible(append(rest, " | "...), string(r.InputSchema))
+		rest = ijson.AppendVisible(append(rest, " | "...), string(r.InputSchema))
 	}
 	if over := len(line) + len(rest) - most; over > 0 {
 		rest = append([]byte(ijson.Cut(string(rest), max(0, len(rest)-over-len("...")))), "..."...)

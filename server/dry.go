@@ -167,7 +167,7 @@ func (e Envelope) rehearsed(c call) string {
 	said = slices.Insert(said, min(1, len(said)), "A dry run: nothing was called or recorded.")
 	for _, row := range e.Judged {
 		if row.Begins != "" && row.Decision != rehearsedBlock {
-			said = append(said, "What runs of "+shownName(row.Begins)+" would do is not rehearsed.")
+			said = append(said, "What runs of "+ijson.ShownName(row.Begins)+" would do is not rehearsed.")
 			break
 		}
 	}
@@ -187,7 +187,7 @@ func approvedWords(n, others int) string {
 
 // words tell how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
 func (r judgedRow) words(what string) string {
-	name := shownName(r.Tool)
+	name := ijson.ShownName(r.Tool)
 	if what != "" && r.Step != "" {
 		name = capitalized(what) + " " + label(r.Step) + " " + name
 	}
@@ -197,9 +197,9 @@ func (r judgedRow) words(what string) string {
 	case r.Rule == "":
 		by = " (" + shownReason(r.Reason) + ")"
 	case r.Reason == "" || r.Reason == r.Rule:
-		by = " (rule " + shownName(r.Rule) + ")"
+		by = " (rule " + ijson.ShownName(r.Rule) + ")"
 	default:
-		by = " (rule " + shownName(r.Rule) + ", " + shownReason(r.Reason) + ")"
+		by = " (rule " + ijson.ShownName(r.Rule) + ", " + shownReason(r.Reason) + ")"
 	}
 	switch r.Decision {
 	case rehearsedBlock:
@@ -228,10 +228,10 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 		dst = append(append(dst, label(row.Step)...), ' ')
 		dst = append(append(append(dst, label(row.Tool)...), ' '), row.Decision...)
 		if row.Rule != "" {
-			dst = appendVisible(append(dst, ' '), row.Rule)
+			dst = ijson.AppendVisible(append(dst, ' '), row.Rule)
 		}
 		if row.Reason != "" && row.Reason != row.Rule {
-			dst = appendVisible(append(dst, " ("...), row.Reason)
+			dst = ijson.AppendVisible(append(dst, " ("...), row.Reason)
 			dst = append(dst, ')')
 		}
 		for _, part := range []struct {

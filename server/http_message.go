@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/ijson"
 )
 
 const methodInitialize = "initialize"
@@ -86,7 +88,7 @@ func (m posted) initialize() *refusal {
 
 // lost is an answer that could not be written.
 func (m posted) lost() error {
-	return m.e.server.fault(m.r.Context(), errors.New("no answer was written to "+shownName(m.frame.method)))
+	return m.e.server.fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
 }
 
 // inSession carries out a message of the handshake era, in a session of its principal.

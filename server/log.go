@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -22,7 +23,7 @@ type peer struct{ client, era, name, version string }
 
 func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
-	p := peer{name: shownName(info.Name), version: shownName(info.Version), era: shownName(mcpserver.RequestProtocolVersion(ctx))}
+	p := peer{name: ijson.ShownName(info.Name), version: ijson.ShownName(info.Version), era: ijson.ShownName(mcpserver.RequestProtocolVersion(ctx))}
 	if x := exchangeOf(ctx); x != nil && p.era == "" {
 		p.era = x.era
 	}
@@ -153,5 +154,5 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 }
 
 func (s *Server) logFaultAs(ctx context.Context, id string, cause error) {
-	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", Visible(cause.Error())))
+	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", ijson.Visible(cause.Error())))
 }

@@ -57,7 +57,7 @@ func (a account) next() next {
 	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
-		return next{Action: actionAnswer, Say: atMost(Visible(a.Say), maxSummary)}
+		return next{Action: actionAnswer, Say: atMost(ijson.Visible(a.Say), maxSummary)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}
@@ -189,7 +189,7 @@ func (a account) nameAt() ijson.Pointer {
 // say is what to tell the person: the question that only they can answer, else what happened and what did not.
 func (a account) say() string {
 	if a.Say != "" {
-		return atMost(Visible(a.Say), maxSummary)
+		return atMost(ijson.Visible(a.Say), maxSummary)
 	}
 	why := a.why()
 	if a.RawName != "" {
@@ -218,7 +218,7 @@ func (a account) candidates() string {
 func shownNames(names []string) string {
 	shown := make([]string, len(names))
 	for i, n := range names {
-		shown[i] = shownName(n)
+		shown[i] = ijson.ShownName(n)
 	}
 	return strings.Join(shown, ", ")
 }

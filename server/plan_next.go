@@ -186,7 +186,7 @@ func planWords(plan string) string {
 	if plan == "" {
 		return ""
 	}
-	return "Its plan is " + shownName(plan) + "."
+	return "Its plan is " + ijson.ShownName(plan) + "."
 }
 
 func (a account) planTool(verb patterns.PlanVerb) string { return planTool(a.Spec.Plans, verb) }

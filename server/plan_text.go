@@ -36,7 +36,7 @@ func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
 	dst = append(append(dst, label(row.ID)...), ' ')
 	dst = append(dst, row.Status...)
 	if row.StopReason != "" {
-		dst = appendVisible(append(dst, ' '), row.StopReason)
+		dst = ijson.AppendVisible(append(dst, ' '), row.StopReason)
 	}
 	dst = append(append(dst, " | "...), label(row.Tool)...)
 	dst = append(dst, " | "...)
@@ -79,8 +79,8 @@ func (e *Envelope) appendPlans(dst []byte) []byte {
 func (r planRow) line() string {
 	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
 	if r.LastStopReason != "" {
-		stands += ", " + Visible(r.LastStopReason)
+		stands += ", " + ijson.Visible(r.LastStopReason)
 	}
-	goal := Visible(string(ijson.Canonical(r.Goal)))
+	goal := ijson.Visible(string(ijson.Canonical(r.Goal)))
 	return strings.Join([]string{r.PlanID, stands, string(r.Strategy), fmt.Sprint(r.Revision), goal}, " | ") + "\n"
 }

@@ -60,7 +60,7 @@ func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.newCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+shownName(tool)+
+		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+ijson.ShownName(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
 	}
 	return e

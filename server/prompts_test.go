@@ -161,7 +161,7 @@ func FuzzPromptFence(f *testing.F) {
 			t.Fatal(err)
 		}
 		text := r.Messages[0].Content.(mcp.TextContent).Text
-		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unseen(r) }); i >= 0 {
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && ijson.Visible(string(r)) != string(r) }); i >= 0 {
 			t.Fatalf("a character that acts at %d of %q", i, text)
 		}
 		fences := fencedIn(text)

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -154,7 +155,7 @@ func absentName(name string) string {
 	if len(name) <= bearable {
 		return name
 	}
-	return shownName(name) + "..."
+	return ijson.ShownName(name) + "..."
 }
 
 // hooked puts what is done around mcp-go's own handlers in its place.

@@ -74,7 +74,7 @@ func (a account) singleRow() patterns.CallRow {
 
 // singleOutcome tells how a call of one tool came to its end.
 func (a account) singleOutcome() string {
-	name := shownName(a.Spec.Tool)
+	name := ijson.ShownName(a.Spec.Tool)
 	how := " answered in "
 	if _, failed := gateway.Reported(a.Observation); failed {
 		how = " answered with an error in "

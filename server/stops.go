@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson"
 )
 
 // What is told of calls of own tools that could not be made, or were not answered (spec/surface.md section 4, from 6).
@@ -28,10 +29,10 @@ func (a account) ownToolStop() string {
 			"knows the end of (%s).", a.lastTool(), a.Phase, onceReused)
 	case name != "" && kind == "unavailable":
 		return fmt.Sprintf("%s could not be called in phase %s, and nothing was sent: %s (%s).",
-			shownName(name), a.Phase, a.unready(name), shownReason(a.StopReason))
+			ijson.ShownName(name), a.Phase, a.unready(name), shownReason(a.StopReason))
 	case name != "" && kind == "timeout" && family != "llm_timeout":
 		return fmt.Sprintf("%s was called in phase %s and did not answer in time; it only reads, so nothing was changed by it (%s).",
-			shownName(name), a.Phase, shownReason(a.StopReason))
+			ijson.ShownName(name), a.Phase, shownReason(a.StopReason))
 	}
 	return ""
 }
@@ -44,10 +45,10 @@ func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
 	if ok && state.Here != "" && a.isLocal() {
-		return Visible(short(state.Here, maxWhy))
+		return ijson.Visible(short(state.Here, maxWhy))
 	}
 	if ok && state.State != catalog.Ready && state.Why != "" {
-		return Visible(short(state.Why, maxWhy))
+		return ijson.Visible(short(state.Why, maxWhy))
 	}
 	return "its server could not be reached, or what it needs is missing here"
 }
@@ -56,7 +57,7 @@ func (a account) unready(name string) string {
 func (a account) lastTool() string {
 	switch a.Spec.Kind {
 	case gateway.Call:
-		return shownName(a.Spec.Tool)
+		return ijson.ShownName(a.Spec.Tool)
 	case gateway.Supervisor:
 		return a.stoppedAt()
 	}

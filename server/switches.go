@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -16,19 +17,19 @@ func SwitchWords(s patterns.Switch) string {
 	what := "everything"
 	switch {
 	case s.Tool != "":
-		what = shownName(s.Tool)
+		what = ijson.ShownName(s.Tool)
 	case s.Pattern != "":
-		what = "pattern " + shownName(s.Pattern)
+		what = "pattern " + ijson.ShownName(s.Pattern)
 	}
 	words := what + " was switched off"
 	if s.By != "" {
-		words += " by " + shownName(s.By)
+		words += " by " + ijson.ShownName(s.By)
 	}
 	if !s.At.IsZero() {
 		words += " at " + stamp(s.At)
 	}
 	if s.Reason != "" {
-		words += ", with the words " + Visible(jsonText(short(s.Reason, maxReasonShown)))
+		words += ", with the words " + ijson.Visible(jsonText(short(s.Reason, maxReasonShown)))
 	}
 	return words
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -37,14 +38,14 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	case gateway.Planning: // a call of one of its steps stops that step
 		return "The plan", a.Human
 	case gateway.Call:
-		return shownName(a.Spec.Tool), a.singleRow().HumanApproval
+		return ijson.ShownName(a.Spec.Tool), a.singleRow().HumanApproval
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {
 		case patterns.StepRow:
-			return shownName(row.Tool), row.HumanApproval
+			return ijson.ShownName(row.Tool), row.HumanApproval
 		case patterns.RouteRow:
-			return shownName(row.Target), row.HumanApproval
+			return ijson.ShownName(row.Target), row.HumanApproval
 		}
 	}
 	return "A call", nil
@@ -58,9 +59,9 @@ func saidNo(h *patterns.HumanApproval) string {
 	case h.Channel == "simulated":
 		return "the simulated person said no"
 	case h.Channel == "page":
-		return shownName(h.By) + " said no on the page"
+		return ijson.ShownName(h.By) + " said no on the page"
 	}
-	return shownName(h.By) + " said no on the command line"
+	return ijson.ShownName(h.By) + " said no on the command line"
 }
 
 // counsel is what to add for the person about a call that was not approved: what was said, as a quote, or what somebody
@@ -76,7 +77,7 @@ func (a account) counsel() string {
 		if said != h.Comment {
 			said += "..."
 		}
-		return "The comment: " + Visible(jsonText(said)) + "."
+		return "The comment: " + ijson.Visible(jsonText(said)) + "."
 	case gateway.ApprovalConsumed:
 		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
 	case gateway.ApprovalInvalid:

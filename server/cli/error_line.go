@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"patterngate/server"
+	"patterngate/ijson"
 )
 
 // The bounds of one line of a failure, in bytes. What is longer repeats what was typed or read.
@@ -16,15 +16,15 @@ const (
 // errorLine returns a line of a failure as it is printed. Control and bidi characters are spelled out. Long words and long lines keep
 // their beginning and their end.
 func errorLine(text string) string {
-	line := server.Visible(text)
+	line := ijson.Visible(text)
 	if len(line) <= maxErrorWord {
 		return line
 	}
 	words := strings.Split(line, " ")
 	for i, word := range words {
 		if len(word) > maxErrorWord {
-			words[i] = server.Brief(word, shownOfWord)
+			words[i] = ijson.Brief(word, shownOfWord)
 		}
 	}
-	return server.Brief(strings.Join(words, " "), maxErrorLine)
+	return ijson.Brief(strings.Join(words, " "), maxErrorLine)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lmittmann/tint"
 
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
@@ -125,9 +126,9 @@ func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
 func shownAttr(_ []string, attr slog.Attr) slog.Attr {
 	switch v := attr.Value.Any().(type) {
 	case string:
-		attr.Value = slog.StringValue(server.Visible(v))
+		attr.Value = slog.StringValue(ijson.Visible(v))
 	case error:
-		attr.Value = slog.StringValue(server.Visible(v.Error()))
+		attr.Value = slog.StringValue(ijson.Visible(v.Error()))
 	}
 	return attr
 }

@@ -1,12 +1,9 @@
-package server
+package ijson
 
 import (
-	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
-
-	"patterngate/ijson"
 )
 
 func TestVisible(t *testing.T) {
@@ -27,39 +24,6 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func TestLabel(t *testing.T) {
-	for in, want := range map[string]string{
-		"step_1":                 "step_1",
-		"a.b-c":                  "a.b-c",
-		"":                       `""`,
-		"NEXT {}":                `"NEXT {}"`,
-		"| x":                    `"| x"`,
-		"a\nOK\u202e":            `"a\nOK\u202e"`,
-		`q"\`:                    `"q\"\\"`,
-		strings.Repeat("é", 60):  `"` + strings.Repeat("é", 32) + `"`,
-		strings.Repeat("x", 100): `"` + strings.Repeat("x", 64) + `"`,
-		strings.Repeat("\n", 99): `"` + strings.Repeat(`\n`, 64) + `"`,
-	} {
-		if got := label(in); got != want {
-			t.Errorf("label(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestShownReason(t *testing.T) {
-	long := strings.Repeat("n", 5000)
-	for in, want := range map[string]string{
-		"max_seconds":             "max_seconds",
-		"tool_denied:pay":         "tool_denied:pay",
-		"tool_denied:" + long:     "tool_denied:" + long[:64],
-		"unknown_tool:a\u202eb\n": `unknown_tool:a\u202eb\u000a`,
-	} {
-		if got := shownReason(in); got != want {
-			t.Errorf("shownReason(%.40q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func FuzzVisible(f *testing.F) {
 	f.Add("a\nb\u202e\x7f")
 	f.Add(`{"a":"\u0000"}`)
@@ -73,8 +37,8 @@ func FuzzVisible(f *testing.F) {
 				t.Errorf("Visible(%q) = %q still holds %U", in, got, r)
 			}
 		}
-		quoted := ijson.Canonical(in)
-		back, err := ijson.Decode([]byte(Visible(string(quoted))))
+		quoted := Canonical(in)
+		back, err := Decode([]byte(Visible(string(quoted))))
 		if err != nil || back != any(in) {
 			t.Errorf("%s shown is %s, which is %v, %v", quoted, Visible(string(quoted)), back, err)
 		}
