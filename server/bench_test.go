@@ -116,18 +116,6 @@ func BenchmarkStdio(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame measures what the transport adds to a line before mcp-go sees it.
-func BenchmarkFrame(b *testing.B) {
-	line := []byte(callLine(1, td, benchCall))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := readFrame(line); err != nil {
-			b.Fatal(err)
-		}
-		tamed(line)
-	}
-}
-
 // BenchmarkNew measures what every start of the program pays.
 func BenchmarkNew(b *testing.B) {
 	c := serving(b).config

@@ -28,29 +28,34 @@ type HTTPConfig struct {
 	SessionIdle time.Duration  // a session that is idle for so long ends; 0: 2 h
 	Bound       func(net.Addr) // told the address once it is open; nil: nobody
 
-	limits httpLimits // tests set others
+	// OwnSocket reports whether the socket at remote, which is connected to local, belongs to the OS user of this process. It
+	// is asked where there are no tokens. nil: the system's table of sockets is asked.
+	OwnSocket func(remote, local netip.AddrPort) bool
+	// Limits bound what clients can make the server wait for and keep. The zero Limits are [DefaultLimits].
+	Limits Limits
 }
 
-// httpLimits bound what clients can make the server wait for and keep.
-type httpLimits struct {
-	header, body time.Duration // for the head of a request and for the rest
-	idle         time.Duration // for the next request of a connection
-	stall        time.Duration // for a client to read what is written
-	linger       time.Duration // for a client to notice that its long body was refused
-	settle       time.Duration // between a call's last notification and its answer
+// Limits bound what the clients of an HTTP server can make it wait for and keep.
+type Limits struct {
+	Header, Body time.Duration // for the head of a request and for the rest
+	Idle         time.Duration // for the next request of a connection
+	Stall        time.Duration // for a client to read what is written
+	Linger       time.Duration // for a client to notice that its long body was refused
+	Settle       time.Duration // between a call's last notification and its answer
 
-	conns                  int // connections open at once
-	sessions, sessionsEach int // in all and of one principal; the one that was idle longest makes way
-	streams, streamsEach   int // GET and subscriptions/listen, which last as long as their clients like
-	bodies                 int // bytes of requests under way; a single one may always be
-	weights                int // bytes of memory that they take as JSON, likewise
-	headers                int // bytes of a request's head
+	Conns                  int // connections open at once
+	Sessions, SessionsEach int // in all and of one principal; the one that was idle longest makes way
+	Streams, StreamsEach   int // GET and subscriptions/listen, which last as long as their clients like
+	Bodies                 int // bytes of requests under way; a single one may always be
+	Weights                int // bytes of memory that they take as JSON, likewise
+	Headers                int // bytes of a request's head
 }
 
-func defaultHTTPLimits() httpLimits {
-	return httpLimits{
-		header: 5 * time.Second, body: 30 * time.Second, idle: 2 * time.Minute, stall: 10 * time.Second, linger: 500 * time.Millisecond, settle: 2 * time.Millisecond,
-		conns: 8192, sessions: 8000, sessionsEach: 2000, streams: 1000, streamsEach: 250, bodies: maxFlying, weights: 256 << 20, headers: 32 << 10,
+// DefaultLimits returns the limits that are in force where an [HTTPConfig] sets none.
+func DefaultLimits() Limits {
+	return Limits{
+		Header: 5 * time.Second, Body: 30 * time.Second, Idle: 2 * time.Minute, Stall: 10 * time.Second, Linger: 500 * time.Millisecond, Settle: 2 * time.Millisecond,
+		Conns: 8192, Sessions: 8000, SessionsEach: 2000, Streams: 1000, StreamsEach: 250, Bodies: maxFlying, Weights: 256 << 20, Headers: 32 << 10,
 	}
 }
 
@@ -61,8 +66,8 @@ const (
 
 // check completes the configuration and reports every fault.
 func (c *HTTPConfig) check() error {
-	if c.limits == (httpLimits{}) {
-		c.limits = defaultHTTPLimits()
+	if c.Limits == (Limits{}) {
+		c.Limits = DefaultLimits()
 	}
 	if c.BodyBytes == 0 {
 		c.BodyBytes = defaultBodyBytes
@@ -98,7 +103,7 @@ func (c *HTTPConfig) tokenless(loopback bool) error {
 	switch {
 	case !loopback:
 		return fmt.Errorf("listen %s is not loopback: tokens are needed", c.Listen)
-	case !canCheckPeers:
+	case !canCheckPeers && c.OwnSocket == nil:
 		return errors.New("this system does not tell who is at the other end of a loopback connection: tokens are needed")
 	}
 	return nil
@@ -109,9 +114,9 @@ func (c *HTTPConfig) tokenless(loopback bool) error {
 //	Host, Origin ──▶ peer or token ──▶ method, media types ──▶ body ──▶ frame ──▶ session ──▶ slot ──▶ mcp-go
 //	    403             403, 401         405, 406, 415        413, 408    400        404       503
 type endpoint struct {
-	server   *Server
+	server   *Transports
 	config   HTTPConfig
-	limits   httpLimits
+	limits   Limits
 	guard    guard
 	own      func(remote, local netip.AddrPort) bool // the peer is this OS user; nil: tokens are asked for
 	mcp      *mcpserver.StreamableHTTPServer
@@ -127,7 +132,7 @@ type endpoint struct {
 // ListenHTTP serves MCP over HTTP at c.Listen, both protocol eras at /mcp, until ctx ends; then it takes nothing new,
 // ends streams at once, and returns when all calls are answered, and the runs that go on without a call are left, or the grace
 // has passed; runs that go on then do so without their calls. It fails where the configuration is at fault or the address cannot be had.
-func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
+func (s *Transports) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 	if err := c.check(); err != nil {
 		return fmt.Errorf("server: http: %w", err)
 	}
@@ -137,6 +142,16 @@ func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 		return fmt.Errorf("server: http: %w", err)
 	}
 	defer l.Close()
+	return s.Serve(ctx, l, c)
+}
+
+// Serve serves MCP over HTTP like [Transports.ListenHTTP], on a listener that is open already. c.Listen is one of the
+// addresses by which clients may call this server. Serve closes the listener.
+func (s *Transports) Serve(ctx context.Context, l net.Listener, c HTTPConfig) error {
+	defer l.Close()
+	if err := c.check(); err != nil {
+		return fmt.Errorf("server: http: %w", err)
+	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); c.Tokens.Len() == 0 && (!ok || !tcp.IP.IsLoopback()) {
 		return fmt.Errorf("server: http: %w", c.tokenless(false))
 	}
@@ -146,19 +161,21 @@ func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 	return s.newEndpoint(c).serve(ctx, l)
 }
 
-func (s *Server) newEndpoint(c HTTPConfig) *endpoint {
+func (s *Transports) newEndpoint(c HTTPConfig) *endpoint {
 	e := &endpoint{
-		server: s, config: c, limits: c.limits, guard: newGuard(c),
-		streams: quota{most: c.limits.streams, mostEach: c.limits.streamsEach},
-		open:    connections{most: int64(c.limits.conns)},
+		server: s, config: c, limits: c.Limits, guard: newGuard(c),
+		streams: quota{most: c.Limits.Streams, mostEach: c.Limits.StreamsEach},
+		open:    connections{most: int64(c.Limits.Conns)},
 		traffic: traffic{landed: make(chan struct{})},
 	}
 	if c.Tokens.Len() == 0 {
-		e.own = newPeers(os.Getuid()).own
+		if e.own = c.OwnSocket; e.own == nil {
+			e.own = newPeers(os.Getuid()).own
+		}
 	}
-	e.mcp = mcpserver.NewStreamableHTTPServer(s.mcp,
-		mcpserver.WithSessionIdManager(sessionIDs{}), mcpserver.WithStreamableHTTPLogger(s.log))
-	e.sessions = newSessions(c.limits, c.SessionIdle, e.forget)
+	e.mcp = mcpserver.NewStreamableHTTPServer(s.config.MCP,
+		mcpserver.WithSessionIdManager(sessionIDs{}), mcpserver.WithStreamableHTTPLogger(s.config.Log))
+	e.sessions = newSessions(c.Limits, c.SessionIdle, e.forget)
 	return e
 }
 
@@ -177,8 +194,8 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 		defer close(swept)
 		e.sessions.tend(base)
 	}()
-	e.server.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "http"),
-		slog.String("address", l.Addr().String()), slog.String("state", e.server.config.State), slog.Int("tools", len(e.server.Tools())))
+	e.server.config.Log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "http"),
+		slog.String("address", l.Addr().String()), slog.String("state", e.server.config.State), slog.Int("tools", len(e.server.config.Host.Tools())))
 
 	select {
 	case err := <-served: // it can accept no more
@@ -186,12 +203,12 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("server: http: %w", err)
 	case <-ctx.Done():
 	}
-	e.server.log.LogAttrs(ctx, slog.LevelInfo, "stopping",
-		slog.Int("running", e.server.slots.running()+e.server.going()), slog.Int64("waiting", e.server.waiting.count()))
+	e.server.config.Log.LogAttrs(ctx, slog.LevelInfo, "stopping",
+		slog.Int("running", e.server.slots.running()+e.server.config.Host.Going()), slog.Int("waiting", e.server.config.Host.Waiting()))
 	_ = l.Close()
 	e.traffic.close()
 	end()
-	e.server.grace(e.traffic.landed)
+	e.server.config.Host.Grace(e.traffic.landed)
 	cancel()
 	await(e.traffic.landed, parting)
 	last, done := context.WithTimeout(context.Background(), parting)
@@ -207,15 +224,15 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 func (e *endpoint) web(base context.Context) *http.Server {
 	return &http.Server{
 		Handler:                      e,
-		ReadHeaderTimeout:            e.limits.header,
-		IdleTimeout:                  e.limits.idle,
-		WriteTimeout:                 e.limits.stall, // of what net/http says itself; every answer renews it
-		MaxHeaderBytes:               e.limits.headers,
+		ReadHeaderTimeout:            e.limits.Header,
+		IdleTimeout:                  e.limits.Idle,
+		WriteTimeout:                 e.limits.Stall, // of what net/http says itself; every answer renews it
+		MaxHeaderBytes:               e.limits.Headers,
 		DisableGeneralOptionsHandler: true,
 		BaseContext:                  func(net.Listener) context.Context { return base },
 		ConnContext:                  withHTTPConn,
 		ConnState:                    e.open.changed,
-		ErrorLog:                     slog.NewLogLogger(e.server.log.Handler(), slog.LevelWarn),
+		ErrorLog:                     slog.NewLogLogger(e.server.config.Log.Handler(), slog.LevelWarn),
 	}
 }
 

@@ -48,8 +48,8 @@ type answer struct {
 
 var _ mcpserver.HTTPResponseWriter = (*answer)(nil)
 
-func newAnswer(w http.ResponseWriter, l httpLimits, streams bool) *answer {
-	return &answer{to: w, control: http.NewResponseController(w), stall: l.stall, settle: l.settle, streams: streams}
+func newAnswer(w http.ResponseWriter, l Limits, streams bool) *answer {
+	return &answer{to: w, control: http.NewResponseController(w), stall: l.Stall, settle: l.Settle, streams: streams}
 }
 
 // Header implements [mcpserver.HTTPResponseWriter].

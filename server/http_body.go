@@ -67,7 +67,7 @@ func (b *bodyReader) ended(w http.ResponseWriter, err error) *refusal {
 	case tooLong:
 		return b.tooLong()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refused = refuse(http.StatusRequestTimeout, "the body took longer than %v", b.e.limits.body)
+		refused = refuse(http.StatusRequestTimeout, "the body took longer than %v", b.e.limits.Body)
 	}
 	refused.close = true
 	return refused
@@ -88,7 +88,7 @@ func (b *bodyReader) busy() *refusal {
 func (b *bodyReader) hold(n int) bool {
 	under := b.e.bodies.Add(int64(n))
 	b.held += n
-	return under <= int64(b.e.limits.bodies) || under == int64(b.held)
+	return under <= int64(b.e.limits.Bodies) || under == int64(b.held)
 }
 
 // weigh counts what a body becomes when it is read as JSON among what is under way: a text of empty objects takes more
@@ -96,7 +96,7 @@ func (b *bodyReader) hold(n int) bool {
 func (b *bodyReader) weigh(body []byte) *refusal {
 	b.weight = weightOf(body)
 	under := b.e.weights.Add(int64(b.weight))
-	if under <= int64(b.e.limits.weights) || under == int64(b.weight) {
+	if under <= int64(b.e.limits.Weights) || under == int64(b.weight) {
 		return nil
 	}
 	return b.busy()

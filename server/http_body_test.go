@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"patterngate/ijson"
 )
 
 // tight is a time-out that tests wait for; what has to come in time comes at once.
@@ -29,7 +27,7 @@ func (h *web) postHead(more string) string {
 
 // A body that is announced as too long is refused before any of it is sent, and the connection ends.
 func TestBodyLimitBeforeReading(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.linger = tight }))
+	h := listening(t, serving(t), limiting(func(l *Limits) { l.Linger = tight }))
 	for name, more := range map[string]string{
 		"announced":      fmt.Sprintf("Content-Length: %d", defaultBodyBytes+1),
 		"far beyond":     "Content-Length: 1000000000000",
@@ -46,7 +44,7 @@ func TestBodyLimitBeforeReading(t *testing.T) {
 // A client that goes on sending a refused body gets the answer and an orderly end, not a connection reset under it.
 func TestRefusedBodyIsTakenOffTheLine(t *testing.T) {
 	const length = 900_000
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 }, limiting(func(l *httpLimits) { l.linger = patience }))
+	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 }, limiting(func(l *Limits) { l.Linger = patience }))
 	c := h.dial()
 	fmt.Fprint(c, h.postHead(fmt.Sprintf("Content-Length: %d", length)))
 	in := bufio.NewReader(c)
@@ -103,7 +101,9 @@ func TestChunkedBodyLimit(t *testing.T) {
 
 // Bodies within the limit are taken, however they come.
 func TestBodiesWithinLimit(t *testing.T) {
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 })
+	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 },
+		limiting(func(l *Limits) { l.Bodies = 1 })) // so that a body which counts as under way when it is not has the next one refused
+	const firstRead = 4 << 10 // is read at once
 	body := modernCall(1, td, goodCall)
 	for _, length := range []int{len(body), firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 2*firstRead + 1, 50_000, 199_999, 200_000} {
 		padded := body + strings.Repeat(" ", length-len(body))
@@ -120,8 +120,8 @@ func TestBodiesWithinLimit(t *testing.T) {
 			t.Errorf("%d bytes: status %d", length, a.status)
 		}
 	}
-	if held := h.e.bodies.Load(); held != 0 {
-		t.Errorf("%d bytes count as under way when nothing is", held)
+	if a := h.post(modernHead(methodCall, td), body); a.status != 200 {
+		t.Errorf("bytes count as under way when nothing is: status %d: %s", a.status, a.body)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestBodyCut(t *testing.T) {
 // The head of a request that takes too long is told so, at the first request of a connection and at a later one. A
 // connection that asks nothing is ended without a word.
 func TestSlowHeaders(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.header = tight }))
+	h := listening(t, serving(t), limiting(func(l *Limits) { l.Header = tight }))
 	a, goesOn := h.raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	if _, message := a.errorOf(t); a.status != 408 || goesOn || !strings.Contains(message, "took too long") {
 		t.Errorf("status %d, the connection goes on: %v: %s", a.status, goesOn, a.body)
@@ -165,7 +165,7 @@ func TestSlowHeaders(t *testing.T) {
 
 // So is a body, before and after the first of it came; and a refused one that is not sent holds nothing.
 func TestSlowBody(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.body = tight }))
+	h := listening(t, serving(t), limiting(func(l *Limits) { l.Body = tight }))
 	for _, begun := range []string{"", `{"jsonrpc"`} {
 		a, goesOn := h.raw(h.postHead("Content-Length: 500") + begun)
 		if _, message := a.errorOf(t); a.status != 408 || goesOn || message != "the body took longer than 150ms" {
@@ -183,8 +183,8 @@ func TestSlowBody(t *testing.T) {
 func TestLongCallIsNotSlow(t *testing.T) {
 	inBothEras(t, func(t *testing.T, modern bool) {
 		held := newHolding()
-		h := listening(t, serving(t, held.with(t)), limiting(func(l *httpLimits) {
-			l.header, l.body, l.stall = tight, tight, tight
+		h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) {
+			l.Header, l.Body, l.Stall = tight, tight, tight
 		}))
 		c := h.connect(modern, nil)
 		answer, cancel := c.begin(1, td, holdCall, "")
@@ -203,7 +203,7 @@ func TestLongCallIsNotSlow(t *testing.T) {
 
 // More connections than there may be are ended at once; those before them are served.
 func TestConnectionLimit(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.conns = 3 }))
+	h := listening(t, serving(t), limiting(func(l *Limits) { l.Conns = 3 }))
 	const ask = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	first := h.dial()
 	for _, c := range []io.ReadWriter{first, h.dial(), h.dial(), first} {
@@ -231,7 +231,7 @@ func TestConnectionLimit(t *testing.T) {
 // Long requests together are bounded; a single one may always be.
 func TestBodiesTogether(t *testing.T) {
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), limiting(func(l *httpLimits) { l.bodies = 10_000 }))
+	h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) { l.Bodies = 10_000 }))
 	c := h.connect(true, nil)
 	long := c.line(1, td, holdCall, "") + strings.Repeat(" ", 20_000)
 	answers := make(chan reply, 1)
@@ -253,7 +253,7 @@ func TestBodiesTogether(t *testing.T) {
 // So is what they take in memory: texts that blow up when they are read are not read side by side.
 func TestHeavyBodiesTogether(t *testing.T) {
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), limiting(func(l *httpLimits) { l.weights = 100_000 }))
+	h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) { l.Weights = 100_000 }))
 	c := h.connect(true, nil)
 	heavy := strings.Repeat("[],", 2000)
 	answers := make(chan reply, 1)
@@ -269,20 +269,6 @@ func TestHeavyBodiesTogether(t *testing.T) {
 	}
 	if a := c.call(3, td, holdCall, ""); a.status != 200 {
 		t.Errorf("a request after it: status %d: %s", a.status, a.body)
-	}
-}
-
-// A text is not taken for lighter than what it becomes.
-func TestWeightOf(t *testing.T) {
-	for _, unit := range []string{"[]", "{}", `{"":0}`, `{"a":{"b":[]}}`, "0", `"a"`, `"abcdefghij"`, `[[[[0]]]]`} {
-		text := []byte("[" + strings.Repeat(unit+",", 10_000) + "0]")
-		v, err := ijson.Decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, holds := weightOf(text), ijson.Weight(v); got < holds || got > 20*holds {
-			t.Errorf("%s: weighed as %d, holds %d", unit, got, holds)
-		}
 	}
 }
 

@@ -95,7 +95,7 @@ func TestClosedConnectionDetaches(t *testing.T) {
 				_, leave := leaving.begin(1, td, heldCall("leaving"), meta)
 				wait(t, held.begun, "the call begins")
 				leave()
-				until(t, "the call is over", func() bool { return s.slots.running() == 0 })
+				until(t, "the call is over", func() bool { return s.transports.Running() == 0 })
 				close(held.let)
 				id := s.config.Engine.RunIDs(s.principal)[0]
 				r := h.connect(modern, nil).call(2, waitTool, fmt.Sprintf(`{"run_id":%q}`, id), "").last().result(t)
@@ -190,7 +190,7 @@ func TestSlotsComeBack(t *testing.T) {
 	}
 	c.in.Close()
 	_ = c.ended()
-	if n := s.slots.running(); n != 0 {
+	if n := s.transports.Running(); n != 0 {
 		t.Errorf("%d places are taken after the end", n)
 	}
 }

@@ -17,7 +17,6 @@ import (
 // web is a server that is asked over HTTP.
 type web struct {
 	t       testing.TB
-	e       *endpoint
 	address string
 	client  *http.Client
 	cancel  context.CancelFunc
@@ -27,12 +26,10 @@ type web struct {
 // listening serves s on a free port of this machine. It ends with the test.
 func listening(t testing.TB, s *Server, change ...func(*HTTPConfig)) *web {
 	t.Helper()
-	c := HTTPConfig{Listen: "127.0.0.1:0"}
+	// The system's table of sockets takes its time; the tests of it have the real one.
+	c := HTTPConfig{Listen: "127.0.0.1:0", OwnSocket: func(netip.AddrPort, netip.AddrPort) bool { return true }}
 	for _, f := range change {
 		f(&c)
-	}
-	if err := c.check(); err != nil && canCheckPeers {
-		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -42,13 +39,10 @@ func listening(t testing.TB, s *Server, change ...func(*HTTPConfig)) *web {
 	l = narrow{l}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &web{
-		t: t, e: s.newEndpoint(c), address: l.Addr().String(), cancel: cancel, served: make(chan error, 1),
+		t: t, address: l.Addr().String(), cancel: cancel, served: make(chan error, 1),
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}},
 	}
-	if h.e.own != nil { // which takes its time; the tests of it have the real one
-		h.e.own = func(netip.AddrPort, netip.AddrPort) bool { return true }
-	}
-	go func() { h.served <- h.e.serve(ctx, l) }()
+	go func() { h.served <- s.transports.Serve(ctx, l, c) }()
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
 		h.stop()
@@ -92,12 +86,12 @@ func (h *web) ended() {
 func (h *web) url(path string) string { return "http://" + h.address + path }
 
 // limiting sets limits other than the built-in ones.
-func limiting(change func(*httpLimits)) func(*HTTPConfig) {
+func limiting(change func(*Limits)) func(*HTTPConfig) {
 	return func(c *HTTPConfig) {
-		if c.limits == (httpLimits{}) {
-			c.limits = defaultHTTPLimits()
+		if c.Limits == (Limits{}) {
+			c.Limits = DefaultLimits()
 		}
-		change(&c.limits)
+		change(&c.Limits)
 	}
 }
 

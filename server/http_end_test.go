@@ -164,7 +164,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := serving(t, func(c *Config) { c.Grace = 2 * patience })
 				hugeAnswer(s)
-				h := listening(t, s, limiting(func(l *httpLimits) { l.stall = 50 * time.Millisecond }))
+				h := listening(t, s, limiting(func(l *Limits) { l.Stall = 50 * time.Millisecond }))
 				c := h.connect(modern, nil)
 				deaf := h.dial()
 				_ = deaf.SetReadBuffer(16 << 10)
@@ -176,7 +176,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 				}
 				line := c.line(1, "huge", `{}`, meta)
 				fmt.Fprintf(deaf, "%sContent-Length: %d\r\n\r\n%s", text, len(line), line)
-				until(t, "the answer is written", func() bool { return s.slots.running() > 0 })
+				until(t, "the answer is written", func() bool { return s.transports.Running() > 0 })
 				if r := h.connect(modern, nil).call(2, td, goodCall, "").last().result(t); r.Structured["status"] != "ok" {
 					t.Errorf("a call beside it ended with %v", r)
 				}
@@ -192,8 +192,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 // Nor does a stream of notifications wait for such a client.
 func TestStreamThatIsNotRead(t *testing.T) {
 	s := serving(t, func(c *Config) { c.Grace = 2 * patience })
-	h := listening(t, s, limiting(func(l *httpLimits) { l.stall = 50 * time.Millisecond }))
-	c := h.connect(false, nil)
+	h := listening(t, s, limiting(func(l *Limits) { l.Stall, l.Streams = 50*time.Millisecond, 1 }))
+	c, other := h.connect(false, nil), h.connect(false, nil)
 	deaf := h.dial()
 	_ = deaf.SetReadBuffer(16 << 10)
 	text := "GET /mcp HTTP/1.1\r\nHost: localhost\r\n"
@@ -207,9 +207,14 @@ func TestStreamThatIsNotRead(t *testing.T) {
 	big := map[string]any{"text": strings.Repeat("x", 1<<20)}
 	until(t, "the stream ends", func() bool {
 		s.mcp.SendNotificationToAllClients("notifications/big", big)
-		h.e.streams.mu.Lock()
-		defer h.e.streams.mu.Unlock()
-		return h.e.streams.n == 0
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		response, err := h.request(ctx, http.MethodGet, "/mcp", other.head("", ""), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK // there is room for one stream
 	})
 	if r := h.connect(false, nil).call(1, td, goodCall, "").last().result(t); r.Structured["status"] != "ok" {
 		t.Errorf("a call of another client ended with %v", r)

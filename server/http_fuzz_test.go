@@ -118,7 +118,7 @@ func FuzzHTTPHead(f *testing.F) {
 	}
 	var runs atomic.Int64
 	h := listening(f, counting(f, &runs), func(c *HTTPConfig) { c.Tokens = tokens },
-		limiting(func(l *httpLimits) { l.header, l.body = 20*time.Millisecond, 20*time.Millisecond }))
+		limiting(func(l *Limits) { l.Header, l.Body = 20*time.Millisecond, 20*time.Millisecond }))
 	own := append([]int{100, 417, 431, 501, 505}, statuses...)
 	f.Fuzz(func(t *testing.T, method, target, head string) {
 		before := runs.Load()

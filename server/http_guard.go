@@ -41,9 +41,9 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 	if refused.status == http.StatusServiceUnavailable {
 		h["Retry-After"] = []string{"1"}
 	}
-	e.server.log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", ijson.Visible(refused.message))
+	e.server.config.Log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", ijson.Visible(refused.message))
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(e.limits.stall))
+	_ = control.SetWriteDeadline(time.Now().Add(e.limits.Stall))
 	if refused.linger {
 		_ = control.EnableFullDuplex() // the answer comes first: net/http would read more of the body before it
 	}
@@ -59,7 +59,7 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 // linger takes what a refused client still sends and drops it, within bounds of bytes and time. A connection that is
 // closed with bytes unread is reset, and a reset takes the answer away from a client that is still writing.
 func (e *endpoint) linger(control *http.ResponseController, body io.Reader) {
-	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(e.limits.linger)) != nil {
+	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(e.limits.Linger)) != nil {
 		return
 	}
 	_, _ = io.CopyN(io.Discard, body, lingerBytes)

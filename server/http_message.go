@@ -88,7 +88,7 @@ func (m posted) initialize() *refusal {
 
 // lost is an answer that could not be written.
 func (m posted) lost() error {
-	return m.e.server.fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
+	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
 }
 
 // inSession carries out a message of the handshake era, in a session of its principal.

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"bufio"
-	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"runtime"
@@ -43,21 +40,4 @@ func dialAs(t *testing.T, user int, address string) net.Conn {
 	t.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(patience))
 	return c
-}
-
-// A connection by another user's socket is refused; one by this user's is not. Both are real.
-func TestForeignUserSocket(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can make a socket of another user")
-	}
-	h := listening(t, serving(t))
-	h.e.own = newPeers(os.Getuid()).own
-	for user, want := range map[int]int{0: 200, 65534: 403} {
-		c := dialAs(t, user, h.address)
-		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		response, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || response.StatusCode != want {
-			t.Errorf("a socket of user %d: %v, %v; want status %d", user, response, err, want)
-		}
-	}
 }

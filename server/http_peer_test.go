@@ -135,29 +135,6 @@ func TestPeersLookTogether(t *testing.T) {
 	}
 }
 
-// A real connection is of this user; one that another user made is refused, whatever it asks.
-func TestForeignUser(t *testing.T) {
-	if !canCheckPeers {
-		t.Skip("this system has no table of sockets")
-	}
-	h := listening(t, serving(t))
-	h.e.own = newPeers(os.Getuid()).own
-	if a := h.connect(true, nil).call(1, td, goodCall, ""); a.status != 200 {
-		t.Errorf("the user who started it: status %d: %s", a.status, a.body)
-	}
-	stranger := listening(t, serving(t))
-	stranger.e.own = newPeers(os.Getuid() + 1).own
-	for name, a := range map[string]reply{
-		"a call":    stranger.post(modernHead(methodCall, td), modernCall(1, td, goodCall)),
-		"an answer": stranger.do("GET", "/healthz", nil, ""),
-		"any page":  stranger.do("GET", "/", nil, ""),
-	} {
-		if _, message := a.errorOf(t); a.status != 403 || !strings.Contains(message, "set http.token_file") {
-			t.Errorf("%s of another user: status %d: %s", name, a.status, a.body)
-		}
-	}
-}
-
 // No table of sockets brings the reader down, and rows are told as they stand in it.
 func FuzzSockets(f *testing.F) {
 	f.Add([]byte(socketTCP))

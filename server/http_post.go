@@ -20,7 +20,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.traffic.begin()
 	defer e.traffic.end()
 	if r.ContentLength != 0 { // also of a request that is refused: net/http reads on a little
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(e.limits.body))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(e.limits.Body))
 	}
 	h := w.Header()
 	h["Cache-Control"], h["X-Content-Type-Options"], h["Vary"] = noStore, noSniff, varyOrigin
@@ -28,7 +28,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause != http.ErrAbortHandler {
-				e.server.logFault(r.Context(), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+				_ = e.server.config.Host.Fault(r.Context(), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 			panic(http.ErrAbortHandler) // the connection ends
 		}
@@ -124,7 +124,7 @@ func (e *endpoint) principal(w http.ResponseWriter, r *http.Request) (string, *r
 	token, asked := bearer(r.Header["Authorization"])
 	delete(r.Header, "Authorization") // nothing further in may see it
 	if e.own != nil {
-		return e.server.principal, nil
+		return e.server.config.Principal, nil
 	}
 	name, ok := e.config.Tokens.holder(token)
 	switch {

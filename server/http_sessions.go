@@ -80,9 +80,9 @@ type httpSession struct {
 	closed chan struct{}       // made for the first stream; closed with the session
 }
 
-func newSessions(l httpLimits, idle time.Duration, forget func(id string)) *sessions {
+func newSessions(l Limits, idle time.Duration, forget func(id string)) *sessions {
 	return &sessions{
-		idle: idle, places: quota{most: l.sessions, mostEach: l.sessionsEach}, forget: forget, all: map[string]*httpSession{},
+		idle: idle, places: quota{most: l.Sessions, mostEach: l.SessionsEach}, forget: forget, all: map[string]*httpSession{},
 	}
 }
 

@@ -2,14 +2,9 @@ package server
 
 import (
 	"bufio"
-	"fmt"
 	"io"
-	"net/http"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // twoTokens lets two principals in.
@@ -125,7 +120,7 @@ func nextEvent(t *testing.T, stream *bufio.Reader) message {
 func TestSessionBounds(t *testing.T) {
 	change, a, b := twoTokens(t)
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), change, limiting(func(l *httpLimits) { l.sessions, l.sessionsEach = 3, 2 }))
+	h := listening(t, serving(t, held.with(t)), change, limiting(func(l *Limits) { l.Sessions, l.SessionsEach = 3, 2 }))
 	inUse := func(c *client) bool { return h.post(c.head("", ""), initialized).status == 202 }
 	first, second := h.connect(false, a), h.connect(false, a)
 	inUse(first) // the second was idle longer now
@@ -148,55 +143,6 @@ func TestSessionBounds(t *testing.T) {
 		t.Errorf("a session more than can be in use: status %d: %s", answer.status, answer.body)
 	}
 	close(held.let)
-}
-
-// Principals who flood the table make way for each other, not who has the one session that was idle longest of all.
-func TestFloodedSessions(t *testing.T) {
-	table := newSessions(httpLimits{sessions: 5, sessionsEach: 3}, time.Hour, func(string) {})
-	begin := func(principal, id string) {
-		if !table.reserve(principal) {
-			t.Fatalf("no place for %s of %s", id, principal)
-		}
-		table.bind(id, principal, "2025-11-25")
-	}
-	begin("victim", "first")
-	for i := range 20 {
-		begin(fmt.Sprint("flood", i%2), fmt.Sprint(i))
-		if s, _ := table.enter("first", "victim", ""); s == nil {
-			t.Fatalf("the victim's only session is gone after %d others", i+1)
-		} else {
-			s.busy = 0 // left, and still idle longest
-		}
-	}
-}
-
-// Idle sessions end; one with a call or a stream under way is not idle, however long that takes.
-func TestSweeperSparesRunningCalls(t *testing.T) {
-	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), func(c *HTTPConfig) { c.SessionIdle = time.Minute })
-	calling, streaming, idle := h.connect(false, nil), h.connect(false, nil), h.connect(false, nil)
-	answer, cancel := calling.begin(1, td, holdCall, "")
-	defer cancel()
-	wait(t, held.begun, "the call begins")
-	h.open(streaming)
-	table := h.e.sessions
-	table.sweep(time.Now().Add(59 * time.Second))
-	if n := len(table.all); n != 3 {
-		t.Errorf("after 59 s there are %d sessions, want 3", n)
-	}
-	table.sweep(time.Now().Add(time.Hour))
-	if a := h.post(idle.head("", ""), initialized); a.status != 404 {
-		t.Errorf("an idle session: status %d", a.status)
-	}
-	close(held.let)
-	if r := got(t, answer).last().result(t); r.Structured["status"] != "ok" {
-		t.Errorf("the call ended with %v", r)
-	}
-	for name, c := range map[string]*client{"the session of the call": calling, "the session of the stream": streaming} {
-		if a := h.post(c.head("", ""), initialized); a.status != 202 {
-			t.Errorf("%s: status %d: %s", name, a.status, a.body)
-		}
-	}
 }
 
 // Ids of requests under way are not used again in their session; in another they may be.
@@ -231,7 +177,7 @@ func TestHTTPIDsInUse(t *testing.T) {
 // Streams are bounded, for a principal and in all, and a place is free when one ends.
 func TestStreamBounds(t *testing.T) {
 	change, a, b := twoTokens(t)
-	h := listening(t, serving(t), change, limiting(func(l *httpLimits) { l.streams, l.streamsEach = 2, 1 }))
+	h := listening(t, serving(t), change, limiting(func(l *Limits) { l.Streams, l.StreamsEach = 2, 1 }))
 	c := h.connect(false, a)
 	stream := h.open(c)
 	refused := func(name string, answer reply) {
@@ -257,65 +203,5 @@ func TestStreamBounds(t *testing.T) {
 	long := modernLine(1, methodListen, `"notifications":{"resourceSubscriptions":["`+strings.Repeat("x", maxListenBody)+`"]}`)
 	if answer := h.post(modernHead(methodListen, "").with(a), long); answer.status != 400 || answer.code() != -32602 {
 		t.Errorf("a long subscription: status %d: %s", answer.status, answer.body)
-	}
-}
-
-// heap is what lives, after everything that does not is gone.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// A session costs less than 16 KB, and all of it is free when it ends: by its client, by its age, or to make way.
-func TestSessionMemory(t *testing.T) {
-	const most = 16 << 10
-	n := 500
-	if os.Getenv("CI") != "" {
-		n = 2000
-	}
-	h := listening(t, serving(t), limiting(func(l *httpLimits) { l.sessionsEach = n }), func(c *HTTPConfig) { c.SessionIdle = time.Minute })
-	h.connect(false, nil)
-	h.e.sessions.sweep(time.Now().Add(time.Hour))
-	before := heap()
-	begin := func() []*client {
-		t.Helper()
-		list := make([]*client, n)
-		for i := range list {
-			list[i] = h.connect(false, nil)
-		}
-		return list
-	}
-	free := func(how string) {
-		t.Helper()
-		if left := heap() - before; left > 1<<20 {
-			t.Errorf("%s: %d sessions leave %d KiB behind", how, n, left>>10)
-		}
-	}
-	list := begin()
-	each := (heap() - before) / int64(n)
-	if each > most {
-		t.Errorf("a session costs %d bytes, want at most %d", each, most)
-	}
-	t.Logf("a session costs %d bytes", each)
-	begin() // all before make way
-	if grown := heap() - before; grown > int64(n)*most {
-		t.Errorf("%d more sessions: %d KiB in all", n, grown>>10)
-	}
-	if a := h.post(list[0].head("", ""), initialized); a.status != 404 {
-		t.Errorf("a session that made way: status %d", a.status)
-	}
-	h.e.sessions.sweep(time.Now().Add(time.Hour))
-	free("by age")
-	for _, c := range begin() {
-		if a := h.do(http.MethodDelete, "/mcp", c.head("", ""), ""); a.status != 200 {
-			t.Fatalf("DELETE: status %d", a.status)
-		}
-	}
-	free("by DELETE")
-	if left := fmt.Sprint(len(h.e.sessions.all), h.e.sessions.places.n, len(h.e.sessions.places.each)); left != "0 0 0" {
-		t.Errorf("sessions, places and principals left: %s", left)
 	}
 }

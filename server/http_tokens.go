@@ -28,7 +28,7 @@ type tokenEntry struct {
 }
 
 var (
-	tokenName = toolName // letters, digits, _ and -
+	tokenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	// tokenText is RFC 6750's b64token.
 	tokenText = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 )

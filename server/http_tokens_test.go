@@ -66,49 +66,6 @@ func TestParseTokensRefuses(t *testing.T) {
 	}
 }
 
-// Who has no token, or not the right one, is told so as RFC 6750 wants it, before anything is read.
-func TestBearer(t *testing.T) {
-	tokens, err := ParseTokens([]byte("ci: " + tokenA + "\nlaptop: " + tokenB))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.Tokens = tokens })
-	missing, wrong := `Bearer realm="patterngate"`, `Bearer realm="patterngate", error="invalid_token"`
-	for value, want := range map[string]string{
-		"Bearer " + tokenA: "", "bearer " + tokenB: "", "BEARER  " + tokenA: "",
-		"": missing, "Basic dTpw": missing, "Basic " + tokenA: missing, tokenA: missing,
-		"Bearer": wrong, "Bearer ": wrong, "Bearer " + tokenA + "x": wrong, "Bearer " + tokenA[:31]: wrong, "Bearer ci": wrong, "Bearer ci: " + tokenA: wrong,
-		"Bearer " + strings.Repeat("x", 10_000): wrong, "Bearer " + tokenA + " " + tokenB: wrong, "Bearer " + tokenA + "," + tokenB: wrong,
-	} {
-		for _, method := range []string{"POST", "GET", "DELETE"} {
-			headers := modernHead(methodCall, td).with(head{"Authorization": value})
-			body := modernCall(1, td, goodCall)
-			if method != "POST" {
-				headers, body = head{"Authorization": value, "Mcp-Session-Id": "x"}, ""
-			}
-			a := h.do(method, "/mcp", headers, body)
-			if got := a.header.Get("WWW-Authenticate"); got != want || (a.status == 401) != (want != "") {
-				t.Errorf("%s with %.60q: status %d, WWW-Authenticate %q, want %q: %s", method, value, a.status, got, want, a.body)
-			}
-		}
-	}
-	ask := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-	if _, goesOn := h.raw(ask + "\r\n"); goesOn {
-		t.Error("a stranger's connection goes on")
-	}
-	own := strings.Replace(ask, "/healthz", "/mcp", 1) + "Authorization: Bearer " + tokenA + "\r\n\r\n"
-	if _, goesOn := h.raw(own); !goesOn {
-		t.Error("the connection of who has a token ends")
-	}
-	twice := "Authorization: Bearer " + tokenA + "\r\n"
-	if a, _ := h.raw("GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + twice + twice + "\r\n"); a.status != 401 || a.header.Get("WWW-Authenticate") != wrong {
-		t.Errorf("two tokens: status %d", a.status)
-	}
-	if a := h.do("GET", "/healthz", nil, ""); a.status != 200 {
-		t.Errorf("the health is not told: status %d", a.status)
-	}
-}
-
 // No text is read as tokens and letters of its own; what is read lets its holders in, and nobody else.
 func FuzzTokens(f *testing.F) {
 	for _, seed := range []string{"ci: " + tokenA, "# x\n\nci: " + tokenA + "\r\nme:" + tokenB, "ci: x", ":", "\xff: " + tokenA} {

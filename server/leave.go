@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"sync"
+	"time"
 
 	"patterngate/patterns"
 )
@@ -28,7 +29,10 @@ func (s *Server) going() int {
 func (s *Server) grace(landed <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.newest().config.Grace)
 	defer cancel()
-	await(landed, s.newest().config.Grace/2)
+	select {
+	case <-landed:
+	case <-time.After(s.newest().config.Grace / 2):
+	}
 	var leaving sync.WaitGroup
 	engine, leaves := s.config.Engine.(leaver)
 	if leaves {

@@ -13,12 +13,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// toolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
+// ToolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
 //
 //	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write or answer.Write puts the list there
 //
 // The answer is byte for byte what mcp-go would write.
-type toolList struct {
+type ToolList struct {
 	tools  []mcp.Tool
 	list   []byte // as an answer has it
 	mark   string // the name of the tool that stands in its place
@@ -31,35 +31,23 @@ var (
 	markCount atomic.Int64
 )
 
-func newToolList(tools []mcp.Tool) (*toolList, error) {
+func NewToolList(tools []mcp.Tool) (*ToolList, error) {
 	list, err := json.Marshal(tools)
 	if err != nil {
 		return nil, err
 	}
-	l := &toolList{tools: tools, list: list, mark: marks + strconv.FormatInt(markCount.Add(1), 10)}
+	l := &ToolList{tools: tools, list: list, mark: marks + strconv.FormatInt(markCount.Add(1), 10)}
 	l.marked, err = json.Marshal([]mcp.Tool{l.standIn()})
 	return l, err
 }
 
-// encodedListing is the list of what is served, made when it is first asked for.
-type encodedListing struct {
-	once sync.Once
-	list *toolList
-	err  error
-}
-
-func (s *Server) toolList() (*toolList, error) {
-	s.encoded.once.Do(func() { s.encoded.list, s.encoded.err = newToolList(s.Tools()) })
-	return s.encoded.list, s.encoded.err
-}
-
 // standIn is the tool that stands in the place of all.
-func (l *toolList) standIn() mcp.Tool {
+func (l *ToolList) standIn() mcp.Tool {
 	return mcp.Tool{Name: l.mark, RawInputSchema: json.RawMessage(`{}`)}
 }
 
 // of reports whether a list is this one.
-func (l *toolList) of(tools []mcp.Tool) bool {
+func (l *ToolList) of(tools []mcp.Tool) bool {
 	return slices.EqualFunc(l.tools, tools, func(a, b mcp.Tool) bool {
 		return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && bytes.Equal(a.RawInputSchema, b.RawInputSchema) &&
 			bytes.Equal(a.RawOutputSchema, b.RawOutputSchema) && sameHints(a.Annotations, b.Annotations) &&
@@ -76,11 +64,11 @@ func sameHints(a, b mcp.ToolAnnotation) bool {
 // listings holds the lists in pending answers of one connection, or of one HTTP request. It is safe for concurrent use.
 type listings struct {
 	mu   sync.Mutex
-	on   []*toolList // one of each, however many answers
+	on   []*ToolList // one of each, however many answers
 	used atomic.Bool
 }
 
-func (l *listings) add(one *toolList) {
+func (l *listings) add(one *ToolList) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.Contains(l.on, one) {
@@ -115,14 +103,16 @@ func listingsOf(ctx context.Context) *listings {
 	return nil
 }
 
-// encodedOnce puts the list that is already encoded into an answer.
-func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
+// InsertList puts a list that is already encoded into the answer to a tools/list, if the transport of the request can do
+// so and the list has the same tools as the result. Otherwise the result stays as it is: mcp-go encodes it. list is
+// called only where its list can be used.
+func InsertList(ctx context.Context, result *mcp.ListToolsResult, list func() (*ToolList, error)) {
 	on := listingsOf(ctx)
 	if on == nil {
 		return
 	}
-	one, err := s.newest().toolList()
-	if err != nil || !one.of(result.Tools) { // in the midst of a reload
+	one, err := list()
+	if err != nil || !one.of(result.Tools) { // during a reload
 		return
 	}
 	on.add(one)

@@ -24,8 +24,8 @@ type peer struct{ client, era, name, version string }
 func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
 	p := peer{name: ijson.ShownName(info.Name), version: ijson.ShownName(info.Version), era: ijson.ShownName(mcpserver.RequestProtocolVersion(ctx))}
-	if x := exchangeOf(ctx); x != nil && p.era == "" {
-		p.era = x.era
+	if p.era == "" {
+		p.era = Era(ctx)
 	}
 	p.client = clientName(p.name, p.version)
 	return p
@@ -116,10 +116,10 @@ func (p *parked) moved(r patterns.Snapshot) (from string) {
 }
 
 // count is how many wait.
-func (p *parked) count() int64 {
+func (p *parked) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return int64(len(p.all))
+	return len(p.all)
 }
 
 // toolOf is the tool of a name; nil where there is none.

@@ -74,7 +74,7 @@ func (s *Server) logToClient(ctx context.Context, r slog.Record) {
 		}
 		return true
 	})
-	s.post(ctx, "notifications/message", logNote{levelName(r.Level), "patterngate", data})
+	s.transports.Post(ctx, "notifications/message", logNote{levelName(r.Level), "patterngate", data})
 }
 
 // wants reports whether the client whose request ctx is asked for lines of a level.

@@ -9,13 +9,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"patterngate/patterns"
 )
 
-// post sends a notification to the client whose request ctx is, and never waits for it: what is too much for a client
+// Post sends a notification to the client whose request ctx is, and never waits for it: what is too much for a client
 // that does not read is dropped. Over stdio it comes before the answer to that request.
-func (s *Server) post(ctx context.Context, method string, params any) {
+func (s *Transports) Post(ctx context.Context, method string, params any) {
 	if c := connOf(ctx); c != nil {
 		c.post(method, params)
 		return
@@ -28,13 +26,13 @@ func (s *Server) post(ctx context.Context, method string, params any) {
 }
 
 // sendBySession hands a notification to mcp-go, for transports other than stdio. One that is lost is no fault.
-func (s *Server) sendBySession(ctx context.Context, method string, params any) {
+func (s *Transports) sendBySession(ctx context.Context, method string, params any) {
 	text, err := json.Marshal(params)
 	if err != nil {
 		return
 	}
 	var members map[string]any
-	if json.Unmarshal(text, &members) == nil && s.mcp.SendNotificationToClient(ctx, method, members) == nil {
+	if json.Unmarshal(text, &members) == nil && s.config.MCP.SendNotificationToClient(ctx, method, members) == nil {
 		if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
 			sent.Store(true)
 		}
@@ -47,13 +45,13 @@ const settling = 2 * time.Millisecond
 
 type sentKey struct{}
 
-// settled lets the notifications of a call get out before its answer. A call that sent none does not wait.
-func settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
+// Settled lets the notifications of a call get out before its answer. A call that sent none does not wait.
+func (s *Transports) Settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if connOf(ctx) != nil {
 			return handle(ctx, req) // stdio writes in order
 		}
-		ctx, end := detaching(ctx)
+		ctx, end := s.detaching(ctx)
 		defer end()
 		var sent atomic.Bool
 		result, err := handle(context.WithValue(ctx, sentKey{}, &sent), req)
@@ -67,13 +65,13 @@ func settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 // detaching is the context of a call over HTTP: when its client goes, or the server stops, its run goes on without it. In
 // 2026-07-28 a client that closes its stream takes back what it asked for; a run that was begun is no more its call's
 // alone.
-func detaching(ctx context.Context) (_ context.Context, end func()) {
+func (s *Transports) detaching(ctx context.Context) (_ context.Context, end func()) {
 	x := exchangeOf(ctx)
 	if x == nil || x.gone == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(x.gone, func() { cancel(patterns.ErrDetached) })
+	stop := context.AfterFunc(x.gone, func() { cancel(s.config.Detached) })
 	return ctx, func() {
 		stop()
 		cancel(nil)

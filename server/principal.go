@@ -10,16 +10,9 @@ import (
 // reaches it over loopback as the same OS user, "token:<name>" for the holder of a bearer token (design section 7).
 // What belongs to another principal is not found.
 
-type principalKey struct{}
-
-// withPrincipal says who asks. Only a transport that has checked it may say so.
-func withPrincipal(ctx context.Context, principal string) context.Context {
-	return context.WithValue(ctx, principalKey{}, principal)
-}
-
 // principalOf is who asks: whom the transport named, else the user of this process.
 func (s *Server) principalOf(ctx context.Context) string {
-	if p, ok := ctx.Value(principalKey{}).(string); ok {
+	if p, ok := Principal(ctx); ok {
 		return p
 	}
 	return s.principal

@@ -126,16 +126,7 @@ func waitWords(kind string) string {
 	return "waiting for a person"
 }
 
-// notify sends a progress notification. Over stdio and HTTP it is written at once, in order with the answer: mcp-go
-// would hand it to another goroutine, which drops what comes too fast and may write it after the answer, or never.
+// notify sends a progress notification.
 func (s *Server) notify(ctx context.Context, n progressNote) {
-	if c := connOf(ctx); c != nil {
-		c.notify("notifications/progress", n)
-		return
-	}
-	if x := exchangeOf(ctx); x != nil {
-		x.answer.notify("notifications/progress", n)
-		return
-	}
-	s.sendBySession(ctx, "notifications/progress", n)
+	s.transports.Notify(ctx, "notifications/progress", n)
 }

@@ -36,7 +36,7 @@ func (s *Server) Replace(c Config) error {
 	// Who is told of a change asks for the lists at once, so the new ones are in force before. The lists themselves are
 	// mcp-go's, which exchanges its tools in one step.
 	s.current.Store(next)
-	s.slots.most.Store(next.config.runs())
+	s.transports.Limit(next.config.runs())
 	s.mcp.SetTools(next.served()...)
 	s.replacePrompts(before, next)
 	if plans := len(next.planStatus) > 0; plans != (len(before.planStatus) > 0) {

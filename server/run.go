@@ -14,9 +14,6 @@ import (
 	"patterngate/patterns"
 )
 
-// errCanceled is the answer to a call whose client took it back.
-var errCanceled = errors.New("the call was cancelled")
-
 // internalFault is a fault of ours outside a run. Its id is all that a client learns.
 type internalFault struct{ id string }
 

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,7 +86,7 @@ type shared struct {
 	subscribed subscriptions
 	listening  listeners
 	principal  string
-	slots      slots
+	transports *Transports
 	waiting    parked // runs that wait
 
 	replacing sync.Mutex             // held while what is served is replaced
@@ -104,7 +103,6 @@ func New(c Config) (*Server, error) {
 	if err := errors.Join(c.check(), s.declare()); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.slots.most.Store(s.config.runs())
 	s.current.Store(s)
 	s.mcp = mcpserver.NewMCPServer("patterngate", c.Version,
 		mcpserver.WithTitle("Patterngate"),
@@ -114,6 +112,10 @@ func New(c Config) (*Server, error) {
 		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithHooks(s.hooked(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}})),
 	)
+	s.transports = newTransports(transportConfig{
+		MCP: s.mcp, Host: host{s}, Log: s.log, Version: c.Version, State: c.State, Principal: s.principal, Detached: patterns.ErrDetached,
+	})
+	s.transports.Limit(s.config.runs())
 	s.mcp.AddTools(s.served()...)
 	s.addResources()
 	s.addRuns()
@@ -138,7 +140,7 @@ func (s *Server) newest() *Server {
 func (s *Server) served() []mcpserver.ServerTool {
 	var list []mcpserver.ServerTool
 	add := func(declared mcp.Tool, handle mcpserver.ToolHandlerFunc) {
-		list = append(list, mcpserver.ServerTool{Tool: declared, Handler: settled(handle)})
+		list = append(list, mcpserver.ServerTool{Tool: declared, Handler: s.transports.Settled(handle)})
 	}
 	for i, t := range s.tools {
 		add(t.declared, t.handle)
@@ -246,14 +248,4 @@ func (s *Server) Tools() []mcp.Tool {
 		list = append(list, t.declared)
 	}
 	return list
-}
-
-// cancelLate delivers a cancellation that came while its call still waited for a worker: mcp-go knows of a call only
-// once it has begun, and would run it in full.
-func (s *Server) cancelLate(ctx context.Context, id any, _ *mcp.CallToolRequest) {
-	if c := connOf(ctx); c != nil {
-		if notification := c.flight.canceled(id); notification != nil {
-			s.mcp.HandleMessage(ctx, notification)
-		}
-	}
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"patterngate/patterns"
 )
 
 const (
@@ -28,23 +26,23 @@ const parting = 250 * time.Millisecond
 // or ctx has, after everything that was asked is answered, and the runs that go on without a call are left, or the grace has
 // passed; runs that go on then do so without their calls. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
 // has one session for stdio, a process serves one client at a time so.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+func (s *Transports) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
 	c.flight.slots = &s.slots
 	defer c.flight.giveBack()
 	inner, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), connKey{}, c))
-	defer cancel(patterns.ErrDetached)
-	stdio := mcpserver.NewStdioServer(s.mcp)
+	defer cancel(s.config.Detached)
+	stdio := mcpserver.NewStdioServer(s.config.MCP)
 	for _, option := range []mcpserver.StdioOption{
-		mcpserver.WithErrorLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)),
+		mcpserver.WithErrorLogger(slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)),
 		mcpserver.WithWorkerPoolSize(stdioWorkers), mcpserver.WithQueueSize(stdioQueue),
 	} {
 		option(stdio)
 	}
 	listened := make(chan error, 1)
 	go func() { listened <- stdio.Listen(inner, c, c) }()
-	s.log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"),
-		slog.String("state", s.config.State), slog.Int("tools", len(s.Tools())))
+	s.config.Log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "stdio"),
+		slog.String("state", s.config.State), slog.Int("tools", len(s.config.Host.Tools())))
 
 	select {
 	case err := <-listened: // it never got to read, or lost its output
@@ -52,9 +50,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case <-c.ended:
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()+s.going()), slog.Int64("waiting", s.waiting.count()))
-	s.grace(c.flight.landed)
-	cancel(patterns.ErrDetached) // before mcp-go learns of the end, which takes calls back
+	s.config.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()+s.config.Host.Going()), slog.Int("waiting", s.config.Host.Waiting()))
+	s.config.Host.Grace(c.flight.landed)
+	cancel(s.config.Detached) // before mcp-go learns of the end, which takes calls back
 	c.release()
 	select {
 	case <-listened:
