@@ -48,10 +48,11 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"ijson", "", "a model server for tests, like net/http/httptest"},
 
-	"server":     {"patterns gateway gateway/stopreason catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web": {"server patterns patterns/record gateway gateway/stopreason catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server":     {"server/transport patterns gateway gateway/stopreason catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/web": {"server server/transport patterns patterns/record gateway gateway/stopreason catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/cli": {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
+	"server/transport":   {"ijson", "github.com/mark3labs/mcp-go", "part: MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
 	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},
 }

@@ -24,8 +24,8 @@ var ceilings = map[string]size{
 	"gateway/policy": {45, 6400},
 	"patterns":       {64, 8300},
 	"patterns/local": {95, 12600},
-	"server":         {97, 13100},
-	"server/cli":     {215, 30000},
+	"server":         {78, 10400},
+	"server/cli":     {215, 29900},
 	"server/web":     {34, 4400},
 }
 

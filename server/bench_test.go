@@ -87,7 +87,7 @@ func BenchmarkStdio(b *testing.B) {
 		b.Fatal(err)
 	}
 	bare := mcpserver.NewStdioServer(bareServer(td, func() (*mcp.CallToolResult, error) { run(); return shown, nil }))
-	mcpserver.WithWorkerPoolSize(stdioWorkers)(bare)
+	mcpserver.WithWorkerPoolSize(workers)(bare)
 	for name, serve := range map[string]func(context.Context, io.Reader, io.Writer) error{"ours": s.ServeStdio, "bare": bare.Listen} {
 		b.Run(name, func(b *testing.B) {
 			fromClient, in := io.Pipe()

@@ -10,7 +10,7 @@ import (
 func TestErrorsOfTheProtocolAreBounded(t *testing.T) {
 	long := strings.Repeat("Ab9", 5667)
 	tests := map[string]struct{ method, params, want string }{
-		"tool":          {methodCall, `{"name":"LONG","arguments":{}}`, "not found"},
+		"tool":          {callMethod, `{"name":"LONG","arguments":{}}`, "not found"},
 		"method":        {"LONG", `{}`, "not found"},
 		"method of mcp": {"tools/LONG", `{}`, "not found"},
 		"prompt":        {"prompts/get", `{"name":"LONG"}`, "not found"},

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/gateway"
+	"patterngate/server/transport"
 )
 
 // catalogTool is the tool that tells what may be called, so that a caller can write a plan, route or actions by hand
@@ -67,7 +68,7 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 		return d.refuse(ctx, c, problems)
 	}
 	if ctx.Err() != nil {
-		return nil, errCanceled
+		return nil, transport.ErrCanceled
 	}
 	structured, text, err := d.page(s, off, d.server.config.ResultBytes)
 	if err != nil {

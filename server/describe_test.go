@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // inEras makes the same call in both protocol eras.
@@ -323,7 +324,7 @@ func TestDescribeFinds(t *testing.T) {
 func asking(t testing.TB, s *Server, principal, arguments string) result {
 	t.Helper()
 	req := mcp.CallToolRequest{Params: mcp.CallToolParams{RawArguments: json.RawMessage(arguments)}}
-	shown, err := s.catalog.handle(withPrincipal(context.Background(), principal), req)
+	shown, err := s.catalog.handle(transport.WithPrincipal(context.Background(), principal), req)
 	if err != nil {
 		t.Fatalf("%s: %v", arguments, err)
 	}

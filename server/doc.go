@@ -1,11 +1,10 @@
 // Package server is the MCP surface: it takes a tools/call, has its run carried out and presents how it ended.
 //
-//	POST ──────▶ endpoint ──┐
-//	stdin ─lines─▶ conn ─▶ mcp-go ─▶ tool ──take──▶ call ──▶ patterns.Engine ──▶ Ended
-//	                │                  │                          │                │
-//	                │                  ├─ refused: problems ──────┼────────────────┤
-//	                │                  └─ progress ◀──────────────┘                ▼
-//	stdout ◀────────┴───────────────────── structuredContent and text ◀──────── Envelope
+//	stdin, POST ─▶ transport ─▶ mcp-go ─▶ tool ──take──▶ call ──▶ patterns.Engine ──▶ Ended
+//	                  │                    │                          │                │
+//	                  │                    ├─ refused: problems ──────┼────────────────┤
+//	                  │                    └─ progress ◀──────────────┘                ▼
+//	stdout, reply ◀───┴─────────────────────── structuredContent and text ◀──────── Envelope
 //
 // Everything is declared and compiled by [New]: schemas from Go structs and the patterns' allowlists, annotations from
 // the tools' effects, instructions from what is listed. What a client sends is checked here against the tool's own
@@ -15,6 +14,6 @@
 // our own fault outside a run is a protocol error; the causes of faults go to the log alone, under an opaque id.
 //
 // Reading order: server.go, tools.go, request.go (what is taken), run.go (what is done), envelope.go (what is shown),
-// runs_tools.go (what is done with runs that were begun), stdio.go and http.go (how it gets in and out); describe.go,
-// resources.go and prompts.go (what is told before anything is run).
+// runs_tools.go (what is done with runs that were begun); describe.go, resources.go and prompts.go (what is told before
+// anything is run). How messages get in and out is in package [patterngate/server/transport].
 package server

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // A dry run says how the calls of an intent would be judged (spec/surface.md section 1, dry_run): nothing is called or recorded,
@@ -73,7 +74,7 @@ func (t *tool) rehearse(ctx context.Context, c call) (*mcp.CallToolResult, error
 	rehearsal, err := s.config.Engine.Rehearse(ctx, t.asked(ctx, c, peerOf(ctx)))
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, errCanceled
+		return nil, transport.ErrCanceled
 	case err != nil:
 		return t.notBegun(ctx, c, err)
 	}

@@ -62,7 +62,7 @@ func TestRepeatedMembers(t *testing.T) {
 				c := connect(t, s)
 				c.send(message)
 				m := c.next()
-				if m.Error == nil || m.Error.Code != codeParse || m.ID != nil {
+				if m.Error == nil || m.Error.Code != -32700 || m.ID != nil {
 					t.Errorf("%s: %s, want -32700 and no id", message, fmt.Sprint(m))
 				}
 			})

@@ -3,24 +3,26 @@ package server
 import (
 	"strings"
 	"testing"
+
+	"patterngate/server/transport"
 )
 
 // Who has no token, or not the right one, is told so as RFC 6750 wants it, before anything is read.
 func TestBearer(t *testing.T) {
-	tokens, err := ParseTokens([]byte("ci: " + tokenA + "\nlaptop: " + tokenB))
+	tokens, err := transport.ParseTokens([]byte("ci: " + bearerA + "\nlaptop: " + bearerB))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.Tokens = tokens })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.Tokens = tokens })
 	missing, wrong := `Bearer realm="patterngate"`, `Bearer realm="patterngate", error="invalid_token"`
 	for value, want := range map[string]string{
-		"Bearer " + tokenA: "", "bearer " + tokenB: "", "BEARER  " + tokenA: "",
-		"": missing, "Basic dTpw": missing, "Basic " + tokenA: missing, tokenA: missing,
-		"Bearer": wrong, "Bearer ": wrong, "Bearer " + tokenA + "x": wrong, "Bearer " + tokenA[:31]: wrong, "Bearer ci": wrong, "Bearer ci: " + tokenA: wrong,
-		"Bearer " + strings.Repeat("x", 10_000): wrong, "Bearer " + tokenA + " " + tokenB: wrong, "Bearer " + tokenA + "," + tokenB: wrong,
+		"Bearer " + bearerA: "", "bearer " + bearerB: "", "BEARER  " + bearerA: "",
+		"": missing, "Basic dTpw": missing, "Basic " + bearerA: missing, bearerA: missing,
+		"Bearer": wrong, "Bearer ": wrong, "Bearer " + bearerA + "x": wrong, "Bearer " + bearerA[:31]: wrong, "Bearer ci": wrong, "Bearer ci: " + bearerA: wrong,
+		"Bearer " + strings.Repeat("x", 10_000): wrong, "Bearer " + bearerA + " " + bearerB: wrong, "Bearer " + bearerA + "," + bearerB: wrong,
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
-			headers := modernHead(methodCall, td).with(head{"Authorization": value})
+			headers := modernHead(callMethod, td).with(head{"Authorization": value})
 			body := modernCall(1, td, goodCall)
 			if method != "POST" {
 				headers, body = head{"Authorization": value, "Mcp-Session-Id": "x"}, ""
@@ -35,11 +37,11 @@ func TestBearer(t *testing.T) {
 	if _, goesOn := h.raw(ask + "\r\n"); goesOn {
 		t.Error("a stranger's connection goes on")
 	}
-	own := strings.Replace(ask, "/healthz", "/mcp", 1) + "Authorization: Bearer " + tokenA + "\r\n\r\n"
+	own := strings.Replace(ask, "/healthz", "/mcp", 1) + "Authorization: Bearer " + bearerA + "\r\n\r\n"
 	if _, goesOn := h.raw(own); !goesOn {
 		t.Error("the connection of who has a token ends")
 	}
-	twice := "Authorization: Bearer " + tokenA + "\r\n"
+	twice := "Authorization: Bearer " + bearerA + "\r\n"
 	if a, _ := h.raw("GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + twice + twice + "\r\n"); a.status != 401 || a.header.Get("WWW-Authenticate") != wrong {
 		t.Errorf("two tokens: status %d", a.status)
 	}

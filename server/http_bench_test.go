@@ -61,7 +61,7 @@ func BenchmarkHTTP(b *testing.B) {
 var benchIDs atomic.Int64
 
 func benchEcho(b *testing.B, c *client) {
-	response, err := c.h.request(context.Background(), http.MethodPost, "/mcp", c.head(methodCall, "echo"), c.line(benchIDs.Add(1), "echo", `{"a":1}`, ""))
+	response, err := c.h.request(context.Background(), http.MethodPost, "/mcp", c.head(callMethod, "echo"), c.line(benchIDs.Add(1), "echo", `{"a":1}`, ""))
 	if err != nil {
 		b.Error(err)
 		return

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/transport"
 )
 
 // tight is a time-out that tests wait for; what has to come in time comes at once.
@@ -19,7 +21,7 @@ const tight = 150 * time.Millisecond
 // postHead is the head of a POST as text, up to what says how long its body is.
 func (h *web) postHead(more string) string {
 	text := "POST /mcp HTTP/1.1\r\nHost: " + h.address + "\r\n"
-	for name, value := range modernHead(methodCall, td) {
+	for name, value := range modernHead(callMethod, td) {
 		text += name + ": " + value + "\r\n"
 	}
 	return text + more + "\r\n\r\n"
@@ -27,12 +29,12 @@ func (h *web) postHead(more string) string {
 
 // A body that is announced as too long is refused before any of it is sent, and the connection ends.
 func TestBodyLimitBeforeReading(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *Limits) { l.Linger = tight }))
+	h := listening(t, serving(t), limiting(func(l *transport.Limits) { l.Linger = tight }))
 	for name, more := range map[string]string{
-		"announced":      fmt.Sprintf("Content-Length: %d", defaultBodyBytes+1),
+		"announced":      fmt.Sprintf("Content-Length: %d", (4<<20)+1),
 		"far beyond":     "Content-Length: 1000000000000",
-		"asked for":      fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue", defaultBodyBytes+1),
-		"with a promise": fmt.Sprintf("Content-Length: %d\r\nConnection: keep-alive", defaultBodyBytes+1),
+		"asked for":      fmt.Sprintf("Content-Length: %d\r\nExpect: 100-continue", (4<<20)+1),
+		"with a promise": fmt.Sprintf("Content-Length: %d\r\nConnection: keep-alive", (4<<20)+1),
 	} {
 		a, goesOn := h.raw(h.postHead(more))
 		if _, message := a.errorOf(t); a.status != 413 || goesOn || message != "a request has at most 4194304 bytes" {
@@ -44,7 +46,7 @@ func TestBodyLimitBeforeReading(t *testing.T) {
 // A client that goes on sending a refused body gets the answer and an orderly end, not a connection reset under it.
 func TestRefusedBodyIsTakenOffTheLine(t *testing.T) {
 	const length = 900_000
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 }, limiting(func(l *Limits) { l.Linger = patience }))
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.BodyBytes = 200_000 }, limiting(func(l *transport.Limits) { l.Linger = patience }))
 	c := h.dial()
 	fmt.Fprint(c, h.postHead(fmt.Sprintf("Content-Length: %d", length)))
 	in := bufio.NewReader(c)
@@ -71,7 +73,7 @@ func TestRefusedBodyIsTakenOffTheLine(t *testing.T) {
 // A body in chunks is read up to the limit, and no further.
 func TestChunkedBodyLimit(t *testing.T) {
 	t.Parallel()
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 100_000 })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.BodyBytes = 100_000 })
 	c := h.dial()
 	sent := make(chan int64, 1)
 	go func() {
@@ -101,13 +103,13 @@ func TestChunkedBodyLimit(t *testing.T) {
 
 // Bodies within the limit are taken, however they come.
 func TestBodiesWithinLimit(t *testing.T) {
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 200_000 },
-		limiting(func(l *Limits) { l.Bodies = 1 })) // so that a body which counts as under way when it is not has the next one refused
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.BodyBytes = 200_000 },
+		limiting(func(l *transport.Limits) { l.Bodies = 1 })) // so that a body which counts as under way when it is not has the next one refused
 	const firstRead = 4 << 10 // is read at once
 	body := modernCall(1, td, goodCall)
 	for _, length := range []int{len(body), firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 2*firstRead + 1, 50_000, 199_999, 200_000} {
 		padded := body + strings.Repeat(" ", length-len(body))
-		if a := h.post(modernHead(methodCall, td), padded); a.status != 200 {
+		if a := h.post(modernHead(callMethod, td), padded); a.status != 200 {
 			t.Errorf("%d bytes: status %d: %s", length, a.status, a.body)
 		}
 		chunked := h.postHead("Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", length, padded)
@@ -116,11 +118,11 @@ func TestBodiesWithinLimit(t *testing.T) {
 		}
 	}
 	for _, length := range []int{200_001, 300_000} {
-		if a := h.post(modernHead(methodCall, td), body+strings.Repeat(" ", length-len(body))); a.status != 413 {
+		if a := h.post(modernHead(callMethod, td), body+strings.Repeat(" ", length-len(body))); a.status != 413 {
 			t.Errorf("%d bytes: status %d", length, a.status)
 		}
 	}
-	if a := h.post(modernHead(methodCall, td), body); a.status != 200 {
+	if a := h.post(modernHead(callMethod, td), body); a.status != 200 {
 		t.Errorf("bytes count as under way when nothing is: status %d: %s", a.status, a.body)
 	}
 }
@@ -140,7 +142,7 @@ func TestBodyCut(t *testing.T) {
 // The head of a request that takes too long is told so, at the first request of a connection and at a later one. A
 // connection that asks nothing is ended without a word.
 func TestSlowHeaders(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *Limits) { l.Header = tight }))
+	h := listening(t, serving(t), limiting(func(l *transport.Limits) { l.Header = tight }))
 	a, goesOn := h.raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	if _, message := a.errorOf(t); a.status != 408 || goesOn || !strings.Contains(message, "took too long") {
 		t.Errorf("status %d, the connection goes on: %v: %s", a.status, goesOn, a.body)
@@ -165,7 +167,7 @@ func TestSlowHeaders(t *testing.T) {
 
 // So is a body, before and after the first of it came; and a refused one that is not sent holds nothing.
 func TestSlowBody(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *Limits) { l.Body = tight }))
+	h := listening(t, serving(t), limiting(func(l *transport.Limits) { l.Body = tight }))
 	for _, begun := range []string{"", `{"jsonrpc"`} {
 		a, goesOn := h.raw(h.postHead("Content-Length: 500") + begun)
 		if _, message := a.errorOf(t); a.status != 408 || goesOn || message != "the body took longer than 150ms" {
@@ -183,7 +185,7 @@ func TestSlowBody(t *testing.T) {
 func TestLongCallIsNotSlow(t *testing.T) {
 	inBothEras(t, func(t *testing.T, modern bool) {
 		held := newHolding()
-		h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) {
+		h := listening(t, serving(t, held.with(t)), limiting(func(l *transport.Limits) {
 			l.Header, l.Body, l.Stall = tight, tight, tight
 		}))
 		c := h.connect(modern, nil)
@@ -203,7 +205,7 @@ func TestLongCallIsNotSlow(t *testing.T) {
 
 // More connections than there may be are ended at once; those before them are served.
 func TestConnectionLimit(t *testing.T) {
-	h := listening(t, serving(t), limiting(func(l *Limits) { l.Conns = 3 }))
+	h := listening(t, serving(t), limiting(func(l *transport.Limits) { l.Conns = 3 }))
 	const ask = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	first := h.dial()
 	for _, c := range []io.ReadWriter{first, h.dial(), h.dial(), first} {
@@ -231,13 +233,13 @@ func TestConnectionLimit(t *testing.T) {
 // Long requests together are bounded; a single one may always be.
 func TestBodiesTogether(t *testing.T) {
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) { l.Bodies = 10_000 }))
+	h := listening(t, serving(t, held.with(t)), limiting(func(l *transport.Limits) { l.Bodies = 10_000 }))
 	c := h.connect(true, nil)
 	long := c.line(1, td, holdCall, "") + strings.Repeat(" ", 20_000)
 	answers := make(chan reply, 1)
-	go func() { answers <- h.post(c.head(methodCall, td), long) }()
+	go func() { answers <- h.post(c.head(callMethod, td), long) }()
 	wait(t, held.begun, "a long request is carried out")
-	a := h.post(c.head(methodCall, td), c.line(2, td, holdCall, "")+strings.Repeat(" ", 5000))
+	a := h.post(c.head(callMethod, td), c.line(2, td, holdCall, "")+strings.Repeat(" ", 5000))
 	if code, message := a.errorOf(t); a.status != 503 || a.header.Get("Retry-After") != "1" || code != -32000 || !strings.Contains(message, "nothing ran") {
 		t.Errorf("one more beside it: status %d: %s", a.status, a.body)
 	}
@@ -253,13 +255,13 @@ func TestBodiesTogether(t *testing.T) {
 // So is what they take in memory: texts that blow up when they are read are not read side by side.
 func TestHeavyBodiesTogether(t *testing.T) {
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), limiting(func(l *Limits) { l.Weights = 100_000 }))
+	h := listening(t, serving(t, held.with(t)), limiting(func(l *transport.Limits) { l.Weights = 100_000 }))
 	c := h.connect(true, nil)
 	heavy := strings.Repeat("[],", 2000)
 	answers := make(chan reply, 1)
-	go func() { answers <- h.post(c.head(methodCall, td), c.line(1, td, holdCall, `"more":[`+heavy+`0]`)) }()
+	go func() { answers <- h.post(c.head(callMethod, td), c.line(1, td, holdCall, `"more":[`+heavy+`0]`)) }()
 	wait(t, held.begun, "a heavy request is carried out")
-	a := h.post(c.head(methodCall, td), c.line(2, td, holdCall, `"more":[`+heavy+`0]`))
+	a := h.post(c.head(callMethod, td), c.line(2, td, holdCall, `"more":[`+heavy+`0]`))
 	if code, _ := a.errorOf(t); a.status != 503 || a.header.Get("Retry-After") != "1" || code != -32000 {
 		t.Errorf("one more beside it: status %d: %s", a.status, a.body)
 	}
@@ -274,7 +276,7 @@ func TestHeavyBodiesTogether(t *testing.T) {
 
 // Thousands of requests of no use leave nothing behind.
 func TestJunkLeavesMemoryFlat(t *testing.T) {
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.BodyBytes = 10_000 })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.BodyBytes = 10_000 })
 	c := h.connect(false, nil)
 	good := callLine(1, td, `{}`)
 	junk := []func() reply{
@@ -289,7 +291,7 @@ func TestJunkLeavesMemoryFlat(t *testing.T) {
 		func() reply {
 			return h.post(c.head("", ""), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		},
-		func() reply { return h.post(modernHead(methodCall, "rm"), modernCall(1, "rm", `{}`)) },
+		func() reply { return h.post(modernHead(callMethod, "rm"), modernCall(1, "rm", `{}`)) },
 		func() reply { return h.post(modernHead("x", "y"), "{}") },
 		func() reply { return h.post(plainHead, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}`) },
 		func() reply { return h.do("DELETE", "/mcp", head{"Mcp-Session-Id": "x"}, "") },

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"patterngate/server/transport"
 )
 
 // web is a server that is asked over HTTP.
@@ -24,10 +26,10 @@ type web struct {
 }
 
 // listening serves s on a free port of this machine. It ends with the test.
-func listening(t testing.TB, s *Server, change ...func(*HTTPConfig)) *web {
+func listening(t testing.TB, s *Server, change ...func(*transport.HTTPConfig)) *web {
 	t.Helper()
 	// The system's table of sockets takes its time; the tests of it have the real one.
-	c := HTTPConfig{Listen: "127.0.0.1:0", OwnSocket: func(netip.AddrPort, netip.AddrPort) bool { return true }}
+	c := transport.HTTPConfig{Listen: "127.0.0.1:0", OwnSocket: func(netip.AddrPort, netip.AddrPort) bool { return true }}
 	for _, f := range change {
 		f(&c)
 	}
@@ -86,10 +88,10 @@ func (h *web) ended() {
 func (h *web) url(path string) string { return "http://" + h.address + path }
 
 // limiting sets limits other than the built-in ones.
-func limiting(change func(*Limits)) func(*HTTPConfig) {
-	return func(c *HTTPConfig) {
-		if c.Limits == (Limits{}) {
-			c.Limits = DefaultLimits()
+func limiting(change func(*transport.Limits)) func(*transport.HTTPConfig) {
+	return func(c *transport.HTTPConfig) {
+		if c.Limits == (transport.Limits{}) {
+			c.Limits = transport.DefaultLimits()
 		}
 		change(&c.Limits)
 	}
@@ -126,7 +128,7 @@ func modernLine(id any, method, more string) string {
 }
 
 func modernCall(id any, tool, arguments string) string {
-	return modernLine(id, methodCall, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+	return modernLine(id, callMethod, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
 }
 
 // reply is an answer over HTTP.
@@ -261,7 +263,7 @@ func (c *client) line(id any, tool, arguments, meta string) string {
 // call makes a tools/call.
 func (c *client) call(id any, tool, arguments, meta string) reply {
 	c.h.t.Helper()
-	return c.h.post(c.head(methodCall, tool), c.line(id, tool, arguments, meta))
+	return c.h.post(c.head(callMethod, tool), c.line(id, tool, arguments, meta))
 }
 
 // begin makes a tools/call whose answer is not waited for; it comes by the channel. It is given up by cancel.
@@ -270,7 +272,7 @@ func (c *client) begin(id any, tool, arguments, meta string) (answer <-chan repl
 	answers := make(chan reply, 1)
 	go func() {
 		defer close(answers)
-		response, err := c.h.request(ctx, http.MethodPost, "/mcp", c.head(methodCall, tool), c.line(id, tool, arguments, meta))
+		response, err := c.h.request(ctx, http.MethodPost, "/mcp", c.head(callMethod, tool), c.line(id, tool, arguments, meta))
 		if err != nil {
 			return
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/server/transport"
 )
 
 // At the end running calls have their grace; nothing new begins, and who asks is told so.
@@ -47,7 +49,7 @@ func TestShutdownWaitsForCalls(t *testing.T) {
 			t.Errorf("the health: %s", a.body)
 		}
 		text := "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
-		for name, value := range c.head(methodCall, td) {
+		for name, value := range c.head(callMethod, td) {
 			if value != "" {
 				text += name + ": " + value + "\r\n"
 			}
@@ -116,7 +118,7 @@ func TestShutdownGraceIsOver(t *testing.T) {
 func TestShutdownEndsListenStreams(t *testing.T) {
 	h := listening(t, serving(t, func(c *Config) { c.Grace = 2 * patience }))
 	legacy := h.open(h.connect(false, nil))
-	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(methodListen, ""), modernLine(5, methodListen, `"notifications":{"toolsListChanged":true}`))
+	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(listenMethod, ""), modernLine(5, listenMethod, `"notifications":{"toolsListChanged":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +166,12 @@ func TestClientThatDoesNotRead(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := serving(t, func(c *Config) { c.Grace = 2 * patience })
 				hugeAnswer(s)
-				h := listening(t, s, limiting(func(l *Limits) { l.Stall = 50 * time.Millisecond }))
+				h := listening(t, s, limiting(func(l *transport.Limits) { l.Stall = 50 * time.Millisecond }))
 				c := h.connect(modern, nil)
 				deaf := h.dial()
 				_ = deaf.SetReadBuffer(16 << 10)
 				text := "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
-				for name, value := range c.head(methodCall, "huge") {
+				for name, value := range c.head(callMethod, "huge") {
 					if value != "" {
 						text += name + ": " + value + "\r\n"
 					}
@@ -192,7 +194,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 // Nor does a stream of notifications wait for such a client.
 func TestStreamThatIsNotRead(t *testing.T) {
 	s := serving(t, func(c *Config) { c.Grace = 2 * patience })
-	h := listening(t, s, limiting(func(l *Limits) { l.Stall, l.Streams = 50*time.Millisecond, 1 }))
+	h := listening(t, s, limiting(func(l *transport.Limits) { l.Stall, l.Streams = 50*time.Millisecond, 1 }))
 	c, other := h.connect(false, nil), h.connect(false, nil)
 	deaf := h.dial()
 	_ = deaf.SetReadBuffer(16 << 10)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"patterngate/server/transport"
 )
 
 // A real connection is of this user; one that another user made is refused, whatever it asks.
@@ -12,15 +14,15 @@ func TestForeignUser(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this system has no table of sockets")
 	}
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.OwnSocket = nil })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.OwnSocket = nil })
 	if a := h.connect(true, nil).call(1, td, goodCall, ""); a.status != 200 {
 		t.Errorf("the user who started it: status %d: %s", a.status, a.body)
 	}
-	stranger := listening(t, serving(t), func(c *HTTPConfig) {
+	stranger := listening(t, serving(t), func(c *transport.HTTPConfig) {
 		c.OwnSocket = func(netip.AddrPort, netip.AddrPort) bool { return false }
 	})
 	for name, a := range map[string]reply{
-		"a call":    stranger.post(modernHead(methodCall, td), modernCall(1, td, goodCall)),
+		"a call":    stranger.post(modernHead(callMethod, td), modernCall(1, td, goodCall)),
 		"an answer": stranger.do("GET", "/healthz", nil, ""),
 		"any page":  stranger.do("GET", "/", nil, ""),
 	} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // statuses are all that this server answers with (spec/surface.md section 6).
@@ -43,7 +44,7 @@ func FuzzHTTPBody(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	var runs atomic.Int64
-	h := listening(f, counting(f, &runs), func(c *HTTPConfig) { c.BodyBytes = 1 << 20 })
+	h := listening(f, counting(f, &runs), func(c *transport.HTTPConfig) { c.BodyBytes = 1 << 20 })
 	legacy := h.connect(false, nil)
 	f.Fuzz(func(t *testing.T, body []byte, modern bool) {
 		var said struct {
@@ -64,7 +65,7 @@ func FuzzHTTPBody(f *testing.F) {
 		defer cancel()
 		response, err := h.request(ctx, http.MethodPost, "/mcp", headers, string(body))
 		if err != nil {
-			if said.Method == methodListen {
+			if said.Method == listenMethod {
 				return
 			}
 			t.Fatalf("%q: %v", body, err)
@@ -77,7 +78,7 @@ func FuzzHTTPBody(f *testing.F) {
 		if response.StatusCode >= 400 && !json.Valid(text) {
 			t.Errorf("%q: status %d: %s", body, response.StatusCode, text)
 		}
-		called := valid && said.Version == "2.0" && said.Method == methodCall && string(said.ID) != "null" && said.ID != nil && said.Params.Name != ""
+		called := valid && said.Version == "2.0" && said.Method == callMethod && string(said.ID) != "null" && said.ID != nil && said.Params.Name != ""
 		if runs.Load() != before && !called {
 			t.Errorf("%q: a run took place: %s", body, text)
 		}
@@ -97,14 +98,14 @@ func headerText(text string) string {
 // Whatever the head of a request says, it is answered by a status that is listed or one of net/http's own for what is
 // no HTTP, and nothing ran unless all of the head was right.
 func FuzzHTTPHead(f *testing.F) {
-	const right = "Host: localhost\r\nAuthorization: Bearer " + tokenA + "\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\n" +
+	const right = "Host: localhost\r\nAuthorization: Bearer " + bearerA + "\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\n" +
 		"Mcp-Method: tools/call\r\nMcp-Name: " + td + "\r\n"
 	body := modernCall(1, td, goodCall)
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
 	for _, seed := range []string{
 		right + length, right + "Transfer-Encoding: chunked\r\n", right + length + "Origin: null\r\n", right + length + "Host: evil\r\n",
 		right + length + "Expect: 100-continue\r\n", right + "Content-Length: 99999999999\r\n", right + length + "Accept: text/html\r\n",
-		strings.Replace(right, tokenA, tokenB, 1) + length, "Host: localhost\r\n", "\x00", "A:" + strings.Repeat("b", 70_000) + "\r\n",
+		strings.Replace(right, bearerA, bearerB, 1) + length, "Host: localhost\r\n", "\x00", "A:" + strings.Repeat("b", 70_000) + "\r\n",
 	} {
 		f.Add("POST", "/mcp", seed)
 	}
@@ -112,13 +113,13 @@ func FuzzHTTPHead(f *testing.F) {
 	f.Add("GET", "http://localhost/healthz", right)
 	f.Add("DELETE", "/mcp", right+"Mcp-Session-Id: x\r\n")
 	f.Add("CONNECT", "localhost:1", right)
-	tokens, err := ParseTokens([]byte("a: " + tokenA))
+	tokens, err := transport.ParseTokens([]byte("a: " + bearerA))
 	if err != nil {
 		f.Fatal(err)
 	}
 	var runs atomic.Int64
-	h := listening(f, counting(f, &runs), func(c *HTTPConfig) { c.Tokens = tokens },
-		limiting(func(l *Limits) { l.Header, l.Body = 20*time.Millisecond, 20*time.Millisecond }))
+	h := listening(f, counting(f, &runs), func(c *transport.HTTPConfig) { c.Tokens = tokens },
+		limiting(func(l *transport.Limits) { l.Header, l.Body = 20*time.Millisecond, 20*time.Millisecond }))
 	own := append([]int{100, 417, 431, 501, 505}, statuses...)
 	f.Fuzz(func(t *testing.T, method, target, head string) {
 		before := runs.Load()
@@ -142,8 +143,8 @@ func FuzzHTTPHead(f *testing.F) {
 			return
 		}
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader([]byte(text + body))))
-		if err != nil || r.Method != "POST" || r.URL.Path != "/mcp" || r.Header.Get("Authorization")[7:] != tokenA ||
-			r.Header.Get("Mcp-Protocol-Version") != "2026-07-28" || r.Header.Get("Mcp-Method") != methodCall || r.Header.Get("Mcp-Name") != td {
+		if err != nil || r.Method != "POST" || r.URL.Path != "/mcp" || r.Header.Get("Authorization")[7:] != bearerA ||
+			r.Header.Get("Mcp-Protocol-Version") != "2026-07-28" || r.Header.Get("Mcp-Method") != callMethod || r.Header.Get("Mcp-Name") != td {
 			t.Errorf("%.300q: a run took place", text)
 		}
 	})

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"patterngate/server/transport"
 )
 
 // A name that is not this server's could have been pointed here by any page (DNS rebinding).
 func TestForgedHost(t *testing.T) {
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.Hosts = []string{"Gate.example", "other.example:8443"} })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.Hosts = []string{"Gate.example", "other.example:8443"} })
 	_, port, _ := net.SplitHostPort(h.address)
 	for host, want := range map[string]int{
 		h.address: 200, "localhost": 200, "LOCALHOST:1": 200, "127.0.0.1:9": 200, "[::1]:" + port: 200, "[::1]": 200,
@@ -38,7 +40,7 @@ func TestForgedHost(t *testing.T) {
 
 // Only pages that are named, or this server's own, may ask; null hides who does.
 func TestForgedOrigin(t *testing.T) {
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.Origins = []string{"https://app.example", "vscode-webview://abc"} })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.Origins = []string{"https://app.example", "vscode-webview://abc"} })
 	c := h.connect(true, nil)
 	for origin, want := range map[string]int{
 		"https://app.example": 200, "vscode-webview://abc": 200, "http://" + h.address: 200, "https://" + h.address: 200,
@@ -68,11 +70,11 @@ func TestForgedOrigin(t *testing.T) {
 
 // A browser asks before it lets a page ask; it needs no token for that, and learns what it may send and read.
 func TestPreflight(t *testing.T) {
-	tokens, err := ParseTokens([]byte("ci: 0123456789abcdef0123456789abcdef"))
+	tokens, err := transport.ParseTokens([]byte("ci: 0123456789abcdef0123456789abcdef"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := listening(t, serving(t), func(c *HTTPConfig) { c.Origins, c.Tokens = []string{"https://app.example"}, tokens })
+	h := listening(t, serving(t), func(c *transport.HTTPConfig) { c.Origins, c.Tokens = []string{"https://app.example"}, tokens })
 	ask := head{"Origin": "https://app.example", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type, mcp-name"}
 	want := http.Header{
 		"Access-Control-Allow-Origin":  {"https://app.example"},
@@ -93,7 +95,7 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 	check(h.do("OPTIONS", "/mcp", ask, ""), 204)
-	check(h.post(modernHead(methodCall, td).with(head{"Origin": "https://app.example"}), modernCall(1, td, goodCall)), 401)
+	check(h.post(modernHead(callMethod, td).with(head{"Origin": "https://app.example"}), modernCall(1, td, goodCall)), 401)
 	a := h.do("OPTIONS", "/mcp", ask.with(head{"Origin": "https://evil.example"}), "")
 	for name := range a.header {
 		if strings.HasPrefix(name, "Access-Control-") {

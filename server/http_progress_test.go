@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"patterngate/server/transport"
 )
 
 // The last line about a run arrives before its answer, each time, in order and on the call's own stream; also where
@@ -66,7 +68,7 @@ func TestHTTPProgressWhileRunning(t *testing.T) {
 		held := newHolding()
 		h := listening(t, serving(t, held.with(t)))
 		c := h.connect(modern, nil)
-		response, err := h.request(t.Context(), "POST", "/mcp", c.head(methodCall, td), c.line(1, td, holdCall, `"progressToken":5`))
+		response, err := h.request(t.Context(), "POST", "/mcp", c.head(callMethod, td), c.line(1, td, holdCall, `"progressToken":5`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +91,7 @@ func TestHTTPProgressWhileRunning(t *testing.T) {
 
 // An answer waits a moment for its last notification to be read, and never where there was none.
 func TestSettleOnlyAfterProgress(t *testing.T) {
-	c := listening(t, serving(t), limiting(func(l *Limits) { l.Settle = 2 * patience })).connect(true, nil)
+	c := listening(t, serving(t), limiting(func(l *transport.Limits) { l.Settle = 2 * patience })).connect(true, nil)
 	for _, arguments := range []string{goodCall, `{}`} {
 		if a := c.call(1, td, arguments, ""); a.status != 200 {
 			t.Errorf("%s: status %d", arguments, a.status)
@@ -98,7 +100,7 @@ func TestSettleOnlyAfterProgress(t *testing.T) {
 	if a := c.call(1, td, `{}`, `"progressToken":1`); a.status != 200 || len(a.messages) != 1 {
 		t.Errorf("a call that told nothing: status %d, %d messages", a.status, len(a.messages))
 	}
-	c = listening(t, serving(t), limiting(func(l *Limits) { l.Settle = 30 * time.Millisecond })).connect(true, nil)
+	c = listening(t, serving(t), limiting(func(l *transport.Limits) { l.Settle = 30 * time.Millisecond })).connect(true, nil)
 	began := time.Now()
 	if a := c.call(1, td, goodCall, `"progressToken":1`); !strings.Contains(a.body, "execute: done") || time.Since(began) < 30*time.Millisecond {
 		t.Errorf("after %v: %s", time.Since(began), a.body)

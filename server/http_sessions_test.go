@@ -5,16 +5,18 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"patterngate/server/transport"
 )
 
 // twoTokens lets two principals in.
-func twoTokens(t testing.TB) (change func(*HTTPConfig), a, b head) {
+func twoTokens(t testing.TB) (change func(*transport.HTTPConfig), a, b head) {
 	t.Helper()
-	tokens, err := ParseTokens([]byte("a: " + tokenA + "\nb: " + tokenB))
+	tokens, err := transport.ParseTokens([]byte("a: " + bearerA + "\nb: " + bearerB))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(c *HTTPConfig) { c.Tokens = tokens }, head{"Authorization": "Bearer " + tokenA}, head{"Authorization": "Bearer " + tokenB}
+	return func(c *transport.HTTPConfig) { c.Tokens = tokens }, head{"Authorization": "Bearer " + bearerA}, head{"Authorization": "Bearer " + bearerB}
 }
 
 // To another principal a session does not exist, whatever is done with it.
@@ -85,7 +87,7 @@ func TestStreams(t *testing.T) {
 	s := serving(t)
 	h := listening(t, s)
 	legacy := bufio.NewReader(h.open(h.connect(false, nil)))
-	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(methodListen, ""), modernLine(5, methodListen, `"notifications":{"toolsListChanged":true}`))
+	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(listenMethod, ""), modernLine(5, listenMethod, `"notifications":{"toolsListChanged":true}`))
 	if err != nil || response.StatusCode != 200 {
 		t.Fatalf("listen: %v, %v", response, err)
 	}
@@ -120,7 +122,7 @@ func nextEvent(t *testing.T, stream *bufio.Reader) message {
 func TestSessionBounds(t *testing.T) {
 	change, a, b := twoTokens(t)
 	held := newHolding()
-	h := listening(t, serving(t, held.with(t)), change, limiting(func(l *Limits) { l.Sessions, l.SessionsEach = 3, 2 }))
+	h := listening(t, serving(t, held.with(t)), change, limiting(func(l *transport.Limits) { l.Sessions, l.SessionsEach = 3, 2 }))
 	inUse := func(c *client) bool { return h.post(c.head("", ""), initialized).status == 202 }
 	first, second := h.connect(false, a), h.connect(false, a)
 	inUse(first) // the second was idle longer now
@@ -177,7 +179,7 @@ func TestHTTPIDsInUse(t *testing.T) {
 // Streams are bounded, for a principal and in all, and a place is free when one ends.
 func TestStreamBounds(t *testing.T) {
 	change, a, b := twoTokens(t)
-	h := listening(t, serving(t), change, limiting(func(l *Limits) { l.Streams, l.StreamsEach = 2, 1 }))
+	h := listening(t, serving(t), change, limiting(func(l *transport.Limits) { l.Streams, l.StreamsEach = 2, 1 }))
 	c := h.connect(false, a)
 	stream := h.open(c)
 	refused := func(name string, answer reply) {
@@ -187,7 +189,7 @@ func TestStreamBounds(t *testing.T) {
 		}
 	}
 	listen := func(headers head) reply {
-		return h.post(modernHead(methodListen, "").with(headers), modernLine(1, methodListen, `"notifications":{"toolsListChanged":true}`))
+		return h.post(modernHead(listenMethod, "").with(headers), modernLine(1, listenMethod, `"notifications":{"toolsListChanged":true}`))
 	}
 	refused("a second stream", h.do("GET", "/mcp", c.head("", ""), ""))
 	refused("a subscription beside it", listen(a))
@@ -197,11 +199,11 @@ func TestStreamBounds(t *testing.T) {
 	}
 	_, _ = io.ReadAll(stream)
 	refused("a subscription of another that has one", listen(b))
-	if answer := h.post(modernHead(methodListen, "").with(a), modernLine(1, methodListen, `"notifications":{}`)); answer.status != 200 {
+	if answer := h.post(modernHead(listenMethod, "").with(a), modernLine(1, listenMethod, `"notifications":{}`)); answer.status != 200 {
 		t.Errorf("a subscription to nothing when a place is free: status %d: %s", answer.status, answer.body)
 	}
-	long := modernLine(1, methodListen, `"notifications":{"resourceSubscriptions":["`+strings.Repeat("x", maxListenBody)+`"]}`)
-	if answer := h.post(modernHead(methodListen, "").with(a), long); answer.status != 400 || answer.code() != -32602 {
+	long := modernLine(1, listenMethod, `"notifications":{"resourceSubscriptions":["`+strings.Repeat("x", (8<<10))+`"]}`)
+	if answer := h.post(modernHead(listenMethod, "").with(a), long); answer.status != 400 || answer.code() != -32602 {
 		t.Errorf("a long subscription: status %d: %s", answer.status, answer.body)
 	}
 }

@@ -86,7 +86,7 @@ func TestProtocolHeaders(t *testing.T) {
 	h := listening(t, serving(t))
 	legacy := h.connect(false, nil)
 	good, old := modernCall(1, td, goodCall), callLine(1, td, goodCall)
-	modern := modernHead(methodCall, td)
+	modern := modernHead(callMethod, td)
 	for name, tt := range map[string]struct {
 		headers head
 		body    string
@@ -137,7 +137,7 @@ func TestRepeatedHeaders(t *testing.T) {
 	body := modernCall(1, td, goodCall)
 	for _, name := range []string{"Mcp-Protocol-Version", "mcp-method", "Mcp-Name", "Mcp-Session-Id", "Content-Type"} {
 		text := "POST /mcp HTTP/1.1\r\nHost: " + h.address + "\r\n" + name + ": x\r\n"
-		for header, value := range modernHead(methodCall, td).with(head{"Mcp-Session-Id": "s"}) {
+		for header, value := range modernHead(callMethod, td).with(head{"Mcp-Session-Id": "s"}) {
 			text += header + ": " + value + "\r\n"
 		}
 		a, _ := h.raw(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", text, len(body), body))
@@ -185,7 +185,7 @@ func TestUnservedRequests(t *testing.T) {
 		"JSON of its own kind":        {"POST", "/mcp", with("Content-Type", "application/json-rpc"), body, 415, ""},
 		"another charset":             {"POST", "/mcp", with("Content-Type", "application/json; charset=utf-16"), body, 415, ""},
 		"compressed":                  {"POST", "/mcp", with("Content-Encoding", "gzip"), body, 415, ""},
-		"modern listen without a way": {"POST", "/mcp", modernHead(methodListen, "").with(head{"Accept": "application/json"}), modernLine(1, methodListen, ""), 406, ""},
+		"modern listen without a way": {"POST", "/mcp", modernHead(listenMethod, "").with(head{"Accept": "application/json"}), modernLine(1, listenMethod, ""), 406, ""},
 		"accepts all":                 {"POST", "/mcp", with("Accept", "*/*"), body, 200, ""},
 		"accepts by kind":             {"POST", "/mcp", with("Accept", "text/html;q=0.1, Application/*;q=0.001"), body, 200, ""},
 		"does not say":                {"POST", "/mcp", with("Accept", ""), body, 200, ""},

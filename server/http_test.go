@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/transport"
 )
 
 // Every handshake that mcp-go knows, over HTTP.
@@ -109,26 +111,26 @@ func TestHTTPAnswerForms(t *testing.T) {
 
 // The run's line in the log says who asked, by which client and era.
 func TestHTTPLog(t *testing.T) {
-	tokens, err := ParseTokens([]byte("ci: 0123456789abcdef0123456789abcdef"))
+	tokens, err := transport.ParseTokens([]byte("ci: 0123456789abcdef0123456789abcdef"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const bearer = "Bearer 0123456789abcdef0123456789abcdef"
 	for name, tt := range map[string]struct {
 		modern    bool
-		tokens    Tokens
+		tokens    transport.Tokens
 		headers   head
 		principal string
 		client    string
 	}{
-		"2025-11-25":         {false, Tokens{}, nil, localPrincipal(), "legacy/1"},
-		"2026-07-28":         {true, Tokens{}, nil, localPrincipal(), "modern/2"},
+		"2025-11-25":         {false, transport.Tokens{}, nil, localPrincipal(), "legacy/1"},
+		"2026-07-28":         {true, transport.Tokens{}, nil, localPrincipal(), "modern/2"},
 		"2025-11-25, tokens": {false, tokens, head{"Authorization": bearer}, "token:ci", "legacy/1"},
 		"2026-07-28, tokens": {true, tokens, head{"Authorization": bearer}, "token:ci", "modern/2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log logBuffer
-			h := listening(t, serving(t, logging(&log)), func(c *HTTPConfig) { c.Tokens = tt.tokens })
+			h := listening(t, serving(t, logging(&log)), func(c *transport.HTTPConfig) { c.Tokens = tt.tokens })
 			h.connect(tt.modern, tt.headers).call(1, td, goodCall, "")
 			h.stop()
 			runs, began, ended := log.lines(t, "run ended"), log.lines(t, "serving"), log.lines(t, "stopping")
@@ -161,19 +163,19 @@ func TestListenHTTPRefuses(t *testing.T) {
 	}
 	defer taken.Close()
 	for name, tt := range map[string]struct {
-		config HTTPConfig
+		config transport.HTTPConfig
 		want   string
 	}{
-		"nothing":         {HTTPConfig{}, `listen "": want host:port`},
-		"no port":         {HTTPConfig{Listen: "127.0.0.1"}, `listen "127.0.0.1": want host:port`},
-		"all addresses":   {HTTPConfig{Listen: "0.0.0.0:0"}, "listen 0.0.0.0:0 is not loopback: tokens are needed"},
-		"no host":         {HTTPConfig{Listen: ":0"}, "listen :0 is not loopback: tokens are needed"},
-		"every IPv6":      {HTTPConfig{Listen: "[::]:0"}, "listen [::]:0 is not loopback: tokens are needed"},
-		"a wild origin":   {HTTPConfig{Listen: "127.0.0.1:0", Origins: []string{"*"}}, `origin "*": want scheme://host`},
-		"the null origin": {HTTPConfig{Listen: "127.0.0.1:0", Origins: []string{"null"}}, `origin "null": want scheme://host`},
-		"a host":          {HTTPConfig{Listen: "127.0.0.1:0", Hosts: []string{"http://x"}}, `host "http://x": want a name or address`},
-		"below nothing":   {HTTPConfig{Listen: "127.0.0.1:0", BodyBytes: -1}, "want numbers above 0"},
-		"taken":           {HTTPConfig{Listen: taken.Addr().String()}, "address already in use"},
+		"nothing":         {transport.HTTPConfig{}, `listen "": want host:port`},
+		"no port":         {transport.HTTPConfig{Listen: "127.0.0.1"}, `listen "127.0.0.1": want host:port`},
+		"all addresses":   {transport.HTTPConfig{Listen: "0.0.0.0:0"}, "listen 0.0.0.0:0 is not loopback: tokens are needed"},
+		"no host":         {transport.HTTPConfig{Listen: ":0"}, "listen :0 is not loopback: tokens are needed"},
+		"every IPv6":      {transport.HTTPConfig{Listen: "[::]:0"}, "listen [::]:0 is not loopback: tokens are needed"},
+		"a wild origin":   {transport.HTTPConfig{Listen: "127.0.0.1:0", Origins: []string{"*"}}, `origin "*": want scheme://host`},
+		"the null origin": {transport.HTTPConfig{Listen: "127.0.0.1:0", Origins: []string{"null"}}, `origin "null": want scheme://host`},
+		"a host":          {transport.HTTPConfig{Listen: "127.0.0.1:0", Hosts: []string{"http://x"}}, `host "http://x": want a name or address`},
+		"below nothing":   {transport.HTTPConfig{Listen: "127.0.0.1:0", BodyBytes: -1}, "want numbers above 0"},
+		"taken":           {transport.HTTPConfig{Listen: taken.Addr().String()}, "address already in use"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -195,7 +197,7 @@ func TestListenHTTP(t *testing.T) {
 	var health *http.Response
 	var err error
 	asked := make(chan struct{})
-	served := serving(t).ListenHTTP(ctx, HTTPConfig{Listen: "localhost:0", Bound: func(a net.Addr) {
+	served := serving(t).ListenHTTP(ctx, transport.HTTPConfig{Listen: "localhost:0", Bound: func(a net.Addr) {
 		go func() {
 			defer close(asked)
 			defer cancel()
@@ -206,7 +208,7 @@ func TestListenHTTP(t *testing.T) {
 	if served != nil || err != nil || health.StatusCode != 200 {
 		t.Errorf("ListenHTTP: %v; GET /healthz: %v, %v", served, health, err)
 	}
-	if err := serving(t).ListenHTTP(ctx, HTTPConfig{Listen: "127.0.0.1:0"}); err != nil && !errors.Is(err, context.Canceled) {
+	if err := serving(t).ListenHTTP(ctx, transport.HTTPConfig{Listen: "127.0.0.1:0"}); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("ListenHTTP with a context that ended: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // The lines of the log (spec/surface.md section 3). They hold names and numbers, never arguments, observations or
@@ -25,7 +26,7 @@ func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
 	p := peer{name: ijson.ShownName(info.Name), version: ijson.ShownName(info.Version), era: ijson.ShownName(mcpserver.RequestProtocolVersion(ctx))}
 	if p.era == "" {
-		p.era = Era(ctx)
+		p.era = transport.Era(ctx)
 	}
 	p.client = clientName(p.name, p.version)
 	return p
@@ -70,7 +71,7 @@ func (s *Server) changed(r patterns.Snapshot, attended bool) {
 	if attended {
 		return
 	}
-	ctx := withPrincipal(context.Background(), r.Principal)
+	ctx := transport.WithPrincipal(context.Background(), r.Principal)
 	switch r.State {
 	case patterns.Running:
 		s.logResumed(ctx, r.RunID, from)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"strconv"
+
+	"patterngate/server/transport"
 )
 
 // A principal is whose runs, sessions and parked proposals are looked up: "local:<uid>" for who started this process or
@@ -12,7 +14,7 @@ import (
 
 // principalOf is who asks: whom the transport named, else the user of this process.
 func (s *Server) principalOf(ctx context.Context) string {
-	if p, ok := Principal(ctx); ok {
+	if p, ok := transport.Principal(ctx); ok {
 		return p
 	}
 	return s.principal

@@ -76,10 +76,10 @@ func TestReplace(t *testing.T) {
 	if got := listedNames(t, ask(`{"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{}}`)); len(got) > 0 {
 		t.Errorf("prompts %v", got)
 	}
-	if m := ask(`{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"route_ticket","arguments":{"ticket":"x"}}}`); m.Error == nil || m.Error.Code != codeParams {
+	if m := ask(`{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"route_ticket","arguments":{"ticket":"x"}}}`); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("a prompt that went: %s", m.line)
 	}
-	if m := ask(callLine(4, "route_ticket", `{"ticket":"x"}`)); m.Error == nil || m.Error.Code != codeParams {
+	if m := ask(callLine(4, "route_ticket", `{"ticket":"x"}`)); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("a tool that went: %s", m.line)
 	}
 	if got := namesIn(c.call(catalogTool, `{}`).result(t)); !slices.Equal(got, []string{"pay_back", "read_order", "wipe"}) {
@@ -132,7 +132,7 @@ func TestReplaceTells(t *testing.T) {
 	t.Run("stdio 2026-07-28", func(t *testing.T) {
 		s := serving(t)
 		c := connect(t, s)
-		c.send(modernLine(5, methodListen, wants))
+		c.send(modernLine(5, listenMethod, wants))
 		if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
 			t.Fatalf("listen was answered by %s", m.line)
 		}
@@ -143,7 +143,7 @@ func TestReplaceTells(t *testing.T) {
 	h := listening(t, s)
 	legacy := h.connect(false, nil)
 	streams := map[string]*bufio.Reader{"http 2025-11-25": bufio.NewReader(h.open(legacy))}
-	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(methodListen, ""), modernLine(5, methodListen, wants))
+	response, err := h.request(t.Context(), "POST", "/mcp", modernHead(listenMethod, ""), modernLine(5, listenMethod, wants))
 	if err != nil || response.StatusCode != 200 {
 		t.Fatalf("listen: %v, %v", response, err)
 	}
@@ -239,7 +239,7 @@ func TestReplaceLimits(t *testing.T) {
 	for { // of the lists that were changed
 		c.send(callLine(1, statusTool, `{}`))
 		if m := c.next(); m.ID == 1.0 {
-			if m.Error == nil || m.Error.Code != codeBusy {
+			if m.Error == nil || m.Error.Code != -32000 {
 				t.Errorf("with no slot: %s", m.line)
 			}
 			return

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // internalFault is a fault of ours outside a run. Its id is all that a client learns.
@@ -31,7 +32,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 		return t.refuse(ctx, c, problems)
 	}
 	if ctx.Err() != nil {
-		return nil, errCanceled
+		return nil, transport.ErrCanceled
 	}
 	if t.dry(c) {
 		return t.rehearse(ctx, c)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"patterngate/server/transport"
 )
 
 // Who listens to a run of theirs by subscriptions/listen hears of each change, over both transports, until the stream
@@ -26,7 +28,7 @@ func TestListenToRuns(t *testing.T) {
 		s := serving(t)
 		c := connect(t, s)
 		id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
-		c.send(modernLine(9, methodListen, wants(id)))
+		c.send(modernLine(9, listenMethod, wants(id)))
 		if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
 			t.Fatalf("listen was answered by %s", m.line)
 		}
@@ -41,22 +43,22 @@ func TestListenToRuns(t *testing.T) {
 		}
 	})
 	t.Run("http", func(t *testing.T) {
-		tokens, err := ParseTokens([]byte("ann: " + strings.Repeat("a", 32) + "\neve: " + strings.Repeat("e", 32)))
+		tokens, err := transport.ParseTokens([]byte("ann: " + strings.Repeat("a", 32) + "\neve: " + strings.Repeat("e", 32)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := serving(t)
-		h := listening(t, s, func(c *HTTPConfig) { c.Tokens = tokens })
+		h := listening(t, s, func(c *transport.HTTPConfig) { c.Tokens = tokens })
 		of := func(letter, method, name string) head {
 			return modernHead(method, name).with(head{"Authorization": "Bearer " + strings.Repeat(letter, 32)})
 		}
 		call := func(arguments string) result {
-			return h.post(of("a", methodCall, sv), modernCall(3, sv, arguments)).last().result(t)
+			return h.post(of("a", callMethod, sv), modernCall(3, sv, arguments)).last().result(t)
 		}
 		id := call(startRefund).Structured["run_id"].(string)
 		streams := map[string]*bufio.Reader{}
 		for _, letter := range []string{"a", "e"} {
-			response, err := h.request(t.Context(), "POST", "/mcp", of(letter, methodListen, ""), modernLine(9, methodListen, wants(id)))
+			response, err := h.request(t.Context(), "POST", "/mcp", of(letter, listenMethod, ""), modernLine(9, listenMethod, wants(id)))
 			if err != nil || response.StatusCode != 200 {
 				t.Fatalf("listen: %v, %v", response, err)
 			}

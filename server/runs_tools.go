@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // The tools that are about runs instead of beginning one (spec/surface.md section 2). What they show is the run's, not
@@ -94,7 +95,7 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 		return s.refuseAbout(ctx, r.call, problems)
 	}
 	if ctx.Err() != nil {
-		return nil, errCanceled
+		return nil, transport.ErrCanceled
 	}
 	if result, err = t.answer(ctx, r, req.Params.Meta); err != nil {
 		return nil, s.fault(ctx, err)
@@ -148,7 +149,7 @@ func (s *Server) refuseRun(ctx context.Context, r *request) (*mcp.CallToolResult
 // about presents a run to who asks for it, with what only those tools show.
 func (s *Server) about(r patterns.Snapshot) Envelope {
 	e := s.stateOf(r)
-	e.Summary = withRoom(e.Summary, s.switchedOff(withPrincipal(context.Background(), r.Principal)))
+	e.Summary = withRoom(e.Summary, s.switchedOff(transport.WithPrincipal(context.Background(), r.Principal)))
 	began := r.Began
 	if began.IsZero() {
 		began = r.Ended.Began

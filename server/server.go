@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/transport"
 )
 
 // Config says what is served. Engine and Model are required; the rest may be zero.
@@ -86,7 +87,7 @@ type shared struct {
 	subscribed subscriptions
 	listening  listeners
 	principal  string
-	transports *Transports
+	transports *transport.Server
 	waiting    parked // runs that wait
 
 	replacing sync.Mutex             // held while what is served is replaced
@@ -112,7 +113,7 @@ func New(c Config) (*Server, error) {
 		mcpserver.WithPromptCompletionProvider(completer{s}), mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithHooks(s.hooked(&mcpserver.Hooks{OnBeforeCallTool: []mcpserver.OnBeforeCallToolFunc{s.cancelLate}})),
 	)
-	s.transports = newTransports(transportConfig{
+	s.transports = transport.New(transport.Config{
 		MCP: s.mcp, Host: host{s}, Log: s.log, Version: c.Version, State: c.State, Principal: s.principal, Detached: patterns.ErrDetached,
 	})
 	s.transports.Limit(s.config.runs())

@@ -269,6 +269,22 @@ const (
 	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
+// The methods, and the bounds of the transports, as tests name them.
+const (
+	callMethod   = "tools/call"
+	listenMethod = "subscriptions/listen"
+
+	longestLine = 4 << 20 // bytes
+	workers     = 64      // calls over stdio that run at once
+	queued      = 1000    // calls over stdio that wait for one of them
+)
+
+// Bearer tokens of two clients.
+const (
+	bearerA = "0123456789abcdef0123456789abcdef"
+	bearerB = "Zm9vYmFyYmF6cXV4.Zm9v-_~+/=="
+)
+
 func mustJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

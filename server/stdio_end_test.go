@@ -194,10 +194,10 @@ func TestCancelQueued(t *testing.T) {
 	h := newHolding()
 	var log logBuffer
 	c := connect(t, serving(t, h.with(t), logging(&log)))
-	for i := range stdioWorkers {
+	for i := range workers {
 		c.send(callLine(i, td, heldCall(i)))
 	}
-	for range stdioWorkers {
+	for range workers {
 		wait(t, h.begun, "the workers are busy")
 	}
 	c.send(callLine("queued", td, heldCall("queued")),
@@ -207,12 +207,12 @@ func TestCancelQueued(t *testing.T) {
 		t.Fatalf("while the workers are busy, tools/list was answered by %s", m.line)
 	}
 	close(h.let)
-	for range stdioWorkers + 1 {
+	for range workers + 1 {
 		if m := c.next(); (m.ID == "queued") != (m.Error != nil) {
 			t.Errorf("answer %s", m.line)
 		}
 	}
-	if len(h.begun) > 0 || len(log.lines(t, "run ended")) != stdioWorkers {
+	if len(h.begun) > 0 || len(log.lines(t, "run ended")) != workers {
 		t.Errorf("the cancelled call ran: %d tools called, %d runs", len(h.begun), len(log.lines(t, "run ended")))
 	}
 }

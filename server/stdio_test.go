@@ -219,7 +219,7 @@ func TestLineLimit(t *testing.T) {
 // A line just within the limit is taken, and its arguments are judged.
 func TestLineWithinLimit(t *testing.T) {
 	c := connect(t, serving(t))
-	line := callLine(7, td, `{"goal":"`+strings.Repeat("x", maxLine-200)+`"}`)
+	line := callLine(7, td, `{"goal":"`+strings.Repeat("x", longestLine-200)+`"}`)
 	c.send(line)
 	if r := c.next().result(t); !r.IsError || r.Structured["stop_reason"] != "invalid_request:too_large:arguments" {
 		t.Errorf("a call of %d bytes ended with %v", len(line), r)
@@ -250,7 +250,7 @@ func TestIDsInUse(t *testing.T) {
 func TestMoreCallsThanQueue(t *testing.T) {
 	h := newHolding()
 	c := connect(t, serving(t, h.with(t)))
-	const n = stdioQueue + 200
+	const n = queued + 200
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -260,7 +260,7 @@ func TestMoreCallsThanQueue(t *testing.T) {
 			}
 		}
 	}()
-	for range stdioWorkers {
+	for range workers {
 		wait(t, h.begun, "the workers are busy")
 	}
 	close(h.let)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/server"
+	"patterngate/server/transport"
 )
 
 // HTTPConfig says whether, where and to whom MCP is served over HTTP.
@@ -24,8 +24,8 @@ func (c *HTTPConfig) keys() []configKey {
 	return []configKey{
 		textKey("listen", &c.Listen, faultOfListen).means("Where MCP is served over HTTP, host:port; empty: on standard input and output instead. An address that others reach needs a token_file."),
 		pathKey("token_file", &c.TokenFile).means("Who may ask: a file of mode 0600 with one name: token a line. Without it only this OS user may, over loopback, on Linux."),
-		textsKey("origins", &c.Origins, server.IsOrigin, "an origin as browsers write it: https://app.example").means("Web pages that may ask, besides those of this machine."),
-		textsKey("hosts", &c.Hosts, server.IsHost, "a name or address, with or without a port: gate.example").means("Names by which this server may be called, besides its own address; a reverse proxy that keeps the public name needs it."),
+		textsKey("origins", &c.Origins, transport.IsOrigin, "an origin as browsers write it: https://app.example").means("Web pages that may ask, besides those of this machine."),
+		textsKey("hosts", &c.Hosts, transport.IsHost, "a name or address, with or without a port: gate.example").means("Names by which this server may be called, besides its own address; a reverse proxy that keeps the public name needs it."),
 		countKey("body_bytes", &c.BodyBytes, 4096, 64<<20).means("How large a request may be."),
 		scaledKey("session_idle_seconds", bounds{min: 1, max: 30 * 86_400, noun: "a number of seconds", seconds: true},
 			func() any { return c.SessionIdle.Seconds() },
@@ -35,7 +35,7 @@ func (c *HTTPConfig) keys() []configKey {
 }
 
 func faultOfListen(text string) Fault {
-	if text == "" || server.IsListen(text) {
+	if text == "" || transport.IsListen(text) {
 		return Fault{}
 	}
 	return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: "write host:port: 127.0.0.1:8765"}
@@ -100,7 +100,7 @@ const tokenFileFlag = "--token-file"
 func (r *configReader) acrossHTTP(c HTTPConfig) {
 	group := (*keyPath)(nil).key("http")
 	switch listen, file := group.key("listen"), group.key("token_file"); {
-	case c.Listen != "" && c.TokenFile == "" && !server.IsLoopback(c.Listen):
+	case c.Listen != "" && c.TokenFile == "" && !transport.IsLoopback(c.Listen):
 		r.faults.add(r.places[listen.String()], listen, Fault{Reason: c.Listen + " is not loopback", Want: "set http.token_file"})
 	case c.Listen == "" && r.places[file.String()].source == tokenFileFlag:
 		r.faults.add(r.places[file.String()], file, Fault{Reason: "nothing is served over HTTP", Want: "give --http 127.0.0.1:8765"})

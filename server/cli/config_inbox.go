@@ -9,7 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
-	"patterngate/server"
+	"patterngate/server/transport"
 )
 
 // inboxOff says that there is no page.
@@ -35,9 +35,9 @@ func faultOfInbox(text string) Fault {
 	switch {
 	case text == inboxOff:
 		return Fault{}
-	case !server.IsListen(text):
+	case !transport.IsListen(text):
 		return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{inboxOff})}
-	case !server.IsLoopback(text):
+	case !transport.IsLoopback(text):
 		return Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
 	}
 	return Fault{}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/server/transport"
 	"patterngate/server/web"
 )
 
@@ -104,7 +104,7 @@ func whoHolds(ctx context.Context, address, state string) holder {
 		return heldByStranger
 	}
 	switch {
-	case health.Patterngate == "" || !server.SameUser(conn):
+	case health.Patterngate == "" || !transport.SameUser(conn):
 		return heldByStranger
 	case health.State != state:
 		return heldByOther

@@ -17,7 +17,6 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // injection is one written attempt: a text in some place, what a model does that obeys it, and how the run ends.

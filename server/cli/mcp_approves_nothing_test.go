@@ -17,7 +17,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
-	"patterngate/server"
+	"patterngate/server/transport"
 )
 
 // No message that a client can send decides about what waits for a person: every tool with every argument that it knows
@@ -283,7 +283,7 @@ func overHTTP(t *testing.T, c *docsClient) mallory {
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() {
-		over <- serveHTTP(ctx, c.service.Server, HTTPConfig{Listen: address}, server.Tokens{})
+		over <- serveHTTP(ctx, c.service.Server, HTTPConfig{Listen: address}, transport.Tokens{})
 		close(over)
 	}()
 	t.Cleanup(func() {

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"patterngate/server"
+	"patterngate/server/transport"
 )
 
 // serveHTTP serves over HTTP until ctx ends.
-func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens server.Tokens) error {
-	err := s.ListenHTTP(ctx, server.HTTPConfig{
+func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens transport.Tokens) error {
+	err := s.ListenHTTP(ctx, transport.HTTPConfig{
 		Listen: c.Listen, Tokens: tokens, Origins: c.Origins, Hosts: c.Hosts, BodyBytes: c.BodyBytes, SessionIdle: c.SessionIdle,
 	})
 	if err != nil {
@@ -23,19 +24,19 @@ func serveHTTP(ctx context.Context, s *server.Server, c HTTPConfig, tokens serve
 }
 
 // tokens reads the token file; none where there is no path.
-func (c HTTPConfig) tokens() (server.Tokens, error) {
+func (c HTTPConfig) tokens() (transport.Tokens, error) {
 	if c.Listen == "" || c.TokenFile == "" {
-		return server.Tokens{}, nil
+		return transport.Tokens{}, nil
 	}
 	text, f := readSecretFile(c.TokenFile)
 	if f.Reason != "" {
 		f.File, f.Path = c.TokenFile, "http.token_file"
-		return server.Tokens{}, &commandError{code: exitUsage, cause: &ConfigError{Faults: []Fault{f}}}
+		return transport.Tokens{}, &commandError{code: exitUsage, cause: &ConfigError{Faults: []Fault{f}}}
 	}
-	tokens, err := server.ParseTokens(text)
+	tokens, err := transport.ParseTokens(text)
 	if err != nil {
 		lines := strings.ReplaceAll(err.Error(), "\n", "\n"+c.TokenFile+": ")
-		return server.Tokens{}, &commandError{code: exitUsage, cause: fmt.Errorf("%s: %s", c.TokenFile, lines)}
+		return transport.Tokens{}, &commandError{code: exitUsage, cause: fmt.Errorf("%s: %s", c.TokenFile, lines)}
 	}
 	return tokens, nil
 }
@@ -71,7 +72,7 @@ func readSecret(path string, file *os.File) ([]byte, Fault) {
 	if f := openToAll(path, info); f.Reason != "" {
 		return nil, f
 	}
-	text, err := io.ReadAll(io.LimitReader(file, server.MaxTokenFile+1)) // one more says that it is too long
+	text, err := io.ReadAll(io.LimitReader(file, transport.MaxTokenFile+1)) // one more says that it is too long
 	if err != nil {
 		return nil, cannotRead(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"patterngate/server"
+	"patterngate/server/transport"
 )
 
 // SignIns is what the door needs of [patterns.Approvals].
@@ -64,7 +64,7 @@ func defaultDoorLimits() doorLimits {
 type Door struct {
 	config   DoorConfig
 	host     string // as a browser calls it
-	peers    *server.Loopback
+	peers    *transport.Loopback
 	own      func(context.Context) bool // the request comes from a program of this OS user, as far as the system tells
 	sessions sessions
 	guesses  guesses
@@ -79,7 +79,7 @@ func NewDoor(c DoorConfig) *Door {
 	if c.Command == "" {
 		c.Command = "patterngate inbox"
 	}
-	peers := server.NewLoopback(c.limits.conns, lateHead())
+	peers := transport.NewLoopback(c.limits.conns, lateHead())
 	host := strings.TrimSuffix(c.Address, ":80") // a browser leaves out the port that is http's own
 	return &Door{config: c, host: host, peers: peers, own: peers.Own}
 }

@@ -1,0 +1,300 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// HTTPConfig says where, to whom and within which bounds MCP is served over HTTP. Listen is required; the rest may be
+// zero.
+type HTTPConfig struct {
+	Listen string // host:port; port 0 is a free one
+	// Tokens are who may ask. Without any only sockets of the same OS user may, over loopback, on Linux.
+	Tokens      Tokens
+	Origins     []string       // of pages that may ask, as browsers write them
+	Hosts       []string       // by which this server may be called, besides its own address and this machine's names
+	BodyBytes   int            // a request is at most that long; 0: 4 MiB
+	SessionIdle time.Duration  // a session that is idle for so long ends; 0: 2 h
+	Bound       func(net.Addr) // told the address once it is open; nil: nobody
+
+	// OwnSocket reports whether the socket at remote, which is connected to local, belongs to the OS user of this process. It
+	// is asked where there are no tokens. nil: the system's table of sockets is asked.
+	OwnSocket func(remote, local netip.AddrPort) bool
+	// Limits bound what clients can make the server wait for and keep. The zero Limits are [DefaultLimits].
+	Limits Limits
+}
+
+// Limits bound what the clients of an HTTP server can make it wait for and keep.
+type Limits struct {
+	Header, Body time.Duration // for the head of a request and for the rest
+	Idle         time.Duration // for the next request of a connection
+	Stall        time.Duration // for a client to read what is written
+	Linger       time.Duration // for a client to notice that its long body was refused
+	Settle       time.Duration // between a call's last notification and its answer
+
+	Conns                  int // connections open at once
+	Sessions, SessionsEach int // in all and of one principal; the one that was idle longest makes way
+	Streams, StreamsEach   int // GET and subscriptions/listen, which last as long as their clients like
+	Bodies                 int // bytes of requests under way; a single one may always be
+	Weights                int // bytes of memory that they take as JSON, likewise
+	Headers                int // bytes of a request's head
+}
+
+// DefaultLimits returns the limits that are in force where an [HTTPConfig] sets none.
+func DefaultLimits() Limits {
+	return Limits{
+		Header: 5 * time.Second, Body: 30 * time.Second, Idle: 2 * time.Minute, Stall: 10 * time.Second, Linger: 500 * time.Millisecond, Settle: 2 * time.Millisecond,
+		Conns: 8192, Sessions: 8000, SessionsEach: 2000, Streams: 1000, StreamsEach: 250, Bodies: maxFlying, Weights: 256 << 20, Headers: 32 << 10,
+	}
+}
+
+const (
+	defaultBodyBytes   = maxLine
+	defaultSessionIdle = 2 * time.Hour
+)
+
+// check completes the configuration and reports every fault.
+func (c *HTTPConfig) check() error {
+	if c.Limits == (Limits{}) {
+		c.Limits = DefaultLimits()
+	}
+	if c.BodyBytes == 0 {
+		c.BodyBytes = defaultBodyBytes
+	}
+	if c.SessionIdle == 0 {
+		c.SessionIdle = defaultSessionIdle
+	}
+	var faults []error
+	switch {
+	case !IsListen(c.Listen):
+		faults = append(faults, fmt.Errorf("listen %q: want host:port", c.Listen))
+	case c.Tokens.Len() == 0:
+		faults = append(faults, c.tokenless(IsLoopback(c.Listen)))
+	}
+	for _, origin := range c.Origins {
+		if !IsOrigin(origin) {
+			faults = append(faults, fmt.Errorf("origin %q: want scheme://host as browsers write it", origin))
+		}
+	}
+	for _, host := range c.Hosts {
+		if !IsHost(host) {
+			faults = append(faults, fmt.Errorf("host %q: want a name or address, with or without a port", host))
+		}
+	}
+	if c.BodyBytes < 0 || c.SessionIdle < 0 {
+		faults = append(faults, errors.New("body bytes and session idle: want numbers above 0"))
+	}
+	return errors.Join(faults...)
+}
+
+// tokenless reports why an address may not be served without tokens.
+func (c *HTTPConfig) tokenless(loopback bool) error {
+	switch {
+	case !loopback:
+		return fmt.Errorf("listen %s is not loopback: tokens are needed", c.Listen)
+	case !canCheckPeers && c.OwnSocket == nil:
+		return errors.New("this system does not tell who is at the other end of a loopback connection: tokens are needed")
+	}
+	return nil
+}
+
+// endpoint serves MCP over HTTP. What is asked is judged here, in this order, before mcp-go sees it:
+//
+//	Host, Origin ──▶ peer or token ──▶ method, media types ──▶ body ──▶ frame ──▶ session ──▶ slot ──▶ mcp-go
+//	    403             403, 401         405, 406, 415        413, 408    400        404       503
+type endpoint struct {
+	server   *Server
+	config   HTTPConfig
+	limits   Limits
+	guard    guard
+	own      func(remote, local netip.AddrPort) bool // the peer is this OS user; nil: tokens are asked for
+	mcp      *mcpserver.StreamableHTTPServer
+	sessions *sessions
+	streams  quota
+	bodies   atomic.Int64 // bytes of requests under way
+	weights  atomic.Int64 // bytes of memory that they take as JSON
+	open     connections
+	traffic  traffic
+	ending   context.Context // ends when streams have to
+}
+
+// ListenHTTP serves MCP over HTTP at c.Listen, both protocol eras at /mcp, until ctx ends; then it takes nothing new,
+// ends streams at once, and returns when all calls are answered, and the runs that go on without a call are left, or the grace
+// has passed; runs that go on then do so without their calls. It fails where the configuration is at fault or the address cannot be had.
+func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
+	if err := c.check(); err != nil {
+		return fmt.Errorf("server: http: %w", err)
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("server: http: %w", err)
+	}
+	defer l.Close()
+	return s.Serve(ctx, l, c)
+}
+
+// Serve serves MCP over HTTP like [Server.ListenHTTP], on a listener that is open already. c.Listen is one of the
+// addresses by which clients may call this server. Serve closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener, c HTTPConfig) error {
+	defer l.Close()
+	if err := c.check(); err != nil {
+		return fmt.Errorf("server: http: %w", err)
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); c.Tokens.Len() == 0 && (!ok || !tcp.IP.IsLoopback()) {
+		return fmt.Errorf("server: http: %w", c.tokenless(false))
+	}
+	if c.Bound != nil {
+		c.Bound(l.Addr())
+	}
+	return s.newEndpoint(c).serve(ctx, l)
+}
+
+func (s *Server) newEndpoint(c HTTPConfig) *endpoint {
+	e := &endpoint{
+		server: s, config: c, limits: c.Limits, guard: newGuard(c),
+		streams: quota{most: c.Limits.Streams, mostEach: c.Limits.StreamsEach},
+		open:    connections{most: int64(c.Limits.Conns)},
+		traffic: traffic{landed: make(chan struct{})},
+	}
+	if c.Tokens.Len() == 0 {
+		if e.own = c.OwnSocket; e.own == nil {
+			e.own = newPeers(os.Getuid()).own
+		}
+	}
+	e.mcp = mcpserver.NewStreamableHTTPServer(s.config.MCP,
+		mcpserver.WithSessionIdManager(sessionIDs{}), mcpserver.WithStreamableHTTPLogger(s.config.Log))
+	e.sessions = newSessions(c.Limits, c.SessionIdle, e.forget)
+	return e
+}
+
+// serve takes connections until ctx ends.
+func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx)) // of the requests
+	defer cancel()
+	ending, end := context.WithCancel(base) // of the streams
+	defer end()
+	e.ending = ending
+	web := e.web(base)
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(httpListener{l, lateHead}) }()
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		e.sessions.tend(base)
+	}()
+	e.server.config.Log.LogAttrs(ctx, slog.LevelInfo, "serving", slog.String("transport", "http"),
+		slog.String("address", l.Addr().String()), slog.String("state", e.server.config.State), slog.Int("tools", len(e.server.config.Host.Tools())))
+
+	select {
+	case err := <-served: // it can accept no more
+		_ = web.Close()
+		return fmt.Errorf("server: http: %w", err)
+	case <-ctx.Done():
+	}
+	e.server.config.Log.LogAttrs(ctx, slog.LevelInfo, "stopping",
+		slog.Int("running", e.server.slots.running()+e.server.config.Host.Going()), slog.Int("waiting", e.server.config.Host.Waiting()))
+	_ = l.Close()
+	e.traffic.close()
+	end()
+	e.server.config.Host.Grace(e.traffic.landed)
+	cancel()
+	await(e.traffic.landed, parting)
+	last, done := context.WithTimeout(context.Background(), parting)
+	defer done()
+	if web.Shutdown(last) != nil { // answers that nobody reads
+		_ = web.Close()
+	}
+	<-swept
+	return nil
+}
+
+// web is the HTTP server, with a time-out for whatever a client can delay.
+func (e *endpoint) web(base context.Context) *http.Server {
+	return &http.Server{
+		Handler:                      e,
+		ReadHeaderTimeout:            e.limits.Header,
+		IdleTimeout:                  e.limits.Idle,
+		WriteTimeout:                 e.limits.Stall, // of what net/http says itself; every answer renews it
+		MaxHeaderBytes:               e.limits.Headers,
+		DisableGeneralOptionsHandler: true,
+		BaseContext:                  func(net.Listener) context.Context { return base },
+		ConnContext:                  withHTTPConn,
+		ConnState:                    e.open.changed,
+		ErrorLog:                     slog.NewLogLogger(e.server.config.Log.Handler(), slog.LevelWarn),
+	}
+}
+
+// forget lets mcp-go forget a session, by the only way it has for that.
+func (e *endpoint) forget(id string) {
+	e.mcp.Handle(discarded{}, &mcpserver.HTTPRequest{
+		Method: http.MethodDelete, Header: http.Header{mcpserver.HeaderKeySessionID: {id}}, Context: context.Background(),
+	})
+}
+
+// discarded takes an answer that nobody asked for.
+type discarded struct{}
+
+func (discarded) Header() http.Header         { return http.Header{} }
+func (discarded) WriteHeader(int)             {}
+func (discarded) Write(p []byte) (int, error) { return len(p), nil }
+func (discarded) Flush()                      {}
+func (discarded) CanStream() bool             { return false }
+
+// traffic counts the requests under way. It is safe for concurrent use.
+type traffic struct {
+	mu      sync.Mutex
+	n       int
+	closing bool
+	landed  chan struct{} // closed when closing and nothing is under way
+}
+
+func (t *traffic) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n++
+}
+
+func (t *traffic) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n--
+	t.land()
+}
+
+// close takes nothing more that would run.
+func (t *traffic) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closing = true
+	t.land()
+}
+
+func (t *traffic) land() {
+	if !t.closing || t.n > 0 {
+		return
+	}
+	select {
+	case <-t.landed:
+	default:
+		close(t.landed)
+	}
+}
+
+// stopping reports whether nothing more may run.
+func (t *traffic) stopping() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closing
+}

@@ -1,0 +1,269 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/ijson"
+)
+
+const methodInitialize = "initialize"
+
+// maxListenBody is how long a subscription may be, in bytes, which is held for as long as its client likes.
+const maxListenBody = 8 << 10
+
+// posted is one JSON-RPC message that came by POST.
+type posted struct {
+	e         *endpoint
+	w         http.ResponseWriter
+	r         *http.Request
+	principal string
+	frame     frame
+	body      []byte
+}
+
+// refuse is a refusal of what was read.
+func (m posted) refuse(status, code int, message string) *refusal {
+	return refuseFrame(status, &frameFault{code, m.frame.id, message})
+}
+
+func refuseFrame(status int, f *frameFault) *refusal {
+	return &refusal{status: status, code: f.code, id: f.id, message: f.message}
+}
+
+// modern carries out a message of 2026-07-28, which has no sessions. Its headers are mcp-go's to compare with its body.
+// A cancellation names a request by its id alone, which another client may use too; its own client cancels by closing
+// the connection.
+func (m posted) modern() *refusal {
+	switch m.frame.method {
+	case "":
+		return m.refuse(http.StatusBadRequest, codeRequest, "Invalid Request: this server asks nothing, so there is nothing to answer")
+	case methodCancel:
+		m.w.WriteHeader(http.StatusAccepted)
+		return nil
+	case methodListen:
+		return m.listen()
+	}
+	return m.carryOut("", func() {})
+}
+
+// initialize begins a session. Its id goes out only when the session is there, and only with a result.
+func (m posted) initialize() *refusal {
+	table := m.e.sessions
+	if m.e.traffic.stopping() {
+		return m.stopping()
+	}
+	if !table.reserve(m.principal) {
+		return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: there are too many sessions, all of them in use; try again; nothing ran")
+	}
+	x := &exchange{answer: m.answer()}
+	x.answer.kept = true
+	m.pass(x, m.r.Context())
+	id := x.answer.header.Get(mcpserver.HeaderKeySessionID)
+	var result struct {
+		Result struct {
+			ProtocolVersion string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	switch {
+	case id == "":
+		table.places.give(m.principal)
+	case json.Unmarshal(x.answer.body, &result) == nil && result.Result.ProtocolVersion != "":
+		table.bind(id, m.principal, result.Result.ProtocolVersion)
+	default:
+		delete(x.answer.header, mcpserver.HeaderKeySessionID)
+		table.places.give(m.principal)
+		m.e.forget(id)
+	}
+	x.answer.finish(m.frame.id, m.lost)
+	return nil
+}
+
+// lost is an answer that could not be written.
+func (m posted) lost() error {
+	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
+}
+
+// inSession carries out a message of the handshake era, in a session of its principal.
+func (m posted) inSession() *refusal {
+	version, id := m.r.Header.Get(mcp.HeaderProtocolVersion), m.r.Header.Get(mcp.HeaderSessionID)
+	switch {
+	case version != "" && !mcp.IsValidProtocolVersion(version):
+		return m.refuse(http.StatusBadRequest, codeRequest,
+			"Unsupported protocol version; this server speaks "+strings.Join(mcp.ValidProtocolVersions, ", "))
+	case id == "" && m.saysModern():
+		return m.carryOut("", func() {}) // mcp-go says which header it lacks
+	case id == "":
+		return m.refuse(http.StatusBadRequest, codeRequest, "Mcp-Session-Id is missing; call initialize first")
+	}
+	s, repeated := m.e.sessions.enter(id, m.principal, m.frame.id)
+	switch {
+	case repeated:
+		return refuseFrame(http.StatusBadRequest, &frameFault{codeRequest, "null", "Invalid Request: a request with this id is not answered yet"})
+	case s == nil:
+		return m.refuse(http.StatusNotFound, codeRequest, "there is no such session; call initialize again")
+	}
+	defer m.e.sessions.leave(s)
+	defer m.e.sessions.free(s, m.frame.id)
+	switch {
+	case m.frame.method == "", // an answer: we ask nothing
+		m.frame.method == methodCancel && !m.e.sessions.knows(s, m.frame.about):
+		m.w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	return m.carryOut(s.era, func() { m.e.sessions.free(s, m.frame.id) })
+}
+
+// saysModern reports a body of 2026-07-28, read as mcp-go reads it.
+func (m posted) saysModern() bool {
+	var message struct {
+		Params struct {
+			Meta *mcp.Meta `json:"_meta"`
+		} `json:"params"`
+	}
+	return json.Unmarshal(m.body, &message) == nil && mcp.IsModernProtocol(message.Params.Meta.ProtocolVersion())
+}
+
+// carryOut has mcp-go answer a message; over is called before its client can know the answer. A call needs a slot.
+func (m posted) carryOut(era string, over func()) *refusal {
+	x := &exchange{answer: m.answer(), era: era}
+	x.answer.over = over
+	if m.frame.id != "" {
+		if m.e.traffic.stopping() {
+			return m.stopping()
+		}
+		if m.frame.method == methodCall {
+			slots := &m.e.server.slots
+			if !slots.take() {
+				return refuseFrame(http.StatusServiceUnavailable, slots.busy(m.frame.id))
+			}
+			x.answer.over = func() { over(); slots.give() }
+		}
+	}
+	defer x.answer.release() // where mcp-go panics
+	ctx := m.r.Context()
+	if m.frame.method == methodCall {
+		x.gone, ctx = ctx, context.WithoutCancel(ctx) // mcp-go answers nothing more once its context has ended
+	}
+	m.pass(x, ctx)
+	x.answer.finish(m.frame.id, m.lost)
+	return nil
+}
+
+// listen opens a stream of notifications, which ends when the server stops.
+func (m posted) listen() *refusal {
+	e := m.e
+	switch {
+	case !accepts(m.r.Header["Accept"], "text", "event-stream"):
+		return m.refuse(http.StatusNotAcceptable, codeRequest, "Accept: want text/event-stream")
+	case len(m.body) > maxListenBody:
+		return m.refuse(http.StatusBadRequest, codeParams, "a subscription is too long")
+	case e.traffic.stopping():
+		return m.stopping()
+	}
+	if ok, _ := e.streams.take(m.principal); !ok {
+		return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: there are too many streams; try again")
+	}
+	defer e.streams.give(m.principal)
+	ctx, cancel := context.WithCancel(m.r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.ending, cancel)()
+	x := &exchange{answer: m.answer()}
+	m.pass(x, ctx)
+	x.answer.finish("", nil)
+	return nil
+}
+
+func (m posted) stopping() *refusal {
+	return m.refuse(http.StatusServiceUnavailable, codeBusy, "busy: the server is stopping; nothing ran")
+}
+
+func (m posted) answer() *answer {
+	return newAnswer(m.w, m.e.limits, accepts(m.r.Header["Accept"], "text", "event-stream"))
+}
+
+// pass gives mcp-go a message, which writes its answer to that of x.
+func (m posted) pass(x *exchange, ctx context.Context) {
+	if m.e.own == nil {
+		ctx = WithPrincipal(ctx, m.principal)
+	}
+	body := m.body
+	if m.frame.method == methodCall {
+		body = tamed(body)
+	}
+	m.e.mcp.Handle(x.answer, &mcpserver.HTTPRequest{
+		Method: http.MethodPost, URL: m.r.URL, Header: m.r.Header, Body: body, Context: context.WithValue(ctx, exchangeKey{}, x),
+	})
+}
+
+// listen opens the stream of a session (GET).
+func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, principal string) *refusal {
+	if refused := sessionRequest(r); refused != nil {
+		return refused
+	}
+	if !accepts(r.Header["Accept"], "text", "event-stream") {
+		return refuse(http.StatusNotAcceptable, "Accept: want text/event-stream")
+	}
+	s, _ := e.sessions.enter(r.Header.Get(mcp.HeaderSessionID), principal, "")
+	if s == nil {
+		return refuse(http.StatusNotFound, "there is no such session; call initialize again")
+	}
+	defer e.sessions.leave(s)
+	if e.traffic.stopping() {
+		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: "busy: the server is stopping"}
+	}
+	if ok, _ := e.streams.take(principal); !ok {
+		return &refusal{status: http.StatusServiceUnavailable, code: codeBusy, message: "busy: there are too many streams; try again"}
+	}
+	defer e.streams.give(principal)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.ending, cancel)()
+	over := e.sessions.over(s)
+	go func() {
+		select {
+		case <-over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	x := newAnswer(w, e.limits, true)
+	e.mcp.Handle(x, &mcpserver.HTTPRequest{Method: http.MethodGet, URL: r.URL, Header: r.Header, Context: ctx})
+	x.finish("", nil)
+	return nil
+}
+
+// endSession ends a session (DELETE).
+func (e *endpoint) endSession(w http.ResponseWriter, r *http.Request, principal string) *refusal {
+	if refused := sessionRequest(r); refused != nil {
+		return refused
+	}
+	if !e.sessions.end(r.Header.Get(mcp.HeaderSessionID), principal) {
+		return refuse(http.StatusNotFound, "there is no such session")
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// sessionRequest judges a GET or DELETE, which are about a session.
+func sessionRequest(r *http.Request) *refusal {
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	switch {
+	case r.ContentLength != 0:
+		refused := refuse(http.StatusBadRequest, "%s has no body", r.Method)
+		refused.close = true
+		return refused
+	case version != "" && !slices.Contains(mcp.ValidProtocolVersions, version):
+		return refuse(http.StatusBadRequest, "Unsupported protocol version")
+	case r.Header.Get(mcp.HeaderSessionID) == "":
+		return refuse(http.StatusBadRequest, "Mcp-Session-Id is missing")
+	}
+	return nil
+}

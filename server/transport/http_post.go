@@ -1,0 +1,204 @@
+package transport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson"
+)
+
+// ServeHTTP implements [http.Handler].
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.traffic.begin()
+	defer e.traffic.end()
+	if r.ContentLength != 0 { // also of a request that is refused: net/http reads on a little
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(e.limits.Body))
+	}
+	h := w.Header()
+	h["Cache-Control"], h["X-Content-Type-Options"], h["Vary"] = noStore, noSniff, varyOrigin
+	h["Connection"] = closing // until it is known who asks: strangers hold no connection open
+	defer func() {
+		if cause := recover(); cause != nil {
+			if cause != http.ErrAbortHandler {
+				_ = e.server.config.Host.Fault(r.Context(), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			}
+			panic(http.ErrAbortHandler) // the connection ends
+		}
+	}()
+	if refused := e.serveHTTP(w, r); refused != nil {
+		e.write(w, r, refused)
+	}
+}
+
+// serveHTTP answers a request, or says why it is refused.
+func (e *endpoint) serveHTTP(w http.ResponseWriter, r *http.Request) *refusal {
+	c := httpConnOf(r.Context())
+	if c == nil || !e.guard.host(r.Host, c.local) {
+		return refuse(http.StatusForbidden, "this server is not called %s; name it in http.hosts", ijson.ShownName(r.Host))
+	}
+	origin := r.Header["Origin"]
+	if !e.guard.origin(origin, r.Host) {
+		return refuse(http.StatusForbidden, "pages of this origin may not ask; name it in http.origins")
+	}
+	share(w.Header(), origin)
+	if e.own != nil {
+		if !c.ofOwnUser(e.own) {
+			return refuse(http.StatusForbidden, "without tokens only the user who started this server may ask; set http.token_file")
+		}
+		delete(w.Header(), "Connection")
+	}
+	switch r.URL.Path {
+	case "/mcp":
+		return e.serveMCP(w, r)
+	case "/healthz":
+		return e.serveHealth(w, r)
+	}
+	return refuse(http.StatusNotFound, "here are /mcp and /healthz")
+}
+
+func (e *endpoint) serveHealth(w http.ResponseWriter, r *http.Request) *refusal {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return refuse(http.StatusMethodNotAllowed, "GET it")
+	}
+	health := struct {
+		Status  string `json:"status"`
+		Version string `json:"version"`
+	}{"ok", e.server.config.Version}
+	status := http.StatusOK
+	if e.traffic.stopping() {
+		health.Status, status = "stopping", http.StatusServiceUnavailable
+	}
+	body, err := json.Marshal(health)
+	if err != nil {
+		panic(err) // two texts
+	}
+	w.Header()["Content-Type"] = jsonTypes
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+	return nil
+}
+
+// serveMCP answers by method, for those who may ask.
+func (e *endpoint) serveMCP(w http.ResponseWriter, r *http.Request) *refusal {
+	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	switch r.Method {
+	case http.MethodPost, http.MethodGet, http.MethodDelete:
+	case http.MethodOptions:
+		w.Header().Set("Allow", allowedMethods)
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	default:
+		w.Header().Set("Allow", allowedMethods)
+		return refuse(http.StatusMethodNotAllowed, "POST, GET or DELETE it")
+	}
+	principal, refused := e.principal(w, r)
+	if refused != nil {
+		return refused
+	}
+	if name := repeated(r.Header); name != "" {
+		return refuse(http.StatusBadRequest, "%s: given twice", name)
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		return e.post(w, r, principal)
+	case modern:
+		w.Header().Set("Allow", "POST, OPTIONS")
+		return refuse(http.StatusMethodNotAllowed, "%s 2026-07-28 has no sessions; POST it", r.Method)
+	case r.Method == http.MethodGet:
+		return e.listen(w, r, principal)
+	}
+	return e.endSession(w, r, principal)
+}
+
+// principal is who asks.
+func (e *endpoint) principal(w http.ResponseWriter, r *http.Request) (string, *refusal) {
+	token, asked := bearer(r.Header["Authorization"])
+	delete(r.Header, "Authorization") // nothing further in may see it
+	if e.own != nil {
+		return e.server.config.Principal, nil
+	}
+	name, ok := e.config.Tokens.holder(token)
+	switch {
+	case asked && ok:
+		delete(w.Header(), "Connection")
+		return "token:" + name, nil
+	case asked:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="patterngate", error="invalid_token"`)
+		return "", refuse(http.StatusUnauthorized, "this token is not known")
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="patterngate"`)
+	return "", refuse(http.StatusUnauthorized, "a bearer token is wanted")
+}
+
+// repeated is a header that mcp-go reads and that was sent more than once: who reads which of them is not known.
+func repeated(h http.Header) string {
+	for _, name := range []string{mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderSessionID, "Content-Type"} {
+		if len(h[name]) > 1 {
+			return name
+		}
+	}
+	return ""
+}
+
+// post answers a message.
+func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string) *refusal {
+	if refused := checkMedia(r.Header); refused != nil {
+		return refused
+	}
+	reader := bodyReader{e: e}
+	defer reader.release()
+	body, refused := reader.read(w, r)
+	if refused == nil {
+		refused = reader.weigh(body)
+	}
+	if refused != nil {
+		return refused
+	}
+	f, ok := plainFrame(body)
+	var err error
+	if !ok {
+		f, err = readFrame(body)
+	}
+	if fault, ok := errors.AsType[*frameFault](onlyOnce(body, f, err)); ok {
+		return refuseFrame(http.StatusBadRequest, fault)
+	}
+	m := posted{e: e, w: w, r: r, principal: principal, frame: f, body: body}
+	switch {
+	case mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)):
+		return m.modern()
+	case f.method == methodInitialize && f.id != "":
+		return m.initialize()
+	}
+	return m.inSession()
+}
+
+// checkMedia judges what a client sends and takes.
+func checkMedia(h http.Header) *refusal {
+	switch {
+	case !isJSON(h.Get("Content-Type")):
+		return refuse(http.StatusUnsupportedMediaType, "Content-Type: want application/json")
+	case h["Content-Encoding"] != nil && h.Get("Content-Encoding") != "identity":
+		return refuse(http.StatusUnsupportedMediaType, "Content-Encoding: want none")
+	case !accepts(h["Accept"], "application", "json"):
+		return refuse(http.StatusNotAcceptable, "Accept: want application/json, text/event-stream")
+	}
+	return nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == mediaJSON {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	return err == nil && kind == mediaJSON && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}

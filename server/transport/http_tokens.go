@@ -1,0 +1,136 @@
+package transport
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// The bounds of a file of tokens.
+const (
+	MaxTokenFile = 256 << 10 // bytes
+	maxTokens    = 1000
+	minToken     = 20 // characters; 16 bytes in hex are 32
+	maxToken     = 512
+)
+
+// Tokens say who may ask over HTTP: the holders of these bearer tokens (RFC 6750). The zero Tokens let nobody in by a
+// token. They hold no token, only hashes, and are safe for concurrent use.
+type Tokens struct{ entries []tokenEntry }
+
+type tokenEntry struct {
+	name string
+	sum  [sha256.Size]byte
+	line int
+}
+
+var (
+	tokenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	// tokenText is RFC 6750's b64token.
+	tokenText = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+)
+
+// ParseTokens reads "name: token" lines. Blank lines and those that begin with # are passed over. Every fault is
+// reported by its line, and none repeats a token; with a fault, or without a token, there are no Tokens.
+func ParseTokens(text []byte) (Tokens, error) {
+	if len(text) > MaxTokenFile {
+		return Tokens{}, fmt.Errorf("more than %d bytes", MaxTokenFile)
+	}
+	var t Tokens
+	var faults []error
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		entry, err := t.parse(line)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("line %d: %w", number, err))
+			if len(faults) == maxShownFaults {
+				break
+			}
+			continue
+		}
+		entry.line = number
+		t.entries = append(t.entries, entry)
+	}
+	switch {
+	case len(faults) > 0:
+		return Tokens{}, errors.Join(faults...)
+	case len(t.entries) == 0:
+		return Tokens{}, errors.New("no token; write a line name: token")
+	}
+	return t, nil
+}
+
+// maxShownFaults is how many faults of a file are told at once.
+const maxShownFaults = 50
+
+// parse reads one line, which must differ from those before it.
+func (t Tokens) parse(line string) (tokenEntry, error) {
+	name, token, ok := strings.Cut(line, ":")
+	token = strings.TrimSpace(token)
+	switch {
+	case !ok:
+		return tokenEntry{}, errors.New("no colon; write name: token")
+	case !tokenName.MatchString(name):
+		return tokenEntry{}, errors.New("a name is 1 to 64 letters, digits, _ and -")
+	case len(token) < minToken || len(token) > maxToken:
+		return tokenEntry{}, fmt.Errorf("%s: a token has %d to %d characters; make one by openssl rand -hex 32", name, minToken, maxToken)
+	case !tokenText.MatchString(token):
+		return tokenEntry{}, fmt.Errorf("%s: a token is letters, digits and -._~+/, then = as padding", name)
+	case len(t.entries) == maxTokens:
+		return tokenEntry{}, fmt.Errorf("more than %d tokens", maxTokens)
+	}
+	sum := sha256.Sum256([]byte(token))
+	for _, e := range t.entries {
+		switch {
+		case e.name == name:
+			return tokenEntry{}, fmt.Errorf("%s: given twice, first at line %d", name, e.line)
+		case e.sum == sum:
+			return tokenEntry{}, fmt.Errorf("%s: the same token as %s at line %d", name, e.name, e.line)
+		}
+	}
+	return tokenEntry{name: name, sum: sum}, nil
+}
+
+// Len is how many there are.
+func (t Tokens) Len() int { return len(t.entries) }
+
+// String says how many there are.
+func (t Tokens) String() string { return fmt.Sprintf("%d tokens", len(t.entries)) }
+
+// holder is the name of a token; which one it is, or how much of it is right, takes the same time.
+func (t Tokens) holder(token string) (name string, ok bool) {
+	sum := sha256.Sum256([]byte(token))
+	at, found := 0, 0
+	for i := range t.entries {
+		same := subtle.ConstantTimeCompare(sum[:], t.entries[i].sum[:])
+		at = subtle.ConstantTimeSelect(same, i, at)
+		found |= same
+	}
+	if found == 0 {
+		return "", false
+	}
+	return t.entries[at].name, true
+}
+
+// bearer is the token of a request's Authorization. asked says that there is one, right or wrong.
+func bearer(values []string) (token string, asked bool) {
+	if len(values) == 0 {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	if len(values) > 1 || len(token) > maxToken {
+		return "", true
+	}
+	return strings.TrimLeft(token, " "), true
+}

@@ -1,0 +1,140 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// Post sends a notification to the client whose request ctx is, and never waits for it: what is too much for a client
+// that does not read is dropped. Over stdio it comes before the answer to that request.
+func (s *Server) Post(ctx context.Context, method string, params any) {
+	if c := connOf(ctx); c != nil {
+		c.post(method, params)
+		return
+	}
+	if x := exchangeOf(ctx); x != nil {
+		x.answer.notify(method, params)
+		return
+	}
+	s.sendBySession(ctx, method, params)
+}
+
+// sendBySession hands a notification to mcp-go, for transports other than stdio. One that is lost is no fault.
+func (s *Server) sendBySession(ctx context.Context, method string, params any) {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return
+	}
+	var members map[string]any
+	if json.Unmarshal(text, &members) == nil && s.config.MCP.SendNotificationToClient(ctx, method, members) == nil {
+		if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+			sent.Store(true)
+		}
+	}
+}
+
+// settling is how long an answer waits for notifications that were sent before it: mcp-go loses the last ones of a call
+// over HTTP when its answer follows at once.
+const settling = 2 * time.Millisecond
+
+type sentKey struct{}
+
+// Settled lets the notifications of a call get out before its answer. A call that sent none does not wait.
+func (s *Server) Settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if connOf(ctx) != nil {
+			return handle(ctx, req) // stdio writes in order
+		}
+		ctx, end := s.detaching(ctx)
+		defer end()
+		var sent atomic.Bool
+		result, err := handle(context.WithValue(ctx, sentKey{}, &sent), req)
+		if sent.Load() {
+			time.Sleep(settling)
+		}
+		return result, err
+	}
+}
+
+// detaching is the context of a call over HTTP: when its client goes, or the server stops, its run goes on without it. In
+// 2026-07-28 a client that closes its stream takes back what it asked for; a run that was begun is no more its call's
+// alone.
+func (s *Server) detaching(ctx context.Context) (_ context.Context, end func()) {
+	x := exchangeOf(ctx)
+	if x == nil || x.gone == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(x.gone, func() { cancel(s.config.Detached) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// maxNotes is how many notifications may wait for a client that does not read.
+const maxNotes = 256
+
+// notes are notifications that wait to be written. The zero notes are empty.
+type notes struct {
+	mu      sync.Mutex
+	waiting [][]byte
+	writing bool // a goroutine is about to write them
+}
+
+// post queues a notification.
+func (c *conn) post(method string, params any) {
+	line, err := notification(method, params)
+	if err != nil {
+		return
+	}
+	c.notes.mu.Lock()
+	defer c.notes.mu.Unlock()
+	if len(c.notes.waiting) == maxNotes {
+		return
+	}
+	c.notes.waiting = append(c.notes.waiting, line)
+	if !c.notes.writing {
+		c.notes.writing = true
+		go c.writeNotes()
+	}
+}
+
+// writeNotes writes what waits, until nothing does.
+func (c *conn) writeNotes() {
+	for {
+		_ = c.send(nil) // a broken output shows at the answer
+		c.notes.mu.Lock()
+		if len(c.notes.waiting) == 0 {
+			c.notes.writing = false
+			c.notes.mu.Unlock()
+			return
+		}
+		c.notes.mu.Unlock()
+	}
+}
+
+// take are the notifications that wait, which now wait no more.
+func (n *notes) take() [][]byte {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	waiting := n.waiting
+	n.waiting = nil
+	return waiting
+}
+
+// notification is a notification as the line that is written.
+func notification(method string, params any) ([]byte, error) {
+	line, err := json.Marshal(struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params})
+	return append(line, '\n'), err
+}
