@@ -8,11 +8,11 @@ import (
 	"patterngate/server/transport"
 )
 
-// A principal is whose runs, sessions and parked proposals are looked up: "local:<uid>" for who started this process or
-// reaches it over loopback as the same OS user, "token:<name>" for the holder of a bearer token (design section 7).
-// What belongs to another principal is not found.
+// A principal is a requester: "local:<uid>" for the OS user of this process, over stdio or over loopback, and
+// "token:<name>" for the holder of a bearer token. Runs, sessions and waiting proposals belong to a principal; every other
+// principal gets the answer that they do not exist.
 
-// principalOf is who asks: whom the transport named, else the user of this process.
+// principalOf returns the requester that the transport named, or the user of this process.
 func (s *Server) principalOf(ctx context.Context) string {
 	if p, ok := transport.Principal(ctx); ok {
 		return p
@@ -23,5 +23,5 @@ func (s *Server) principalOf(ctx context.Context) string {
 // localPrefix begins the name of every principal that is a user of this machine.
 const localPrefix = "local:"
 
-// localPrincipal is the user of this process.
+// localPrincipal returns the principal of the user of this process.
 func localPrincipal() string { return localPrefix + strconv.Itoa(os.Getuid()) }

@@ -126,7 +126,7 @@ func waitWords(kind string) string {
 	return "waiting for a person"
 }
 
-// notify sends a progress notification.
+// notify sends a progress notification, in order with the answer.
 func (s *Server) notify(ctx context.Context, n progressNote) {
 	s.transports.Notify(ctx, "notifications/progress", n)
 }

@@ -9,19 +9,20 @@ import (
 	"patterngate/server/transport"
 )
 
-// encodedListing is the list of what is served, made when it is first asked for.
+// encodedListing is the encoded list of the tools, made for the first tools/list.
 type encodedListing struct {
 	once sync.Once
 	list *transport.ToolList
 	err  error
 }
 
+// toolList returns the encoded list of the tools of this configuration.
 func (s *Server) toolList() (*transport.ToolList, error) {
 	s.encoded.once.Do(func() { s.encoded.list, s.encoded.err = transport.NewToolList(s.Tools()) })
 	return s.encoded.list, s.encoded.err
 }
 
-// encodedOnce puts the list that is already encoded into an answer.
+// encodedOnce inserts the encoded list into the answer to a tools/list.
 func (s *Server) encodedOnce(ctx context.Context, result *mcp.ListToolsResult) {
 	transport.InsertList(ctx, result, s.newest().toolList)
 }

@@ -8,10 +8,11 @@ import (
 	"patterngate/ijson"
 )
 
-// maxErrorText is how long the message of a JSON-RPC error may be, in bytes. Longer ones repeat what the client sent.
+// maxErrorText is the longest message of a JSON-RPC error, in bytes. Longer ones repeat what the client sent.
 const maxErrorText = 1024
 
-// briefError returns a message of mcp-go with the text of an error bounded, and everything else unchanged.
+// briefError returns a message of mcp-go with the text of an error cut to [maxErrorText] bytes. Everything else is
+// unchanged.
 func briefError(message []byte) []byte {
 	if len(message) <= maxErrorText {
 		return message

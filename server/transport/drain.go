@@ -7,32 +7,33 @@ import (
 	"sync"
 )
 
-// What may be under way at once besides tools/calls. A client that asks without reading the answers, or asks for more
-// than is sensible, is not read from until answers got out; so memory stays bounded.
+// These limits hold for the requests of one stdio connection that are under way, besides the number of calls. The
+// connection reads nothing from a client that sends requests without reading the answers, or that sends too many, until
+// answers are written. So memory stays bounded.
 const (
-	maxFlying     = 32 << 20 // bytes of all lines under way; a single line may always fly
-	maxListen     = 100      // subscriptions/listen, which last as long as their client likes
-	maxListenLine = 64 << 10 // bytes of such a line
+	maxFlying     = 32 << 20 // bytes of all lines under way; a single line is always allowed
+	maxListen     = 100      // subscriptions/listen
+	maxListenLine = 64 << 10 // bytes of a subscription's line
 )
 
-// flight knows which requests were passed on and are not answered yet. It is safe for concurrent use.
+// flight knows the requests that mcp-go got and has not answered. It is safe for concurrent use.
 type flight struct {
 	mu        sync.Mutex
-	freed     *sync.Cond        // on mu: an answer is out, or the flight is closing
-	slots     *slots            // of the server, which calls take; nil: as many as most allows
-	most      int               // tools/calls at once, and as many other requests; more wait before they are passed on
-	calls     int               // tools/calls whose answer is not out
-	others    int               // other requests, without listeners
+	freed     *sync.Cond        // on mu: an answer is written, or the flight is closing
+	slots     *slots            // of the server; nil: only most limits the calls
+	most      int               // tools/calls at once, and as many other requests; more of them wait
+	calls     int               // tools/calls whose answer is not written
+	others    int               // other requests, without subscriptions
 	listeners int               // subscriptions/listen
-	bytes     int               // of the lines of calls and others
-	pending   map[string]flyer  // requests without an answer by id
-	answers   int               // that are being written
-	takeBack  map[string][]byte // cancellations of pending calls, by the call's id
+	bytes     int               // length of the lines of calls and others
+	pending   map[string]flyer  // requests without an answer, by id
+	answers   int               // answers that are being written
+	takeBack  map[string][]byte // cancellations of pending calls, by the id of the call
 	closing   bool
 	landed    chan struct{} // closed when closing and nothing is pending
 }
 
-// flyer is a request under way: its method and the bytes of its line.
+// flyer is one request under way: its method and the length of its line.
 type flyer struct {
 	method string
 	bytes  int
@@ -44,8 +45,9 @@ func newFlight(most int) *flight {
 	return f
 }
 
-// begin notes a request of so many bytes that is about to be passed on. It waits while too much is under way. It
-// refuses, by a *frameFault, what comes when the flight is closing, an id that is in use and too many listeners.
+// begin registers a request whose line has size bytes and that mcp-go is about to get. It waits while too much is under
+// way. It returns a *frameFault if the flight is closing, the id is in use, a limit of subscriptions is reached, or no
+// slot is free for a call.
 func (f *flight) begin(r frame, size int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +64,7 @@ func (f *flight) begin(r frame, size int) error {
 		if f.listeners >= maxListen || size > maxListenLine {
 			return &frameFault{codeBusy, r.id, fmt.Sprintf("at most %d subscriptions of %d bytes each", maxListen, maxListenLine)}
 		}
-		size = 0 // they do not end by themselves, so nothing may wait for them
+		size = 0 // a subscription does not end by itself, so nothing may wait for its bytes
 	}
 	if r.method == methodCall && f.slots != nil && !f.slots.take() {
 		return f.slots.busy(r.id)
@@ -73,7 +75,7 @@ func (f *flight) begin(r frame, size int) error {
 	return nil
 }
 
-// full reports whether a request has to wait for answers to get out. Listeners are refused instead, see begin.
+// full reports whether a request must wait for answers to be written. A subscription never waits: begin refuses it.
 func (f *flight) full(method string, size int) bool {
 	if method == methodListen {
 		return false
@@ -81,7 +83,7 @@ func (f *flight) full(method string, size int) bool {
 	return *f.counter(method) >= f.most || f.bytes > 0 && f.bytes+size > maxFlying
 }
 
-// counter counts the requests of a method's class.
+// counter returns the counter for requests of a method.
 func (f *flight) counter(method string) *int {
 	switch method {
 	case methodCall:
@@ -92,8 +94,8 @@ func (f *flight) counter(method string) *int {
 	return &f.others
 }
 
-// answer writes the answer to a request by send. Its id and slot are free before the client can know of the answer; its
-// place is not before the answer is out.
+// answer writes the answer to a request by send. The id and the slot of the request are free before the client can read
+// the answer. The other limits count the request until the answer is written.
 func (f *flight) answer(id string, send func() error) error {
 	f.mu.Lock()
 	request, known := f.pending[id]
@@ -119,7 +121,7 @@ func (f *flight) answer(id string, send func() error) error {
 	return err
 }
 
-// cancel keeps a cancellation of a call that may not have begun.
+// cancel stores a cancellation of a call that may not have begun.
 func (f *flight) cancel(r frame, line []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +130,7 @@ func (f *flight) cancel(r frame, line []byte) {
 	}
 }
 
-// canceled is the cancellation of the call with a decoded id; nil if there is none.
+// canceled returns the cancellation of the call with a decoded id, or nil.
 func (f *flight) canceled(id any) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +144,7 @@ func (f *flight) canceled(id any) []byte {
 	return f.takeBack[string(text)]
 }
 
-// giveBack frees the slots of calls that are never answered.
+// giveBack frees the slots of the calls that will never be answered.
 func (f *flight) giveBack() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,7 +156,7 @@ func (f *flight) giveBack() {
 	}
 }
 
-// close takes nothing more and returns how many calls are under way. landed tells when all is answered.
+// close refuses all later requests and returns how many calls are under way. landed is closed when all are answered.
 func (f *flight) close() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +174,7 @@ func (f *flight) close() int {
 	return running
 }
 
-// land closes landed when everything is over. What only listens for as long as it can is not waited for.
+// land closes landed when nothing is under way. Subscriptions do not count: they last as long as their clients like.
 func (f *flight) land() {
 	if !f.closing || f.answers > 0 {
 		return

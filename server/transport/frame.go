@@ -11,7 +11,7 @@ import (
 	"patterngate/ijson"
 )
 
-// The codes of JSON-RPC errors that are answered here (JSON-RPC 2.0 section 5.1); mcp-go has the others.
+// The codes of the JSON-RPC errors that this package answers with (JSON-RPC 2.0, section 5.1). mcp-go answers with others.
 const (
 	codeParse    = -32700
 	codeRequest  = -32600
@@ -26,24 +26,24 @@ const (
 	methodListen = "subscriptions/listen"
 )
 
-// frame is what a line says as far as its transport must know. It is read as mcp-go reads it, by encoding/json, so that
-// the two never differ about what a request is.
+// frame is what the transport must know of a JSON-RPC message. encoding/json reads it, as mcp-go does, so both agree
+// about every request.
 type frame struct {
-	id     string // JSON text as it stands in the answer; empty: a notification
-	method string // empty: an answer to a request, and we make none
-	about  string // of a cancellation: the id of the request that is taken back
+	id     string // JSON text as the answer repeats it; empty: a notification
+	method string // empty: an answer to a request; this server makes none
+	about  string // of a cancellation: the id of the request to cancel
 }
 
-// frameFault is why a line is no frame, and what to answer.
+// frameFault says why a line is refused, and is the answer to it.
 type frameFault struct {
 	code    int
-	id      string // JSON text; null where it is not known
+	id      string // JSON text; "null" if it is not known
 	message string
 }
 
 func (f *frameFault) Error() string { return f.message }
 
-// rawFrame is a line as encoding/json reads it.
+// rawFrame is a message as encoding/json decodes it.
 type rawFrame struct {
 	Version any             `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -53,7 +53,7 @@ type rawFrame struct {
 	Error   any             `json:"error"`
 }
 
-// readFrame reads one line. Its error is a *frameFault.
+// readFrame reads one message. Its error is a *frameFault. The answer of a client is an empty frame.
 func readFrame(line []byte) (frame, error) {
 	var raw rawFrame
 	if err := json.Unmarshal(line, &raw); err != nil {
@@ -84,7 +84,7 @@ func readFrame(line []byte) (frame, error) {
 	return f, nil
 }
 
-// aboutOf is the id that a cancellation names.
+// aboutOf returns the id of the request that a cancellation names, or "".
 func aboutOf(params json.RawMessage) string {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -96,8 +96,8 @@ func aboutOf(params json.RawMessage) string {
 	return id
 }
 
-// idText is an id as it stands in its answer: the decoded value, encoded again. Ids that would not come back as they
-// were sent, and other types than MCP knows, are refused.
+// idText returns an id as its answer repeats it: decoded and encoded again. ok is false for an id that would come back
+// changed, and for types that MCP does not allow.
 func idText(raw json.RawMessage) (string, bool) {
 	if plainID(raw) {
 		return string(raw), true
@@ -119,7 +119,7 @@ func idText(raw json.RawMessage) (string, bool) {
 	return string(text), err == nil
 }
 
-// plainID reports an id that is encoded just as it was sent: what nearly all clients send.
+// plainID reports whether an id is encoded exactly as the client sent it. The ids of nearly all clients are.
 func plainID(raw []byte) bool {
 	if len(raw) == 0 || len(raw) > 64 {
 		return false
@@ -133,11 +133,12 @@ func plainID(raw []byte) bool {
 	return digits && len(raw) <= 15 && (raw[0] != '0' || len(raw) == 1)
 }
 
-// tooLargeNumber is refused by ijson as every number beyond the doubles is, as a fault of its own argument.
+// tooLargeNumber is a number that ijson refuses, as it refuses every number beyond the range of a double. It does so as
+// a fault of one argument.
 const tooLargeNumber = "9007199254740992"
 
-// tamed is a call's line with each number beyond the doubles replaced by [tooLargeNumber]. mcp-go would answer such a
-// line by a protocol error, where the caller is to be told which argument is at fault.
+// tamed returns the line of a call with each number beyond the range of a double replaced by [tooLargeNumber]. mcp-go
+// would answer such a line with a protocol error. This way the answer names the argument that is at fault.
 func tamed(line []byte) []byte {
 	var changed []byte
 	rest := 0 // of the line, not yet in changed
@@ -173,10 +174,10 @@ func orNull(id string) string {
 	return id
 }
 
-// answerStart is how mcp-go begins every answer; notifications have no id.
+// answerStart is how mcp-go begins every answer. Notifications have no id, so they begin differently.
 var answerStart = []byte(`{"jsonrpc":"2.0","id":`)
 
-// answered is the id of the request that a written message answers; empty if it answers none.
+// answered returns the id of the request that a message of mcp-go answers, or "" if it answers none.
 func answered(message []byte) string {
 	rest, ok := bytes.CutPrefix(message, answerStart)
 	if !ok || len(rest) == 0 {
@@ -199,10 +200,10 @@ func answered(message []byte) string {
 	return string(rest[:end])
 }
 
-// line is the fault as the answer that is sent.
+// line returns the fault as the line of the answer.
 func (f *frameFault) line() []byte {
 	message, err := json.Marshal(f.message)
-	if err != nil { // a constant text
+	if err != nil { // impossible: a text
 		message = []byte(`""`)
 	}
 	var b bytes.Buffer

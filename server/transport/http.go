@@ -16,42 +16,42 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// HTTPConfig says where, to whom and within which bounds MCP is served over HTTP. Listen is required; the rest may be
-// zero.
+// HTTPConfig says where MCP is served over HTTP, who may connect, and within which limits. Only Listen is required.
 type HTTPConfig struct {
 	Listen string // host:port; port 0 is a free one
-	// Tokens are who may ask. Without any only sockets of the same OS user may, over loopback, on Linux.
+	// Tokens are the bearer tokens of the clients that may connect. Without tokens only sockets of the same OS user
+	// may, over loopback and on Linux.
 	Tokens      Tokens
-	Origins     []string       // of pages that may ask, as browsers write them
-	Hosts       []string       // by which this server may be called, besides its own address and this machine's names
-	BodyBytes   int            // a request is at most that long; 0: 4 MiB
-	SessionIdle time.Duration  // a session that is idle for so long ends; 0: 2 h
-	Bound       func(net.Addr) // told the address once it is open; nil: nobody
+	Origins     []string       // origins of the web pages that may connect, as browsers write them
+	Hosts       []string       // names of this server, besides its own address and the names of this machine
+	BodyBytes   int            // the longest body of a request; 0: 4 MiB
+	SessionIdle time.Duration  // a session ends after that time without a request; 0: 2 h
+	Bound       func(net.Addr) // called with the address once it is open; may be nil
 
-	// OwnSocket reports whether the socket at remote, which is connected to local, belongs to the OS user of this process. It
-	// is asked where there are no tokens. nil: the system's table of sockets is asked.
+	// OwnSocket reports whether the socket at remote, which is connected to local, belongs to the OS user of this
+	// process. It decides who may connect if there are no tokens. nil: the table of sockets of the system decides.
 	OwnSocket func(remote, local netip.AddrPort) bool
-	// Limits bound what clients can make the server wait for and keep. The zero Limits are [DefaultLimits].
+	// Limits bound what clients can make the server wait for and keep. The zero Limits mean [DefaultLimits].
 	Limits Limits
 }
 
-// Limits bound what the clients of an HTTP server can make it wait for and keep.
+// Limits bound what the clients of an HTTP server can make it wait for and keep. All fields are required.
 type Limits struct {
-	Header, Body time.Duration // for the head of a request and for the rest
-	Idle         time.Duration // for the next request of a connection
+	Header, Body time.Duration // for a client to send the head of a request, and its body
+	Idle         time.Duration // for a client to send the next request of a connection
 	Stall        time.Duration // for a client to read what is written
-	Linger       time.Duration // for a client to notice that its long body was refused
+	Linger       time.Duration // for a client to see that its long body was refused
 	Settle       time.Duration // between a call's last notification and its answer
 
-	Conns                  int // connections open at once
-	Sessions, SessionsEach int // in all and of one principal; the one that was idle longest makes way
-	Streams, StreamsEach   int // GET and subscriptions/listen, which last as long as their clients like
-	Bodies                 int // bytes of requests under way; a single one may always be
-	Weights                int // bytes of memory that they take as JSON, likewise
-	Headers                int // bytes of a request's head
+	Conns                  int // open connections
+	Sessions, SessionsEach int // in all and of one requester; a new session ends the one that was idle longest
+	Streams, StreamsEach   int // streams of GET and subscriptions/listen, in all and of one requester
+	Bodies                 int // bytes of the bodies under way; a single body is always allowed
+	Weights                int // bytes of memory that the bodies take as decoded JSON; a single body is always allowed
+	Headers                int // bytes of the head of one request
 }
 
-// DefaultLimits returns the limits that are in force where an [HTTPConfig] sets none.
+// DefaultLimits returns the limits that hold if an [HTTPConfig] sets none.
 func DefaultLimits() Limits {
 	return Limits{
 		Header: 5 * time.Second, Body: 30 * time.Second, Idle: 2 * time.Minute, Stall: 10 * time.Second, Linger: 500 * time.Millisecond, Settle: 2 * time.Millisecond,
@@ -64,7 +64,7 @@ const (
 	defaultSessionIdle = 2 * time.Hour
 )
 
-// check completes the configuration and reports every fault.
+// check fills in the defaults and returns every fault.
 func (c *HTTPConfig) check() error {
 	if c.Limits == (Limits{}) {
 		c.Limits = DefaultLimits()
@@ -98,7 +98,7 @@ func (c *HTTPConfig) check() error {
 	return errors.Join(faults...)
 }
 
-// tokenless reports why an address may not be served without tokens.
+// tokenless returns why an address may not be served without tokens, or nil.
 func (c *HTTPConfig) tokenless(loopback bool) error {
 	switch {
 	case !loopback:
@@ -109,7 +109,7 @@ func (c *HTTPConfig) tokenless(loopback bool) error {
 	return nil
 }
 
-// endpoint serves MCP over HTTP. What is asked is judged here, in this order, before mcp-go sees it:
+// endpoint serves MCP over HTTP. It checks each request in this order before mcp-go gets it:
 //
 //	Host, Origin ──▶ peer or token ──▶ method, media types ──▶ body ──▶ frame ──▶ session ──▶ slot ──▶ mcp-go
 //	    403             403, 401         405, 406, 415        413, 408    400        404       503
@@ -118,20 +118,22 @@ type endpoint struct {
 	config   HTTPConfig
 	limits   Limits
 	guard    guard
-	own      func(remote, local netip.AddrPort) bool // the peer is this OS user; nil: tokens are asked for
+	own      func(remote, local netip.AddrPort) bool // reports whether the peer is this OS user; nil: clients need tokens
 	mcp      *mcpserver.StreamableHTTPServer
 	sessions *sessions
 	streams  quota
-	bodies   atomic.Int64 // bytes of requests under way
-	weights  atomic.Int64 // bytes of memory that they take as JSON
+	bodies   atomic.Int64 // bytes of the bodies under way
+	weights  atomic.Int64 // bytes of memory that they take as decoded JSON
 	open     connections
 	traffic  traffic
-	ending   context.Context // ends when streams have to
+	ending   context.Context // ends when the streams must end
 }
 
-// ListenHTTP serves MCP over HTTP at c.Listen, both protocol eras at /mcp, until ctx ends; then it takes nothing new,
-// ends streams at once, and returns when all calls are answered, and the runs that go on without a call are left, or the grace
-// has passed; runs that go on then do so without their calls. It fails where the configuration is at fault or the address cannot be had.
+// ListenHTTP serves MCP over HTTP at c.Listen, at the path /mcp, in both protocol eras, until ctx ends. Then it refuses
+// new requests and ends all streams. It waits until all calls are answered and the runs that continue without a call
+// are left, at most for the grace period. Runs that continue after that do so without their calls.
+//
+// It returns an error if the configuration has a fault or the address is not available.
 func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 	if err := c.check(); err != nil {
 		return fmt.Errorf("server: http: %w", err)
@@ -145,8 +147,8 @@ func (s *Server) ListenHTTP(ctx context.Context, c HTTPConfig) error {
 	return s.Serve(ctx, l, c)
 }
 
-// Serve serves MCP over HTTP like [Server.ListenHTTP], on a listener that is open already. c.Listen is one of the
-// addresses by which clients may call this server. Serve closes the listener.
+// Serve is [Server.ListenHTTP] on a listener that is already open. c.Listen is one of the addresses by which clients
+// may call this server. Serve closes the listener.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c HTTPConfig) error {
 	defer l.Close()
 	if err := c.check(); err != nil {
@@ -179,11 +181,11 @@ func (s *Server) newEndpoint(c HTTPConfig) *endpoint {
 	return e
 }
 
-// serve takes connections until ctx ends.
+// serve accepts connections until ctx ends.
 func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
-	base, cancel := context.WithCancel(context.WithoutCancel(ctx)) // of the requests
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx)) // for the requests
 	defer cancel()
-	ending, end := context.WithCancel(base) // of the streams
+	ending, end := context.WithCancel(base) // for the streams
 	defer end()
 	e.ending = ending
 	web := e.web(base)
@@ -198,7 +200,7 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 		slog.String("address", l.Addr().String()), slog.String("state", e.server.config.State), slog.Int("tools", len(e.server.config.Host.Tools())))
 
 	select {
-	case err := <-served: // it can accept no more
+	case err := <-served: // the listener failed
 		_ = web.Close()
 		return fmt.Errorf("server: http: %w", err)
 	case <-ctx.Done():
@@ -213,20 +215,20 @@ func (e *endpoint) serve(ctx context.Context, l net.Listener) error {
 	await(e.traffic.landed, parting)
 	last, done := context.WithTimeout(context.Background(), parting)
 	defer done()
-	if web.Shutdown(last) != nil { // answers that nobody reads
+	if web.Shutdown(last) != nil { // a client does not read its answer
 		_ = web.Close()
 	}
 	<-swept
 	return nil
 }
 
-// web is the HTTP server, with a time-out for whatever a client can delay.
+// web returns the HTTP server. It has a timeout for everything that a client can delay.
 func (e *endpoint) web(base context.Context) *http.Server {
 	return &http.Server{
 		Handler:                      e,
 		ReadHeaderTimeout:            e.limits.Header,
 		IdleTimeout:                  e.limits.Idle,
-		WriteTimeout:                 e.limits.Stall, // of what net/http says itself; every answer renews it
+		WriteTimeout:                 e.limits.Stall, // for what net/http writes itself; every answer renews it
 		MaxHeaderBytes:               e.limits.Headers,
 		DisableGeneralOptionsHandler: true,
 		BaseContext:                  func(net.Listener) context.Context { return base },
@@ -236,14 +238,14 @@ func (e *endpoint) web(base context.Context) *http.Server {
 	}
 }
 
-// forget lets mcp-go forget a session, by the only way it has for that.
+// forget makes mcp-go forget a session. mcp-go offers only a DELETE for that.
 func (e *endpoint) forget(id string) {
 	e.mcp.Handle(discarded{}, &mcpserver.HTTPRequest{
 		Method: http.MethodDelete, Header: http.Header{mcpserver.HeaderKeySessionID: {id}}, Context: context.Background(),
 	})
 }
 
-// discarded takes an answer that nobody asked for.
+// discarded drops the answer to that DELETE.
 type discarded struct{}
 
 func (discarded) Header() http.Header         { return http.Header{} }
@@ -273,7 +275,7 @@ func (t *traffic) end() {
 	t.land()
 }
 
-// close takes nothing more that would run.
+// close refuses what would run from now on. landed is closed when no request is under way.
 func (t *traffic) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -292,7 +294,7 @@ func (t *traffic) land() {
 	}
 }
 
-// stopping reports whether nothing more may run.
+// stopping reports whether the server stops and nothing new may run.
 func (t *traffic) stopping() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// mediaJSON is the media type of all that is no stream.
+// mediaJSON is the media type of every answer that is not a stream.
 const mediaJSON = "application/json"
 
-// Header values that are set as they are; nobody changes them.
+// Values of headers. They are shared and must not be changed.
 var (
 	jsonTypes  = []string{mediaJSON}
 	eventType  = []string{"text/event-stream"}
@@ -25,28 +25,28 @@ var (
 	closing    = []string{"close"}
 )
 
-// answer is what mcp-go writes the answer to one request to. It gives each write a deadline, so that a client that does
-// not read holds up nothing but its own call, and lets notifications of a call go out before its answer, in order and
-// on its own stream: mcp-go would hand them to another goroutine, which loses what is still waiting when the call ends,
-// and which serves all calls of a session. It is safe for concurrent use.
+// answer is the writer to which mcp-go writes the answer to one request. It gives each write a deadline, so a client
+// that does not read delays only its own call. It writes the notifications of a call before the answer, in order and on
+// the same stream. mcp-go would give them to another goroutine, which serves all calls of a session and loses what
+// still waits when the call ends. An answer is safe for concurrent use.
 type answer struct {
 	to       http.ResponseWriter
 	control  *http.ResponseController
-	stall    time.Duration // for a write
-	settle   time.Duration // between the last notification and the answer
-	streams  bool          // the client takes an event stream
-	kept     bool          // a whole answer waits for finish
-	listings listings      // that stand in it
-	over     func()        // called once, before the client can know that its request is answered; nil: nobody waits for it
+	stall    time.Duration // the longest time for a write
+	settle   time.Duration // the least time between the last notification and the answer
+	streams  bool          // the client accepts an event stream
+	kept     bool          // finish writes the whole answer
+	listings listings      // the tool lists that it contains
+	over     func()        // called once, before the client can read the answer; may be nil
 
 	mu     sync.Mutex
-	header http.Header // of mcp-go, as far as it has one
-	status int         // of mcp-go, 0: none yet
+	header http.Header // as mcp-go set it; may be nil
+	status int         // as mcp-go set it; 0: not yet
 	events bool        // mcp-go writes events itself
-	open   bool        // the head of an event stream is out
-	sent   bool        // the answer is out
-	body   []byte      // of a whole answer that is kept
-	told   time.Time   // when the last notification went out
+	open   bool        // the head of an event stream is written
+	sent   bool        // the answer is written
+	body   []byte      // the whole answer, if kept
+	told   time.Time   // when the last notification was written
 }
 
 var _ mcpserver.HTTPResponseWriter = (*answer)(nil)
@@ -66,10 +66,10 @@ func (a *answer) Header() http.Header {
 // CanStream implements [mcpserver.HTTPResponseWriter].
 func (a *answer) CanStream() bool { return a.streams }
 
-// Flush implements [mcpserver.HTTPResponseWriter]: events go out when they are written.
+// Flush implements [mcpserver.HTTPResponseWriter]. Events are flushed when they are written.
 func (a *answer) Flush() {}
 
-// WriteHeader implements [mcpserver.HTTPResponseWriter]. The head of a whole answer goes out with its body.
+// WriteHeader implements [mcpserver.HTTPResponseWriter]. The head of a whole answer is written with its body.
 func (a *answer) WriteHeader(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,8 +79,8 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// Write implements [mcpserver.HTTPResponseWriter]: mcp-go writes an event, or a whole answer, at once. That a client is
-// gone is no news to it; its request's context says so.
+// Write implements [mcpserver.HTTPResponseWriter]. mcp-go writes an event, or a whole answer, at once. Write returns no
+// error when the client has gone: the context of the request ends then.
 func (a *answer) Write(message []byte) (int, error) {
 	a.settled()
 	p := a.listings.whole(briefError(message))
@@ -101,7 +101,7 @@ func (a *answer) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// answered tells that the request is; the lock is held.
+// answered calls over, once. The caller holds the lock.
 func (a *answer) answered() {
 	if over := a.over; over != nil {
 		a.over = nil
@@ -109,14 +109,15 @@ func (a *answer) answered() {
 	}
 }
 
-// release tells it whatever happened.
+// release calls over if no answer was written.
 func (a *answer) release() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.answered()
 }
 
-// settled waits a moment after the last notification: some clients lose one that they read together with the answer.
+// settled waits a moment after the last notification. Some clients lose a notification that they read together with the
+// answer.
 func (a *answer) settled() {
 	a.mu.Lock()
 	told := a.told
@@ -129,7 +130,7 @@ func (a *answer) settled() {
 	}
 }
 
-// begin sends the head of an event stream, once; the lock is held.
+// begin writes the head of an event stream, once. The caller holds the lock.
 func (a *answer) begin() {
 	if a.open {
 		return
@@ -141,7 +142,7 @@ func (a *answer) begin() {
 	_ = a.control.Flush()
 }
 
-// emit sends an event; the lock is held. A stream that could not be written is ended by net/http, and its request too.
+// emit writes an event. The caller holds the lock. If that fails, net/http ends the stream and its request.
 func (a *answer) emit(event []byte) {
 	a.deadline()
 	if _, err := a.to.Write(event); err == nil {
@@ -149,7 +150,7 @@ func (a *answer) emit(event []byte) {
 	}
 }
 
-// whole sends a whole answer; the lock is held.
+// whole writes a whole answer. The caller holds the lock.
 func (a *answer) whole(status int, body []byte) {
 	if a.sent || a.open {
 		return
@@ -157,7 +158,7 @@ func (a *answer) whole(status int, body []byte) {
 	a.sent = true
 	a.answered()
 	h := a.to.Header()
-	if !slices.Equal(a.header["Content-Type"], jsonTypes) { // plain words of mcp-go, which clients cannot read
+	if !slices.Equal(a.header["Content-Type"], jsonTypes) { // text of mcp-go that is no JSON, which clients cannot read
 		body = refusalLine(codeRequest, "", http.StatusText(status))
 	}
 	h["Content-Type"] = jsonTypes
@@ -174,7 +175,7 @@ func (a *answer) whole(status int, body []byte) {
 
 func (a *answer) deadline() { _ = a.control.SetWriteDeadline(time.Now().Add(a.stall)) }
 
-// notify sends a notification on the call's own stream, where its client takes one.
+// notify writes a notification on the stream of the call, if the client accepts a stream.
 func (a *answer) notify(method string, params any) {
 	text, err := notification(method, params)
 	if err != nil || !a.streams {
@@ -182,7 +183,7 @@ func (a *answer) notify(method string, params any) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.sent || a.status != 0 && !a.events { // the answer is on its way
+	if a.sent || a.status != 0 && !a.events { // the answer is being written
 		return
 	}
 	a.begin()
@@ -190,8 +191,9 @@ func (a *answer) notify(method string, params any) {
 	a.told = time.Now()
 }
 
-// finish sends what was kept, or a head without a body. A request, which has an id, gets an answer even where mcp-go
-// has none: it gives up one that was cancelled, and one whose result is no JSON, for which lost finds words.
+// finish writes the answer that was kept, or a head without a body. A request, which has an id, gets an answer even if
+// mcp-go writes none. mcp-go writes none for a request that was cancelled, and for a result that is no JSON; the error
+// for that is lost().
 func (a *answer) finish(id string, lost func() error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,7 +211,7 @@ func (a *answer) finish(id string, lost func() error) {
 	}
 }
 
-// bare sends a head alone; the lock is held.
+// bare writes a head without a body. The caller holds the lock.
 func (a *answer) bare() {
 	if a.sent = true; a.open || a.status == 0 {
 		return
@@ -218,7 +220,7 @@ func (a *answer) bare() {
 	a.to.WriteHeader(a.status)
 }
 
-// fail answers by an error of the protocol; the lock is held.
+// fail answers with an error of the protocol. The caller holds the lock.
 func (a *answer) fail(id string, cause error) {
 	line := refusalLine(codeInternal, id, cause.Error())
 	if a.open {
@@ -230,7 +232,7 @@ func (a *answer) fail(id string, cause error) {
 	a.whole(http.StatusOK, line)
 }
 
-// event is a message as one event of a stream (HTML section 9.2, as MCP uses it).
+// event returns a message as one event of a stream (HTML, section 9.2, in the form that MCP uses).
 func event(message []byte) []byte {
 	const head, tail = "event: message\ndata: ", "\n\n"
 	message = bytes.TrimSuffix(message, []byte("\n"))
@@ -238,7 +240,8 @@ func event(message []byte) []byte {
 	return append(append(append(e, head...), message...), tail...)
 }
 
-// refusalLine is a JSON-RPC error; without an id where no request was read (MCP 2025-11-25, basic/transports).
+// refusalLine returns a JSON-RPC error. Without an id the error is about a request that was not read (MCP 2025-11-25,
+// basic/transports).
 func refusalLine(code int, id, message string) []byte {
 	line := (&frameFault{code, id, message}).line()
 	if id == "" {
@@ -247,16 +250,16 @@ func refusalLine(code int, id, message string) []byte {
 	return line
 }
 
-// exchange is a request over HTTP as its handler may need it.
+// exchange is what a handler must know of a request over HTTP.
 type exchange struct {
 	answer *answer
-	era    string          // protocol version of its session; empty: the request says it itself
-	gone   context.Context // of a call: ends when its client goes or the server stops
+	era    string          // protocol version of its session; "": the request names its own
+	gone   context.Context // for a call: ends when the client goes or the server stops
 }
 
 type exchangeKey struct{}
 
-// exchangeOf is the exchange that a request belongs to; nil if it came by another transport.
+// exchangeOf returns the exchange of a request, or nil if the request came by another transport.
 func exchangeOf(ctx context.Context) *exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*exchange)
 	return x

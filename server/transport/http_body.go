@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// firstRead is what is set aside for a body before any of it came. More follows what came, so that a length that is
-// only announced costs nothing.
+// firstRead is the size of the first buffer for a body, in bytes. The buffer grows with what arrives, so a length that
+// is only announced takes no memory.
 const firstRead = 4 << 10
 
-// bodyReader reads one body within the bounds of its endpoint.
+// bodyReader reads one body within the limits of its endpoint.
 type bodyReader struct {
 	e      *endpoint
-	held   int // bytes that it counts for among those under way
-	weight int // of what it becomes when it is read as JSON, likewise
+	held   int // bytes that it added to those under way
+	weight int // bytes that it added to the weights under way
 }
 
-// read takes the body of a request whole. What it holds is given back by release, when the request is over.
+// read reads the whole body of a request. Call release when the request is over.
 func (b *bodyReader) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	most := b.e.config.BodyBytes
 	if r.ContentLength > int64(most) {
@@ -30,7 +30,7 @@ func (b *bodyReader) read(w http.ResponseWriter, r *http.Request) ([]byte, *refu
 	if r.ContentLength >= 0 {
 		expected = min(expected, int(r.ContentLength))
 	}
-	buffer := make([]byte, 0, expected+1) // one more, for the end to show
+	buffer := make([]byte, 0, expected+1) // one byte more, to see the end
 	if !b.hold(cap(buffer)) {
 		return nil, b.busy()
 	}
@@ -55,11 +55,11 @@ func (b *bodyReader) read(w http.ResponseWriter, r *http.Request) ([]byte, *refu
 	}
 }
 
-// ended judges how a body ended; nil: well.
+// ended returns why a body that ended with err is refused, or nil.
 func (b *bodyReader) ended(w http.ResponseWriter, err error) *refusal {
 	control := http.NewResponseController(w)
 	if errors.Is(err, io.EOF) {
-		_ = control.SetReadDeadline(time.Time{}) // a client that goes away is noticed by reading on
+		_ = control.SetReadDeadline(time.Time{}) // net/http reads on, to notice a client that goes
 		return nil
 	}
 	refused := refuse(http.StatusBadRequest, "the body ended early")
@@ -84,15 +84,15 @@ func (b *bodyReader) busy() *refusal {
 		message: "busy: too many long requests are under way; try again; nothing ran"}
 }
 
-// hold counts bytes among those under way. What is alone may always be.
+// hold adds n bytes to those under way. It reports whether they are within the limit. A single body is always allowed.
 func (b *bodyReader) hold(n int) bool {
 	under := b.e.bodies.Add(int64(n))
 	b.held += n
 	return under <= int64(b.e.limits.Bodies) || under == int64(b.held)
 }
 
-// weigh counts what a body becomes when it is read as JSON among what is under way: a text of empty objects takes more
-// than a hundred times its length, and few of them would take all memory there is. What is alone may always be.
+// weigh adds the memory that a body takes as decoded JSON to what is under way. A text of empty objects takes more than
+// a hundred times its length, so a few of them could use all memory. A single body is always allowed.
 func (b *bodyReader) weigh(body []byte) *refusal {
 	b.weight = weightOf(body)
 	under := b.e.weights.Add(int64(b.weight))
@@ -102,14 +102,15 @@ func (b *bodyReader) weigh(body []byte) *refusal {
 	return b.busy()
 }
 
-// weightOf is about how many bytes of memory a text takes as JSON, read once by mcp-go and once here. Texts with many
-// braces and commas in strings are taken for heavier than they are.
+// weightOf estimates how many bytes of memory a text takes as JSON that mcp-go and this server decode once each. The
+// estimate is too high for texts with many braces and commas inside strings.
 func weightOf(body []byte) int {
 	const object, list, element, readers = 400, 64, 48, 2
 	count := func(c byte) int { return bytes.Count(body, []byte{c}) }
 	return readers * (2*len(body) + object*count('{') + list*count('[') + element*count(','))
 }
 
+// release subtracts what this body added to the bytes under way.
 func (b *bodyReader) release() {
 	b.e.bodies.Add(int64(-b.held))
 	b.e.weights.Add(int64(-b.weight))

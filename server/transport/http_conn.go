@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// httpListener gives connections that know their peer and whether their client was too slow.
+// httpListener returns connections that know their peer, and whether the client was too slow.
 type httpListener struct {
 	net.Listener
-	late string // the answer to one that was
+	late string // the answer to a client that was too slow
 }
 
 // Accept implements [net.Listener].
@@ -29,17 +29,17 @@ func (l httpListener) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-// httpConn is one connection. net/http closes it without a word when the head of a request takes too long; this one
-// tells the client before.
+// httpConn is one connection. net/http closes a connection silently when the head of a request takes too long. This one
+// answers the client first.
 type httpConn struct {
 	net.Conn
 	local  string      // the address that the client connected to
-	late   string      // what it is told that took too long
-	inHead atomic.Bool // what is read belongs to the head of a request
-	begun  atomic.Bool // some of which came
+	late   string      // the answer if the head takes too long
+	inHead atomic.Bool // the head of a request is being read
+	begun  atomic.Bool // some of the head arrived
 
 	once sync.Once
-	own  bool // the peer is a socket of the same OS user
+	own  bool // the peer belongs to this OS user
 }
 
 // Read implements [net.Conn].
@@ -53,12 +53,12 @@ func (c *httpConn) Read(p []byte) (int, error) {
 	}
 	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.begun.Swap(false) {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write([]byte(c.late)) // who does not read it is closed all the same
+		_, _ = c.Write([]byte(c.late)) // the connection is closed in any case
 	}
 	return n, err
 }
 
-// changed follows what net/http does with the connection.
+// changed follows the state that net/http gives the connection.
 func (c *httpConn) changed(state http.ConnState) {
 	switch state {
 	case http.StateActive: // a head was read
@@ -69,7 +69,7 @@ func (c *httpConn) changed(state http.ConnState) {
 	}
 }
 
-// CloseWrite ends our side only, so that a client that still sends can read why it was refused.
+// CloseWrite closes only our side, so a client that still sends can read why it was refused.
 func (c *httpConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -77,7 +77,7 @@ func (c *httpConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// ofOwnUser asks once in the connection's life whose socket its other end is.
+// ofOwnUser reports whether the peer belongs to this OS user. It asks own once per connection.
 func (c *httpConn) ofOwnUser(own func(remote, local netip.AddrPort) bool) bool {
 	c.once.Do(func() { c.own = own(addrPort(c.RemoteAddr()), addrPort(c.LocalAddr())) })
 	return c.own
@@ -105,7 +105,8 @@ const lateHead = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-T
 	"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nVary: Origin\r\n\r\n" +
 	`{"jsonrpc":"2.0","error":{"code":-32600,"message":"the head of the request took too long"}}` + "\n"
 
-// connections counts what is open; its changed is an [http.Server]'s ConnState.
+// connections counts the open connections and closes those over the limit. Its method changed is the ConnState of an
+// [http.Server].
 type connections struct {
 	most int64
 	open atomic.Int64

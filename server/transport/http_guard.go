@@ -15,14 +15,14 @@ import (
 	"patterngate/ijson"
 )
 
-// refusal is why a request over HTTP is not carried out.
+// refusal says why a request over HTTP is not carried out. It is the answer to the request.
 type refusal struct {
 	status  int
-	code    int    // of JSON-RPC
-	id      string // JSON text; empty where no request was read
+	code    int    // code of the JSON-RPC error
+	id      string // JSON text; "" if no request was read
 	message string
-	close   bool // the connection ends: what else the client sends is not read
-	linger  bool // but taken off the line for a moment, so that a client still sending gets to read why
+	close   bool // the connection ends, and what else the client sends is not read
+	linger  bool // with close: what the client sends is dropped for a moment, so it can read the answer
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -31,7 +31,7 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status: status, code: codeRequest, message: fmt.Sprintf(format, args...)}
 }
 
-// write answers by a refusal.
+// write writes a refusal as the answer.
 func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusal) {
 	h := w.Header()
 	h["Content-Type"] = jsonTypes
@@ -45,19 +45,19 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(e.limits.Stall))
 	if refused.linger {
-		_ = control.EnableFullDuplex() // the answer comes first: net/http would read more of the body before it
+		_ = control.EnableFullDuplex() // otherwise net/http reads more of the body before it answers
 	}
 	line := refusalLine(refused.code, refused.id, refused.message)
-	h["Content-Length"] = []string{strconv.Itoa(len(line))} // it is whole before the connection ends
+	h["Content-Length"] = []string{strconv.Itoa(len(line))} // so the answer is complete before the connection ends
 	w.WriteHeader(refused.status)
-	_, _ = w.Write(line) // who does not read it is gone
+	_, _ = w.Write(line) // an error means that the client has gone
 	if refused.linger {
 		e.linger(control, r.Body)
 	}
 }
 
-// linger takes what a refused client still sends and drops it, within bounds of bytes and time. A connection that is
-// closed with bytes unread is reset, and a reset takes the answer away from a client that is still writing.
+// linger reads and drops what a refused client still sends, up to a number of bytes and a time. A connection that is
+// closed with unread bytes is reset, and a reset takes the answer away from a client that is still writing.
 func (e *endpoint) linger(control *http.ResponseController, body io.Reader) {
 	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(e.limits.Linger)) != nil {
 		return
@@ -65,15 +65,15 @@ func (e *endpoint) linger(control *http.ResponseController, body io.Reader) {
 	_, _ = io.CopyN(io.Discard, body, lingerBytes)
 }
 
-// lingerBytes is how much of a refused body is taken off the line.
+// lingerBytes is how much of a refused body linger reads.
 const lingerBytes = 1 << 20
 
-// loopback are the names of this machine that no other page can have for its own (DNS rebinding needs a name).
+// loopback are the names of this machine that no other page can own. A DNS rebinding attack needs a name of its own.
 var loopback = []string{"localhost", "127.0.0.1", "[::1]"}
 
-// guard judges by which name and from which page a request comes. It does not change after it was made.
+// guard decides by which host name and from which web page a request may come. It does not change after newGuard.
 type guard struct {
-	hosts   map[string]bool // lower case: with a port exactly so, without one any port
+	hosts   map[string]bool // lower case; with a port: only that port, without one: every port
 	origins map[string]bool
 }
 
@@ -88,8 +88,8 @@ func newGuard(c HTTPConfig) guard {
 	return g
 }
 
-// host reports whether this server may be called so: by a name of this machine, by the address that it listens at or
-// that the connection came to, or by a configured name.
+// host reports whether clients may call this server by a host name: a name of this machine, the address at which it
+// listens or to which the connection came, or a configured name.
 func (g guard) host(host, local string) bool {
 	host = strings.ToLower(host)
 	if g.hosts[host] || host == local {
@@ -99,7 +99,7 @@ func (g guard) host(host, local string) bool {
 	return found && g.hosts[name]
 }
 
-// cutPort parts a host from its port, keeping the brackets of an IPv6 address.
+// cutPort splits a host into its name and its port. An IPv6 address keeps its brackets.
 func cutPort(host string) (name, port string, found bool) {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.HasSuffix(host, "]") {
@@ -108,8 +108,8 @@ func cutPort(host string) (name, port string, found bool) {
 	return host[:i], host[i+1:], true
 }
 
-// origin reports whether a page of that origin may ask: a configured one, or one of this very server. A request
-// without an origin comes from no page; null is what a page says that hides its own.
+// origin reports whether a page of an origin may connect: a configured origin, or one of this server. A request without
+// an origin comes from no page. A page that hides its origin says "null" and may not connect.
 func (g guard) origin(values []string, host string) bool {
 	if len(values) == 0 {
 		return true
@@ -130,7 +130,7 @@ const (
 	exposedHeaders = "Mcp-Session-Id, WWW-Authenticate"
 )
 
-// share lets a page of an allowed origin read what it is sent (Fetch standard, CORS protocol).
+// share lets a page of an allowed origin read the answer (Fetch standard, CORS protocol).
 func share(h http.Header, origin []string) {
 	if len(origin) == 0 {
 		return
@@ -141,7 +141,8 @@ func share(h http.Header, origin []string) {
 	h["Access-Control-Expose-Headers"] = []string{exposedHeaders}
 }
 
-// accepts reports whether a client takes a media type. One that does not say takes all (RFC 9110 section 12.5.1).
+// accepts reports whether a client accepts a media type. A client that does not say accepts all (RFC 9110, section
+// 12.5.1).
 func accepts(values []string, kind, name string) bool {
 	if len(values) == 0 {
 		return true
@@ -158,7 +159,7 @@ func accepts(values []string, kind, name string) bool {
 	return false
 }
 
-// zeroQuality reports a q=0 among a media range's parameters: "not this one".
+// zeroQuality reports whether the parameters of a media range contain q=0, which means "not this one".
 func zeroQuality(params string) bool {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
@@ -169,25 +170,25 @@ func zeroQuality(params string) bool {
 	return false
 }
 
-// What may stand in a configuration of HTTP.
+// hostText and originText match the hosts and origins that a configuration may name.
 var (
 	hostText   = regexp.MustCompile(`^(\[[0-9a-fA-F:.]+\]|[a-zA-Z0-9._-]+)(:[0-9]{1,5})?$`)
 	originText = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?$`)
 )
 
-// IsHost reports a host as it stands in a request's Host: a name or address, with or without a port.
+// IsHost reports whether text is a host in the form of a Host header: a name or an address, with or without a port.
 func IsHost(text string) bool { return hostText.MatchString(text) }
 
-// IsOrigin reports an origin as browsers write it: scheme and host in lower case, a port only where it is not the
-// scheme's own, no path.
+// IsOrigin reports whether text is an origin as browsers write it: scheme and host in lower case, a port only if it is
+// not the default of the scheme, and no path.
 func IsOrigin(text string) bool {
 	ownPort := strings.HasPrefix(text, "http://") && strings.HasSuffix(text, ":80") ||
 		strings.HasPrefix(text, "https://") && strings.HasSuffix(text, ":443")
 	return originText.MatchString(text) && !ownPort
 }
 
-// IsListen reports an address to listen at: host:port, where no host means every address of this machine and port 0 a
-// free one.
+// IsListen reports whether text is an address to listen at: host:port. Without a host it means every address of this
+// machine. Port 0 means any free port.
 func IsListen(text string) bool {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -205,7 +206,7 @@ func IsListen(text string) bool {
 
 var portText = regexp.MustCompile(`^[0-9]{1,5}$`)
 
-// IsLoopback reports an address to listen at that only this machine can reach.
+// IsLoopback reports whether only this machine can reach an address to listen at.
 func IsLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {

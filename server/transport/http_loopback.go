@@ -8,16 +8,17 @@ import (
 	"os"
 )
 
-// Loopback is what a listener for this OS user alone knows of its connections: whose they are, where the system tells, how
-// many there are, and which took too long. [NewLoopback] makes one; it is safe for concurrent use.
+// Loopback guards a listener that serves only this OS user. It knows who opened each connection, if the system can
+// tell, how many connections are open, and which client was too slow. [NewLoopback] makes one. It is safe for
+// concurrent use.
 type Loopback struct {
 	late string
-	own  func(remote, local netip.AddrPort) bool // nil: this system does not tell
+	own  func(remote, local netip.AddrPort) bool // nil: this system cannot tell
 	open connections
 }
 
-// NewLoopback returns a guard of at most so many connections at once. late is an HTTP answer, whole, for a client that took
-// too long for the head of its request: net/http would say nothing.
+// NewLoopback returns a guard that allows at most that many open connections. late is a whole HTTP answer for a client
+// that sends the head of its request too slowly; net/http would send none.
 func NewLoopback(most int, late string) *Loopback {
 	l := &Loopback{late: late, open: connections{most: int64(most)}}
 	if canCheckPeers {
@@ -26,14 +27,15 @@ func NewLoopback(most int, late string) *Loopback {
 	return l
 }
 
-// Attach has a server's connections guarded: it is to serve the listener that is returned. It is called before.
+// Attach makes the server s guard its connections. It returns the listener that s must serve in place of from. Call it
+// before s serves.
 func (l *Loopback) Attach(s *http.Server, from net.Listener) net.Listener {
 	s.ConnContext, s.ConnState = withHTTPConn, l.open.changed
 	return httpListener{from, l.late}
 }
 
-// Own reports whether a request comes from a program of this OS user, by its context. Where the system does not tell, all
-// are taken for that.
+// Own reports whether the request of ctx comes from a program of this OS user. If the system cannot tell, every program
+// counts as such.
 func (l *Loopback) Own(ctx context.Context) bool {
 	if l.own == nil {
 		return true
@@ -42,8 +44,9 @@ func (l *Loopback) Own(ctx context.Context) bool {
 	return c != nil && c.ofOwnUser(l.own)
 }
 
-// SameUser reports whether the other end of a loopback connection belongs to this OS user: of one that was accepted there,
-// as long as it is open. Where the system does not tell, it is taken for that.
+// SameUser reports whether the other end of a loopback connection belongs to this OS user. c must be a connection that
+// was accepted on this machine or dialed from it, and must still be open. If the system cannot tell, every peer counts
+// as this user.
 func SameUser(c net.Conn) bool {
 	return !canCheckPeers || newPeers(os.Getuid()).own(addrPort(c.RemoteAddr()), addrPort(c.LocalAddr()))
 }

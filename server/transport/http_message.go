@@ -16,7 +16,7 @@ import (
 
 const methodInitialize = "initialize"
 
-// maxListenBody is how long a subscription may be, in bytes, which is held for as long as its client likes.
+// maxListenBody is the longest subscription, in bytes. A subscription is kept for as long as its client likes.
 const maxListenBody = 8 << 10
 
 // posted is one JSON-RPC message that came by POST.
@@ -29,7 +29,7 @@ type posted struct {
 	body      []byte
 }
 
-// refuse is a refusal of what was read.
+// refuse returns a refusal of this message.
 func (m posted) refuse(status, code int, message string) *refusal {
 	return refuseFrame(status, &frameFault{code, m.frame.id, message})
 }
@@ -38,9 +38,9 @@ func refuseFrame(status int, f *frameFault) *refusal {
 	return &refusal{status: status, code: f.code, id: f.id, message: f.message}
 }
 
-// modern carries out a message of 2026-07-28, which has no sessions. Its headers are mcp-go's to compare with its body.
-// A cancellation names a request by its id alone, which another client may use too; its own client cancels by closing
-// the connection.
+// modern carries out a message of MCP 2026-07-28, which has no sessions. mcp-go compares its headers with its body. A
+// cancellation has no effect: it names a request only by its id, which another client may use too. A client of this
+// version cancels by closing the connection.
 func (m posted) modern() *refusal {
 	switch m.frame.method {
 	case "":
@@ -54,7 +54,8 @@ func (m posted) modern() *refusal {
 	return m.carryOut("", func() {})
 }
 
-// initialize begins a session. Its id goes out only when the session is there, and only with a result.
+// initialize begins a session. The client gets the id of the session only with a result, and only when the session
+// exists.
 func (m posted) initialize() *refusal {
 	table := m.e.sessions
 	if m.e.traffic.stopping() {
@@ -86,12 +87,12 @@ func (m posted) initialize() *refusal {
 	return nil
 }
 
-// lost is an answer that could not be written.
+// lost logs that mcp-go could not write an answer, and returns the error for the client.
 func (m posted) lost() error {
 	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
 }
 
-// inSession carries out a message of the handshake era, in a session of its principal.
+// inSession carries out a message of an earlier MCP version, in a session of its requester.
 func (m posted) inSession() *refusal {
 	version, id := m.r.Header.Get(mcp.HeaderProtocolVersion), m.r.Header.Get(mcp.HeaderSessionID)
 	switch {
@@ -99,7 +100,7 @@ func (m posted) inSession() *refusal {
 		return m.refuse(http.StatusBadRequest, codeRequest,
 			"Unsupported protocol version; this server speaks "+strings.Join(mcp.ValidProtocolVersions, ", "))
 	case id == "" && m.saysModern():
-		return m.carryOut("", func() {}) // mcp-go says which header it lacks
+		return m.carryOut("", func() {}) // mcp-go answers which header is missing
 	case id == "":
 		return m.refuse(http.StatusBadRequest, codeRequest, "Mcp-Session-Id is missing; call initialize first")
 	}
@@ -113,7 +114,7 @@ func (m posted) inSession() *refusal {
 	defer m.e.sessions.leave(s)
 	defer m.e.sessions.free(s, m.frame.id)
 	switch {
-	case m.frame.method == "", // an answer: we ask nothing
+	case m.frame.method == "", // an answer, but this server asks nothing
 		m.frame.method == methodCancel && !m.e.sessions.knows(s, m.frame.about):
 		m.w.WriteHeader(http.StatusAccepted)
 		return nil
@@ -121,7 +122,7 @@ func (m posted) inSession() *refusal {
 	return m.carryOut(s.era, func() { m.e.sessions.free(s, m.frame.id) })
 }
 
-// saysModern reports a body of 2026-07-28, read as mcp-go reads it.
+// saysModern reports whether the body says that it is of MCP 2026-07-28. It reads the body as mcp-go does.
 func (m posted) saysModern() bool {
 	var message struct {
 		Params struct {
@@ -131,7 +132,7 @@ func (m posted) saysModern() bool {
 	return json.Unmarshal(m.body, &message) == nil && mcp.IsModernProtocol(message.Params.Meta.ProtocolVersion())
 }
 
-// carryOut has mcp-go answer a message; over is called before its client can know the answer. A call needs a slot.
+// carryOut makes mcp-go answer a message. It calls over before the client can read the answer. A call needs a slot.
 func (m posted) carryOut(era string, over func()) *refusal {
 	x := &exchange{answer: m.answer(), era: era}
 	x.answer.over = over
@@ -147,17 +148,17 @@ func (m posted) carryOut(era string, over func()) *refusal {
 			x.answer.over = func() { over(); slots.give() }
 		}
 	}
-	defer x.answer.release() // where mcp-go panics
+	defer x.answer.release() // if mcp-go panics
 	ctx := m.r.Context()
 	if m.frame.method == methodCall {
-		x.gone, ctx = ctx, context.WithoutCancel(ctx) // mcp-go answers nothing more once its context has ended
+		x.gone, ctx = ctx, context.WithoutCancel(ctx) // mcp-go writes no answer after its context has ended
 	}
 	m.pass(x, ctx)
 	x.answer.finish(m.frame.id, m.lost)
 	return nil
 }
 
-// listen opens a stream of notifications, which ends when the server stops.
+// listen opens a stream of notifications. The stream ends when the client goes or the server stops.
 func (m posted) listen() *refusal {
 	e := m.e
 	switch {
@@ -189,7 +190,7 @@ func (m posted) answer() *answer {
 	return newAnswer(m.w, m.e.limits, accepts(m.r.Header["Accept"], "text", "event-stream"))
 }
 
-// pass gives mcp-go a message, which writes its answer to that of x.
+// pass gives the message to mcp-go, which writes its answer to x.answer.
 func (m posted) pass(x *exchange, ctx context.Context) {
 	if m.e.own == nil {
 		ctx = WithPrincipal(ctx, m.principal)
@@ -203,7 +204,7 @@ func (m posted) pass(x *exchange, ctx context.Context) {
 	})
 }
 
-// listen opens the stream of a session (GET).
+// listen opens the stream of a session (GET). It ends with the session, when the client goes, or when the server stops.
 func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, principal string) *refusal {
 	if refused := sessionRequest(r); refused != nil {
 		return refused
@@ -252,7 +253,7 @@ func (e *endpoint) endSession(w http.ResponseWriter, r *http.Request, principal 
 	return nil
 }
 
-// sessionRequest judges a GET or DELETE, which are about a session.
+// sessionRequest checks a GET or DELETE, which are about a session.
 func sessionRequest(r *http.Request) *refusal {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	switch {

@@ -15,15 +15,15 @@ import (
 	"sync"
 )
 
-// canCheckPeers says whether this system tells whose socket a loopback connection comes from.
+// canCheckPeers reports whether this system tells which OS user a loopback connection comes from.
 const canCheckPeers = runtime.GOOS == "linux"
 
-// peers tells whether a loopback connection comes from a socket of one OS user. Linux lists all sockets with their
-// owners in /proc/net/tcp and tcp6 (proc_net_tcp.rst of its documentation); a look at them takes milliseconds, so one
-// look at a time answers for all connections that wait for it. What is not found, or cannot be read, is foreign. It is
-// safe for concurrent use.
+// peers decides whether a loopback connection comes from a socket of one OS user. Linux lists all sockets with their
+// owners in /proc/net/tcp and /proc/net/tcp6 (proc_net_tcp.rst of its documentation). Reading them takes milliseconds,
+// so one look answers for all connections that wait. A socket that is missing or cannot be read belongs to somebody
+// else. It is safe for concurrent use.
 type peers struct {
-	uid string // decimal, as it stands there
+	uid string // decimal, as in the table
 	dir string // /proc/net
 
 	mu      sync.Mutex
@@ -31,25 +31,26 @@ type peers struct {
 	looking bool
 }
 
-// peerQuery is one connection whose other end is looked for.
+// peerQuery is one connection whose other end is being looked up.
 type peerQuery struct {
-	rows    []string // how its row begins: in tcp, and in tcp6 where it may stand too
-	seen    int      // times it was seen as the user's own
-	missed  int      // times it was not there
+	rows    []string // how its row begins, in tcp and in tcp6
+	seen    int      // how often it was seen as the user's own
+	missed  int      // how often it was missing
 	verdict chan bool
 }
 
 func newPeers(uid int) *peers { return &peers{uid: fmt.Sprint(uid), dir: "/proc/net"} }
 
 const (
-	// maxMissed: rows move while the table is read, and one may be passed over.
+	// maxMissed is after how many looks a missing socket counts as foreign. Rows move while the table is read, so one
+	// look can miss a row.
 	maxMissed = 3
-	// maxSocketRows bounds one look; it takes about a second then.
+	// maxSocketRows limits the rows of one look. A look at that many takes about a second.
 	maxSocketRows = 1 << 20
 )
 
-// sure is how often a socket must be seen. A socket that its process has just closed counts as root's for a moment, so
-// root looks twice.
+// sure returns how often a socket must be seen. A socket that its process has just closed belongs to root for a moment,
+// so root needs two looks.
 func (p *peers) sure() int {
 	if p.uid == "0" {
 		return 2
@@ -57,7 +58,7 @@ func (p *peers) sure() int {
 	return 1
 }
 
-// own reports whether the socket at remote that is connected to local belongs to the user.
+// own reports whether the socket at remote, which is connected to local, belongs to the user.
 func (p *peers) own(remote, local netip.AddrPort) bool {
 	q := &peerQuery{rows: socketRows(remote, local), verdict: make(chan bool, 1)}
 	p.mu.Lock()
@@ -87,7 +88,7 @@ func (p *peers) look() {
 	}
 }
 
-// answer looks once and returns the queries that need another look.
+// answer takes one look and returns the queries that need another.
 func (p *peers) answer(batch []*peerQuery) (again []*peerQuery) {
 	wanted := map[string]*peerQuery{}
 	for _, q := range batch {
@@ -103,10 +104,10 @@ func (p *peers) answer(batch []*peerQuery) (again []*peerQuery) {
 		if p.read(file, func(row, fields []byte) {
 			if q := wanted[string(row)]; q != nil {
 				owner := ownerOf(fields)
-				owners[q] = owner.uid == p.uid && owner.inode != "0" // 0: no process holds it any more
+				owners[q] = owner.uid == p.uid && owner.inode != "0" // "0": no process holds the socket
 			}
 		}) != nil {
-			break // what was not found is foreign
+			break // what was not found counts as foreign
 		}
 	}
 	for _, q := range batch {
@@ -139,13 +140,13 @@ func (p *peers) read(file string, found func(row, fields []byte)) error {
 	return readSockets(f, found)
 }
 
-// socketOwner is whom a socket belongs to, in decimal.
+// socketOwner is the owner of a socket and its inode, in decimal.
 type socketOwner struct{ uid, inode string }
 
 var errSockets = errors.New("a table of sockets of another form than known")
 
-// readSockets reads a table of sockets. A row begins "ADDRESS:PORT ADDRESS:PORT", the socket's own and its other end's;
-// fields are what stands behind. Both are valid during the call.
+// readSockets reads a table of sockets and calls found for each row. A row begins "ADDRESS:PORT ADDRESS:PORT", the
+// address of the socket and of its other end; fields is the rest. Both are valid only during the call.
 func readSockets(from io.Reader, found func(row, fields []byte)) error {
 	in := bufio.NewReaderSize(from, 64<<10)
 	if _, err := in.ReadSlice('\n'); err != nil { // the heading
@@ -174,8 +175,8 @@ func readSockets(from io.Reader, found func(row, fields []byte)) error {
 	return errSockets
 }
 
-// ownerOf reads the owner from the fields behind the addresses: st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout
-// inode and more. It is nobody where they are others.
+// ownerOf reads the owner from the fields after the addresses: st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout
+// inode and more. It returns the zero value if there are fewer.
 func ownerOf(fields []byte) socketOwner {
 	f := strings.Fields(string(fields))
 	if len(f) < 7 {
@@ -184,7 +185,8 @@ func ownerOf(fields []byte) socketOwner {
 	return socketOwner{uid: f[4], inode: f[6]}
 }
 
-// socketRows is how the row of a connection's other end begins: a socket of IPv6 may speak IPv4.
+// socketRows returns how the row of the other end of a connection can begin. There are two forms for IPv4, because a
+// socket of IPv6 can speak IPv4.
 func socketRows(remote, local netip.AddrPort) []string {
 	remote = netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port())
 	local = netip.AddrPortFrom(local.Addr().Unmap(), local.Port())
@@ -199,7 +201,7 @@ func socketRows(remote, local netip.AddrPort) []string {
 	return rows
 }
 
-// socketText is an address as the table has it: words in the machine's order of bytes, the port as a number.
+// socketText returns an address as the table has it: words in the byte order of the machine, and the port as a number.
 func socketText(a netip.AddrPort, address []byte) string {
 	var b strings.Builder
 	for ; len(address) >= 4; address = address[4:] {

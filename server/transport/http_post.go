@@ -19,12 +19,12 @@ import (
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.traffic.begin()
 	defer e.traffic.end()
-	if r.ContentLength != 0 { // also of a request that is refused: net/http reads on a little
+	if r.ContentLength != 0 { // also for a request that is refused: net/http reads a little more of its body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(e.limits.Body))
 	}
 	h := w.Header()
 	h["Cache-Control"], h["X-Content-Type-Options"], h["Vary"] = noStore, noSniff, varyOrigin
-	h["Connection"] = closing // until it is known who asks: strangers hold no connection open
+	h["Connection"] = closing // until the client is known: strangers hold no connection open
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause != http.ErrAbortHandler {
@@ -38,7 +38,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveHTTP answers a request, or says why it is refused.
+// serveHTTP answers a request, or returns why it is refused.
 func (e *endpoint) serveHTTP(w http.ResponseWriter, r *http.Request) *refusal {
 	c := httpConnOf(r.Context())
 	if c == nil || !e.guard.host(r.Host, c.local) {
@@ -79,7 +79,7 @@ func (e *endpoint) serveHealth(w http.ResponseWriter, r *http.Request) *refusal 
 	}
 	body, err := json.Marshal(health)
 	if err != nil {
-		panic(err) // two texts
+		panic(err) // impossible: two texts
 	}
 	w.Header()["Content-Type"] = jsonTypes
 	w.WriteHeader(status)
@@ -87,7 +87,7 @@ func (e *endpoint) serveHealth(w http.ResponseWriter, r *http.Request) *refusal 
 	return nil
 }
 
-// serveMCP answers by method, for those who may ask.
+// serveMCP answers a request to /mcp by its method.
 func (e *endpoint) serveMCP(w http.ResponseWriter, r *http.Request) *refusal {
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	switch r.Method {
@@ -119,10 +119,10 @@ func (e *endpoint) serveMCP(w http.ResponseWriter, r *http.Request) *refusal {
 	return e.endSession(w, r, principal)
 }
 
-// principal is who asks.
+// principal returns the requester: the holder of the token, or without tokens the user of this process.
 func (e *endpoint) principal(w http.ResponseWriter, r *http.Request) (string, *refusal) {
 	token, asked := bearer(r.Header["Authorization"])
-	delete(r.Header, "Authorization") // nothing further in may see it
+	delete(r.Header, "Authorization") // no other code may see the token
 	if e.own != nil {
 		return e.server.config.Principal, nil
 	}
@@ -139,7 +139,8 @@ func (e *endpoint) principal(w http.ResponseWriter, r *http.Request) (string, *r
 	return "", refuse(http.StatusUnauthorized, "a bearer token is wanted")
 }
 
-// repeated is a header that mcp-go reads and that was sent more than once: who reads which of them is not known.
+// repeated returns a header that mcp-go reads and that the client sent more than once, or "". Readers differ about
+// which of the two counts.
 func repeated(h http.Header) string {
 	for _, name := range []string{mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderSessionID, "Content-Type"} {
 		if len(h[name]) > 1 {
@@ -149,7 +150,7 @@ func repeated(h http.Header) string {
 	return ""
 }
 
-// post answers a message.
+// post answers a POST, which has one message.
 func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string) *refusal {
 	if refused := checkMedia(r.Header); refused != nil {
 		return refused
@@ -181,7 +182,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, principal string
 	return m.inSession()
 }
 
-// checkMedia judges what a client sends and takes.
+// checkMedia checks which media types the client sends and accepts.
 func checkMedia(h http.Header) *refusal {
 	switch {
 	case !isJSON(h.Get("Content-Type")):

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// quota bounds a number in all and for each principal. It is safe for concurrent use.
+// quota limits a number in all and for each requester. It is safe for concurrent use.
 type quota struct {
 	most, mostEach int
 
@@ -17,7 +17,8 @@ type quota struct {
 	each map[string]int
 }
 
-// take reports whether the principal may have one more; else whether it is the principal's own bound that is met.
+// take takes one more for a requester. ok reports whether that is allowed. If it is not, own reports whether the limit
+// of the requester is reached.
 func (q *quota) take(principal string) (ok, own bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,43 +42,44 @@ func (q *quota) give(principal string) {
 	}
 }
 
-// sessionIDs makes the ids of mcp-go's sessions (its SessionIdManager). Which of them are in force, and whose they are,
-// [sessions] knows: a request is with mcp-go only if its session is.
+// sessionIDs makes the ids of the sessions of mcp-go (its SessionIdManager). [sessions] knows which sessions there are
+// and who owns them. mcp-go gets a request only if its session exists.
 type sessionIDs struct{}
 
-// Generate makes an unguessable id.
+// Generate returns an id that nobody can guess.
 func (sessionIDs) Generate() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	return hex.EncodeToString(b[:])
 }
 
-// Validate takes every id, see [sessionIDs].
+// Validate accepts every id, see [sessionIDs].
 func (sessionIDs) Validate(string) (isTerminated bool, err error) { return false, nil }
 
-// Terminate has nothing to do, see [sessionIDs].
+// Terminate does nothing, see [sessionIDs].
 func (sessionIDs) Terminate(string) (isNotAllowed bool, err error) { return false, nil }
 
-// sessions are those of the handshake era. Each belongs to the principal that began it; to another it does not exist.
-// They are bounded: when a principal has all it may have, its one that was idle longest makes way; when all are taken,
-// that of who has most idle ones; and where none is idle there is no new one. It is safe for concurrent use.
+// sessions are the sessions of MCP versions before 2026-07-28. Each belongs to the requester that began it; for every
+// other requester it does not exist. Their number is limited. A new session of a requester at its limit ends the
+// requester's session that was idle longest. A new session at the total limit ends an idle session of the requester
+// that has most of them. If no session is idle, there is no new one. sessions are safe for concurrent use.
 type sessions struct {
 	idle   time.Duration
 	places quota
-	forget func(id string) // lets mcp-go forget a session; called without the lock
+	forget func(id string) // makes mcp-go forget a session; called without the lock
 
 	mu  sync.Mutex
 	all map[string]*httpSession
 }
 
-// httpSession is one session. Its fields are guarded by the mutex of [sessions].
+// httpSession is one session. The mutex of [sessions] guards its fields.
 type httpSession struct {
 	id, principal, era string
 
 	busy   int                 // requests and streams under way
-	used   time.Time           // when the last of them was over
-	ids    map[string]struct{} // of requests under way
-	closed chan struct{}       // made for the first stream; closed with the session
+	used   time.Time           // when the last of them ended
+	ids    map[string]struct{} // ids of the requests under way
+	closed chan struct{}       // made for the first stream; closed when the session ends
 }
 
 func newSessions(l Limits, idle time.Duration, forget func(id string)) *sessions {
@@ -86,14 +88,15 @@ func newSessions(l Limits, idle time.Duration, forget func(id string)) *sessions
 	}
 }
 
-// reserve takes a place for a new session, which is then bound or given back. It reports whether there is one.
+// reserve takes a place for a new session and reports whether there was one. The caller must bind the place or give it
+// back.
 func (t *sessions) reserve(principal string) bool {
 	for {
 		ok, own := t.places.take(principal)
 		if ok {
 			return true
 		}
-		of := "" // anybody's
+		of := "" // a session of any requester
 		if own {
 			of = principal
 		}
@@ -103,8 +106,9 @@ func (t *sessions) reserve(principal string) bool {
 	}
 }
 
-// evict ends the session of a principal that was idle longest; where none is named, of who has most of those that are
-// idle, so that nobody who has few makes way for who has many.
+// evict ends the session of a requester that was idle longest. For the requester "" it ends a session of the requester
+// that has most idle ones, so a requester with few sessions never loses one to a requester with many. evict reports
+// whether it ended one.
 func (t *sessions) evict(principal string) bool {
 	t.mu.Lock()
 	idle := map[string]int{}
@@ -134,7 +138,7 @@ func (t *sessions) evict(principal string) bool {
 	return true
 }
 
-// remove takes a session out; the lock is held.
+// remove removes a session. The caller holds the lock. nil is allowed.
 func (t *sessions) remove(s *httpSession) {
 	if s == nil {
 		return
@@ -153,8 +157,8 @@ func (t *sessions) bind(id, principal, era string) {
 	t.all[id] = &httpSession{id: id, principal: principal, era: era, used: time.Now()}
 }
 
-// enter takes part in a principal's session until leave; nil if it has none of that id. A request's own id must not be
-// in use in it, and is until free; repeated says that it is.
+// enter marks a session as used until leave. It returns nil if the requester has no session of that id. request is the
+// id of a request, or "". If that id is in use in the session, repeated is true; otherwise it is in use until free.
 func (t *sessions) enter(id, principal, request string) (s *httpSession, repeated bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,14 +179,14 @@ func (t *sessions) enter(id, principal, request string) (s *httpSession, repeate
 	return s, false
 }
 
-// free lets a request's id be used again.
+// free allows the session to use the id of a request again.
 func (t *sessions) free(s *httpSession, request string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(s.ids, request)
 }
 
-// leave is the end of what enter began.
+// leave ends what enter began.
 func (t *sessions) leave(s *httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,7 +203,8 @@ func (t *sessions) knows(s *httpSession, request string) bool {
 	return ok
 }
 
-// end ends a principal's session as its client wishes; calls under way go on. It reports whether there was one.
+// end ends a session of a requester because its client asks for it. Its calls continue. end reports whether there was
+// such a session.
 func (t *sessions) end(id, principal string) bool {
 	t.mu.Lock()
 	s := t.all[id]
@@ -213,7 +218,7 @@ func (t *sessions) end(id, principal string) bool {
 	return true
 }
 
-// over is closed when the session is.
+// over returns a channel that is closed when the session ends.
 func (t *sessions) over(s *httpSession) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,12 +231,12 @@ func (t *sessions) over(s *httpSession) <-chan struct{} {
 	return s.closed
 }
 
-// sweep ends what has been idle for too long; a session with a call or stream under way is not idle.
+// sweep ends the sessions that were idle for too long. A session with a call or a stream under way is not idle.
 func (t *sessions) sweep(now time.Time) {
 	t.drop(func(s *httpSession) bool { return s.busy == 0 && now.Sub(s.used) >= t.idle })
 }
 
-// drop ends the sessions that are meant.
+// drop ends the sessions for which meant returns true.
 func (t *sessions) drop(meant func(*httpSession) bool) {
 	var gone []string
 	t.mu.Lock()
@@ -247,7 +252,7 @@ func (t *sessions) drop(meant func(*httpSession) bool) {
 	}
 }
 
-// tend sweeps until ctx ends, and ends all sessions then.
+// tend sweeps regularly until ctx ends, and then ends all sessions.
 func (t *sessions) tend(ctx context.Context) {
 	ticker := time.NewTicker(min(max(t.idle/8, time.Second), time.Minute))
 	defer ticker.Stop()

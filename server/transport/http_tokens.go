@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// The bounds of a file of tokens.
+// The limits of a token file. MaxTokenFile is its longest text, in bytes.
 const (
-	MaxTokenFile = 256 << 10 // bytes
+	MaxTokenFile = 256 << 10
 	maxTokens    = 1000
 	minToken     = 20 // characters; 16 bytes in hex are 32
 	maxToken     = 512
 )
 
-// Tokens say who may ask over HTTP: the holders of these bearer tokens (RFC 6750). The zero Tokens let nobody in by a
-// token. They hold no token, only hashes, and are safe for concurrent use.
+// Tokens are the bearer tokens (RFC 6750) of the clients that may connect over HTTP. They contain only hashes. The zero
+// Tokens accept no token. Tokens are safe for concurrent use.
 type Tokens struct{ entries []tokenEntry }
 
 type tokenEntry struct {
@@ -29,12 +29,13 @@ type tokenEntry struct {
 
 var (
 	tokenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	// tokenText is RFC 6750's b64token.
+	// tokenText is the b64token of RFC 6750.
 	tokenText = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 )
 
-// ParseTokens reads "name: token" lines. Blank lines and those that begin with # are passed over. Every fault is
-// reported by its line, and none repeats a token; with a fault, or without a token, there are no Tokens.
+// ParseTokens reads lines of the form "name: token". It skips blank lines and lines that begin with #. The error lists
+// every fault with its line, and never repeats a token. With a fault, or without a token, ParseTokens returns no
+// Tokens.
 func ParseTokens(text []byte) (Tokens, error) {
 	if len(text) > MaxTokenFile {
 		return Tokens{}, fmt.Errorf("more than %d bytes", MaxTokenFile)
@@ -68,10 +69,10 @@ func ParseTokens(text []byte) (Tokens, error) {
 	return t, nil
 }
 
-// maxShownFaults is how many faults of a file are told at once.
+// maxShownFaults is how many faults of a file an error lists.
 const maxShownFaults = 50
 
-// parse reads one line, which must differ from those before it.
+// parse reads one line. Its name and its token must differ from those before it.
 func (t Tokens) parse(line string) (tokenEntry, error) {
 	name, token, ok := strings.Cut(line, ":")
 	token = strings.TrimSpace(token)
@@ -99,13 +100,13 @@ func (t Tokens) parse(line string) (tokenEntry, error) {
 	return tokenEntry{name: name, sum: sum}, nil
 }
 
-// Len is how many there are.
+// Len returns how many tokens there are.
 func (t Tokens) Len() int { return len(t.entries) }
 
-// String says how many there are.
+// String says how many tokens there are.
 func (t Tokens) String() string { return fmt.Sprintf("%d tokens", len(t.entries)) }
 
-// holder is the name of a token; which one it is, or how much of it is right, takes the same time.
+// holder returns the name of a token. It takes the same time for every token, right or wrong.
 func (t Tokens) holder(token string) (name string, ok bool) {
 	sum := sha256.Sum256([]byte(token))
 	at, found := 0, 0
@@ -120,7 +121,8 @@ func (t Tokens) holder(token string) (name string, ok bool) {
 	return t.entries[at].name, true
 }
 
-// bearer is the token of a request's Authorization. asked says that there is one, right or wrong.
+// bearer returns the token of an Authorization header. asked reports whether the header has a token, in the right form
+// or not.
 func bearer(values []string) (token string, asked bool) {
 	if len(values) == 0 {
 		return "", false

@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// maxLine is the longest line taken from a client, in bytes (spec/surface.md section 6 has the same for bodies).
+// maxLine is the longest line that a client may send, in bytes. The bodies of HTTP have the same limit by default.
 const maxLine = 4 << 20
 
 var errLongLine = errors.New("the line is longer than 4 MiB")
 
-// lines reads lines of bounded length. What is beyond is read and dropped, so memory stays bounded whatever comes.
+// lines reads lines of limited length. It reads and drops what is longer, so memory stays bounded.
 type lines struct {
 	in   *bufio.Reader
 	most int
@@ -23,11 +23,11 @@ func newLines(in io.Reader, most int) *lines {
 	return &lines{in: bufio.NewReaderSize(in, 64<<10), most: most}
 }
 
-// next returns the next line without its end; it is valid until the following call. A line that is too long is
-// errLongLine, and the one after it may be read. A last line may lack its end.
+// next returns the next line without its line feed. The line is valid until the next call. For a line that is too long
+// it returns errLongLine, and the line after it can be read. The last line may lack its line feed.
 func (l *lines) next() ([]byte, error) {
 	if cap(l.line) > 64<<10 {
-		l.line = nil // a long line is rare; its memory is not kept
+		l.line = nil // long lines are rare, so their memory is freed
 	}
 	l.line = l.line[:0]
 	began, long := false, false
@@ -47,6 +47,6 @@ func (l *lines) next() ([]byte, error) {
 		case long:
 			return nil, errLongLine
 		}
-		return bytes.TrimSuffix(l.line, []byte("\n")), nil // an error comes again with the next call
+		return bytes.TrimSuffix(l.line, []byte("\n")), nil // the next call returns an error again
 	}
 }

@@ -13,24 +13,26 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// ToolList is tools/list in JSON, encoded once: of 50 patterns it has 170 KB, which mcp-go would compact twice for each answer.
+// ToolList is a list of tools in JSON, encoded once. The list of 50 patterns has 170 KB, which mcp-go would compact
+// twice for each answer.
 //
-//	AfterListTools ──▶ one tool in the place of all ──▶ mcp-go's answer ──▶ conn.Write or answer.Write puts the list there
+//	hook after tools/list ──▶ one tool in place of all ──▶ answer of mcp-go ──▶ conn.Write or answer.Write inserts the list
 //
-// The answer is byte for byte what mcp-go would write.
+// The answer is byte for byte what mcp-go would write. A ToolList does not change.
 type ToolList struct {
 	tools  []mcp.Tool
-	list   []byte // as an answer has it
-	mark   string // the name of the tool that stands in its place
-	marked []byte // that tool in an answer, as the only one of a list
+	list   []byte // as an answer contains it
+	mark   string // the name of the stand-in
+	marked []byte // a list of the stand-in alone, as an answer contains it
 }
 
-// marks begin the names of such tools. Nobody can know them, so that no text of a tool or a client is one.
+// marks begin the names of the stand-ins. They are random, so no text of a tool or a client contains one by chance or on purpose.
 var (
 	marks     = rand.Text() + "-"
 	markCount atomic.Int64
 )
 
+// NewToolList encodes a list of tools. The tools must not change after that.
 func NewToolList(tools []mcp.Tool) (*ToolList, error) {
 	list, err := json.Marshal(tools)
 	if err != nil {
@@ -41,12 +43,12 @@ func NewToolList(tools []mcp.Tool) (*ToolList, error) {
 	return l, err
 }
 
-// standIn is the tool that stands in the place of all.
+// standIn returns the tool that replaces the whole list until the answer is written.
 func (l *ToolList) standIn() mcp.Tool {
 	return mcp.Tool{Name: l.mark, RawInputSchema: json.RawMessage(`{}`)}
 }
 
-// of reports whether a list is this one.
+// of reports whether this is the encoded form of a list.
 func (l *ToolList) of(tools []mcp.Tool) bool {
 	return slices.EqualFunc(l.tools, tools, func(a, b mcp.Tool) bool {
 		return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && bytes.Equal(a.RawInputSchema, b.RawInputSchema) &&
@@ -61,10 +63,11 @@ func sameHints(a, b mcp.ToolAnnotation) bool {
 		same(a.IdempotentHint, b.IdempotentHint) && same(a.OpenWorldHint, b.OpenWorldHint)
 }
 
-// listings holds the lists in pending answers of one connection, or of one HTTP request. It is safe for concurrent use.
+// listings hold the lists of the answers that are under way on one connection, or for one HTTP request. They are safe
+// for concurrent use.
 type listings struct {
 	mu   sync.Mutex
-	on   []*ToolList // one of each, however many answers
+	on   []*ToolList // each once, however many answers need it
 	used atomic.Bool
 }
 
@@ -77,7 +80,7 @@ func (l *listings) add(one *ToolList) {
 	l.used.Store(true)
 }
 
-// whole is a message with the list in its place.
+// whole returns a message with the list in place of its stand-in.
 func (l *listings) whole(message []byte) []byte {
 	if !l.used.Load() || !bytes.Contains(message, []byte(marks)) {
 		return message
@@ -92,7 +95,8 @@ func (l *listings) whole(message []byte) []byte {
 	return message
 }
 
-// listingsOf returns the listings of the transport of a request; nil if that transport does not put lists into answers.
+// listingsOf returns the listings of the transport of a request. It returns nil for a transport that cannot insert a
+// list.
 func listingsOf(ctx context.Context) *listings {
 	if c := connOf(ctx); c != nil {
 		return &c.listings
@@ -103,9 +107,9 @@ func listingsOf(ctx context.Context) *listings {
 	return nil
 }
 
-// InsertList puts a list that is already encoded into the answer to a tools/list, if the transport of the request can do
-// so and the list has the same tools as the result. Otherwise the result stays as it is: mcp-go encodes it. list is
-// called only where its list can be used.
+// InsertList inserts an encoded list into the answer to a tools/list, if the transport of the request can do that and
+// the list has the same tools as result. Otherwise it leaves result as it is, and mcp-go encodes it. InsertList calls
+// list only if the transport can insert it.
 func InsertList(ctx context.Context, result *mcp.ListToolsResult, list func() (*ToolList, error)) {
 	on := listingsOf(ctx)
 	if on == nil {

@@ -11,8 +11,9 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// Post sends a notification to the client whose request ctx is, and never waits for it: what is too much for a client
-// that does not read is dropped. Over stdio it comes before the answer to that request.
+// Post sends a notification to the client that made the request of ctx, and never waits for the client. Post drops the
+// notification if too many wait for a client that does not read. Over stdio the notification comes before the answer to
+// the request.
 func (s *Server) Post(ctx context.Context, method string, params any) {
 	if c := connOf(ctx); c != nil {
 		c.post(method, params)
@@ -25,7 +26,8 @@ func (s *Server) Post(ctx context.Context, method string, params any) {
 	s.sendBySession(ctx, method, params)
 }
 
-// sendBySession hands a notification to mcp-go, for transports other than stdio. One that is lost is no fault.
+// sendBySession gives a notification to mcp-go, for transports other than stdio and HTTP of this package. A
+// notification that is lost is not a fault.
 func (s *Server) sendBySession(ctx context.Context, method string, params any) {
 	text, err := json.Marshal(params)
 	if err != nil {
@@ -39,13 +41,15 @@ func (s *Server) sendBySession(ctx context.Context, method string, params any) {
 	}
 }
 
-// settling is how long an answer waits for notifications that were sent before it: mcp-go loses the last ones of a call
-// over HTTP when its answer follows at once.
+// settling is how long an answer waits for the notifications that were sent before it. Over HTTP mcp-go loses the last
+// notifications of a call if the answer follows at once.
 const settling = 2 * time.Millisecond
 
 type sentKey struct{}
 
-// Settled lets the notifications of a call get out before its answer. A call that sent none does not wait.
+// Settled returns a handler that lets the notifications of a call be written before its answer. A call that sent none
+// does not wait. Over HTTP the context of the call ends with the cause [Config.Detached] when its client goes or the
+// server stops.
 func (s *Server) Settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if connOf(ctx) != nil {
@@ -62,9 +66,9 @@ func (s *Server) Settled(handle mcpserver.ToolHandlerFunc) mcpserver.ToolHandler
 	}
 }
 
-// detaching is the context of a call over HTTP: when its client goes, or the server stops, its run goes on without it. In
-// 2026-07-28 a client that closes its stream takes back what it asked for; a run that was begun is no more its call's
-// alone.
+// detaching returns the context of a call over HTTP. When the client goes or the server stops, the run continues
+// without the call. A client of MCP 2026-07-28 cancels a request by closing its stream; a run that has begun is more
+// than that request, so it continues.
 func (s *Server) detaching(ctx context.Context) (_ context.Context, end func()) {
 	x := exchangeOf(ctx)
 	if x == nil || x.gone == nil {
@@ -81,14 +85,14 @@ func (s *Server) detaching(ctx context.Context) (_ context.Context, end func()) 
 // maxNotes is how many notifications may wait for a client that does not read.
 const maxNotes = 256
 
-// notes are notifications that wait to be written. The zero notes are empty.
+// notes are the notifications that wait to be written. The zero notes are empty.
 type notes struct {
 	mu      sync.Mutex
 	waiting [][]byte
 	writing bool // a goroutine is about to write them
 }
 
-// post queues a notification.
+// post queues a notification, or drops it if too many wait.
 func (c *conn) post(method string, params any) {
 	line, err := notification(method, params)
 	if err != nil {
@@ -106,10 +110,10 @@ func (c *conn) post(method string, params any) {
 	}
 }
 
-// writeNotes writes what waits, until nothing does.
+// writeNotes writes the notifications that wait, until there are none.
 func (c *conn) writeNotes() {
 	for {
-		_ = c.send(nil) // a broken output shows at the answer
+		_ = c.send(nil) // the answer reports a broken output
 		c.notes.mu.Lock()
 		if len(c.notes.waiting) == 0 {
 			c.notes.writing = false
@@ -120,7 +124,7 @@ func (c *conn) writeNotes() {
 	}
 }
 
-// take are the notifications that wait, which now wait no more.
+// take returns the notifications that wait and empties the queue.
 func (n *notes) take() [][]byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -129,7 +133,7 @@ func (n *notes) take() [][]byte {
 	return waiting
 }
 
-// notification is a notification as the line that is written.
+// notification returns a notification as a line.
 func notification(method string, params any) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Version string `json:"jsonrpc"`

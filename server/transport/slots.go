@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// slots bound how many calls are under way at once, over all connections of a [server.Server]. They are safe for concurrent
-// use.
+// slots limit how many calls are under way at once, over all connections of a [Server]. The zero slots allow none. They
+// are safe for concurrent use.
 type slots struct {
 	most  atomic.Int64
 	taken atomic.Int64
 }
 
-// take reports whether one more call may begin; it then has to be given back.
+// take takes a slot for one more call. It reports whether there was one; the caller then must give it back.
 func (s *slots) take() bool {
 	if s.taken.Add(1) > s.most.Load() {
 		s.taken.Add(-1)
@@ -23,10 +23,10 @@ func (s *slots) take() bool {
 
 func (s *slots) give() { s.taken.Add(-1) }
 
-// running is how many calls are under way.
+// running returns how many calls are under way.
 func (s *slots) running() int { return int(s.taken.Load()) }
 
-// busy is the answer to a call for which there is no slot.
+// busy returns the answer to the call with that id, for which there is no slot.
 func (s *slots) busy(id string) *frameFault {
 	return &frameFault{codeBusy, id, fmt.Sprintf("busy: %d calls are under way, which is the limit; try again; nothing ran", s.most.Load())}
 }

@@ -19,13 +19,16 @@ const (
 	stdioQueue   = 1000
 )
 
-// parting is how long the last answers may take to get out after the grace has passed.
+// parting is how long the last answers may take to be written after the grace period.
 const parting = 250 * time.Millisecond
 
-// ServeStdio serves one client that writes JSON-RPC lines to in and reads them from out. It returns when in has ended
-// or ctx has, after everything that was asked is answered, and the runs that go on without a call are left, or the grace has
-// passed; runs that go on then do so without their calls. A reader that blocks is left behind, for the process to end. Nothing else may write to out. As mcp-go
-// has one session for stdio, a process serves one client at a time so.
+// ServeStdio serves one client that writes JSON-RPC lines to in and reads them from out. Nothing else may write to out.
+//
+// It ends when in or ctx ends. First it waits until all requests are answered and the runs that continue without a call
+// are left, at most for the grace period. Runs that continue after that do so without their calls. A reader that blocks
+// stays behind until the process ends. The error is the first fault of reading or writing.
+//
+// mcp-go has one session for stdio, so a process can serve one client at a time this way.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newConn(in, out)
 	c.flight.slots = &s.slots
@@ -45,14 +48,14 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		slog.String("state", s.config.State), slog.Int("tools", len(s.config.Host.Tools())))
 
 	select {
-	case err := <-listened: // it never got to read, or lost its output
+	case err := <-listened: // mcp-go never read, or could not write
 		return errors.Join(err, c.fault())
 	case <-ctx.Done():
 	case <-c.ended:
 	}
 	s.config.Log.LogAttrs(ctx, slog.LevelInfo, "stopping", slog.Int("running", c.flight.close()+s.config.Host.Going()), slog.Int("waiting", s.config.Host.Waiting()))
 	s.config.Host.Grace(c.flight.landed)
-	cancel(s.config.Detached) // before mcp-go learns of the end, which takes calls back
+	cancel(s.config.Detached) // before mcp-go sees the end of the input and cancels the calls
 	c.release()
 	select {
 	case <-listened:
@@ -62,7 +65,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return c.fault()
 }
 
-// await waits for an event, but no longer than d.
+// await waits for an event, at most for d.
 func await(event <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -72,29 +75,29 @@ func await(event <-chan struct{}, d time.Duration) {
 	}
 }
 
-// conn stands between a client and mcp-go. Towards mcp-go it is a reader that ends only when it is released, and a
-// writer. In between it bounds lines, answers what is no frame, and knows what is not answered yet: mcp-go has no
-// bound, and drops all that runs when its input ends.
+// conn is the connection between one client and mcp-go. For mcp-go it is a reader that ends only when it is released,
+// and a writer. It limits the length of lines, answers lines that are no messages, and knows which requests are not
+// answered yet. mcp-go has no such limit, and drops all running calls when its input ends.
 type conn struct {
 	lines    *lines
-	rest     []byte // of the line that is being passed on
+	rest     []byte // of the line that mcp-go is reading
 	flight   *flight
-	ended    chan struct{} // closed when the input is over or the output broken
-	released chan struct{} // closed when mcp-go may learn that the input is over
+	ended    chan struct{} // closed when the input has ended or the output is broken
+	released chan struct{} // closed when mcp-go may see the end of the input
 	end, let sync.Once
 
-	listings listings // that stand in answers on their way
+	listings listings // the tool lists of the answers that are under way
 
-	notes   notes      // that wait to be written
-	writing sync.Mutex // held while out is written to, however long that takes
+	notes   notes      // the notifications that wait to be written
+	writing sync.Mutex // held while out is written, however long that takes
 	out     io.Writer
-	gone    atomic.Bool           // nothing is written any more
-	failed  atomic.Pointer[error] // of reading or writing, the first
+	gone    atomic.Bool           // nothing more is written
+	failed  atomic.Pointer[error] // the first error of reading or writing
 }
 
 type connKey struct{}
 
-// connOf is the connection that a request came by; nil if it came by another transport.
+// connOf returns the connection of a request, or nil if the request came by another transport.
 func connOf(ctx context.Context) *conn {
 	c, _ := ctx.Value(connKey{}).(*conn)
 	return c
@@ -107,7 +110,7 @@ func newConn(in io.Reader, out io.Writer) *conn {
 	}
 }
 
-// Read gives mcp-go its next line, or a part of one, never more than one.
+// Read gives mcp-go its next line or a part of one. It never returns more than one line.
 func (c *conn) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 {
 		line, err := c.lines.next()
@@ -131,8 +134,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take returns what of a line goes on to mcp-go, with its end. If nothing does, it was answered here as far as it wants
-// an answer.
+// take returns what mcp-go gets of a line, including the line feed. It returns nil if mcp-go gets nothing; then take
+// has written the answer, if the line needs one.
 func (c *conn) take(line []byte) []byte {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -157,10 +160,10 @@ func (c *conn) take(line []byte) []byte {
 	return append(line, '\n')
 }
 
-// release lets mcp-go learn that the input is over.
+// release lets mcp-go see the end of the input.
 func (c *conn) release() { c.let.Do(func() { close(c.released) }) }
 
-// Write takes one whole message of mcp-go.
+// Write takes one whole message from mcp-go.
 func (c *conn) Write(message []byte) (int, error) {
 	err := c.flight.answer(answered(message), func() error { return c.send(c.listings.whole(briefError(message))) })
 	if err != nil {
@@ -169,8 +172,7 @@ func (c *conn) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// send writes the notifications that wait and then a message, if there is one. When the output is broken nobody is
-// served any more.
+// send writes the notifications that wait and then a message, unless it is nil. After an error the connection ends.
 func (c *conn) send(message []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -185,7 +187,7 @@ func (c *conn) send(message []byte) error {
 	return c.write(message)
 }
 
-// write writes while the output is held.
+// write writes a message. The caller holds c.writing.
 func (c *conn) write(message []byte) error {
 	if c.gone.Load() {
 		return io.ErrClosedPipe
@@ -198,20 +200,20 @@ func (c *conn) write(message []byte) error {
 	return nil
 }
 
-// notify writes a notification.
+// notify writes a notification at once.
 func (c *conn) notify(method string, params any) {
 	if line, err := notification(method, params); err == nil {
-		_ = c.send(line) // a broken output shows at the answer
+		_ = c.send(line) // the answer reports a broken output
 	}
 }
 
-// fail ends the connection by an error.
+// fail ends the connection because of an error.
 func (c *conn) fail(err error) {
 	c.failed.CompareAndSwap(nil, &err)
 	c.end.Do(func() { close(c.ended) })
 }
 
-// fault is the first error of reading or writing; nil where there was none.
+// fault returns the first error of reading or writing, or nil.
 func (c *conn) fault() error {
 	if err := c.failed.Load(); err != nil {
 		return *err

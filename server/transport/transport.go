@@ -9,43 +9,45 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// Host is what the transports must know of the server whose clients they serve, besides its MCP messages.
+// Host is the server behind the transports. Its methods are what the transports must know of it besides its MCP
+// messages. They are called concurrently.
 type Host interface {
 	// Tools returns the listed tools. The log says how many there are.
 	Tools() []mcp.Tool
 	// Going returns how many runs continue without a call.
 	Going() int
-	// Waiting returns how many runs wait for a person, a caller or a time.
+	// Waiting returns how many runs wait for a person, for their caller or for a time.
 	Waiting() int
-	// Grace gives the calls time to be answered, and the runs time to be left. It returns when landed is closed and the
-	// runs are left, or when the time is over.
+	// Grace gives the open calls time to be answered, and the runs time to be left. landed is closed when all calls are
+	// answered. Grace returns when that has happened and the runs are left, or when the time is over.
 	Grace(landed <-chan struct{})
-	// Fault logs the cause of a fault and returns the error that a client may see in its place.
+	// Fault logs the cause of an internal fault and returns the error that a client may see in its place.
 	Fault(ctx context.Context, cause error) error
 }
 
-// Config says what is served. MCP, Host, Log and Detached are required.
+// Config says what is served, and for whom. MCP, Host, Log and Detached are required.
 type Config struct {
 	MCP  *mcpserver.MCPServer // answers the messages
 	Host Host
 	Log  *slog.Logger
-	// Version is the program's version, as the health page shows it. State is where the runs are kept, for the log.
+	// Version is the version of the program, which the health page shows. State says where the runs are stored, for the
+	// log.
 	Version, State string
-	// Principal is the client that is served without a token: the user of this process.
+	// Principal is the requester of a client that needs no token: the OS user of this process.
 	Principal string
-	// Detached is the cause with which the context of a call ends when its client has gone, or the server stops, and
-	// its run continues without it.
+	// Detached is the cause with which the context of a call ends when the run continues without the call: its client
+	// has gone, or the server stops.
 	Detached error
 }
 
-// Server serve the clients of one host over stdio and HTTP. All connections together have at most [Server.Limit] calls
-// under way. They are safe for concurrent use.
+// Server serves the clients of one host over stdio and HTTP. All connections together have at most as many calls under
+// way as [Server.Limit] allows. It is safe for concurrent use.
 type Server struct {
 	config Config
 	slots  slots
 }
 
-// New returns transports that take no call until [Server.Limit] says how many.
+// New returns a server that refuses every call until [Server.Limit] says how many it may take.
 func New(c Config) *Server { return &Server{config: c} }
 
 // Limit sets how many calls may be under way at once, over all connections. Further calls are refused. Calls that are
@@ -55,8 +57,8 @@ func (s *Server) Limit(calls int64) { s.slots.most.Store(calls) }
 // Running returns how many calls are under way over all connections.
 func (s *Server) Running() int { return s.slots.running() }
 
-// CancelLate delivers a cancellation that came while its call still waited for a worker: mcp-go knows of a call only
-// once it has begun, and would run it in full. id is the decoded id of the call that is about to begin.
+// CancelLate delivers a cancellation that arrived while its call waited for a worker. mcp-go knows a call only once it
+// has begun, and would run it in full. Call it when a call begins. id is the decoded id of the call.
 func (s *Server) CancelLate(ctx context.Context, id any) {
 	if c := connOf(ctx); c != nil {
 		if notification := c.flight.canceled(id); notification != nil {
@@ -65,9 +67,9 @@ func (s *Server) CancelLate(ctx context.Context, id any) {
 	}
 }
 
-// Notify sends a notification to the client whose request ctx is. Over stdio and HTTP it is written at once, in order with
-// the answer: mcp-go would hand it to another goroutine, which drops what comes too fast and may write it after the answer,
-// or never.
+// Notify sends a notification to the client that made the request of ctx. Over stdio and HTTP it writes at once, in
+// order with the answer. mcp-go would give the notification to another goroutine, which drops what comes too fast, and
+// may write it after the answer or never.
 func (s *Server) Notify(ctx context.Context, method string, params any) {
 	if c := connOf(ctx); c != nil {
 		c.notify(method, params)
@@ -93,12 +95,13 @@ var ErrCanceled = errors.New("the call was cancelled")
 
 type principalKey struct{}
 
-// WithPrincipal returns the context of a request of a principal. Only a transport that has checked it may say so.
+// WithPrincipal returns a context that names the requester. Only code that has verified the requester may call it.
 func WithPrincipal(ctx context.Context, principal string) context.Context {
 	return context.WithValue(ctx, principalKey{}, principal)
 }
 
-// Principal returns the principal of a request; ok is false where no transport named one.
+// Principal returns the requester that [WithPrincipal] named. ok is false if there is none; then the requester is the
+// user of this process.
 func Principal(ctx context.Context) (principal string, ok bool) {
 	principal, ok = ctx.Value(principalKey{}).(string)
 	return principal, ok
