@@ -49,7 +49,7 @@ type ActionRules struct {
 // ParseAction judges an action (spec/patterns.md section 5, in its order). Unlike in the other patterns the
 // arguments' types and values are judged here and not at the call.
 func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
-	f := &faults{family: "invalid_action"}
+	f := newFaults("invalid_action")
 	doc, filled, ok := openDocument(f, in, documentReasons, actionKinds(in)...)
 	if !ok || f.refusal() != nil { // of another kind: what its members should be, nobody knows
 		return Action{}, f.refusal()
@@ -62,7 +62,7 @@ func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
 		}
 		a.Answer = doc.text("answer", "bad_final_answer", "a text")
 	} else {
-		a.Name, a.Args = doc.call(rules)
+		a.Name, a.Args = readCall(doc, rules)
 	}
 	if r := f.refusal(); r != nil {
 		return Action{}, r
@@ -80,12 +80,12 @@ func (a Action) answered(doc object, schema *catalog.Schema) (Action, *Refusal) 
 	if r := doc.refusal(); r != nil {
 		return Action{}, r
 	}
-	f, at := &faults{family: "invalid_answer"}, doc.at.Member("answer")
+	f, at := newFaults("invalid_answer"), doc.at.Member("answer")
 	if isText {
-		v = f.document(text, at)
+		v = decodeAnswer(f, text, at)
 	}
-	if f.first == "" {
-		f.answer(v, at, schema)
+	if f.count() == 0 {
+		judgeAnswer(f, v, at, schema)
 	}
 	if r := f.refusal(); r != nil {
 		return Action{}, r
@@ -97,7 +97,7 @@ func (a Action) answered(doc object, schema *catalog.Schema) (Action, *Refusal) 
 // actionKinds are the kinds an action may have: both, unless a caller left the kind out and its other members
 // allow only one.
 func actionKinds(in Intent) []string {
-	doc, _ := in.value.(map[string]any)
+	doc, _ := in.Value().(map[string]any)
 	_, given := doc["kind"]
 	_, named := doc["name"]
 	_, answered := doc["answer"]
@@ -110,8 +110,8 @@ func actionKinds(in Intent) []string {
 	return []string{"final"}
 }
 
-// call reads the name and the arguments of a call.
-func (o object) call(rules ActionRules) (string, map[string]any) {
+// readCall reads the name and the arguments of a call.
+func readCall(o object, rules ActionRules) (string, map[string]any) {
 	o.extra("extra_keys_tool", ofCall(rules.Allowed), "kind", "name", "args")
 	name, named := text(o.members["name"])
 	if !named {
@@ -126,11 +126,11 @@ func (o object) call(rules ActionRules) (string, map[string]any) {
 	if !ok || !allowed || !known { // the gate says that an allowed tool is missing
 		return name, args
 	}
-	return name, object{faults: o.faults, members: args, at: o.at.Member("args")}.toolArgs(tool)
+	return name, readArgs(object{faults: o.faults, members: args, at: o.at.Member("args")}, tool)
 }
 
-// toolArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
-func (o object) toolArgs(tool catalog.Tool) map[string]any {
+// readArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
+func readArgs(o object, tool catalog.Tool) map[string]any {
 	properties := tool.Input.Properties()
 	names, types := make([]string, len(properties)), make(map[string]string, len(properties))
 	for i, p := range properties {
@@ -156,13 +156,13 @@ func (o object) toolArgs(tool catalog.Tool) map[string]any {
 			told = append(told, p.Name)
 		}
 	}
-	o.argValues(tool, out, told)
+	judgeArgs(o, tool, out, told)
 	return out
 }
 
-// argValues judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
+// judgeArgs judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
 // told already.
-func (o object) argValues(tool catalog.Tool, args map[string]any, told []string) {
+func judgeArgs(o object, tool catalog.Tool, args map[string]any, told []string) {
 	for _, w := range tool.Check(tool.Filled(args)) {
 		tokens := w.Pointer.Tokens()
 		if len(tokens) == 0 {
@@ -205,23 +205,13 @@ func wantType(p catalog.Property) string {
 	return "of type " + p.Type
 }
 
-// typed checks a value's type and normalises it: texts are stripped and must not be blank.
-func typed(kind string, v any) (any, bool) {
-	ok := true
-	switch kind {
-	case "integer":
-		_, ok = ijson.Integer(v)
-	case "number":
-		_, ok = v.(float64)
-	case "boolean":
-		_, ok = v.(bool)
-	case "string":
-		s, ok := text(v)
-		return s, ok
-	case "array":
-		_, ok = v.([]any)
-	case "object":
-		_, ok = v.(map[string]any)
-	}
-	return v, ok
+// ofCall are other names of the members of a call.
+func ofCall(allowed []string) []rename {
+	return []rename{{right: "name", words: wordsOfTool, as: namedIn(allowed)}, argsRename()}
 }
+
+// ofFinal are other names of the members of a final answer.
+func ofFinal() []rename { return []rename{{right: "answer", words: wordsOfAnswer, as: textual}} }
+
+// wordsOfAnswer are other names of answer.
+var wordsOfAnswer = []string{"text", "content", "message", "result", "output", "response", "finalanswer"}

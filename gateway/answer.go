@@ -15,10 +15,10 @@ const MaxAnswer = 16 << 10
 // ParseAnswer reads a final answer that must be JSON of a schema (spec/config.md section 7, answer): the decoded value, or
 // invalid_answer:non_json or invalid_answer:bad_schema with every fault. Pointers point into the answer.
 func ParseAnswer(text string, schema *catalog.Schema) (any, *Refusal) {
-	f := &faults{family: "invalid_answer"}
-	v := f.document(text, "")
-	if f.first == "" {
-		f.answer(v, "", schema)
+	f := newFaults("invalid_answer")
+	v := decodeAnswer(f, text, "")
+	if f.count() == 0 {
+		judgeAnswer(f, v, "", schema)
 	}
 	if r := f.refusal(); r != nil {
 		return nil, r
@@ -26,8 +26,8 @@ func ParseAnswer(text string, schema *catalog.Schema) (any, *Refusal) {
 	return v, nil
 }
 
-// document decodes a text that stands at a place.
-func (f *faults) document(text string, at ijson.Pointer) any {
+// decodeAnswer decodes a text that stands at a place.
+func decodeAnswer(f *faults, text string, at ijson.Pointer) any {
 	v, err := ijson.Decode([]byte(text))
 	if err == nil {
 		return v
@@ -44,8 +44,8 @@ func (f *faults) document(text string, at ijson.Pointer) any {
 	return nil
 }
 
-// answer judges a decoded answer that stands at a place.
-func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
+// judgeAnswer judges a decoded answer that stands at a place.
+func judgeAnswer(f *faults, v any, at ijson.Pointer, schema *catalog.Schema) {
 	const reason = "bad_schema"
 	for _, w := range schema.Check(v) {
 		got, there := w.Pointer.In(v)

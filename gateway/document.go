@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -34,7 +35,7 @@ func openDocument(f *faults, in Intent, reasons openReasons, kinds ...string) (o
 		return o, nil, true
 	}
 	p, at := o.wrong(reasons.badKind, "kind", strings.Join(kinds, " or ")), in.At.Member("kind")
-	p.Means(at, ijson.Trim(kind), Near(ijson.Trim(kind), kinds))
+	p.Means(at, ijson.Trim(kind), catalog.Near(ijson.Trim(kind), kinds))
 	if members["kind"] == nil && len(kinds) == 1 {
 		p.Fix = &Fix{At: at, Value: kinds[0]}
 	}

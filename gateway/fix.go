@@ -1,6 +1,9 @@
 package gateway
 
-import "patterngate/ijson"
+import (
+	"patterngate/catalog"
+	"patterngate/ijson"
+)
 
 // Fix is a repair whose meaning is certain: one near name or known synonym, the number in a text, or the removal of a member without
 // meaning (spec/surface.md section 1, "Sure repairs"). Patterngate offers it and never applies it here.
@@ -34,7 +37,7 @@ func (f Fix) Apply(root any) (any, bool) {
 // Means says which allowed name comes near the text that stands at a place; "" is none. Only a misspelling is repaired.
 func (p *Problem) Means(at ijson.Pointer, got, near string) {
 	p.DidYouMean = near
-	if p.Unsure = !Misspelt(got, near); near != "" && !p.Unsure {
+	if p.Unsure = !catalog.Misspelt(got, near); near != "" && !p.Unsure {
 		p.Fix = &Fix{At: at, Value: near}
 	}
 }
@@ -49,7 +52,7 @@ func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right, want
 		v = fix.Value
 	}
 	_, fits := typed(wanted, v)
-	if p.Unsure = !fits || !Misspelt(name, right); right == "" || p.Unsure {
+	if p.Unsure = !fits || !catalog.Misspelt(name, right); right == "" || p.Unsure {
 		p.Choose = RemoveOrRename
 		return
 	}
@@ -118,4 +121,25 @@ func Retype(want string, at ijson.Pointer, v any) *Fix {
 		return asNumber(at, v, want == "integer")
 	}
 	return nil
+}
+
+// typed checks a value's type and normalises it: texts are stripped and must not be blank.
+func typed(kind string, v any) (any, bool) {
+	ok := true
+	switch kind {
+	case "integer":
+		_, ok = ijson.Integer(v)
+	case "number":
+		_, ok = v.(float64)
+	case "boolean":
+		_, ok = v.(bool)
+	case "string":
+		s, ok := text(v)
+		return s, ok
+	case "array":
+		_, ok = v.([]any)
+	case "object":
+		_, ok = v.(map[string]any)
+	}
+	return v, ok
 }

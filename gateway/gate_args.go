@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"maps"
+	"slices"
+
 	"patterngate/catalog"
 )
 
@@ -57,3 +60,5 @@ func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.M
 	}
 	return CapProblems(list)
 }
+
+func sortedKeys(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }

@@ -45,6 +45,9 @@ func FromCaller(v any, at ijson.Pointer) Intent { return Intent{Caller: true, At
 // Value is the decoded value; nil where the reply was no document.
 func (in Intent) Value() any { return in.value }
 
+// Checklist reports whether the intent was made of a text's items, with the ids of those that were ticked off.
+func (in Intent) Checklist() (done []string, ok bool) { return in.done, in.checklist }
+
 // Raw is what a result keeps of a refused intent as raw_plan, raw_route or raw_action: the value as decoded, a
 // marked text where it was no document, the beginning of what was longer than 16 KiB.
 func (in Intent) Raw() any {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -60,7 +61,7 @@ func (o object) name(key string, reasons nameReasons, allowed []string) (string,
 		return n, true
 	}
 	p := o.wrong(reasons.notAllowed+":"+ijson.Cut(n, maxNamed), key, oneOf(allowed))
-	p.Means(o.at.Member(key), n, Near(n, allowed))
+	p.Means(o.at.Member(key), n, catalog.Near(n, allowed))
 	return n, false
 }
 
@@ -111,7 +112,7 @@ func misspelt(obj map[string]any, known []string) (unknown []string, means map[s
 			continue
 		}
 		unknown = append(unknown, name)
-		right := Near(name, known)
+		right := catalog.Near(name, known)
 		if _, taken := obj[right]; right != "" && !taken {
 			means[name] = right
 			meant[right]++
@@ -128,7 +129,7 @@ type idSet struct {
 	all  map[string]bool // every id that stands anywhere, so that a repair does not collide; made when first needed
 }
 
-func newIDs(rows []any) *idSet { return &idSet{rows: rows, seen: make(map[string]bool, len(rows))} }
+func newIDs(rows []any) *idSet { return &idSet{rows: rows} }
 
 // id reads a stripped id that no other object has.
 func (o object) id(ids *idSet, missing, duplicate string) string {
@@ -144,6 +145,9 @@ func (o object) id(ids *idSet, missing, duplicate string) string {
 		if p.listed() {
 			p.Fix = &Fix{At: o.at.Member("id"), Value: ids.unused(id)}
 		}
+	case ids.seen == nil:
+		ids.seen = make(map[string]bool, len(ids.rows))
+		ids.seen[id] = true
 	default:
 		ids.seen[id] = true
 	}
@@ -169,4 +173,44 @@ func (ids *idSet) unused(id string) string {
 	return next
 }
 
-func sortedKeys(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }
+// otherName is the repair of a missing member that stands under a near name or under another name of the table; nil where none does.
+func (o object) otherName(key string, table []rename, known ...string) *Fix {
+	unknown, means := misspelt(o.members, known)
+	fixes := renamed(o.members, unknown, known, table)
+	for _, name := range unknown {
+		if means[name] == key {
+			return &Fix{At: o.at.Member(key), Value: o.members[name], From: o.at.Member(name)}
+		}
+	}
+	for _, name := range unknown {
+		if fix, clear := fixes[name]; clear && string(fix.At) == key {
+			return fix.in(o.at, name)
+		}
+	}
+	return nil
+}
+
+// extraPresent is [object.extra] where null members count as absent.
+func (o object) extraPresent(reason string, table []rename, known []string) {
+	if !o.hasOther(known) {
+		return
+	}
+	present := make(map[string]any, len(o.members))
+	for _, name := range slices.Sorted(maps.Keys(o.members)) {
+		if v := o.members[name]; v != nil {
+			present[name] = v
+		}
+	}
+	o.members = present
+	o.extra(reason, table, known...)
+}
+
+// hasOther reports whether there are more members than the known ones; it is the quick way past nearly all objects.
+func (o object) hasOther(known []string) bool {
+	for name := range maps.Keys(o.members) { // in any order: the answer is the same
+		if !slices.Contains(known, name) {
+			return true
+		}
+	}
+	return false
+}

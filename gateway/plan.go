@@ -28,13 +28,13 @@ type PlanRules struct {
 
 // ParsePlan judges a task decomposition's plan (spec/patterns.md section 2, in its order).
 func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
-	f := &faults{family: "invalid_plan"}
+	f := newFaults("invalid_plan")
 	doc, filled, ok := openDocument(f, in, documentReasons, "plan")
 	if !ok {
 		return Plan{}, f.refusal()
 	}
 	doc.extra("extra_keys", ofPlan("steps"), "kind", "steps")
-	list := doc.steps(rules)
+	list := readSteps(doc, rules)
 	plan := Plan{Steps: make([]Step, len(list)), Filled: filled}
 	ids := newIDs(list)
 	for i, v := range list {
@@ -46,8 +46,8 @@ func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
 	return plan, nil
 }
 
-// steps reads the list of steps; it is empty if their number is wrong.
-func (o object) steps(rules PlanRules) []any {
+// readSteps reads the list of steps; it is empty if their number is wrong.
+func readSteps(o object, rules PlanRules) []any {
 	list, _ := o.members["steps"].([]any)
 	reason := ""
 	switch n := len(list); {
@@ -77,7 +77,15 @@ func parseStep(f *faults, i int, v any, list ijson.Pointer, ids *idSet, allowed 
 	var s Step
 	s.ID = o.id(ids, "_missing_id", "duplicate_step_id")
 	s.Title = o.text("title", "_missing_title", "a text")
-	s.Tool, _ = o.name("tool", nameReasons{"_missing_tool", "tool_not_allowed"}, allowed)
+	s.Tool, _ = o.name("tool", nameReasons{missing: "_missing_tool", notAllowed: "tool_not_allowed"}, allowed)
 	s.Args, _ = o.args("_bad_args", "an object of arguments")
 	return s
+}
+
+// ofStep are other names of the members of a step.
+func ofStep(allowed []string) []rename {
+	return []rename{
+		{right: "id", words: []string{"stepid"}, as: textual}, {right: "tool", words: wordsOfTool, as: namedIn(allowed)},
+		{right: "title", words: []string{"description", "name", "label", "task"}, as: textual}, argsRename(),
+	}
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"patterngate/catalog"
@@ -26,29 +25,13 @@ func (p *subtaskParser) arguments() {
 		}
 		reason := "bad_args:" + row.ID
 		if p.full() {
-			p.more += len(wrong)
+			p.skip(len(wrong))
 			return
 		}
 		for _, q := range argProblems("executor", tool, Proposal{Args: row.Args, At: p.place(i, "args")}, wrong) {
 			p.take(reason, q)
 		}
 	})
-}
-
-// full reports whether no more problems are shown.
-func (f *faults) full() bool { return len(f.list) == maxProblems }
-
-// take notes a fault that is worded already, or a number of them.
-func (f *faults) take(reason string, q Problem) {
-	if q.Reason == moreProblems {
-		n, _ := strconv.Atoi(string(q.Got))
-		f.more += n
-		return
-	}
-	if noted := f.add(reason, q.Pointer, Missing, ""); noted.listed() {
-		q.Reason = reason
-		*noted = q
-	}
 }
 
 // mismatches checks the arguments as they would be sent. In place of a reference stands a value of the type that it will

@@ -2,15 +2,13 @@ package gateway
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"patterngate/ijson"
 )
 
 // StrategyOf is the strategy that a plan has by itself: hierarchical where a subtask names a parent, else flat.
 func StrategyOf(in Intent) PlanStrategy {
-	doc, _ := in.value.(map[string]any)
+	doc, _ := in.Value().(map[string]any)
 	list, _ := doc["subtasks"].([]any)
 	for _, v := range list {
 		if row, _ := v.(map[string]any); row["parent"] != nil {
@@ -22,14 +20,15 @@ func StrategyOf(in Intent) PlanStrategy {
 
 // ParseSubtasks judges a plan of subtasks (spec/planning-reference.md section 15, in its order).
 func ParseSubtasks(in Intent, rules DocumentRules) (PlanDocument, *Refusal) {
-	f := &faults{family: rules.Family}
+	f := newFaults(rules.Family)
 	o, filled, ok := openDocument(f, in, documentReasons, "plan")
-	if !ok || f.first != "" {
+	if !ok || f.count() > 0 {
 		return PlanDocument{}, f.refusal()
 	}
-	doc := PlanDocument{Filled: filled, Done: in.done, Checklist: in.checklist}
-	o.planMembers(rules, &doc)
-	list, ok := o.subtasks(rules, doc.Complete)
+	doc := PlanDocument{Filled: filled}
+	doc.Done, doc.Checklist = in.Checklist()
+	readMembers(o, rules, &doc)
+	list, ok := readSubtasks(o, rules, doc.Complete)
 	if !ok {
 		return PlanDocument{}, f.refusal()
 	}
@@ -49,8 +48,8 @@ func ParseSubtasks(in Intent, rules DocumentRules) (PlanDocument, *Refusal) {
 	return doc, nil
 }
 
-// planMembers reads what a plan may hold besides its subtasks. What it may not hold, or not so, is an extra key.
-func (o object) planMembers(rules DocumentRules, doc *PlanDocument) {
+// readMembers reads what a plan may hold besides its subtasks. What it may not hold, or not so, is an extra key.
+func readMembers(o object, rules DocumentRules, doc *PlanDocument) {
 	known := []string{"kind", "subtasks"}
 	take := func(takes bool, key string) {
 		if takes {
@@ -64,54 +63,29 @@ func (o object) planMembers(rules DocumentRules, doc *PlanDocument) {
 	if v := o.members["planning_complete"]; v != nil && rules.TakesComplete {
 		var ok bool
 		if doc.Complete, ok = v.(bool); !ok {
-			o.wrong("extra_keys", "planning_complete", "true or false").Fix = asBool(o.at.Member("planning_complete"), v)
+			o.wrong("extra_keys", "planning_complete", "true or false").Fix = Retype("boolean", o.at.Member("planning_complete"), v)
 		}
 	}
 	if rules.TakesGoal {
-		doc.Goal = o.optionalText("goal")
+		doc.Goal = optionalText(o, "goal")
 	}
 	if rules.TakesRationale {
-		doc.Rationale = o.optionalText("adjustment_rationale")
+		doc.Rationale = optionalText(o, "adjustment_rationale")
 	}
 }
 
 // optionalText reads a text as it is; absent and null are "".
-func (o object) optionalText(key string) string {
+func optionalText(o object, key string) string {
 	v := o.members[key]
 	s, ok := v.(string)
 	if !ok && v != nil {
-		o.wrong("extra_keys", key, "a text").Fix = asText(o.at.Member(key), v)
+		o.wrong("extra_keys", key, "a text").Fix = Retype("string", o.at.Member(key), v)
 	}
 	return s
 }
 
-// extraPresent is [object.extra] where null members count as absent.
-func (o object) extraPresent(reason string, table []rename, known []string) {
-	if !o.hasOther(known) {
-		return
-	}
-	present := make(map[string]any, len(o.members))
-	for _, name := range sortedKeys(o.members) {
-		if v := o.members[name]; v != nil {
-			present[name] = v
-		}
-	}
-	o.members = present
-	o.extra(reason, table, known...)
-}
-
-// hasOther reports whether there are more members than the known ones; it is the quick way past nearly all objects.
-func (o object) hasOther(known []string) bool {
-	for name := range maps.Keys(o.members) { // in any order: the answer is the same
-		if !slices.Contains(known, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// subtasks reads the list of subtasks; false ends the check.
-func (o object) subtasks(rules DocumentRules, complete bool) ([]any, bool) {
+// readSubtasks reads the list of subtasks; false ends the check.
+func readSubtasks(o object, rules DocumentRules, complete bool) ([]any, bool) {
 	list, isList := o.members["subtasks"].([]any)
 	most := rules.Max - len(rules.Earlier)
 	if rules.Round > 0 {

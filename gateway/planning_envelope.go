@@ -75,7 +75,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 // shownArgs are a subtask's arguments with what the tool's declaration puts in and sets, which are no references.
 func shownArgs(tool catalog.Tool, args map[string]any) map[string]any {
 	shown := maps.Clone(tool.Whole(tool.Filled(args)))
-	for _, name := range sortedKeys(shown) {
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
 		_, proposed := args[name]
 		if _, fixed := tool.Fixed[name]; fixed || !proposed {
 			shown[name] = literal(shown[name])
@@ -99,7 +99,7 @@ func literal(v any) any {
 		return list
 	case map[string]any:
 		members := make(map[string]any, len(v))
-		for _, name := range sortedKeys(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			members[name] = literal(v[name])
 		}
 		return members
@@ -110,7 +110,7 @@ func literal(v any) any {
 // Bounded reports whether each value that is not shown itself is within bounds that say how far it may go: one of a list,
 // between two numbers, or a boolean.
 func (s EnvelopeStep) Bounded() bool {
-	for _, at := range sortedKeys(s.Bounds) {
+	for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 		of, _ := s.Bounds[at].(map[string]any)
 		_, listed := of["enum"]
 		_, fixed := of["const"]
@@ -185,7 +185,7 @@ func (s EnvelopeStep) takes(shown, sent any, at ijson.Pointer) bool {
 		if !isObject || len(of) != len(shown) {
 			return false
 		}
-		for _, name := range sortedKeys(shown) {
+		for _, name := range slices.Sorted(maps.Keys(shown)) {
 			if v, there := of[name]; !there || !s.takes(shown[name], v, at.Member(name)) {
 				return false
 			}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"patterngate/ijson"
@@ -116,7 +117,7 @@ func rewrite(v any, at ijson.Pointer, put func(at ijson.Pointer, text string) an
 		return list
 	case map[string]any:
 		members := make(map[string]any, len(v))
-		for _, name := range sortedKeys(v) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			members[name] = rewrite(v[name], at.Member(name), put)
 		}
 		return members

@@ -40,7 +40,7 @@ type subtaskParser struct {
 }
 
 func newSubtaskParser(f *faults, rules DocumentRules, list []any, at ijson.Pointer) *subtaskParser {
-	p := &subtaskParser{faults: f, rules: rules, at: at, ids: &idSet{rows: list}, rows: make([]subtaskRow, len(list))}
+	p := &subtaskParser{faults: f, rules: rules, at: at, ids: newIDs(list), rows: make([]subtaskRow, len(list))}
 	p.known = []string{"id", "description", "dependencies", "tool", "args", "critical", "expect"}
 	if rules.Strategy == Hierarchical {
 		p.known = append(p.known, "parent")
@@ -94,9 +94,6 @@ func (p *subtaskParser) parse(i int, v any) {
 	row.left = p.count() > before
 }
 
-// count is how many faults there are.
-func (f *faults) count() int { return len(f.list) + f.more }
-
 func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
 	v := o.members["id"]
 	s, isText := v.(string)
@@ -108,7 +105,7 @@ func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
 		o.fault("missing_id", "id", "a text that names it")
 	default:
 		p := o.fault("bad_id", "id", "1 to 64 of a-z, 0-9, _ and -, the first a letter or digit")
-		if fix := asText(o.at.Member("id"), v); fix != nil && p.listed() && isSubtaskID(fix.Value.(string)) {
+		if fix := Retype("string", o.at.Member("id"), v); fix != nil && p.listed() && isSubtaskID(fix.Value.(string)) {
 			fix.Value = ids.unused(fix.Value.(string))
 			p.Fix = fix
 		}
@@ -121,7 +118,7 @@ func (o subtaskObject) description() string {
 	s, _ := v.(string)
 	switch {
 	case ijson.Blank(s):
-		o.fault("missing_description", "description", "a text that says what to do").Fix = asText(o.at.Member("description"), v)
+		o.fault("missing_description", "description", "a text that says what to do").Fix = Retype("string", o.at.Member("description"), v)
 	case len(s) > maxDescription && utf8.RuneCountInString(s) > maxDescription:
 		o.fault("bad_description", "description", "at most 4,000 characters")
 	}
@@ -190,7 +187,7 @@ func (o subtaskObject) critical() bool {
 	v := o.members["critical"]
 	critical, ok := v.(bool)
 	if !ok && v != nil {
-		o.fault("bad_critical", "critical", "true or false").Fix = asBool(o.at.Member("critical"), v)
+		o.fault("bad_critical", "critical", "true or false").Fix = Retype("boolean", o.at.Member("critical"), v)
 	}
 	return critical
 }
@@ -216,4 +213,26 @@ func (o subtaskObject) expect(tool string) any {
 		o.fault("bad_expect", "expect", "a JSON schema of at most 16 KiB that refers to nothing outside itself, nor in a circle")
 	}
 	return v
+}
+
+// ofSubtask are other names of the members of a subtask.
+func ofSubtask(allowed []string) []rename {
+	return []rename{
+		{right: "id", words: []string{"subtaskid", "taskid", "stepid"}, as: textual}, {right: "dependencies", words: wordsOfNeeds, as: idsOf},
+		{right: "tool", words: slices.Concat(wordsOfTool, []string{"executor", "worker"}), as: namedIn(allowed)},
+		{right: "description", words: []string{"title", "name", "task", "desc", "label"}, as: textual}, argsRename(),
+		{right: "parent", words: []string{"parentid"}, as: textual},
+	}
+}
+
+// wordsOfNeeds are other names of dependencies.
+var wordsOfNeeds = []string{"dependson", "dependencyids", "needs", "after", "requires", "prerequisites", "deps"}
+
+// idsOf takes a list of texts; one id alone becomes a list.
+func idsOf(v any) (any, bool) {
+	if id, ok := text(v); ok && isSubtaskID(id) {
+		return []any{id}, true
+	}
+	list, ok := v.([]any)
+	return v, ok && !slices.ContainsFunc(list, func(id any) bool { _, isText := text(id); return !isText })
 }

@@ -77,6 +77,9 @@ type faults struct {
 	more   int
 }
 
+// newFaults collects the faults of a document; their stop reasons begin with the family.
+func newFaults(family string) *faults { return &faults{family: family} }
+
 // add notes a fault and returns its problem for further words. got is absent where it is the missing value.
 func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Problem {
 	if f.first == "" {
@@ -89,6 +92,28 @@ func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Pro
 	f.list = append(f.list, problem(reason, at, got, want))
 	return &f.list[len(f.list)-1]
 }
+
+// full reports whether no more problems are shown.
+func (f *faults) full() bool { return len(f.list) == maxProblems }
+
+// take notes a fault that is worded already, or a number of them.
+func (f *faults) take(reason string, q Problem) {
+	if q.Reason == moreProblems {
+		n, _ := strconv.Atoi(string(q.Got))
+		f.more += n
+		return
+	}
+	if noted := f.add(reason, q.Pointer, Missing, ""); noted.listed() {
+		q.Reason = reason
+		*noted = q
+	}
+}
+
+// count is how many faults there are.
+func (f *faults) count() int { return len(f.list) + f.more }
+
+// skip counts faults that are not shown, as no more problems are.
+func (f *faults) skip(n int) { f.more += n }
 
 // listed reports whether the problem is one of those that are shown.
 func (p *Problem) listed() bool { return p.Reason != "" }

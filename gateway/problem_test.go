@@ -13,37 +13,6 @@ import (
 	"patterngate/ijson"
 )
 
-func TestGotIsBounded(t *testing.T) {
-	text := func(bytes int) string { return strings.Repeat("a", bytes-2) } // two quotes stand around it
-	tests := map[string]struct {
-		value any
-		want  string
-	}{
-		"nothing there":       {gateway.Missing, ""},
-		"null":                {nil, "null"},
-		"small":               {map[string]any{"b": 1.0, "a": []any{true}}, `{"a":[true],"b":1}`},
-		"200 bytes":           {text(200), `"` + text(200) + `"`},
-		"201 bytes":           {text(201), `{"bytes":201,"head":"\"` + strings.Repeat("a", 159) + `","truncated":true}`},
-		"cut at a character":  {strings.Repeat("é", 100), `{"bytes":202,"head":"\"` + strings.Repeat("é", 79) + `","truncated":true}`},
-		"quotes and controls": {strings.Repeat("\x01", 100), `{"bytes":602,"head":"\"` + strings.Repeat(`\\u0001`, 26) + `\\u0","truncated":true}`},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := string(gateway.Got(tt.value))
-			if name == "quotes and controls" { // the head is 160 bytes of the compact text, whatever stands in it
-				var cut struct{ Head string }
-				if err := json.Unmarshal([]byte(got), &cut); err != nil || len(cut.Head) != 160 {
-					t.Errorf("Got(%s) = %s: %v, a head of %d bytes", name, got, err, len(cut.Head))
-				}
-				return
-			}
-			if got != tt.want {
-				t.Errorf("Got(%s) = %s, want %s", name, got, tt.want)
-			}
-		})
-	}
-}
-
 func TestProblemsShowGotAndWant(t *testing.T) {
 	reply := `{"kind":"plan","steps":[{"id":null,"title":7,"tool":"pay","args":[1]}]}`
 	_, refusal := gateway.ParsePlan(gateway.ReadReply(reply), gateway.PlanRules{Min: 1, Max: 3, Allowed: []string{"look", "see"}})
@@ -207,47 +176,3 @@ func TestPointersAreBounded(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
-	names := []string{"fetch_sales_data", "fetch_refund_data", "get_profile", "final", "pay", "Pay_out", "pay_out", "größe"}
-	tests := map[string]string{
-		"":                     "",
-		"FETCH_SALES_DATA":     "fetch_sales_data",
-		"fetch_sale_data":      "fetch_sales_data",
-		"fetch_sales_dataa":    "fetch_sales_data",
-		"fetchsalesdata":       "fetch_sales_data", // two underscores
-		"fetch_sal_data":       "fetch_sales_data",
-		"fetch_sa_data":        "", // three letters
-		"get_profil":           "get_profile",
-		"gte_profile":          "get_profile", // two letters changed
-		"fina":                 "final",
-		"finaly":               "final",
-		"fine":                 "", // two of five are more than a third
-		"PAY":                  "pay",
-		"pax":                  "", // one of three is not under a third
-		"PAY_OUT":              "", // two names are equal but for case, and three letters off
-		"pay_outt":             "", // one letter from one, two from the other
-		"GRÖSSE":               "",
-		"GRÖßE":                "größe",
-		"grösse":               "", // two of five letters
-		"grße":                 "größe",
-		"fetch_data":           "",
-		strings.Repeat("x", 9): "",
-	}
-	for got, want := range tests {
-		if near := gateway.Near(got, names); near != want {
-			t.Errorf("Near(%q) = %q, want %q", got, near, want)
-		}
-	}
-	if near := gateway.Near("fetch_datas", []string{"fetch_data_1", "fetch_data_2", "fetch_dates"}); near != "" {
-		t.Errorf("Near of several names = %q, want none", near)
-	}
-	if near := gateway.Near("ab_cd_ef", []string{"ab_cd_eg", "ab_cd_eh"}); near != "" {
-		t.Errorf("Near of two at the same distance = %q, want none", near)
-	}
-	if near := gateway.Near("ab_cd_ef", []string{"ab_cd_eg", "ab_cd_eg"}); near != "ab_cd_eg" {
-		t.Errorf("Near of one name given twice = %q", near)
-	}
-	if near := gateway.Near(strings.Repeat("x", 1<<20), names); near != "" {
-		t.Errorf("Near of a megabyte = %q", near)
-	}
-}

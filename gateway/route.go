@@ -33,14 +33,14 @@ type RouteRules struct {
 
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
 func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
-	f := &faults{family: "invalid_route"}
+	f := newFaults("invalid_route")
 	doc, filled, ok := openDocument(f, in, documentReasons, "route")
 	if !ok {
 		return Route{}, f.refusal()
 	}
 	doc.extra("extra_keys", ofRoute(rules.Allowed), "kind", "target", "args")
 	route := Route{Filled: filled}
-	route.Target, _ = doc.name("target", nameReasons{"missing_target", "route_not_allowed"}, rules.Allowed)
+	route.Target, _ = doc.name("target", nameReasons{missing: "missing_target", notAllowed: "route_not_allowed"}, rules.Allowed)
 	wants := rules.Takes == nil || !slices.Contains(rules.Allowed, route.Target) || rules.Takes(route.Target)
 	what := "an object {ticket}"
 	if !wants {
@@ -72,7 +72,7 @@ func (r *Route) fill(args map[string]any, rules RouteRules, in Intent) {
 	r.Args = withAbsent(args, others)
 	for _, name := range sortedKeys(others) {
 		if _, given := args[name]; !given && in.Caller {
-			r.Filled = append(r.Filled, Filled{in.At.Member("args").Member(name), others[name]})
+			r.Filled = append(r.Filled, Filled{Pointer: in.At.Member("args").Member(name), Value: others[name]})
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (r *Route) ticket(args object, byCaller bool, ofRun string) {
 	r.Args = maps.Clone(args.members)
 	if byCaller && !args.has("ticket") && !ijson.Blank(ofRun) {
 		r.Args["ticket"] = ijson.Words(ofRun)
-		r.Filled = append(r.Filled, Filled{args.at.Member("ticket"), r.Args["ticket"]})
+		r.Filled = append(r.Filled, Filled{Pointer: args.at.Member("ticket"), Value: r.Args["ticket"]})
 		return
 	}
 	r.Args["ticket"] = ijson.Words(args.text("ticket", "missing_ticket", "the ticket's text"))
@@ -91,4 +91,12 @@ func (r *Route) ticket(args object, byCaller bool, ofRun string) {
 
 func without(names, less []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(less, n) })
+}
+
+// ofRoute are other names of the members of a route.
+func ofRoute(allowed []string) []rename {
+	return []rename{
+		{right: "kind", words: []string{"type"}, as: namedIn([]string{"route"})},
+		{right: "target", words: slices.Concat(wordsOfTool, []string{"route", "specialist", "destination", "agent"}), as: namedIn(allowed)}, argsRename(),
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -18,10 +19,8 @@ type rename struct {
 
 // The names that members go by elsewhere.
 var (
-	wordsOfArgs   = []string{"arguments", "argument", "inputs", "input", "params", "parameters", "toolinput", "toolargs"}
-	wordsOfTool   = []string{"name", "action", "function", "tool", "toolname", "functionname"}
-	wordsOfNeeds  = []string{"dependson", "dependencyids", "needs", "after", "requires", "prerequisites", "deps"}
-	wordsOfAnswer = []string{"text", "content", "message", "result", "output", "response", "finalanswer"}
+	wordsOfArgs = []string{"arguments", "argument", "inputs", "input", "params", "parameters", "toolinput", "toolargs"}
+	wordsOfTool = []string{"name", "action", "function", "tool", "toolname", "functionname"}
 )
 
 // wordsThatSay are members in which models explain themselves. Nothing acts by them, so that a document without them means
@@ -58,14 +57,14 @@ func renamed(obj map[string]any, unknown, known []string, table []rename) map[st
 		}
 		var from []string
 		for _, name := range unknown {
-			if slices.Contains(row.words, folded(name)) || Near(name, known) == row.right {
+			if slices.Contains(row.words, folded(name)) || catalog.Near(name, known) == row.right {
 				from = append(from, name)
 			}
 		}
 		if len(from) != 1 {
 			continue
 		}
-		if Near(from[0], known) != "" {
+		if catalog.Near(from[0], known) != "" {
 			continue // its near name counts
 		}
 		v, fits := row.as(obj[from[0]])
@@ -108,59 +107,14 @@ func objectual(v any) (any, bool) {
 	return v, ok
 }
 
-// idsOf takes a list of texts; one id alone becomes a list.
-func idsOf(v any) (any, bool) {
-	if id, ok := text(v); ok && isSubtaskID(id) {
-		return []any{id}, true
-	}
-	list, ok := v.([]any)
-	return v, ok && !slices.ContainsFunc(list, func(id any) bool { _, isText := text(id); return !isText })
-}
-
 // The tables, one for each document.
 
-func argsRename() rename { return rename{"args", wordsOfArgs, objectual} }
+func argsRename() rename { return rename{right: "args", words: wordsOfArgs, as: objectual} }
 
 // ofPlan are those of a plan's own members; list is the one with the plan's parts.
 func ofPlan(list string) []rename {
 	return []rename{
-		{"kind", []string{"type"}, namedIn([]string{"plan"})},
-		{list, []string{"steps", "tasks", "subtasks", "plan", "workers"}, listed},
-	}
-}
-
-func ofStep(allowed []string) []rename {
-	return []rename{
-		{"id", []string{"stepid"}, textual}, {"tool", wordsOfTool, namedIn(allowed)},
-		{"title", []string{"description", "name", "label", "task"}, textual}, argsRename(),
-	}
-}
-
-func ofTask(allowed []string) []rename {
-	return []rename{
-		{"id", []string{"taskid", "workerid"}, textual},
-		{"worker", slices.Concat(wordsOfTool, []string{"workername", "agent", "assignee"}), namedIn(allowed)}, argsRename(),
-	}
-}
-
-func ofRoute(allowed []string) []rename {
-	return []rename{
-		{"kind", []string{"type"}, namedIn([]string{"route"})},
-		{"target", slices.Concat(wordsOfTool, []string{"route", "specialist", "destination", "agent"}), namedIn(allowed)}, argsRename(),
-	}
-}
-
-func ofCall(allowed []string) []rename {
-	return []rename{{"name", wordsOfTool, namedIn(allowed)}, argsRename()}
-}
-
-func ofFinal() []rename { return []rename{{"answer", wordsOfAnswer, textual}} }
-
-func ofSubtask(allowed []string) []rename {
-	return []rename{
-		{"id", []string{"subtaskid", "taskid", "stepid"}, textual}, {"dependencies", wordsOfNeeds, idsOf},
-		{"tool", slices.Concat(wordsOfTool, []string{"executor", "worker"}), namedIn(allowed)},
-		{"description", []string{"title", "name", "task", "desc", "label"}, textual}, argsRename(),
-		{"parent", []string{"parentid"}, textual},
+		{right: "kind", words: []string{"type"}, as: namedIn([]string{"plan"})},
+		{right: list, words: []string{"steps", "tasks", "subtasks", "plan", "workers"}, as: listed},
 	}
 }

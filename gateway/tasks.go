@@ -36,12 +36,12 @@ type TaskRules struct {
 
 // ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
 func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
-	f := &faults{family: "invalid_plan"}
-	doc, filled, ok := openDocument(f, in, openReasons{"non_json", "kind"}, "plan")
+	f := newFaults("invalid_plan")
+	doc, filled, ok := openDocument(f, in, openReasons{notObject: "non_json", badKind: "kind"}, "plan")
 	if !ok {
 		return Tasks{}, f.refusal()
 	}
-	list := doc.tasks(rules.Max)
+	list := readTasks(doc, rules.Max)
 	p := taskParser{faults: f, caller: in.Caller, rules: rules, ids: newIDs(list), filled: filled}
 	plan := Tasks{Tasks: make([]Task, len(list))}
 	for i, v := range list {
@@ -54,8 +54,8 @@ func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
 	return plan, nil
 }
 
-// tasks reads the list of tasks; it is empty if their number is wrong.
-func (o object) tasks(most int) []any {
+// readTasks reads the list of tasks; it is empty if their number is wrong.
+func readTasks(o object, most int) []any {
 	list, ok := o.members["tasks"].([]any)
 	switch n := len(list); {
 	case !ok:
@@ -90,7 +90,7 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	o := object{faults: p.faults, members: members, at: at}
 	for _, key := range taskMembers {
 		if !o.has(key) {
-			o.wrong("missing_keys", key, "id, worker, args and critical").Fix = p.underAnother(o, key)
+			o.wrong("missing_keys", key, "id, worker, args and critical").Fix = p.otherName(o, key)
 		}
 	}
 	var t Task
@@ -98,13 +98,13 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 		t.ID = o.id(p.ids, "task_id", "duplicate_task_id")
 	}
 	if o.has("worker") {
-		t.Worker, _ = o.name("worker", nameReasons{"worker", "worker_not_allowed"}, p.rules.Allowed)
+		t.Worker, _ = o.name("worker", nameReasons{missing: "worker", notAllowed: "worker_not_allowed"}, p.rules.Allowed)
 	}
 	if t.Args, ok = members["args"].(map[string]any); !ok && o.has("args") {
 		o.wrong("args", "args", "an object of arguments").Fix = asObject(o.at.Member("args"), members["args"])
 	}
 	if t.Critical, ok = members["critical"].(bool); !ok && o.has("critical") {
-		o.wrong("critical", "critical", "true or false").Fix = asBool(at.Member("critical"), members["critical"])
+		o.wrong("critical", "critical", "true or false").Fix = Retype("boolean", at.Member("critical"), members["critical"])
 	}
 	t.Critical = t.Critical || slices.Contains(p.rules.Critical, t.Worker)
 	return t
@@ -112,21 +112,9 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 
 var taskMembers = []string{"id", "worker", "args", "critical"}
 
-// underAnother is the repair of a missing member that stands under a near name or a synonym; nil where none does.
-func (p *taskParser) underAnother(o object, key string) *Fix {
-	unknown, means := misspelt(o.members, taskMembers)
-	fixes := renamed(o.members, unknown, taskMembers, ofTask(p.rules.Allowed))
-	for _, name := range unknown {
-		if means[name] == key {
-			return &Fix{At: o.at.Member(key), Value: o.members[name], From: o.at.Member(name)}
-		}
-	}
-	for _, name := range unknown {
-		if fix, clear := fixes[name]; clear && string(fix.At) == key {
-			return fix.in(o.at, name)
-		}
-	}
-	return nil
+// otherName is the repair of a missing member that stands under another name; nil where none does.
+func (p *taskParser) otherName(o object, key string) *Fix {
+	return o.otherName(key, ofTask(p.rules.Allowed), taskMembers...)
 }
 
 // goal returns a model's task with the run's goal where its worker is given one and the plan says nothing of it.
@@ -159,10 +147,10 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 		worker, _ := text(obj["worker"])
 		critical := slices.Contains(p.rules.Critical, worker)
 		obj["critical"] = critical
-		p.filled = append(p.filled, Filled{at.Member("critical"), critical})
+		p.filled = append(p.filled, Filled{Pointer: at.Member("critical"), Value: critical})
 	}
 	given, there := obj["args"]
-	if !there && p.underAnother(object{members: obj}, "args") != nil {
+	if !there && p.otherName(object{members: obj}, "args") != nil {
 		return obj // they stand under another name
 	}
 	if !there {
@@ -177,11 +165,11 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	for _, name := range sortedKeys(fill) {
 		if _, set := full[name]; !set {
 			full[name] = fill[name]
-			p.filled = append(p.filled, Filled{at.Member("args").Member(name), fill[name]})
+			p.filled = append(p.filled, Filled{Pointer: at.Member("args").Member(name), Value: fill[name]})
 		}
 	}
 	if !there && len(fill) == 0 {
-		p.filled = append(p.filled, Filled{at.Member("args"), full})
+		p.filled = append(p.filled, Filled{Pointer: at.Member("args"), Value: full})
 	}
 	obj["args"] = full
 	return obj
@@ -201,4 +189,12 @@ func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 		maps.Copy(only, p.rules.Goal(worker))
 	}
 	return only
+}
+
+// ofTask are other names of the members of a task.
+func ofTask(allowed []string) []rename {
+	return []rename{
+		{right: "id", words: []string{"taskid", "workerid"}, as: textual},
+		{right: "worker", words: slices.Concat(wordsOfTool, []string{"workername", "agent", "assignee"}), as: namedIn(allowed)}, argsRename(),
+	}
 }

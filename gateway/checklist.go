@@ -21,7 +21,7 @@ func FromText(text string, at ijson.Pointer) Intent {
 		return in
 	}
 	in := Intent{Caller: true, At: at, text: text, checklist: true}
-	subtasks := checklist(text, &in.done)
+	subtasks := items(text, &in.done)
 	if len(subtasks) == 0 {
 		in.fault = &ijson.Fault{Pointer: at, Reason: "neither JSON nor a line such as \"- [ ] what to do\""}
 		return in
@@ -33,8 +33,8 @@ func FromText(text string, at ijson.Pointer) Intent {
 // checkItem is a line of a checklist: "- [ ] text" or "1. [x] text".
 var checkItem = regexp.MustCompile(`^(?:[-*+]|([0-9]+)[.)])\s+\[([ xX])\]\s+(\S.*)$`)
 
-// checklist reads the items of a checklist as subtasks item_1, item_2, ...; done are the ids of those that are ticked off.
-func checklist(text string, done *[]string) []any {
+// items reads the items of a checklist as subtasks item_1, item_2, ...; done are the ids of those that are ticked off.
+func items(text string, done *[]string) []any {
 	var subtasks []any
 	last := ""
 	for line := range strings.Lines(text) {
