@@ -1,14 +1,14 @@
 // Package gateway is the policy boundary: nothing that a model or a caller proposes reaches a tool without it.
 //
-//	reply or argument            catalog, allowlists, budget          what was done so far
-//	       │                                 │                               │
-//	   ReadReply ──▶ Intent ──ParsePlan──▶ Plan ──Gate.Admit──▶ Permit ──Perform──▶ Done
-//	   FromCaller            ParseTasks           │    │                             │
-//	                         ParseRoute           │    └─ Reviewer, to a fixed point │
-//	                         ParseAction          ▼                                  ▼
-//	                              └──▶ Refusal   Stop (a stop reason, problems)   Gate.Note: the ledger
+//	document.Intent        catalog, allowlists, budget          what was done so far
+//	       │                             │                               │
+//	   ParsePlan ──▶ Plan, Route, ──Gate.Admit──▶ Permit ──Perform──▶ Done
+//	   ParseTasks    Action, ...       │    │                           │
+//	   ParseRoute                      │    └─ Reviewer, to a fixed     ▼
+//	   ParseAction                     ▼       point                Gate.Note: the ledger
+//	       └──▶ document.Refusal     Stop (a stop reason, problems)
 //
-// An Intent is untrusted. The four parsers accept exactly what the contract accepts (spec/patterns.md sections
+// A [document.Intent] is untrusted. The four parsers accept exactly what the contract accepts (spec/patterns.md sections
 // 2-5 under section 0), in its order, and list every fault while the stop reason names the first. A [Permit] is
 // proof: only [Gate] makes one, only a Permit can be performed, and its zero value permits nothing. So is a
 // [Ruling]: its zero value blocks. All counters are values of one run, rebuilt when the run is replayed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -23,14 +24,14 @@ const (
 // Reason is a stop reason about one named tool: tool_denied:pay. The name is cut at what a reason may hold.
 func (f Family) Reason(what, tool string) string {
 	f = cmp.Or(f, ToolFamily)
-	return string(f) + "_" + what + ":" + ijson.Cut(tool, maxNamed)
+	return string(f) + "_" + what + ":" + ijson.Cut(tool, document.MaxNamed)
 }
 
 // Stop is why a call was not admitted. The zero Stop has no meaning; functions return nil for "go on".
 type Stop struct {
-	Reason   string    // the stop reason
-	Problems []Problem // what would have been right
-	Need     []string  // tools that must come first
+	Reason   string             // the stop reason
+	Problems []document.Problem // what would have been right
+	Need     []string           // tools that must come first
 	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did. Block is all of it, where it
 	// blocked the call; else nil.
 	Ruled Judgment
@@ -298,7 +299,7 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
 	}
 	if wrong, ok := goalProblem(family, tool, p, free); !ok {
-		return nil, &Stop{Reason: wrong.Reason, Problems: []Problem{wrong}}
+		return nil, &Stop{Reason: wrong.Reason, Problems: []document.Problem{wrong}}
 	}
 	call := &judged{tool: tool, args: owned(tool.Whole(free)), hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}
 	if len(tool.Fixed) > 0 || len(p.Inject) > 0 {
@@ -306,7 +307,7 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	}
 	if got, ok := call.key(); !ok {
 		reason := family.Reason("bad_args", p.Tool)
-		return nil, &Stop{Reason: reason, Problems: []Problem{problem(reason, p.At, got, onceWanted)}}
+		return nil, &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.At, got, onceWanted)}}
 	}
 	return call, nil
 }
@@ -320,7 +321,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 		}
 	}
 	reason := g.config.Family.Reason(what, p.Tool)
-	return &Stop{Reason: reason, Problems: []Problem{problem(reason, p.ToolAt, p.Tool, oneOf(callable))}}
+	return &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.ToolAt, p.Tool, document.OneOf(callable))}}
 }
 
 // loop counts the call against the limits on repetition. A refused one is not counted.

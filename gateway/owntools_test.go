@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -348,7 +349,7 @@ func TestParseActionJudgesValues(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, refusal := gateway.ParseAction(gateway.ReadReply(action(tt.args)), rules)
+			got, refusal := gateway.ParseAction(document.ReadReply(action(tt.args)), rules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseAction(%s), -want +got:\n%s", tt.args, diff)
 			}

@@ -1,6 +1,10 @@
 package gateway
 
-import "patterngate/catalog"
+import (
+	"patterngate/catalog"
+
+	"patterngate/gateway/document"
+)
 
 // PlanStrategy is how a goal is taken apart. The zero PlanStrategy is none of them.
 type PlanStrategy string
@@ -39,7 +43,7 @@ type PlanDocument struct {
 	Complete  bool   // planning_complete
 	Goal      string // as the document says it
 	Rationale string
-	Filled    []Filled
+	Filled    []document.Filled
 }
 
 // DocumentRules bound a plan of subtasks.

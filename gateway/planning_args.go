@@ -24,12 +24,12 @@ func (p *subtaskParser) arguments() {
 			return
 		}
 		reason := "bad_args:" + row.ID
-		if p.full() {
-			p.skip(len(wrong))
+		if p.Full() {
+			p.Skip(len(wrong))
 			return
 		}
 		for _, q := range argProblems("executor", tool, Proposal{Args: row.Args, At: p.place(i, "args")}, wrong) {
-			p.take(reason, q)
+			p.Take(reason, q)
 		}
 	})
 }
@@ -174,7 +174,7 @@ func (p *subtaskParser) references() {
 	reach.answer()
 	for _, f := range all {
 		if want := p.badReference(f.row, f.text, reach); want != "" {
-			p.add("bad_reference:"+f.row.ID, f.at, f.text, want)
+			p.Add("bad_reference:"+f.row.ID, f.at, f.text, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // largePlan is a plan of n subtasks with a tool and arguments each, and 1 to 3 dependencies but for the first.
@@ -41,7 +42,7 @@ func BenchmarkParseSubtasks(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(plan)))
 	for b.Loop() {
-		if _, refusal := gateway.ParseSubtasks(gateway.ReadReply(plan), rules); refusal != nil {
+		if _, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules); refusal != nil {
 			b.Fatal(refusal)
 		}
 	}
@@ -52,7 +53,7 @@ func BenchmarkDecodePlanOfSubtasks(b *testing.B) {
 	plan := largePlan(1000)
 	b.SetBytes(int64(len(plan)))
 	for b.Loop() {
-		gateway.ReadReply(plan)
+		document.ReadReply(plan)
 	}
 }
 
@@ -60,7 +61,7 @@ func BenchmarkDecodePlanOfSubtasks(b *testing.B) {
 func BenchmarkNewGraph(b *testing.B) {
 	rules := subtaskRules(b)
 	rules.Max = 1000
-	doc, refusal := gateway.ParseSubtasks(gateway.ReadReply(largePlan(1000)), rules)
+	doc, refusal := gateway.ParseSubtasks(document.ReadReply(largePlan(1000)), rules)
 	if refusal != nil {
 		b.Fatal(refusal)
 	}
@@ -78,7 +79,7 @@ func BenchmarkRefuseHostileSubtasks(b *testing.B) {
 			rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, gateway.Hierarchical
 			b.SetBytes(int64(len(plan)))
 			for b.Loop() {
-				if _, refusal := gateway.ParseSubtasks(gateway.ReadReply(plan), rules); refusal == nil {
+				if _, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules); refusal == nil {
 					b.Fatal("accepted")
 				}
 			}

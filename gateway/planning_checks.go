@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -33,8 +34,8 @@ func (p *subtaskParser) each(visit func(i int, row *subtaskRow)) {
 }
 
 // wrong notes a fault of a member of the i-th subtask.
-func (p *subtaskParser) wrong(i int, reason, key, want string) *Problem {
-	return p.add(reason, p.place(i, key), member(p.rows[i].members, key), want)
+func (p *subtaskParser) wrong(i int, reason, key, want string) *document.Problem {
+	return p.Add(reason, p.place(i, key), document.Member(p.rows[i].members, key), want)
 }
 
 // sameIDs finds ids of earlier subtasks, and those that stand twice. By the way it makes nodes of the earlier subtasks and of
@@ -82,15 +83,15 @@ func (p *subtaskParser) reusedIDs(used map[string]bool) {
 func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
 	id := p.rows[i].ID
 	q := p.wrong(i, "duplicate_id:"+id, "id", "an id that no other has")
-	if !q.listed() || used[id] {
+	if !q.Listed() || used[id] {
 		return
 	}
 	if p.namedByOthers(id) {
 		q.Choose = "give it another id, and name the one that is meant where others name it"
 		return
 	}
-	if free := p.ids.unused(id); isSubtaskID(free) && !used[free] {
-		q.Fix = &Fix{At: p.place(i, "id"), Value: free}
+	if free := p.ids.Unused(id); isSubtaskID(free) && !used[free] {
+		q.Fix = &document.Fix{At: p.place(i, "id"), Value: free}
 	}
 }
 
@@ -102,7 +103,7 @@ func (p *subtaskParser) namedByOthers(id string) bool {
 			return false
 		}
 		for _, name := range slices.Sorted(maps.Keys(row.members)) {
-			if list, ok := idsOf(row.members[name]); ok && (name == "dependencies" || slices.Contains(wordsOfNeeds, folded(name))) && slices.Contains(list.([]any), any(id)) {
+			if list, ok := idsOf(row.members[name]); ok && (name == "dependencies" || slices.Contains(wordsOfNeeds, document.Folded(name))) && slices.Contains(list.([]any), any(id)) {
 				return true
 			}
 		}
@@ -120,8 +121,8 @@ func (p *subtaskParser) unknownDependencies() {
 				continue
 			}
 			at := p.place(i, "dependencies").Index(k)
-			q := p.add("unknown_dependency:"+row.ID+":"+ijson.Cut(id, maxNamed), at, id, "the id of another subtask of the plan")
-			if q.listed() {
+			q := p.Add("unknown_dependency:"+row.ID+":"+ijson.Cut(id, document.MaxNamed), at, id, "the id of another subtask of the plan")
+			if q.Listed() {
 				p.meansID(q, at, id, row)
 			}
 		}
@@ -130,7 +131,7 @@ func (p *subtaskParser) unknownDependencies() {
 }
 
 // meansID says which subtask's id was meant, if one comes near that the row does not name already.
-func (p *subtaskParser) meansID(q *Problem, at ijson.Pointer, id string, row *subtaskRow) {
+func (p *subtaskParser) meansID(q *document.Problem, at ijson.Pointer, id string, row *subtaskRow) {
 	var ids []string
 	for _, s := range p.rules.Earlier {
 		ids = append(ids, s.ID)
@@ -148,7 +149,7 @@ func (p *subtaskParser) meansID(q *Problem, at ijson.Pointer, id string, row *su
 func (p *subtaskParser) selfDependencies() {
 	p.each(func(i int, row *subtaskRow) {
 		if k := slices.Index(row.Dependencies, row.ID); k >= 0 {
-			p.add("self_dependency:"+row.ID, p.place(i, "dependencies").Index(k), row.ID, "the id of another subtask")
+			p.Add("self_dependency:"+row.ID, p.place(i, "dependencies").Index(k), row.ID, "the id of another subtask")
 		}
 	})
 }
@@ -162,8 +163,8 @@ func (p *subtaskParser) unknownParents() {
 		if node, there := p.byID[row.Parent]; there && int(node) >= len(p.rules.Earlier) {
 			return
 		}
-		q := p.wrong(i, "unknown_parent:"+row.ID+":"+ijson.Cut(row.Parent, maxNamed), "parent", "the id of another subtask of this plan")
-		if q.listed() {
+		q := p.wrong(i, "unknown_parent:"+row.ID+":"+ijson.Cut(row.Parent, document.MaxNamed), "parent", "the id of another subtask of this plan")
+		if q.Listed() {
 			p.meansID(q, p.place(i, "parent"), row.Parent, row)
 		}
 	})
@@ -220,7 +221,7 @@ func (p *subtaskParser) cycles() {
 	if row := p.rows[i]; row.Parent != "" && !slices.Contains(row.Dependencies, p.cycle[len(p.cycle)-2]) {
 		key = "parent"
 	}
-	p.wrong(i, "cycle_detected", key, "no subtask that waits for itself, as in "+listing("", p.cycle))
+	p.wrong(i, "cycle_detected", key, "no subtask that waits for itself, as in "+document.Listing("", p.cycle))
 }
 
 func (p *subtaskParser) idOf(node int32) string {
@@ -247,10 +248,10 @@ func (p *subtaskParser) executors() {
 		if p.tools[row.Tool] {
 			return
 		}
-		q := p.wrong(i, "executor_not_allowed:"+ijson.Cut(row.Tool, maxNamed), "tool", "")
-		if q.listed() {
+		q := p.wrong(i, "executor_not_allowed:"+ijson.Cut(row.Tool, document.MaxNamed), "tool", "")
+		if q.Listed() {
 			names := p.executorNames()
-			q.Want = ijson.Cut(oneOf(names), maxWant)
+			q.Want = ijson.Cut(document.OneOf(names), document.MaxWant)
 			q.Means(p.place(i, "tool"), row.Tool, Near(row.Tool, names))
 		}
 	})
@@ -290,5 +291,5 @@ func (p *subtaskParser) progress() {
 			return
 		}
 	}
-	p.add("no_progress", p.at, Missing, "other work than what is removed")
+	p.Add("no_progress", p.at, document.Missing, "other work than what is removed")
 }

@@ -3,11 +3,12 @@ package gateway
 import (
 	"fmt"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
 // StrategyOf is the strategy that a plan has by itself: hierarchical where a subtask names a parent, else flat.
-func StrategyOf(in Intent) PlanStrategy {
+func StrategyOf(in document.Intent) PlanStrategy {
 	doc, _ := in.Value().(map[string]any)
 	list, _ := doc["subtasks"].([]any)
 	for _, v := range list {
@@ -19,25 +20,25 @@ func StrategyOf(in Intent) PlanStrategy {
 }
 
 // ParseSubtasks judges a plan of subtasks (spec/planning-reference.md section 15, in its order).
-func ParseSubtasks(in Intent, rules DocumentRules) (PlanDocument, *Refusal) {
-	f := newFaults(rules.Family)
-	o, filled, ok := openDocument(f, in, documentReasons, "plan")
-	if !ok || f.count() > 0 {
-		return PlanDocument{}, f.refusal()
+func ParseSubtasks(in document.Intent, rules DocumentRules) (PlanDocument, *document.Refusal) {
+	f := document.NewFaults(rules.Family)
+	o, filled, ok := document.Open(f, in, document.DefaultReasons, "plan")
+	if !ok || f.Count() > 0 {
+		return PlanDocument{}, f.Refusal()
 	}
 	doc := PlanDocument{Filled: filled}
 	doc.Done, doc.Checklist = in.Checklist()
 	readMembers(o, rules, &doc)
 	list, ok := readSubtasks(o, rules, doc.Complete)
 	if !ok {
-		return PlanDocument{}, f.refusal()
+		return PlanDocument{}, f.Refusal()
 	}
-	p := newSubtaskParser(f, rules, list, o.at.Member("subtasks"))
+	p := newSubtaskParser(f, rules, list, o.At.Member("subtasks"))
 	for i, v := range list {
 		p.parse(i, v)
 	}
 	p.check()
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		r.Cycle = p.cycle
 		return PlanDocument{}, r
 	}
@@ -49,7 +50,7 @@ func ParseSubtasks(in Intent, rules DocumentRules) (PlanDocument, *Refusal) {
 }
 
 // readMembers reads what a plan may hold besides its subtasks. What it may not hold, or not so, is an extra key.
-func readMembers(o object, rules DocumentRules, doc *PlanDocument) {
+func readMembers(o document.Object, rules DocumentRules, doc *PlanDocument) {
 	known := []string{"kind", "subtasks"}
 	take := func(takes bool, key string) {
 		if takes {
@@ -59,11 +60,11 @@ func readMembers(o object, rules DocumentRules, doc *PlanDocument) {
 	take(rules.TakesComplete, "planning_complete")
 	take(rules.TakesGoal, "goal")
 	take(rules.TakesRationale, "adjustment_rationale")
-	o.extraPresent("extra_keys", ofPlan("subtasks"), known)
-	if v := o.members["planning_complete"]; v != nil && rules.TakesComplete {
+	o.ExtraPresent("extra_keys", document.PlanSynonyms("subtasks"), known)
+	if v := o.Members["planning_complete"]; v != nil && rules.TakesComplete {
 		var ok bool
 		if doc.Complete, ok = v.(bool); !ok {
-			o.wrong("extra_keys", "planning_complete", "true or false").Fix = Retype("boolean", o.at.Member("planning_complete"), v)
+			o.Wrong("extra_keys", "planning_complete", "true or false").Fix = document.Retype("boolean", o.At.Member("planning_complete"), v)
 		}
 	}
 	if rules.TakesGoal {
@@ -75,18 +76,18 @@ func readMembers(o object, rules DocumentRules, doc *PlanDocument) {
 }
 
 // optionalText reads a text as it is; absent and null are "".
-func optionalText(o object, key string) string {
-	v := o.members[key]
+func optionalText(o document.Object, key string) string {
+	v := o.Members[key]
 	s, ok := v.(string)
 	if !ok && v != nil {
-		o.wrong("extra_keys", key, "a text").Fix = Retype("string", o.at.Member(key), v)
+		o.Wrong("extra_keys", key, "a text").Fix = document.Retype("string", o.At.Member(key), v)
 	}
 	return s
 }
 
 // readSubtasks reads the list of subtasks; false ends the check.
-func readSubtasks(o object, rules DocumentRules, complete bool) ([]any, bool) {
-	list, isList := o.members["subtasks"].([]any)
+func readSubtasks(o document.Object, rules DocumentRules, complete bool) ([]any, bool) {
+	list, isList := o.Members["subtasks"].([]any)
 	most := rules.Max - len(rules.Earlier)
 	if rules.Round > 0 {
 		most = min(most, rules.Round)
@@ -95,18 +96,18 @@ func readSubtasks(o object, rules DocumentRules, complete bool) ([]any, bool) {
 	n := len(list)
 	switch {
 	case !isList:
-		o.wrong("missing_subtasks", "subtasks", fmt.Sprintf("a list of %d to %d subtasks", least, max(most, 0)))
+		o.Wrong("missing_subtasks", "subtasks", fmt.Sprintf("a list of %d to %d subtasks", least, max(most, 0)))
 		return nil, false
 	case n == 0 && complete && rules.MayEnd:
 		return nil, true
 	case n == 0:
-		o.wrong("empty", "subtasks", fmt.Sprintf("%d to %d subtasks", least, max(most, 0)))
+		o.Wrong("empty", "subtasks", fmt.Sprintf("%d to %d subtasks", least, max(most, 0)))
 		return nil, false
 	case n < rules.Min:
-		o.wrong("min_subtasks", "subtasks", fmt.Sprintf("at least %d subtasks, not %d", rules.Min, n))
+		o.Wrong("min_subtasks", "subtasks", fmt.Sprintf("at least %d subtasks, not %d", rules.Min, n))
 	}
 	if n > most {
-		o.wrong("max_subtasks", "subtasks", fmt.Sprintf("at most %d subtasks, not %d", max(most, 0), n))
+		o.Wrong("max_subtasks", "subtasks", fmt.Sprintf("at most %d subtasks, not %d", max(most, 0), n))
 	}
 	return list, n <= most
 }

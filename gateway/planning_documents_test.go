@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -38,7 +39,7 @@ func TestParseSubtasksAccepts(t *testing.T) {
 			{ID: "b", Description: "Do b.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}, Parent: "a"}}}},
 	}
 	for name, tt := range tests {
-		got, refusal := gateway.ParseSubtasks(gateway.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+		got, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 		if refusal != nil {
 			t.Errorf("%s: %v", name, verdict(refusal))
 			continue
@@ -52,24 +53,24 @@ func TestParseSubtasksAccepts(t *testing.T) {
 // A caller may leave the kind out, and is told where in the call something is wrong.
 func TestParseSubtasksOfACaller(t *testing.T) {
 	rules := subtaskRules(t)
-	doc, refusal := gateway.ParseSubtasks(gateway.FromCaller(decoded(t, `{"subtasks":[`+sub("a")+`]}`), "/plan"), rules)
-	if refusal != nil || !slices.Equal(doc.Filled, []gateway.Filled{{Pointer: "/plan/kind", Value: "plan"}}) {
+	doc, refusal := gateway.ParseSubtasks(document.FromCaller(decoded(t, `{"subtasks":[`+sub("a")+`]}`), "/plan"), rules)
+	if refusal != nil || !slices.Equal(doc.Filled, []document.Filled{{Pointer: "/plan/kind", Value: "plan"}}) {
 		t.Errorf("ParseSubtasks = %+v, %v, want the kind filled", doc, refusal)
 	}
 	for name, tt := range map[string]struct {
-		in   gateway.Intent
+		in   document.Intent
 		want []string
 		raw  string
 	}{
-		"an object": {gateway.FromCaller(decoded(t, `{"subtasks":[`+sub("a", deps("b"))+`]}`), "/plan"),
+		"an object": {document.FromCaller(decoded(t, `{"subtasks":[`+sub("a", deps("b"))+`]}`), "/plan"),
 			[]string{"invalid_plan:unknown_dependency:a:b", "/plan/subtasks/0/dependencies/0 unknown_dependency:a:b"}, `{"subtasks":[` + sub("a", deps("b")) + `]}`},
-		"JSON as a text": {gateway.FromText("\n "+subtasksOf(sub("a", deps("b"))), "/plan"),
+		"JSON as a text": {document.FromText("\n "+subtasksOf(sub("a", deps("b"))), "/plan"),
 			[]string{"invalid_plan:unknown_dependency:a:b", "/plan/subtasks/0/dependencies/0 unknown_dependency:a:b"}, subtasksOf(sub("a", deps("b")))},
-		"broken JSON":  {gateway.FromText(`{"kind":"plan","subtasks":[1,]}`, "/plan"), []string{"invalid_plan:non_json", "/plan/subtasks non_json"}, `{"kind":"invalid","raw":"{\"kind\":\"plan\",\"subtasks\":[1,]}"}`},
-		"a list":       {gateway.FromText("[]", "/plan"), []string{"invalid_plan:not_object", "/plan not_object"}, "[]"},
-		"no checklist": {gateway.FromText("Do it.", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":"Do it."}`},
-		"no text":      {gateway.FromText("", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":""}`},
-		"a long item":  {gateway.FromText("- [ ] a\n- [ ] "+strings.Repeat("x", 4001), "/plan"), []string{"invalid_plan:subtask_2_bad_description", "/plan/subtasks/1/description subtask_2_bad_description"}, ""},
+		"broken JSON":  {document.FromText(`{"kind":"plan","subtasks":[1,]}`, "/plan"), []string{"invalid_plan:non_json", "/plan/subtasks non_json"}, `{"kind":"invalid","raw":"{\"kind\":\"plan\",\"subtasks\":[1,]}"}`},
+		"a list":       {document.FromText("[]", "/plan"), []string{"invalid_plan:not_object", "/plan not_object"}, "[]"},
+		"no checklist": {document.FromText("Do it.", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":"Do it."}`},
+		"no text":      {document.FromText("", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":""}`},
+		"a long item":  {document.FromText("- [ ] a\n- [ ] "+strings.Repeat("x", 4001), "/plan"), []string{"invalid_plan:subtask_2_bad_description", "/plan/subtasks/1/description subtask_2_bad_description"}, ""},
 	} {
 		_, refusal := gateway.ParseSubtasks(tt.in, rules)
 		if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
@@ -89,7 +90,7 @@ func TestChecklists(t *testing.T) {
 		"done":    {"- [x] a\n- [X] b\n- [ ] c", "item_1: a|item_2: b|item_3: c", "item_1 item_2"},
 		"around":  {"# To do\r\n\r\n  -   [ ]  a b \t\r\ntext\n- b\n-[ ] c\n- [] d\n- [ ]e\n- [ ]\n- [y] f\n10.[ ] g\nx. [ ] h\n> - [ ] i", "item_1: a b", ""},
 	} {
-		doc, refusal := gateway.ParseSubtasks(gateway.FromText(tt.text, "/plan"), subtaskRules(t))
+		doc, refusal := gateway.ParseSubtasks(document.FromText(tt.text, "/plan"), subtaskRules(t))
 		if refusal != nil {
 			t.Errorf("%s: %v", name, verdict(refusal))
 			continue
@@ -116,7 +117,7 @@ func TestStrategyOf(t *testing.T) {
 		subtasksOf(sub("a"), sub("b", `"parent":"a"`)): gateway.Hierarchical, subtasksOf(sub("a", `"parent":null`)): gateway.Flat,
 		"- [ ] a": gateway.Flat, "[1]": gateway.Flat, `{"subtasks":[1]}`: gateway.Flat, "{": gateway.Flat,
 	} {
-		if got := gateway.StrategyOf(gateway.FromText(text, "/plan")); got != want {
+		if got := gateway.StrategyOf(document.FromText(text, "/plan")); got != want {
 			t.Errorf("StrategyOf(%s) = %s, want %s", text, got, want)
 		}
 	}
@@ -183,7 +184,7 @@ func TestExpectIsBounded(t *testing.T) {
 		"true":              {`true`, false},
 		"a list":            {`[]`, false},
 	} {
-		_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(sub("a", `"expect":`+tt.expect))), subtaskRules(t))
+		_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"expect":`+tt.expect))), subtaskRules(t))
 		if (refusal == nil) != tt.ok || refusal != nil && refusal.Reason != "invalid_plan:subtask_1_bad_expect" {
 			t.Errorf("%s: ParseSubtasks with expect %.80s = %v, want it taken: %v", name, tt.expect, refusal, tt.ok)
 		}
@@ -195,7 +196,7 @@ func TestHostileSubtasksAreBounded(t *testing.T) {
 	for name, plan := range hostilePlans(20) {
 		rules := subtaskRules(t)
 		rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, gateway.Hierarchical
-		_, refusal := gateway.ParseSubtasks(gateway.ReadReply(plan), rules)
+		_, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules)
 		if refusal == nil || len(refusal.Problems) > 51 {
 			t.Errorf("%s: refusal %v", name, refusal)
 			continue
@@ -206,7 +207,7 @@ func TestHostileSubtasksAreBounded(t *testing.T) {
 	}
 }
 
-func shown(problems []gateway.Problem) any {
+func shown(problems []document.Problem) any {
 	list := make([]any, len(problems))
 	for i, p := range problems {
 		list[i] = p.Value()
@@ -240,7 +241,7 @@ func parsed(rules gateway.DocumentRules, n int) []string {
 	for i := range rows {
 		rows[i] = sub("s" + string(rune('a'+i)))
 	}
-	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(rows...)), rules)
+	_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(rows...)), rules)
 	return verdict(refusal)
 }
 
@@ -248,7 +249,7 @@ func parsed(rules gateway.DocumentRules, n int) []string {
 func TestParseSubtasksKnowsExecutors(t *testing.T) {
 	rules := subtaskRules(t)
 	rules.Allowed = []string{"model", "caller"}
-	_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
+	_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
 	if refusal == nil || refusal.Reason != "invalid_plan:executor_not_allowed:model" {
 		t.Errorf("ParseSubtasks = %v, want it refused: no model is configured", refusal)
 	}

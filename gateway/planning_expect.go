@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -21,26 +22,26 @@ const (
 
 // FitsExpect is what of a value does not fit what a subtask expects; the pointers start at the value, and the reasons are
 // empty. Nil: it fits, as anything does where nothing is expected. Nothing fits a schema that [ParseSubtasks] would refuse.
-func FitsExpect(expect, value any) []Problem {
+func FitsExpect(expect, value any) []document.Problem {
 	if expect == nil {
 		return nil
 	}
 	schema, weight := compileExpect(expect)
 	switch {
 	case schema == nil:
-		return []Problem{problem("", "", value, "what the plan expects, which is no schema")}
+		return []document.Problem{document.NewProblem("", "", value, "what the plan expects, which is no schema")}
 	case weight*len(ijson.Canonical(value)) > maxExpectWork || weight*valuesIn(value) > maxExpectChecks:
-		return []Problem{problem("", "", value, "a smaller value: it is too much to judge by this schema")}
+		return []document.Problem{document.NewProblem("", "", value, "a smaller value: it is too much to judge by this schema")}
 	}
-	var problems []Problem
+	var problems []document.Problem
 	for _, w := range schema.Check(value) {
 		got, there := w.Pointer.In(value)
 		if !there {
-			got = Missing
+			got = document.Missing
 		}
-		problems = append(problems, problem("", w.Pointer, got, w.Want))
+		problems = append(problems, document.NewProblem("", w.Pointer, got, w.Want))
 	}
-	return CapProblems(problems)
+	return document.CapProblems(problems)
 }
 
 // valuesIn counts a value with all in it.

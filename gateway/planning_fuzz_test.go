@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -27,7 +28,7 @@ func FuzzParseSubtasks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, rules := range all {
-			for _, in := range []gateway.Intent{gateway.ReadReply(text), gateway.FromText(text, "/plan")} {
+			for _, in := range []document.Intent{document.ReadReply(text), document.FromText(text, "/plan")} {
 				doc, refusal := gateway.ParseSubtasks(in, rules)
 				if refusal == nil {
 					holds(t, name, doc, rules)
@@ -39,7 +40,7 @@ func FuzzParseSubtasks(f *testing.F) {
 				if n := len(refusal.Problems); n == 0 || n > 51 || rules.Family+":"+refusal.Problems[0].Reason != refusal.Reason {
 					t.Fatalf("%s: ParseSubtasks(%q) = %s with %d problems", name, text, refusal.Reason, n)
 				}
-				if has := slices.ContainsFunc(refusal.Problems, func(p gateway.Problem) bool { return p.Reason == "cycle_detected" }); has != (refusal.Cycle != nil) && len(refusal.Problems) < 51 {
+				if has := slices.ContainsFunc(refusal.Problems, func(p document.Problem) bool { return p.Reason == "cycle_detected" }); has != (refusal.Cycle != nil) && len(refusal.Problems) < 51 {
 					t.Fatalf("%s: ParseSubtasks(%q): cycle %v", name, text, refusal.Cycle)
 				}
 			}
@@ -96,7 +97,7 @@ func FuzzChecklists(f *testing.F) {
 		if begin := ijson.Trim(text); begin != "" && strings.ContainsRune("{[", rune(begin[0])) {
 			return
 		}
-		doc, refusal := gateway.ParseSubtasks(gateway.FromText(text, "/plan"), rules)
+		doc, refusal := gateway.ParseSubtasks(document.FromText(text, "/plan"), rules)
 		boxes := strings.Count(strings.ToLower(text), "[x]") + strings.Count(text, "[ ]")
 		switch {
 		case refusal != nil && refusal.Reason != "invalid_plan:non_json" && !strings.HasSuffix(refusal.Reason, "_bad_description"):

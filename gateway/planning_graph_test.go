@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // graphOf makes subtasks of words ID, ID<DEPENDENCY,DEPENDENCY and ID^PARENT<DEPENDENCY.
@@ -179,7 +180,7 @@ func TestLargePlans(t *testing.T) {
 		for i := 1; i < n; i++ {
 			list = append(list, row(i))
 		}
-		doc, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(list...)), rules)
+		doc, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(list...)), rules)
 		if refusal != nil {
 			t.Fatalf("%s: %v", name, refusal)
 		}

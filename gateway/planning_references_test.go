@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -50,7 +51,7 @@ func TestParseSubtasksJudgesReferences(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseSubtasks(gateway.ReadReply(subtasksOf(tt.rows...)), planRulesOf(t, tt.rules))
+			_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(tt.rows...)), planRulesOf(t, tt.rules))
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

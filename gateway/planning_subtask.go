@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -25,10 +26,10 @@ type subtaskRow struct {
 
 // subtaskParser judges the subtasks of one plan.
 type subtaskParser struct {
-	*faults
+	*document.Faults
 	rules DocumentRules
 	at    ijson.Pointer // of the list
-	ids   *idSet
+	ids   *document.IDs
 	rows  []subtaskRow
 	known []string // members of a subtask
 
@@ -39,8 +40,8 @@ type subtaskParser struct {
 	schemas map[int32]*catalog.Schema // of what callers' subtasks return
 }
 
-func newSubtaskParser(f *faults, rules DocumentRules, list []any, at ijson.Pointer) *subtaskParser {
-	p := &subtaskParser{faults: f, rules: rules, at: at, ids: newIDs(list), rows: make([]subtaskRow, len(list))}
+func newSubtaskParser(f *document.Faults, rules DocumentRules, list []any, at ijson.Pointer) *subtaskParser {
+	p := &subtaskParser{Faults: f, rules: rules, at: at, ids: document.NewIDs(list), rows: make([]subtaskRow, len(list))}
 	p.known = []string{"id", "description", "dependencies", "tool", "args", "critical", "expect"}
 	if rules.Strategy == Hierarchical {
 		p.known = append(p.known, "parent")
@@ -55,34 +56,34 @@ func newSubtaskParser(f *faults, rules DocumentRules, list []any, at ijson.Point
 
 // subtaskObject is one subtask of the list as it was sent.
 type subtaskObject struct {
-	object
+	document.Object
 	i int
 }
 
-func (o subtaskObject) fault(reason, key, want string) *Problem {
-	return o.wrong("subtask_"+strconv.Itoa(o.i+1)+"_"+reason, key, want)
+func (o subtaskObject) fault(reason, key, want string) *document.Problem {
+	return o.Wrong("subtask_"+strconv.Itoa(o.i+1)+"_"+reason, key, want)
 }
 
 // parse judges the subtask at index i by itself.
 func (p *subtaskParser) parse(i int, v any) {
 	row := &p.rows[i]
-	before := p.count()
-	o := subtaskObject{object{faults: p.faults, at: p.at.Index(i)}, i}
+	before := p.Count()
+	o := subtaskObject{document.Object{Faults: p.Faults, At: p.at.Index(i)}, i}
 	var ok bool
-	if o.members, ok = v.(map[string]any); !ok {
-		p.add("subtask_"+strconv.Itoa(i+1)+"_not_object", o.at, v, "an object {id, description, dependencies, tool, args}")
+	if o.Members, ok = v.(map[string]any); !ok {
+		p.Add("subtask_"+strconv.Itoa(i+1)+"_not_object", o.At, v, "an object {id, description, dependencies, tool, args}")
 		row.left = true
 		return
 	}
-	row.members = o.members
-	if o.hasOther(p.known) {
-		o.extraPresent("subtask_"+strconv.Itoa(i+1)+"_extra_keys", ofSubtask(p.executorNames()), p.known)
+	row.members = o.Members
+	if o.HasOther(p.known) {
+		o.ExtraPresent("subtask_"+strconv.Itoa(i+1)+"_extra_keys", ofSubtask(p.executorNames()), p.known)
 	}
 	row.ID, row.known = o.subtaskID(p.ids)
 	row.Description = o.description()
 	row.Dependencies = o.dependencies()
 	row.Tool = o.tool(p.rules.LLM)
-	if row.Args, ok = o.members["args"].(map[string]any); !ok {
+	if row.Args, ok = o.Members["args"].(map[string]any); !ok {
 		row.Args = o.noArgs()
 	}
 	row.marked = marked(row.Args)
@@ -91,11 +92,11 @@ func (p *subtaskParser) parse(i int, v any) {
 		row.Parent = o.parent()
 	}
 	row.Expect = o.expect(row.Tool)
-	row.left = p.count() > before
+	row.left = p.Count() > before
 }
 
-func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
-	v := o.members["id"]
+func (o subtaskObject) subtaskID(ids *document.IDs) (string, bool) {
+	v := o.Members["id"]
 	s, isText := v.(string)
 	id := ijson.Trim(s)
 	switch {
@@ -105,8 +106,8 @@ func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
 		o.fault("missing_id", "id", "a text that names it")
 	default:
 		p := o.fault("bad_id", "id", "1 to 64 of a-z, 0-9, _ and -, the first a letter or digit")
-		if fix := Retype("string", o.at.Member("id"), v); fix != nil && p.listed() && isSubtaskID(fix.Value.(string)) {
-			fix.Value = ids.unused(fix.Value.(string))
+		if fix := document.Retype("string", o.At.Member("id"), v); fix != nil && p.Listed() && isSubtaskID(fix.Value.(string)) {
+			fix.Value = ids.Unused(fix.Value.(string))
 			p.Fix = fix
 		}
 	}
@@ -114,11 +115,11 @@ func (o subtaskObject) subtaskID(ids *idSet) (string, bool) {
 }
 
 func (o subtaskObject) description() string {
-	v := o.members["description"]
+	v := o.Members["description"]
 	s, _ := v.(string)
 	switch {
 	case ijson.Blank(s):
-		o.fault("missing_description", "description", "a text that says what to do").Fix = Retype("string", o.at.Member("description"), v)
+		o.fault("missing_description", "description", "a text that says what to do").Fix = document.Retype("string", o.At.Member("description"), v)
 	case len(s) > maxDescription && utf8.RuneCountInString(s) > maxDescription:
 		o.fault("bad_description", "description", "at most 4,000 characters")
 	}
@@ -127,7 +128,7 @@ func (o subtaskObject) description() string {
 
 // dependencies reads a list of different ids, which need not be there.
 func (o subtaskObject) dependencies() []string {
-	v, there := o.members["dependencies"]
+	v, there := o.Members["dependencies"]
 	if !there {
 		return []string{}
 	}
@@ -163,8 +164,8 @@ func repeats(names []string) bool {
 
 // tool reads who is to work on it, stripped; "" if that is not said as it should be.
 func (o subtaskObject) tool(llm bool) string {
-	v := o.members["tool"]
-	s, ok := text(v)
+	v := o.Members["tool"]
+	s, ok := document.Text(v)
 	switch {
 	case v == nil && llm:
 		return ModelExecutor
@@ -177,24 +178,24 @@ func (o subtaskObject) tool(llm bool) string {
 }
 
 func (o subtaskObject) noArgs() map[string]any {
-	if v := o.members["args"]; v != nil {
-		o.fault("bad_args", "args", "an object of arguments").Fix = asObject(o.at.Member("args"), v)
+	if v := o.Members["args"]; v != nil {
+		o.fault("bad_args", "args", "an object of arguments").Fix = document.AsObject(o.At.Member("args"), v)
 	}
 	return map[string]any{}
 }
 
 func (o subtaskObject) critical() bool {
-	v := o.members["critical"]
+	v := o.Members["critical"]
 	critical, ok := v.(bool)
 	if !ok && v != nil {
-		o.fault("bad_critical", "critical", "true or false").Fix = Retype("boolean", o.at.Member("critical"), v)
+		o.fault("bad_critical", "critical", "true or false").Fix = document.Retype("boolean", o.At.Member("critical"), v)
 	}
 	return critical
 }
 
 func (o subtaskObject) parent() string {
-	v := o.members["parent"]
-	s, ok := text(v)
+	v := o.Members["parent"]
+	s, ok := document.Text(v)
 	if !ok && v != nil {
 		o.fault("bad_parent", "parent", "the id of the subtask that joins the results of this one")
 	}
@@ -203,7 +204,7 @@ func (o subtaskObject) parent() string {
 
 // expect reads a schema, which only a caller's result is judged by.
 func (o subtaskObject) expect(tool string) any {
-	v := o.members["expect"]
+	v := o.Members["expect"]
 	if v == nil {
 		return nil
 	}
@@ -216,12 +217,12 @@ func (o subtaskObject) expect(tool string) any {
 }
 
 // ofSubtask are other names of the members of a subtask.
-func ofSubtask(allowed []string) []rename {
-	return []rename{
-		{right: "id", words: []string{"subtaskid", "taskid", "stepid"}, as: textual}, {right: "dependencies", words: wordsOfNeeds, as: idsOf},
-		{right: "tool", words: slices.Concat(wordsOfTool, []string{"executor", "worker"}), as: namedIn(allowed)},
-		{right: "description", words: []string{"title", "name", "task", "desc", "label"}, as: textual}, argsRename(),
-		{right: "parent", words: []string{"parentid"}, as: textual},
+func ofSubtask(allowed []string) []document.Synonym {
+	return []document.Synonym{
+		{Name: "id", Words: []string{"subtaskid", "taskid", "stepid"}, As: document.Textual}, {Name: "dependencies", Words: wordsOfNeeds, As: idsOf},
+		{Name: "tool", Words: slices.Concat(document.WordsOfTool, []string{"executor", "worker"}), As: document.NamedIn(allowed)},
+		{Name: "description", Words: []string{"title", "name", "task", "desc", "label"}, As: document.Textual}, document.ArgsSynonym(),
+		{Name: "parent", Words: []string{"parentid"}, As: document.Textual},
 	}
 }
 
@@ -230,9 +231,9 @@ var wordsOfNeeds = []string{"dependson", "dependencyids", "needs", "after", "req
 
 // idsOf takes a list of texts; one id alone becomes a list.
 func idsOf(v any) (any, bool) {
-	if id, ok := text(v); ok && isSubtaskID(id) {
+	if id, ok := document.Text(v); ok && isSubtaskID(id) {
 		return []any{id}, true
 	}
 	list, ok := v.([]any)
-	return v, ok && !slices.ContainsFunc(list, func(id any) bool { _, isText := text(id); return !isText })
+	return v, ok && !slices.ContainsFunc(list, func(id any) bool { _, isText := document.Text(id); return !isText })
 }

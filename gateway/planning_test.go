@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 )
 
@@ -138,7 +139,7 @@ func TestParseSubtasksRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseSubtasks(gateway.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+			_, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseSubtasks(%s), -want +got:\n%s", tt.plan, diff)
 			}
@@ -163,7 +164,7 @@ func TestParseSubtasksNamesACycle(t *testing.T) {
 		"child and parent":   {"hierarchical", subtasksOf(sub("r"), sub("a", `"parent":"r"`, deps("r"))), "r a r"},
 		"by inheritance":     {"hierarchical", subtasksOf(sub("g", deps("d")), sub("r", `"parent":"g"`), sub("a", `"parent":"r"`), sub("d", deps("a"))), "a d a"},
 	} {
-		_, refusal := gateway.ParseSubtasks(gateway.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+		_, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 		if refusal == nil || strings.Join(refusal.Cycle, " ") != tt.want {
 			t.Errorf("%s: ParseSubtasks(%s) = %+v, want the cycle %s", name, tt.plan, refusal, tt.want)
 		}

@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
 func TestProblemsShowGotAndWant(t *testing.T) {
 	reply := `{"kind":"plan","steps":[{"id":null,"title":7,"tool":"pay","args":[1]}]}`
-	_, refusal := gateway.ParsePlan(gateway.ReadReply(reply), gateway.PlanRules{Min: 1, Max: 3, Allowed: []string{"look", "see"}})
+	_, refusal := gateway.ParsePlan(document.ReadReply(reply), gateway.PlanRules{Min: 1, Max: 3, Allowed: []string{"look", "see"}})
 	want := `[` +
 		`{"pointer":"/steps/0/id","reason":"step_1_missing_id","got":null,"want":"a text that names it"},` +
 		`{"pointer":"/steps/0/title","reason":"step_1_missing_title","got":7,"want":"a text"},` +
@@ -27,15 +27,15 @@ func TestProblemsShowGotAndWant(t *testing.T) {
 	if refusal.Error() != refusal.Reason {
 		t.Errorf("Error() = %q, want the stop reason %q", refusal.Error(), refusal.Reason)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan","steps":[1]}`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan","steps":[1]}`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"/steps","reason":"min_steps","got":[1],"want":"3 to 6 steps, not 1"}]`; got != want {
 		t.Errorf("a count fault shows %s, want %s", got, want)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan",`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan",`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"","reason":"non_json","want":"one JSON object; byte 15: ends too early"}]`; got != want {
 		t.Errorf("half a document shows %s, want %s", got, want)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan"}`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan"}`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"/steps","reason":"missing_steps","want":"a list of 3 to 6 steps"}]`; got != want {
 		t.Errorf("a missing member shows %s, want %s", got, want)
 	}
@@ -53,7 +53,7 @@ func TestWantIsOneLineOfWholeNames(t *testing.T) {
 	}
 	for name, allowed := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","args":{"ticket":"x"}}`), gateway.RouteRules{Allowed: allowed})
+			_, refusal := gateway.ParseRoute(document.ReadReply(`{"kind":"route","args":{"ticket":"x"}}`), gateway.RouteRules{Allowed: allowed})
 			want := refusal.Problems[0].Want
 			if len(want) > 200 || strings.ContainsAny(want, "\n\u2028") || !utf8.ValidString(want) {
 				t.Errorf("want is %d bytes: %q", len(want), want)
@@ -79,7 +79,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		for i := range members {
 			members[i] = fmt.Sprintf(`"x%04d":%d`, i, i)
 		}
-		_, refusal := gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan",`+strings.Join(members, ",")+`}`), planRules)
+		_, refusal := gateway.ParsePlan(document.ReadReply(`{"kind":"plan",`+strings.Join(members, ",")+`}`), planRules)
 		faults := n + 1 // and the missing steps
 		want := min(faults, 50)
 		if faults > 50 {
@@ -103,11 +103,11 @@ func TestCapProblemsCountsWhatWasLeftOutBefore(t *testing.T) {
 	for i := range members {
 		members[i] = fmt.Sprintf(`"x%04d":%d`, i, i)
 	}
-	_, refusal := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","target":"billing_specialist","args":{"ticket":"t"},`+strings.Join(members, ",")+`}`), routeRules)
+	_, refusal := gateway.ParseRoute(document.ReadReply(`{"kind":"route","target":"billing_specialist","args":{"ticket":"t"},`+strings.Join(members, ",")+`}`), routeRules)
 	one := refusal.Problems // 50 rows and "more 70"
-	two := append(append([]gateway.Problem{}, one...), one[:3]...)
+	two := append(append([]document.Problem{}, one...), one[:3]...)
 	tests := map[string]struct {
-		list []gateway.Problem
+		list []document.Problem
 		rows int
 		more string
 	}{
@@ -116,11 +116,11 @@ func TestCapProblemsCountsWhatWasLeftOutBefore(t *testing.T) {
 		"fifty":              {one[:50], 50, ""},
 		"bounded before":     {one, 51, "70"},
 		"more after a bound": {two, 51, "73"},
-		"bounds together":    {append(append([]gateway.Problem{}, one...), one...), 51, "190"},
+		"bounds together":    {append(append([]document.Problem{}, one...), one...), 51, "190"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := gateway.CapProblems(tt.list)
+			got := document.CapProblems(tt.list)
 			if len(got) != tt.rows {
 				t.Fatalf("CapProblems(%d rows) = %d rows, want %d", len(tt.list), len(got), tt.rows)
 			}
@@ -135,11 +135,11 @@ func TestOutsidersNamesAreCut(t *testing.T) {
 	long := strings.Repeat("é", 5000) // 10,000 bytes
 	cut := long[:4096]
 	rules := actionRules(t)
-	_, plan := gateway.ParsePlan(gateway.ReadReply(planOf(`{"id":"a","title":"t","tool":"`+long+`"}`)), planRules)
-	_, tasks := gateway.ParseTasks(gateway.ReadReply(tasksOf(`{"id":"a","worker":"`+long+`","args":{},"critical":true}`)), taskRules)
-	_, route := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","target":"`+long+`","args":{"ticket":"t"}}`), routeRules)
-	_, action := gateway.ParseAction(gateway.ReadReply(`{"kind":"tool","name":"`+long+`"}`), rules)
-	for want, got := range map[string]*gateway.Refusal{
+	_, plan := gateway.ParsePlan(document.ReadReply(planOf(`{"id":"a","title":"t","tool":"`+long+`"}`)), planRules)
+	_, tasks := gateway.ParseTasks(document.ReadReply(tasksOf(`{"id":"a","worker":"`+long+`","args":{},"critical":true}`)), taskRules)
+	_, route := gateway.ParseRoute(document.ReadReply(`{"kind":"route","target":"`+long+`","args":{"ticket":"t"}}`), routeRules)
+	_, action := gateway.ParseAction(document.ReadReply(`{"kind":"tool","name":"`+long+`"}`), rules)
+	for want, got := range map[string]*document.Refusal{
 		"invalid_plan:tool_not_allowed:" + cut: plan, "invalid_plan:worker_not_allowed:" + cut: tasks,
 		"invalid_route:route_not_allowed:" + cut: route, "invalid_action:unknown_tool:" + cut: action,
 	} {
@@ -168,11 +168,10 @@ func TestPointersAreBounded(t *testing.T) {
 	}
 	for testName, tt := range tests {
 		t.Run(testName, func(t *testing.T) {
-			_, refusal := gateway.ParseRoute(gateway.ReadReply(tt.reply), routeRules)
+			_, refusal := gateway.ParseRoute(document.ReadReply(tt.reply), routeRules)
 			if got := refusal.Problems[0].Pointer; got != tt.want {
 				t.Errorf("the pointer is %d bytes %.40s, want %.40s", len(got), got, tt.want)
 			}
 		})
 	}
 }
-

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -62,8 +63,8 @@ func TestMembersUnderOtherNames(t *testing.T) {
 		"an amount aside":      {"action", `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":8,"reason":"r"},"max":5}`, `/max ` + decide},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var refusal *gateway.Refusal
-			switch in := gateway.ReadReply(tt.document); tt.kind {
+			var refusal *document.Refusal
+			switch in := document.ReadReply(tt.document); tt.kind {
 			case "steps":
 				_, refusal = gateway.ParsePlan(in, planRules)
 			case "tasks":
@@ -102,12 +103,12 @@ func TestMembersUnderOtherNames(t *testing.T) {
 
 // TestTaskKeepsArgumentsUnderOtherName: a caller's arguments under another name are not taken for none.
 func TestTaskKeepsArgumentsUnderOtherName(t *testing.T) {
-	document, err := ijson.Decode([]byte(`{"tasks":[{"id":"a","worker":"sales_worker","inputs":{"region":"EU"}}]}`))
+	plan, err := ijson.Decode([]byte(`{"tasks":[{"id":"a","worker":"sales_worker","inputs":{"region":"EU"}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := gateway.TaskRules{Max: 4, Allowed: []string{"sales_worker"}, Fill: func(string) map[string]any { return map[string]any{"region": "US"} }}
-	_, refusal := gateway.ParseTasks(gateway.FromCaller(document, "/plan"), rules)
+	_, refusal := gateway.ParseTasks(document.FromCaller(plan, "/plan"), rules)
 	if refusal == nil || refusal.Reason != "invalid_plan:missing_keys" || refusal.Problems[0].Fix == nil || refusal.Problems[0].Fix.From != "/plan/tasks/0/inputs" {
 		t.Errorf("a task with inputs for args: got %+v, want missing_keys with the rename", refusal)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // Approvals is what a state file knows of the questions that runs put to people. It belongs to the owner of the state, who
@@ -188,7 +189,7 @@ const (
 )
 
 // BadEdit is returned for changed arguments that the tool would not take.
-type BadEdit struct{ Problems []gateway.Problem }
+type BadEdit struct{ Problems []document.Problem }
 
 func (b *BadEdit) Error() string {
 	return "patterns: the changed arguments are not what the tool takes"

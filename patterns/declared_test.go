@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -182,7 +183,7 @@ func TestAnswersOfSchema(t *testing.T) {
 	spec := declared(t, gateway.Supervisor)
 	spec.Answer = answer
 	spec.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict { return gateway.Verdict{Decision: gateway.Approve, Reason: "ok"} })
-	final := func(answer any) []gateway.Intent {
+	final := func(answer any) []document.Intent {
 		return Proposals("actions", []any{map[string]any{"kind": "final", "answer": answer}})
 	}
 	r, _ := (&world{}).run(t, spec, Task{Goal: "go", Caller: final(map[string]any{"state": "open"})})
@@ -210,7 +211,7 @@ func TestCriticalWorkers(t *testing.T) {
 	task := func(worker, id string) any {
 		return map[string]any{"id": id, "worker": worker, "args": map[string]any{"id": id}, "critical": false}
 	}
-	plan := func(tasks ...any) []gateway.Intent {
+	plan := func(tasks ...any) []document.Intent {
 		return Proposals("plan", map[string]any{"kind": "plan", "tasks": tasks})
 	}
 	w := &world{}
@@ -333,7 +334,7 @@ func TestModelsOfChildRuns(t *testing.T) {
 		Usage: Usage{Requests: 3, CostUSD: 0.5}, Models: []ModelUsage{{Model: "big", Usage: Usage{Requests: 3, CostUSD: 0.5}}}}
 	args := map[string]any{"request": "pay", "region": "EU"}
 	for kind, tt := range map[gateway.Kind]struct {
-		caller []gateway.Intent
+		caller []document.Intent
 		key    string
 	}{
 		gateway.Orchestrator: {Proposals("plan", map[string]any{"kind": "plan", "tasks": []any{map[string]any{"id": "a", "worker": "money", "args": args, "critical": true}}}), "task#1/refund_order#1"},

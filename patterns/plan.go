@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -203,17 +204,17 @@ func (p *planning) result(s *stop) Result {
 }
 
 // unfit is the stop of a call that does not fit the plan which it names.
-func (p *planning) unfit(problems []gateway.Problem) *stop {
+func (p *planning) unfit(problems []document.Problem) *stop {
 	s := stopped(PhaseRequest, "invalid_request:"+problems[0].Reason)
 	return s.showing(func(r *Result) { r.Problems = problems; r.Planned = &Planned{} })
 }
 
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
-func (p *planning) document(phase string, q Question, rules func(gateway.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
+func (p *planning) document(phase string, q Question, rules func(document.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
 	q.Tools = p.log.tools
 	var doc gateway.PlanDocument
-	refused := p.accepted(q, p.proposing(phase), func(intent gateway.Intent) *stop {
-		var refusal *gateway.Refusal
+	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
+		var refusal *document.Refusal
 		if doc, refusal = gateway.ParseSubtasks(intent, rules(intent)); refusal != nil {
 			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
 			return s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -123,11 +124,11 @@ func (x *execution) enter(results map[string]any) {
 }
 
 // judgeResults judges a caller's results as a whole by the plan as it stands. Nil: all are taken.
-func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gateway.Problem {
+func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []document.Problem {
 	const argument = "results"
-	var list []gateway.Problem
+	var list []document.Problem
 	wrong := func(at ijson.Pointer, reason string, got any, want string) {
-		list = append(list, gateway.Problem{Pointer: at, Reason: reason + ":" + argument, Got: gateway.Got(got), Want: want, Choose: "remove it or give it the right id"})
+		list = append(list, document.Problem{Pointer: at, Reason: reason + ":" + argument, Got: document.Got(got), Want: want, Choose: "remove it or give it the right id"})
 	}
 	for _, id := range slices.Sorted(maps.Keys(results)) {
 		at := ijson.Pointer("").Member(argument).Member(id)
@@ -155,7 +156,7 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gate
 			}
 		}
 	}
-	return gateway.CapProblems(list)
+	return document.CapProblems(list)
 }
 
 // callersReady are the caller's subtasks for which a result would be taken.
@@ -173,7 +174,7 @@ func (p StoredPlan) callersReady(g *gateway.Graph) []string {
 // JudgePlanCall judges a call by the stored plan that it names: what of it does not fit (spec/planning-reference.md section
 // 15, "invalid_request (against the plan ...)"). Reasons are without invalid_request:. Nil: it fits, as far as an
 // argument goes.
-func JudgePlanCall(spec Spec, task Task, state PlanState) []gateway.Problem {
+func JudgePlanCall(spec Spec, task Task, state PlanState) []document.Problem {
 	switch task.Plan.Verb {
 	case DecomposeVerb:
 		return judgeRound(task, state.Plan)
@@ -188,10 +189,10 @@ func JudgePlanCall(spec Spec, task Task, state PlanState) []gateway.Problem {
 }
 
 // judgeRound judges a call for the next round of a plan.
-func judgeRound(task Task, p StoredPlan) []gateway.Problem {
-	var list []gateway.Problem
+func judgeRound(task Task, p StoredPlan) []document.Problem {
+	var list []document.Problem
 	wrong := func(name string, got any, want string) {
-		list = append(list, gateway.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "mismatch:" + name, Got: gateway.Got(got), Want: want})
+		list = append(list, document.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "mismatch:" + name, Got: document.Got(got), Want: want})
 		if name != "parent_plan_id" { // another plan can be named there
 			list[len(list)-1].Choose = "send what the plan was made with, or make another plan"
 		}
@@ -217,7 +218,7 @@ func judgeRound(task Task, p StoredPlan) []gateway.Problem {
 }
 
 // judgeReplan judges a call for another plan of what remains.
-func judgeReplan(task Task, p StoredPlan) []gateway.Problem {
+func judgeReplan(task Task, p StoredPlan) []document.Problem {
 	id := task.Plan.Failed
 	if id == "" {
 		return nil
@@ -231,5 +232,5 @@ func judgeReplan(task Task, p StoredPlan) []gateway.Problem {
 	if reason == "" {
 		return nil
 	}
-	return []gateway.Problem{{Pointer: "/failed_subtask", Reason: reason, Got: gateway.Got(id), Want: want}}
+	return []document.Problem{{Pointer: "/failed_subtask", Reason: reason, Got: document.Got(id), Want: want}}
 }

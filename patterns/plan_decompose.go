@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // decompose makes a plan, or the next round of an iterative one.
@@ -11,7 +12,7 @@ func (p *planning) decompose() Result {
 	if p.call.PlanID != "" {
 		return p.nextRound()
 	}
-	doc, stop := p.document(PhasePlan, p.wanted(), func(gateway.Intent) gateway.DocumentRules { return p.firstRules(p.call.Strategy) })
+	doc, stop := p.document(PhasePlan, p.wanted(), func(document.Intent) gateway.DocumentRules { return p.firstRules(p.call.Strategy) })
 	if stop != nil {
 		return p.result(p.refusedPlan(stop))
 	}
@@ -130,7 +131,7 @@ func (p *planning) addRound() *stop {
 	m := &p.plan.Metadata
 	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(gateway.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
 	q.Payload["completed"], q.Payload["used_ids"] = p.plan.completedRows(), values(p.plan.used())
-	doc, stop := p.document(PhasePlan, q, func(gateway.Intent) gateway.DocumentRules {
+	doc, stop := p.document(PhasePlan, q, func(document.Intent) gateway.DocumentRules {
 		r := p.rules("invalid_plan", gateway.Iterative)
 		r.Max, r.MaxDepth, r.Round, r.TakesComplete, r.MayEnd = m.MaxSubtasks, m.MaxDepth, roundSubtasks, true, true
 		r.Earlier, r.Used = p.plan.gated(), p.plan.used()

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -98,8 +99,8 @@ func (x *execution) tooLong(bytes int) *stop {
 	human := humanApproval(d, nil, x.run.Now())
 	return stopped(PhaseExecute, humanRejected).showing(func(r *Result) {
 		r.Human = human
-		r.Problems = []gateway.Problem{{
-			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: gateway.Got(float64(bytes)),
+		r.Problems = []document.Problem{{
+			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: document.Got(float64(bytes)),
 			Want: fmt.Sprintf("unfinished subtasks of at most %d bytes in all, so that a person can read what they approve", gateway.MaxEnvelope),
 		}}
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -20,20 +21,20 @@ import (
 type execution struct {
 	*planning
 	*schedule
-	done      map[string]bool   // completed by this run
-	rows      []rankedRow       // of the trace
-	cut       string            // the run's own end came: max_seconds or cancelled
-	spent     string            // a budget that is used up, when there was work for it
-	began     int               // subtasks, without the caller's
-	underWay  Estimate          // what they were estimated at
-	over      *stop             // of a question for which no budget is left
-	asking    int               // requests that questions under way may cost
-	undecided int               // calls that a person is asked about
-	turns     int               // of the caller that have passed
-	before    []AttemptRow      // the plan's trace without this run's rows
-	kept      int               // rows that were stored before the run waited
-	refused   []gateway.Problem // of the caller's newest results, where they did not fit
-	shares    *envelope         // what a person approved as a whole; nil: nobody was asked
+	done      map[string]bool    // completed by this run
+	rows      []rankedRow        // of the trace
+	cut       string             // the run's own end came: max_seconds or cancelled
+	spent     string             // a budget that is used up, when there was work for it
+	began     int                // subtasks, without the caller's
+	underWay  Estimate           // what they were estimated at
+	over      *stop              // of a question for which no budget is left
+	asking    int                // requests that questions under way may cost
+	undecided int                // calls that a person is asked about
+	turns     int                // of the caller that have passed
+	before    []AttemptRow       // the plan's trace without this run's rows
+	kept      int                // rows that were stored before the run waited
+	refused   []document.Problem // of the caller's newest results, where they did not fit
+	shares    *envelope          // what a person approved as a whole; nil: nobody was asked
 }
 
 // rankedRow is a trace row with its subtask's place in the order of execution.
@@ -122,7 +123,7 @@ func (x *execution) own() *stop {
 	}
 	limits := x.call
 	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = gateway.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
-	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in gateway.Intent) gateway.DocumentRules {
+	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in document.Intent) gateway.DocumentRules {
 		limits.Strategy = gateway.StrategyOf(in)
 		r := x.rules("invalid_plan", limits.Strategy)
 		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
@@ -150,7 +151,7 @@ func (x *execution) misfit() *stop {
 // callable checks every subtask that is not finished against what may be called now: the plan may be older than the
 // configuration.
 func (x *execution) callable() *stop {
-	var problems []gateway.Problem
+	var problems []document.Problem
 	at := ijson.Pointer("/plan/subtasks")
 	for i, s := range x.plan.Subtasks {
 		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == gateway.CallerExecutor {
@@ -161,12 +162,12 @@ func (x *execution) callable() *stop {
 			continue
 		}
 		reason := gateway.ExecutorFamily.Reason(what, s.Tool)
-		problems = append(problems, gateway.Problem{Pointer: at.Index(i) + place, Reason: reason, Got: gateway.Got(s.Tool), Want: want})
+		problems = append(problems, document.Problem{Pointer: at.Index(i) + place, Reason: reason, Got: document.Got(s.Tool), Want: want})
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	return stopped(PhaseExecute, problems[0].Reason).showing(func(r *Result) { r.Problems = gateway.CapProblems(problems) })
+	return stopped(PhaseExecute, problems[0].Reason).showing(func(r *Result) { r.Problems = document.CapProblems(problems) })
 }
 
 // barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -33,7 +34,7 @@ func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 			w := &world{clock: begun, script: map[string]Outcome{"load#1": {State: OK, Output: tt.loaded}}}
 			r := Plan(&scripted{world: w, seen: map[string]int{}, at: begun}, Spec{Kind: gateway.Planning, Budget: gateway.DefaultBudget(gateway.Planning)}, Task{
 				Plan:   &PlanCall{Verb: ReplanVerb, PlanID: stored.ID},
-				Caller: []gateway.Intent{gateway.FromText(`{"kind":"plan","subtasks":[{"id":"b","description":"Ask.","dependencies":[],"tool":"caller","args":{}}]}`, "/plan")},
+				Caller: []document.Intent{document.FromText(`{"kind":"plan","subtasks":[{"id":"b","description":"Ask.","dependencies":[],"tool":"caller","args":{}}]}`, "/plan")},
 			})
 			newest := w.effects[len(w.effects)-1]
 			if newest.Name != string(CommitOp) {

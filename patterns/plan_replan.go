@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // replan makes another plan for what remains of one: the caller's, or a model's.
@@ -53,7 +54,7 @@ func (p *planning) rework(failed, reason string) *stop {
 	if i, there := p.plan.at(failed); there && reason == "" {
 		reason = p.plan.Subtasks[i].StopReason
 	}
-	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(gateway.Intent) gateway.DocumentRules {
+	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(document.Intent) gateway.DocumentRules {
 		return p.replanRules(removed)
 	})
 	if stop != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // PlanVerb says which of the planning tools a run is of.
@@ -159,17 +160,17 @@ type PlanRun struct {
 
 // AttemptRow is a trace row: one attempt at a subtask.
 type AttemptRow struct {
-	Revision      int               `json:"revision"`
-	SubtaskID     string            `json:"subtask_id"`
-	Tool          string            `json:"tool"`
-	Attempt       int               `json:"attempt"`
-	ArgsHash      string            `json:"args_hash,omitempty"` // of catalog tools
-	OK            bool              `json:"ok"`
-	StopReason    string            `json:"stop_reason,omitempty"`
-	DelaySeconds  *float64          `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
-	Error         string            `json:"error,omitempty"`         // that the observation reported
-	Problems      []gateway.Problem `json:"problems,omitempty"`
-	HumanApproval *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
+	Revision      int                `json:"revision"`
+	SubtaskID     string             `json:"subtask_id"`
+	Tool          string             `json:"tool"`
+	Attempt       int                `json:"attempt"`
+	ArgsHash      string             `json:"args_hash,omitempty"` // of catalog tools
+	OK            bool               `json:"ok"`
+	StopReason    string             `json:"stop_reason,omitempty"`
+	DelaySeconds  *float64           `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
+	Error         string             `json:"error,omitempty"`         // that the observation reported
+	Problems      []document.Problem `json:"problems,omitempty"`
+	HumanApproval *HumanApproval     `json:"human_approval,omitempty"` // where a person was asked
 }
 
 // SubtaskDone is a history row: what a run completed.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -141,9 +142,9 @@ func members(t *testing.T, object json.RawMessage, want ...string) {
 
 // An intent that is refused stops a dry run as it would stop the run, with the same advice.
 func TestDryRunOfARefusedIntent(t *testing.T) {
-	problem := gateway.Problem{Pointer: "/actions/0/name", Reason: "unknown_tool:pay", Got: json.RawMessage(`"pay"`), Want: "one of get_refund_context"}
+	problem := document.Problem{Pointer: "/actions/0/name", Reason: "unknown_tool:pay", Got: json.RawMessage(`"pay"`), Want: "one of get_refund_context"}
 	change, _ := rehearsed(t, patterns.Rehearsal{Result: patterns.Result{
-		StopReason: "invalid_action:unknown_tool:pay", Phase: "worker", ByCall: true, Problems: []gateway.Problem{problem}, RawName: "raw_action",
+		StopReason: "invalid_action:unknown_tool:pay", Phase: "worker", ByCall: true, Problems: []document.Problem{problem}, RawName: "raw_action",
 		Raw: map[string]any{"name": "pay"}, Trace: []any{}, History: []any{},
 	}}, nil)
 	r := connect(t, serving(t, change)).call(sv, `{"goal":"x","dry_run":true,"actions":[{"name":"pay"}]}`).result(t)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -15,7 +16,7 @@ func (c call) planTask() patterns.Task {
 	p := &patterns.PlanCall{Verb: verb, PlanID: c.said("plan_id"), Expected: c.expected()}
 	t := patterns.Task{Plan: p}
 	if c.Own != nil {
-		t.Caller = []gateway.Intent{*c.Own}
+		t.Caller = []document.Intent{*c.Own}
 	}
 	switch verb {
 	case patterns.DecomposeVerb:

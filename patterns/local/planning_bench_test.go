@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -94,7 +95,7 @@ func BenchmarkPlanDoesNotWait(b *testing.B) {
 	spec := patterns.Spec{Name: "plan_execute", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.Planning)}
 	text := planText(subtaskText("a", slow.Name, map[string]any{"n": 1.0}), subtaskText("b", quick.Name, map[string]any{"n": 2.0}), subtaskText("c", slow.Name, map[string]any{"n": 3.0}, "b"))
 	job := patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
-		Caller: []gateway.Intent{gateway.FromText(text, "/plan")},
+		Caller: []document.Intent{document.FromText(text, "/plan")},
 		Plan:   &patterns.PlanCall{Verb: patterns.ExecuteVerb, Concurrent: 2, OnFailure: patterns.AbortOnFailure},
 	}}
 	for name, open := range openers {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -128,7 +129,7 @@ func (s *oracleSession) decompose() {
 	}
 	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: strategy, MaxDepth: 3, MaxSubtasks: 15}
 	s.tell("decompose %s %s", strategy, text)
-	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []gateway.Intent{gateway.FromText(text, "/plan")}})
+	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []document.Intent{document.FromText(text, "/plan")}})
 	if ended.Result.StopReason != patterns.Success {
 		s.Fatalf("decompose: %s %v\n%s", ended.Result.StopReason, ended.Result.Problems, text)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -130,8 +131,8 @@ func TestPlanningRules(t *testing.T) {
 	}
 }
 
-func written(subs []*oracleSub) []gateway.Intent {
-	return []gateway.Intent{gateway.FromText(replyText(&revised{Subs: subs}, ""), "/plan")}
+func written(subs []*oracleSub) []document.Intent {
+	return []document.Intent{document.FromText(replyText(&revised{Subs: subs}, ""), "/plan")}
 }
 
 // executes carries the plan out in sequence.

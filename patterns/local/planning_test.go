@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -28,7 +29,7 @@ func planSpec(t testing.TB, verb patterns.PlanVerb) patterns.Spec {
 func decomposing(t testing.TB, plan string) patterns.Task {
 	t.Helper()
 	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
-	return patterns.Task{Goal: "Review April", Plan: &call, Caller: []gateway.Intent{gateway.FromText(plan, "/plan")}}
+	return patterns.Task{Goal: "Review April", Plan: &call, Caller: []document.Intent{document.FromText(plan, "/plan")}}
 }
 
 func executing(id string, more func(*patterns.PlanCall)) patterns.Task {
@@ -111,7 +112,7 @@ func TestPausesEndWithTheRun(t *testing.T) {
 		task := executing("", func(c *patterns.PlanCall) {
 			c.OnFailure, c.Concurrent, c.RetryDelay = patterns.RetryOnFailure, 2, 20*time.Second
 		})
-		task.Caller = []gateway.Intent{gateway.FromText(text, "/plan")}
+		task.Caller = []document.Intent{document.FromText(text, "/plan")}
 		model := &script{replies: []string{"!llm_timeout", "!llm_timeout"}}
 		began := time.Now()
 		ended := planned(t, e, s, task, model)

@@ -48,7 +48,7 @@ func planOf(a patterns.Asked) *askedPlan {
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			fits := "Another step's value; nothing is known of it."
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
-				fits = "Another step's value, which fits " + document(bounds)
+				fits = "Another step's value, which fits " + prettyValue(bounds)
 			}
 			step.Bounds = append(step.Bounds, argument{Name: visible(at), Value: fits})
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -96,7 +97,7 @@ func everyStatus() patterns.PlanState {
 	state.Result.Trace = []any{missed,
 		patterns.AttemptRow{Revision: 2, SubtaskID: "kpis", Tool: "calculate_monthly_kpis", Attempt: 2, ArgsHash: "4ffe6467591e", OK: true, DelaySeconds: &pause},
 		patterns.AttemptRow{Revision: 2, SubtaskID: "churn", Tool: "get_churn", Attempt: 1, StopReason: "executor_error:get_churn", Error: "no such customer",
-			Problems:      []gateway.Problem{{Pointer: "/id", Reason: "type", Want: "a whole number"}},
+			Problems:      []document.Problem{{Pointer: "/id", Reason: "type", Want: "a whole number"}},
 			HumanApproval: &patterns.HumanApproval{Approved: true, By: "local:1000", Assurance: gateway.UserAssurance, Comment: "go on"}},
 	}
 	state.Result.Planned.Stored.Trace = append([]patterns.AttemptRow{first}, attemptsOf(state.Result.Trace)...) // as a run shows itself
@@ -297,7 +298,7 @@ func hostilePlan(t *testing.T, payload string) *site {
 	state.Pattern, state.Principal, state.Holder, state.Verb = payload, payload, payload, patterns.PlanVerb(payload)
 	state.Waiting = &patterns.Waiting{Kind: patterns.WaitingKind(payload), Approval: payload}
 	attempt := patterns.AttemptRow{SubtaskID: payload, Tool: payload, ArgsHash: payload, StopReason: payload, Error: payload,
-		Problems:      []gateway.Problem{{Pointer: "/", Reason: payload, Want: payload}},
+		Problems:      []document.Problem{{Pointer: "/", Reason: payload, Want: payload}},
 		HumanApproval: &patterns.HumanApproval{By: payload, Assurance: gateway.Assurance(payload), Comment: payload, KeyID: payload}}
 	stored := state.Result.Planned.Stored
 	stored.Trace, stored.Subtasks[0].Result = []patterns.AttemptRow{attempt}, strings.ToValidUTF8(payload, "?")

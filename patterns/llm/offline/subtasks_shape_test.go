@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
@@ -35,7 +36,7 @@ func judged(t interface{ Fatalf(string, ...any) }, text string, tools []catalog.
 	if rules.TakesComplete {
 		rules.Round, rules.MayEnd = 3, true
 	}
-	doc, refusal := gateway.ParseSubtasks(gateway.ReadReply(text), rules)
+	doc, refusal := gateway.ParseSubtasks(document.ReadReply(text), rules)
 	if refusal != nil {
 		t.Fatalf("the gate refuses %s: %s %v", text, refusal.Reason, refusal.Problems)
 	}

@@ -1,4 +1,4 @@
-package gateway
+package document
 
 import (
 	"slices"
@@ -8,27 +8,27 @@ import (
 	"patterngate/ijson"
 )
 
-// rename is a member's name here and the names that other tools and models give it. A value moves from one to the other only
+// Synonym is a member's name here and the names that other tools and models give it. A value moves from one to the other only
 // where it means the same there.
-type rename struct {
-	right string
-	words []string // in lower case, without _ and -
+type Synonym struct {
+	Name  string
+	Words []string // in lower case, without _ and -
 	// as returns the value as it must be under the right name, and false where it does not fit there.
-	as func(v any) (any, bool)
+	As func(v any) (any, bool)
 }
 
 // The names that members go by elsewhere.
 var (
 	wordsOfArgs = []string{"arguments", "argument", "inputs", "input", "params", "parameters", "toolinput", "toolargs"}
-	wordsOfTool = []string{"name", "action", "function", "tool", "toolname", "functionname"}
+	WordsOfTool = []string{"name", "action", "function", "tool", "toolname", "functionname"}
 )
 
 // wordsThatSay are members in which models explain themselves. Nothing acts by them, so that a document without them means
 // the same.
 var wordsThatSay = []string{"reasoning", "rationale", "thought", "thoughts", "thinking", "explanation", "why", "confidence"}
 
-// folded is a member's name as the tables hold it: depends_on, dependsOn and depends-on are one name.
-func folded(name string) string {
+// Folded is a member's name as the tables hold it: depends_on, dependsOn and depends-on are one name.
+func Folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(ijson.Cut(name, maxGot)))
 }
 
@@ -38,9 +38,9 @@ func saysNothing(name string, v any) bool {
 	case nil:
 		return true
 	case string:
-		return slices.Contains(wordsThatSay, folded(name))
+		return slices.Contains(wordsThatSay, Folded(name))
 	case float64:
-		return folded(name) == "confidence"
+		return Folded(name) == "confidence"
 	case map[string]any:
 		return name == "args" && len(v) == 0 // no arguments, of what takes none
 	}
@@ -49,15 +49,15 @@ func saysNothing(name string, v any) bool {
 
 // renamed finds the members that have one clear known name: by their own name, their repair. The right name is absent, no other
 // member means it too, near names included, and the value fits there.
-func renamed(obj map[string]any, unknown, known []string, table []rename) map[string]Fix {
+func renamed(obj map[string]any, unknown, known []string, table []Synonym) map[string]Fix {
 	fixes := map[string]Fix{}
 	for _, row := range table {
-		if _, taken := obj[row.right]; taken || !slices.Contains(known, row.right) {
+		if _, taken := obj[row.Name]; taken || !slices.Contains(known, row.Name) {
 			continue
 		}
 		var from []string
 		for _, name := range unknown {
-			if slices.Contains(row.words, folded(name)) || catalog.Near(name, known) == row.right {
+			if slices.Contains(row.Words, Folded(name)) || catalog.Near(name, known) == row.Name {
 				from = append(from, name)
 			}
 		}
@@ -67,9 +67,9 @@ func renamed(obj map[string]any, unknown, known []string, table []rename) map[st
 		if catalog.Near(from[0], known) != "" {
 			continue // its near name counts
 		}
-		v, fits := row.as(obj[from[0]])
+		v, fits := row.As(obj[from[0]])
 		if _, meant := fixes[from[0]]; fits && !meant {
-			fixes[from[0]] = Fix{At: ijson.Pointer(row.right), Value: v} // At is the name alone until the place is known
+			fixes[from[0]] = Fix{At: ijson.Pointer(row.Name), Value: v} // At is the name alone until the place is known
 		}
 	}
 	return fixes
@@ -80,16 +80,16 @@ func (f Fix) in(at ijson.Pointer, name string) *Fix {
 	return &Fix{At: at.Member(string(f.At)), Value: f.Value, From: at.Member(name)}
 }
 
-// namedIn takes a text that is one of these names.
-func namedIn(names []string) func(any) (any, bool) {
+// NamedIn takes a text that is one of these names.
+func NamedIn(names []string) func(any) (any, bool) {
 	return func(v any) (any, bool) {
-		n, ok := text(v)
+		n, ok := Text(v)
 		return v, ok && slices.Contains(names, n)
 	}
 }
 
-func textual(v any) (any, bool) {
-	_, ok := text(v)
+func Textual(v any) (any, bool) {
+	_, ok := Text(v)
 	return v, ok
 }
 
@@ -100,7 +100,7 @@ func listed(v any) (any, bool) {
 
 // objectual takes an object, also as a text that holds one.
 func objectual(v any) (any, bool) {
-	if fix := asObject("", v); fix != nil {
+	if fix := AsObject("", v); fix != nil {
 		v = fix.Value
 	}
 	_, ok := v.(map[string]any)
@@ -109,12 +109,12 @@ func objectual(v any) (any, bool) {
 
 // The tables, one for each document.
 
-func argsRename() rename { return rename{right: "args", words: wordsOfArgs, as: objectual} }
+func ArgsSynonym() Synonym { return Synonym{Name: "args", Words: wordsOfArgs, As: objectual} }
 
-// ofPlan are those of a plan's own members; list is the one with the plan's parts.
-func ofPlan(list string) []rename {
-	return []rename{
-		{right: "kind", words: []string{"type"}, as: namedIn([]string{"plan"})},
-		{right: list, words: []string{"steps", "tasks", "subtasks", "plan", "workers"}, as: listed},
+// PlanSynonyms are those of a plan's own members; list is the one with the plan's parts.
+func PlanSynonyms(list string) []Synonym {
+	return []Synonym{
+		{Name: "kind", Words: []string{"type"}, As: NamedIn([]string{"plan"})},
+		{Name: list, Words: []string{"steps", "tasks", "subtasks", "plan", "workers"}, As: listed},
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package document
 
 import (
 	"patterngate/catalog"
@@ -42,16 +42,16 @@ func (p *Problem) Means(at ijson.Pointer, got, near string) {
 	}
 }
 
-// rename says that the member under name in obj, which stands at that place, was meant to have the right name. The caller must
+// Rename says that the member under name in obj, which stands at that place, was meant to have the right name. The caller must
 // decide about the member where there is no right name, where it may be another thing's, and where the value, of a type that is
 // wanted under the right name ("": any), does not fit there.
-func (p *Problem) rename(obj map[string]any, at ijson.Pointer, name, right, wanted string) {
+func (p *Problem) Rename(obj map[string]any, at ijson.Pointer, name, right, wanted string) {
 	p.DidYouMean = right
 	v := obj[name]
 	if fix := Retype(wanted, at, v); fix != nil {
 		v = fix.Value
 	}
-	_, fits := typed(wanted, v)
+	_, fits := Typed(wanted, v)
 	if p.Unsure = !fits || !catalog.Misspelt(name, right); right == "" || p.Unsure {
 		p.Choose = RemoveOrRename
 		return
@@ -96,8 +96,8 @@ func asNumber(at ijson.Pointer, v any, whole bool) *Fix {
 	return &Fix{At: at, Value: n}
 }
 
-// asObject repairs the text of an object, as of arguments that were encoded twice.
-func asObject(at ijson.Pointer, v any) *Fix {
+// AsObject repairs the text of an object, as of arguments that were encoded twice.
+func AsObject(at ijson.Pointer, v any) *Fix {
 	s, ok := v.(string)
 	if !ok {
 		return nil
@@ -123,8 +123,8 @@ func Retype(want string, at ijson.Pointer, v any) *Fix {
 	return nil
 }
 
-// typed checks a value's type and normalises it: texts are stripped and must not be blank.
-func typed(kind string, v any) (any, bool) {
+// Typed checks a value's type and normalises it: texts are stripped and must not be blank.
+func Typed(kind string, v any) (any, bool) {
 	ok := true
 	switch kind {
 	case "integer":
@@ -134,7 +134,7 @@ func typed(kind string, v any) (any, bool) {
 	case "boolean":
 		_, ok = v.(bool)
 	case "string":
-		s, ok := text(v)
+		s, ok := Text(v)
 		return s, ok
 	case "array":
 		_, ok = v.([]any)

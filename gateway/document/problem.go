@@ -1,4 +1,4 @@
-package gateway
+package document
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ const (
 	maxProblems = 50
 	maxGot      = 200
 	gotHead     = 160
-	maxWant     = 200
-	maxNamed    = 4096 // of the part of a stop reason that an outsider named
+	MaxWant     = 200
+	MaxNamed    = 4096 // of the part of a stop reason that an outsider named
 	maxPlace    = 1024 // of a pointer, which an outsider's member names could make endless
 )
 
@@ -69,19 +69,19 @@ type Filled struct {
 	Value   any           `json:"value"`
 }
 
-// faults collects what is wrong with one intent, in the order in which it is found.
-type faults struct {
+// Faults collects what is wrong with one intent, in the order in which it is found.
+type Faults struct {
 	family string // invalid_plan, invalid_route, invalid_action
 	first  string
 	list   []Problem
 	more   int
 }
 
-// newFaults collects the faults of a document; their stop reasons begin with the family.
-func newFaults(family string) *faults { return &faults{family: family} }
+// NewFaults collects the faults of a document; their stop reasons begin with the family.
+func NewFaults(family string) *Faults { return &Faults{family: family} }
 
-// add notes a fault and returns its problem for further words. got is absent where it is the missing value.
-func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Problem {
+// Add notes a fault and returns its problem for further words. got is absent where it is the missing value.
+func (f *Faults) Add(reason string, at ijson.Pointer, got any, want string) *Problem {
 	if f.first == "" {
 		f.first = f.family + ":" + reason
 	}
@@ -89,38 +89,38 @@ func (f *faults) add(reason string, at ijson.Pointer, got any, want string) *Pro
 		f.more++
 		return &Problem{} // nobody will see it
 	}
-	f.list = append(f.list, problem(reason, at, got, want))
+	f.list = append(f.list, NewProblem(reason, at, got, want))
 	return &f.list[len(f.list)-1]
 }
 
-// full reports whether no more problems are shown.
-func (f *faults) full() bool { return len(f.list) == maxProblems }
+// Full reports whether no more problems are shown.
+func (f *Faults) Full() bool { return len(f.list) == maxProblems }
 
-// take notes a fault that is worded already, or a number of them.
-func (f *faults) take(reason string, q Problem) {
+// Take notes a fault that is worded already, or a number of them.
+func (f *Faults) Take(reason string, q Problem) {
 	if q.Reason == moreProblems {
 		n, _ := strconv.Atoi(string(q.Got))
 		f.more += n
 		return
 	}
-	if noted := f.add(reason, q.Pointer, Missing, ""); noted.listed() {
+	if noted := f.Add(reason, q.Pointer, Missing, ""); noted.Listed() {
 		q.Reason = reason
 		*noted = q
 	}
 }
 
-// count is how many faults there are.
-func (f *faults) count() int { return len(f.list) + f.more }
+// Count is how many faults there are.
+func (f *Faults) Count() int { return len(f.list) + f.more }
 
-// skip counts faults that are not shown, as no more problems are.
-func (f *faults) skip(n int) { f.more += n }
+// Skip counts faults that are not shown, as no more problems are.
+func (f *Faults) Skip(n int) { f.more += n }
 
-// listed reports whether the problem is one of those that are shown.
-func (p *Problem) listed() bool { return p.Reason != "" }
+// Listed reports whether the problem is one of those that are shown.
+func (p *Problem) Listed() bool { return p.Reason != "" }
 
-// problem words a fault within the bounds of what is shown.
-func problem(reason string, at ijson.Pointer, got any, want string) Problem {
-	return Problem{Pointer: place(at), Reason: reason, Got: Got(got), Want: ijson.Cut(ijson.Words(want), maxWant)}
+// NewProblem words a fault within the bounds of what is shown.
+func NewProblem(reason string, at ijson.Pointer, got any, want string) Problem {
+	return Problem{Pointer: place(at), Reason: reason, Got: Got(got), Want: ijson.Cut(ijson.Words(want), MaxWant)}
 }
 
 // place is the pointer itself, or its nearest container with a pointer of bearable length.
@@ -131,8 +131,8 @@ func place(at ijson.Pointer) ijson.Pointer {
 	return at
 }
 
-// refusal is nil if nothing is wrong.
-func (f *faults) refusal() *Refusal {
+// Refusal is nil if nothing is wrong.
+func (f *Faults) Refusal() *Refusal {
 	if f.first == "" {
 		return nil
 	}
@@ -185,24 +185,24 @@ func Got(v any) json.RawMessage {
 	})
 }
 
-// member is a named member of an object, or the missing value.
-func member(obj map[string]any, name string) any {
+// Member is a named member of an object, or the missing value.
+func Member(obj map[string]any, name string) any {
 	if v, ok := obj[name]; ok {
 		return v
 	}
 	return Missing
 }
 
-// oneOf words an allowlist.
-func oneOf(names []string) string {
+// OneOf words an allowlist.
+func OneOf(names []string) string {
 	if len(names) == 0 {
 		return "none is allowed"
 	}
-	return listing("one of ", names)
+	return Listing("one of ", names)
 }
 
-// listing names as many as a want holds; a name is never cut, as half of it could be taken for another.
-func listing(words string, names []string) string {
+// Listing names as many as a want holds; a name is never cut, as half of it could be taken for another.
+func Listing(words string, names []string) string {
 	for i, n := range names {
 		comma, rest := ", ", ", ..."
 		if i == 0 {
@@ -211,7 +211,7 @@ func listing(words string, names []string) string {
 		if i == len(names)-1 {
 			rest = ""
 		}
-		if i > 0 && len(words+comma+n+rest) > maxWant {
+		if i > 0 && len(words+comma+n+rest) > MaxWant {
 			return words + ", ..."
 		}
 		words += comma + n
@@ -219,8 +219,8 @@ func listing(words string, names []string) string {
 	return words
 }
 
-// text returns a string's stripped form if it is one and not blank.
-func text(v any) (string, bool) {
+// Text returns a string's stripped form if it is one and not blank.
+func Text(v any) (string, bool) {
 	s, ok := v.(string)
 	if !ok {
 		return "", false

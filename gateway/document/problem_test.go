@@ -1,11 +1,11 @@
-package gateway_test
+package document_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 func TestGotIsBounded(t *testing.T) {
@@ -14,7 +14,7 @@ func TestGotIsBounded(t *testing.T) {
 		value any
 		want  string
 	}{
-		"nothing there":       {gateway.Missing, ""},
+		"nothing there":       {document.Missing, ""},
 		"null":                {nil, "null"},
 		"small":               {map[string]any{"b": 1.0, "a": []any{true}}, `{"a":[true],"b":1}`},
 		"200 bytes":           {text(200), `"` + text(200) + `"`},
@@ -24,7 +24,7 @@ func TestGotIsBounded(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := string(gateway.Got(tt.value))
+			got := string(document.Got(tt.value))
 			if name == "quotes and controls" { // the head is 160 bytes of the compact text, whatever stands in it
 				var cut struct{ Head string }
 				if err := json.Unmarshal([]byte(got), &cut); err != nil || len(cut.Head) != 160 {
@@ -38,4 +38,3 @@ func TestGotIsBounded(t *testing.T) {
 		})
 	}
 }
-

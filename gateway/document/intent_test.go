@@ -1,4 +1,4 @@
-package gateway_test
+package document_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 func TestRaw(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRaw(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, gateway.ReadReply(tt.reply).Raw()); diff != "" {
+			if diff := cmp.Diff(tt.want, document.ReadReply(tt.reply).Raw()); diff != "" {
 				t.Errorf("Raw of a reply of %d bytes, -want +got:\n%.1000s", len(tt.reply), diff)
 			}
 		})
@@ -52,7 +52,7 @@ func TestRaw(t *testing.T) {
 }
 
 func TestRawOfNoUTF8IsBounded(t *testing.T) {
-	raw := gateway.ReadReply(strings.Repeat("a\xff", 16<<10)).Raw().(map[string]any)
+	raw := document.ReadReply(strings.Repeat("a\xff", 16<<10)).Raw().(map[string]any)
 	text := raw["raw"].(string)
 	if len(text) > 16<<10 || !utf8.ValidString(text) || raw["kind"] != "truncated" {
 		t.Errorf("Raw of 32 KiB without UTF-8 keeps %d bytes of kind %v, valid: %v", len(text), raw["kind"], utf8.ValidString(text))
@@ -62,26 +62,26 @@ func TestRawOfNoUTF8IsBounded(t *testing.T) {
 // A caller's value has no text of its own; it is measured in compact form.
 func TestRawOfACaller(t *testing.T) {
 	small := map[string]any{"steps": []any{1.0}}
-	if diff := cmp.Diff(any(small), gateway.FromCaller(small, "/plan").Raw()); diff != "" {
+	if diff := cmp.Diff(any(small), document.FromCaller(small, "/plan").Raw()); diff != "" {
 		t.Errorf("Raw of a caller's value, -want +got:\n%s", diff)
 	}
 	long := strings.Repeat("x", 20<<10)
 	want := map[string]any{"kind": "truncated", "bytes": float64(len(long) + 2), "raw": `"` + long[:16<<10-1]}
-	if diff := cmp.Diff(any(want), gateway.FromCaller(long, "/plan").Raw()); diff != "" {
+	if diff := cmp.Diff(any(want), document.FromCaller(long, "/plan").Raw()); diff != "" {
 		t.Errorf("Raw of a caller's long value, -want +got:\n%.1000s", diff)
 	}
-	if raw := (gateway.Intent{}).Raw(); raw != nil {
+	if raw := (document.Intent{}).Raw(); raw != nil {
 		t.Errorf("Raw of the zero Intent = %v", raw)
 	}
 }
 
 func TestValueOfARefusedReplyIsNothing(t *testing.T) {
 	for _, reply := range []string{"x", `{"a":1} {}`, `{"a":1,"a":1}`, strings.Repeat("[", 65) + strings.Repeat("]", 65)} {
-		if v := gateway.ReadReply(reply).Value(); v != nil {
+		if v := document.ReadReply(reply).Value(); v != nil {
 			t.Errorf("Value of %.40q = %v", reply, v)
 		}
 	}
-	if v := gateway.ReadReply(" 7 ").Value(); v != 7.0 {
+	if v := document.ReadReply(" 7 ").Value(); v != 7.0 {
 		t.Errorf("Value of 7 = %v", v)
 	}
 }
