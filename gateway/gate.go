@@ -198,6 +198,18 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	return Permit{}, stop
 }
 
+// Share returns the permit as one that spends its step's share of a plan that a person approved; approval is the id of that
+// approval. A permit of nothing stays as it is, and so does any where approval is empty. Whether the call is that step, and whether
+// the share is not spent, is checked where it is spent.
+func (g *Gate) Share(p Permit, approval, step string) Permit {
+	if p.judged == nil || approval == "" {
+		return p
+	}
+	call := *p.judged
+	call.approval, call.share = approval, step
+	return Permit{&call}
+}
+
 // AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
 // arguments, and be newer than all that was done.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
@@ -296,7 +308,8 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	}
 	free, family := p.free(tool), g.config.Family
 	if wrong := tool.Check(free); len(wrong) > 0 {
-		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
+		problems := document.ArgumentProblems(family.Reason("bad_args", tool.Name), tool, p.Args, p.At, wrong)
+		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: problems}
 	}
 	if wrong, ok := goalProblem(family, tool, p, free); !ok {
 		return nil, &Stop{Reason: wrong.Reason, Problems: []document.Problem{wrong}}

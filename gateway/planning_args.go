@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -28,7 +29,7 @@ func (p *subtaskParser) arguments() {
 			p.Skip(len(wrong))
 			return
 		}
-		for _, q := range argProblems("executor", tool, Proposal{Args: row.Args, At: p.place(i, "args")}, wrong) {
+		for _, q := range document.ArgumentProblems(reason, tool, row.Args, p.place(i, "args"), wrong) {
 			p.Take(reason, q)
 		}
 	})

@@ -60,7 +60,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 	if !there || s.Tool == ModelExecutor || s.Tool == CallerExecutor {
 		return step
 	}
-	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Asked().Hash(), hashOfNone)
+	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Asked().Hash(), HashOfNone)
 	step.Args = shownArgs(tool, s.Args)
 	rewrite(s.Args, "", func(at ijson.Pointer, _ string) any {
 		if step.Bounds == nil {
@@ -156,7 +156,7 @@ func (e Envelope) Step(id string) (EnvelopeStep, bool) {
 // arguments, where each value in the place of a reference fits its bounds.
 func (e Envelope) Covers(id string, sent Question) bool {
 	s, there := e.Step(id)
-	return there && s.Effect != "" && s.Tool == sent.Tool && s.Schema == cmp.Or(sent.Schema, hashOfNone) && s.takes(members(s.Args), members(sent.Args), "")
+	return there && s.Effect != "" && s.Tool == sent.Tool && s.Schema == cmp.Or(sent.Schema, HashOfNone) && s.takes(orEmpty(s.Args), orEmpty(sent.Args), "")
 }
 
 // takes compares a value as it was shown with one that is sent.
@@ -203,4 +203,12 @@ func fitsBounds(bounds, v any) bool {
 	}
 	schema, err := catalog.CompileSchema(ijson.Canonical(of))
 	return err == nil && len(schema.Check(v)) == 0
+}
+
+// orEmpty returns the arguments, which are an empty object where there are none.
+func orEmpty(args map[string]any) map[string]any {
+	if args == nil {
+		return map[string]any{}
+	}
+	return args
 }

@@ -73,7 +73,7 @@ func (e Envelope) reserved() []any {
 
 // Sent are the arguments as they would be sent, references as they stand.
 func (s EnvelopeStep) Sent() map[string]any {
-	sent, _ := rewrite(members(s.Args), "", func(_ ijson.Pointer, text string) any { return text }).(map[string]any)
+	sent, _ := rewrite(orEmpty(s.Args), "", func(_ ijson.Pointer, text string) any { return text }).(map[string]any)
 	return sent
 }
 
@@ -88,7 +88,7 @@ func textValues(texts []string) []any {
 // ReadEnvelope is the envelope that a question is about; false where it is about anything else, or was not made by
 // [Envelope.Value].
 func ReadEnvelope(q Question) (Envelope, bool) {
-	if q.Args["type"] != envelopeType || q.Schema != "" && q.Schema != hashOfNone {
+	if q.Args["type"] != envelopeType || q.Schema != "" && q.Schema != HashOfNone {
 		return Envelope{}, false
 	}
 	var v struct {

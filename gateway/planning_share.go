@@ -16,21 +16,10 @@ func (a ApprovedPlan) suffices(r Ruling) bool {
 	return a.Assurance.AtLeast(r.Least) && (r.Expires == 0 || a.Expires > 0 && a.Expires <= r.Expires)
 }
 
-// Share has an admitted call spend its step's share of an approved plan. Whether the call is that step, and the share is not
-// spent, is judged where it is spent, see [Envelope.Covers].
-func (g *Gate) Share(p Permit, plan ApprovedPlan, step string) Permit {
-	if p.judged == nil || plan.Approval == "" {
-		return p
-	}
-	call := *p.judged
-	call.approval, call.share = plan.Approval, step
-	return Permit{&call}
-}
-
 // AdmitShared admits a call that the policy puts to a person, who approved it as a step of a plan: its arguments are those
 // that they were shown, or within bounds that they were shown, and the policy changes nothing in them. Else it is false, and
 // the person is to be asked about this call.
-func (g *Gate) AdmitShared(p Proposal, plan ApprovedPlan, step string) (Permit, bool) {
+func AdmitShared(g *Gate, p Proposal, plan ApprovedPlan, step string) (Permit, bool) {
 	shown, _ := plan.Envelope.Step(step)
 	if plan.Approval == "" || !shown.Bounded() || !plan.Envelope.Covers(step, g.Question(p)) {
 		return Permit{}, false
@@ -43,5 +32,5 @@ func (g *Gate) AdmitShared(p Proposal, plan ApprovedPlan, step string) (Permit, 
 	if stop != nil {
 		return Permit{}, false
 	}
-	return g.Share(permit, plan, step), true
+	return g.Share(permit, plan.Approval, step), true
 }

@@ -43,7 +43,7 @@ func TestAdmitShared(t *testing.T) {
 				Catalog: c, Execution: c.Names(), Budget: gateway.NoBudget(), Reviewer: gateway.ReviewerFunc(policy),
 			})
 			plan := gateway.ApprovedPlan{Approval: tt.approval, Envelope: payEnvelope(t, tt.shown)}
-			p, ok := g.AdmitShared(gateway.Proposal{Tool: "pay", Args: tt.sent}, plan, tt.step)
+			p, ok := gateway.AdmitShared(g, gateway.Proposal{Tool: "pay", Args: tt.sent}, plan, tt.step)
 			if ok != tt.want || p.Valid() != tt.want {
 				t.Fatalf("AdmitShared(%v) of %v = %+v, %t; want %t", tt.sent, tt.shown, p, ok, tt.want)
 			}
@@ -53,7 +53,7 @@ func TestAdmitShared(t *testing.T) {
 		})
 	}
 	g := gateway.NewGate(gateway.Config{})
-	if p := g.Share(gateway.Permit{}, gateway.ApprovedPlan{Approval: asked}, "p"); p.Valid() || p.Share() != "" || p.Approval() != "" {
+	if p := g.Share(gateway.Permit{}, asked, "p"); p.Valid() || p.Share() != "" || p.Approval() != "" {
 		t.Errorf("no permit became %+v", p)
 	}
 }

@@ -138,7 +138,7 @@ func TestNothingIsExecutedBesidePolicies(t *testing.T) {
 			case 7: // as a step of a plan that a person approved whole
 				shown := rapid.SampledFrom([]any{"$results.l./n", p.Args["n"], 5.0}).Draw(rt, "shown")
 				plan := gateway.ApprovedPlan{Approval: asked, Envelope: envelope(shown), Assurance: rapid.SampledFrom([]gateway.Assurance{"", gateway.UserAssurance, gateway.SignedAssurance}).Draw(rt, "sure")}
-				permit, ok := g.gate.AdmitShared(p, plan, "p")
+				permit, ok := gateway.AdmitShared(g.gate, p, plan, "p")
 				if ok {
 					g.approved[key(p.Args)] = shown == "$results.l./n" || shown == p.Args["n"]
 					g.met["shared"]++

@@ -132,7 +132,7 @@ func TestInputsOfPlans(t *testing.T) {
 	spec := declared(t, gateway.Planning)
 	spec.Plans, spec.LLM = "own", true
 	stored := StoredPlan{Input: ownInputs, Goal: "go"}
-	p := &planning{log: begin(&scripted{world: &world{clock: begun}, at: begun}, spec, Task{Plan: &PlanCall{}}, gateway.Config{})}
+	p := &planLog{log: begin(&scripted{world: &world{clock: begun}, at: begun}, spec, Task{Plan: &PlanCall{}}, gateway.Config{})}
 	p.take(stored)
 	q, stop := p.asOwned(PhaseExecute, Question{Ask: AskWork, Payload: map[string]any{}})
 	if stop != nil || !reflect.DeepEqual(q.Payload["input"], map[string]any(ownInputs)) || !reflect.DeepEqual(p.facts().Input, map[string]any(ownInputs)) {

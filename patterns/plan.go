@@ -18,7 +18,7 @@ import (
 //	execute   ──▶ load and claim ─▶ subtasks, as they become ready ─▶ commit
 //	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
 func Plan(run Run, spec Spec, task Task) Result {
-	p := planning{
+	p := planLog{
 		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
 	}
 	p.limits, p.planned = p.bounds, p.calls
@@ -28,11 +28,11 @@ func Plan(run Run, spec Spec, task Task) Result {
 	case ReplanVerb:
 		return p.replan()
 	}
-	return (&execution{planning: &p}).carryOut()
+	return (&execution{planLog: &p}).carryOut()
 }
 
-// planning is the log of one run of a planning tool.
-type planning struct {
+// planLog is the log of one run of a planning tool.
+type planLog struct {
 	*log
 	call    PlanCall
 	plan    *StoredPlan // nil: there is none, or it may not be shown
@@ -46,14 +46,14 @@ type planning struct {
 }
 
 // step is the effect of a step on a stored plan.
-func (p *planning) step(phase string) Effect {
+func (p *planLog) step(phase string) Effect {
 	e := p.effect(phase, "")
 	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
 	return e
 }
 
 // load reads the plan that the call names and claims it; over also from a run that waits.
-func (p *planning) load(phase string, over bool) *stop {
+func (p *planLog) load(phase string, over bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: LoadOp, Plan: p.call.PlanID, Pattern: p.spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
 	})
@@ -95,12 +95,12 @@ func loadReason(out Outcome) string {
 }
 
 // without is a stop for which there is no plan.
-func (p *planning) without(s *stop) *stop {
+func (p *planLog) without(s *stop) *stop {
 	return s.showing(func(r *Result) { no := false; r.Planned = &Planned{Resumable: &no} })
 }
 
 // take makes a plan the run's.
-func (p *planning) take(plan StoredPlan) {
+func (p *planLog) take(plan StoredPlan) {
 	p.plan = &plan
 	p.instruct(plan.Input)
 	p.graph = gateway.NewGraph(plan.gated())
@@ -111,7 +111,7 @@ func (p *planning) take(plan StoredPlan) {
 }
 
 // giveBack lets go of the plan without a change.
-func (p *planning) giveBack(phase string) {
+func (p *planLog) giveBack(phase string) {
 	if p.held {
 		StepPlan(p.run, p.step(phase), PlanStep{Op: ReleaseOp, Plan: p.call.PlanID, Pattern: p.spec.Plans})
 		p.held = false
@@ -119,7 +119,7 @@ func (p *planning) giveBack(phase string) {
 }
 
 // create stores a new plan.
-func (p *planning) create(phase string, keep bool) *stop {
+func (p *planLog) create(phase string, keep bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: CreateOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
 	})
@@ -132,7 +132,7 @@ func (p *planning) create(phase string, keep bool) *stop {
 }
 
 // commit stores the plan as the run leaves it, unless somebody else has changed it.
-func (p *planning) commit(phase string, keep bool) *stop {
+func (p *planLog) commit(phase string, keep bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: CommitOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
 		Version: p.version, Keep: keep,
@@ -157,7 +157,7 @@ func PlanOf(run string) string {
 }
 
 // seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.
-func (p *planning) seen(r *Result) {
+func (p *planLog) seen(r *Result) {
 	v := p.plan.view(p.graph, nil, p.plan.Waits != "")
 	made := p.made
 	made.PlanID, made.Revision, made.View, made.ShowPlan = p.plan.ID, p.plan.Revision, &v, true
@@ -168,7 +168,7 @@ func (p *planning) seen(r *Result) {
 }
 
 // resumable says whether a call of plan_execute would find something to do.
-func (p *planning) resumable(onlyText bool) *bool {
+func (p *planLog) resumable(onlyText bool) *bool {
 	yes := onlyText || p.plan.pendingOrFailed(p.graph)
 	return &yes
 }
@@ -184,7 +184,7 @@ func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
 }
 
 // result is what the run came to.
-func (p *planning) result(s *stop) Result {
+func (p *planLog) result(s *stop) Result {
 	r := p.end(s)
 	if p.plan != nil && r.Planned == nil {
 		p.seen(&r)
@@ -204,13 +204,13 @@ func (p *planning) result(s *stop) Result {
 }
 
 // unfit is the stop of a call that does not fit the plan which it names.
-func (p *planning) unfit(problems []document.Problem) *stop {
+func (p *planLog) unfit(problems []document.Problem) *stop {
 	s := stopped(PhaseRequest, "invalid_request:"+problems[0].Reason)
 	return s.showing(func(r *Result) { r.Problems = problems; r.Planned = &Planned{} })
 }
 
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
-func (p *planning) document(phase string, q Question, rules func(document.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
+func (p *planLog) document(phase string, q Question, rules func(document.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
 	q.Tools = p.log.tools
 	var doc gateway.PlanDocument
 	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
@@ -230,7 +230,7 @@ func (p *planning) document(phase string, q Question, rules func(document.Intent
 }
 
 // source says whose words a document is.
-func (p *planning) source(doc gateway.PlanDocument) string {
+func (p *planLog) source(doc gateway.PlanDocument) string {
 	switch {
 	case doc.Checklist:
 		return "checklist"
@@ -249,7 +249,7 @@ func clipped(v any) any {
 }
 
 // bounds notes the limits of this kind.
-func (p *planning) bounds(spent map[string]Spent) {
+func (p *planLog) bounds(spent map[string]Spent) {
 	limited(spent, "max_tool_calls", p.spec.Budget.MaxToolCalls, p.tools)
 	if p.plan == nil {
 		return
@@ -261,7 +261,7 @@ func (p *planning) bounds(spent map[string]Spent) {
 }
 
 // calls are the plan for rules.
-func (p *planning) calls() []gateway.PlannedCall {
+func (p *planLog) calls() []gateway.PlannedCall {
 	if p.plan == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (x *execution) attempt(branch Run, i int) {
 }
 
 // resultOf is the result of a completed subtask.
-func (p *planning) resultOf(id string) (any, bool) {
+func (p *planLog) resultOf(id string) (any, bool) {
 	i, there := p.places[id]
 	if !there || p.plan.Subtasks[i].Status != SubtaskCompleted {
 		return nil, false
@@ -207,7 +207,7 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 }
 
 // sent are the arguments of a subtask's newest call; false where nothing could have been sent.
-func (p *planning) sent(i int) (map[string]any, bool) {
+func (p *planLog) sent(i int) (map[string]any, bool) {
 	s := p.plan.Subtasks[i]
 	if s.Sent != nil {
 		return s.Sent, true

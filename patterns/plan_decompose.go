@@ -8,7 +8,7 @@ import (
 )
 
 // decompose makes a plan, or the next round of an iterative one.
-func (p *planning) decompose() Result {
+func (p *planLog) decompose() Result {
 	if p.call.PlanID != "" {
 		return p.nextRound()
 	}
@@ -28,7 +28,7 @@ func (p *planning) decompose() Result {
 }
 
 // refusedPlan is the stop of a plan that was not accepted, with its cycle.
-func (p *planning) refusedPlan(s *stop) *stop {
+func (p *planLog) refusedPlan(s *stop) *stop {
 	return s.showing(func(r *Result) {
 		if p.plan != nil {
 			p.seen(r)
@@ -41,7 +41,7 @@ func (p *planning) refusedPlan(s *stop) *stop {
 }
 
 // firstRules judge the document of a new plan.
-func (p *planning) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRules {
+func (p *planLog) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRules {
 	r := p.rules("invalid_plan", strategy)
 	r.Min, r.Max, r.MaxDepth = p.spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
 	r.TakesComplete = strategy == gateway.Iterative
@@ -55,12 +55,12 @@ func (p *planning) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRul
 const roundSubtasks = 3
 
 // rules are what all documents are judged by.
-func (p *planning) rules(family string, strategy gateway.PlanStrategy) gateway.DocumentRules {
+func (p *planLog) rules(family string, strategy gateway.PlanStrategy) gateway.DocumentRules {
 	return gateway.DocumentRules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
 }
 
 // wanted is the question for a plan.
-func (p *planning) wanted() Question {
+func (p *planLog) wanted() Question {
 	payload := map[string]any{
 		"goal": p.task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
 		"max_depth": float64(p.call.MaxDepth), "available_tools": p.spec.offeredWithReturns(p.log.tools),
@@ -72,7 +72,7 @@ func (p *planning) wanted() Question {
 }
 
 // newPlan is the plan that an accepted document makes.
-func (p *planning) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
+func (p *planLog) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
 	plan := StoredPlan{
 		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Input: p.task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
 		Metadata: PlanMetadata{
@@ -96,7 +96,7 @@ func idsOf(list []gateway.Subtask) []string {
 }
 
 // nextRound adds a round to an iterative plan.
-func (p *planning) nextRound() Result {
+func (p *planLog) nextRound() Result {
 	if stop := p.load(PhasePlan, true); stop != nil {
 		return p.result(stop)
 	}
@@ -113,7 +113,7 @@ func (p *planning) nextRound() Result {
 }
 
 // roundFits says why no round can be added.
-func (p *planning) roundFits() *stop {
+func (p *planLog) roundFits() *stop {
 	if problems := judgeRound(p.task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
@@ -126,7 +126,7 @@ func (p *planning) roundFits() *stop {
 	return nil
 }
 
-func (p *planning) addRound() *stop {
+func (p *planLog) addRound() *stop {
 	q := p.wanted()
 	m := &p.plan.Metadata
 	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(gateway.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
@@ -171,7 +171,7 @@ func (p StoredPlan) completedRows() []any {
 }
 
 // withResults shows the plan with what its subtasks returned, and the final text.
-func (p *planning) withResults(r *Result) {
+func (p *planLog) withResults(r *Result) {
 	p.made.Results = p.plan.results()
 	r.Answer, r.AnswerBytes = p.plan.Answer, p.plan.AnswerBytes
 	p.seen(r)

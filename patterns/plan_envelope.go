@@ -112,9 +112,9 @@ func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *HumanAppro
 		return p, nil
 	}
 	if p.Effect() == catalog.Read {
-		return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), nil
+		return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), nil
 	}
-	return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), x.shares.human
+	return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), x.shares.human
 }
 
 // asks is why a person is to be asked about a call: the policy wants that, or they approved the plan and the call is not what
@@ -134,7 +134,7 @@ func (x *execution) covered(i int, call gateway.Proposal, asks *gateway.Ruling) 
 	if x.shares == nil || len(asks.Revisions) > 0 {
 		return gateway.Permit{}, nil, false
 	}
-	p, ok := x.gate.AdmitShared(call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
+	p, ok := gateway.AdmitShared(x.gate, call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
 	return p, x.shares.human, ok
 }
 

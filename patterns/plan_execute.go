@@ -19,7 +19,7 @@ import (
 //	         ▼
 //	doubts settled ─▶ failed: stop, or one replan ─▶ the caller's work: the run waits ─▶ the end
 type execution struct {
-	*planning
+	*planLog
 	*schedule
 	done      map[string]bool    // completed by this run
 	rows      []rankedRow        // of the trace

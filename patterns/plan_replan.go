@@ -9,7 +9,7 @@ import (
 )
 
 // replan makes another plan for what remains of one: the caller's, or a model's.
-func (p *planning) replan() Result {
+func (p *planLog) replan() Result {
 	if stop := p.load(PhaseReplan, true); stop != nil {
 		return p.result(stop)
 	}
@@ -27,7 +27,7 @@ func (p *planning) replan() Result {
 }
 
 // replanFits says why there can be no other plan.
-func (p *planning) replanFits() *stop {
+func (p *planLog) replanFits() *stop {
 	if problems := judgeReplan(p.task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
@@ -37,7 +37,7 @@ func (p *planning) replanFits() *stop {
 	return p.mayReplan()
 }
 
-func (p *planning) mayReplan() *stop {
+func (p *planLog) mayReplan() *stop {
 	if m := p.plan.Metadata; m.MaxReplans >= 0 && m.ReplanCount >= m.MaxReplans {
 		return stopped(PhaseReplan, "max_replans")
 	}
@@ -46,7 +46,7 @@ func (p *planning) mayReplan() *stop {
 
 // rework puts other subtasks in the place of all that are not completed. failed is the subtask to start from; "" the
 // first that failed, else the first that was skipped.
-func (p *planning) rework(failed, reason string) *stop {
+func (p *planLog) rework(failed, reason string) *stop {
 	removed := p.plan.remaining()
 	if failed == "" {
 		failed = cmp.Or(p.plan.firstOf(p.graph, SubtaskFailed), p.plan.firstOf(p.graph, SubtaskSkipped))
@@ -74,7 +74,7 @@ func (p StoredPlan) remaining() []string {
 }
 
 // rewording is the question for another plan.
-func (p *planning) rewording(failed, reason string) Question {
+func (p *planLog) rewording(failed, reason string) Question {
 	remaining := []any{}
 	for _, row := range p.plan.rows(p.graph, nil) {
 		if row.Status != SubtaskCompleted {
@@ -92,7 +92,7 @@ func (p *planning) rewording(failed, reason string) Question {
 }
 
 // replanRules judge the document.
-func (p *planning) replanRules(removed []string) gateway.DocumentRules {
+func (p *planLog) replanRules(removed []string) gateway.DocumentRules {
 	r := p.rules("invalid_replan", p.plan.Strategy)
 	r.Max, r.MaxDepth = p.plan.Metadata.MaxSubtasks, p.plan.Metadata.MaxDepth
 	r.TakesComplete, r.TakesRationale, r.Reused = true, true, true

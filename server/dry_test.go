@@ -186,7 +186,7 @@ func TestDryRunFaults(t *testing.T) {
 // dry_run is a flag of its own, no part of a run that goes on, and of planning only plan_decompose's.
 func TestDryRunArgument(t *testing.T) {
 	t.Parallel()
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
 	tests := map[string]struct{ tool, arguments, want string }{
 		"another type":    {sv, `{"goal":"x","dry_run":"yes"}`, "invalid_request:type:dry_run"},

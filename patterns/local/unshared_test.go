@@ -69,7 +69,7 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 		if stop != nil {
 			t.Fatal(stop)
 		}
-		p = g.Share(p, gateway.ApprovedPlan{Approval: tt.approval, Envelope: plan}, tt.share)
+		p = g.Share(p, tt.approval, tt.share)
 		r := &run{engine: e, id: "run_0123456789abcdef", job: patterns.Job{Spec: tt.spec}}
 		b := &branch{life: &life{run: r, record: &Record{file: &tail{n: 1}}}}
 		until := time.Now().Add(time.Hour)
