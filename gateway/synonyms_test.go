@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -74,8 +75,8 @@ func TestMembersUnderOtherNames(t *testing.T) {
 			case "action":
 				_, refusal = gateway.ParseAction(in, gateway.ActionRules{Allowed: []string{"get_refund_context", "issue_refund"}, Catalog: demoCatalog(t)})
 			case "subtasks":
-				_, refusal = gateway.ParseSubtasks(in, gateway.DocumentRules{
-					Family: "invalid_plan", Max: 15, Strategy: gateway.Flat, Allowed: []string{"fetch_sales_data"}, Catalog: demoCatalog(t),
+				_, refusal = planning.ParseSubtasks(in, planning.Rules{
+					Family: "invalid_plan", Max: 15, Strategy: planning.Flat, Allowed: []string{"fetch_sales_data"}, Catalog: demoCatalog(t),
 				})
 			}
 			if refusal == nil {

@@ -46,7 +46,7 @@ type Waiting struct {
 	CallEffect   catalog.Effect
 	Phrase       string          // the call in words, of judged typed values only
 	Schema       json.RawMessage // of the arguments
-	WholePlan    bool            // the question is about a plan, see [gateway.Envelope], and not a call
+	WholePlan    bool            // the question is about a plan, see [planning.Envelope], and not a call
 	Rule, Reason string
 	Text         string         // of the rule, for people
 	Values       map[string]any // that made it true, by their expressions

@@ -13,6 +13,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -139,7 +140,7 @@ func TestInputsOfPlans(t *testing.T) {
 		t.Errorf("question %v, facts %v", q.Payload, p.facts().Input)
 	}
 	w := &world{script: replies("subtasks#1", `{"kind":"plan","subtasks":[{"id":"a","description":"A","tool":"one","args":{"id":1}}]}`)}
-	r, _ := w.run(t, spec, Task{Goal: "go", Inputs: ownInputs, Plan: &PlanCall{Verb: DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 1, MaxSubtasks: 5}})
+	r, _ := w.run(t, spec, Task{Goal: "go", Inputs: ownInputs, Plan: &PlanCall{Verb: DecomposeVerb, Strategy: planning.Flat, MaxDepth: 1, MaxSubtasks: 5}})
 	create := w.effects[slices.IndexFunc(w.effects, func(e Effect) bool { return e.Plan != nil && e.Plan.Op == CreateOp })]
 	v, err := ijson.Decode(create.Plan.Content)
 	if r.StopReason != Success || err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -36,7 +37,7 @@ type planLog struct {
 	*log
 	call    PlanCall
 	plan    *StoredPlan // nil: there is none, or it may not be shown
-	graph   *gateway.Graph
+	graph   *planning.Graph
 	places  map[string]int // of its subtasks, by id
 	version int            // of the stored plan that changes stand on
 	held    bool           // the run has claimed it
@@ -103,7 +104,7 @@ func (p *planLog) without(s *stop) *stop {
 func (p *planLog) take(plan StoredPlan) {
 	p.plan = &plan
 	p.instruct(plan.Input)
-	p.graph = gateway.NewGraph(plan.gated())
+	p.graph = planning.NewGraph(plan.gated())
 	p.places = make(map[string]int, len(plan.Subtasks))
 	for i, s := range plan.Subtasks {
 		p.places[s.ID] = i
@@ -174,7 +175,7 @@ func (p *planLog) resumable(onlyText bool) *bool {
 }
 
 // pendingOrFailed reports whether a subtask is pending, and not blocked, or failed.
-func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
+func (p StoredPlan) pendingOrFailed(g *planning.Graph) bool {
 	for _, row := range p.rows(g, nil) {
 		if row.Status == SubtaskPending || row.Status == SubtaskFailed {
 			return true
@@ -210,12 +211,12 @@ func (p *planLog) unfit(problems []document.Problem) *stop {
 }
 
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
-func (p *planLog) document(phase string, q Question, rules func(document.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
+func (p *planLog) document(phase string, q Question, rules func(document.Intent) planning.Rules) (planning.Document, *stop) {
 	q.Tools = p.log.tools
-	var doc gateway.PlanDocument
+	var doc planning.Document
 	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
 		var refusal *document.Refusal
-		if doc, refusal = gateway.ParseSubtasks(intent, rules(intent)); refusal != nil {
+		if doc, refusal = planning.ParseSubtasks(intent, rules(intent)); refusal != nil {
 			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
 			return s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })
 		}
@@ -230,7 +231,7 @@ func (p *planLog) document(phase string, q Question, rules func(document.Intent)
 }
 
 // source says whose words a document is.
-func (p *planLog) source(doc gateway.PlanDocument) string {
+func (p *planLog) source(doc planning.Document) string {
 	switch {
 	case doc.Checklist:
 		return "checklist"

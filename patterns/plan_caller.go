@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -76,7 +77,7 @@ func (x *execution) callersWork() Waiting {
 	left := maxWorkArgs
 	for _, i := range x.forCaller() {
 		s := x.plan.Subtasks[i]
-		args, _ := gateway.Resolve(argsOf(s), x.resultOf)
+		args, _ := planning.Resolve(argsOf(s), x.resultOf)
 		args = boundedArgs(args, max(left, minArgs))
 		left -= ijson.Weight(args)
 		w.Ready = append(w.Ready, ReadySubtask{
@@ -93,7 +94,7 @@ func (x *execution) unresolved() bool {
 	some := false
 	for _, i := range x.forCaller() {
 		s := x.plan.Subtasks[i]
-		if _, bad := gateway.Resolve(argsOf(s), x.resultOf); bad != "" {
+		if _, bad := planning.Resolve(argsOf(s), x.resultOf); bad != "" {
 			x.attempts[i]++
 			x.failed(i, AttemptRow{Revision: x.plan.Revision, SubtaskID: s.ID, Tool: s.Tool, Attempt: x.attempts[i]}, "bad_reference:"+bad)
 			some = true
@@ -119,12 +120,12 @@ func (x *execution) enter(results map[string]any) {
 		row.OK = true
 		x.add(i, row)
 		result := entry["result"]
-		x.complete(i, gateway.CallerExecutor, result, len(ijson.Canonical(result)))
+		x.complete(i, planning.CallerExecutor, result, len(ijson.Canonical(result)))
 	}
 }
 
 // judgeResults judges a caller's results as a whole by the plan as it stands. Nil: all are taken.
-func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []document.Problem {
+func judgeResults(results map[string]any, p StoredPlan, g *planning.Graph) []document.Problem {
 	const argument = "results"
 	var list []document.Problem
 	wrong := func(at ijson.Pointer, reason string, got any, want string) {
@@ -143,14 +144,14 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []docu
 		s := p.Subtasks[i]
 		entry, _ := results[id].(map[string]any)
 		switch {
-		case s.Tool != gateway.CallerExecutor:
+		case s.Tool != planning.CallerExecutor:
 			wrong(at, "mismatch", s.Tool, "a subtask of tool caller")
 		case s.Status != SubtaskPending && s.Status != SubtaskFailed:
 			wrong(at, "mismatch", string(s.Status), "a subtask that is not finished")
 		case !p.allDone(g.Before(i)):
 			wrong(at, "mismatch", string(s.Status), "a subtask that is ready: all that it depends on is completed")
 		case entry["status"] == string(SubtaskCompleted) && s.Expect != nil:
-			for _, fault := range gateway.FitsExpect(s.Expect, entry["result"]) {
+			for _, fault := range planning.FitsExpect(s.Expect, entry["result"]) {
 				fault.Pointer, fault.Reason = at.Member("result")+fault.Pointer, "mismatch:"+argument
 				list = append(list, fault)
 			}
@@ -160,11 +161,11 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []docu
 }
 
 // callersReady are the caller's subtasks for which a result would be taken.
-func (p StoredPlan) callersReady(g *gateway.Graph) []string {
+func (p StoredPlan) callersReady(g *planning.Graph) []string {
 	var ids []string
 	for i, s := range p.Subtasks {
 		open := s.Status == SubtaskPending || s.Status == SubtaskFailed
-		if s.Tool == gateway.CallerExecutor && open && p.allDone(g.Before(i)) {
+		if s.Tool == planning.CallerExecutor && open && p.allDone(g.Before(i)) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -185,7 +186,7 @@ func JudgePlanCall(spec Spec, task Task, state PlanState) []document.Problem {
 	if state.Result != nil && state.Result.Planned != nil && state.Result.Planned.Stored != nil {
 		plan = *state.Result.Planned.Stored
 	}
-	return judgeResults(task.Plan.Results, plan, gateway.NewGraph(plan.gated()))
+	return judgeResults(task.Plan.Results, plan, planning.NewGraph(plan.gated()))
 }
 
 // judgeRound judges a call for the next round of a plan.
@@ -205,13 +206,13 @@ func judgeRound(task Task, p StoredPlan) []document.Problem {
 			wrong(name, v, "what the plan was made with, or nothing")
 		}
 	}
-	if s := task.Plan.Strategy; s != "" && s != gateway.Iterative {
+	if s := task.Plan.Strategy; s != "" && s != planning.Iterative {
 		wrong("strategy", string(s), "iterative, or nothing")
 	}
 	switch {
-	case p.Strategy != gateway.Iterative:
+	case p.Strategy != planning.Iterative:
 		wrong("parent_plan_id", p.ID, fmt.Sprintf("an iterative plan; this one is %s", p.Strategy))
-	case p.outstanding(gateway.NewGraph(p.gated())):
+	case p.outstanding(planning.NewGraph(p.gated())):
 		wrong("parent_plan_id", p.ID, "a plan of which nothing is pending, failed or in doubt")
 	}
 	return list

@@ -3,8 +3,8 @@ package patterns
 import (
 	"time"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // decompose makes a plan, or the next round of an iterative one.
@@ -12,7 +12,7 @@ func (p *planLog) decompose() Result {
 	if p.call.PlanID != "" {
 		return p.nextRound()
 	}
-	doc, stop := p.document(PhasePlan, p.wanted(), func(document.Intent) gateway.DocumentRules { return p.firstRules(p.call.Strategy) })
+	doc, stop := p.document(PhasePlan, p.wanted(), func(document.Intent) planning.Rules { return p.firstRules(p.call.Strategy) })
 	if stop != nil {
 		return p.result(p.refusedPlan(stop))
 	}
@@ -41,10 +41,10 @@ func (p *planLog) refusedPlan(s *stop) *stop {
 }
 
 // firstRules judge the document of a new plan.
-func (p *planLog) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRules {
+func (p *planLog) firstRules(strategy planning.Strategy) planning.Rules {
 	r := p.rules("invalid_plan", strategy)
 	r.Min, r.Max, r.MaxDepth = p.spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
-	r.TakesComplete = strategy == gateway.Iterative
+	r.TakesComplete = strategy == planning.Iterative
 	if r.TakesComplete {
 		r.Round, r.MayEnd = roundSubtasks, true
 	}
@@ -55,8 +55,8 @@ func (p *planLog) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRule
 const roundSubtasks = 3
 
 // rules are what all documents are judged by.
-func (p *planLog) rules(family string, strategy gateway.PlanStrategy) gateway.DocumentRules {
-	return gateway.DocumentRules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
+func (p *planLog) rules(family string, strategy planning.Strategy) planning.Rules {
+	return planning.Rules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
 }
 
 // wanted is the question for a plan.
@@ -72,7 +72,7 @@ func (p *planLog) wanted() Question {
 }
 
 // newPlan is the plan that an accepted document makes.
-func (p *planLog) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
+func (p *planLog) newPlan(doc planning.Document, limits PlanCall) StoredPlan {
 	plan := StoredPlan{
 		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Input: p.task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
 		Metadata: PlanMetadata{
@@ -80,14 +80,14 @@ func (p *planLog) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan 
 			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.spec.Budget.MaxReplans),
 		},
 	}
-	if plan.Strategy == gateway.Iterative {
+	if plan.Strategy == planning.Iterative {
 		plan.Metadata.Iteration, plan.Metadata.MaxIterations, plan.Metadata.PlanningComplete = 1, p.spec.Budget.MaxIterations, &doc.Complete
 	}
 	plan.Revisions = []PlanRevision{{Revision: 1, Kind: "decompose", Added: idsOf(doc.Subtasks), Removed: []string{}}}
 	return plan
 }
 
-func idsOf(list []gateway.Subtask) []string {
+func idsOf(list []planning.Subtask) []string {
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = s.ID
@@ -129,10 +129,10 @@ func (p *planLog) roundFits() *stop {
 func (p *planLog) addRound() *stop {
 	q := p.wanted()
 	m := &p.plan.Metadata
-	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(gateway.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
+	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(planning.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
 	q.Payload["completed"], q.Payload["used_ids"] = p.plan.completedRows(), values(p.plan.used())
-	doc, stop := p.document(PhasePlan, q, func(document.Intent) gateway.DocumentRules {
-		r := p.rules("invalid_plan", gateway.Iterative)
+	doc, stop := p.document(PhasePlan, q, func(document.Intent) planning.Rules {
+		r := p.rules("invalid_plan", planning.Iterative)
 		r.Max, r.MaxDepth, r.Round, r.TakesComplete, r.MayEnd = m.MaxSubtasks, m.MaxDepth, roundSubtasks, true, true
 		r.Earlier, r.Used = p.plan.gated(), p.plan.used()
 		return r

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -92,7 +93,7 @@ func (x *execution) open() *stop {
 func (x *execution) calls() int {
 	n := 0
 	for _, s := range x.plan.Subtasks {
-		if s.Status == SubtaskPending && s.Tool != gateway.CallerExecutor && s.Tool != gateway.ModelExecutor {
+		if s.Status == SubtaskPending && s.Tool != planning.CallerExecutor && s.Tool != planning.ModelExecutor {
 			n++
 		}
 	}
@@ -122,9 +123,9 @@ func (x *execution) own() *stop {
 		return x.misfit()
 	}
 	limits := x.call
-	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = gateway.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
-	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in document.Intent) gateway.DocumentRules {
-		limits.Strategy = gateway.StrategyOf(in)
+	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = planning.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
+	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in document.Intent) planning.Rules {
+		limits.Strategy = planning.StrategyOf(in)
 		r := x.rules("invalid_plan", limits.Strategy)
 		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
 		return r
@@ -154,7 +155,7 @@ func (x *execution) callable() *stop {
 	var problems []document.Problem
 	at := ijson.Pointer("/plan/subtasks")
 	for i, s := range x.plan.Subtasks {
-		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == gateway.CallerExecutor {
+		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == planning.CallerExecutor {
 			continue
 		}
 		what, place, want := x.barredFrom(s)
@@ -173,7 +174,7 @@ func (x *execution) callable() *stop {
 // barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.
 func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Pointer, want string) {
 	const toolAt = "/tool"
-	if s.Tool == gateway.ModelExecutor {
+	if s.Tool == planning.ModelExecutor {
 		if !x.spec.LLM {
 			return "denied", toolAt, "a tool, or caller: no language model is configured"
 		}
@@ -185,7 +186,7 @@ func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Point
 		return "denied", toolAt, "a tool of the execution allowlist"
 	case !there:
 		return "missing", toolAt, "a tool that the catalog has"
-	case gateway.HasReferences(s.Args): // judged with what they refer to
+	case planning.HasReferences(s.Args): // judged with what they refer to
 		return "", "", ""
 	}
 	if wrong := tool.Check(tool.Filled(argsOf(s))); len(wrong) > 0 {

@@ -6,13 +6,14 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
 // A replan stores the removed write only where its load said so. A record of an earlier build replays with the commit it had.
 func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 	stored := StoredPlan{
-		ID: "plan_00000000000000aa", Strategy: gateway.Flat, Revision: 1, Trace: []AttemptRow{}, Removed: []RemovedSubtask{},
+		ID: "plan_00000000000000aa", Strategy: planning.Flat, Revision: 1, Trace: []AttemptRow{}, Removed: []RemovedSubtask{},
 		Revisions: []PlanRevision{{Revision: 1, Kind: "decompose", Added: []string{"a"}, Removed: []string{}}},
 		Metadata:  PlanMetadata{MaxSubtasks: 5, MaxDepth: 3, MaxReplans: 2},
 		Subtasks: []PlannedSubtask{{

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // replan makes another plan for what remains of one: the caller's, or a model's.
@@ -54,7 +54,7 @@ func (p *planLog) rework(failed, reason string) *stop {
 	if i, there := p.plan.at(failed); there && reason == "" {
 		reason = p.plan.Subtasks[i].StopReason
 	}
-	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(document.Intent) gateway.DocumentRules {
+	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(document.Intent) planning.Rules {
 		return p.replanRules(removed)
 	})
 	if stop != nil {
@@ -92,7 +92,7 @@ func (p *planLog) rewording(failed, reason string) Question {
 }
 
 // replanRules judge the document.
-func (p *planLog) replanRules(removed []string) gateway.DocumentRules {
+func (p *planLog) replanRules(removed []string) planning.Rules {
 	r := p.rules("invalid_replan", p.plan.Strategy)
 	r.Max, r.MaxDepth = p.plan.Metadata.MaxSubtasks, p.plan.Metadata.MaxDepth
 	r.TakesComplete, r.TakesRationale, r.Reused = true, true, true
@@ -109,7 +109,7 @@ func (p *planLog) replanRules(removed []string) gateway.DocumentRules {
 }
 
 // reworked is the plan with another document in the place of what is not completed.
-func (p StoredPlan) reworked(g *gateway.Graph, doc gateway.PlanDocument, reason string) StoredPlan {
+func (p StoredPlan) reworked(g *planning.Graph, doc planning.Document, reason string) StoredPlan {
 	next := p
 	next.Revision++
 	next.Metadata.ReplanCount++
@@ -129,7 +129,7 @@ func (p StoredPlan) reworked(g *gateway.Graph, doc gateway.PlanDocument, reason 
 	next.Revisions = append(slices.Clone(p.Revisions), PlanRevision{
 		Revision: next.Revision, Kind: "replan", Added: idsOf(doc.Subtasks), Removed: removed, Reason: reason, Rationale: doc.Rationale,
 	})
-	if p.Strategy == gateway.Iterative && doc.Complete {
+	if p.Strategy == planning.Iterative && doc.Complete {
 		next.Metadata.PlanningComplete = &doc.Complete
 	}
 	if p.Waits != "" {

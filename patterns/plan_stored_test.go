@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -16,7 +16,7 @@ func TestHugePlanIsStored(t *testing.T) {
 	for i := range wrong {
 		wrong[i] = document.Problem{Reason: "executor_bad_args:pay", Want: strings.Repeat("w", 100)}
 	}
-	plan := StoredPlan{ID: "plan_00000000000000aa", Strategy: gateway.Flat, Revision: 1, Revisions: []PlanRevision{{Revision: 1, Kind: "decompose"}}}
+	plan := StoredPlan{ID: "plan_00000000000000aa", Strategy: planning.Flat, Revision: 1, Revisions: []PlanRevision{{Revision: 1, Kind: "decompose"}}}
 	for i := range 380 {
 		plan.Subtasks = append(plan.Subtasks, PlannedSubtask{
 			ID: fmt.Sprint("s", i), Description: "Do it.", Tool: "pay", Status: SubtaskCompleted, Source: "tool",

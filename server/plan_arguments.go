@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -90,7 +91,7 @@ func planArguments(spec patterns.Spec) []argument {
 }
 
 var (
-	strategies        = []string{string(gateway.Flat), string(gateway.Hierarchical), string(gateway.Iterative)}
+	strategies        = []string{string(planning.Flat), string(planning.Hierarchical), string(planning.Iterative)}
 	failureStrategies = []string{
 		string(patterns.AbortOnFailure), string(patterns.SkipOnFailure), string(patterns.RetryOnFailure), string(patterns.ReplanOnFailure),
 	}

@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -37,7 +38,7 @@ func thousand(b testing.TB, n int) (making, carrying patterns.Job) {
 	}
 	names := []string{tool.Name}
 	spec := patterns.Spec{Name: "plan_decompose", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: budget}
-	call := &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: n}
+	call := &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: n}
 	making = patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
 		Goal: "count", Plan: call, Caller: patterns.Proposals("plan", map[string]any{"kind": "plan", "subtasks": list}),
 	}}

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -30,7 +31,7 @@ func resumes(t *testing.T, seed int) {
 	s.world.fates.steady = true
 	m := &oracleMaker{Rand: s.Rand, prefix: "s"}
 	doc := &revised{Subs: m.make(2 + s.IntN(5))}
-	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
+	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
 	made := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: "Review April", Plan: &call, Caller: []document.Intent{document.FromText(replyText(doc, ""), "/plan")}})
 	then := s.engine.PlansNow()
 	execute := patterns.PlanCall{Verb: patterns.ExecuteVerb, PlanID: made.Result.Planned.PlanID, Concurrent: 1, OnFailure: patterns.RetryOnFailure, MaxRetries: 2, RetryDelay: time.Second}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -123,7 +123,7 @@ func TestPlanningRules(t *testing.T) {
 				defer s.engine.Close()
 				s.world.fates.bad, s.world.fates.told = 0, tt.told
 				s.spec.Budget.SubtaskTimeout, s.final = 30*time.Second, tt.told[""] != nil
-				call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
+				call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
 				s.id = s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: "Review April", Plan: &call, Caller: written(tt.subs)}).Result.Planned.PlanID
 				tt.run(t, s)
 			})

@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -28,7 +29,7 @@ func planSpec(t testing.TB, verb patterns.PlanVerb) patterns.Spec {
 // decomposing and executing are calls as the server makes them.
 func decomposing(t testing.TB, plan string) patterns.Task {
 	t.Helper()
-	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
+	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
 	return patterns.Task{Goal: "Review April", Plan: &call, Caller: []document.Intent{document.FromText(plan, "/plan")}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -18,7 +19,7 @@ const aPlan = "plan_9f2c31d07ab4e856"
 // sketch makes a plan as it stands of its rows: levels, counts and lists are taken from them.
 func sketch(goal string, rows ...patterns.SubtaskRow) patterns.PlanView {
 	v := patterns.PlanView{PlanID: aPlan, Revision: 1, Plan: patterns.ShownPlan{
-		ID: aPlan, Goal: goal, Strategy: gateway.Flat, Subtasks: rows,
+		ID: aPlan, Goal: goal, Strategy: planning.Flat, Subtasks: rows,
 		Metadata: patterns.PlanMetadata{CreatedAt: "2026-11-21T09:00:00Z", Source: "caller", MaxSubtasks: 15, MaxDepth: 3, MaxReplans: 2},
 	}}
 	var edges []edge
@@ -292,7 +293,7 @@ func hostilePlan(t *testing.T, payload string) *site {
 	other.ID, other.Parent, other.Dependencies = payload+"2", "", []string{"kpis"}
 	done.ID, done.Parent, done.Dependencies, done.Status = "kpis", "", nil, patterns.SubtaskCompleted
 	v := sketch(payload, done, row, other)
-	v.Plan.Strategy, v.Plan.Metadata.Source, v.Plan.Metadata.CreatedAt = gateway.PlanStrategy(payload), payload, payload
+	v.Plan.Strategy, v.Plan.Metadata.Source, v.Plan.Metadata.CreatedAt = planning.Strategy(payload), payload, payload
 	v.Plan.Removed = []patterns.RemovedSubtask{{ID: payload + "3", Description: payload, Status: status, StopReason: payload}, {ID: payload, Description: payload}}
 	state := work(v, patterns.RunState(payload))
 	state.Pattern, state.Principal, state.Holder, state.Verb = payload, payload, payload, patterns.PlanVerb(payload)

@@ -1,4 +1,4 @@
-package gateway
+package planning
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -60,7 +61,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 	if !there || s.Tool == ModelExecutor || s.Tool == CallerExecutor {
 		return step
 	}
-	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Asked().Hash(), HashOfNone)
+	step.Effect, step.Schema = tool.Effect, cmp.Or(tool.Asked().Hash(), gateway.HashOfNone)
 	step.Args = shownArgs(tool, s.Args)
 	rewrite(s.Args, "", func(at ijson.Pointer, _ string) any {
 		if step.Bounds == nil {
@@ -154,9 +155,9 @@ func (e Envelope) Step(id string) (EnvelopeStep, bool) {
 
 // Covers reports whether a call is the step of this id as it was shown: the same tool with the same schema and the same
 // arguments, where each value in the place of a reference fits its bounds.
-func (e Envelope) Covers(id string, sent Question) bool {
+func (e Envelope) Covers(id string, sent gateway.Question) bool {
 	s, there := e.Step(id)
-	return there && s.Effect != "" && s.Tool == sent.Tool && s.Schema == cmp.Or(sent.Schema, HashOfNone) && s.takes(orEmpty(s.Args), orEmpty(sent.Args), "")
+	return there && s.Effect != "" && s.Tool == sent.Tool && s.Schema == cmp.Or(sent.Schema, gateway.HashOfNone) && s.takes(orEmpty(s.Args), orEmpty(sent.Args), "")
 }
 
 // takes compares a value as it was shown with one that is sent.

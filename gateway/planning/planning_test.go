@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"strings"
@@ -6,24 +6,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/gateway/stopreason"
 )
 
 var planningTools = []string{"get_manager_profile", "fetch_sales_data", "fetch_refund_data", "calculate_monthly_kpis", "detect_risk_signals"}
 
 // subtaskRules are those of a flat plan with the demo's look-ups and no model.
-func subtaskRules(t testing.TB) gateway.DocumentRules {
-	return gateway.DocumentRules{
-		Family: "invalid_plan", Strategy: gateway.Flat, Min: 1, Max: 15, MaxDepth: 3, Catalog: demoCatalog(t), Allowed: planningTools,
+func subtaskRules(t testing.TB) planning.Rules {
+	return planning.Rules{
+		Family: "invalid_plan", Strategy: planning.Flat, Min: 1, Max: 15, MaxDepth: 3, Catalog: demoCatalog(t), Allowed: planningTools,
 	}
 }
 
 // planRulesOf are the rules of the strategies and verbs.
-func planRulesOf(t testing.TB, what string) gateway.DocumentRules {
+func planRulesOf(t testing.TB, what string) planning.Rules {
 	r := subtaskRules(t)
-	earlier := []gateway.Subtask{
+	earlier := []planning.Subtask{
 		{ID: "k", Description: "Do k.", Dependencies: []string{}, Tool: "calculate_monthly_kpis", Args: object(t, `{"month":"2026-04"}`)},
 		{ID: "e", Description: "Do e.", Dependencies: []string{"k", "gone"}, Tool: "caller", Expect: object(t, `{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`)},
 	}
@@ -32,16 +32,16 @@ func planRulesOf(t testing.TB, what string) gateway.DocumentRules {
 	case "llm":
 		r.LLM = true
 	case "hierarchical":
-		r.Strategy = gateway.Hierarchical
+		r.Strategy = planning.Hierarchical
 	case "execute":
 		r.TakesGoal = true
 	case "round":
-		r.Strategy, r.Round, r.TakesComplete, r.MayEnd, r.Min = gateway.Iterative, 3, true, true, 0
+		r.Strategy, r.Round, r.TakesComplete, r.MayEnd, r.Min = planning.Iterative, 3, true, true, 0
 		r.Earlier, r.Used = earlier, []string{"k", "e"}
 	case "replan":
 		r.Family, r.Min, r.TakesComplete, r.TakesRationale = "invalid_replan", 0, true, true
 		r.Earlier, r.Used, r.Reused = earlier, []string{"k", "e", "gone", "b"}, true
-		r.Removed = []gateway.Subtask{{ID: "b", Description: "Do b.", Tool: "fetch_sales_data", Args: object(t, `{"month":"2026-04"}`)}, {ID: "gone", Description: "Do c.", Tool: "caller"}}
+		r.Removed = []planning.Subtask{{ID: "b", Description: "Do b.", Tool: "fetch_sales_data", Args: object(t, `{"month":"2026-04"}`)}, {ID: "gone", Description: "Do c.", Tool: "caller"}}
 	default:
 		t.Fatal(what)
 	}
@@ -139,7 +139,7 @@ func TestParseSubtasksRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+			_, refusal := planning.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseSubtasks(%s), -want +got:\n%s", tt.plan, diff)
 			}
@@ -164,7 +164,7 @@ func TestParseSubtasksNamesACycle(t *testing.T) {
 		"child and parent":   {"hierarchical", subtasksOf(sub("r"), sub("a", `"parent":"r"`, deps("r"))), "r a r"},
 		"by inheritance":     {"hierarchical", subtasksOf(sub("g", deps("d")), sub("r", `"parent":"g"`), sub("a", `"parent":"r"`), sub("d", deps("a"))), "a d a"},
 	} {
-		_, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+		_, refusal := planning.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 		if refusal == nil || strings.Join(refusal.Cycle, " ") != tt.want {
 			t.Errorf("%s: ParseSubtasks(%s) = %+v, want the cycle %s", name, tt.plan, refusal, tt.want)
 		}

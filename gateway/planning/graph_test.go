@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // graphOf makes subtasks of words ID, ID<DEPENDENCY,DEPENDENCY and ID^PARENT<DEPENDENCY.
-func graphOf(words ...string) []gateway.Subtask {
-	var list []gateway.Subtask
+func graphOf(words ...string) []planning.Subtask {
+	var list []planning.Subtask
 	for _, w := range words {
 		name, on, _ := strings.Cut(w, "<")
 		id, parent, _ := strings.Cut(name, "^")
-		s := gateway.Subtask{ID: id, Parent: parent, Dependencies: []string{}}
+		s := planning.Subtask{ID: id, Parent: parent, Dependencies: []string{}}
 		if on != "" {
 			s.Dependencies = strings.Split(on, ",")
 		}
@@ -47,7 +47,7 @@ func TestGraph(t *testing.T) {
 	}
 	for name, tt := range tests {
 		plan := graphOf(strings.Fields(tt.plan)...)
-		g := gateway.NewGraph(plan)
+		g := planning.NewGraph(plan)
 		ids := func(list []int) string {
 			words := make([]string, len(list))
 			for k, i := range list {
@@ -70,10 +70,10 @@ func TestGraph(t *testing.T) {
 
 // randomPlan is a plan without a cycle: dependencies lead to earlier subtasks that are neither ancestors nor bound by the
 // subtask, parents to any earlier one.
-func randomPlan(r *rand.Rand, n int, tree bool) []gateway.Subtask {
-	list := make([]gateway.Subtask, n)
+func randomPlan(r *rand.Rand, n int, tree bool) []planning.Subtask {
+	list := make([]planning.Subtask, n)
 	for i := range list {
-		list[i] = gateway.Subtask{ID: fmt.Sprintf("s%d", i), Dependencies: []string{}}
+		list[i] = planning.Subtask{ID: fmt.Sprintf("s%d", i), Dependencies: []string{}}
 		for range r.IntN(4) {
 			if i == 0 || tree {
 				continue
@@ -102,7 +102,7 @@ func TestGraphRespectsDependencies(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		plan := randomPlan(r, 1+r.IntN(40), seed%2 == 0)
-		g := gateway.NewGraph(plan)
+		g := planning.NewGraph(plan)
 		place := map[int]int{}
 		for k, i := range g.Order() {
 			place[i] = k
@@ -135,7 +135,7 @@ func TestGraphRespectsDependencies(t *testing.T) {
 }
 
 // slowBefore finds who the i-th waits for by the words of the contract.
-func slowBefore(plan []gateway.Subtask, i int) []int {
+func slowBefore(plan []planning.Subtask, i int) []int {
 	at := map[string]int{}
 	for k, s := range plan {
 		at[s.ID] = k
@@ -174,17 +174,17 @@ func TestLargePlans(t *testing.T) {
 		rules := subtaskRules(t)
 		rules.Max, rules.MaxDepth = n, n
 		if strings.Contains(name, "tree") {
-			rules.Strategy = gateway.Hierarchical
+			rules.Strategy = planning.Hierarchical
 		}
 		list := []string{sub("s0")}
 		for i := 1; i < n; i++ {
 			list = append(list, row(i))
 		}
-		doc, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(list...)), rules)
+		doc, refusal := planning.ParseSubtasks(document.ReadReply(subtasksOf(list...)), rules)
 		if refusal != nil {
 			t.Fatalf("%s: %v", name, refusal)
 		}
-		g := gateway.NewGraph(doc.Subtasks)
+		g := planning.NewGraph(doc.Subtasks)
 		if got := g.Level(n - 1); got != level[name] || len(g.Order()) != n {
 			t.Errorf("%s: Level of the last = %d, want %d; Order has %d", name, got, level[name], len(g.Order()))
 		}

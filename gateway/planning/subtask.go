@@ -1,4 +1,4 @@
-package gateway
+package planning
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ type subtaskRow struct {
 // subtaskParser judges the subtasks of one plan.
 type subtaskParser struct {
 	*document.Faults
-	rules DocumentRules
+	rules Rules
 	at    ijson.Pointer // of the list
 	ids   *document.IDs
 	rows  []subtaskRow
@@ -40,7 +40,7 @@ type subtaskParser struct {
 	schemas map[int32]*catalog.Schema // of what callers' subtasks return
 }
 
-func newSubtaskParser(f *document.Faults, rules DocumentRules, list []any, at ijson.Pointer) *subtaskParser {
+func newSubtaskParser(f *document.Faults, rules Rules, list []any, at ijson.Pointer) *subtaskParser {
 	p := &subtaskParser{Faults: f, rules: rules, at: at, ids: document.NewIDs(list), rows: make([]subtaskRow, len(list))}
 	p.known = []string{"id", "description", "dependencies", "tool", "args", "critical", "expect"}
 	if rules.Strategy == Hierarchical {

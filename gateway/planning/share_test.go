@@ -1,9 +1,10 @@
-package gateway_test
+package planning_test
 
 import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 )
 
 // A call that the policy puts to a person is admitted by the share of its step where they were shown all of it, and nothing
@@ -42,8 +43,8 @@ func TestAdmitShared(t *testing.T) {
 			g := gateway.NewGate(gateway.Config{
 				Catalog: c, Execution: c.Names(), Budget: gateway.NoBudget(), Reviewer: gateway.ReviewerFunc(policy),
 			})
-			plan := gateway.ApprovedPlan{Approval: tt.approval, Envelope: payEnvelope(t, tt.shown)}
-			p, ok := gateway.AdmitShared(g, gateway.Proposal{Tool: "pay", Args: tt.sent}, plan, tt.step)
+			plan := planning.ApprovedPlan{Approval: tt.approval, Envelope: payEnvelope(t, tt.shown)}
+			p, ok := planning.AdmitShared(g, gateway.Proposal{Tool: "pay", Args: tt.sent}, plan, tt.step)
 			if ok != tt.want || p.Valid() != tt.want {
 				t.Fatalf("AdmitShared(%v) of %v = %+v, %t; want %t", tt.sent, tt.shown, p, ok, tt.want)
 			}

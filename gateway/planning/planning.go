@@ -1,4 +1,4 @@
-package gateway
+package planning
 
 import (
 	"patterngate/catalog"
@@ -6,14 +6,14 @@ import (
 	"patterngate/gateway/document"
 )
 
-// PlanStrategy is how a goal is taken apart. The zero PlanStrategy is none of them.
-type PlanStrategy string
+// Strategy is how a goal is taken apart. The zero PlanStrategy is none of them.
+type Strategy string
 
 // The strategies (spec/planning-reference.md section 15).
 const (
-	Flat         PlanStrategy = "flat"         // an ordered list
-	Hierarchical PlanStrategy = "hierarchical" // a tree: a parent runs after its children and joins what they returned
-	Iterative    PlanStrategy = "iterative"    // 1 to 3 next steps a round, until the planning is complete
+	Flat         Strategy = "flat"         // an ordered list
+	Hierarchical Strategy = "hierarchical" // a tree: a parent runs after its children and joins what they returned
+	Iterative    Strategy = "iterative"    // 1 to 3 next steps a round, until the planning is complete
 )
 
 // These are no tools of the catalog, but who else may work on a subtask.
@@ -35,8 +35,8 @@ type Subtask struct {
 	Expect   any    // a JSON schema for the caller's result, as a decoded value; nil: any
 }
 
-// PlanDocument is an accepted plan of subtasks.
-type PlanDocument struct {
+// Document is an accepted plan of subtasks.
+type Document struct {
 	Subtasks  []Subtask
 	Done      []string // of a checklist: the ids that were ticked off
 	Checklist bool
@@ -46,10 +46,10 @@ type PlanDocument struct {
 	Filled    []document.Filled
 }
 
-// DocumentRules bound a plan of subtasks.
-type DocumentRules struct {
+// Rules bound a plan of subtasks.
+type Rules struct {
 	Family   string // invalid_plan or invalid_replan
-	Strategy PlanStrategy
+	Strategy Strategy
 	// Which members a document may have besides kind and subtasks.
 	TakesComplete, TakesGoal, TakesRationale bool
 

@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -51,7 +51,7 @@ func TestParseSubtasksJudgesReferences(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(tt.rows...)), planRulesOf(t, tt.rules))
+			_, refusal := planning.ParseSubtasks(document.ReadReply(subtasksOf(tt.rows...)), planRulesOf(t, tt.rules))
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -86,7 +86,7 @@ func TestResolve(t *testing.T) {
 		"bad syntax":     {`{"a":"$results.k.n"}`, "", "$results.k.n"},
 	} {
 		args := object(t, tt.args)
-		got, bad := gateway.Resolve(args, result)
+		got, bad := planning.Resolve(args, result)
 		if tt.bad != "" && got != nil || bad != tt.bad || tt.bad == "" && !ijson.Equal(got, decoded(t, tt.want)) {
 			t.Errorf("%s: Resolve(%s) = %s, %q, want %s, %q", name, tt.args, compact(got), bad, tt.want, tt.bad)
 		}
@@ -102,7 +102,7 @@ func TestResolveIsBounded(t *testing.T) {
 	for i := range list {
 		list[i] = "$results.a"
 	}
-	if got, bad := gateway.Resolve(map[string]any{"x": list}, func(string) (any, bool) { return large, true }); got != nil || bad != "$results.a" {
+	if got, bad := planning.Resolve(map[string]any{"x": list}, func(string) (any, bool) { return large, true }); got != nil || bad != "$results.a" {
 		t.Errorf("Resolve = %d members, %q, want it refused", len(got), bad)
 	}
 }
@@ -111,7 +111,7 @@ func TestHasReferences(t *testing.T) {
 	for args, want := range map[string]bool{
 		`{}`: false, `{"a":"x"}`: false, `{"a":"$results"}`: false, `{"$results.a":1}`: false, `{"a":[{"b":"$results.k"}]}`: true, `{"a":"$$"}`: true, `{"a":" $results.k"}`: false,
 	} {
-		if got := gateway.HasReferences(object(t, args)); got != want {
+		if got := planning.HasReferences(object(t, args)); got != want {
 			t.Errorf("HasReferences(%s) = %v", args, got)
 		}
 	}

@@ -1,9 +1,10 @@
-package gateway
+package planning
 
 import (
 	"slices"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
 	"patterngate/ijson"
 )
 
@@ -87,8 +88,8 @@ func textValues(texts []string) []any {
 
 // ReadEnvelope is the envelope that a question is about; false where it is about anything else, or was not made by
 // [Envelope.Value].
-func ReadEnvelope(q Question) (Envelope, bool) {
-	if q.Args["type"] != envelopeType || q.Schema != "" && q.Schema != HashOfNone {
+func ReadEnvelope(q gateway.Question) (Envelope, bool) {
+	if q.Args["type"] != envelopeType || q.Schema != "" && q.Schema != gateway.HashOfNone {
 		return Envelope{}, false
 	}
 	var v struct {

@@ -1,10 +1,11 @@
-package gateway
+package planning
 
 import (
 	"maps"
 	"slices"
 	"strconv"
 
+	"patterngate/catalog"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
@@ -141,7 +142,7 @@ func (p *subtaskParser) meansID(q *document.Problem, at ijson.Pointer, id string
 			ids = append(ids, other.ID)
 		}
 	}
-	if near := Near(id, ids); near != row.ID && !slices.Contains(row.Dependencies, near) {
+	if near := catalog.Near(id, ids); near != row.ID && !slices.Contains(row.Dependencies, near) {
 		q.Means(at, id, near)
 	}
 }
@@ -252,7 +253,7 @@ func (p *subtaskParser) executors() {
 		if q.Listed() {
 			names := p.executorNames()
 			q.Want = ijson.Cut(document.OneOf(names), document.MaxWant)
-			q.Means(p.place(i, "tool"), row.Tool, Near(row.Tool, names))
+			q.Means(p.place(i, "tool"), row.Tool, catalog.Near(row.Tool, names))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package gateway
+package planning
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 )
 
 // StrategyOf is the strategy that a plan has by itself: hierarchical where a subtask names a parent, else flat.
-func StrategyOf(in document.Intent) PlanStrategy {
+func StrategyOf(in document.Intent) Strategy {
 	doc, _ := in.Value().(map[string]any)
 	list, _ := doc["subtasks"].([]any)
 	for _, v := range list {
@@ -20,18 +20,18 @@ func StrategyOf(in document.Intent) PlanStrategy {
 }
 
 // ParseSubtasks judges a plan of subtasks (spec/planning-reference.md section 15, in its order).
-func ParseSubtasks(in document.Intent, rules DocumentRules) (PlanDocument, *document.Refusal) {
+func ParseSubtasks(in document.Intent, rules Rules) (Document, *document.Refusal) {
 	f := document.NewFaults(rules.Family)
 	o, filled, ok := document.Open(f, in, document.DefaultReasons, "plan")
 	if !ok || f.Count() > 0 {
-		return PlanDocument{}, f.Refusal()
+		return Document{}, f.Refusal()
 	}
-	doc := PlanDocument{Filled: filled}
+	doc := Document{Filled: filled}
 	doc.Done, doc.Checklist = in.Checklist()
 	readMembers(o, rules, &doc)
 	list, ok := readSubtasks(o, rules, doc.Complete)
 	if !ok {
-		return PlanDocument{}, f.Refusal()
+		return Document{}, f.Refusal()
 	}
 	p := newSubtaskParser(f, rules, list, o.At.Member("subtasks"))
 	for i, v := range list {
@@ -40,7 +40,7 @@ func ParseSubtasks(in document.Intent, rules DocumentRules) (PlanDocument, *docu
 	p.check()
 	if r := f.Refusal(); r != nil {
 		r.Cycle = p.cycle
-		return PlanDocument{}, r
+		return Document{}, r
 	}
 	doc.Subtasks = make([]Subtask, len(p.rows))
 	for i, row := range p.rows {
@@ -50,7 +50,7 @@ func ParseSubtasks(in document.Intent, rules DocumentRules) (PlanDocument, *docu
 }
 
 // readMembers reads what a plan may hold besides its subtasks. What it may not hold, or not so, is an extra key.
-func readMembers(o document.Object, rules DocumentRules, doc *PlanDocument) {
+func readMembers(o document.Object, rules Rules, doc *Document) {
 	known := []string{"kind", "subtasks"}
 	take := func(takes bool, key string) {
 		if takes {
@@ -86,7 +86,7 @@ func optionalText(o document.Object, key string) string {
 }
 
 // readSubtasks reads the list of subtasks; false ends the check.
-func readSubtasks(o document.Object, rules DocumentRules, complete bool) ([]any, bool) {
+func readSubtasks(o document.Object, rules Rules, complete bool) ([]any, bool) {
 	list, isList := o.Members["subtasks"].([]any)
 	most := rules.Max - len(rules.Earlier)
 	if rules.Round > 0 {

@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -16,30 +16,30 @@ func TestParseSubtasksAccepts(t *testing.T) {
 	args := object(t, `{"month":"2026-04"}`)
 	tests := map[string]struct {
 		rules, plan string
-		want        gateway.PlanDocument
+		want        planning.Document
 	}{
 		"defaults, null members, blanks at both ends": {"", `{"kind":"plan","goal":null,"subtasks":[
 			{"id":" a ","description":" Do  a . ","tool":null,"args":null,"critical":null,"parent":null,"expect":null,"notes":null},
 			{"id":"b","description":"b","dependencies":["a\u00a0"],"tool":" fetch_sales_data ","args":{"month":"2026-04"},"critical":true}]}`,
-			gateway.PlanDocument{Subtasks: []gateway.Subtask{
+			planning.Document{Subtasks: []planning.Subtask{
 				{ID: "a", Description: " Do  a . ", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}},
 				{ID: "b", Description: "b", Dependencies: []string{"a"}, Tool: "fetch_sales_data", Args: args, Critical: true}}}},
 		"a model is the default where there is one": {"llm", subtasksOf(sub("a"), sub("b", `"tool":"model","args":{"x":1}`), sub("c", `"tool":"caller","expect":{}`)),
-			gateway.PlanDocument{Subtasks: []gateway.Subtask{
+			planning.Document{Subtasks: []planning.Subtask{
 				{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "model", Args: map[string]any{}},
 				{ID: "b", Description: "Do b.", Dependencies: []string{}, Tool: "model", Args: object(t, `{"x":1}`)},
 				{ID: "c", Description: "Do c.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}, Expect: map[string]any{}}}}},
-		"a goal": {"execute", `{"kind":"plan","goal":" x ","subtasks":[` + sub("a") + `]}`, gateway.PlanDocument{Goal: " x ", Subtasks: []gateway.Subtask{
+		"a goal": {"execute", `{"kind":"plan","goal":" x ","subtasks":[` + sub("a") + `]}`, planning.Document{Goal: " x ", Subtasks: []planning.Subtask{
 			{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}}}}},
-		"the end": {"round", `{"kind":"plan","planning_complete":true,"subtasks":[]}`, gateway.PlanDocument{Complete: true, Subtasks: []gateway.Subtask{}}},
-		"a replan": {"replan", `{"kind":"plan","adjustment_rationale":"why","subtasks":[` + sub("n", deps("k"), sales) + `]}`, gateway.PlanDocument{Rationale: "why", Subtasks: []gateway.Subtask{
+		"the end": {"round", `{"kind":"plan","planning_complete":true,"subtasks":[]}`, planning.Document{Complete: true, Subtasks: []planning.Subtask{}}},
+		"a replan": {"replan", `{"kind":"plan","adjustment_rationale":"why","subtasks":[` + sub("n", deps("k"), sales) + `]}`, planning.Document{Rationale: "why", Subtasks: []planning.Subtask{
 			{ID: "n", Description: "Do n.", Dependencies: []string{"k"}, Tool: "fetch_sales_data", Args: args}}}},
-		"a tree": {"hierarchical", subtasksOf(sub("a"), sub("b", `"parent":" a "`)), gateway.PlanDocument{Subtasks: []gateway.Subtask{
+		"a tree": {"hierarchical", subtasksOf(sub("a"), sub("b", `"parent":" a "`)), planning.Document{Subtasks: []planning.Subtask{
 			{ID: "a", Description: "Do a.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}},
 			{ID: "b", Description: "Do b.", Dependencies: []string{}, Tool: "caller", Args: map[string]any{}, Parent: "a"}}}},
 	}
 	for name, tt := range tests {
-		got, refusal := gateway.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
+		got, refusal := planning.ParseSubtasks(document.ReadReply(tt.plan), planRulesOf(t, tt.rules))
 		if refusal != nil {
 			t.Errorf("%s: %v", name, verdict(refusal))
 			continue
@@ -53,7 +53,7 @@ func TestParseSubtasksAccepts(t *testing.T) {
 // A caller may leave the kind out, and is told where in the call something is wrong.
 func TestParseSubtasksOfACaller(t *testing.T) {
 	rules := subtaskRules(t)
-	doc, refusal := gateway.ParseSubtasks(document.FromCaller(decoded(t, `{"subtasks":[`+sub("a")+`]}`), "/plan"), rules)
+	doc, refusal := planning.ParseSubtasks(document.FromCaller(decoded(t, `{"subtasks":[`+sub("a")+`]}`), "/plan"), rules)
 	if refusal != nil || !slices.Equal(doc.Filled, []document.Filled{{Pointer: "/plan/kind", Value: "plan"}}) {
 		t.Errorf("ParseSubtasks = %+v, %v, want the kind filled", doc, refusal)
 	}
@@ -72,7 +72,7 @@ func TestParseSubtasksOfACaller(t *testing.T) {
 		"no text":      {document.FromText("", "/plan"), []string{"invalid_plan:non_json", "/plan non_json"}, `{"kind":"invalid","raw":""}`},
 		"a long item":  {document.FromText("- [ ] a\n- [ ] "+strings.Repeat("x", 4001), "/plan"), []string{"invalid_plan:subtask_2_bad_description", "/plan/subtasks/1/description subtask_2_bad_description"}, ""},
 	} {
-		_, refusal := gateway.ParseSubtasks(tt.in, rules)
+		_, refusal := planning.ParseSubtasks(tt.in, rules)
 		if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 			t.Errorf("%s, -want +got:\n%s", name, diff)
 		}
@@ -90,7 +90,7 @@ func TestChecklists(t *testing.T) {
 		"done":    {"- [x] a\n- [X] b\n- [ ] c", "item_1: a|item_2: b|item_3: c", "item_1 item_2"},
 		"around":  {"# To do\r\n\r\n  -   [ ]  a b \t\r\ntext\n- b\n-[ ] c\n- [] d\n- [ ]e\n- [ ]\n- [y] f\n10.[ ] g\nx. [ ] h\n> - [ ] i", "item_1: a b", ""},
 	} {
-		doc, refusal := gateway.ParseSubtasks(document.FromText(tt.text, "/plan"), subtaskRules(t))
+		doc, refusal := planning.ParseSubtasks(document.FromText(tt.text, "/plan"), subtaskRules(t))
 		if refusal != nil {
 			t.Errorf("%s: %v", name, verdict(refusal))
 			continue
@@ -102,7 +102,7 @@ func TestChecklists(t *testing.T) {
 				word += "<" + strings.Join(s.Dependencies, ",")
 			}
 			words = append(words, word)
-			if s.Tool != gateway.CallerExecutor || s.Args == nil || s.Dependencies == nil {
+			if s.Tool != planning.CallerExecutor || s.Args == nil || s.Dependencies == nil {
 				t.Errorf("%s: %+v", name, s)
 			}
 		}
@@ -113,11 +113,11 @@ func TestChecklists(t *testing.T) {
 }
 
 func TestStrategyOf(t *testing.T) {
-	for text, want := range map[string]gateway.PlanStrategy{
-		subtasksOf(sub("a"), sub("b", `"parent":"a"`)): gateway.Hierarchical, subtasksOf(sub("a", `"parent":null`)): gateway.Flat,
-		"- [ ] a": gateway.Flat, "[1]": gateway.Flat, `{"subtasks":[1]}`: gateway.Flat, "{": gateway.Flat,
+	for text, want := range map[string]planning.Strategy{
+		subtasksOf(sub("a"), sub("b", `"parent":"a"`)): planning.Hierarchical, subtasksOf(sub("a", `"parent":null`)): planning.Flat,
+		"- [ ] a": planning.Flat, "[1]": planning.Flat, `{"subtasks":[1]}`: planning.Flat, "{": planning.Flat,
 	} {
-		if got := gateway.StrategyOf(document.FromText(text, "/plan")); got != want {
+		if got := planning.StrategyOf(document.FromText(text, "/plan")); got != want {
 			t.Errorf("StrategyOf(%s) = %s, want %s", text, got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestFitsExpect(t *testing.T) {
 	}
 	for name, tt := range tests {
 		var got []string
-		for _, p := range gateway.FitsExpect(decoded(t, tt.expect), decoded(t, tt.value)) {
+		for _, p := range planning.FitsExpect(decoded(t, tt.expect), decoded(t, tt.value)) {
 			got = append(got, string(p.Pointer))
 			if p.Want == "" {
 				t.Errorf("%s: %+v does not say what would have been right", name, p)
@@ -184,7 +184,7 @@ func TestExpectIsBounded(t *testing.T) {
 		"true":              {`true`, false},
 		"a list":            {`[]`, false},
 	} {
-		_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"expect":`+tt.expect))), subtaskRules(t))
+		_, refusal := planning.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"expect":`+tt.expect))), subtaskRules(t))
 		if (refusal == nil) != tt.ok || refusal != nil && refusal.Reason != "invalid_plan:subtask_1_bad_expect" {
 			t.Errorf("%s: ParseSubtasks with expect %.80s = %v, want it taken: %v", name, tt.expect, refusal, tt.ok)
 		}
@@ -195,8 +195,8 @@ func TestExpectIsBounded(t *testing.T) {
 func TestHostileSubtasksAreBounded(t *testing.T) {
 	for name, plan := range hostilePlans(20) {
 		rules := subtaskRules(t)
-		rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, gateway.Hierarchical
-		_, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules)
+		rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, planning.Hierarchical
+		_, refusal := planning.ParseSubtasks(document.ReadReply(plan), rules)
 		if refusal == nil || len(refusal.Problems) > 51 {
 			t.Errorf("%s: refusal %v", name, refusal)
 			continue
@@ -236,12 +236,12 @@ func TestParseSubtasksCounts(t *testing.T) {
 }
 
 // parsed is the verdict on a plan of n subtasks.
-func parsed(rules gateway.DocumentRules, n int) []string {
+func parsed(rules planning.Rules, n int) []string {
 	rows := make([]string, n)
 	for i := range rows {
 		rows[i] = sub("s" + string(rune('a'+i)))
 	}
-	_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(rows...)), rules)
+	_, refusal := planning.ParseSubtasks(document.ReadReply(subtasksOf(rows...)), rules)
 	return verdict(refusal)
 }
 
@@ -249,7 +249,7 @@ func parsed(rules gateway.DocumentRules, n int) []string {
 func TestParseSubtasksKnowsExecutors(t *testing.T) {
 	rules := subtaskRules(t)
 	rules.Allowed = []string{"model", "caller"}
-	_, refusal := gateway.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
+	_, refusal := planning.ParseSubtasks(document.ReadReply(subtasksOf(sub("a", `"tool":"model"`))), rules)
 	if refusal == nil || refusal.Reason != "invalid_plan:executor_not_allowed:model" {
 		t.Errorf("ParseSubtasks = %v, want it refused: no model is configured", refusal)
 	}

@@ -1,12 +1,12 @@
-package gateway_test
+package planning_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // largePlan is a plan of n subtasks with a tool and arguments each, and 1 to 3 dependencies but for the first.
@@ -42,7 +42,7 @@ func BenchmarkParseSubtasks(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(plan)))
 	for b.Loop() {
-		if _, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules); refusal != nil {
+		if _, refusal := planning.ParseSubtasks(document.ReadReply(plan), rules); refusal != nil {
 			b.Fatal(refusal)
 		}
 	}
@@ -61,13 +61,13 @@ func BenchmarkDecodePlanOfSubtasks(b *testing.B) {
 func BenchmarkNewGraph(b *testing.B) {
 	rules := subtaskRules(b)
 	rules.Max = 1000
-	doc, refusal := gateway.ParseSubtasks(document.ReadReply(largePlan(1000)), rules)
+	doc, refusal := planning.ParseSubtasks(document.ReadReply(largePlan(1000)), rules)
 	if refusal != nil {
 		b.Fatal(refusal)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		gateway.NewGraph(doc.Subtasks)
+		planning.NewGraph(doc.Subtasks)
 	}
 }
 
@@ -76,10 +76,10 @@ func BenchmarkRefuseHostileSubtasks(b *testing.B) {
 	for name, plan := range hostilePlans(1) {
 		b.Run(name, func(b *testing.B) {
 			rules := subtaskRules(b)
-			rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, gateway.Hierarchical
+			rules.Max, rules.MaxDepth, rules.Strategy = 100_000, 100_000, planning.Hierarchical
 			b.SetBytes(int64(len(plan)))
 			for b.Loop() {
-				if _, refusal := gateway.ParseSubtasks(document.ReadReply(plan), rules); refusal == nil {
+				if _, refusal := planning.ParseSubtasks(document.ReadReply(plan), rules); refusal == nil {
 					b.Fatal("accepted")
 				}
 			}

@@ -1,4 +1,4 @@
-package gateway
+package planning
 
 // reach tells which subtasks a subtask waits for, directly or not. It answers for 64 subtasks at a time, so that many
 // questions about a large plan stay cheap.

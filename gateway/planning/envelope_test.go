@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -36,16 +37,16 @@ func payCatalog(t testing.TB) *catalog.Catalog {
 	return c
 }
 
-func payEnvelope(t testing.TB, args map[string]any) gateway.Envelope {
+func payEnvelope(t testing.TB, args map[string]any) planning.Envelope {
 	t.Helper()
 	c := payCatalog(t)
-	return gateway.Envelope{
-		Plan: "plan_0123456789abcdef", Revision: 2, Goal: "pay", Change: &gateway.EnvelopeChange{Kind: "replan", Added: []string{"p"}, Removed: []string{"old"}},
-		Steps: []gateway.EnvelopeStep{
-			gateway.NewEnvelopeStep(gateway.Subtask{ID: "l", Tool: "look", Description: "Look."}, c),
-			gateway.NewEnvelopeStep(gateway.Subtask{ID: "p", Tool: "pay", Args: args, Description: strings.Repeat("x", 4000)}, c),
-			gateway.NewEnvelopeStep(gateway.Subtask{ID: "m", Tool: gateway.ModelExecutor, Args: map[string]any{"free": "$results.p"}}, c),
-			gateway.NewEnvelopeStep(gateway.Subtask{ID: "g", Tool: "gone"}, c),
+	return planning.Envelope{
+		Plan: "plan_0123456789abcdef", Revision: 2, Goal: "pay", Change: &planning.EnvelopeChange{Kind: "replan", Added: []string{"p"}, Removed: []string{"old"}},
+		Steps: []planning.EnvelopeStep{
+			planning.NewEnvelopeStep(planning.Subtask{ID: "l", Tool: "look", Description: "Look."}, c),
+			planning.NewEnvelopeStep(planning.Subtask{ID: "p", Tool: "pay", Args: args, Description: strings.Repeat("x", 4000)}, c),
+			planning.NewEnvelopeStep(planning.Subtask{ID: "m", Tool: planning.ModelExecutor, Args: map[string]any{"free": "$results.p"}}, c),
+			planning.NewEnvelopeStep(planning.Subtask{ID: "g", Tool: "gone"}, c),
 		},
 	}
 }
@@ -89,7 +90,7 @@ func TestEnvelopeCovers(t *testing.T) {
 		"no schema":                 {args{"n": 5.0}, args{"n": 5.0}, func(q *gateway.Question) { q.Schema = "" }, "p", false, true},
 		"another step":              {args{"n": 5.0}, args{"n": 5.0}, nil, "l", false, true},
 		"no step":                   {args{"n": 5.0}, args{"n": 5.0}, nil, "", false, true},
-		"a step that is no call":    {nil, args{"free": "x"}, func(q *gateway.Question) { q.Tool, q.Schema = gateway.ModelExecutor, "" }, "m", false, true},
+		"a step that is no call":    {nil, args{"free": "x"}, func(q *gateway.Question) { q.Tool, q.Schema = planning.ModelExecutor, "" }, "m", false, true},
 		"a tool that was not there": {nil, nil, func(q *gateway.Question) { q.Tool, q.Schema = "gone", "" }, "g", false, true},
 	}
 	for name, tt := range tests {
@@ -102,7 +103,7 @@ func TestEnvelopeCovers(t *testing.T) {
 			if got := e.Covers(tt.step, sent); got != tt.covers {
 				t.Errorf("Covers(%q, %v) of %v = %t, want %t", tt.step, tt.sent, tt.shown, got, tt.covers)
 			}
-			read, ok := gateway.ReadEnvelope(gateway.Question{Args: e.Value()})
+			read, ok := planning.ReadEnvelope(gateway.Question{Args: e.Value()})
 			if !ok || read.Covers(tt.step, sent) != tt.covers {
 				t.Errorf("read again: %t, Covers = %t", ok, !tt.covers)
 			}
@@ -111,7 +112,7 @@ func TestEnvelopeCovers(t *testing.T) {
 			}
 		})
 	}
-	if (gateway.Envelope{}).Covers("", gateway.Question{}) {
+	if (planning.Envelope{}).Covers("", gateway.Question{}) {
 		t.Error("the zero envelope covers something")
 	}
 }
@@ -160,14 +161,14 @@ func TestReadEnvelopeRefuses(t *testing.T) {
 	} {
 		v := whole()
 		change(v)
-		if e, ok := gateway.ReadEnvelope(gateway.Question{Args: v}); ok {
+		if e, ok := planning.ReadEnvelope(gateway.Question{Args: v}); ok {
 			t.Errorf("%s: read as %+v", name, e)
 		}
 	}
-	if _, ok := gateway.ReadEnvelope(gateway.Question{Args: whole(), Schema: "sha256:5c"}); ok {
+	if _, ok := planning.ReadEnvelope(gateway.Question{Args: whole(), Schema: "sha256:5c"}); ok {
 		t.Error("read of a question about a tool with a schema")
 	}
-	if _, ok := gateway.ReadEnvelope(gateway.Question{}); ok {
+	if _, ok := planning.ReadEnvelope(gateway.Question{}); ok {
 		t.Error("read of no arguments")
 	}
 }
@@ -181,7 +182,7 @@ func FuzzReadEnvelope(f *testing.F) {
 		if err != nil {
 			return
 		}
-		e, ok := gateway.ReadEnvelope(gateway.Question{Args: maps.Clone(args)})
+		e, ok := planning.ReadEnvelope(gateway.Question{Args: maps.Clone(args)})
 		if !ok {
 			return
 		}

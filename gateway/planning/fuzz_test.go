@@ -1,4 +1,4 @@
-package gateway_test
+package planning_test
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -22,14 +23,14 @@ func FuzzParseSubtasks(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	all := map[string]gateway.DocumentRules{}
+	all := map[string]planning.Rules{}
 	for _, what := range []string{"flat", "llm", "hierarchical", "execute", "round", "replan"} {
 		all[what] = planRulesOf(f, what)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, rules := range all {
 			for _, in := range []document.Intent{document.ReadReply(text), document.FromText(text, "/plan")} {
-				doc, refusal := gateway.ParseSubtasks(in, rules)
+				doc, refusal := planning.ParseSubtasks(in, rules)
 				if refusal == nil {
 					holds(t, name, doc, rules)
 					continue
@@ -49,7 +50,7 @@ func FuzzParseSubtasks(f *testing.F) {
 }
 
 // holds checks what every accepted plan must be.
-func holds(t *testing.T, name string, doc gateway.PlanDocument, rules gateway.DocumentRules) {
+func holds(t *testing.T, name string, doc planning.Document, rules planning.Rules) {
 	t.Helper()
 	ids := map[string]bool{}
 	for _, s := range rules.Earlier {
@@ -65,7 +66,7 @@ func holds(t *testing.T, name string, doc gateway.PlanDocument, rules gateway.Do
 		ids[s.ID] = true
 	}
 	for _, s := range doc.Subtasks {
-		allowed := slices.Contains(rules.Allowed, s.Tool) || s.Tool == gateway.CallerExecutor || s.Tool == gateway.ModelExecutor && rules.LLM
+		allowed := slices.Contains(rules.Allowed, s.Tool) || s.Tool == planning.CallerExecutor || s.Tool == planning.ModelExecutor && rules.LLM
 		if !allowed || s.Args == nil || s.Dependencies == nil || s.Parent != "" && !ids[s.Parent] || ijson.Blank(s.Description) {
 			t.Fatalf("%s: accepted %+v", name, s)
 		}
@@ -76,7 +77,7 @@ func holds(t *testing.T, name string, doc gateway.PlanDocument, rules gateway.Do
 		}
 	}
 	plan := slices.Concat(rules.Earlier, doc.Subtasks)
-	g := gateway.NewGraph(plan)
+	g := planning.NewGraph(plan)
 	for i := range plan {
 		for _, d := range g.Before(i) {
 			if g.Level(d) >= g.Level(i) {
@@ -97,7 +98,7 @@ func FuzzChecklists(f *testing.F) {
 		if begin := ijson.Trim(text); begin != "" && strings.ContainsRune("{[", rune(begin[0])) {
 			return
 		}
-		doc, refusal := gateway.ParseSubtasks(document.FromText(text, "/plan"), rules)
+		doc, refusal := planning.ParseSubtasks(document.FromText(text, "/plan"), rules)
 		boxes := strings.Count(strings.ToLower(text), "[x]") + strings.Count(text, "[ ]")
 		switch {
 		case refusal != nil && refusal.Reason != "invalid_plan:non_json" && !strings.HasSuffix(refusal.Reason, "_bad_description"):
@@ -125,13 +126,13 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		before := string(ijson.Canonical(args))
-		got, bad := gateway.Resolve(args, func(id string) (any, bool) { r, ok := results[id]; return r, ok })
+		got, bad := planning.Resolve(args, func(id string) (any, bool) { r, ok := results[id]; return r, ok })
 		switch {
 		case string(ijson.Canonical(args)) != before:
 			t.Fatalf("Resolve changed %s", before)
 		case (got == nil) != (bad != "") || bad != "" && !strings.Contains(before, string(ijson.Canonical(bad))):
 			t.Fatalf("Resolve(%s) = %v, %q", before, got, bad)
-		case bad == "" && !gateway.HasReferences(args) && !ijson.Equal(got, args):
+		case bad == "" && !planning.HasReferences(args) && !ijson.Equal(got, args):
 			t.Fatalf("Resolve(%s) = %s", before, ijson.Canonical(got))
 		}
 	})
