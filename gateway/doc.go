@@ -1,12 +1,14 @@
 // Package gateway is the policy boundary: nothing that a model or a caller proposes reaches a tool without it.
 //
-//	document.Intent        catalog, allowlists, budget          what was done so far
-//	       │                             │                               │
-//	   ParsePlan ──▶ Plan, Route, ──Gate.Admit──▶ Permit ──Perform──▶ Done
-//	   ParseTasks    Action, ...       │    │                           │
-//	   ParseRoute                      │    └─ Reviewer, to a fixed     ▼
-//	   ParseAction                     ▼       point                Gate.Note: the ledger
-//	       └──▶ document.Refusal     Stop (a stop reason, problems)
+//	document.Intent ──ParsePlan──▶ Plan ──Gate.Admit──▶ Permit ──Perform──▶ Done ──Gate.Note──▶ ledger
+//	                  ParseTasks              │   │
+//	                  ParseRoute              │   └─ Reviewer: the policy
+//	                  ParseAction             ▼
+//	                       │                Stop: a stop reason, problems
+//	                       └──▶ document.Refusal
+//
+// [Gate.Admit] judges a call by the budget, the allowlists, the catalog, the calls made so far and the policy. Package
+// gateway/planning parses plans of subtasks.
 //
 // A [document.Intent] is untrusted. The four parsers accept exactly what the contract accepts (spec/patterns.md sections
 // 2-5 under section 0), in its order, and list every fault while the stop reason names the first. A [Permit] is

@@ -5,8 +5,8 @@ import (
 	"patterngate/ijson"
 )
 
-// ArgumentProblems words the mismatches between a tool's arguments, which stand at a place, and its input schema. Each problem has
-// the reason. The list is bounded as by [CapProblems].
+// ArgumentProblems returns the problems of a tool's arguments, which stand at a place, from the mismatches with its input schema.
+// Each problem has this reason. The list is cut by [CapProblems].
 func ArgumentProblems(reason string, tool catalog.Tool, args map[string]any, at ijson.Pointer, wrong []catalog.Mismatch) []Problem {
 	var names []string
 	types := map[string]string{}

@@ -8,7 +8,8 @@ import (
 	"patterngate/ijson"
 )
 
-// FromText takes a plan that the caller sent as a text: one that begins with { or [ is JSON, any other a checklist.
+// FromText reads a plan that the caller sent as a text, where at is its place. A text that begins with { or [ is JSON; any other is a
+// checklist.
 func FromText(text string, at ijson.Pointer) Intent {
 	if begin := ijson.Trim(text); strings.HasPrefix(begin, "{") || strings.HasPrefix(begin, "[") {
 		in := ReadReply(text)
@@ -33,7 +34,8 @@ func FromText(text string, at ijson.Pointer) Intent {
 // checkItem is a line of a checklist: "- [ ] text" or "1. [x] text".
 var checkItem = regexp.MustCompile(`^(?:[-*+]|([0-9]+)[.)])\s+\[([ xX])\]\s+(\S.*)$`)
 
-// items reads the items of a checklist as subtasks item_1, item_2, ...; done are the ids of those that are ticked off.
+// items returns the items of a checklist as subtasks item_1, item_2, .... It adds the ids of the ticked items to done. A numbered item
+// depends on the item before it.
 func items(text string, done *[]string) []any {
 	var subtasks []any
 	last := ""

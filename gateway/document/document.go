@@ -9,13 +9,14 @@ import (
 	"patterngate/ijson"
 )
 
-// OpenReasons are how faults of the document itself are called.
+// OpenReasons are the reasons of a document that is not an object and of one whose kind is wrong.
 type OpenReasons struct{ NotObject, BadKind string }
 
+// DefaultReasons are those of nearly all documents.
 var DefaultReasons = OpenReasons{"not_object", "bad_kind"}
 
-// Open checks what every intent has in common: an object of one of the kinds. False ends the list of faults.
-// Where the caller left the kind out and only one is possible, it is filled.
+// Open checks what all documents have in common: an object of one of the kinds. If it returns false, there is nothing more to
+// check. If a caller left the kind out and only one is possible, Open fills it.
 func Open(f *Faults, in Intent, reasons OpenReasons, kinds ...string) (Object, []Filled, bool) {
 	if in.fault != nil {
 		f.Add("non_json", in.fault.Pointer, Missing, fmt.Sprintf("one JSON object; byte %d: %s", in.fault.Offset, in.fault.Reason))

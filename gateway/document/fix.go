@@ -5,18 +5,18 @@ import (
 	"patterngate/ijson"
 )
 
-// Fix is a repair whose meaning is certain: one near name or known synonym, the number in a text, or the removal of a member without
-// meaning (spec/surface.md section 1, "Sure repairs"). Patterngate offers it and never applies it here.
+// Fix is a repair that is certain: one close name or synonym, the number in a text, or the removal of a member without meaning
+// (spec/surface.md section 1, "Sure repairs"). Patterngate offers it and does not apply it.
 type Fix struct {
 	At     ijson.Pointer
-	Value  any  // what stands at At afterwards
-	Remove bool // nothing stands at At afterwards
-	// From is where the value stood under a misspelt name, and stands no more; empty: it only changes at At.
+	Value  any  // the value at At afterwards
+	Remove bool // At is removed
+	// From is the place under a misspelt name, from which the value is moved to At. Empty: only At changes.
 	From ijson.Pointer
 }
 
-// Apply returns root with the repair made, and true; root itself never changes. Where the repair does not fit root,
-// it returns root as it was, and false.
+// Apply returns root with the repair made, and true. It does not change root itself. If the repair does not fit root, Apply returns
+// root and false.
 func (f Fix) Apply(root any) (any, bool) {
 	if f.Remove {
 		return ijson.Remove(root, f.At)
@@ -34,7 +34,8 @@ func (f Fix) Apply(root any) (any, bool) {
 	return fixed, true
 }
 
-// Means says which allowed name comes near the text that stands at a place; "" is none. Only a misspelling is repaired.
+// Means sets DidYouMean to the allowed name that is close to the text at a place; "" for none. It adds a repair only if the text
+// can only be a misspelling.
 func (p *Problem) Means(at ijson.Pointer, got, near string) {
 	p.DidYouMean = near
 	if p.Unsure = !catalog.Misspelt(got, near); near != "" && !p.Unsure {
@@ -42,9 +43,9 @@ func (p *Problem) Means(at ijson.Pointer, got, near string) {
 	}
 }
 
-// Rename says that the member under name in obj, which stands at that place, was meant to have the right name. The caller must
-// decide about the member where there is no right name, where it may be another thing's, and where the value, of a type that is
-// wanted under the right name ("": any), does not fit there.
+// Rename offers to move the member called name to the right name; obj is the object at that place. wanted is the type of the right
+// member, "" for any. The caller must decide about the member if right is empty, if name can mean something else, or if the value is
+// not of the wanted type.
 func (p *Problem) Rename(obj map[string]any, at ijson.Pointer, name, right, wanted string) {
 	p.DidYouMean = right
 	v := obj[name]
@@ -59,7 +60,7 @@ func (p *Problem) Rename(obj map[string]any, at ijson.Pointer, name, right, want
 	p.Fix = &Fix{At: at.Member(right), Value: v, From: at.Member(name)}
 }
 
-// asText repairs a number or boolean where just a text is wanted.
+// asText repairs a number or boolean where a text is wanted.
 func asText(at ijson.Pointer, v any) *Fix {
 	switch v.(type) {
 	case float64, bool:
@@ -96,7 +97,7 @@ func asNumber(at ijson.Pointer, v any, whole bool) *Fix {
 	return &Fix{At: at, Value: n}
 }
 
-// AsObject repairs the text of an object, as of arguments that were encoded twice.
+// AsObject returns the repair of a text that holds a JSON object, as when arguments were encoded twice; nil for any other value.
 func AsObject(at ijson.Pointer, v any) *Fix {
 	s, ok := v.(string)
 	if !ok {
@@ -109,8 +110,8 @@ func AsObject(at ijson.Pointer, v any) *Fix {
 	return &Fix{At: at, Value: inner}
 }
 
-// Retype is the sure repair of a value that has just the other type: "42" where a number is wanted, 42 where a
-// text is. It is nil where nothing is sure.
+// Retype returns the sure repair of a value of the wrong type: "42" where a number is wanted, 42 where a text is wanted. It is nil if
+// no repair is sure.
 func Retype(want string, at ijson.Pointer, v any) *Fix {
 	switch want {
 	case "string":
@@ -123,7 +124,8 @@ func Retype(want string, at ijson.Pointer, v any) *Fix {
 	return nil
 }
 
-// Typed checks a value's type and normalises it: texts are stripped and must not be blank.
+// Typed reports whether a value is of a JSON type, "" for any, and returns it normalised: a text without blanks around it. A blank
+// text is not of type string.
 func Typed(kind string, v any) (any, bool) {
 	ok := true
 	switch kind {

@@ -10,21 +10,23 @@ import (
 	"patterngate/ijson"
 )
 
-// Object is a JSON object of an intent on its way through a parser: what it holds, where it stands, and the faults
-// that are noted about it. Places and reasons are only put together for what is wrong.
+// Object is a JSON object of a document that a parser reads: its members, its place, and the faults found so far. Pointers and
+// reasons are built only for faults.
 type Object struct {
 	*Faults
 	Members map[string]any
 	At      ijson.Pointer
-	Step    int // its number from 1, if it is a step of a plan
+	Step    int // the number of a step of a plan, from 1; 0 for other objects
 }
 
-// Wrong notes a fault of a member, as it stands or does not. A reason that begins with _ is that of a step, which
-// has a number: step_3_missing_id.
+// Wrong notes a fault of a member, which can be absent. A reason that begins with _ is a step's and gets its number, see
+// [Object.Numbered].
 func (o Object) Wrong(reason, key, want string) *Problem {
 	return o.Add(o.Numbered(reason), o.At.Member(key), Member(o.Members, key), want)
 }
 
+// Numbered returns a reason that begins with _ with the number of the step before it: step_3_missing_id. It returns any other reason
+// unchanged.
 func (o Object) Numbered(reason string) string {
 	if strings.HasPrefix(reason, "_") {
 		return "step_" + strconv.Itoa(o.Step) + reason
@@ -32,13 +34,13 @@ func (o Object) Numbered(reason string) string {
 	return reason
 }
 
-// Has reports whether there is such a member, null or not.
+// Has reports whether the member is there. A null counts.
 func (o Object) Has(key string) bool {
 	_, there := o.Members[key]
 	return there
 }
 
-// Text reads a member that must be a text, and strips it.
+// Text reads a member that must be a text, and removes the blanks around it. It notes a fault of this reason if it is none.
 func (o Object) Text(key, reason, want string) string {
 	s, ok := Text(o.Members[key])
 	if !ok {
@@ -47,10 +49,10 @@ func (o Object) Text(key, reason, want string) string {
 	return s
 }
 
-// NameReasons are how a name's absence and its refusal are called.
+// NameReasons are the reasons of a name that is missing and of one that is not allowed.
 type NameReasons struct{ Missing, NotAllowed string }
 
-// Name reads a stripped name that must stand on an allowlist; false if it does not.
+// Name reads a name, without blanks around it, that must be one of the allowed. It is false if it is not.
 func (o Object) Name(key string, reasons NameReasons, allowed []string) (string, bool) {
 	n, ok := Text(o.Members[key])
 	if !ok {
@@ -65,7 +67,7 @@ func (o Object) Name(key string, reasons NameReasons, allowed []string) (string,
 	return n, false
 }
 
-// Args reads arguments: absent and null are none.
+// Args reads the member args, an object. Absent and null are an empty object. It is false for any other value.
 func (o Object) Args(reason, want string) (map[string]any, bool) {
 	v := o.Members["args"]
 	if v == nil {
@@ -78,8 +80,8 @@ func (o Object) Args(reason, want string) (map[string]any, bool) {
 	return args, ok
 }
 
-// Extra notes each member beyond the known ones, by name. A near name and a name of the table are renamed, and a member that
-// says nothing is removed. The caller must decide about any other.
+// Extra notes each member that is not known, in the order of the names. Its problem offers to rename a misspelt name and a name
+// of the table, and to remove a member without meaning. The caller must decide about any other member.
 func (o Object) Extra(reason string, table []Synonym, known ...string) {
 	unknown, means := Misspellings(o.Members, known)
 	fixes := renamed(o.Members, unknown, known, table)
@@ -99,11 +101,11 @@ func (o Object) Extra(reason string, table []Synonym, known ...string) {
 	}
 }
 
-// RemoveOrRename is what the caller must decide about a member that is not known, see [Problem.Choose].
+// RemoveOrRename is the [Problem.Choose] of a member that is not known.
 const RemoveOrRename = "remove it or use a known name"
 
-// Misspellings lists an object's members beyond the known ones, by name, and which known one each means: a near name that
-// is free, and that no other means.
+// Misspellings lists the members of an object that are not known, in the order of the names, and which known name each means: a
+// close one that the object does not have and that no other of its members means.
 func Misspellings(obj map[string]any, known []string) (unknown []string, means map[string]string) {
 	means = map[string]string{}
 	meant := map[string]int{} // how many names mean a known one
@@ -122,16 +124,17 @@ func Misspellings(obj map[string]any, known []string) (unknown []string, means m
 	return unknown, means
 }
 
-// IDs tells whether ids of one intent are repeated.
+// IDs knows the ids of the objects of one list, so that a repeated id is noticed.
 type IDs struct {
 	rows []any
 	seen map[string]bool
-	all  map[string]bool // every id that stands anywhere, so that a repair does not collide; made when first needed
+	all  map[string]bool // every id in the list, so that a repair does not repeat one; made when first needed
 }
 
+// NewIDs returns the ids of the objects in a list, none of which was read yet.
 func NewIDs(rows []any) *IDs { return &IDs{rows: rows} }
 
-// ID reads a stripped id that no other object has.
+// ID reads the member id, without blanks around it, which no object read before has. It notes a fault if it is missing or a duplicate.
 func (o Object) ID(ids *IDs, missing, duplicate string) string {
 	id, ok := Text(o.Members["id"])
 	switch {
@@ -154,7 +157,7 @@ func (o Object) ID(ids *IDs, missing, duplicate string) string {
 	return id
 }
 
-// Unused is the id, with the first suffix _2, _3, ... that makes it one which nobody has.
+// Unused returns the id, or the id with the first suffix _2, _3, ... that no object has. It is used from then on.
 func (ids *IDs) Unused(id string) string {
 	if ids.all == nil {
 		ids.all = map[string]bool{}
@@ -173,7 +176,8 @@ func (ids *IDs) Unused(id string) string {
 	return next
 }
 
-// OtherName is the repair of a missing member that stands under a near name or under another name of the table; nil where none does.
+// OtherName returns the repair of a missing member that is there under a misspelt name or under a name of the table; nil if it is
+// not.
 func (o Object) OtherName(key string, table []Synonym, known ...string) *Fix {
 	unknown, means := Misspellings(o.Members, known)
 	fixes := renamed(o.Members, unknown, known, table)
@@ -190,7 +194,7 @@ func (o Object) OtherName(key string, table []Synonym, known ...string) *Fix {
 	return nil
 }
 
-// ExtraPresent is [Object.Extra] where null members count as absent.
+// ExtraPresent is [Object.Extra] for objects in which a null member counts as absent.
 func (o Object) ExtraPresent(reason string, table []Synonym, known []string) {
 	if !o.HasOther(known) {
 		return
@@ -205,7 +209,7 @@ func (o Object) ExtraPresent(reason string, table []Synonym, known []string) {
 	o.Extra(reason, table, known...)
 }
 
-// HasOther reports whether there are more members than the known ones; it is the quick way past nearly all objects.
+// HasOther reports whether there are members that are not known. It is fast, and false for nearly all objects.
 func (o Object) HasOther(known []string) bool {
 	for name := range maps.Keys(o.Members) { // in any order: the answer is the same
 		if !slices.Contains(known, name) {

@@ -13,39 +13,42 @@ const (
 	maxProblems = 50
 	maxGot      = 200
 	gotHead     = 160
-	MaxWant     = 200
-	MaxNamed    = 4096 // of the part of a stop reason that an outsider named
-	maxPlace    = 1024 // of a pointer, which an outsider's member names could make endless
+	maxPlace    = 1024 // bytes of a pointer: member names come from outside and can be long
+
+	// MaxWant bounds what a problem says would have been right, in bytes.
+	MaxWant = 200
+	// MaxNamed bounds a name from outside in a stop reason, in bytes.
+	MaxNamed = 4096
 )
 
-// moreProblems is the reason of the row that stands for the problems beyond maxProblems.
+// moreProblems is the reason of the last row of a list that was cut at maxProblems. Its Got is the number of problems left out.
 const moreProblems = "more"
 
-// Problem is one fault of an intent or a request, with what would have been right.
+// Problem is one fault of a document or a request, and says what would have been right.
 type Problem struct {
-	// Pointer is the place (RFC 6901) in the caller's arguments or the model's reply; the nearest container of it
-	// where its own pointer is longer than 1 KiB.
+	// Pointer is the place (RFC 6901) in the caller's arguments or the model's reply. If it is longer than 1 KiB, it is the pointer
+	// of the nearest container with a shorter one.
 	Pointer ijson.Pointer   `json:"pointer"`
-	Reason  string          `json:"reason"`        // the stop reason less its family
+	Reason  string          `json:"reason"`        // the stop reason without its family
 	Got     json.RawMessage `json:"got,omitempty"` // absent where nothing was there
 	Want    string          `json:"want"`          // one line
-	// DidYouMean is the one allowed name that comes near.
+	// DidYouMean is the one allowed name that is close to the given one.
 	DidYouMean string `json:"did_you_mean,omitempty"`
-	// Choose is what the caller must decide about a place where no value fits; "": a value can be put there. No call can be
-	// suggested that keeps such a place.
+	// Choose says what the caller must decide about a place where no value fits. Empty means that a value can fit there. A call that
+	// keeps such a place is never suggested.
 	Choose string `json:"-"`
-	// Unsure says that DidYouMean must not be put in the place of what stands there: it may mean another thing, or not fit.
+	// Unsure says that DidYouMean must not replace the given name: it can mean something else, or not fit.
 	Unsure bool `json:"-"`
-	// Turn counts the model's refused replies from 1, where more than one was refused; else it is 0.
+	// Turn numbers the model's refused replies from 1. It is 0 if only one was refused.
 	Turn int `json:"turn,omitempty"`
-	// Fix is the sure repair, if there is one; it is offered, never applied.
+	// Fix is the sure repair; nil if there is none. It is offered, never applied.
 	Fix *Fix `json:"-"`
 }
 
-// Value is the problem as a decoded value, for the record.
+// Value returns the problem as a decoded value, for the record.
 func (p Problem) Value() map[string]any {
 	v := map[string]any{"pointer": string(p.Pointer), "reason": p.Reason, "want": p.Want}
-	if got, err := ijson.DecodeCanonical(p.Got); err == nil { // none where nothing was there
+	if got, err := ijson.DecodeCanonical(p.Got); err == nil { // an absent Got stays absent
 		v["got"] = got
 	}
 	if p.DidYouMean != "" {
@@ -54,22 +57,23 @@ func (p Problem) Value() map[string]any {
 	return v
 }
 
-// Refusal is why an intent was not accepted: the first fault in the contract's order, and all of them.
+// Refusal says why a document was not accepted: by the first fault in the order of the specification, and with all faults.
 type Refusal struct {
 	Reason   string // the stop reason
 	Problems []Problem
-	Cycle    []string // of a plan that has one: ids, dependency before dependent, the first also last
+	Cycle    []string // ids of a cycle in a plan, dependency before dependent, the first id also last; nil if there is none
 }
 
+// Error returns the stop reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// Filled is a member with one possible value that the caller left out.
+// Filled is a member that the caller left out and that was filled in, because only one value is possible.
 type Filled struct {
 	Pointer ijson.Pointer `json:"pointer"`
 	Value   any           `json:"value"`
 }
 
-// Faults collects what is wrong with one intent, in the order in which it is found.
+// Faults collects the faults of one document in the order in which they are found.
 type Faults struct {
 	family string // invalid_plan, invalid_route, invalid_action
 	first  string
@@ -77,26 +81,27 @@ type Faults struct {
 	more   int
 }
 
-// NewFaults collects the faults of a document; their stop reasons begin with the family.
+// NewFaults returns an empty collection. The stop reason is the family, a colon and the reason of the first fault.
 func NewFaults(family string) *Faults { return &Faults{family: family} }
 
-// Add notes a fault and returns its problem for further words. got is absent where it is the missing value.
+// Add notes a fault and returns its problem, so that the caller can add a repair. After 50 problems Add only counts the fault and
+// returns a problem that is not in the list. A got of [Missing] means that nothing is there.
 func (f *Faults) Add(reason string, at ijson.Pointer, got any, want string) *Problem {
 	if f.first == "" {
 		f.first = f.family + ":" + reason
 	}
 	if len(f.list) == maxProblems {
 		f.more++
-		return &Problem{} // nobody will see it
+		return &Problem{} // not in the list
 	}
 	f.list = append(f.list, NewProblem(reason, at, got, want))
 	return &f.list[len(f.list)-1]
 }
 
-// Full reports whether no more problems are shown.
+// Full reports whether the list holds as many problems as are shown.
 func (f *Faults) Full() bool { return len(f.list) == maxProblems }
 
-// Take notes a fault that is worded already, or a number of them.
+// Take notes a problem that was made before, under this reason. The last row of a list that [CapProblems] cut counts as the number in it.
 func (f *Faults) Take(reason string, q Problem) {
 	if q.Reason == moreProblems {
 		n, _ := strconv.Atoi(string(q.Got))
@@ -109,21 +114,21 @@ func (f *Faults) Take(reason string, q Problem) {
 	}
 }
 
-// Count is how many faults there are.
+// Count returns the number of faults.
 func (f *Faults) Count() int { return len(f.list) + f.more }
 
-// Skip counts faults that are not shown, as no more problems are.
+// Skip counts n more faults without a problem for each. Use it when the list is [Faults.Full].
 func (f *Faults) Skip(n int) { f.more += n }
 
-// Listed reports whether the problem is one of those that are shown.
+// Listed reports whether the problem is in the list, and not one beyond its bound.
 func (p *Problem) Listed() bool { return p.Reason != "" }
 
-// NewProblem words a fault within the bounds of what is shown.
+// NewProblem returns a problem with its texts cut to what is shown.
 func NewProblem(reason string, at ijson.Pointer, got any, want string) Problem {
 	return Problem{Pointer: place(at), Reason: reason, Got: Got(got), Want: ijson.Cut(ijson.Words(want), MaxWant)}
 }
 
-// place is the pointer itself, or its nearest container with a pointer of bearable length.
+// place returns the pointer, or that of the nearest container if it is too long.
 func place(at ijson.Pointer) ijson.Pointer {
 	for len(at) > maxPlace {
 		at = at[:strings.LastIndexByte(string(at), '/')]
@@ -131,7 +136,7 @@ func place(at ijson.Pointer) ijson.Pointer {
 	return at
 }
 
-// Refusal is nil if nothing is wrong.
+// Refusal returns the faults as a refusal; nil if there are none.
 func (f *Faults) Refusal() *Refusal {
 	if f.first == "" {
 		return nil
@@ -139,7 +144,8 @@ func (f *Faults) Refusal() *Refusal {
 	return &Refusal{Reason: f.first, Problems: endWith(f.list, f.more)}
 }
 
-// CapProblems bounds a list of problems, perhaps put together from bounded ones, and their pointers to what a result shows.
+// CapProblems cuts a list of problems and their pointers to what a result shows. The list may be joined from lists that were cut
+// before.
 func CapProblems(list []Problem) []Problem {
 	var kept []Problem
 	more := 0
@@ -165,13 +171,13 @@ func endWith(list []Problem, more int) []Problem {
 	return append(list, Problem{Reason: moreProblems, Got: Got(float64(more))})
 }
 
-// missing is the value of a member that is not there.
+// missing is the type of [Missing].
 type missing struct{}
 
-// Missing stands for "nothing is there" where a problem is worded; it is no JSON value.
+// Missing is the got of a problem where nothing is there. It is not a JSON value.
 var Missing any = missing{}
 
-// Got is a value as a problem shows it: whole up to 200 bytes, else its size and its beginning.
+// Got returns a value as a problem shows it: whole up to 200 bytes, else its size and its beginning.
 func Got(v any) json.RawMessage {
 	if _, none := v.(missing); none {
 		return nil
@@ -185,7 +191,7 @@ func Got(v any) json.RawMessage {
 	})
 }
 
-// Member is a named member of an object, or the missing value.
+// Member returns the member of this name, or [Missing].
 func Member(obj map[string]any, name string) any {
 	if v, ok := obj[name]; ok {
 		return v
@@ -193,7 +199,7 @@ func Member(obj map[string]any, name string) any {
 	return Missing
 }
 
-// OneOf words an allowlist.
+// OneOf says which names are allowed, within the length of a want.
 func OneOf(names []string) string {
 	if len(names) == 0 {
 		return "none is allowed"
@@ -201,7 +207,7 @@ func OneOf(names []string) string {
 	return Listing("one of ", names)
 }
 
-// Listing names as many as a want holds; a name is never cut, as half of it could be taken for another.
+// Listing returns the words and as many of the names as a want holds. Half a name can be taken for another, so no name is cut.
 func Listing(words string, names []string) string {
 	for i, n := range names {
 		comma, rest := ", ", ", ..."
@@ -219,7 +225,7 @@ func Listing(words string, names []string) string {
 	return words
 }
 
-// Text returns a string's stripped form if it is one and not blank.
+// Text returns a string without blanks around it. It is false for a blank string and for any other value.
 func Text(v any) (string, bool) {
 	s, ok := v.(string)
 	if !ok {

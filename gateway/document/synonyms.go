@@ -8,31 +8,30 @@ import (
 	"patterngate/ijson"
 )
 
-// Synonym is a member's name here and the names that other tools and models give it. A value moves from one to the other only
-// where it means the same there.
+// Synonym is the name of a member and the names that other tools and models use for it. A value is moved to the right name only if
+// it means the same there.
 type Synonym struct {
 	Name  string
 	Words []string // in lower case, without _ and -
-	// as returns the value as it must be under the right name, and false where it does not fit there.
+	// As returns the value as it must be under the right name. It is false if the value does not fit there.
 	As func(v any) (any, bool)
 }
 
-// The names that members go by elsewhere.
+// Names that other tools and models use for members.
 var (
 	wordsOfArgs = []string{"arguments", "argument", "inputs", "input", "params", "parameters", "toolinput", "toolargs"}
 	WordsOfTool = []string{"name", "action", "function", "tool", "toolname", "functionname"}
 )
 
-// wordsThatSay are members in which models explain themselves. Nothing acts by them, so that a document without them means
-// the same.
+// wordsThatSay are members in which models explain themselves. A document without them means the same.
 var wordsThatSay = []string{"reasoning", "rationale", "thought", "thoughts", "thinking", "explanation", "why", "confidence"}
 
-// Folded is a member's name as the tables hold it: depends_on, dependsOn and depends-on are one name.
+// Folded returns a name as [Synonym] holds it: depends_on, dependsOn and depends-on are one name.
 func Folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(ijson.Cut(name, maxGot)))
 }
 
-// saysNothing reports whether a member can be left out without another meaning.
+// saysNothing reports whether a document without this member means the same.
 func saysNothing(name string, v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -42,13 +41,13 @@ func saysNothing(name string, v any) bool {
 	case float64:
 		return Folded(name) == "confidence"
 	case map[string]any:
-		return name == "args" && len(v) == 0 // no arguments, of what takes none
+		return name == "args" && len(v) == 0 // an empty object means no arguments
 	}
 	return false
 }
 
-// renamed finds the members that have one clear known name: by their own name, their repair. The right name is absent, no other
-// member means it too, near names included, and the value fits there.
+// renamed returns the repair of each unknown member that is clearly a known one, by its present name. The known name must be
+// absent, no other member may mean it, also as a misspelling, and the value must fit.
 func renamed(obj map[string]any, unknown, known []string, table []Synonym) map[string]Fix {
 	fixes := map[string]Fix{}
 	for _, row := range table {
@@ -65,22 +64,22 @@ func renamed(obj map[string]any, unknown, known []string, table []Synonym) map[s
 			continue
 		}
 		if catalog.Near(from[0], known) != "" {
-			continue // its near name counts
+			continue // the misspelling counts
 		}
 		v, fits := row.As(obj[from[0]])
 		if _, meant := fixes[from[0]]; fits && !meant {
-			fixes[from[0]] = Fix{At: ijson.Pointer(row.Name), Value: v} // At is the name alone until the place is known
+			fixes[from[0]] = Fix{At: ijson.Pointer(row.Name), Value: v} // in completes At
 		}
 	}
 	return fixes
 }
 
-// in is the fix of the member under name in the object at a place.
+// in returns the fix with its place: the object stands at at, and the member has this name.
 func (f Fix) in(at ijson.Pointer, name string) *Fix {
 	return &Fix{At: at.Member(string(f.At)), Value: f.Value, From: at.Member(name)}
 }
 
-// NamedIn takes a text that is one of these names.
+// NamedIn returns a [Synonym.As] that takes a text which is one of these names.
 func NamedIn(names []string) func(any) (any, bool) {
 	return func(v any) (any, bool) {
 		n, ok := Text(v)
@@ -88,6 +87,7 @@ func NamedIn(names []string) func(any) (any, bool) {
 	}
 }
 
+// Textual is a [Synonym.As] that takes a text which is not blank.
 func Textual(v any) (any, bool) {
 	_, ok := Text(v)
 	return v, ok
@@ -98,7 +98,7 @@ func listed(v any) (any, bool) {
 	return v, ok
 }
 
-// objectual takes an object, also as a text that holds one.
+// objectual takes an object, or a text that holds one.
 func objectual(v any) (any, bool) {
 	if fix := AsObject("", v); fix != nil {
 		v = fix.Value
@@ -107,11 +107,10 @@ func objectual(v any) (any, bool) {
 	return v, ok
 }
 
-// The tables, one for each document.
-
+// ArgsSynonym returns the other names of args.
 func ArgsSynonym() Synonym { return Synonym{Name: "args", Words: wordsOfArgs, As: objectual} }
 
-// PlanSynonyms are those of a plan's own members; list is the one with the plan's parts.
+// PlanSynonyms returns the other names of the members of a plan; list is the name of the member that holds its steps.
 func PlanSynonyms(list string) []Synonym {
 	return []Synonym{
 		{Name: "kind", Words: []string{"type"}, As: NamedIn([]string{"plan"})},

@@ -9,15 +9,15 @@ import (
 	"patterngate/ijson"
 )
 
-// arguments judges the arguments of catalog tools by their schemas. What holds references is judged by what is known of the
-// results that they refer to.
+// arguments checks the arguments of catalog tools against their schemas. A reference is checked by the type of the result that it
+// refers to, if the type is known.
 func (p *subtaskParser) arguments() {
 	p.each(func(i int, row *subtaskRow) {
 		if row.Tool == CallerExecutor || row.Tool == ModelExecutor || !p.tools[row.Tool] {
 			return
 		}
 		tool, known := p.rules.Catalog.Tool(row.Tool)
-		if !known { // said before the plan is executed
+		if !known { // reported before the plan is executed
 			return
 		}
 		wrong := p.mismatches(row, tool)
@@ -35,8 +35,8 @@ func (p *subtaskParser) arguments() {
 	})
 }
 
-// mismatches checks the arguments as they would be sent. In place of a reference stands a value of the type that it will
-// have; what is wrong there with anything but a known type is for the moment of the call.
+// mismatches checks the arguments as they would be sent. Each reference is replaced with a sample of the type that its result will
+// have. A mismatch at a sample counts only if the type is known and wrong; the rest is checked at the call.
 func (p *subtaskParser) mismatches(row *subtaskRow, tool catalog.Tool) []catalog.Mismatch {
 	if !row.marked {
 		return tool.Check(tool.Filled(row.Args))
@@ -54,10 +54,10 @@ func (p *subtaskParser) mismatches(row *subtaskRow, tool catalog.Tool) []catalog
 	return slices.DeleteFunc(tool.Check(tool.Filled(members)), open.excuse)
 }
 
-// openPlaces are the places in arguments that hold references.
+// openPlaces are the places of references in arguments.
 type openPlaces struct {
-	typed  map[ijson.Pointer]bool // whether the type of what comes there is known
-	around map[ijson.Pointer]bool // the containers that they stand in
+	typed  map[ijson.Pointer]bool // whether the type of the value is known
+	around map[ijson.Pointer]bool // the containers around them
 }
 
 func (o openPlaces) add(at ijson.Pointer, typed bool) {
@@ -67,7 +67,7 @@ func (o openPlaces) add(at ijson.Pointer, typed bool) {
 	}
 }
 
-// excuse reports whether a mismatch says nothing about the values that will be sent.
+// excuse reports whether a mismatch can be due to a sample, so that it says nothing about the values that will be sent.
 func (o openPlaces) excuse(m catalog.Mismatch) bool {
 	if m.Kind == catalog.MismatchValue && o.around[m.Pointer] {
 		return true
@@ -84,12 +84,12 @@ func (o openPlaces) excuse(m catalog.Mismatch) bool {
 	return false
 }
 
-// parentOf is the place that holds this one; of the whole it is the whole.
+// parentOf returns the place that contains this one. The parent of the whole is the whole.
 func parentOf(p ijson.Pointer) ijson.Pointer {
 	return p[:max(strings.LastIndexByte(string(p), '/'), 0)]
 }
 
-// sample is a value of a type.
+// sample returns a value of a JSON type; nil if the type is not known.
 func sample(kind string) any {
 	switch kind {
 	case "string":
@@ -106,7 +106,7 @@ func sample(kind string) any {
 	return nil
 }
 
-// placeOf is what is known of what a reference refers to.
+// placeOf returns what is known about the value of a reference.
 func (p *subtaskParser) placeOf(ref reference) catalog.Place {
 	node, there := p.byID[ref.id]
 	if !there {
@@ -122,7 +122,7 @@ func (p *subtaskParser) placeOf(ref reference) catalog.Place {
 	return p.returned(node, s).PlaceOf(ref.pointer)
 }
 
-// subtask is that of a node, and whether it is left out.
+// subtask returns the subtask of a node, and whether it is left out of the checks.
 func (p *subtaskParser) subtask(node int32) (Subtask, bool) {
 	if n := len(p.rules.Earlier); int(node) >= n {
 		return p.rows[int(node)-n].Subtask, p.rows[int(node)-n].left
@@ -130,7 +130,7 @@ func (p *subtaskParser) subtask(node int32) (Subtask, bool) {
 	return p.rules.Earlier[node], false
 }
 
-// returned is the schema of a subtask's result; nil where none is known.
+// returned is the schema of a subtask's result; nil if it is not known.
 func (p *subtaskParser) returned(node int32, s Subtask) *catalog.Schema {
 	if s.Tool != CallerExecutor {
 		tool, _ := p.rules.Catalog.Tool(s.Tool)
@@ -150,7 +150,7 @@ func (p *subtaskParser) returned(node int32, s Subtask) *catalog.Schema {
 	return schema
 }
 
-// references judges what the arguments refer to.
+// references checks the references in the arguments.
 func (p *subtaskParser) references() {
 	type found struct {
 		row  *subtaskRow
@@ -180,7 +180,7 @@ func (p *subtaskParser) references() {
 	}
 }
 
-// badReference says what would have been right; "" where it is.
+// badReference says what would have been right; "" if the reference is good.
 func (p *subtaskParser) badReference(row *subtaskRow, text string, reach *reach) string {
 	ref, ok := parseReference(text)
 	if !ok {

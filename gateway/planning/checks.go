@@ -10,7 +10,7 @@ import (
 	"patterngate/ijson"
 )
 
-// check makes the checks that see more than one subtask, in the order of the contract.
+// check makes the checks of more than one subtask, in the order of the specification.
 func (p *subtaskParser) check() {
 	p.sameIDs()
 	p.unknownDependencies()
@@ -25,7 +25,7 @@ func (p *subtaskParser) check() {
 	p.progress()
 }
 
-// each visits the subtasks that are not left out.
+// each calls visit for the subtasks that are not left out.
 func (p *subtaskParser) each(visit func(i int, row *subtaskRow)) {
 	for i := range p.rows {
 		if !p.rows[i].left {
@@ -39,8 +39,8 @@ func (p *subtaskParser) wrong(i int, reason, key, want string) *document.Problem
 	return p.Add(reason, p.place(i, key), document.Member(p.rows[i].members, key), want)
 }
 
-// sameIDs finds ids of earlier subtasks, and those that stand twice. By the way it makes nodes of the earlier subtasks and of
-// the plan's, and knows them by id: the first of an id counts.
+// sameIDs finds ids that are used twice or belong to an earlier subtask. It also numbers the earlier subtasks and the plan's as
+// nodes, by id. The first subtask with an id gets the node.
 func (p *subtaskParser) sameIDs() {
 	p.byID = make(map[string]int32, len(p.rules.Earlier)+len(p.rows))
 	for i, s := range p.rules.Earlier {
@@ -79,8 +79,8 @@ func (p *subtaskParser) reusedIDs(used map[string]bool) {
 	})
 }
 
-// duplicateID notes an id that stands twice. Another is a sure repair only where no other subtask names the id: it could mean the
-// first, the second or both.
+// duplicateID notes an id that is used twice. A new id is a sure repair only if no other subtask names the id, as that one can mean
+// the first, the second or both.
 func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
 	id := p.rows[i].ID
 	q := p.wrong(i, "duplicate_id:"+id, "id", "an id that no other has")
@@ -96,8 +96,8 @@ func (p *subtaskParser) duplicateID(i int, used map[string]bool) {
 	}
 }
 
-// namedByOthers reports whether a subtask of another id names this one as what it waits for, or as its parent. What will be renamed
-// to dependencies counts too.
+// namedByOthers reports whether a subtask with another id has this one as a dependency or parent. A member that will be renamed to
+// dependencies counts too.
 func (p *subtaskParser) namedByOthers(id string) bool {
 	return slices.ContainsFunc(p.rows, func(row subtaskRow) bool {
 		if row.ID == id {
@@ -131,7 +131,7 @@ func (p *subtaskParser) unknownDependencies() {
 	})
 }
 
-// meansID says which subtask's id was meant, if one comes near that the row does not name already.
+// meansID offers the id of a subtask that is close to the given one, unless the row has that dependency already.
 func (p *subtaskParser) meansID(q *document.Problem, at ijson.Pointer, id string, row *subtaskRow) {
 	var ids []string
 	for _, s := range p.rules.Earlier {
@@ -155,7 +155,7 @@ func (p *subtaskParser) selfDependencies() {
 	})
 }
 
-// unknownParents finds parents that are none of the plan's own subtasks: an earlier one has run, without this child.
+// unknownParents finds parents that are not subtasks of this plan. An earlier subtask cannot be a parent: it ran without this child.
 func (p *subtaskParser) unknownParents() {
 	p.each(func(i int, row *subtaskRow) {
 		if row.Parent == "" {
@@ -171,7 +171,7 @@ func (p *subtaskParser) unknownParents() {
 	})
 }
 
-// link finds who waits for whom. Subtasks that are left out wait for none.
+// link finds which subtask waits for which. Subtasks that are left out wait for none.
 func (p *subtaskParser) link() {
 	nodes := len(p.rules.Earlier) + len(p.rows)
 	w := newWaiting(nodes)
@@ -198,7 +198,7 @@ func (p *subtaskParser) link() {
 	p.order = w.order()
 }
 
-// parentNode is the node of a parent, -1 if there is none from one node on to another.
+// parentNode returns the node of a parent if it is at least from and less than to; else -1.
 func (p *subtaskParser) parentNode(id string, from, to int) int32 {
 	if id == "" {
 		return -1
@@ -258,7 +258,7 @@ func (p *subtaskParser) executors() {
 	})
 }
 
-// executorNames are all that may work on a subtask.
+// executorNames are the tools and others that can work on a subtask.
 func (p *subtaskParser) executorNames() []string {
 	names := slices.Concat(p.rules.Allowed, []string{CallerExecutor})
 	if p.rules.LLM {
@@ -267,7 +267,7 @@ func (p *subtaskParser) executorNames() []string {
 	return names
 }
 
-// progress finds a plan that only repeats what it should replace.
+// progress finds a replan that only repeats the subtasks that it replaces.
 func (p *subtaskParser) progress() {
 	if p.rules.Removed == nil || len(p.rules.Removed) != len(p.rows) {
 		return

@@ -2,8 +2,8 @@ package planning
 
 import "slices"
 
-// cycle is the shortest one through the earliest subtask that lies on any: each waits for the one before it, and that
-// subtask stands first and last. Gates are left out. There must be one.
+// cycle returns the shortest cycle through the earliest subtask that is on a cycle. Each subtask waits for the one before it, and the
+// earliest is first and last. Gates are left out. There must be a cycle.
 func (o *waits) cycle() []int32 {
 	start := o.earliestOnCycle()
 	from := make([]int32, o.nodes()) // the node that reached it first
@@ -12,7 +12,7 @@ func (o *waits) cycle() []int32 {
 	}
 	now, later := []int32{start}, []int32(nil)
 	for len(now) > 0 {
-		for i := 0; i < len(now); i++ { // gates are no step of their own: they join the present ones
+		for i := 0; i < len(now); i++ { // a gate is not a step of its own: it joins the present ones
 			for k := 0; ; k++ {
 				on, more := o.next(now[i], k)
 				if !more {
@@ -34,7 +34,7 @@ func (o *waits) cycle() []int32 {
 		}
 		now, later = later, now[:0]
 	}
-	return []int32{start, start} // never: it lies on one
+	return []int32{start, start} // never: it is on a cycle
 }
 
 // path walks back from start to itself.
@@ -104,7 +104,7 @@ func (t *components) visit(start int32) {
 	}
 }
 
-// leave takes a component off the stack. One of several nodes, or of a child that is its own parent, is a cycle.
+// leave removes a component from the stack. A component of several nodes, or of a child that is its own parent, is a cycle.
 func (t *components) leave(root int32) {
 	at := len(t.stack) - 1
 	for t.stack[at] != root {

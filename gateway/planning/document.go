@@ -7,7 +7,7 @@ import (
 	"patterngate/ijson"
 )
 
-// StrategyOf is the strategy that a plan has by itself: hierarchical where a subtask names a parent, else flat.
+// StrategyOf returns the strategy that a plan shows: hierarchical if a subtask has a parent, else flat. It judges nothing.
 func StrategyOf(in document.Intent) Strategy {
 	doc, _ := in.Value().(map[string]any)
 	list, _ := doc["subtasks"].([]any)
@@ -19,7 +19,8 @@ func StrategyOf(in document.Intent) Strategy {
 	return Flat
 }
 
-// ParseSubtasks judges a plan of subtasks (spec/planning-reference.md section 15, in its order).
+// ParseSubtasks accepts or refuses a plan of subtasks (spec/planning-reference.md section 15, in its order). The refusal lists every
+// problem; it is nil if the plan is accepted.
 func ParseSubtasks(in document.Intent, rules Rules) (Document, *document.Refusal) {
 	f := document.NewFaults(rules.Family)
 	o, filled, ok := document.Open(f, in, document.DefaultReasons, "plan")
@@ -49,7 +50,7 @@ func ParseSubtasks(in document.Intent, rules Rules) (Document, *document.Refusal
 	return doc, nil
 }
 
-// readMembers reads what a plan may hold besides its subtasks. What it may not hold, or not so, is an extra key.
+// readMembers reads the other members of a plan. One that is not allowed or of a wrong type is an extra key.
 func readMembers(o document.Object, rules Rules, doc *Document) {
 	known := []string{"kind", "subtasks"}
 	take := func(takes bool, key string) {
@@ -75,7 +76,7 @@ func readMembers(o document.Object, rules Rules, doc *Document) {
 	}
 }
 
-// optionalText reads a text as it is; absent and null are "".
+// optionalText reads a text unchanged; absent and null are "".
 func optionalText(o document.Object, key string) string {
 	v := o.Members[key]
 	s, ok := v.(string)
@@ -85,7 +86,7 @@ func optionalText(o document.Object, key string) string {
 	return s
 }
 
-// readSubtasks reads the list of subtasks; false ends the check.
+// readSubtasks reads the list of subtasks. If it returns false, there is nothing more to check.
 func readSubtasks(o document.Object, rules Rules, complete bool) ([]any, bool) {
 	list, isList := o.Members["subtasks"].([]any)
 	most := rules.Max - len(rules.Earlier)
@@ -125,5 +126,5 @@ func isSubtaskID(id string) bool {
 	return true
 }
 
-// place of a member of the i-th subtask.
+// place returns the place of a member of the i-th subtask.
 func (p *subtaskParser) place(i int, key string) ijson.Pointer { return p.at.Index(i).Member(key) }

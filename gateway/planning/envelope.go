@@ -11,50 +11,51 @@ import (
 	"patterngate/ijson"
 )
 
-// A plan may be put to a person whole before anything of it runs (design section 8). What they approve lets its steps through,
-// each by a share of its own that is spent once:
+// A person can be asked about a whole plan before it runs (design section 8). Their approval lets the steps of the plan through. Each
+// step has a share of the approval, which is spent once:
 //
 //	unfinished subtasks ──▶ Envelope ──Value──▶ Question.Args ──digest──▶ a person
 //	                                                                        │ approves
 //	a step's call ──Covers: this step, as it was shown? ◀──ReadEnvelope─────┘
 
-// envelopeType marks the arguments of a question that are an envelope.
+// envelopeType is the type member of a question that shows an envelope.
 const envelopeType = "patterngate/envelope/v1"
 
-// MaxEnvelope is how long an envelope may be that is put to a person, in bytes of its canonical form: nobody reads more.
+// MaxEnvelope bounds the canonical form of an envelope that a person is asked about, in bytes.
 const MaxEnvelope = 256 << 10
 
-// Envelope is what of a plan is to run, as a person is asked about it whole. The zero Envelope lets nothing through.
+// Envelope is the part of a plan that has not run yet, as a person is asked about it. The zero Envelope lets nothing through.
 type Envelope struct {
 	Plan     string // its id
 	Revision int
-	Goal     string         // a claim: who made the plan wrote it
+	Goal     string         // a claim, written by the author of the plan
 	Steps    []EnvelopeStep // in the order of execution
-	// Change is what the newest change of the plan's subtasks was; nil: the plan is as it was made.
+	// Change is the newest change of the plan's subtasks; nil if the plan was never changed.
 	Change *EnvelopeChange
 }
 
-// EnvelopeStep is a subtask that is to run.
+// EnvelopeStep is a subtask that will run.
 type EnvelopeStep struct {
 	ID, Tool string
-	Effect   catalog.Effect // "" of what is no tool of the catalog
-	Schema   string         // hash of the tool's input schema; "" of what is no tool of the catalog
-	Args     map[string]any // as in the plan: references stand as they are
-	// Bounds are, by the place of each reference in Args, the JSON schema that what comes there fits; {} says nothing.
+	Effect   catalog.Effect // "" if it is not a tool of the catalog
+	Schema   string         // hash of the tool's input schema; "" if it is not a tool of the catalog
+	Args     map[string]any // as in the plan, with its references
+	// Bounds has, for the place of each reference in Args, the JSON schema that its value fits. {} fits anything.
 	Bounds map[string]any
-	Claim  string // how its description begins, in the words of who made the plan
+	Claim  string // the beginning of its description, written by the author of the plan
 }
 
-// EnvelopeChange is a replan or a further round.
+// EnvelopeChange is a replan or another round.
 type EnvelopeChange struct {
 	Kind           string // replan or round
 	Added, Removed []string
 }
 
-// maxClaim is how much of a goal or description is put to a person, in bytes.
+// maxClaim bounds what a person is shown of a goal or description, in bytes.
 const maxClaim = 512
 
-// NewEnvelopeStep is a subtask as it is put to a person. A tool that the catalog does not have is nobody's to call.
+// NewEnvelopeStep returns a subtask as a person is shown it. If the catalog does not have the tool, the step has no effect and covers no
+// call.
 func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 	step := EnvelopeStep{ID: s.ID, Tool: s.Tool, Args: s.Args, Claim: ijson.Cut(s.Description, maxClaim)}
 	tool, there := c.Tool(s.Tool)
@@ -73,7 +74,7 @@ func NewEnvelopeStep(s Subtask, c *catalog.Catalog) EnvelopeStep {
 	return step
 }
 
-// shownArgs are a subtask's arguments with what the tool's declaration puts in and sets, which are no references.
+// shownArgs returns a subtask's arguments with the defaults and fixed values of the tool's declaration, which are not references.
 func shownArgs(tool catalog.Tool, args map[string]any) map[string]any {
 	shown := maps.Clone(tool.Whole(tool.Filled(args)))
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -85,7 +86,7 @@ func shownArgs(tool catalog.Tool, args map[string]any) map[string]any {
 	return shown
 }
 
-// literal is a value that is no reference and holds none: the inverse of what [Resolve] makes of it.
+// literal returns a value that [Resolve] turns back into v: its texts are escaped so that none is a reference.
 func literal(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -108,8 +109,7 @@ func literal(v any) any {
 	return v
 }
 
-// Bounded reports whether each value that is not shown itself is within bounds that say how far it may go: one of a list,
-// between two numbers, or a boolean.
+// Bounded reports whether each reference has bounds that limit its value: to a list, to a range of numbers, or to a boolean.
 func (s EnvelopeStep) Bounded() bool {
 	for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 		of, _ := s.Bounds[at].(map[string]any)
@@ -128,12 +128,12 @@ func (s EnvelopeStep) Bounded() bool {
 // Writes reports whether the step's tool writes or destroys.
 func (s EnvelopeStep) Writes() bool { return s.Effect != "" && s.Effect != catalog.Read }
 
-// Writing are the steps whose tools write or destroy.
+// Writing returns the steps whose tools write or destroy.
 func (e Envelope) Writing() []EnvelopeStep {
 	return slices.DeleteFunc(slices.Clone(e.Steps), func(s EnvelopeStep) bool { return !s.Writes() })
 }
 
-// Effect is the strongest of the steps' effects; read where nothing writes.
+// Effect returns the strongest effect of the steps; read if no step writes.
 func (e Envelope) Effect() catalog.Effect {
 	strongest := catalog.Read
 	for _, s := range e.Writing() {
@@ -144,7 +144,7 @@ func (e Envelope) Effect() catalog.Effect {
 	return strongest
 }
 
-// Step is the one of this id.
+// Step returns the step with this id.
 func (e Envelope) Step(id string) (EnvelopeStep, bool) {
 	i := slices.IndexFunc(e.Steps, func(s EnvelopeStep) bool { return s.ID == id })
 	if i < 0 {
@@ -153,14 +153,14 @@ func (e Envelope) Step(id string) (EnvelopeStep, bool) {
 	return e.Steps[i], true
 }
 
-// Covers reports whether a call is the step of this id as it was shown: the same tool with the same schema and the same
-// arguments, where each value in the place of a reference fits its bounds.
+// Covers reports whether a call is the step with this id, as the person was shown it. The tool, its schema and the arguments must be
+// the same; the value of a reference must fit its bounds.
 func (e Envelope) Covers(id string, sent gateway.Question) bool {
 	s, there := e.Step(id)
 	return there && s.Effect != "" && s.Tool == sent.Tool && s.Schema == cmp.Or(sent.Schema, gateway.HashOfNone) && s.takes(orEmpty(s.Args), orEmpty(sent.Args), "")
 }
 
-// takes compares a value as it was shown with one that is sent.
+// takes reports whether the sent value is the one that was shown.
 func (s EnvelopeStep) takes(shown, sent any, at ijson.Pointer) bool {
 	switch shown := shown.(type) {
 	case string:
@@ -196,7 +196,7 @@ func (s EnvelopeStep) takes(shown, sent any, at ijson.Pointer) bool {
 	return ijson.Equal(shown, sent)
 }
 
-// fitsBounds fails where there are no bounds: nobody was shown that place.
+// fitsBounds is false if there are no bounds: then the person was not shown that place.
 func fitsBounds(bounds, v any) bool {
 	of, there := bounds.(map[string]any)
 	if !there || len(of) == 0 {
@@ -206,7 +206,7 @@ func fitsBounds(bounds, v any) bool {
 	return err == nil && len(schema.Check(v)) == 0
 }
 
-// orEmpty returns the arguments, which are an empty object where there are none.
+// orEmpty returns the arguments, or an empty object for nil.
 func orEmpty(args map[string]any) map[string]any {
 	if args == nil {
 		return map[string]any{}

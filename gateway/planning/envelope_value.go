@@ -8,7 +8,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Value is the envelope as the arguments of a question, decoded values.
+// Value returns the envelope as the arguments of a question, in decoded values.
 func (e Envelope) Value() map[string]any {
 	v := map[string]any{
 		"type": envelopeType, "plan_id": e.Plan, "revision": float64(e.Revision), "steps": stepValues(e.Steps), "counts": e.counts(),
@@ -42,7 +42,7 @@ func stepValues(steps []EnvelopeStep) []any {
 	return list
 }
 
-// counts are how many steps are of which kind.
+// counts returns the number of steps of each effect, and of those for the model and the caller.
 func (e Envelope) counts() map[string]any {
 	n := map[string]any{}
 	for _, kind := range []string{string(catalog.Read), string(catalog.Write), string(catalog.Destructive), ModelExecutor, CallerExecutor} {
@@ -59,7 +59,7 @@ func (e Envelope) counts() map[string]any {
 	return n
 }
 
-// reserved are the steps that change something, with the args_hash of those whose arguments are all known.
+// reserved returns the steps that write or destroy. A step whose arguments are all known has their args_hash.
 func (e Envelope) reserved() []any {
 	list := []any{}
 	for _, s := range e.Writing() {
@@ -72,7 +72,7 @@ func (e Envelope) reserved() []any {
 	return list
 }
 
-// Sent are the arguments as they would be sent, references as they stand.
+// Sent returns the arguments as they would be sent, with references unchanged.
 func (s EnvelopeStep) Sent() map[string]any {
 	sent, _ := rewrite(orEmpty(s.Args), "", func(_ ijson.Pointer, text string) any { return text }).(map[string]any)
 	return sent
@@ -86,8 +86,8 @@ func textValues(texts []string) []any {
 	return list
 }
 
-// ReadEnvelope is the envelope that a question is about; false where it is about anything else, or was not made by
-// [Envelope.Value].
+// ReadEnvelope returns the envelope that a question is about. It is false if the question is about a call, or if [Envelope.Value] did
+// not make its arguments.
 func ReadEnvelope(q gateway.Question) (Envelope, bool) {
 	if q.Args["type"] != envelopeType || q.Schema != "" && q.Schema != gateway.HashOfNone {
 		return Envelope{}, false

@@ -11,17 +11,18 @@ import (
 	"patterngate/ijson"
 )
 
-// Bounds of a schema that says what a caller's result is to be: a plan comes from outside, and so does what it is judged by.
+// Bounds of a schema for a caller's result. The schema comes from outside, with the plan.
 const (
 	maxExpect       = 16 << 10 // bytes of its canonical form
 	maxExpectWeight = 4_000    // values, and instructions of its patterns, each time that it refers to them
 	maxPattern      = 256      // bytes of a pattern
-	maxExpectWork   = 50 << 20 // weight times bytes of the value that is judged: patterns read them
+	maxExpectWork   = 50 << 20 // weight times bytes of the value: patterns read them
 	maxExpectChecks = 1 << 19  // weight times values in it: each may be checked, and be wrong, as often
 )
 
-// FitsExpect is what of a value does not fit what a subtask expects; the pointers start at the value, and the reasons are
-// empty. Nil: it fits, as anything does where nothing is expected. Nothing fits a schema that [ParseSubtasks] would refuse.
+// FitsExpect returns the problems of a result that does not fit the schema which a subtask expects. The pointers start at the
+// value, and the reasons are empty. It returns nil if the value fits or if expect is nil. No value fits a schema that
+// [ParseSubtasks] refuses.
 func FitsExpect(expect, value any) []document.Problem {
 	if expect == nil {
 		return nil
@@ -44,7 +45,7 @@ func FitsExpect(expect, value any) []document.Problem {
 	return document.CapProblems(problems)
 }
 
-// valuesIn counts a value with all in it.
+// valuesIn counts a value and all values in it.
 func valuesIn(v any) int {
 	sum := 1
 	switch v := v.(type) {
@@ -60,7 +61,8 @@ func valuesIn(v any) int {
 	return sum
 }
 
-// compileExpect takes a schema from outside, nil if it is none. Its weight bounds what judging a value by it costs.
+// compileExpect compiles a schema from outside. It returns nil if that is not a schema or exceeds the bounds. Its weight bounds the
+// cost of checking a value.
 func compileExpect(expect any) (_ *catalog.Schema, weight int) {
 	text := ijson.Canonical(expect)
 	if len(text) > maxExpect {
@@ -77,11 +79,11 @@ func compileExpect(expect any) (_ *catalog.Schema, weight int) {
 	return schema, weight
 }
 
-// weigher finds how much a schema is with all that it refers to, so that definitions that refer to one another twice and
-// twice again do not make judging endless. It may refer to its own parts by pointer, but not in a circle.
+// weigher sums up a schema with all that it refers to. So definitions that refer to each other several times cannot make a check
+// endless. A schema can refer to its own parts by pointer, but not in a circle.
 type weigher struct {
 	root  any
-	known map[string]int // by reference; one that is being weighed weighs too much
+	known map[string]int // by reference; while it is being weighed, a reference weighs too much
 }
 
 const tooHeavy = maxExpectWeight + 1
@@ -101,7 +103,7 @@ func (w weigher) weigh(v any, isRoot bool) int {
 	return sum
 }
 
-// member weighs a member, which may be a keyword.
+// member weighs a member, which can be a keyword.
 func (w weigher) member(key string, v any, ofRoot bool) int {
 	text, isText := v.(string)
 	switch {
@@ -135,7 +137,7 @@ func (w weigher) reference(ref string) int {
 	return w.known[ref]
 }
 
-// patternWeight is the number of instructions of a pattern, which may count far: a{1000} has a thousand.
+// patternWeight is the number of instructions of a pattern; a{1000} has a thousand.
 func patternWeight(pattern string) int {
 	if len(pattern) > maxPattern {
 		return tooHeavy

@@ -2,15 +2,15 @@ package planning
 
 import "slices"
 
-// Graph is the order of a plan's subtasks: who runs after whom. It is made of accepted subtasks, by their place in the
-// plan, and does not change. What its methods return must not be changed. It is safe for concurrent use.
+// Graph says which subtask of a plan runs after which. It is made from accepted subtasks, which it knows by their place in the plan,
+// and does not change. Do not change what its methods return. It is safe for concurrent use.
 type Graph struct {
 	order waits
 	after lists // the inverse of order.direct
 	level []int32
 }
 
-// waitsOf is who waits for whom among subtasks; what is not among them is passed over.
+// waitsOf returns which subtask waits for which. It skips ids that are not among the subtasks.
 func waitsOf(subtasks []Subtask) waits {
 	byID := make(map[string]int32, len(subtasks))
 	for i, s := range subtasks {
@@ -32,8 +32,8 @@ func waitsOf(subtasks []Subtask) waits {
 	return who.order()
 }
 
-// NewGraph is the order of subtasks whose ids are unique and known and that have no cycle. A dependency that is not among
-// them (a tombstone's) counts as done, and a subtask whose parent is not among them is a root.
+// NewGraph returns the graph of subtasks with unique ids and without a cycle. A dependency that is not among them, on a removed
+// subtask, counts as done. A subtask whose parent is not among them is a root.
 func NewGraph(subtasks []Subtask) *Graph {
 	g := &Graph{order: waitsOf(subtasks)}
 	g.after = g.order.direct.inverse()
@@ -41,18 +41,18 @@ func NewGraph(subtasks []Subtask) *Graph {
 	return g
 }
 
-// HasCycle reports whether subtasks wait for each other. What they depend on besides them is passed over.
+// HasCycle reports whether subtasks wait for each other. It skips dependencies that are not among the subtasks.
 func HasCycle(subtasks []Subtask) bool {
 	order := waitsOf(subtasks)
 	_, acyclic := order.sorted()
 	return !acyclic
 }
 
-// Before are the subtasks that must be completed before the i-th may run, each once, in plan order: its dependencies, its
-// children, and what its ancestors depend on (their own descendants excepted).
+// Before returns the subtasks that must be completed before the i-th can run, each once, in plan order: its dependencies, its children,
+// and the dependencies of its ancestors, except descendants of those ancestors.
 func (g *Graph) Before(i int) []int { return g.order.before(int32(i)) }
 
-// After are the subtasks that have the i-th among theirs of Before, in plan order.
+// After returns the subtasks that have the i-th in Before, in plan order.
 func (g *Graph) After(i int) []int {
 	direct := g.after.of(int32(i))
 	if !g.order.tree {
@@ -68,16 +68,16 @@ func (g *Graph) After(i int) []int {
 	return ints(slices.Compact(all))
 }
 
-// Inputs are the subtasks whose results the i-th is given: its own dependencies and children, in plan order.
+// Inputs returns the subtasks whose results the i-th gets: its own dependencies and children, in plan order.
 func (g *Graph) Inputs(i int) []int { return ints(g.order.direct.of(int32(i))) }
 
-// Level is 0 for subtasks that wait for none, else one more than the highest of those it waits for.
+// Level is 0 for a subtask that waits for none. Else it is one more than the highest level among those that it waits for.
 func (g *Graph) Level(i int) int { return int(g.level[i]) }
 
-// Depth is how deep in the tree a subtask stands, a root at 1.
+// Depth is the depth of a subtask in the tree; a root has depth 1.
 func (g *Graph) Depth(i int) int { return g.order.depthOf(int32(i)) }
 
-// Order is all subtasks by level, then by place.
+// Order returns all subtasks by level, then by place.
 func (g *Graph) Order() []int {
 	highest := int32(-1)
 	for _, l := range g.level {
@@ -106,7 +106,7 @@ func ints(list []int32) []int {
 	return out
 }
 
-// lists are one list of numbers for each of 0, 1, 2, ..., in one piece of memory.
+// lists holds a list of numbers for each of 0, 1, 2, ..., in one slice.
 type lists struct {
 	end []int32 // of the i-th list in all, after a leading 0
 	all []int32
@@ -116,7 +116,7 @@ func (l lists) len() int { return len(l.end) - 1 }
 
 func (l lists) of(i int32) []int32 { return l.all[l.end[i]:l.end[i+1]:l.end[i+1]] }
 
-// inverse has i in its list of d where l has d in that of i. Its lists are in rising order.
+// inverse returns lists in which the list of d holds i if the list of i in l holds d. They are in rising order.
 func (l lists) inverse() lists {
 	inv := lists{end: make([]int32, len(l.end)), all: make([]int32, len(l.all))}
 	for _, d := range l.all {
@@ -135,7 +135,7 @@ func (l lists) inverse() lists {
 	return inv
 }
 
-// compact leaves each number once in its list; the lists must be in order.
+// compact keeps each number once in its list; the lists must be sorted.
 func (l lists) compact() lists {
 	out := lists{end: make([]int32, 1, len(l.end)), all: l.all[:0]}
 	for i := range int32(l.len()) {

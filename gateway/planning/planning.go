@@ -2,72 +2,73 @@ package planning
 
 import (
 	"patterngate/catalog"
-
 	"patterngate/gateway/document"
 )
 
-// Strategy is how a goal is taken apart. The zero PlanStrategy is none of them.
+// Strategy says how a goal is split into subtasks. The zero Strategy is none of them.
 type Strategy string
 
 // The strategies (spec/planning-reference.md section 15).
 const (
 	Flat         Strategy = "flat"         // an ordered list
-	Hierarchical Strategy = "hierarchical" // a tree: a parent runs after its children and joins what they returned
-	Iterative    Strategy = "iterative"    // 1 to 3 next steps a round, until the planning is complete
+	Hierarchical Strategy = "hierarchical" // a tree: a parent runs after its children and joins their results
+	Iterative    Strategy = "iterative"    // 1 to 3 next subtasks in each round, until the planning is complete
 )
 
-// These are no tools of the catalog, but who else may work on a subtask.
+// Executors of a subtask besides the tools of the catalog.
 const (
 	ModelExecutor  = "model"  // the model works on the description
 	CallerExecutor = "caller" // the client's agent does
 )
 
-// Subtask is one piece of work of a plan, as it was accepted. It is not changed.
+// Subtask is one piece of work of an accepted plan. Do not change it.
 type Subtask struct {
 	ID           string // ^[a-z0-9][a-z0-9_-]{0,63}$
 	Description  string
 	Dependencies []string // never nil
 	Tool         string   // of the catalog, or ModelExecutor, or CallerExecutor
-	// Args are as proposed; those of a catalog tool may hold references ($results.ID.POINTER), those of others are free.
+	// Args are the arguments as proposed. Those of a catalog tool can contain references ($results.ID.POINTER).
 	Args     map[string]any
 	Critical bool
-	Parent   string // "" none; hierarchical plans only
-	Expect   any    // a JSON schema for the caller's result, as a decoded value; nil: any
+	Parent   string // "" for none; in hierarchical plans only
+	Expect   any    // a JSON schema for the caller's result, as a decoded value; nil for any result
 }
 
 // Document is an accepted plan of subtasks.
 type Document struct {
 	Subtasks  []Subtask
-	Done      []string // of a checklist: the ids that were ticked off
+	Done      []string // of a checklist: the ids of the ticked items
 	Checklist bool
 	Complete  bool   // planning_complete
-	Goal      string // as the document says it
+	Goal      string // as the document has it
 	Rationale string
 	Filled    []document.Filled
 }
 
-// Rules bound a plan of subtasks.
+// Rules say which plans of subtasks are accepted.
 type Rules struct {
 	Family   string // invalid_plan or invalid_replan
 	Strategy Strategy
-	// Which members a document may have besides kind and subtasks.
+	// Which members a document can have besides kind and subtasks.
 	TakesComplete, TakesGoal, TakesRationale bool
 
 	Min, Max int // of subtasks; Max counts Earlier too
-	Round    int // most of them in one round; 0: no bound of its own
+	Round    int // the most subtasks in one round; 0 for no bound
 	MaxDepth int
 
 	Catalog *catalog.Catalog
 	Allowed []string // the policy allowlist
 	LLM     bool     // a language model is configured: ModelExecutor is allowed, and the default
 
-	// Earlier are the subtasks that stay, completed or of rounds before: they may be depended on and referred to.
+	// Earlier are the subtasks that stay: completed ones, or those of rounds before. The plan can depend on them and refer to
+	// them.
 	Earlier []Subtask
-	// Used are the ids that may not come again. Reused names such a fault: id_reused in a replan, else duplicate_id.
+	// Used are the ids that must not be used again. Reused says how such a fault is named: id_reused in a replan, else
+	// duplicate_id.
 	Used   []string
 	Reused bool
-	// Removed are the subtasks that a replan takes out, for no_progress; nil: it is not asked.
+	// Removed are the subtasks that a replan removes, for the fault no_progress; nil: that is not checked.
 	Removed []Subtask
-	// MayEnd lets a document with planning_complete have no subtask.
+	// MayEnd allows a document with planning_complete and without a subtask.
 	MayEnd bool
 }

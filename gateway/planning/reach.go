@@ -1,12 +1,12 @@
 package planning
 
-// reach tells which subtasks a subtask waits for, directly or not. It answers for 64 subtasks at a time, so that many
-// questions about a large plan stay cheap.
+// reach finds out whether a subtask waits for another, directly or not. It handles 64 subtasks at a time, so many questions about
+// a large plan stay cheap. Ask all questions with ask, then call answer, then read each answer with may.
 type reach struct {
 	order  *waits
-	unsure func(node int32) bool // what this one waits for is not known
+	unsure func(node int32) bool // it is not known which subtasks this one waits for
 
-	asking []int32 // who is asked about, each once
+	asking []int32 // the subtasks that questions are about, each once
 	about  [][]int32
 	place  map[int32]int // of a subtask in asking
 	yes    map[[2]int32]bool
@@ -16,7 +16,7 @@ func newReach(order *waits, unsure func(int32) bool) *reach {
 	return &reach{order: order, unsure: unsure, place: map[int32]int{}, yes: map[[2]int32]bool{}}
 }
 
-// ask puts the question whether a subtask waits for another.
+// ask notes the question whether node waits for on.
 func (r *reach) ask(node, on int32) {
 	at, known := r.place[node]
 	if !known {
@@ -27,16 +27,16 @@ func (r *reach) ask(node, on int32) {
 	r.about[at] = append(r.about[at], on)
 }
 
-// may is the answer: whether the one waits for the other, as far as that is known.
+// may reports whether node waits for on, or whether that is not known.
 func (r *reach) may(node, on int32) bool { return r.yes[[2]int32{node, on}] }
 
-// answer answers all questions.
+// answer answers all questions that were asked.
 func (r *reach) answer() {
 	if len(r.asking) == 0 {
 		return
 	}
 	sorted, acyclic := r.order.sorted()
-	mask := make([]uint64, r.order.nodes()) // which of 64 wait for a node
+	mask := make([]uint64, r.order.nodes()) // for each node, which of the 64 wait for it
 	for from := 0; from < len(r.asking); from += 64 {
 		clear(mask)
 		some := r.asking[from:min(from+64, len(r.asking))]
@@ -52,16 +52,16 @@ func (r *reach) answer() {
 	}
 }
 
-// maxPasses bounds how often a plan with cycles is gone through.
+// maxPasses bounds the passes over a plan with cycles.
 const maxPasses = 8
 
-// spread hands on who waits to all that are waited for; vague are those who wait for what is not known.
+// spread passes the bits of waiting subtasks on to all nodes that they wait for. vague has the bits of those whose answer is not known.
 func (r *reach) spread(mask []uint64, sorted []int32, acyclic bool) (vague uint64) {
 	changed := true
 	for pass := 0; changed && pass < maxPasses; pass++ {
 		changed = r.pass(mask, sorted) && !acyclic
 	}
-	if changed { // more cycles within cycles than is worth the time; the plan is refused for one anyway
+	if changed { // too many nested cycles to find out; the plan is refused for a cycle anyway
 		return ^uint64(0)
 	}
 	for i := range int32(r.order.n) {
@@ -72,7 +72,7 @@ func (r *reach) spread(mask []uint64, sorted []int32, acyclic bool) (vague uint6
 	return vague
 }
 
-// pass hands on who waits, from each node to those that it waits for.
+// pass passes the bits of each node on to the nodes that it waits for.
 func (r *reach) pass(mask []uint64, sorted []int32) (changed bool) {
 	for s := len(sorted) - 1; s >= 0; s-- {
 		node := sorted[s]

@@ -8,21 +8,20 @@ import (
 	"patterngate/ijson"
 )
 
-// Strings in arguments that begin so are references ($results.ID, $results.ID.POINTER), or stand for themselves less one
-// sign.
+// Texts in arguments that begin with referenceMark are references ($results.ID, $results.ID.POINTER). A text that begins with
+// escapeMark stands for the same text without its first $.
 const (
 	referenceMark = "$results."
 	escapeMark    = "$$"
 )
 
-// maxResolved bounds what the references of one subtask may put into its arguments, see [ijson.Weight]: about as much as a
-// whole plan may be long, for each call is recorded.
+// maxResolved bounds the values that the references of one subtask put into its arguments, see [ijson.Weight]. It is about the
+// length of a whole plan, as each call is recorded.
 const maxResolved = 1 << 20
 
-// Resolve puts in place of each reference in args what it refers to (spec/planning-reference.md section 15, References).
-// result gives a completed subtask's result. The text of the first reference that finds nothing is returned as bad, with
-// nil arguments; "" where all is well. The one with which the arguments would hold more than a plan may finds nothing
-// either. args are not changed.
+// Resolve returns args with each reference replaced by its value (spec/planning-reference.md section 15, References). result returns
+// the result of a completed subtask. If a reference has no value, or if the values exceed 1 MiB together, Resolve returns nil and
+// the text of that reference as bad; else bad is "". It does not change args.
 func Resolve(args map[string]any, result func(id string) (any, bool)) (resolved map[string]any, bad string) {
 	if args == nil {
 		return map[string]any{}, ""
@@ -49,7 +48,7 @@ func Resolve(args map[string]any, result func(id string) (any, bool)) (resolved 
 	return out.(map[string]any), ""
 }
 
-// HasReferences reports whether args hold a reference or an escaped one.
+// HasReferences reports whether args contain a reference or an escaped text.
 func HasReferences(args map[string]any) bool { return marked(args) }
 
 func first(a, b string) string {
@@ -59,13 +58,13 @@ func first(a, b string) string {
 	return b
 }
 
-// reference is what a string in arguments refers to: a place in the result of a subtask.
+// reference is a place in the result of a subtask.
 type reference struct {
 	id      string
 	pointer ijson.Pointer
 }
 
-// parseReference reads a string that begins with the mark.
+// parseReference reads a text that begins with referenceMark.
 func parseReference(text string) (reference, bool) {
 	id, pointer, deeper := strings.Cut(strings.TrimPrefix(text, referenceMark), ".")
 	ref := reference{id, ijson.Pointer(pointer)}
@@ -77,7 +76,7 @@ func parseReference(text string) (reference, bool) {
 
 func isReference(text string) bool { return strings.HasPrefix(text, referenceMark) }
 
-// marked reports whether a value holds a string that does not stand for itself.
+// marked reports whether a value contains a reference or an escaped text.
 func marked(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -98,8 +97,8 @@ func marked(v any) bool {
 	return false
 }
 
-// rewrite returns a copy of a value in which put has replaced each reference, in order of place, and escaped strings have
-// lost their first sign. What holds neither is shared. It calls itself once a level, of which a decoded value has few.
+// rewrite returns a copy of a value in which put replaced each reference, in order of place, and escaped texts lost their first $.
+// It is recursive; a decoded value has few levels.
 func rewrite(v any, at ijson.Pointer, put func(at ijson.Pointer, text string) any) any {
 	switch v := v.(type) {
 	case string:

@@ -13,18 +13,18 @@ import (
 // maxDescription bounds a subtask's description, in characters.
 const maxDescription = 4000
 
-// subtaskRow is a subtask on its way through the checks.
+// subtaskRow is a subtask during the checks.
 type subtaskRow struct {
 	Subtask
 	members map[string]any
 	known   bool    // the id is good
 	left    bool    // left out of the later checks
-	marked  bool    // the arguments hold references
+	marked  bool    // the arguments contain references
 	node    int32   // in the parser's order
-	on      []int32 // nodes of the dependencies that are there
+	on      []int32 // nodes of the dependencies that exist
 }
 
-// subtaskParser judges the subtasks of one plan.
+// subtaskParser reads and checks the subtasks of one plan.
 type subtaskParser struct {
 	*document.Faults
 	rules Rules
@@ -37,7 +37,7 @@ type subtaskParser struct {
 	order   waits
 	tools   map[string]bool // whether allowed
 	cycle   []string
-	schemas map[int32]*catalog.Schema // of what callers' subtasks return
+	schemas map[int32]*catalog.Schema // schemas of the results of callers' subtasks
 }
 
 func newSubtaskParser(f *document.Faults, rules Rules, list []any, at ijson.Pointer) *subtaskParser {
@@ -50,11 +50,11 @@ func newSubtaskParser(f *document.Faults, rules Rules, list []any, at ijson.Poin
 	for _, name := range rules.Allowed {
 		p.tools[name] = true
 	}
-	p.tools[CallerExecutor], p.tools[ModelExecutor] = true, rules.LLM // whatever the catalog has
+	p.tools[CallerExecutor], p.tools[ModelExecutor] = true, rules.LLM // even if the catalog has tools of these names
 	return p
 }
 
-// subtaskObject is one subtask of the list as it was sent.
+// subtaskObject is one subtask of the list, as the plan has it.
 type subtaskObject struct {
 	document.Object
 	i int
@@ -64,7 +64,7 @@ func (o subtaskObject) fault(reason, key, want string) *document.Problem {
 	return o.Wrong("subtask_"+strconv.Itoa(o.i+1)+"_"+reason, key, want)
 }
 
-// parse judges the subtask at index i by itself.
+// parse reads the subtask at index i and checks it alone.
 func (p *subtaskParser) parse(i int, v any) {
 	row := &p.rows[i]
 	before := p.Count()
@@ -126,7 +126,7 @@ func (o subtaskObject) description() string {
 	return s
 }
 
-// dependencies reads a list of different ids, which need not be there.
+// dependencies reads a list of different ids. Whether they exist is checked later.
 func (o subtaskObject) dependencies() []string {
 	v, there := o.Members["dependencies"]
 	if !there {
@@ -162,7 +162,7 @@ func repeats(names []string) bool {
 	return len(seen) < len(names)
 }
 
-// tool reads who is to work on it, stripped; "" if that is not said as it should be.
+// tool reads the name of the executor, without blanks around it; "" if it is not a text.
 func (o subtaskObject) tool(llm bool) string {
 	v := o.Members["tool"]
 	s, ok := document.Text(v)
@@ -202,7 +202,7 @@ func (o subtaskObject) parent() string {
 	return s
 }
 
-// expect reads a schema, which only a caller's result is judged by.
+// expect reads the schema for a result, which only a caller's subtask can have.
 func (o subtaskObject) expect(tool string) any {
 	v := o.Members["expect"]
 	if v == nil {
@@ -216,7 +216,7 @@ func (o subtaskObject) expect(tool string) any {
 	return v
 }
 
-// ofSubtask are other names of the members of a subtask.
+// ofSubtask returns other names of the members of a subtask.
 func ofSubtask(allowed []string) []document.Synonym {
 	return []document.Synonym{
 		{Name: "id", Words: []string{"subtaskid", "taskid", "stepid"}, As: document.Textual}, {Name: "dependencies", Words: wordsOfNeeds, As: idsOf},
@@ -229,7 +229,7 @@ func ofSubtask(allowed []string) []document.Synonym {
 // wordsOfNeeds are other names of dependencies.
 var wordsOfNeeds = []string{"dependson", "dependencyids", "needs", "after", "requires", "prerequisites", "deps"}
 
-// idsOf takes a list of texts; one id alone becomes a list.
+// idsOf is a [document.Synonym.As] that takes a list of texts. A single id becomes a list.
 func idsOf(v any) (any, bool) {
 	if id, ok := document.Text(v); ok && isSubtaskID(id) {
 		return []any{id}, true

@@ -2,24 +2,24 @@ package planning
 
 import "slices"
 
-// waits is who waits for whom among n subtasks. What a parent depends on holds for all below it; so that this does not
-// multiply, it stands once, at a gate that they wait for: node n+p is the gate of parent p, open when all that p depends on
-// outside its subtree is completed. What is in or under a loop of parents has no gate and no depth.
+// waits says which of n subtasks waits for which. The descendants of a parent wait for its dependencies too. To store these
+// once, they wait for the gate of the parent: node n+p is the gate of parent p. It opens when the dependencies of p outside its
+// subtree are completed. Subtasks in or under a loop of parents have no gate and no depth.
 type waits struct {
 	n      int
 	direct lists // own dependencies and children, in rising order, each once
 
-	tree       bool // there are parents; without, what follows is empty
+	tree       bool // there are parents; if not, the fields below are empty
 	parent     []int32
 	depth      []int32 // a root's is 1; 0 in and under loops
-	place      []int32 // in an order in which each stands before its descendants, without a gap
+	place      []int32 // in an order in which each is directly before its descendants
 	size       []int32 // of the subtree
 	descending []int32 // that order
-	bound      lists   // by parent: what it depends on outside its subtree
-	above      []int32 // the nearest ancestor that has such; -1
+	bound      lists   // by parent: its dependencies outside its subtree
+	above      []int32 // the nearest ancestor with such dependencies; -1 if none
 }
 
-// waiting collects who waits for whom, subtask by subtask.
+// waiting collects, subtask by subtask, which waits for which.
 type waiting struct {
 	own    lists
 	parent []int32
@@ -30,10 +30,10 @@ func newWaiting(n int) *waiting {
 	return &waiting{own: lists{end: make([]int32, 1, n+1), all: make([]int32, 0, 2*n)}, parent: make([]int32, 0, n)}
 }
 
-// wait says that the present subtask depends on another.
+// wait adds a dependency of the present subtask.
 func (w *waiting) wait(on int32) { w.own.all = append(w.own.all, on) }
 
-// next ends the present subtask; parent is -1 for none.
+// next ends the present subtask; parent is -1 if it has none.
 func (w *waiting) next(parent int32) {
 	w.own.end = append(w.own.end, int32(len(w.own.all)))
 	w.parent = append(w.parent, parent)
@@ -70,7 +70,7 @@ func childrenOf(parent []int32) lists {
 	return up.inverse()
 }
 
-// plant numbers the trees.
+// plant sets the depth, place and size of the subtasks in trees.
 func (o *waits) plant(children lists) {
 	o.depth, o.place, o.size = make([]int32, o.n), make([]int32, o.n), make([]int32, o.n)
 	o.descending = make([]int32, 0, o.n)
@@ -97,7 +97,7 @@ func (o *waits) plant(children lists) {
 	}
 }
 
-// bind finds what parents depend on for all below them.
+// bind finds the dependencies that parents have for their descendants.
 func (o *waits) bind(own, children lists) {
 	o.bound = lists{end: make([]int32, 1, o.n+1)}
 	for p := range int32(o.n) {
@@ -124,7 +124,7 @@ func (o *waits) bind(own, children lists) {
 	}
 }
 
-// below reports whether i is a descendant of p, which stands in a tree.
+// below reports whether i is a descendant of p; p must be in a tree.
 func (o *waits) below(i, p int32) bool {
 	return o.depth[i] > 0 && o.place[i] > o.place[p] && o.place[i] < o.place[p]+o.size[p]
 }
@@ -174,7 +174,7 @@ func (o *waits) nodes() int {
 
 func (o *waits) isGate(node int32) bool { return int(node) >= o.n }
 
-// next is the k-th node that a node waits for, false after the last.
+// next returns the k-th node that a node waits for; false after the last.
 func (o *waits) next(node int32, k int) (int32, bool) {
 	i, on := node, []int32(nil)
 	if o.isGate(node) {
@@ -192,7 +192,7 @@ func (o *waits) next(node int32, k int) (int32, bool) {
 	return 0, false
 }
 
-// sorted is all nodes, each after those that it waits for, and whether there is no cycle.
+// sorted returns all nodes, each after those that it waits for, and whether there is no cycle.
 func (o *waits) sorted() ([]int32, bool) {
 	const entered, left = 1, 2
 	type visit struct {
@@ -229,10 +229,10 @@ func (o *waits) sorted() ([]int32, bool) {
 	return order, acyclic
 }
 
-// levels are those of the subtasks; there must be no cycle.
+// levels returns the levels of the subtasks; there must be no cycle.
 func (o *waits) levels() []int32 {
 	order, _ := o.sorted()
-	level := make([]int32, o.nodes()) // a gate's is the least that a subtask behind it may have
+	level := make([]int32, o.nodes()) // the level of a gate is the lowest that a subtask which waits for it can have
 	for _, node := range order {
 		for k := 0; ; k++ {
 			on, more := o.next(node, k)
