@@ -60,8 +60,8 @@ func (j *Judge) Reads(tool, rule string) []string {
 		}
 		vars, terms := j.policy.terms[d.tool.name], b.terms()
 		for i := 0; i < len(terms); i++ {
-			if r := terms[i].reads; r.whole["args"] && d.tool.args.kind == objectKind {
-				names = append(names, d.tool.args.object.names()...)
+			if r := terms[i].reads; r.whole["args"] && d.tool.args.Kind() == ObjectKind {
+				names = append(names, d.tool.args.Names()...)
 			} else {
 				names = append(names, r.members["args"]...)
 			}

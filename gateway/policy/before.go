@@ -35,7 +35,7 @@ type calls struct {
 }
 
 func newCalls(row Type) *calls {
-	return &calls{row, newReader(row.memberType("args")), newReader(row.memberType("result"))}
+	return &calls{row, newReader(row.MemberType("args")), newReader(row.MemberType("result"))}
 }
 
 // reader reads members from a record under a type.
@@ -46,8 +46,8 @@ type reader struct {
 
 func newReader(t Type) reader {
 	r := reader{is: t}
-	if t.kind == objectKind {
-		r.inexact = slices.DeleteFunc(slices.Clone(t.object.fields), func(f Field) bool { return f.Type.exact() })
+	if t.Kind() == ObjectKind {
+		r.inexact = slices.DeleteFunc(slices.Clone(t.Fields()), func(f Field) bool { return f.Type.Verbatim() })
 	}
 	return r
 }
@@ -55,8 +55,8 @@ func newReader(t Type) reader {
 // read is [Type.soft], quicker.
 func (r reader) read(v any) any {
 	members, ok := v.(map[string]any)
-	if !ok || r.is.kind != objectKind {
-		return r.is.soft(v)
+	if !ok || r.is.Kind() != ObjectKind {
+		return r.is.ConvertLoosely(v)
 	}
 	if len(r.inexact) == 0 {
 		return v
@@ -69,7 +69,7 @@ func (r reader) taken(members map[string]any) map[string]any {
 	taken := maps.Clone(members)
 	for i := range r.inexact {
 		if member, there := members[r.inexact[i].Name]; there {
-			taken[r.inexact[i].Name] = r.inexact[i].Type.soft(member)
+			taken[r.inexact[i].Name] = r.inexact[i].Type.ConvertLoosely(member)
 		}
 	}
 	return taken

@@ -175,7 +175,7 @@ type bounder struct{ fuser }
 
 // needed reports whether there is a call that needs a look.
 func (b *bounder) needed(e ast.Expr) bool {
-	return len(b.looks(e)) > 0 || b.joins(e) || slices.ContainsFunc(children(e), b.needed)
+	return len(b.looks(e)) > 0 || b.joins(e) || slices.ContainsFunc(Children(e), b.needed)
 }
 
 // looks are the functions by which a call's arguments are looked at, by their places; nil: none needs it.
@@ -212,7 +212,7 @@ func argsOf(e ast.Expr) []ast.Expr {
 
 // open reports whether the size of an argument is not plain from the text.
 func (b *bounder) open(e ast.Expr, look string) bool {
-	if v, ok := literalOf(e); ok {
+	if v, ok := Literal(e); ok {
 		text, isText := v.(types.String)
 		return isText && (look == shortTexts || look == wholeText) && len(text) > maxShown
 	}

@@ -125,14 +125,17 @@ func (c *coster) boundedCall(call ast.CallExpr, depth int) bool {
 	return !slices.ContainsFunc(args, func(arg ast.Expr) bool { return !c.isPlain(arg) })
 }
 
+// maxPlainText is the length in bytes up to which a text is compared at one cost.
+const maxPlainText = 60
+
 // shortText reports a text of which all is compared at one cost.
 func shortText(e ast.Expr) bool {
-	v, ok := literalOf(e)
+	v, ok := Literal(e)
 	text, isText := types.String(""), false
 	if ok {
 		text, isText = v.(types.String)
 	}
-	return isText && len(text) <= maxShown
+	return isText && len(text) <= maxPlainText
 }
 
 func (c *coster) is(e ast.Expr, k types.Kind) bool {

@@ -43,7 +43,7 @@ func newExpression(env *environment, checked *ast.AST, variables []Variable, wan
 		}
 	}
 	e.program = sync.OnceValues(func() (cel.Program, error) {
-		return env.cel.PlanProgram(bounded(checked), cel.CostLimit(MaxCost), cel.EvalOptions(cel.OptOptimize))
+		return planned(env, checked, MaxCost)
 	})
 	return e
 }
@@ -54,12 +54,12 @@ func newExpression(env *environment, checked *ast.AST, variables []Variable, wan
 // Values are held to the types that were given to Compile: what does not fit is [ErrInput]. The other errors are [ErrCost],
 // [ErrEval] and [ErrValue].
 func (e *Expression) Eval(values map[string]any) (any, error) {
-	v, _, err := e.eval(values)
+	v, _, err := e.EvalOptional(values)
 	return v, err
 }
 
 // eval is Eval, and tells whether there is a value: an optional may have none.
-func (e *Expression) eval(values map[string]any) (v any, there bool, err error) {
+func (e *Expression) EvalOptional(values map[string]any) (v any, there bool, err error) {
 	if e == nil {
 		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
 	}
@@ -69,15 +69,15 @@ func (e *Expression) eval(values map[string]any) (v any, there bool, err error) 
 		if !ok {
 			return nil, false, fmt.Errorf("%w: %s is not given", ErrInput, variable.Name)
 		}
-		if given[variable.Name], err = variable.Type.take(value, variable.Name); err != nil {
+		if given[variable.Name], err = variable.Type.Convert(value, variable.Name); err != nil {
 			return nil, false, err
 		}
 	}
-	return e.evalTaken(given)
+	return e.EvalConverted(given)
 }
 
 // evalTaken computes the expression from values that were taken under their types.
-func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err error) {
+func (e *Expression) EvalConverted(given map[string]any) (v any, there bool, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library contains its own panics; this is for what it is given
 			v, there, err = nil, false, fmt.Errorf("%w: %.100v", ErrEval, p)
@@ -100,8 +100,8 @@ func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err err
 		}
 		result = optional.GetValue()
 	}
-	v, err = give(result)
-	if err == nil && !e.want.accepts(v) {
+	v, err = Decode(result)
+	if err == nil && !e.want.Accepts(v) {
 		err = fmt.Errorf("%w: %s is wanted", ErrValue, e.want)
 	}
 	if err != nil {
@@ -111,25 +111,25 @@ func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err err
 }
 
 // reads reports whether the value depends on a variable.
-func (e *Expression) reads(variable string) bool {
+func (e *Expression) Reads(variable string) bool {
 	return slices.ContainsFunc(e.variables, func(v Variable) bool { return v.Name == variable })
 }
 
 // names reports whether a member of that name is read somewhere.
-func (e *Expression) names(member string) bool { return namesMember(e.root, member) }
+func (e *Expression) ReadsMember(member string) bool { return namesMember(e.root, member) }
 
 func namesMember(e ast.Expr, member string) bool {
-	if _, field, ok := selected(e); ok && field == member {
+	if _, field, ok := Selection(e); ok && field == member {
 		return true
 	}
 	if e.Kind() == ast.CallKind {
 		for _, arg := range e.AsCall().Args() {
-			if v, ok := literalOf(arg); ok && v.Value() == any(member) && e.AsCall().FunctionName() != operators.Equals {
+			if v, ok := Literal(arg); ok && v.Value() == any(member) && e.AsCall().FunctionName() != operators.Equals {
 				return true // result["error"], "error" in result
 			}
 		}
 	}
-	return slices.ContainsFunc(children(e), func(child ast.Expr) bool { return namesMember(child, member) })
+	return slices.ContainsFunc(Children(e), func(child ast.Expr) bool { return namesMember(child, member) })
 }
 
 func evalError(err error) error {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +62,7 @@ func placed(f Fault, source common.Source, line, column int) Fault {
 }
 
 // unknown words a name that is none of those there are.
-func unknown(what, got string, names []string) Fault {
+func UnknownName(what, got string, names []string) Fault {
 	listed := "there is none"
 	switch {
 	case len(names) > maxNames:
@@ -76,7 +77,7 @@ func unknown(what, got string, names []string) Fault {
 }
 
 // failing reports whether any of the faults is more than a warning.
-func failing(faults []Fault) bool {
+func HasErrors(faults []Fault) bool {
 	for _, f := range faults {
 		if !f.Warning {
 			return true
@@ -85,10 +86,7 @@ func failing(faults []Fault) bool {
 	return false
 }
 
-// of names the member that faults stand in.
-func of(member string, faults []Fault) []Fault {
-	for i := range faults {
-		faults[i].Member = member
-	}
-	return faults
+// withoutAbsence leaves out that something may be absent: where that makes a field missing, or a no, it is no cause for doubt.
+func WithoutAbsence(faults []Fault) []Fault {
+	return slices.DeleteFunc(faults, func(f Fault) bool { return f.Warning && strings.HasSuffix(f.Reason, mayBeAbsent) })
 }

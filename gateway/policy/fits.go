@@ -12,13 +12,13 @@ func misfit(got *types.Type, want Type, text string) (Fault, bool) {
 	switch fits := celFits(inner, want); {
 	case fits:
 		return Fault{}, false
-	case want.kind == doubleKind && inner.Kind() == types.IntKind:
+	case want.kind == DoubleKind && inner.Kind() == types.IntKind:
 		return Fault{Reason: "an int, and a double is wanted", Want: asDouble(text)}, true
-	case want.kind == intKind && inner.Kind() == types.DoubleKind:
+	case want.kind == IntKind && inner.Kind() == types.DoubleKind:
 		return Fault{Reason: "a double, and an int is wanted; decide how to make it whole, as int() drops what is behind the point"}, true
-	case want.kind == dynKind:
+	case want.kind == DynKind:
 		return Fault{Reason: name + " has no form in JSON", Want: "string(" + shorten(text) + ")"}, true
-	case want.kind == stringKind && (inner.Kind() == types.IntKind || inner.Kind() == types.DoubleKind || inner.Kind() == types.BytesKind):
+	case want.kind == StringKind && (inner.Kind() == types.IntKind || inner.Kind() == types.DoubleKind || inner.Kind() == types.BytesKind):
 		return Fault{Reason: name + ", and string is wanted", Want: "string(" + shorten(text) + ")"}, true
 	}
 	return Fault{Reason: name + ", and " + want.String() + " is wanted"}, true
@@ -32,21 +32,21 @@ func celFits(got *types.Type, want Type) bool {
 	case types.BytesKind, types.TypeKind, types.OpaqueKind:
 		return false
 	case types.NullTypeKind:
-		return want.kind == dynKind || want.null
+		return want.kind == DynKind || want.null
 	}
-	if want.kind == dynKind {
+	if want.kind == DynKind {
 		return celHasForm(got)
 	}
 	if len(got.Parameters()) == 0 && got.IsAssignableType(types.NullType) && got.Kind() != types.StructKind && !want.null {
 		return got.Kind() == celKind(want) // null in it is an error of the evaluation
 	}
-	if got.Kind() == types.ListKind && want.kind == listKind {
+	if got.Kind() == types.ListKind && want.kind == ListKind {
 		return celFits(got.Parameters()[0], *want.item)
 	}
-	if got.Kind() == types.MapKind && want.kind == mapKind {
+	if got.Kind() == types.MapKind && want.kind == MapKind {
 		return celFits(got.Parameters()[1], *want.item)
 	}
-	if got.Kind() == types.MapKind && want.kind == objectKind || got.Kind() == types.StructKind && want.kind == mapKind {
+	if got.Kind() == types.MapKind && want.kind == ObjectKind || got.Kind() == types.StructKind && want.kind == MapKind {
 		return true
 	}
 	return got.Kind() == celKind(want)
@@ -67,23 +67,23 @@ func celHasForm(t *types.Type) bool {
 
 func celKind(t Type) types.Kind {
 	switch t.kind {
-	case intKind:
+	case IntKind:
 		return types.IntKind
-	case doubleKind:
+	case DoubleKind:
 		return types.DoubleKind
-	case stringKind:
+	case StringKind:
 		return types.StringKind
-	case boolKind:
+	case BoolKind:
 		return types.BoolKind
-	case timestampKind:
+	case TimestampKind:
 		return types.TimestampKind
-	case nullKind:
+	case NullKind:
 		return types.NullTypeKind
-	case listKind:
+	case ListKind:
 		return types.ListKind
-	case mapKind:
+	case MapKind:
 		return types.MapKind
-	case objectKind:
+	case ObjectKind:
 		return types.StructKind
 	}
 	return types.DynKind

@@ -125,7 +125,7 @@ func mapped(e ast.Expr) (loop, bool) {
 	}
 	c := e.AsComprehension()
 	isAccu := func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == c.AccuVar() }
-	condition, literal := literalOf(c.LoopCondition())
+	condition, literal := Literal(c.LoopCondition())
 	if c.HasIterVar2() || !isAccu(c.Result()) || c.AccuInit().Kind() != ast.ListKind || c.AccuInit().AsList().Size() != 0 || !literal || condition != types.True {
 		return loop{}, false
 	}

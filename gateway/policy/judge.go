@@ -8,7 +8,6 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
@@ -70,7 +69,7 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	case ast.StructKind:
 		faults = append(faults, w.at(e, noMessages()))
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		faults = append(faults, w.literals(child, inner)...)
 	}
 	return faults
@@ -112,7 +111,7 @@ func noTime(text string, t *types.Type, right string) string {
 
 // badText judges a text that stands in the expression.
 func (w *wording) badText(e ast.Expr, judge func(string) string) []Fault {
-	v, ok := literalOf(e)
+	v, ok := Literal(e)
 	if !ok {
 		return nil
 	}
@@ -135,13 +134,6 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, double(e)))", Dyn: true})}
 }
 
-func literalOf(e ast.Expr) (ref.Val, bool) {
-	if e.Kind() != ast.LiteralKind {
-		return nil, false
-	}
-	return e.AsLiteral(), true
-}
-
 // outside is the fault of a literal that is none of the values of what it is compared with.
 func (w *wording) outside(literal, other ast.Expr, known map[string]Type) []Fault {
 	if literal.Kind() != ast.LiteralKind {
@@ -159,7 +151,7 @@ func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 		}
 		return faults
 	}
-	if t := w.typeOf(args[1], known); t.kind == listKind {
+	if t := w.typeOf(args[1], known); t.kind == ListKind {
 		return w.outsideValues(args[0], args[1], *t.item)
 	}
 	return nil
@@ -176,11 +168,11 @@ func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 
 // noValue is the fault of a literal that is none of a type's values; the reason begins with the literal.
 func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
-	v, ok := literalOf(literal)
+	v, ok := Literal(literal)
 	if !ok || t.values == nil {
 		return Fault{}, false
 	}
-	got, err := give(v)
+	got, err := Decode(v)
 	if err != nil || got == nil {
 		return Fault{}, false
 	}
@@ -194,7 +186,7 @@ func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 			names = append(names, name)
 		}
 	}
-	f := unknown(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
+	f := UnknownName(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
 	if name, isText := got.(string); isText {
 		f.DidYouMean = gateway.Near(name, names)
 	}

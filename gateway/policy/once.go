@@ -24,7 +24,7 @@ func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (
 	if e == nil {
 		return nil, of(member, faults)
 	}
-	if !e.reads("args") {
+	if !e.Reads("args") {
 		faults = append(faults, Fault{Line: 1, Column: 1, Reason: "reads no argument, so that only one call is ever made", Warning: true})
 	}
 	return func(args map[string]any) (string, error) {

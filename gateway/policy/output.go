@@ -13,7 +13,7 @@ func Output(members []Named, tool string, input *catalog.Schema) (func(args map[
 		Variable{"args", FromSchema(input, tool)},
 		Variable{"response", Object(Field{Name: "status", Type: Int()}, Field{Name: "headers", Type: Map(String())}, Field{Name: "body"})})
 	all, faults := compileMembers(scope, members, "output.", nil)
-	if failing(faults) {
+	if HasErrors(faults) {
 		return nil, faults
 	}
 	return func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error) {
@@ -67,7 +67,7 @@ func compileMembers(scope *Scope, members []Named, prefix string, wanted func(na
 func (all memberExpressions) eval(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(all))
 	for _, m := range all {
-		v, there, err := m.Expression.eval(values)
+		v, there, err := m.EvalOptional(values)
 		if err != nil {
 			return nil, &MemberError{Member: m.name, Cause: err}
 		}
@@ -89,3 +89,11 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Cause.Error() 
 
 // Unwrap returns the cause.
 func (e *MemberError) Unwrap() error { return e.Cause }
+
+// of names the member that faults stand in.
+func of(member string, faults []Fault) []Fault {
+	for i := range faults {
+		faults[i].Member = member
+	}
+	return faults
+}

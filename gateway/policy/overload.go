@@ -96,7 +96,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 		return Fault{}, false
 	}
 	f := Fault{Reason: shorten(w.text(whole)) + " is int and " + shorten(w.text(fraction)) + " is double, which never mix"}
-	switch v, literal := literalOf(fraction); {
+	switch v, literal := Literal(fraction); {
 	case whole.Kind() == ast.LiteralKind:
 		f.Want = asDouble(w.text(whole))
 	case literal && v == types.Double(int64(v.(types.Double))):

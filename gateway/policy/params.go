@@ -59,7 +59,7 @@ func typeOfParam(p Param) (Type, bool) {
 	first, ok := typeOfScalar(list[0], double)
 	for _, item := range list[1:] {
 		t, fits := typeOfScalar(item, double)
-		ok = ok && fits && t.kind == first.kind
+		ok = ok && fits && t.Kind() == first.Kind()
 	}
 	return List(first), ok
 }
@@ -91,7 +91,7 @@ func (p params) over(given map[string]any) (params, []Fault) {
 		member := "params." + name
 		i := slices.IndexFunc(p.fields, func(f Field) bool { return f.Name == name })
 		if i < 0 {
-			f := unknown("no param", name, fieldNames(p.fields))
+			f := UnknownName("no param", name, fieldNames(p.fields))
 			f.Member, f.Key = member, true
 			faults = append(faults, f)
 			continue
@@ -108,14 +108,14 @@ func (p params) over(given map[string]any) (params, []Fault) {
 
 // fitsParam judges a value that is laid over a param.
 func fitsParam(v any, t Type) (Fault, bool) {
-	if _, err := t.take(v, ""); err == nil && finite(v) && (t.kind == listKind) == isList(v) {
+	if _, err := t.Convert(v, ""); err == nil && finite(v) && (t.Kind() == ListKind) == isList(v) {
 		return Fault{}, true
 	}
-	want := map[kind]string{intKind: "a whole number", doubleKind: "a number", stringKind: "a text", boolKind: "true or false"}[t.kind]
+	want := map[Kind]string{IntKind: "a whole number", DoubleKind: "a number", StringKind: "a text", BoolKind: "true or false"}[t.Kind()]
 	if want == "" {
 		want = "a " + t.String()
 	}
-	return Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShown) + ", and the policy's is " + article(t.String()), Want: want}, false
+	return Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShownValue) + ", and the policy's is " + article(t.String()), Want: want}, false
 }
 
 func isList(v any) bool {
@@ -131,6 +131,9 @@ func article(word string) string {
 	return "a " + word
 }
 
+// maxShownValue bounds a value that a fault shows, in bytes.
+const maxShownValue = 60
+
 // shownValue is a value as JSON; of what is none, its absence.
 func shownValue(v any) []byte {
 	if !finite(v) {
@@ -141,7 +144,7 @@ func shownValue(v any) []byte {
 
 // typed are the values as expressions read them.
 func (p params) typed() map[string]any {
-	return readied(Object(p.fields...).soft(p.values).(map[string]any))
+	return readied(Object(p.fields...).ConvertLoosely(p.values).(map[string]any))
 }
 
 // readied are members that are read again and again, as they are read.
@@ -154,7 +157,7 @@ func readied(members map[string]any) map[string]any {
 }
 
 func fieldNames(fields []Field) []string {
-	return Type{kind: objectKind, object: &object{fields: fields}}.object.names()
+	return Object(fields...).Names()
 }
 
 // maxValueDepth bounds how deep values lie that rules may see.
@@ -183,59 +186,4 @@ func finiteWithin(v any, depth int) bool {
 		return true
 	}
 	return false
-}
-
-// soft is take for what is on record: whole numbers become ints where they are integers, and what does not fit stays as it is,
-// so that an expression that reads it errs and others do not.
-func (t Type) soft(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if n, ok := ijson.Integer(v); ok && t.kind == intKind {
-			return types.Int(n)
-		}
-	case []any:
-		if t.kind != listKind || t.item.exact() {
-			return v
-		}
-		taken := make([]any, len(v))
-		for i, item := range v {
-			taken[i] = t.item.soft(item)
-		}
-		return taken
-	case map[string]any:
-		if t.exact() || t.kind != mapKind && t.kind != objectKind {
-			return v
-		}
-		taken := make(map[string]any, len(v))
-		for name, member := range v {
-			taken[name] = t.memberType(name).soft(member)
-		}
-		return taken
-	}
-	return v
-}
-
-// memberType is the type of a member, dyn where none is known.
-func (t Type) memberType(name string) Type {
-	switch t.kind {
-	case mapKind:
-		return *t.item
-	case objectKind:
-		f, _ := t.object.field(name)
-		return f.Type
-	}
-	return Dyn()
-}
-
-// exact reports that values of the type are read as they are: no integers are in it.
-func (t Type) exact() bool {
-	switch t.kind {
-	case intKind:
-		return false
-	case listKind, mapKind:
-		return t.item.exact()
-	case objectKind:
-		return !slices.ContainsFunc(t.object.fields, func(f Field) bool { return !f.Type.exact() })
-	}
-	return true
 }

@@ -49,7 +49,7 @@ func New(source Source, reach Reach) (*Policy, []Fault) {
 	}
 	p.judge(c)
 	c.rows()
-	if failing(c.faults) {
+	if HasErrors(c.faults) {
 		return nil, c.faults
 	}
 	return p, c.faults

@@ -26,23 +26,23 @@ func newProvider(standard types.Provider) *provider {
 func (p *provider) celType(t Type) *types.Type {
 	var plain *types.Type
 	switch t.kind {
-	case intKind:
+	case IntKind:
 		plain = types.IntType
-	case doubleKind:
+	case DoubleKind:
 		plain = types.DoubleType
-	case stringKind:
+	case StringKind:
 		plain = types.StringType
-	case boolKind:
+	case BoolKind:
 		plain = types.BoolType
-	case timestampKind:
+	case TimestampKind:
 		return types.TimestampType
-	case nullKind:
+	case NullKind:
 		return types.NullType
-	case computedKind:
+	case ComputedKind:
 		return t.cel
-	case objectKind:
+	case ObjectKind:
 		return types.NewObjectType(p.name(t.object)) // the checker lets any object be compared with null
-	case listKind, mapKind:
+	case ListKind, MapKind:
 		return p.celContainer(t)
 	default:
 		return types.DynType
@@ -58,7 +58,7 @@ func (p *provider) celContainer(t Type) *types.Type {
 	switch {
 	case t.null: // the checker knows no list that may be null
 		return types.DynType
-	case t.kind == listKind:
+	case t.kind == ListKind:
 		return types.NewListType(item)
 	}
 	return types.NewMapType(types.StringType, item)

@@ -35,7 +35,7 @@ func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
 			return *t.item
 		}
 	case operators.OptSelect:
-		if operand, field, ok := selected(e); ok {
+		if operand, field, ok := Selection(e); ok {
 			return w.memberType(e, operand, field, known)
 		}
 	case "orValue", "value":
@@ -48,11 +48,11 @@ func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
 
 func (w *wording) memberType(e, operand ast.Expr, field string, known map[string]Type) Type {
 	switch t := w.typeOf(operand, known); t.kind {
-	case objectKind:
+	case ObjectKind:
 		if f, ok := t.object.field(field); ok {
 			return f.Type
 		}
-	case mapKind:
+	case MapKind:
 		return *t.item
 	}
 	return w.ofChecker(w.ast.GetType(e.ID()))
@@ -69,7 +69,7 @@ func (w *wording) ofChecker(t *types.Type) Type {
 	switch t.Kind() {
 	case types.StructKind:
 		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
-			return Type{kind: objectKind, object: o}
+			return Type{kind: ObjectKind, object: o}
 		}
 	case types.ListKind:
 		return List(w.ofChecker(t.Parameters()[0]))
@@ -106,7 +106,7 @@ func (w *wording) whole(t *types.Type) Type {
 		return Timestamp()
 	case types.StructKind:
 		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
-			return Type{kind: objectKind, object: o}
+			return Type{kind: ObjectKind, object: o}
 		}
 	case types.ListKind:
 		return List(w.whole(t.Parameters()[0]))
@@ -115,7 +115,7 @@ func (w *wording) whole(t *types.Type) Type {
 			return Map(w.whole(t.Parameters()[1]))
 		}
 	}
-	return Type{kind: computedKind, cel: t}
+	return Type{kind: ComputedKind, cel: t}
 }
 
 // within is what is known inside a macro: its variables too.
@@ -133,7 +133,7 @@ func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[str
 	switch {
 	case c.HasIterVar2():
 		inner[c.IterVar()], inner[c.IterVar2()] = Dyn(), item
-	case over.kind == mapKind:
+	case over.kind == MapKind:
 		inner[c.IterVar()] = String()
 	default:
 		inner[c.IterVar()] = item
@@ -154,7 +154,7 @@ func (w *wording) reads(e ast.Expr, known map[string]Type, present []string) {
 	case ast.ComprehensionKind:
 		known = w.within(e.AsComprehension(), known)
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		w.reads(child, known, present)
 	}
 }
@@ -231,7 +231,7 @@ func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string
 		return
 	}
 	t := w.typeOf(s.Operand(), known)
-	if t.kind != objectKind {
+	if t.kind != ObjectKind {
 		return
 	}
 	f, ok := t.object.field(s.FieldName())
@@ -259,5 +259,5 @@ const mayBeAbsent = " may be absent"
 
 // absent is a literal of a type that could stand for an absent member.
 func absent(t Type) string {
-	return map[kind]string{stringKind: `""`, intKind: "0", doubleKind: "0.0", boolKind: "false", listKind: "[]", mapKind: "{}"}[t.kind]
+	return map[Kind]string{StringKind: `""`, IntKind: "0", DoubleKind: "0.0", BoolKind: "false", ListKind: "[]", MapKind: "{}"}[t.kind]
 }

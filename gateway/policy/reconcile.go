@@ -37,13 +37,13 @@ func Reconcile(in ReconcileSource) (Look, []Fault) {
 
 	args, faults := askedArgs(asking, in)
 	happened, found := reading.Compile(in.Happened, Bool())
-	if happened != nil && !happened.reads("result") {
+	if happened != nil && !happened.Reads("result") {
 		found = append(found, Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that " + in.By + " need not be asked", Warning: true})
 	}
 	faults = append(faults, of("reconcile.happened", found)...)
 	output, found := compileMembers(reading, in.Output, "reconcile.output.", nil)
 	faults = append(faults, found...)
-	if failing(faults) {
+	if HasErrors(faults) {
 		return Look{}, faults
 	}
 	look := Look{
@@ -66,24 +66,24 @@ func Reconcile(in ReconcileSource) (Look, []Fault) {
 func askedArgs(scope *Scope, in ReconcileSource) (memberExpressions, []Fault) {
 	takes := FromSchema(in.ByInput, in.By)
 	args, faults := compileMembers(scope, in.Args, "reconcile.args.", func(name string) (Type, []Fault) {
-		switch takes.kind {
-		case objectKind:
-			f, ok := takes.object.field(name)
+		switch takes.Kind() {
+		case ObjectKind:
+			f, ok := takes.Field(name)
 			if !ok {
-				wrong := unknown(in.By+" has no argument", name, takes.object.names())
+				wrong := UnknownName(in.By+" has no argument", name, takes.Names())
 				wrong.Line, wrong.Column = 1, 1
 				return Dyn(), []Fault{wrong}
 			}
 			return f.Type, nil
-		case mapKind:
-			return *takes.item, nil
+		case MapKind:
+			return takes.Item(), nil
 		}
 		return Dyn(), nil
 	})
-	if takes.kind != objectKind {
+	if takes.Kind() != ObjectKind {
 		return args, faults
 	}
-	for _, f := range takes.object.fields {
+	for _, f := range takes.Fields() {
 		if !f.Optional && !hasMember(in.Args, f.Name) {
 			faults = append(faults, Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
 		}
@@ -109,7 +109,7 @@ func seen(d catalog.Doubt, observation any) map[string]any {
 }
 
 func happenedBy(e *Expression) func(catalog.Doubt, any) (bool, bool) {
-	readsError := e.names("error")
+	readsError := e.ReadsMember("error")
 	return func(d catalog.Doubt, observation any) (happened, known bool) {
 		o, _ := observation.(map[string]any)
 		switch {

@@ -176,8 +176,8 @@ func (s setter) compute(from *view) (any, error) {
 	case types.IsError(result):
 		return nil, ErrEval
 	}
-	v, err := give(result)
-	if err == nil && !s.want.accepts(v) {
+	v, err := Decode(result)
+	if err == nil && !s.want.Accepts(v) {
 		err = ErrValue
 	}
 	return v, err

@@ -27,7 +27,7 @@ func (c *compiler) rows() {
 		if pattern != "" {
 			k := slices.IndexFunc(c.reached.reach.Patterns, func(p Reached) bool { return p.Name == pattern })
 			if k < 0 {
-				c.tellAt(at+".pattern", unknown("no pattern with this policy:", pattern, c.patternNames()))
+				c.tellAt(at+".pattern", UnknownName("no pattern with this policy:", pattern, c.patternNames()))
 			} else if s := c.reached.reach.Patterns[k].Input; s != nil {
 				shape = FromSchema(s, "")
 			}
@@ -58,7 +58,7 @@ func (c *compiler) rowCall(row Row, at string) {
 	t := c.reached.all[name]
 	switch {
 	case t == nil:
-		c.tellAt(at+".call.tool", unknown("no tool", name, append(slices.Clone(c.reached.names), finalName)))
+		c.tellAt(at+".call.tool", UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName)))
 		return
 	case !c.reached.judges(name):
 		c.tellAt(at+".call.tool", Fault{Reason: "no pattern with this policy reaches " + name})
@@ -69,12 +69,12 @@ func (c *compiler) rowCall(row Row, at string) {
 	} else {
 		c.rowMembers(row.Call.Args, t.args, at+".call.args", name+" has no argument")
 	}
-	if t.args.kind != objectKind {
+	if t.args.Kind() != ObjectKind {
 		return
 	}
 	for _, arg := range slices.Sorted(maps.Keys(row.WantArgs)) {
-		if _, ok := t.args.object.field(arg); !ok {
-			f := unknown(name+" has no argument", arg, t.args.object.names())
+		if _, ok := t.args.Field(arg); !ok {
+			f := UnknownName(name+" has no argument", arg, t.args.Names())
 			f.Key = true
 			c.tellAt(at+".want_args."+arg, f)
 		}
@@ -101,8 +101,8 @@ func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 		switch m.Kind {
 		case catalog.MismatchUnknown:
 			f := Fault{Reason: t.name + " has no argument " + name, Key: true}
-			if len(tokens) == 1 && t.args.kind == objectKind {
-				f = unknown(t.name+" has no argument", name, slices.DeleteFunc(t.args.object.names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
+			if len(tokens) == 1 && t.args.Kind() == ObjectKind {
+				f = UnknownName(t.name+" has no argument", name, slices.DeleteFunc(t.args.Names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
 				f.Key = true
 			}
 			c.tellAt(at, f)
@@ -122,17 +122,17 @@ func (c *compiler) rowMembers(given map[string]any, t Type, member, lacks string
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		at := member + "." + name
-		if t.kind == objectKind {
-			if _, ok := t.object.field(name); !ok {
-				f := unknown(lacks, name, t.object.names())
+		if t.Kind() == ObjectKind {
+			if _, ok := t.Field(name); !ok {
+				f := UnknownName(lacks, name, t.Names())
 				f.Key = true
 				c.tellAt(at, f)
 				continue
 			}
 		}
-		of := t.memberType(name)
-		if _, err := of.take(given[name], ""); err != nil {
-			c.tellAt(at, Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShown) + ", and " + of.String() + " is wanted"})
+		of := t.MemberType(name)
+		if _, err := of.Convert(given[name], ""); err != nil {
+			c.tellAt(at, Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShownValue) + ", and " + of.String() + " is wanted"})
 		}
 	}
 }
@@ -143,11 +143,11 @@ var statuses = []string{string(gateway.Finished), string(gateway.Failed), string
 func (c *compiler) rowEffect(e RowEffect, at string) {
 	t := c.reached.all[e.Tool]
 	if t == nil || t.isFinal() {
-		c.tellAt(at+".tool", unknown("no tool", e.Tool, c.reached.names))
+		c.tellAt(at+".tool", UnknownName("no tool", e.Tool, c.reached.names))
 		return
 	}
 	if e.Status != "" && !slices.Contains(statuses, string(e.Status)) {
-		c.tellAt(at+".status", unknown("no status", string(e.Status), statuses))
+		c.tellAt(at+".status", UnknownName("no status", string(e.Status), statuses))
 	}
 	c.rowMembers(e.Args, t.args, at+".args", e.Tool+" has no argument")
 	result := e.Result

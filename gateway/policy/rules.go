@@ -153,7 +153,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	for i, name := range r.Match {
 		switch {
 		case c.reached.all[name] == nil:
-			f := unknown("no tool", name, append(slices.Clone(c.reached.names), finalName))
+			f := UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName))
 			f.Member = at + ".match[" + strconv.Itoa(i) + "]"
 			c.tell(f)
 			sound = false
@@ -179,17 +179,17 @@ func (c *compiler) needs(r RuleSource, made *rule, at string) {
 		var names []string
 		for _, tool := range made.matches {
 			t := c.reached.all[tool]
-			if t.args.kind != objectKind {
+			if t.args.Kind() != ObjectKind {
 				known = true // nobody can tell
 				continue
 			}
-			names = append(names, t.args.object.names()...)
+			names = append(names, t.args.Names()...)
 		}
 		if known || slices.Contains(names, name) {
 			continue
 		}
 		slices.Sort(names)
-		f := unknown("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
+		f := UnknownName("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
 		f.Member = at + ".block.need[" + strconv.Itoa(i) + "]"
 		c.tell(f)
 	}
@@ -228,16 +228,16 @@ func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bo
 	if _, isSet := t.tool.Fixed[to.Argument]; isSet {
 		return wrong(Fault{Reason: "the configuration sets " + to.Argument + " of " + t.name + ", and no rule changes it"}, true)
 	}
-	switch t.args.kind {
-	case objectKind:
-		f, ok := t.args.object.field(to.Argument)
+	switch t.args.Kind() {
+	case ObjectKind:
+		f, ok := t.args.Field(to.Argument)
 		if !ok {
-			free := slices.DeleteFunc(t.args.object.names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
-			return wrong(unknown(t.name+" has no argument", to.Argument, free), true)
+			free := slices.DeleteFunc(t.args.Names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
+			return wrong(UnknownName(t.name+" has no argument", to.Argument, free), true)
 		}
 		s.want = f.Type
-	case mapKind:
-		s.want = *t.args.item
+	case MapKind:
+		s.want = t.args.Item()
 	}
 	if to.Text != "" {
 		s.term = c.compile(to.Text, member, s.want, t, len(c.source.Vars))
@@ -253,18 +253,18 @@ func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bo
 func fitsArgument(v any, t Type) (Fault, bool) {
 	_, isNumber := v.(float64)
 	_, isBool := v.(bool)
-	shown := ijson.Cut(string(shownValue(v)), maxShown)
-	switch _, err := t.take(v, ""); {
+	shown := ijson.Cut(string(shownValue(v)), maxShownValue)
+	switch _, err := t.Convert(v, ""); {
 	case !isNumber && !isBool || !finite(v):
 		return Fault{Reason: "got " + shown, Want: "an expression, a number or a bool"}, false
 	case err != nil:
 		return Fault{Reason: "got " + shown + ", and " + t.String() + " is wanted"}, false
-	case t.values != nil && !slices.ContainsFunc(t.values, func(value any) bool { return ijson.Equal(value, v) }):
+	case t.Values() != nil && !slices.ContainsFunc(t.Values(), func(value any) bool { return ijson.Equal(value, v) }):
 		var texts []string
-		for _, value := range t.values {
-			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShown))
+		for _, value := range t.Values() {
+			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShownValue))
 		}
-		return unknown(shown+" is none of the values", "", texts), false
+		return UnknownName(shown+" is none of the values", "", texts), false
 	}
 	return Fault{}, true
 }

@@ -32,10 +32,10 @@ func fromSchema(s *catalog.Schema, tool, noun string) Type {
 	r := &schemaReader{root: root, known: map[string]*Type{}}
 	t := r.read(root)
 	members, _ := root.(map[string]any)
-	if noun == "argument" && t.kind == dynKind && members["properties"] != nil && members["type"] == nil && !r.open(members) {
+	if noun == "argument" && t.kind == DynKind && members["properties"] != nil && members["type"] == nil && !r.open(members) {
 		t = r.object(members) // arguments are an object even where the schema does not say so
 	}
-	if t.kind != objectKind {
+	if t.kind != ObjectKind {
 		return t
 	}
 	o := &object{tool: tool, noun: noun}
@@ -74,7 +74,7 @@ func (r *schemaReader) read(schema any) Type {
 		return Dyn()
 	}
 	t := r.named(name, s)
-	t.null = null && t.kind != dynKind
+	t.null = null && t.kind != DynKind
 	return t
 }
 
@@ -155,7 +155,7 @@ func (r *schemaReader) named(name string, s map[string]any) Type {
 	case "boolean":
 		return Bool()
 	case "null":
-		return Type{kind: nullKind, null: true}
+		return Type{kind: NullKind, null: true}
 	case "array":
 		if s["prefixItems"] != nil {
 			return List(Dyn())
@@ -206,38 +206,38 @@ func typeOfValues(values []any, named any) Type {
 		}
 		one := Type{kind: kindOf(v)}
 		switch {
-		case one.kind == dynKind:
+		case one.kind == DynKind:
 			return Dyn()
 		case t.values == nil:
 			t.kind = one.kind
-		case t.kind == intKind && one.kind == doubleKind, t.kind == doubleKind && one.kind == intKind:
-			t.kind = doubleKind
+		case t.kind == IntKind && one.kind == DoubleKind, t.kind == DoubleKind && one.kind == IntKind:
+			t.kind = DoubleKind
 		case t.kind != one.kind:
 			return Dyn()
 		}
 		t.values = append(t.values, v)
 	}
 	if t.values == nil {
-		return Type{kind: nullKind, null: true}
+		return Type{kind: NullKind, null: true}
 	}
-	if name, _, _ := typeName(named); t.kind == intKind && name == "number" {
-		t.kind = doubleKind
+	if name, _, _ := typeName(named); t.kind == IntKind && name == "number" {
+		t.kind = DoubleKind
 	}
 	t.null = null
 	return t
 }
 
-func kindOf(v any) kind {
+func kindOf(v any) Kind {
 	switch v := v.(type) {
 	case string:
-		return stringKind
+		return StringKind
 	case bool:
-		return boolKind
+		return BoolKind
 	case float64:
 		if v == math.Trunc(v) {
-			return intKind
+			return IntKind
 		}
-		return doubleKind
+		return DoubleKind
 	}
-	return dynKind
+	return DynKind
 }

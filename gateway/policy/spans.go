@@ -26,7 +26,7 @@ func (c *compiler) windows() []*time.Location {
 		}
 		zone, err := time.LoadLocation(w.Timezone)
 		if err != nil || w.Timezone == "Local" {
-			c.tell(Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShown), Want: "an IANA name, such as Europe/Berlin"})
+			c.tell(Fault{Member: at + ".timezone", Reason: "no time zone " + ijson.Cut(strconv.Quote(w.Timezone), maxShownValue), Want: "an IANA name, such as Europe/Berlin"})
 			continue
 		}
 		zones[i] = zone
@@ -40,7 +40,7 @@ func (c *compiler) windowTools(w WindowSource, at string) {
 	}
 	for i, name := range w.Tools {
 		if c.reached.all[name] == nil || name == finalName {
-			f := unknown("no tool", name, c.reached.names)
+			f := UnknownName("no tool", name, c.reached.names)
 			f.Member = at + ".tools[" + strconv.Itoa(i) + "]"
 			c.tell(f)
 		}
@@ -60,7 +60,7 @@ func (c *compiler) windowSpan(w WindowSource, at string) {
 	case w.Calendar != "" && w.Seconds != 0:
 		c.tell(Fault{Member: at, Reason: "seconds and calendar; keep one"})
 	case w.Calendar != "" && !slices.Contains(calendars, w.Calendar):
-		f := unknown("no calendar", w.Calendar, calendars)
+		f := UnknownName("no calendar", w.Calendar, calendars)
 		f.Member = at + ".calendar"
 		c.tell(f)
 	case w.Calendar == "" && !(w.Seconds >= minSeconds && w.Seconds <= maxSeconds):

@@ -12,7 +12,7 @@ import (
 // Type is what an expression may do with a value. The zero Type is dyn: anything, judged when it is evaluated; numbers in
 // it are double. Types are made once and not changed.
 type Type struct {
-	kind   kind
+	kind   Kind
 	null   bool        // null stands there too
 	item   *Type       // of list and map
 	object *object     // of object
@@ -21,20 +21,20 @@ type Type struct {
 }
 
 // kind tells types apart. The zero kind is dyn.
-type kind int
+type Kind int
 
 const (
-	dynKind kind = iota
-	intKind
-	doubleKind
-	stringKind
-	boolKind
-	timestampKind
-	nullKind
-	listKind
-	mapKind
-	objectKind
-	computedKind // what only an expression makes: an optional, a duration
+	DynKind Kind = iota
+	IntKind
+	DoubleKind
+	StringKind
+	BoolKind
+	TimestampKind
+	NullKind
+	ListKind
+	MapKind
+	ObjectKind
+	ComputedKind // what only an expression makes: an optional, a duration
 )
 
 // object is a type with members of its own, and no others.
@@ -74,14 +74,14 @@ func (o *object) names() []string {
 func Dyn() Type { return Type{} }
 
 // Int is a whole number, in JSON one without a fraction.
-func Int() Type { return Type{kind: intKind} }
+func Int() Type { return Type{kind: IntKind} }
 
 // Double is any number, 1200 among them.
-func Double() Type { return Type{kind: doubleKind} }
+func Double() Type { return Type{kind: DoubleKind} }
 
 // String is a text. With values it is one of these, and a literal outside is a fault.
 func String(values ...string) Type {
-	t := Type{kind: stringKind}
+	t := Type{kind: StringKind}
 	for _, v := range values {
 		t.values = append(t.values, v)
 	}
@@ -89,20 +89,35 @@ func String(values ...string) Type {
 }
 
 // Bool is true or false.
-func Bool() Type { return Type{kind: boolKind} }
+func Bool() Type { return Type{kind: BoolKind} }
 
 // Timestamp is a time. Its values go in as time.Time or as RFC 3339 text, and come out as such text.
-func Timestamp() Type { return Type{kind: timestampKind} }
+func Timestamp() Type { return Type{kind: TimestampKind} }
 
 // List is a list of items of one type.
-func List(item Type) Type { return Type{kind: listKind, item: &item} }
+func List(item Type) Type { return Type{kind: ListKind, item: &item} }
 
 // Map is an object with any names and values of one type.
-func Map(value Type) Type { return Type{kind: mapKind, item: &value} }
+func Map(value Type) Type { return Type{kind: MapKind, item: &value} }
 
 // Object is an object with these members: an expression that names another does not compile.
 func Object(fields ...Field) Type {
-	return Type{kind: objectKind, object: &object{noun: "member", fields: fields}}
+	return ObjectOf("member", fields...)
+}
+
+// ObjectOf is [Object] with another word for its members in faults: worker, field.
+func ObjectOf(noun string, fields ...Field) Type {
+	return Type{kind: ObjectKind, object: &object{noun: noun, fields: fields}}
+}
+
+// Arguments is the type of a tool's arguments; faults name the tool.
+func Arguments(tool string, fields ...Field) Type {
+	return Type{kind: ObjectKind, object: &object{tool: tool, noun: "argument", fields: fields}}
+}
+
+// MembersOnly is an object whose members can be read. To compare the object itself is a fault.
+func MembersOnly(fields ...Field) Type {
+	return Type{kind: ObjectKind, object: &object{noun: "member", fields: fields, lazy: true}}
 }
 
 // Nullable is a type or null.
@@ -115,26 +130,26 @@ func Nullable(t Type) Type {
 func (t Type) String() string {
 	words := ""
 	switch t.kind {
-	case dynKind:
+	case DynKind:
 		return "dyn"
-	case computedKind:
+	case ComputedKind:
 		return celWords(t.cel)
-	case listKind, mapKind:
-		words = map[kind]string{listKind: "list", mapKind: "map"}[t.kind] + "(" + t.item.String() + ")"
+	case ListKind, MapKind:
+		words = map[Kind]string{ListKind: "list", MapKind: "map"}[t.kind] + "(" + t.item.String() + ")"
 	default:
-		words = map[kind]string{
-			intKind: "int", doubleKind: "double", stringKind: "string", boolKind: "bool",
-			timestampKind: "timestamp", nullKind: "null", objectKind: "object",
+		words = map[Kind]string{
+			IntKind: "int", DoubleKind: "double", StringKind: "string", BoolKind: "bool",
+			TimestampKind: "timestamp", NullKind: "null", ObjectKind: "object",
 		}[t.kind]
 	}
-	if t.null && t.kind != nullKind {
+	if t.null && t.kind != NullKind {
 		words += " or null"
 	}
 	return words
 }
 
 // signature tells types apart: two of one signature are read alike.
-func (t Type) signature() string {
+func (t Type) Signature() string {
 	var b strings.Builder
 	t.sign(&b)
 	return b.String()
@@ -175,11 +190,66 @@ type Variable struct {
 	Type Type
 }
 
-// Member is the type of an object's member; false where it has none of that name, or is no object.
-func (t Type) Member(name string) (Type, bool) {
-	if t.kind != objectKind {
-		return Dyn(), false
+// Kind is what sort of value the type is of.
+func (t Type) Kind() Kind { return t.kind }
+
+// Item is the type of a list's items and of a map's values; dyn for other types.
+func (t Type) Item() Type {
+	if t.item == nil {
+		return Dyn()
 	}
-	f, ok := t.object.field(name)
-	return f.Type, ok
+	return *t.item
+}
+
+// Values are the only values that the type has; nil: it is not limited to some. They must not be changed.
+func (t Type) Values() []any { return t.values }
+
+// Fields are the members of an object; nil for other types. They must not be changed.
+func (t Type) Fields() []Field {
+	if t.kind != ObjectKind {
+		return nil
+	}
+	return t.object.fields
+}
+
+// Field is the member of that name of an object; false where there is none, and for other types.
+func (t Type) Field(name string) (Field, bool) {
+	if t.kind != ObjectKind {
+		return Field{}, false
+	}
+	return t.object.field(name)
+}
+
+// Names are the names of an object's members; nil for other types.
+func (t Type) Names() []string {
+	if t.kind != ObjectKind {
+		return nil
+	}
+	return t.object.names()
+}
+
+// memberType is the type of a member, dyn where none is known.
+func (t Type) MemberType(name string) Type {
+	switch t.kind {
+	case MapKind:
+		return *t.item
+	case ObjectKind:
+		f, _ := t.object.field(name)
+		return f.Type
+	}
+	return Dyn()
+}
+
+// Decoded is the type of a value once it was written as JSON: a duration becomes text, other computed values dyn.
+func (t Type) Decoded() Type {
+	switch {
+	case t.kind == ComputedKind && t.cel.Kind() == types.DurationKind:
+		return String()
+	case t.kind == ComputedKind:
+		return Dyn()
+	case t.item != nil:
+		item := t.item.Decoded()
+		t.item = &item
+	}
+	return t
 }

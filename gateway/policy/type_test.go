@@ -55,9 +55,9 @@ func TestTypesFromSchemas(t *testing.T) {
 			s := compiled(t, `{"type": "object", "required": ["x"], "properties": {"x": `+tt.schema+`}, "$defs": {
 				"cents": {"type": "integer"}, "again": {"$ref": "#/$defs/cents"},
 				"tree": {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/$defs/tree"}, "n": {"type": "integer"}}}}}`)
-			got, ok := policy.FromSchema(s, "t").Member("x")
-			if !ok || got.String() != tt.want {
-				t.Errorf("%s is %s, want %s", tt.schema, got, tt.want)
+			got, ok := policy.FromSchema(s, "t").Field("x")
+			if !ok || got.Type.String() != tt.want {
+				t.Errorf("%s is %s, want %s", tt.schema, got.Type, tt.want)
 			}
 		})
 	}

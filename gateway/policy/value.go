@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -16,30 +17,30 @@ import (
 
 // take makes of a decoded value what an expression may read under the type: whole numbers become ints where they are
 // integers. The value itself is not changed.
-func (t Type) take(v any, at string) (any, error) {
+func (t Type) Convert(v any, at string) (any, error) {
 	if v == nil {
-		if t.null || t.kind == dynKind {
+		if t.null || t.kind == DynKind {
 			return nil, nil
 		}
 		return nil, t.refuse(at)
 	}
 	switch t.kind {
-	case dynKind:
+	case DynKind:
 		return v, nil
-	case listKind:
+	case ListKind:
 		return t.takeList(v, at)
-	case mapKind, objectKind:
+	case MapKind, ObjectKind:
 		return t.takeMembers(v, at)
-	case timestampKind:
+	case TimestampKind:
 		return t.takeTime(v, at)
 	}
 	switch v := v.(type) {
 	case string:
-		if t.kind == stringKind {
+		if t.kind == StringKind {
 			return v, nil
 		}
 	case bool:
-		if t.kind == boolKind {
+		if t.kind == BoolKind {
 			return v, nil
 		}
 	case float64:
@@ -56,9 +57,9 @@ func (t Type) refuse(at string) error { return fmt.Errorf("%w: %s is to be %s", 
 
 func (t Type) takeNumber(v float64, at string) (any, error) {
 	switch t.kind {
-	case doubleKind:
+	case DoubleKind:
 		return v, nil
-	case intKind:
+	case IntKind:
 		if n, ok := ijson.Integer(v); ok {
 			return types.Int(n), nil
 		}
@@ -68,9 +69,9 @@ func (t Type) takeNumber(v float64, at string) (any, error) {
 
 func (t Type) takeWhole(v int64, at string) (any, error) {
 	switch {
-	case t.kind == intKind:
+	case t.kind == IntKind:
 		return types.Int(v), nil
-	case t.kind == doubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
+	case t.kind == DoubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
 		return float64(v), nil
 	}
 	return nil, t.refuse(at)
@@ -93,13 +94,13 @@ func (t Type) takeList(v any, at string) (any, error) {
 	if !ok {
 		return nil, t.refuse(at)
 	}
-	if t.item.kind == dynKind {
+	if t.item.kind == DynKind {
 		return list, nil
 	}
 	taken := make([]any, len(list))
 	for i, item := range list {
 		var err error
-		if taken[i], err = t.item.take(item, at); err != nil {
+		if taken[i], err = t.item.Convert(item, at); err != nil {
 			return nil, err
 		}
 	}
@@ -111,24 +112,24 @@ func (t Type) takeList(v any, at string) (any, error) {
 func (t Type) takeMembers(v any, at string) (any, error) {
 	members, ok := v.(map[string]any)
 	if !ok {
-		if texts, isTexts := v.(map[string]string); isTexts && t.kind == mapKind && t.item.kind == stringKind {
+		if texts, isTexts := v.(map[string]string); isTexts && t.kind == MapKind && t.item.kind == StringKind {
 			return texts, nil
 		}
 		return nil, t.refuse(at)
 	}
-	if t.kind == mapKind && t.item.kind == dynKind {
+	if t.kind == MapKind && t.item.kind == DynKind {
 		return members, nil
 	}
 	taken := make(map[string]any, len(members))
 	for name, member := range members {
 		memberType := Dyn()
-		if t.kind == mapKind {
+		if t.kind == MapKind {
 			memberType = *t.item
 		} else if f, known := t.object.field(name); known {
 			memberType = f.Type
 		}
 		var err error
-		if taken[name], err = memberType.take(member, name); err != nil {
+		if taken[name], err = memberType.Convert(member, name); err != nil {
 			return nil, fmt.Errorf("%w, in %s", err, at)
 		}
 	}
@@ -137,21 +138,21 @@ func (t Type) takeMembers(v any, at string) (any, error) {
 
 // accepts reports whether a decoded result is of the type, as far as it is deep: an expression whose type is known was
 // judged when it was compiled.
-func (t Type) accepts(v any) bool {
+func (t Type) Accepts(v any) bool {
 	if v == nil {
-		return t.null || t.kind == dynKind
+		return t.null || t.kind == DynKind
 	}
 	switch v := v.(type) {
 	case bool:
-		return t.kind == boolKind || t.kind == dynKind
+		return t.kind == BoolKind || t.kind == DynKind
 	case float64:
-		return t.kind == doubleKind || t.kind == dynKind || t.kind == intKind && v == math.Trunc(v)
+		return t.kind == DoubleKind || t.kind == DynKind || t.kind == IntKind && v == math.Trunc(v)
 	case string:
-		return t.kind == stringKind || t.kind == timestampKind || t.kind == dynKind
+		return t.kind == StringKind || t.kind == TimestampKind || t.kind == DynKind
 	case []any:
-		return t.kind == listKind || t.kind == dynKind
+		return t.kind == ListKind || t.kind == DynKind
 	case map[string]any:
-		return t.kind == mapKind || t.kind == objectKind || t.kind == dynKind
+		return t.kind == MapKind || t.kind == ObjectKind || t.kind == DynKind
 	}
 	return false
 }
@@ -166,7 +167,7 @@ const (
 type giver struct{ values, bytes int }
 
 // give makes a decoded value of what an expression computed.
-func give(v ref.Val) (any, error) {
+func Decode(v ref.Val) (any, error) {
 	g := &giver{values: maxValues, bytes: maxBytes}
 	return g.give(v, ijson.MaxDepth)
 }
@@ -264,4 +265,47 @@ func (g *giver) members(m traits.Mapper, depth int) (any, error) {
 		out[string(name)] = value
 	}
 	return out, nil
+}
+
+// soft is take for what is on record: whole numbers become ints where they are integers, and what does not fit stays as it is,
+// so that an expression that reads it errs and others do not.
+func (t Type) ConvertLoosely(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if n, ok := ijson.Integer(v); ok && t.kind == IntKind {
+			return types.Int(n)
+		}
+	case []any:
+		if t.kind != ListKind || t.item.Verbatim() {
+			return v
+		}
+		taken := make([]any, len(v))
+		for i, item := range v {
+			taken[i] = t.item.ConvertLoosely(item)
+		}
+		return taken
+	case map[string]any:
+		if t.Verbatim() || t.kind != MapKind && t.kind != ObjectKind {
+			return v
+		}
+		taken := make(map[string]any, len(v))
+		for name, member := range v {
+			taken[name] = t.MemberType(name).ConvertLoosely(member)
+		}
+		return taken
+	}
+	return v
+}
+
+// exact reports that values of the type are read as they are: no integers are in it.
+func (t Type) Verbatim() bool {
+	switch t.kind {
+	case IntKind:
+		return false
+	case ListKind, MapKind:
+		return t.item.Verbatim()
+	case ObjectKind:
+		return !slices.ContainsFunc(t.object.fields, func(f Field) bool { return !f.Type.Verbatim() })
+	}
+	return true
 }

@@ -15,15 +15,15 @@ var budgets = []string{
 }
 
 func budgetType() Type {
-	t := Object()
+	var all []Field
 	for _, name := range budgets {
 		f := Field{Name: name, Type: Int(), Optional: true}
 		if fractional(name) {
 			f.Type = Double()
 		}
-		t.object.fields = append(t.object.fields, f)
+		all = append(all, f)
 	}
-	return t
+	return Object(all...)
 }
 
 // rowType is a call before the judged one (spec/config.md section 5.2, Effect): of one of these tools.
@@ -32,18 +32,12 @@ func rowType(tools []*judged, names []string) Type {
 	for _, t := range tools {
 		args, results = append(args, t.args), append(results, t.result)
 	}
-	return memberwise(Object(
+	return MembersOnly(
 		Field{Name: "key", Type: String()}, Field{Name: "run_id", Type: String()}, Field{Name: "tool", Type: String(names...)},
 		Field{Name: "effect", Type: String("read", "write", "destructive")},
 		Field{Name: "status", Type: String(string(gateway.Reserved), string(gateway.Finished), string(gateway.Failed), string(gateway.InDoubt))},
 		Field{Name: "ok", Type: Bool()}, Field{Name: "counts", Type: Bool()},
-		Field{Name: "args", Type: union(args)}, Field{Name: "result", Type: union(results)}, Field{Name: "at", Type: Timestamp()}))
-}
-
-// memberwise is an object of which only members are read.
-func memberwise(t Type) Type {
-	t.object.lazy = true
-	return t
+		Field{Name: "args", Type: Union(args)}, Field{Name: "result", Type: Union(results)}, Field{Name: "at", Type: Timestamp()})
 }
 
 // shapes are the types of what rules read that are needed again when values are made for them.
@@ -60,7 +54,7 @@ func (c *compiler) variables() []Variable {
 	c.shapes.row, c.shapes.input = newCalls(rowType(tools, r.seen())), newReader(r.input())
 	plan := Object(Field{Name: "id", Type: String()}, Field{Name: "tool", Type: String()}, Field{Name: "status", Type: String()}, Field{Name: "args", Type: c.shapes.row.args.is})
 	budget := budgetType()
-	windows := memberwise(Object())
+	var windows []Field
 	c.shapes.windows = map[string]*calls{}
 	for _, w := range c.source.Windows {
 		var of []*judged
@@ -71,7 +65,7 @@ func (c *compiler) variables() []Variable {
 		}
 		row := rowType(of, w.Tools)
 		c.shapes.windows[w.Name] = newCalls(row)
-		windows.object.fields = append(windows.object.fields, Field{Name: w.Name, Type: Object(Field{Name: "effects", Type: List(row)}, Field{Name: "since", Type: Timestamp()})})
+		windows = append(windows, Field{Name: w.Name, Type: Object(Field{Name: "effects", Type: List(row)}, Field{Name: "since", Type: Timestamp()})})
 	}
 	return []Variable{
 		{"tool", Object(
@@ -80,13 +74,13 @@ func (c *compiler) variables() []Variable {
 			Field{Name: "server", Type: String()}, Field{Name: "idempotent", Type: Bool()})},
 		{"params", Object(c.params.fields...)},
 		{"input", c.shapes.input.is},
-		{"run", memberwise(Object(
+		{"run", MembersOnly(
 			Field{Name: "id", Type: String()}, Field{Name: "pattern", Type: String()}, Field{Name: "kind", Type: String(kinds...)}, Field{Name: "steps", Type: Int()},
 			Field{Name: "effects", Type: List(c.shapes.row.row)}, Field{Name: "plan", Type: List(plan)},
-			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget}))},
+			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget})},
 		{"principal", Object(Field{Name: "id", Type: String()}, Field{Name: "kind", Type: String("local", "token")}, Field{Name: "name", Type: String()})},
 		{"client", Object(Field{Name: "name", Type: String()}, Field{Name: "version", Type: String()})},
-		{"windows", windows},
+		{"windows", MembersOnly(windows...)},
 		{"now", Timestamp()},
 	}
 }
@@ -116,18 +110,20 @@ func (r *reached) input() Type {
 			parts[i] = FromSchema(p.Input, "")
 		}
 	}
-	all := union(parts)
-	for i, f := range all.object.fields {
-		everywhere := !r.alone && !slices.ContainsFunc(parts, func(p Type) bool {
-			if p.kind != objectKind {
-				return true
-			}
-			_, has := p.object.field(f.Name)
-			return !has
-		})
-		all.object.fields[i].Optional = f.Optional || !everywhere
+	everywhere := func(name string) bool {
+		return !r.alone && !slices.ContainsFunc(parts, func(p Type) bool { _, has := p.Field(name); return !has })
 	}
-	return all
+	for i, p := range parts {
+		if p.Kind() != ObjectKind {
+			continue
+		}
+		fields := slices.Clone(p.Fields())
+		for k, f := range fields {
+			fields[k].Optional = f.Optional || !everywhere(f.Name)
+		}
+		parts[i] = Object(fields...)
+	}
+	return Union(parts)
 }
 
 // reads are the members of variables that an expression names, and the variables that it reads whole.

@@ -96,7 +96,7 @@ func (v *view) arguments() any {
 	if !finite(args) {
 		return refused("args")
 	}
-	taken, err := v.tool.args.take(orEmpty(args), "args")
+	taken, err := v.tool.args.Convert(orEmpty(args), "args")
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -178,7 +178,7 @@ func figures(of map[string]float64) any {
 	}
 	for name, n := range all {
 		if !fractional(name) {
-			all[name] = Int().soft(n)
+			all[name] = Int().ConvertLoosely(n)
 		}
 	}
 	return all

@@ -7,7 +7,6 @@ import (
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/parser"
 
@@ -17,7 +16,7 @@ import (
 
 // wording says what is wrong with one expression, in the words of schemas and not of the checker.
 type wording struct {
-	scope    *made
+	scope    *Checker
 	source   common.Source
 	ast      *ast.AST
 	names    []string        // of the variables
@@ -35,7 +34,7 @@ func (w *wording) at(e ast.Expr, f Fault) Fault {
 func (w *wording) atMember(e ast.Expr, name string, f Fault) Fault {
 	f = w.at(e, f)
 	from := f.Offset
-	if operand, _, ok := selected(e); ok {
+	if operand, _, ok := Selection(e); ok {
 		from = w.at(operand, Fault{}).Offset
 	}
 	text := w.source.Content()
@@ -102,7 +101,7 @@ func (w *wording) fault(found *common.Error) Fault {
 	case "found no matching overload for":
 		return w.at(e, w.overload(e))
 	case "type":
-		if operand, field, ok := selected(e); ok {
+		if operand, field, ok := Selection(e); ok {
 			f := Fault{Reason: "no member " + field + " in " + celWords(w.ast.GetType(operand.ID()))}
 			return w.atMember(e, field, f)
 		}
@@ -111,7 +110,7 @@ func (w *wording) fault(found *common.Error) Fault {
 }
 
 func (w *wording) undefined(e ast.Expr) Fault {
-	operand, field, ok := selected(e)
+	operand, field, ok := Selection(e)
 	if !ok {
 		return w.at(e, Fault{Reason: "no such member"})
 	}
@@ -119,7 +118,7 @@ func (w *wording) undefined(e ast.Expr) Fault {
 	if o == nil {
 		return w.atMember(e, field, Fault{Reason: "no member " + field})
 	}
-	return w.atMember(e, field, unknown(w.owner(o, operand)+" has no "+o.noun, field, o.names()))
+	return w.atMember(e, field, UnknownName(w.owner(o, operand)+" has no "+o.noun, field, o.names()))
 }
 
 // owner names an object: a tool by its arguments, others as they were written.
@@ -144,26 +143,11 @@ func (w *wording) undeclared(e ast.Expr, name string) Fault {
 		return w.at(e, noMessages())
 	}
 	name, _, _ = strings.Cut(name, ".")
-	f := unknown("no variable", name, w.names)
+	f := UnknownName("no variable", name, w.names)
 	for e.Kind() == ast.SelectKind { // the variable is where the path begins
 		e = e.AsSelect().Operand()
 	}
 	return w.at(e, f)
-}
-
-// selected takes a selection apart, an optional one too.
-func selected(e ast.Expr) (operand ast.Expr, field string, ok bool) {
-	switch e.Kind() {
-	case ast.SelectKind:
-		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.FunctionName() == operators.OptSelect && len(call.Args()) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
-			field, ok = call.Args()[1].AsLiteral().Value().(string)
-			return call.Args()[0], field, ok
-		}
-	}
-	return nil, "", false
 }
 
 // find is the expression of that number.
@@ -171,7 +155,7 @@ func find(e ast.Expr, id int64) ast.Expr {
 	if e.ID() == id {
 		return e
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		if found := find(child, id); found != nil {
 			return found
 		}
