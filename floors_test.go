@@ -36,7 +36,8 @@ var floors = map[string]floor{
 	"gateway":                {"catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
 	"gateway/stopreason":     {"gateway ijson", "", "door: the closed list of reasons why a run ends, with exit codes and advice"},
 	"gateway/approver":       {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
-	"gateway/policy":         {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
+	"gateway/policy":         {"gateway gateway/policy/expr catalog ijson", "cel.dev/cel-go", "rules and aggregates of a configuration; CEL because rules read values that are made when they are read, and look into their expressions"},
+	"gateway/policy/expr":    {"catalog ijson", "cel.dev/cel-go", "part: typed CEL expressions, their bounds, and what is wrong with them in words; the home of CEL, used by policy and, for faults, by server/cli"},
 	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
 	"patterns":                     {"gateway catalog ijson", "", "floor 3: pattern code and its ports"},
@@ -50,7 +51,7 @@ var floors = map[string]floor{
 
 	"server":     {"patterns gateway gateway/stopreason catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web": {"server patterns patterns/record gateway gateway/stopreason catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/expr gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},

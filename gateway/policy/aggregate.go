@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"patterngate/catalog"
+	"patterngate/gateway/policy/expr"
 )
 
 // AggregateSource says how what an orchestrator's tasks returned is joined, as it is written (spec/config.md section 7).
@@ -40,8 +41,8 @@ const (
 
 // Aggregate joins what tasks returned. It is safe for concurrent use, and never panics.
 type Aggregate struct {
-	tasks, fields map[string]Type // by worker, of its observation; by field
-	input, failed Type
+	tasks, fields map[string]expr.Type // by worker, of its observation; by field
+	input, failed expr.Type
 	compute       []joiner
 	health        []joiner
 }
@@ -50,15 +51,15 @@ type Aggregate struct {
 type joiner struct {
 	name, is string // of the field; the colour
 	text     string
-	*Expression
+	*expr.Expression
 }
 
 // NewAggregate compiles the expressions of an aggregate, which read tasks, failed, fields and input. A fault's member is
 // fields.NAME, or health.N.is and health.N.when with N from 0. The Aggregate is nil where a fault is more than a warning.
-func NewAggregate(in AggregateSource) (*Aggregate, []Fault) {
-	base, err := NewChecker()
+func NewAggregate(in AggregateSource) (*Aggregate, []expr.Fault) {
+	base, err := expr.NewChecker()
 	if err != nil {
-		return nil, []Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
+		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
 	}
 	c := newJoins(in, base)
 	for i := range in.Fields {
@@ -67,7 +68,7 @@ func NewAggregate(in AggregateSource) (*Aggregate, []Fault) {
 	for i := range in.Health {
 		c.rule(i)
 	}
-	if HasErrors(c.faults) {
+	if expr.HasErrors(c.faults) {
 		return nil, c.faults
 	}
 	return c.made, c.faults
@@ -76,33 +77,33 @@ func NewAggregate(in AggregateSource) (*Aggregate, []Fault) {
 // joins makes an aggregate.
 type joins struct {
 	source AggregateSource
-	base   *Checker
-	common []Variable
-	above  []Field // the fields that were compiled
+	base   *expr.Checker
+	common []expr.Variable
+	above  []expr.Field // the fields that were compiled
 	made   *Aggregate
-	faults []Fault
+	faults []expr.Fault
 }
 
-func newJoins(in AggregateSource, base *Checker) *joins {
-	a := &Aggregate{tasks: map[string]Type{}, fields: map[string]Type{}, input: Object()}
+func newJoins(in AggregateSource, base *expr.Checker) *joins {
+	a := &Aggregate{tasks: map[string]expr.Type{}, fields: map[string]expr.Type{}, input: expr.Object()}
 	if in.Input != nil {
-		a.input = FromSchema(in.Input, "")
+		a.input = expr.FromSchema(in.Input, "")
 	}
 	// Workers that came to nothing are absent, and so is what errs: to read it is no fault, it makes a field missing.
-	var tasks []Field
+	var tasks []expr.Field
 	var names []string
 	for _, w := range in.Workers {
-		a.tasks[w.Name] = ResultOf(w.Output, w.Name)
+		a.tasks[w.Name] = expr.ResultOf(w.Output, w.Name)
 		names = append(names, w.Name)
-		tasks = append(tasks, Field{Name: w.Name, Type: Object(
-			Field{Name: "id", Type: String()}, Field{Name: "observation", Type: a.tasks[w.Name]}, Field{Name: "attempts", Type: Int()})})
+		tasks = append(tasks, expr.Field{Name: w.Name, Type: expr.Object(
+			expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "observation", Type: a.tasks[w.Name]}, expr.Field{Name: "attempts", Type: expr.Int()})})
 	}
-	a.failed = List(Object(
-		Field{Name: "id", Type: String()}, Field{Name: "worker", Type: String(names...)},
-		Field{Name: "critical", Type: Bool()}, Field{Name: "stop_reason", Type: String()}))
+	a.failed = expr.List(expr.Object(
+		expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "worker", Type: expr.String(names...)},
+		expr.Field{Name: "critical", Type: expr.Bool()}, expr.Field{Name: "stop_reason", Type: expr.String()}))
 	return &joins{
 		source: in, made: a, base: base,
-		common: []Variable{{"tasks", ObjectOf("worker", tasks...)}, {"failed", a.failed}, {"input", a.input}},
+		common: []expr.Variable{{Name: "tasks", Type: expr.ObjectOf("worker", tasks...)}, {Name: "failed", Type: a.failed}, {Name: "input", Type: a.input}},
 	}
 }
 
@@ -111,16 +112,16 @@ func (c *joins) field(i int) {
 	f, member := c.source.Fields[i], "fields."+c.source.Fields[i].Name
 	switch {
 	case i == MaxFields:
-		c.tell(member, Fault{Reason: fmt.Sprintf("more than %d fields", MaxFields), Key: true})
+		c.tell(member, expr.Fault{Reason: fmt.Sprintf("more than %d fields", MaxFields), Key: true})
 	case slices.ContainsFunc(c.source.Fields[:i], func(n Named) bool { return n.Name == f.Name }):
-		c.tell(member, Fault{Reason: "repeated field", Key: true})
+		c.tell(member, expr.Fault{Reason: "repeated field", Key: true})
 	}
 	if i >= MaxFields {
 		return
 	}
-	e, is := c.compile(f.Text, member, Dyn(), i)
+	e, is := c.compile(f.Text, member, expr.Dyn(), i)
 	is = is.Decoded()
-	c.above = append(c.above, Field{Name: f.Name, Type: is})
+	c.above = append(c.above, expr.Field{Name: f.Name, Type: is})
 	c.made.fields[f.Name] = is
 	c.made.compute = append(c.made.compute, joiner{name: f.Name, text: f.Text, Expression: e})
 }
@@ -129,30 +130,30 @@ func (c *joins) rule(i int) {
 	h, member := c.source.Health[i], "health."+strconv.Itoa(i)
 	if i >= MaxFields {
 		if i == MaxFields {
-			c.tell(member+".when", Fault{Reason: fmt.Sprintf("more than %d rules", MaxFields)})
+			c.tell(member+".when", expr.Fault{Reason: fmt.Sprintf("more than %d rules", MaxFields)})
 		}
 		return
 	}
 	if !slices.Contains(Colours, h.Is) {
-		c.tell(member+".is", UnknownName("no colour", h.Is, Colours))
+		c.tell(member+".is", expr.UnknownName("no colour", h.Is, Colours))
 	}
-	e, _ := c.compile(h.When, member+".when", Bool(), len(c.source.Fields))
+	e, _ := c.compile(h.When, member+".when", expr.Bool(), len(c.source.Fields))
 	c.made.health = append(c.made.health, joiner{name: member + ".when", is: h.Is, text: h.When, Expression: e})
 }
 
 // compile reads a text that stands below so many fields.
-func (c *joins) compile(text, member string, want Type, above int) (*Expression, Type) {
-	fields := ObjectOf("field", slices.Clone(c.above)...)
-	variables := append(slices.Clone(c.common), Variable{"fields", fields})
+func (c *joins) compile(text, member string, want expr.Type, above int) (*expr.Expression, expr.Type) {
+	fields := expr.ObjectOf("field", slices.Clone(c.above)...)
+	variables := append(slices.Clone(c.common), expr.Variable{Name: "fields", Type: fields})
 	scope, err := c.base.With(variables...)
 	if err != nil {
-		c.tell(member, Fault{Reason: "no expressions here: " + err.Error()})
-		return nil, Dyn()
+		c.tell(member, expr.Fault{Reason: "no expressions here: " + err.Error()})
+		return nil, expr.Dyn()
 	}
 	means, faults := scope.Check(text, want, c.below(above))
-	c.faults = append(c.faults, of(member, WithoutAbsence(faults))...)
+	c.faults = append(c.faults, of(member, expr.WithoutAbsence(faults))...)
 	if means == nil {
-		return nil, Dyn()
+		return nil, expr.Dyn()
 	}
 	return means.Expression(), means.Type
 }
@@ -173,21 +174,21 @@ func (c *joins) below(above int) func(variable, member string) []string {
 	}
 }
 
-func (c *joins) tell(member string, f Fault) {
+func (c *joins) tell(member string, f expr.Fault) {
 	f.Member, f.Line, f.Column = member, max(f.Line, 1), max(f.Column, 1)
 	c.faults = append(c.faults, f)
 }
 
 // NewReroute compiles when what a route returned means that another is to take over: a text over result. The function is nil
 // where a fault is more than a warning; it says no where the text has no value, and is safe for concurrent use.
-func NewReroute(text string, output *catalog.Schema) (func(observation any) bool, []Fault) {
-	e, faults := NewScope(Variable{"result", ResultOf(output, "")}).Compile(text, Bool())
-	faults = WithoutAbsence(faults)
+func NewReroute(text string, output *catalog.Schema) (func(observation any) bool, []expr.Fault) {
+	e, faults := expr.NewScope(expr.Variable{Name: "result", Type: expr.ResultOf(output, "")}).Compile(text, expr.Bool())
+	faults = expr.WithoutAbsence(faults)
 	if e == nil {
 		return nil, faults
 	}
 	if !e.Reads("result") {
-		faults = append(faults, Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that it says the same of all", Warning: true})
+		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that it says the same of all", Warning: true})
 	}
 	return func(observation any) bool {
 		if !finite(observation) {

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"patterngate/gateway/policy/expr"
 )
 
 // compiler makes a policy. Each text is compiled once for each set of types that it meets: tools whose arguments are alike, as far
@@ -13,18 +15,18 @@ type compiler struct {
 	params  params
 	shapes  shapes
 
-	base   *Checker // of what is the same for all tools
-	scopes map[string]*Checker
+	base   *expr.Checker // of what is the same for all tools
+	scopes map[string]*expr.Checker
 	made   map[string]compiled // by text and types
 	texts  map[string]parsed   // by text
-	faults []Fault
+	faults []expr.Fault
 	told   map[toldAt]bool
 }
 
 // compiled is what became of a text under some types.
 type compiled struct {
 	term   *term // nil: it means nothing
-	faults []Fault
+	faults []expr.Fault
 }
 
 // parsed is a text that was read once.
@@ -41,19 +43,19 @@ type toldAt struct {
 
 func newCompiler(source Source, reach Reach) (*compiler, error) {
 	c := &compiler{
-		source: source, reached: newReached(reach), scopes: map[string]*Checker{}, made: map[string]compiled{}, texts: map[string]parsed{},
+		source: source, reached: newReached(reach), scopes: map[string]*expr.Checker{}, made: map[string]compiled{}, texts: map[string]parsed{},
 		told: map[toldAt]bool{},
 	}
-	var faults []Fault
+	var faults []expr.Fault
 	c.params, faults = readParams(source.Params)
 	c.tell(faults...)
 	var err error
-	c.base, err = NewChecker(c.variables()...)
+	c.base, err = expr.NewChecker(c.variables()...)
 	return c, err
 }
 
 // tell notes faults, each once.
-func (c *compiler) tell(faults ...Fault) {
+func (c *compiler) tell(faults ...expr.Fault) {
 	for _, f := range faults {
 		at := toldAt{f.Member, f.Offset, f.Reason}
 		if c.told[at] {
@@ -83,7 +85,7 @@ func (c *compiler) read(text, member string) parsed {
 }
 
 // compile makes a term of a text for a tool's calls; nil: what is wrong was told. above says how many of the vars it may read.
-func (c *compiler) compile(text, member string, want Type, t *judged, above int) *term {
+func (c *compiler) compile(text, member string, want expr.Type, t *judged, above int) *term {
 	p := c.read(text, member)
 	if p.bad {
 		return nil
@@ -95,7 +97,7 @@ func (c *compiler) compile(text, member string, want Type, t *judged, above int)
 	}
 	s, err := c.scope(p.reads, t, above)
 	if err != nil {
-		c.tell(Fault{Member: member, Reason: "no expressions here: " + err.Error()})
+		c.tell(expr.Fault{Member: member, Reason: "no expressions here: " + err.Error()})
 		return nil
 	}
 	means, faults := s.Check(text, want, c.below(above))
@@ -109,7 +111,7 @@ func (c *compiler) compile(text, member string, want Type, t *judged, above int)
 }
 
 // key tells apart the types that a text meets; false where a var that it reads has none.
-func (c *compiler) key(text string, r reads, want Type, t *judged, above int) (string, bool) {
+func (c *compiler) key(text string, r reads, want expr.Type, t *judged, above int) (string, bool) {
 	var b strings.Builder
 	b.WriteString(text)
 	b.WriteByte(0)
@@ -169,19 +171,19 @@ func (c *compiler) listsFor(r reads, t *judged, above int) map[string]bool {
 // varOf is a var as it is for a tool's calls; nil where it has no value.
 func (c *compiler) varOf(i int, t *judged) *term {
 	v := c.source.Vars[i]
-	return c.compile(v.Text, "vars."+v.Name, Dyn(), t, i)
+	return c.compile(v.Text, "vars."+v.Name, expr.Dyn(), t, i)
 }
 
 // scope is what a text may read for a tool's calls: the arguments, and the vars above it. Vars that it does not read are not
 // compiled for it.
-func (c *compiler) scope(r reads, t *judged, above int) (*Checker, error) {
-	var vars []Field
+func (c *compiler) scope(r reads, t *judged, above int) (*expr.Checker, error) {
+	var vars []expr.Field
 	var key strings.Builder
 	if r.of("args") {
 		key.WriteString(t.name)
 	}
 	for i, v := range c.source.Vars[:above] {
-		f := Field{Name: v.Name}
+		f := expr.Field{Name: v.Name}
 		if r.reads("vars", v.Name) {
 			if made := c.varOf(i, t); made != nil {
 				f.Type = made.is
@@ -194,7 +196,7 @@ func (c *compiler) scope(r reads, t *judged, above int) (*Checker, error) {
 	if s, known := c.scopes[key.String()]; known {
 		return s, nil
 	}
-	own := []Variable{{"args", Dyn()}, {"vars", MembersOnly(vars...)}}
+	own := []expr.Variable{{Name: "args", Type: expr.Dyn()}, {Name: "vars", Type: expr.MembersOnly(vars...)}}
 	if r.of("args") {
 		own[0].Type = t.args
 	}
@@ -233,7 +235,7 @@ func (c *compiler) compileVars() {
 	seen := map[string]bool{}
 	for i, v := range c.source.Vars {
 		if seen[v.Name] {
-			c.tell(Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
+			c.tell(expr.Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
 		}
 		seen[v.Name] = true
 		if !c.isRead(v.Name) {

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // Cover collects which rules are ever true and which ever decide, over the policy's tests, variations of them, and recorded
@@ -138,7 +139,7 @@ func (c *Cover) variations(row Row) []Row {
 			with(args, effects, testNow.Add(time.Duration(hour)*time.Hour))
 		}
 	}
-	if t.args.Kind() != ObjectKind {
+	if t.args.Kind() != expr.ObjectKind {
 		return all
 	}
 	numbers := c.policy.numbers(row.Call.Tool)
@@ -170,19 +171,19 @@ func fits(tool catalog.Tool, args map[string]any) bool {
 }
 
 // variantsOf are values of a type to try.
-func variantsOf(t Type, numbers []float64) []any {
+func variantsOf(t expr.Type, numbers []float64) []any {
 	var all []any
 	switch {
 	case t.Values() != nil:
 		return t.Values()
-	case t.Kind() == BoolKind:
+	case t.Kind() == expr.BoolKind:
 		return []any{true, false}
-	case t.Kind() != IntKind && t.Kind() != DoubleKind:
+	case t.Kind() != expr.IntKind && t.Kind() != expr.DoubleKind:
 		return nil
 	}
 	for _, n := range numbers {
 		all = append(all, n-1, n, n+1)
-		if t.Kind() == DoubleKind {
+		if t.Kind() == expr.DoubleKind {
 			all = append(all, n-0.01, n+0.01)
 		}
 	}
@@ -218,7 +219,7 @@ func (p *Policy) numbers(tool string) []float64 {
 }
 
 func literals(e ast.Expr) (all []float64) {
-	if v, ok := Literal(e); ok {
+	if v, ok := expr.Literal(e); ok {
 		switch v := v.(type) {
 		case types.Int:
 			all = append(all, float64(v))
@@ -226,7 +227,7 @@ func literals(e ast.Expr) (all []float64) {
 			all = append(all, float64(v))
 		}
 	}
-	for _, child := range Children(e) {
+	for _, child := range expr.Children(e) {
 		all = append(all, literals(child)...)
 	}
 	return all
@@ -235,7 +236,7 @@ func literals(e ast.Expr) (all []float64) {
 // Unread lists the arguments of a tool that no rule reads; none where that is not known.
 func (p *Policy) Unread(tool string) []string {
 	t := p.reached.all[tool]
-	if t == nil || !t.made || t.args.Kind() != ObjectKind {
+	if t == nil || !t.made || t.args.Kind() != expr.ObjectKind {
 		return nil
 	}
 	var read []string

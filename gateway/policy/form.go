@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -73,7 +74,7 @@ func (p params) doubles() []any {
 			n, isNumber := v.(float64)
 			return !isNumber || n != math.Trunc(n)
 		})
-		if whole && is.Kind() != IntKind && !fractional(f.Name) {
+		if whole && is.Kind() != expr.IntKind && !fractional(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"cel.dev/cel-go/common/types"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -112,7 +113,7 @@ func (a *Aggregate) failures(tasks []TaskResult) []any {
 }
 
 // reread makes of a computed value what it was before it was written as JSON.
-func reread(t Type, v any) any {
+func reread(t expr.Type, v any) any {
 	if taken, err := t.Convert(v, ""); err == nil {
 		return taken
 	}
@@ -120,7 +121,7 @@ func reread(t Type, v any) any {
 }
 
 // takenMembers are members under their types; those that no expression may read err.
-func takenMembers(t Type, members map[string]any) any {
+func takenMembers(t expr.Type, members map[string]any) any {
 	if !finite(members) {
 		return refused("input")
 	}
@@ -138,9 +139,9 @@ func (j joiner) words(err error) string {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error()
-	case errors.Is(err, ErrCost):
-		return ErrCost.Error()
-	case errors.Is(err, ErrValue):
+	case errors.Is(err, expr.ErrCost):
+		return expr.ErrCost.Error()
+	case errors.Is(err, expr.ErrValue):
 		return "its value has no form in JSON, or is too large"
 	}
 	if _, name, ok := strings.Cut(err.Error(), "no such key: "); ok {
@@ -149,5 +150,5 @@ func (j joiner) words(err error) string {
 		}
 		return "a member is absent"
 	}
-	return ErrEval.Error()
+	return expr.ErrEval.Error()
 }

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/parser"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -63,7 +64,7 @@ func (v *view) scalar(t *term) (any, bool) {
 	default:
 		return nil, false
 	}
-	decoded, err := Decode(result)
+	decoded, err := expr.Decode(result)
 	if text, ok := decoded.(string); ok {
 		decoded = ijson.Cut(text, maxShownText)
 	}
@@ -122,7 +123,7 @@ func (t *term) eachLeaf(e ast.Expr, own map[string]bool, visit func(ast.Expr)) {
 		}
 		own[c.AccuVar()], own[c.IterVar()], own[c.IterVar2()] = true, true, true
 	}
-	for _, child := range Children(e) {
+	for _, child := range expr.Children(e) {
 		t.eachLeaf(child, own, visit)
 	}
 }
@@ -162,5 +163,5 @@ func rootOf(e ast.Expr) string {
 
 // uses reports whether an expression reads one of these variables.
 func uses(e ast.Expr, own map[string]bool) bool {
-	return e.Kind() == ast.IdentKind && own[e.AsIdent()] || slices.ContainsFunc(Children(e), func(child ast.Expr) bool { return uses(child, own) })
+	return e.Kind() == ast.IdentKind && own[e.AsIdent()] || slices.ContainsFunc(expr.Children(e), func(child ast.Expr) bool { return uses(child, own) })
 }

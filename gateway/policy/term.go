@@ -10,24 +10,26 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
+
+	"patterngate/gateway/policy/expr"
 )
 
 // term is a compiled text of a rule or var. It is safe for concurrent use.
 type term struct {
-	checked *Checked
-	is      Type
+	checked *expr.Checked
+	is      expr.Type
 	sign    string // of its type
 	reads   reads
 	cost    costs
 	// program does not count costs, counting and cheap have limits.
-	program, counting, cheap *Program
+	program, counting, cheap *expr.Program
 	leaves                   func() []leaf // what is shown of it
 }
 
-func newTerm(c *Checked, r reads, lists map[string]bool) *term {
+func newTerm(c *expr.Checked, r reads, lists map[string]bool) *term {
 	t := &term{
 		checked: c, is: c.Type, sign: c.Type.Signature(), reads: r, cost: costsOf(c.AST, lists),
-		program: c.Program(0), counting: c.Program(MaxCost), cheap: c.Program(maxShownCost),
+		program: c.Program(0), counting: c.Program(expr.MaxCost), cheap: c.Program(maxShownCost),
 	}
 	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t
@@ -62,7 +64,7 @@ func (t *term) foretell(from interpreter.Activation) ref.Val {
 		plan = t.checked.Program(maxForetold)
 	}
 	v := plan.Eval(from)
-	if err, bad := v.(*types.Err); bad && errors.Is(err, ErrCost) {
+	if err, bad := v.(*types.Err); bad && errors.Is(err, expr.ErrCost) {
 		return unknownValue
 	}
 	return v
@@ -88,21 +90,21 @@ func (r reads) add(e ast.Expr) {
 		r.whole[root(e.AsIdent())] = true
 		return
 	}
-	for _, child := range Children(e) {
+	for _, child := range expr.Children(e) {
 		r.add(child)
 	}
 }
 
 // memberOf takes a selection apart, one by index too: a.b, a.?b, a["b"], a[?"b"].
 func memberOf(e ast.Expr) (operand ast.Expr, field string, ok bool) {
-	if operand, field, ok = Selection(e); ok {
+	if operand, field, ok = expr.Selection(e); ok {
 		return operand, field, true
 	}
 	if e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
 		return nil, "", false
 	}
 	call := e.AsCall()
-	v, literal := Literal(call.Args()[1])
+	v, literal := expr.Literal(call.Args()[1])
 	if !literal || call.FunctionName() != operators.Index && call.FunctionName() != operators.OptIndex {
 		return nil, "", false
 	}

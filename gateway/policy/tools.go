@@ -5,6 +5,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // The closing answer as rules see it.
@@ -19,14 +20,14 @@ type judged struct {
 	name   string
 	tool   catalog.Tool // zero: only its name is known, or it is the closing answer
 	made   bool         // the catalog has it
-	args   Type         // dyn: not known
-	result Type
+	args   expr.Type    // dyn: not known
+	result expr.Type
 	facts  map[string]any // the variable tool
 	signed map[string]string
 }
 
 func newJudged(tool catalog.Tool) *judged {
-	j := &judged{name: tool.Name, tool: tool, made: true, args: FromSchema(tool.Asked(), tool.Name), result: ResultOf(tool.Output, tool.Name)}
+	j := &judged{name: tool.Name, tool: tool, made: true, args: expr.FromSchema(tool.Asked(), tool.Name), result: expr.ResultOf(tool.Output, tool.Name)}
 	server := tool.Server
 	if server == "" && tool.Demo {
 		server = "demo"
@@ -42,7 +43,7 @@ func unmade(name, server string) *judged {
 
 func newFinal() *judged {
 	return &judged{
-		name: finalName, args: Arguments(finalName, Field{Name: finalField, Type: String()}),
+		name: finalName, args: expr.Arguments(finalName, expr.Field{Name: finalField, Type: expr.String()}),
 		facts: readied(map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false}),
 	}
 }
@@ -59,7 +60,7 @@ func (j *judged) signature(name string) string {
 	}
 	s := "absent"
 	switch j.args.Kind() {
-	case ObjectKind:
+	case expr.ObjectKind:
 		if f, ok := j.args.Field(name); ok {
 			s = f.Type.Signature()
 			if f.Optional {

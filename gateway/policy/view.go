@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // view is what the expressions of one pass see. Each part is made when it is first read; a view is for one goroutine.
@@ -178,7 +179,7 @@ func figures(of map[string]float64) any {
 	}
 	for name, n := range all {
 		if !fractional(name) {
-			all[name] = Int().ConvertLoosely(n)
+			all[name] = expr.Int().ConvertLoosely(n)
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"regexp"
@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -188,7 +188,7 @@ func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 	}
 	f := UnknownName(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
 	if name, isText := got.(string); isText {
-		f.DidYouMean = gateway.Near(name, names)
+		f.DidYouMean = catalog.Near(name, names)
 	}
 	return f, true
 }

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 
 	"cel.dev/cel-go/common"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -73,7 +73,7 @@ func UnknownName(what, got string, names []string) Fault {
 	if got != "" {
 		what += " " + got
 	}
-	return Fault{Reason: what + " (" + listed + ")", DidYouMean: gateway.Near(got, names)}
+	return Fault{Reason: what + " (" + listed + ")", DidYouMean: catalog.Near(got, names)}
 }
 
 // failing reports whether any of the faults is more than a warning.

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"regexp"
@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/parser"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
@@ -137,7 +137,7 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: gateway.Near(name, w.scope.functionNames())})
+		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: catalog.Near(name, w.scope.functionNames())})
 	}
 	if e.Kind() == ast.StructKind {
 		return w.at(e, noMessages())
