@@ -13,7 +13,8 @@ import (
 	"cel.dev/cel-go/common/decls"
 )
 
-// Checker checks texts against variables and their types. It is for packages that look into an expression; others use [Scope].
+// Checker checks texts against variables and their types. It is for packages that need the syntax tree of an expression. Other
+// packages use [Scope]. It may be used by several goroutines, but see [Checker.With].
 type Checker struct {
 	*environment
 	provider  *provider
@@ -21,7 +22,7 @@ type Checker struct {
 	variables []Variable
 }
 
-// NewChecker makes a checker that knows these variables.
+// NewChecker returns a checker that knows the variables. It fails if CEL cannot be set up, or if two variables have one name.
 func NewChecker(variables ...Variable) (*Checker, error) {
 	env, err := shared()
 	if err != nil {
@@ -31,7 +32,8 @@ func NewChecker(variables ...Variable) (*Checker, error) {
 	return empty.With(variables...)
 }
 
-// With returns a checker that also knows other variables: faults list them first. Both checkers must not be used at the same time.
+// With returns a checker that also knows the given variables. Faults list them before those of c. While With runs, no other
+// goroutine may use c or a checker that was made from it.
 func (c *Checker) With(variables ...Variable) (*Checker, error) {
 	check, err := checker.NewEnv(containers.DefaultContainer, c.provider, checker.ValidatedDeclarations(c.check))
 	if err != nil {
@@ -45,6 +47,7 @@ func (c *Checker) With(variables ...Variable) (*Checker, error) {
 	return &Checker{c.environment, c.provider, check, slices.Concat(variables, c.variables)}, nil
 }
 
+// namesOf returns the names of variables.
 func namesOf(variables []Variable) []string {
 	names := make([]string, len(variables))
 	for i, v := range variables {
@@ -53,6 +56,7 @@ func namesOf(variables []Variable) []string {
 	return names
 }
 
+// typesOf returns the types of variables by name.
 func typesOf(variables []Variable) map[string]Type {
 	types := make(map[string]Type, len(variables))
 	for _, v := range variables {
@@ -61,30 +65,32 @@ func typesOf(variables []Variable) map[string]Type {
 	return types
 }
 
-// Checked is a text that means something.
+// Checked is a text that compiled.
 type Checked struct {
 	AST  *ast.AST
-	Type Type // of its value
+	Type Type // of the value
 
 	checker *Checker
 	want    Type
 }
 
-// Expression makes an expression that is evaluated from decoded values.
+// Expression returns the text as an [Expression], which is evaluated from decoded values.
 func (c *Checked) Expression() *Expression {
 	return newExpression(c.checker.environment, c.AST, c.checker.variables, c.want)
 }
 
-// Part is a part of the expression by itself. Its type is dyn.
+// Part returns a part of the syntax tree as an expression of its own, so that it can be evaluated by itself. Its Type is dyn.
 func (c *Checked) Part(e ast.Expr) *Checked {
 	return &Checked{AST: ast.NewCheckedAST(ast.NewAST(e, c.AST.SourceInfo()), c.AST.TypeMap(), c.AST.ReferenceMap()), checker: c.checker}
 }
 
-// Check reads a text and checks it against the types of the variables and of what is wanted. The result is nil where a fault is more
-// than a warning. refuse tells why an expression must not read a member of a variable; nil: it may read all.
+// Check compiles a text that should have a value of type want. The result is nil if a fault is more than a warning.
+//
+// refuse, if not nil, is called for each variable.member that the text reads. It returns the reasons why the text must not read
+// it.
 func (c *Checker) Check(text string, want Type, refuse func(variable, member string) (reasons []string)) (checked *Checked, faults []Fault) {
 	defer func() {
-		if p := recover(); p != nil { // a text must not be able to stop the program, whatever the library makes of it
+		if p := recover(); p != nil { // a text must not stop the program if the library panics
 			checked, faults = nil, []Fault{{Line: 1, Column: 1, Reason: fmt.Sprintf("not an expression: %.100v", p)}}
 		}
 	}()
@@ -113,7 +119,7 @@ func (c *Checker) Check(text string, want Type, refuse func(variable, member str
 	return &Checked{AST: known, Type: w.computed(known.Expr()), checker: c, want: want}, faults
 }
 
-// refused are the members in an expression that must not be read.
+// refused returns the faults that refuse finds in an expression.
 func (w *wording) refused(e ast.Expr, refuse func(variable, member string) []string) []Fault {
 	var faults []Fault
 	if operand, member, ok := Selection(e); ok && operand.Kind() == ast.IdentKind {
@@ -127,7 +133,7 @@ func (w *wording) refused(e ast.Expr, refuse func(variable, member string) []str
 	return faults
 }
 
-// Parse reads a text without looking at what it names. The tree is nil where there are faults.
+// Parse reads the syntax of a text and checks no names or types. The tree is nil if there are faults.
 func (c *Checker) Parse(text string) (*ast.AST, []Fault) {
 	_, tree, faults := c.parse(text)
 	return tree, faults
@@ -151,9 +157,10 @@ func (c *Checker) parse(text string) (common.Source, *ast.AST, []Fault) {
 	return source, parsed, nil
 }
 
-// maxNesting bounds how deep an expression lies after its macros were written out.
+// maxNesting bounds the depth of an expression after its macros are expanded.
 const maxNesting = 400
 
+// deep reports whether an expression is nested deeper than left.
 func deep(e ast.Expr, left int) bool {
 	if left == 0 {
 		return true
@@ -166,7 +173,7 @@ func deep(e ast.Expr, left int) bool {
 	return false
 }
 
-// syntaxFaults words what the parser says.
+// syntaxFaults turns the errors of the parser into faults.
 func syntaxFaults(source common.Source, wrong *common.Errors) []Fault {
 	var faults []Fault
 	for _, e := range wrong.GetErrors() {

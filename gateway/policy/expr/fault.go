@@ -11,22 +11,23 @@ import (
 	"patterngate/ijson"
 )
 
-// Fault is one thing wrong with an expression, or a doubt about it.
+// Fault is one thing that is wrong with an expression, or a warning about it. [Fault.String] shows it to people.
 type Fault struct {
-	Member string // which of several texts: once, happened, args.key, output.state; "" where there is one
-	// Offset is where it stands in the text, in bytes; Line and Column say the same from 1, in characters.
+	// Member is the text that is meant if there are several: once, happened, args.key, output.state. It is "" if there is one.
+	Member string
+	// Offset is the place in the text, in bytes from 0. Line and Column are the same place from 1, in characters.
 	Offset, Line, Column int
-	Reason               string // one line
-	Want                 string // what is right, such as 1000.0; "" where the reason says it
-	DidYouMean           string // the one name or value that comes near; ""
-	Warning              bool   // it compiles, and may not do what is meant
-	Key                  bool   // the name at the member's end is meant, not what stands there
-	Dyn                  bool   // of types that are not known: it may go away once a schema is
-	Pattern              string // Member stands in this pattern's params and not in the policy; ""
+	Reason               string // what is wrong, in one line
+	Want                 string // what to write instead, such as 1000.0; "" if Reason says it
+	DidYouMean           string // the one known name or value that is near; ""
+	Warning              bool   // the text compiles, and may not do what its author wants
+	Key                  bool   // the name at the end of Member is wrong, not its value
+	Dyn                  bool   // a type is not known; the fault may disappear when a schema is known
+	Pattern              string // the pattern with the params that Member names; "" if Member is in the policy
 }
 
-// String words the fault without its place: "refund_charge has no argument amout_cents (order_id, amount_cents); did you
-// mean amount_cents?".
+// String returns the fault without its place: "refund_charge has no argument amout_cents (order_id, amount_cents); did you mean
+// amount_cents?".
 func (f Fault) String() string {
 	switch {
 	case f.DidYouMean != "":
@@ -37,12 +38,13 @@ func (f Fault) String() string {
 	return f.Reason
 }
 
+// Limits of a reason.
 const (
-	maxReason = 300
-	maxNames  = 12 // that a reason lists
+	maxReason = 300 // bytes
+	maxNames  = 12  // known names in a list
 )
 
-// placed fills in where a fault stands.
+// placed sets the place of a fault from a line from 1 and a column from 0, and cuts its reason to size.
 func placed(f Fault, source common.Source, line, column int) Fault {
 	f.Line, f.Column = max(line, 1), max(column, 0)+1
 	text := source.Content()
@@ -61,22 +63,23 @@ func placed(f Fault, source common.Source, line, column int) Fault {
 	return f
 }
 
-// unknown words a name that is none of those there are.
-func UnknownName(what, got string, names []string) Fault {
+// UnknownName returns the fault of a name that is not among the known ones: "WHAT GOT (known, names)". It suggests the known
+// name that is near, if there is one.
+func UnknownName(what, got string, known []string) Fault {
 	listed := "there is none"
 	switch {
-	case len(names) > maxNames:
-		listed = strings.Join(names[:maxNames], ", ") + ", ..."
-	case len(names) > 0:
-		listed = strings.Join(names, ", ")
+	case len(known) > maxNames:
+		listed = strings.Join(known[:maxNames], ", ") + ", ..."
+	case len(known) > 0:
+		listed = strings.Join(known, ", ")
 	}
 	if got != "" {
 		what += " " + got
 	}
-	return Fault{Reason: what + " (" + listed + ")", DidYouMean: catalog.Near(got, names)}
+	return Fault{Reason: what + " (" + listed + ")", DidYouMean: catalog.Near(got, known)}
 }
 
-// failing reports whether any of the faults is more than a warning.
+// HasErrors reports whether any fault is more than a warning.
 func HasErrors(faults []Fault) bool {
 	for _, f := range faults {
 		if !f.Warning {
@@ -86,7 +89,8 @@ func HasErrors(faults []Fault) bool {
 	return false
 }
 
-// withoutAbsence leaves out that something may be absent: where that makes a field missing, or a no, it is no cause for doubt.
+// WithoutAbsence returns the faults without the warnings that a member may be absent. It is for places where an absent member
+// is normal: there the value is missing, or the answer is no. It changes the list that it is given.
 func WithoutAbsence(faults []Fault) []Fault {
 	return slices.DeleteFunc(faults, func(f Fault) bool { return f.Warning && strings.HasSuffix(f.Reason, mayBeAbsent) })
 }

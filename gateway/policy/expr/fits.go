@@ -2,7 +2,7 @@ package expr
 
 import "cel.dev/cel-go/common/types"
 
-// misfit is what is wrong with an expression whose value has another type than is wanted.
+// misfit returns the fault of an expression whose type is not the wanted one.
 func misfit(got *types.Type, want Type, text string) (Fault, bool) {
 	inner := got
 	if isOptional(got) && len(got.Parameters()) == 1 {
@@ -24,7 +24,7 @@ func misfit(got *types.Type, want Type, text string) (Fault, bool) {
 	return Fault{Reason: name + ", and " + want.String() + " is wanted"}, true
 }
 
-// celFits reports whether a value of a type may be what is wanted; where it is not known before, Eval judges it.
+// celFits reports whether a value of a type may be of the wanted type. Types that are not known pass: Eval checks their values.
 func celFits(got *types.Type, want Type) bool {
 	switch got.Kind() {
 	case types.DynKind, types.AnyKind, types.TypeParamKind, types.ErrorKind:
@@ -38,7 +38,7 @@ func celFits(got *types.Type, want Type) bool {
 		return celHasForm(got)
 	}
 	if len(got.Parameters()) == 0 && got.IsAssignableType(types.NullType) && got.Kind() != types.StructKind && !want.null {
-		return got.Kind() == celKind(want) // null in it is an error of the evaluation
+		return got.Kind() == celKind(want) // a null value is an error of the evaluation
 	}
 	if got.Kind() == types.ListKind && want.kind == ListKind {
 		return celFits(got.Parameters()[0], *want.item)
@@ -52,7 +52,7 @@ func celFits(got *types.Type, want Type) bool {
 	return got.Kind() == celKind(want)
 }
 
-// celHasForm reports whether JSON can say a value of the type.
+// celHasForm reports whether values of a type can be written as JSON.
 func celHasForm(t *types.Type) bool {
 	switch t.Kind() {
 	case types.BytesKind, types.TypeKind, types.OpaqueKind:
@@ -65,6 +65,7 @@ func celHasForm(t *types.Type) bool {
 	return true
 }
 
+// celKind returns the kind of the library for a type.
 func celKind(t Type) types.Kind {
 	switch t.kind {
 	case IntKind:

@@ -13,7 +13,8 @@ import (
 	"patterngate/ijson"
 )
 
-// judge looks at an expression that the checker passed for what only the schemas know. Its faults come before its warnings.
+// judge finds what is wrong with an expression that passed the checker, using what only the schemas say. It returns errors
+// before warnings.
 func (w *wording) judge(want Type) []Fault {
 	root := w.ast.Expr()
 	var faults []Fault
@@ -29,7 +30,7 @@ func (w *wording) judge(want Type) []Fault {
 	return append(faults, w.warnings...)
 }
 
-// first is the expression whose text begins an expression's text.
+// first returns the part whose text begins the text of an expression.
 func first(e ast.Expr) ast.Expr {
 	for {
 		switch e.Kind() {
@@ -57,7 +58,7 @@ func first(e ast.Expr) ast.Expr {
 	}
 }
 
-// literals looks for values that never stand where they are compared, and texts that are no pattern or time.
+// literals finds literals that can never equal what they are compared with, and texts that are not a valid pattern or time.
 func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	var faults []Fault
 	inner := known
@@ -75,8 +76,10 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	return faults
 }
 
+// noMessages is the fault of a protobuf message in a text.
 func noMessages() Fault { return Fault{Reason: "no messages here", Want: `{"name": value}`} }
 
+// literalsOfCall is literals for one call, without its arguments.
 func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	call := e.AsCall()
 	args := call.Args()
@@ -102,6 +105,7 @@ func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	return nil
 }
 
+// noTime returns why a text is not a time or duration, with one that is right; "" if it is one.
 func noTime(text string, t *types.Type, right string) string {
 	if types.IsError(types.String(text).ConvertToType(t)) {
 		return "not a " + celWords(t) + ": write one like " + right
@@ -109,7 +113,7 @@ func noTime(text string, t *types.Type, right string) string {
 	return ""
 }
 
-// badText judges a text that stands in the expression.
+// badText checks a literal text: judge returns what is wrong with it, or "".
 func (w *wording) badText(e ast.Expr, judge func(string) string) []Fault {
 	v, ok := Literal(e)
 	if !ok {
@@ -125,7 +129,7 @@ func (w *wording) badText(e ast.Expr, judge func(string) string) []Fault {
 	return nil
 }
 
-// sumOfDyn refuses to add up what may be int or double.
+// sumOfDyn refuses a sum over values that may be int or double.
 func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	t := w.ast.GetType(list.ID())
 	if t.Kind() == types.ListKind && t.Parameters()[0].Kind() != types.DynKind {
@@ -134,7 +138,7 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, double(e)))", Dyn: true})}
 }
 
-// outside is the fault of a literal that is none of the values of what it is compared with.
+// outside is the fault of a literal that the other side of a comparison can never be.
 func (w *wording) outside(literal, other ast.Expr, known map[string]Type) []Fault {
 	if literal.Kind() != ast.LiteralKind {
 		return nil
@@ -142,6 +146,7 @@ func (w *wording) outside(literal, other ast.Expr, known map[string]Type) []Faul
 	return w.outsideValues(literal, other, w.typeOf(other, known))
 }
 
+// outsideList is outside for the operator in.
 func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 	var faults []Fault
 	if args[1].Kind() == ast.ListKind {
@@ -157,6 +162,7 @@ func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 	return nil
 }
 
+// outsideValues is the fault of a literal that is not among the values of t, the type of other.
 func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 	f, bad := noValue(literal, t, "")
 	if !bad {
@@ -166,7 +172,7 @@ func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 	return []Fault{w.at(literal, f)}
 }
 
-// noValue is the fault of a literal that is none of a type's values; the reason begins with the literal.
+// noValue is the fault of a literal that is not among the values of a type. The reason is the literal, then says.
 func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 	v, ok := Literal(literal)
 	if !ok || t.values == nil {

@@ -11,13 +11,13 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// Program evaluates a checked expression from values of CEL. It is safe for concurrent use.
+// Program evaluates a checked expression from CEL values. It is safe for concurrent use.
 type Program struct {
 	plan func() (cel.Program, error)
 }
 
-// Program makes a program that costs limit units at most. With limit 0 costs are not counted, which is faster: it is for texts that
-// bound their costs themselves. The program is planned when it is first evaluated.
+// Program returns a program that may cost limit units. With limit 0 costs are not counted, which is faster: use it if the text
+// itself bounds its cost. The program is planned when it is first evaluated.
 func (c *Checked) Program(limit uint64) *Program {
 	return &Program{plan: sync.OnceValues(func() (cel.Program, error) {
 		if limit == 0 {
@@ -27,8 +27,8 @@ func (c *Checked) Program(limit uint64) *Program {
 	})}
 }
 
-// Eval computes the value. A failure is a value too, of [types.Err]: it wraps [ErrCost] or [ErrEval]. The value is unknown where it
-// depends on one that is.
+// Eval computes the value. An error is a value too: a [types.Err] that wraps [ErrCost] or [ErrEval]. The value is unknown if it
+// depends on an unknown one.
 func (p *Program) Eval(from interpreter.Activation) ref.Val {
 	program, err := p.plan()
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Program) Eval(from interpreter.Activation) ref.Val {
 	return v
 }
 
-// planned makes a program that costs so much at most; 0: costs are not counted.
+// planned prepares an expression to be evaluated for most units of cost; 0: costs are not counted.
 func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, error) {
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
 	if most > 0 {

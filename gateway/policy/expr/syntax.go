@@ -6,7 +6,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// children are the expressions that an expression is made of.
+// Children returns the parts of an expression: operands, arguments, items, the parts of a macro.
 func Children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -38,6 +38,7 @@ func Children(e ast.Expr) []ast.Expr {
 	return nil
 }
 
+// Literal returns the value of a literal; false for other expressions.
 func Literal(e ast.Expr) (ref.Val, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return nil, false
@@ -45,7 +46,7 @@ func Literal(e ast.Expr) (ref.Val, bool) {
 	return e.AsLiteral(), true
 }
 
-// selected takes a selection apart, an optional one too.
+// Selection takes a.b, has(a.b) or a.?b apart into operand and member name; false for other expressions.
 func Selection(e ast.Expr) (operand ast.Expr, field string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

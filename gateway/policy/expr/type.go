@@ -9,18 +9,18 @@ import (
 	"patterngate/ijson"
 )
 
-// Type is what an expression may do with a value. The zero Type is dyn: anything, judged when it is evaluated; numbers in
-// it are double. Types are made once and not changed.
+// Type is the type of a value that an expression reads or has. The zero Type is dyn: any value, checked when it is evaluated;
+// numbers in it are double. A Type does not change after it is made.
 type Type struct {
 	kind   Kind
-	null   bool        // null stands there too
-	item   *Type       // of list and map
-	object *object     // of object
-	values []any       // the only ones there are; nil: all
-	cel    *types.Type // of computed: as the checker found it
+	null   bool        // null is a value too
+	item   *Type       // of a list or map
+	object *object     // of an object
+	values []any       // the only values; nil: all
+	cel    *types.Type // of ComputedKind: the type that the checker found
 }
 
-// kind tells types apart. The zero kind is dyn.
+// Kind is the sort of a [Type]. The zero Kind is dyn.
 type Kind int
 
 const (
@@ -34,23 +34,23 @@ const (
 	ListKind
 	MapKind
 	ObjectKind
-	ComputedKind // what only an expression makes: an optional, a duration
+	ComputedKind // a type that only an expression has: an optional, a duration
 )
 
-// object is a type with members of its own, and no others.
+// object is what a type of ObjectKind knows about its members.
 type object struct {
-	tool   string // whose arguments or result it is; "": the expression's own words name it
-	noun   string // what its members are called: argument, member
+	tool   string // the tool that takes or returns it; "": faults name it as the text does
+	noun   string // the word for a member in faults: argument, member
 	fields []Field
-	open   bool // there may be others, which are dyn
-	lazy   bool // only its members can be read: it is compared with nothing
+	open   bool // it may have other members, which are dyn
+	lazy   bool // only its members can be read; see MembersOnly
 }
 
-// Field is one member of an [Object].
+// Field is one member of an object.
 type Field struct {
 	Name string
 	Type Type
-	// Optional members may be absent: to read one without has() or .? is a warning.
+	// Optional says that the member may be absent: to read it without has() or .? is a warning.
 	Optional bool
 }
 
@@ -70,16 +70,16 @@ func (o *object) names() []string {
 	return names
 }
 
-// Dyn is the zero [Type].
+// Dyn is the zero [Type]: any value.
 func Dyn() Type { return Type{} }
 
-// Int is a whole number, in JSON one without a fraction.
+// Int is a whole number. In JSON it is a number without a fraction.
 func Int() Type { return Type{kind: IntKind} }
 
-// Double is any number, 1200 among them.
+// Double is any number, also a whole one such as 1200.
 func Double() Type { return Type{kind: DoubleKind} }
 
-// String is a text. With values it is one of these, and a literal outside is a fault.
+// String is a text. With values it is one of them, and to compare it with another literal is a fault.
 func String(values ...string) Type {
 	t := Type{kind: StringKind}
 	for _, v := range values {
@@ -91,31 +91,32 @@ func String(values ...string) Type {
 // Bool is true or false.
 func Bool() Type { return Type{kind: BoolKind} }
 
-// Timestamp is a time. Its values go in as time.Time or as RFC 3339 text, and come out as such text.
+// Timestamp is a time. Its values are given as time.Time or RFC 3339 text, and returned as such text.
 func Timestamp() Type { return Type{kind: TimestampKind} }
 
-// List is a list of items of one type.
+// List is a list whose items have one type.
 func List(item Type) Type { return Type{kind: ListKind, item: &item} }
 
-// Map is an object with any names and values of one type.
+// Map is an object with any names, whose values have one type.
 func Map(value Type) Type { return Type{kind: MapKind, item: &value} }
 
-// Object is an object with these members: an expression that names another does not compile.
+// Object is an object with these members. To read another member is a fault.
 func Object(fields ...Field) Type {
 	return ObjectOf("member", fields...)
 }
 
-// ObjectOf is [Object] with another word for its members in faults: worker, field.
+// ObjectOf is [Object] with another word for a member in faults: worker, field.
 func ObjectOf(noun string, fields ...Field) Type {
 	return Type{kind: ObjectKind, object: &object{noun: noun, fields: fields}}
 }
 
-// Arguments is the type of a tool's arguments; faults name the tool.
+// Arguments is the type of the arguments of a tool. Faults name the tool: "refund_charge has no argument x".
 func Arguments(tool string, fields ...Field) Type {
 	return Type{kind: ObjectKind, object: &object{tool: tool, noun: "argument", fields: fields}}
 }
 
-// MembersOnly is an object whose members can be read. To compare the object itself is a fault.
+// MembersOnly is an object whose members can be read. To compare the object itself is a fault: its values are made when their
+// members are read, and cannot be compared.
 func MembersOnly(fields ...Field) Type {
 	return Type{kind: ObjectKind, object: &object{noun: "member", fields: fields, lazy: true}}
 }
@@ -126,7 +127,7 @@ func Nullable(t Type) Type {
 	return t
 }
 
-// String words the type for people: int, list(string), map(double), object.
+// String returns the type as people write it: int, list(string), map(double), object.
 func (t Type) String() string {
 	words := ""
 	switch t.kind {
@@ -148,7 +149,7 @@ func (t Type) String() string {
 	return words
 }
 
-// signature tells types apart: two of one signature are read alike.
+// Signature tells types apart: expressions read two types of one signature in the same way.
 func (t Type) Signature() string {
 	var b strings.Builder
 	t.sign(&b)
@@ -184,16 +185,16 @@ func (t Type) sign(b *strings.Builder) {
 	}
 }
 
-// Variable is a name that an expression may read, and what stands there.
+// Variable is a name that an expression may read, and its type.
 type Variable struct {
 	Name string
 	Type Type
 }
 
-// Kind is what sort of value the type is of.
+// Kind returns the sort of the type.
 func (t Type) Kind() Kind { return t.kind }
 
-// Item is the type of a list's items and of a map's values; dyn for other types.
+// Item returns the type of the items of a list or the values of a map; dyn for other types.
 func (t Type) Item() Type {
 	if t.item == nil {
 		return Dyn()
@@ -201,10 +202,10 @@ func (t Type) Item() Type {
 	return *t.item
 }
 
-// Values are the only values that the type has; nil: it is not limited to some. They must not be changed.
+// Values returns the only values of the type; nil if it is not limited to some. The caller must not change them.
 func (t Type) Values() []any { return t.values }
 
-// Fields are the members of an object; nil for other types. They must not be changed.
+// Fields returns the members of an object; nil for other types. The caller must not change them.
 func (t Type) Fields() []Field {
 	if t.kind != ObjectKind {
 		return nil
@@ -212,7 +213,7 @@ func (t Type) Fields() []Field {
 	return t.object.fields
 }
 
-// Field is the member of that name of an object; false where there is none, and for other types.
+// Field returns the member of that name; false if there is none, or the type is not an object.
 func (t Type) Field(name string) (Field, bool) {
 	if t.kind != ObjectKind {
 		return Field{}, false
@@ -220,7 +221,7 @@ func (t Type) Field(name string) (Field, bool) {
 	return t.object.field(name)
 }
 
-// Names are the names of an object's members; nil for other types.
+// Names returns the names of the members of an object; nil for other types.
 func (t Type) Names() []string {
 	if t.kind != ObjectKind {
 		return nil
@@ -228,7 +229,7 @@ func (t Type) Names() []string {
 	return t.object.names()
 }
 
-// memberType is the type of a member, dyn where none is known.
+// MemberType returns the type of a member of an object or map; dyn if it is not known.
 func (t Type) MemberType(name string) Type {
 	switch t.kind {
 	case MapKind:
@@ -240,7 +241,8 @@ func (t Type) MemberType(name string) Type {
 	return Dyn()
 }
 
-// Decoded is the type of a value once it was written as JSON: a duration becomes text, other computed values dyn.
+// Decoded returns the type of a value after it was written as JSON and decoded. A duration is text then; other types of
+// [ComputedKind] are dyn.
 func (t Type) Decoded() Type {
 	switch {
 	case t.kind == ComputedKind && t.cel.Kind() == types.DurationKind:

@@ -2,8 +2,8 @@ package expr
 
 import "slices"
 
-// union is the type of what several tools take, or return: a member on which they agree has its type, others are dyn. While what
-// one takes is not known, so are all names that the others do not have.
+// Union returns the type of values that are of any of these object types. A member on which they agree has its type, other
+// members are dyn. If one of the types is not an object, members that the others do not have are dyn too.
 func Union(parts []Type) Type {
 	u := Object()
 	at := map[string]int{}
@@ -26,13 +26,14 @@ func Union(parts []Type) Type {
 	}
 	if u.object.open {
 		for i := range u.object.fields {
-			u.object.fields[i].Type.values = nil // the unknown one may have others
+			u.object.fields[i].Type.values = nil // the type that is not known may have others
 		}
 	}
 	return u
 }
 
-// agreed is the type on which two agree: of texts or numbers of which only some are, all that there are in either.
+// agreed returns the type on which two types agree, else dyn. Two types that differ only in their values have the values of
+// both.
 func agreed(a, b Type) Type {
 	if a.Signature() == b.Signature() {
 		return a

@@ -15,8 +15,8 @@ import (
 	"patterngate/ijson"
 )
 
-// take makes of a decoded value what an expression may read under the type: whole numbers become ints where they are
-// integers. The value itself is not changed.
+// Convert returns a decoded value as an expression reads it under the type: whole numbers become ints. It fails with
+// [ErrInput], naming at, if the value does not fit. It does not change the value.
 func (t Type) Convert(v any, at string) (any, error) {
 	if v == nil {
 		if t.null || t.kind == DynKind {
@@ -107,8 +107,8 @@ func (t Type) takeList(v any, at string) (any, error) {
 	return taken, nil
 }
 
-// takeMembers takes a map's or an object's members. Members that the type does not know stay as they are: nothing can
-// name them.
+// takeMembers converts the members of a map or object. Members that the type does not know stay unchanged: no text can name
+// them.
 func (t Type) takeMembers(v any, at string) (any, error) {
 	members, ok := v.(map[string]any)
 	if !ok {
@@ -136,8 +136,8 @@ func (t Type) takeMembers(v any, at string) (any, error) {
 	return taken, nil
 }
 
-// accepts reports whether a decoded result is of the type, as far as it is deep: an expression whose type is known was
-// judged when it was compiled.
+// Accepts reports whether a decoded value is of the type. It does not look at items and members: those of an expression were
+// checked when it was compiled.
 func (t Type) Accepts(v any) bool {
 	if v == nil {
 		return t.null || t.kind == DynKind
@@ -157,16 +157,17 @@ func (t Type) Accepts(v any) bool {
 	return false
 }
 
-// Limits of a result. An expression can name one value many times over, so its result is counted as it will be written.
+// Limits of a result. An expression can name one value many times, so the result is measured as it will be written.
 const (
 	maxValues = 200_000
 	maxBytes  = 8 << 20
 )
 
-// giver writes a result as a decoded value.
+// giver writes a result as a decoded value, and counts what is left of the limits.
 type giver struct{ values, bytes int }
 
-// give makes a decoded value of what an expression computed.
+// Decode returns a value of CEL as a decoded value. It fails with [ErrValue] if the value cannot be written as JSON, or is too
+// large.
 func Decode(v ref.Val) (any, error) {
 	g := &giver{values: maxValues, bytes: maxBytes}
 	return g.give(v, ijson.MaxDepth)
@@ -211,7 +212,7 @@ func whole(n int64) (any, error) {
 	return float64(n), nil
 }
 
-// fraction refuses what JSON has no spelling for, and whole numbers that no reader could take for integers.
+// fraction refuses numbers that JSON cannot write, and whole numbers that are too large to be read as integers.
 func fraction(f float64) (any, error) {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
@@ -267,8 +268,8 @@ func (g *giver) members(m traits.Mapper, depth int) (any, error) {
 	return out, nil
 }
 
-// soft is take for what is on record: whole numbers become ints where they are integers, and what does not fit stays as it is,
-// so that an expression that reads it errs and others do not.
+// ConvertLoosely is [Type.Convert] for recorded values. A part that does not fit stays unchanged, so that only an expression
+// that reads this part fails.
 func (t Type) ConvertLoosely(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -297,7 +298,7 @@ func (t Type) ConvertLoosely(v any) any {
 	return v
 }
 
-// exact reports that values of the type are read as they are: no integers are in it.
+// Verbatim reports whether [Type.ConvertLoosely] returns each value unchanged: the type holds no int.
 func (t Type) Verbatim() bool {
 	switch t.kind {
 	case IntKind:
