@@ -36,25 +36,26 @@ var floors = map[string]floor{
 	"gateway":                {"gateway/document catalog ijson", "", "floor 2: the policy boundary judges values and knows no model, clock or network"},
 	"gateway/document":       {"catalog ijson", "", "part: reads an untrusted document strictly and lists every problem; the gateway and those who judge other arguments use it"},
 	"gateway/planning":       {"gateway gateway/document catalog ijson", "", "door: judges a plan of subtasks, orders it, and shows it whole to the person who approves it"},
-	"gateway/stopreason":     {"gateway ijson", "", "door: the closed list of reasons why a run ends, with exit codes and advice"},
+	"gateway/stopreason":     {"gateway", "", "door: the closed list of reasons why a run ends, with exit codes and advice"},
 	"gateway/approver":       {"gateway ijson", "golang.org/x/crypto", "the private half of an approver's key, sealed in a file; the one home of cryptography that the standard library does not have"},
-	"gateway/policy":         {"gateway catalog ijson", "cel.dev/cel-go", "typed expressions of a configuration; the one home of CEL"},
+	"gateway/policy":         {"gateway gateway/policy/expr catalog ijson", "cel.dev/cel-go", "rules and aggregates of a configuration; CEL because rules read values that are made when they are read, and look into their expressions"},
+	"gateway/policy/expr":    {"catalog ijson", "cel.dev/cel-go", "part: typed CEL expressions, their bounds, and what is wrong with them in words; the home of CEL, used by policy and, for faults, by server/cli"},
 	"gateway/policy/refunds": {"gateway/policy gateway catalog catalog/demo", "", "the policy of the demo's refund tools, compiled for them: what the configuration embeds, and tests and benchmarks judge by"},
 
 	"patterns":                     {"gateway gateway/document gateway/planning catalog ijson", "", "floor 3: pattern code and its ports"},
 	"patterns/local":               {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson", "modernc.org/sqlite golang.org/x/sys", "the engine in this process; the one home of the SQL driver; file locks of the system"},
 	"patterns/record":              {"patterns gateway gateway/planning gateway/stopreason catalog ijson", "", "what a record tells people, as values: timeline and receipt; calls as policies saw them"},
-	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
+	"patterns/llm/openai":          {"patterns patterns/llm/prompts gateway/planning catalog ijson", "github.com/openai/openai-go/v3 github.com/go-json-experiment/json", "door: a language model behind an OpenAI-compatible server"},
 	"patterns/llm/prompts":         {"patterns gateway catalog ijson", "", "part: what a language model is asked with; the openai package and the configuration use it"},
 	"patterns/llm/offline":         {"patterns patterns/llm/offline/english gateway gateway/planning catalog ijson", "", "door: rules that answer without a model"},
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
-	"patterns/llm/llmtest":         {"ijson", "", "a model server for tests, like net/http/httptest"},
+	"patterns/llm/llmtest":         {"", "", "a model server for tests, like net/http/httptest"},
 
 	"server":     {"patterns gateway gateway/document gateway/planning gateway/stopreason catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web": {"server patterns patterns/record gateway gateway/document gateway/planning gateway/stopreason catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/document gateway/planning gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/document gateway/planning gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/policy/expr", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
-	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
+	"server/notify":      {"server patterns", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},
 }
 

@@ -1,11 +1,11 @@
-package policy_test
+package expr_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 )
 
 // TestTypesFromSchemas holds each rule of spec/config.md section 5.2: what stands in the schema of x is what x is.
@@ -55,9 +55,9 @@ func TestTypesFromSchemas(t *testing.T) {
 			s := compiled(t, `{"type": "object", "required": ["x"], "properties": {"x": `+tt.schema+`}, "$defs": {
 				"cents": {"type": "integer"}, "again": {"$ref": "#/$defs/cents"},
 				"tree": {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/$defs/tree"}, "n": {"type": "integer"}}}}}`)
-			got, ok := policy.FromSchema(s, "t").Member("x")
-			if !ok || got.String() != tt.want {
-				t.Errorf("%s is %s, want %s", tt.schema, got, tt.want)
+			got, ok := expr.FromSchema(s, "t").Field("x")
+			if !ok || got.Type.String() != tt.want {
+				t.Errorf("%s is %s, want %s", tt.schema, got.Type, tt.want)
 			}
 		})
 	}
@@ -67,14 +67,14 @@ func TestTypesFromSchemas(t *testing.T) {
 func TestRecursionIsDyn(t *testing.T) {
 	s := compiled(t, `{"type": "object", "required": ["tree"], "properties": {"tree": {"$ref": "#/$defs/tree"}}, "$defs": {
 		"tree": {"type": "object", "required": ["next", "n"], "properties": {"next": {"$ref": "#/$defs/tree"}, "n": {"type": "integer"}}}}}`)
-	args := policy.Variable{Name: "args", Type: policy.FromSchema(s, "t")}
+	args := expr.Variable{Name: "args", Type: expr.FromSchema(s, "t")}
 	for text, want := range map[string]string{
 		"args.tree.n > 1.0":                  "1.0 is double",
 		"args.tree.next.n > 1.0":             "",
 		"args.tree.next.anything.at.all > 1": "",
 		"args.tree.m > 1":                    "args.tree has no member m (n, next)",
 	} {
-		_, faults := policy.Compile(text, policy.Bool(), args)
+		_, faults := expr.Compile(text, expr.Bool(), args)
 		if got := fmt.Sprint(faults); !strings.Contains(got, want) || want == "" && faults != nil {
 			t.Errorf("%s: %s, want %q", text, got, want)
 		}
@@ -88,18 +88,18 @@ func TestManyReferences(t *testing.T) {
 		fmt.Fprintf(&defs, `"d%d": {"type": "object", "properties": {"a": {"$ref": "#/$defs/d%d"}, "b": {"$ref": "#/$defs/d%d"}}}, `, i, i+1, i+1)
 	}
 	s := compiled(t, `{"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": {`+defs.String()+`"d60": {"type": "integer"}}}`)
-	args := policy.Variable{Name: "args", Type: policy.FromSchema(s, "t")}
-	if _, faults := policy.Compile(`has(args.x.c)`, policy.Bool(), args); len(faults) != 1 || faults[0].Reason != "args.x has no member c (a, b)" {
+	args := expr.Variable{Name: "args", Type: expr.FromSchema(s, "t")}
+	if _, faults := expr.Compile(`has(args.x.c)`, expr.Bool(), args); len(faults) != 1 || faults[0].Reason != "args.x has no member c (a, b)" {
 		t.Errorf("faults %v, want one about c", faults)
 	}
 }
 
 // TestUnknownSchema holds that arguments of which no schema is known are dyn.
 func TestUnknownSchema(t *testing.T) {
-	if got := policy.FromSchema(nil, "t"); got.String() != "dyn" {
+	if got := expr.FromSchema(nil, "t"); got.String() != "dyn" {
 		t.Errorf("no schema is %s, want dyn", got)
 	}
-	if got := policy.FromSchema(compiled(t, `{"properties": {"a": {"type": "string"}}}`), "t"); got.String() != "object" {
+	if got := expr.FromSchema(compiled(t, `{"properties": {"a": {"type": "string"}}}`), "t"); got.String() != "object" {
 		t.Errorf("arguments without a type are %s, want object", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestUnknownSchema(t *testing.T) {
 func TestValues(t *testing.T) {
 	s := compiled(t, `{"type": "object", "required": ["level", "rate", "mode", "note"], "properties": {
 		"level": {"type": "integer", "enum": [1, 2]}, "rate": {"type": "number", "enum": [1, 2.5]}, "mode": {"const": "fast"}, "note": {"type": ["string", "null"]}}}`)
-	args := policy.Variable{Name: "args", Type: policy.FromSchema(s, "t")}
+	args := expr.Variable{Name: "args", Type: expr.FromSchema(s, "t")}
 	values := map[string]any{"args": map[string]any{"level": 1.0, "rate": 1.0, "mode": "fast", "note": nil}}
 	for text, want := range map[string]string{
 		`args.level == 1`:                      "true",
@@ -125,7 +125,7 @@ func TestValues(t *testing.T) {
 		`args.note != null && args.note != ""`: "false",
 		`args.level == null`:                   "== does not go with int and null",
 	} {
-		e, faults := policy.Compile(text, policy.Bool(), args)
+		e, faults := expr.Compile(text, expr.Bool(), args)
 		got := ""
 		if e == nil {
 			got = faults[0].String()

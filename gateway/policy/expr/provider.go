@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"strconv"
@@ -7,7 +7,8 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// provider tells the checker the members of a scope's objects. It is written while the scope is made and only read then.
+// provider tells the checker the members of the objects of a scope. It is written while a scope is made, and only read
+// afterwards.
 type provider struct {
 	types.Provider // the standard types
 	objects        map[string]*object
@@ -22,27 +23,27 @@ func newProvider(standard types.Provider) *provider {
 	}
 }
 
-// celType is a type in the checker's words.
+// celType returns a type as the checker knows it.
 func (p *provider) celType(t Type) *types.Type {
 	var plain *types.Type
 	switch t.kind {
-	case intKind:
+	case IntKind:
 		plain = types.IntType
-	case doubleKind:
+	case DoubleKind:
 		plain = types.DoubleType
-	case stringKind:
+	case StringKind:
 		plain = types.StringType
-	case boolKind:
+	case BoolKind:
 		plain = types.BoolType
-	case timestampKind:
+	case TimestampKind:
 		return types.TimestampType
-	case nullKind:
+	case NullKind:
 		return types.NullType
-	case computedKind:
+	case ComputedKind:
 		return t.cel
-	case objectKind:
-		return types.NewObjectType(p.name(t.object)) // the checker lets any object be compared with null
-	case listKind, mapKind:
+	case ObjectKind:
+		return types.NewObjectType(p.name(t.object)) // the checker allows to compare any object with null
+	case ListKind, MapKind:
 		return p.celContainer(t)
 	default:
 		return types.DynType
@@ -53,18 +54,19 @@ func (p *provider) celType(t Type) *types.Type {
 	return plain
 }
 
+// celContainer is celType for lists and maps.
 func (p *provider) celContainer(t Type) *types.Type {
 	item := p.celType(*t.item)
 	switch {
-	case t.null: // the checker knows no list that may be null
+	case t.null: // the checker has no type for a list or null
 		return types.DynType
-	case t.kind == listKind:
+	case t.kind == ListKind:
 		return types.NewListType(item)
 	}
 	return types.NewMapType(types.StringType, item)
 }
 
-// name enters an object. Its name is none that an expression could spell, so that no object can be made or mistaken.
+// name registers an object. No text can spell its name, so no text can make such an object.
 func (p *provider) name(o *object) string {
 	if name, ok := p.names[o]; ok {
 		return name
@@ -79,7 +81,7 @@ func (p *provider) name(o *object) string {
 	return name
 }
 
-// FindStructType knows the objects of the scope and no messages.
+// FindStructType finds the objects of the scope. There are no protobuf messages.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	if _, ok := p.objects[name]; !ok {
 		return nil, false
@@ -87,7 +89,7 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
 }
 
-// FindStructFieldNames lists the members of an object.
+// FindStructFieldNames returns the names of the members of an object.
 func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	o, ok := p.objects[name]
 	if !ok {
@@ -96,7 +98,7 @@ func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	return o.names(), true
 }
 
-// FindStructFieldType is the type of a member.
+// FindStructFieldType returns the type of a member.
 func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	f, ok := p.cel[name][field]
 	if o := p.objects[name]; !ok && o != nil && o.open {
@@ -105,15 +107,15 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	return f, ok
 }
 
-// EnumValue knows none.
+// EnumValue always fails: there are no enums.
 func (p *provider) EnumValue(name string) ref.Val { return types.NewErr("unknown enum %q", name) }
 
-// NewValue makes none.
+// NewValue always fails: a text cannot make objects of the scope.
 func (p *provider) NewValue(name string, _ map[string]ref.Val) ref.Val {
 	return types.NewErr("no object %q can be made", name)
 }
 
-// isOptional reports whether a type is what .? yields.
+// isOptional reports whether a type is optional, as the value of a.?b is.
 func isOptional(t *types.Type) bool {
 	return t.Kind() == types.OpaqueKind && t.TypeName() == "optional_type"
 }

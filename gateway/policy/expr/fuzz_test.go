@@ -1,4 +1,4 @@
-package policy_test
+package expr_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"patterngate/catalog"
-	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -21,10 +21,10 @@ func FuzzExpression(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	scope := policy.NewScope(refundVariables(f)...)
+	scope := expr.NewScope(refundVariables(f)...)
 	f.Fuzz(func(t *testing.T, text string) {
-		e, faults := scope.Compile(text, policy.Dyn())
-		again, sameFaults := scope.Compile(text, policy.Dyn())
+		e, faults := scope.Compile(text, expr.Dyn())
+		again, sameFaults := scope.Compile(text, expr.Dyn())
 		if !reflect.DeepEqual(faults, sameFaults) || (e == nil) != (again == nil) {
 			t.Fatalf("%q: %v, then %v", text, faults, sameFaults)
 		}
@@ -69,8 +69,8 @@ func FuzzSchema(f *testing.F) {
 		if err != nil {
 			return
 		}
-		variable := policy.Variable{Name: "args", Type: policy.FromSchema(s, "t")}
-		e, faults := policy.Compile(`args == args`, policy.Bool(), variable)
+		variable := expr.Variable{Name: "args", Type: expr.FromSchema(s, "t")}
+		e, faults := expr.Compile(`args == args`, expr.Bool(), variable)
 		if e == nil {
 			t.Fatalf("%s: %v", schema, faults)
 		}

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"slices"
@@ -9,14 +9,15 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// comparing are functions that compare what they are given, or what is in it; dyn hides what that is.
+// comparing are functions that compare their arguments or the items of these. dyn hides the type, so that a later comparison
+// cannot be seen.
 var comparing = []string{
 	operators.Equals, operators.NotEquals, operators.In, "distinct", "sets.contains", "sets.equivalent", "sets.intersects",
 	"hasOnly", "hasAny", "hasAll", "hasExactly", "dyn",
 }
 
-// compared refuses to compare objects of which only members are read, such as calls: it would err for every call, or, in a list, be
-// false.
+// compared returns the fault of a call that compares objects made by [MembersOnly]. Such a comparison fails in every
+// evaluation, or is false if the objects are in a list.
 func (w *wording) compared(e ast.Expr) []Fault {
 	name := e.AsCall().FunctionName()
 	if !slices.Contains(comparing, name) {
@@ -38,13 +39,13 @@ func (w *wording) compared(e ast.Expr) []Fault {
 	return nil
 }
 
-// isEmptyList reports [], with which any list may be compared: nothing in it is.
+// isEmptyList reports the literal []. It has no items, so any list may be compared with it.
 func isEmptyList(e ast.Expr) bool { return e.Kind() == ast.ListKind && e.AsList().Size() == 0 }
 
-// maxLazy bounds how deep such objects are looked for.
+// maxLazy bounds how deep a type is searched for such objects.
 const maxLazy = 8
 
-// holdsLazy reports a type of whose values something is an object of which only members are read.
+// holdsLazy reports whether values of a type hold an object made by [MembersOnly].
 func (w *wording) holdsLazy(t *types.Type, depth int) bool {
 	if t == nil || depth == 0 {
 		return false
@@ -55,6 +56,7 @@ func (w *wording) holdsLazy(t *types.Type, depth int) bool {
 	return slices.ContainsFunc(t.Parameters(), func(p *types.Type) bool { return w.holdsLazy(p, depth-1) })
 }
 
+// holdsLazyType is holdsLazy for a [Type].
 func holdsLazyType(t Type, depth int) bool {
 	switch {
 	case depth == 0:

@@ -1,4 +1,4 @@
-package policy_test
+package expr_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -104,7 +104,7 @@ func TestEval(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(tt.text, policy.Dyn(), refundVariables(t)...)
+			e, faults := expr.Compile(tt.text, expr.Dyn(), refundVariables(t)...)
 			if e == nil {
 				t.Fatalf("%s: %v", tt.text, faults)
 			}
@@ -122,33 +122,33 @@ func TestEvalErrors(t *testing.T) {
 		text string
 		want error
 	}{
-		"absent member":      {`args.note == "x"`, policy.ErrEval},
-		"absent in dyn":      {`run.effects[0].args.any.x == 1.0`, policy.ErrEval},
-		"index":              {`args.tags[5]`, policy.ErrEval},
-		"division":           {`args.amount_cents / 0`, policy.ErrEval},
-		"overflow":           {`9223372036854775807 + args.amount_cents`, policy.ErrEval},
-		"sum overflow":       {`sum([9223372036854775807, args.amount_cents])`, policy.ErrEval},
-		"relative path":      {`path_within("orders", "/srv")`, policy.ErrEval},
-		"relative directory": {`path_within("/srv", "orders")`, policy.ErrEval},
-		"zero byte":          {`path_within("/srv/\x00", "/srv")`, policy.ErrEval},
-		"too many digits":    {`round(1.0, 16)`, policy.ErrEval},
-		"round infinity":     {`round(1.0 / 0.0, 2)`, policy.ErrEval},
-		"pattern":            {`args.order_id.matches(args.reason + "[")`, policy.ErrEval},
-		"infinity":           {`args.rate / 0.0`, policy.ErrValue},
-		"not a number":       {`0.0 / 0.0`, policy.ErrValue},
-		"great integer":      {`9007199254740992`, policy.ErrValue},
-		"great double":       {`1e300`, policy.ErrValue},
-		"great uint":         {`9007199254740992u`, policy.ErrValue},
-		"bytes in dyn":       {`dyn(b"x")`, policy.ErrValue},
-		"number as a name":   {`{1: "x"}`, policy.ErrValue},
-		"cost":               {`lists.range(2000).all(x, lists.range(2000).all(y, x + y >= 0))`, policy.ErrCost},
-		"cost of sums":       {`lists.range(2000).all(x, sum(lists.range(2000)) > x)`, policy.ErrCost},
-		"long range":         {`size(lists.range(10000000)) > 0`, policy.ErrEval},
-		"doubled result":     {doubling(24), policy.ErrValue},
+		"absent member":      {`args.note == "x"`, expr.ErrEval},
+		"absent in dyn":      {`run.effects[0].args.any.x == 1.0`, expr.ErrEval},
+		"index":              {`args.tags[5]`, expr.ErrEval},
+		"division":           {`args.amount_cents / 0`, expr.ErrEval},
+		"overflow":           {`9223372036854775807 + args.amount_cents`, expr.ErrEval},
+		"sum overflow":       {`sum([9223372036854775807, args.amount_cents])`, expr.ErrEval},
+		"relative path":      {`path_within("orders", "/srv")`, expr.ErrEval},
+		"relative directory": {`path_within("/srv", "orders")`, expr.ErrEval},
+		"zero byte":          {`path_within("/srv/\x00", "/srv")`, expr.ErrEval},
+		"too many digits":    {`round(1.0, 16)`, expr.ErrEval},
+		"round infinity":     {`round(1.0 / 0.0, 2)`, expr.ErrEval},
+		"pattern":            {`args.order_id.matches(args.reason + "[")`, expr.ErrEval},
+		"infinity":           {`args.rate / 0.0`, expr.ErrValue},
+		"not a number":       {`0.0 / 0.0`, expr.ErrValue},
+		"great integer":      {`9007199254740992`, expr.ErrValue},
+		"great double":       {`1e300`, expr.ErrValue},
+		"great uint":         {`9007199254740992u`, expr.ErrValue},
+		"bytes in dyn":       {`dyn(b"x")`, expr.ErrValue},
+		"number as a name":   {`{1: "x"}`, expr.ErrValue},
+		"cost":               {`lists.range(2000).all(x, lists.range(2000).all(y, x + y >= 0))`, expr.ErrCost},
+		"cost of sums":       {`lists.range(2000).all(x, sum(lists.range(2000)) > x)`, expr.ErrCost},
+		"long range":         {`size(lists.range(10000000)) > 0`, expr.ErrEval},
+		"doubled result":     {doubling(24), expr.ErrValue},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(tt.text, policy.Dyn(), refundVariables(t)...)
+			e, faults := expr.Compile(tt.text, expr.Dyn(), refundVariables(t)...)
 			if e == nil {
 				t.Fatalf("%s: %v", tt.text, faults)
 			}
@@ -166,87 +166,87 @@ func doubling(n int) string {
 
 // TestResultIsWanted holds that a result that only its evaluation could tell is judged by then.
 func TestResultIsWanted(t *testing.T) {
-	for text, want := range map[string]policy.Type{
-		`run.effects[0].args.any`:    policy.String(),
-		`run.effects[1].args.any`:    policy.Double(),
-		`dyn(null)`:                  policy.String(),
-		`dyn(1.5)`:                   policy.Int(),
-		`dyn([1])`:                   policy.Bool(),
-		`dyn({"a": 1})`:              policy.List(policy.Dyn()),
-		`true ? dyn("x") : dyn(now)`: policy.Bool(),
+	for text, want := range map[string]expr.Type{
+		`run.effects[0].args.any`:    expr.String(),
+		`run.effects[1].args.any`:    expr.Double(),
+		`dyn(null)`:                  expr.String(),
+		`dyn(1.5)`:                   expr.Int(),
+		`dyn([1])`:                   expr.Bool(),
+		`dyn({"a": 1})`:              expr.List(expr.Dyn()),
+		`true ? dyn("x") : dyn(now)`: expr.Bool(),
 	} {
-		e, faults := policy.Compile(text, want, refundVariables(t)...)
+		e, faults := expr.Compile(text, want, refundVariables(t)...)
 		if e == nil {
 			t.Fatalf("%s: %v", text, faults)
 		}
-		if got, err := e.Eval(refundValues()); !errors.Is(err, policy.ErrValue) {
-			t.Errorf("%s as %s = %v, %v, want %v", text, want, got, err, policy.ErrValue)
+		if got, err := e.Eval(refundValues()); !errors.Is(err, expr.ErrValue) {
+			t.Errorf("%s as %s = %v, %v, want %v", text, want, got, err, expr.ErrValue)
 		}
 	}
 }
 
 // TestInputs holds that values are held to their types before an expression sees them.
 func TestInputs(t *testing.T) {
-	object := policy.Object(policy.Field{Name: "n", Type: policy.Int()}, policy.Field{Name: "o", Type: policy.Nullable(policy.String()), Optional: true})
+	object := expr.Object(expr.Field{Name: "n", Type: expr.Int()}, expr.Field{Name: "o", Type: expr.Nullable(expr.String()), Optional: true})
 	tests := map[string]struct {
-		of    policy.Type
+		of    expr.Type
 		value any
 		ok    bool
 	}{
-		"int":                     {policy.Int(), 5.0, true},
-		"int64":                   {policy.Int(), int64(5), true},
-		"int of a fraction":       {policy.Int(), 5.5, false},
-		"int out of range":        {policy.Int(), 1e16, false},
-		"int of a text":           {policy.Int(), "5", false},
-		"double":                  {policy.Double(), 5.5, true},
-		"double of an int64":      {policy.Double(), int64(5), true},
-		"double of a text":        {policy.Double(), "5", false},
-		"bool":                    {policy.Bool(), true, true},
-		"bool of a number":        {policy.Bool(), 1.0, false},
-		"text":                    {policy.String(), "x", true},
-		"text of null":            {policy.String(), nil, false},
-		"text or null":            {policy.Nullable(policy.String()), nil, true},
-		"dyn":                     {policy.Dyn(), nil, true},
-		"list":                    {policy.List(policy.Int()), []any{1.0, 2.0}, true},
-		"list with another item":  {policy.List(policy.Int()), []any{1.0, "2"}, false},
-		"list of an object":       {policy.List(policy.Int()), map[string]any{}, false},
-		"map":                     {policy.Map(policy.Int()), map[string]any{"a": 1.0}, true},
-		"map with another member": {policy.Map(policy.Int()), map[string]any{"a": "1"}, false},
+		"int":                     {expr.Int(), 5.0, true},
+		"int64":                   {expr.Int(), int64(5), true},
+		"int of a fraction":       {expr.Int(), 5.5, false},
+		"int out of range":        {expr.Int(), 1e16, false},
+		"int of a text":           {expr.Int(), "5", false},
+		"double":                  {expr.Double(), 5.5, true},
+		"double of an int64":      {expr.Double(), int64(5), true},
+		"double of a text":        {expr.Double(), "5", false},
+		"bool":                    {expr.Bool(), true, true},
+		"bool of a number":        {expr.Bool(), 1.0, false},
+		"text":                    {expr.String(), "x", true},
+		"text of null":            {expr.String(), nil, false},
+		"text or null":            {expr.Nullable(expr.String()), nil, true},
+		"dyn":                     {expr.Dyn(), nil, true},
+		"list":                    {expr.List(expr.Int()), []any{1.0, 2.0}, true},
+		"list with another item":  {expr.List(expr.Int()), []any{1.0, "2"}, false},
+		"list of an object":       {expr.List(expr.Int()), map[string]any{}, false},
+		"map":                     {expr.Map(expr.Int()), map[string]any{"a": 1.0}, true},
+		"map with another member": {expr.Map(expr.Int()), map[string]any{"a": "1"}, false},
 		"object":                  {object, map[string]any{"n": 1.0, "o": nil}, true},
 		"object with more":        {object, map[string]any{"n": 1.0, "other": []any{}}, true},
 		"object, wrong member":    {object, map[string]any{"n": 1.5}, false},
 		"object of a text":        {object, "n", false},
-		"time":                    {policy.Timestamp(), sent, true},
-		"time of a text":          {policy.Timestamp(), "2026-01-31T10:00:00Z", true},
-		"time of another text":    {policy.Timestamp(), "today", false},
-		"time of a number":        {policy.Timestamp(), 1.0, false},
+		"time":                    {expr.Timestamp(), sent, true},
+		"time of a text":          {expr.Timestamp(), "2026-01-31T10:00:00Z", true},
+		"time of another text":    {expr.Timestamp(), "today", false},
+		"time of a number":        {expr.Timestamp(), 1.0, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(`x == x`, policy.Bool(), policy.Variable{Name: "x", Type: tt.of})
+			e, faults := expr.Compile(`x == x`, expr.Bool(), expr.Variable{Name: "x", Type: tt.of})
 			if e == nil {
 				t.Fatal(faults)
 			}
 			got, err := e.Eval(map[string]any{"x": tt.value})
-			if tt.ok && (err != nil || got != true) || !tt.ok && !errors.Is(err, policy.ErrInput) {
+			if tt.ok && (err != nil || got != true) || !tt.ok && !errors.Is(err, expr.ErrInput) {
 				t.Errorf("%s of %v: %v, %v", tt.of, tt.value, got, err)
 			}
 		})
 	}
-	e, _ := policy.Compile(`x == 1`, policy.Bool(), policy.Variable{Name: "x", Type: policy.Int()})
-	if _, err := e.Eval(map[string]any{}); !errors.Is(err, policy.ErrInput) {
-		t.Errorf("no value given: %v, want %v", err, policy.ErrInput)
+	e, _ := expr.Compile(`x == 1`, expr.Bool(), expr.Variable{Name: "x", Type: expr.Int()})
+	if _, err := e.Eval(map[string]any{}); !errors.Is(err, expr.ErrInput) {
+		t.Errorf("no value given: %v, want %v", err, expr.ErrInput)
 	}
-	var none *policy.Expression
-	if _, err := none.Eval(nil); !errors.Is(err, policy.ErrEval) {
-		t.Errorf("no expression: %v, want %v", err, policy.ErrEval)
+	var none *expr.Expression
+	if _, err := none.Eval(nil); !errors.Is(err, expr.ErrEval) {
+		t.Errorf("no expression: %v, want %v", err, expr.ErrEval)
 	}
 }
 
 // TestValuesStayAsTheyWere holds that an evaluation changes nothing of what it is given.
 func TestValuesStayAsTheyWere(t *testing.T) {
 	values := refundValues()
-	e, faults := policy.Compile(`{"a": args, "r": run.effects.filter(e, e.counts)}`, policy.Dyn(), refundVariables(t)...)
+	e, faults := expr.Compile(`{"a": args, "r": run.effects.filter(e, e.counts)}`, expr.Dyn(), refundVariables(t)...)
 	if e == nil {
 		t.Fatal(faults)
 	}
@@ -257,15 +257,15 @@ func TestValuesStayAsTheyWere(t *testing.T) {
 
 // TestAtOnce holds that one scope compiles and one expression evaluates for many at once.
 func TestAtOnce(t *testing.T) {
-	scope := policy.NewScope(refundVariables(t)...)
-	shared, faults := scope.Compile(`sum(run.effects.filter(e, e.counts).map(e, e.args.amount_cents))`, policy.Int())
+	scope := expr.NewScope(refundVariables(t)...)
+	shared, faults := scope.Compile(`sum(run.effects.filter(e, e.counts).map(e, e.args.amount_cents))`, expr.Int())
 	if shared == nil {
 		t.Fatal(faults)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			own, _ := scope.Compile(`args.amount_cents * 2`, policy.Int())
+			own, _ := scope.Compile(`args.amount_cents * 2`, expr.Int())
 			for range 50 {
 				a, errA := shared.Eval(refundValues())
 				b, errB := own.Eval(refundValues())
@@ -280,7 +280,7 @@ func TestAtOnce(t *testing.T) {
 
 // TestRoundsLikeText compares round with the text of a number, as Go writes it with so many digits.
 func TestRoundsLikeText(t *testing.T) {
-	e, faults := policy.Compile(`[round(x, 2), round(x, 0), round(x * 100.0, -2)]`, policy.Dyn(), policy.Variable{Name: "x", Type: policy.Double()})
+	e, faults := expr.Compile(`[round(x, 2), round(x, 0), round(x * 100.0, -2)]`, expr.Dyn(), expr.Variable{Name: "x", Type: expr.Double()})
 	if faults != nil {
 		t.Fatal(faults)
 	}

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"regexp"
@@ -8,13 +8,13 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
-// judge looks at an expression that the checker passed for what only the schemas know. Its faults come before its warnings.
+// judge finds what is wrong with an expression that passed the checker, using what only the schemas say. It returns errors
+// before warnings.
 func (w *wording) judge(want Type) []Fault {
 	root := w.ast.Expr()
 	var faults []Fault
@@ -30,7 +30,7 @@ func (w *wording) judge(want Type) []Fault {
 	return append(faults, w.warnings...)
 }
 
-// first is the expression whose text begins an expression's text.
+// first returns the part whose text begins the text of an expression.
 func first(e ast.Expr) ast.Expr {
 	for {
 		switch e.Kind() {
@@ -58,7 +58,7 @@ func first(e ast.Expr) ast.Expr {
 	}
 }
 
-// literals looks for values that never stand where they are compared, and texts that are no pattern or time.
+// literals finds literals that can never equal what they are compared with, and texts that are not a valid pattern or time.
 func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	var faults []Fault
 	inner := known
@@ -70,14 +70,16 @@ func (w *wording) literals(e ast.Expr, known map[string]Type) []Fault {
 	case ast.StructKind:
 		faults = append(faults, w.at(e, noMessages()))
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		faults = append(faults, w.literals(child, inner)...)
 	}
 	return faults
 }
 
+// noMessages is the fault of a protobuf message in a text.
 func noMessages() Fault { return Fault{Reason: "no messages here", Want: `{"name": value}`} }
 
+// literalsOfCall is literals for one call, without its arguments.
 func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	call := e.AsCall()
 	args := call.Args()
@@ -103,6 +105,7 @@ func (w *wording) literalsOfCall(e ast.Expr, known map[string]Type) []Fault {
 	return nil
 }
 
+// noTime returns why a text is not a time or duration, with one that is right; "" if it is one.
 func noTime(text string, t *types.Type, right string) string {
 	if types.IsError(types.String(text).ConvertToType(t)) {
 		return "not a " + celWords(t) + ": write one like " + right
@@ -110,9 +113,9 @@ func noTime(text string, t *types.Type, right string) string {
 	return ""
 }
 
-// badText judges a text that stands in the expression.
+// badText checks a literal text: judge returns what is wrong with it, or "".
 func (w *wording) badText(e ast.Expr, judge func(string) string) []Fault {
-	v, ok := literalOf(e)
+	v, ok := Literal(e)
 	if !ok {
 		return nil
 	}
@@ -126,7 +129,7 @@ func (w *wording) badText(e ast.Expr, judge func(string) string) []Fault {
 	return nil
 }
 
-// sumOfDyn refuses to add up what may be int or double.
+// sumOfDyn refuses a sum over values that may be int or double.
 func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	t := w.ast.GetType(list.ID())
 	if t.Kind() == types.ListKind && t.Parameters()[0].Kind() != types.DynKind {
@@ -135,14 +138,7 @@ func (w *wording) sumOfDyn(list ast.Expr) []Fault {
 	return []Fault{w.at(first(list), Fault{Reason: "sum of dyn: int or double must be known", Want: "sum(x.map(e, double(e)))", Dyn: true})}
 }
 
-func literalOf(e ast.Expr) (ref.Val, bool) {
-	if e.Kind() != ast.LiteralKind {
-		return nil, false
-	}
-	return e.AsLiteral(), true
-}
-
-// outside is the fault of a literal that is none of the values of what it is compared with.
+// outside is the fault of a literal that the other side of a comparison can never be.
 func (w *wording) outside(literal, other ast.Expr, known map[string]Type) []Fault {
 	if literal.Kind() != ast.LiteralKind {
 		return nil
@@ -150,6 +146,7 @@ func (w *wording) outside(literal, other ast.Expr, known map[string]Type) []Faul
 	return w.outsideValues(literal, other, w.typeOf(other, known))
 }
 
+// outsideList is outside for the operator in.
 func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 	var faults []Fault
 	if args[1].Kind() == ast.ListKind {
@@ -159,12 +156,13 @@ func (w *wording) outsideList(args []ast.Expr, known map[string]Type) []Fault {
 		}
 		return faults
 	}
-	if t := w.typeOf(args[1], known); t.kind == listKind {
+	if t := w.typeOf(args[1], known); t.kind == ListKind {
 		return w.outsideValues(args[0], args[1], *t.item)
 	}
 	return nil
 }
 
+// outsideValues is the fault of a literal that is not among the values of t, the type of other.
 func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 	f, bad := noValue(literal, t, "")
 	if !bad {
@@ -174,13 +172,13 @@ func (w *wording) outsideValues(literal, other ast.Expr, t Type) []Fault {
 	return []Fault{w.at(literal, f)}
 }
 
-// noValue is the fault of a literal that is none of a type's values; the reason begins with the literal.
+// noValue is the fault of a literal that is not among the values of a type. The reason is the literal, then says.
 func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
-	v, ok := literalOf(literal)
+	v, ok := Literal(literal)
 	if !ok || t.values == nil {
 		return Fault{}, false
 	}
-	got, err := give(v)
+	got, err := Decode(v)
 	if err != nil || got == nil {
 		return Fault{}, false
 	}
@@ -194,9 +192,9 @@ func noValue(literal ast.Expr, t Type, says string) (Fault, bool) {
 			names = append(names, name)
 		}
 	}
-	f := unknown(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
+	f := UnknownName(ijson.Cut(string(ijson.Canonical(got)), maxShown)+says, "", texts)
 	if name, isText := got.(string); isText {
-		f.DidYouMean = gateway.Near(name, names)
+		f.DidYouMean = catalog.Near(name, names)
 	}
 	return f, true
 }

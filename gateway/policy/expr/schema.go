@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"maps"
@@ -10,13 +10,13 @@ import (
 	"patterngate/ijson"
 )
 
-// FromSchema is the type of a tool's arguments by their schema (spec/config.md section 5.2, types from schemas). A nil
-// schema, which is one that is not known yet, is dyn.
+// FromSchema returns the type of the arguments of a tool by their schema (spec/config.md section 5.2, types from schemas). A
+// nil schema is not known yet: its type is dyn. Faults name the tool.
 func FromSchema(s *catalog.Schema, tool string) Type {
 	return fromSchema(s, tool, "argument")
 }
 
-// ResultOf is the same for what a tool returns.
+// ResultOf returns the type of the result of a tool by its schema. A nil schema is dyn.
 func ResultOf(s *catalog.Schema, tool string) Type {
 	return fromSchema(s, tool, "member")
 }
@@ -32,32 +32,32 @@ func fromSchema(s *catalog.Schema, tool, noun string) Type {
 	r := &schemaReader{root: root, known: map[string]*Type{}}
 	t := r.read(root)
 	members, _ := root.(map[string]any)
-	if noun == "argument" && t.kind == dynKind && members["properties"] != nil && members["type"] == nil && !r.open(members) {
-		t = r.object(members) // arguments are an object even where the schema does not say so
+	if noun == "argument" && t.kind == DynKind && members["properties"] != nil && members["type"] == nil && !r.open(members) {
+		t = r.object(members) // arguments are an object even if the schema does not say so
 	}
-	if t.kind != objectKind {
+	if t.kind != ObjectKind {
 		return t
 	}
 	o := &object{tool: tool, noun: noun}
-	for _, p := range s.Properties() { // in the order of their declaration
+	for _, p := range s.Properties() { // in the order of the text
 		if f, ok := t.object.field(p.Name); ok {
 			o.fields = append(o.fields, f)
 		}
 	}
-	if len(o.fields) != len(t.object.fields) { // they stand behind a reference
+	if len(o.fields) != len(t.object.fields) { // they are behind a reference
 		o.fields = t.object.fields
 	}
 	t.object = o
 	return t
 }
 
-// schemaReader makes types of a schema's parts. A reference is read once, so that a schema cannot grow without bounds.
+// schemaReader makes types of the parts of a schema. Each reference is read once, so that a schema cannot grow without bounds.
 type schemaReader struct {
 	root  any
 	known map[string]*Type // by reference; nil: being read
 }
 
-// read is the type of the values that fit a schema; what it cannot tell for sure is dyn.
+// read returns the type of the values that fit a schema. Where the schema does not say it for sure, the type is dyn.
 func (r *schemaReader) read(schema any) Type {
 	s, ok := schema.(map[string]any)
 	if !ok || r.open(s) {
@@ -74,19 +74,19 @@ func (r *schemaReader) read(schema any) Type {
 		return Dyn()
 	}
 	t := r.named(name, s)
-	t.null = null && t.kind != dynKind
+	t.null = null && t.kind != DynKind
 	return t
 }
 
-// open reports that a schema says in other ways too what fits it.
+// open reports whether other keywords of a schema also limit its values.
 func (r *schemaReader) open(s map[string]any) bool {
 	return slices.ContainsFunc([]string{"anyOf", "oneOf", "allOf", "if", "$dynamicRef", "$recursiveRef"}, func(k string) bool { return s[k] != nil })
 }
 
-// follow reads what a reference within the schema leads to. One that leads back into itself, or elsewhere, is dyn.
+// follow returns the type behind a reference within the schema. A reference into itself, or to another document, is dyn.
 func (r *schemaReader) follow(ref string, s map[string]any) Type {
 	if s["type"] != nil || s["properties"] != nil || s["enum"] != nil || s["const"] != nil {
-		return Dyn() // both count
+		return Dyn() // the reference and the keywords both apply
 	}
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
@@ -122,7 +122,7 @@ func reach(v any, tokens []string) (any, bool) {
 	return v, true
 }
 
-// typeName reads the keyword type: one name, alone or beside null.
+// typeName reads the keyword type: one name, alone or with null.
 func typeName(v any) (name string, null, ok bool) {
 	if name, ok = v.(string); ok {
 		return name, name == "null", true
@@ -144,6 +144,7 @@ func typeName(v any) (name string, null, ok bool) {
 	return name, null, name != ""
 }
 
+// named returns the type for a name of the keyword type.
 func (r *schemaReader) named(name string, s map[string]any) Type {
 	switch name {
 	case "integer":
@@ -155,7 +156,7 @@ func (r *schemaReader) named(name string, s map[string]any) Type {
 	case "boolean":
 		return Bool()
 	case "null":
-		return Type{kind: nullKind, null: true}
+		return Type{kind: NullKind, null: true}
 	case "array":
 		if s["prefixItems"] != nil {
 			return List(Dyn())
@@ -167,6 +168,7 @@ func (r *schemaReader) named(name string, s map[string]any) Type {
 	return Dyn()
 }
 
+// object returns the type of an object: with members if the schema lists them, else a map.
 func (r *schemaReader) object(s map[string]any) Type {
 	properties, ok := s["properties"].(map[string]any)
 	switch values := s["additionalProperties"]; {
@@ -186,7 +188,7 @@ func (r *schemaReader) object(s map[string]any) Type {
 	return t
 }
 
-// enumOf reads enum and const.
+// enumOf returns the values of the keyword enum or const.
 func enumOf(s map[string]any) ([]any, bool) {
 	if v, ok := s["const"]; ok {
 		return []any{v}, true
@@ -195,7 +197,7 @@ func enumOf(s map[string]any) ([]any, bool) {
 	return values, ok && len(values) > 0
 }
 
-// typeOfValues is the type of values that are all there is. Whole numbers are int unless the schema calls them numbers.
+// typeOfValues returns the type that has only these values. Whole numbers are int unless the schema calls them numbers.
 func typeOfValues(values []any, named any) Type {
 	var t Type
 	null := false
@@ -206,38 +208,38 @@ func typeOfValues(values []any, named any) Type {
 		}
 		one := Type{kind: kindOf(v)}
 		switch {
-		case one.kind == dynKind:
+		case one.kind == DynKind:
 			return Dyn()
 		case t.values == nil:
 			t.kind = one.kind
-		case t.kind == intKind && one.kind == doubleKind, t.kind == doubleKind && one.kind == intKind:
-			t.kind = doubleKind
+		case t.kind == IntKind && one.kind == DoubleKind, t.kind == DoubleKind && one.kind == IntKind:
+			t.kind = DoubleKind
 		case t.kind != one.kind:
 			return Dyn()
 		}
 		t.values = append(t.values, v)
 	}
 	if t.values == nil {
-		return Type{kind: nullKind, null: true}
+		return Type{kind: NullKind, null: true}
 	}
-	if name, _, _ := typeName(named); t.kind == intKind && name == "number" {
-		t.kind = doubleKind
+	if name, _, _ := typeName(named); t.kind == IntKind && name == "number" {
+		t.kind = DoubleKind
 	}
 	t.null = null
 	return t
 }
 
-func kindOf(v any) kind {
+func kindOf(v any) Kind {
 	switch v := v.(type) {
 	case string:
-		return stringKind
+		return StringKind
 	case bool:
-		return boolKind
+		return BoolKind
 	case float64:
 		if v == math.Trunc(v) {
-			return intKind
+			return IntKind
 		}
-		return doubleKind
+		return DoubleKind
 	}
-	return dynKind
+	return DynKind
 }

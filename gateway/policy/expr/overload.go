@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// overload words that a function or operator does not take what it is given.
+// overload is the fault of a function or operator that does not take its arguments.
 func (w *wording) overload(e ast.Expr) Fault {
 	call := e.AsCall()
 	args := call.Args()
@@ -37,12 +37,12 @@ func (w *wording) overload(e ast.Expr) Fault {
 	return f
 }
 
-// holdsDyn reports a type of which something is not known.
+// holdsDyn reports whether a part of a type is not known.
 func holdsDyn(t *types.Type) bool {
 	return t == nil || t.Kind() == types.DynKind || t.Kind() == types.TypeParamKind || slices.ContainsFunc(t.Parameters(), holdsDyn)
 }
 
-// function words the same of a function, with what it takes.
+// function is the fault of a function, with the arguments that it takes.
 func (w *wording) function(name string, args []ast.Expr, given []string) Fault {
 	f := Fault{Reason: symbol(name) + " does not take (" + strings.Join(given, ", ") + ")"}
 	declared := w.scope.cel.Functions()[name]
@@ -67,7 +67,7 @@ func (w *wording) function(name string, args []ast.Expr, given []string) Fault {
 	return f
 }
 
-// symbol is how an operator is written, such as a[b].
+// symbol returns an operator as people write it, such as [].
 func symbol(name string) string {
 	switch name {
 	case operators.Index, operators.OptIndex:
@@ -78,7 +78,7 @@ func symbol(name string) string {
 	return name
 }
 
-// mixed returns the fault of an expression that mixes int and double. It suggests to make the int a double, because the other way drops
+// mixed is the fault of an expression that mixes int and double. It suggests to convert the int, because the other way drops
 // the fraction.
 func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	whole, fraction := w.firstOf(args, types.IntKind), w.firstOf(args, types.DoubleKind)
@@ -96,7 +96,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 		return Fault{}, false
 	}
 	f := Fault{Reason: shorten(w.text(whole)) + " is int and " + shorten(w.text(fraction)) + " is double, which never mix"}
-	switch v, literal := literalOf(fraction); {
+	switch v, literal := Literal(fraction); {
 	case whole.Kind() == ast.LiteralKind:
 		f.Want = asDouble(w.text(whole))
 	case literal && v == types.Double(int64(v.(types.Double))):
@@ -109,7 +109,7 @@ func (w *wording) mixed(function string, args []ast.Expr) (Fault, bool) {
 	return f, true
 }
 
-// listOfDoubles returns the expression that searches a list of ints for a double: it makes the list one of doubles.
+// listOfDoubles returns a list of ints rewritten as a list of doubles, so that a double can be searched in it.
 func (w *wording) listOfDoubles(list ast.Expr) string {
 	if list.Kind() == ast.ListKind && list.AsList().Size() > 0 {
 		if item := list.AsList().Elements()[0]; item.Kind() == ast.LiteralKind {
@@ -119,7 +119,7 @@ func (w *wording) listOfDoubles(list ast.Expr) string {
 	return shorten(w.text(list)) + ".map(e, double(e))"
 }
 
-// firstOf is the first expression whose type is of a kind.
+// firstOf returns the first expression whose type is of a kind; nil if there is none.
 func (w *wording) firstOf(args []ast.Expr, k types.Kind) ast.Expr {
 	for _, arg := range args {
 		if t := w.ast.GetType(arg.ID()); t != nil && t.Kind() == k {
@@ -129,7 +129,7 @@ func (w *wording) firstOf(args []ast.Expr, k types.Kind) ast.Expr {
 	return nil
 }
 
-// asDouble is how an expression of type int is written as a double: 1000.0, double(args.cents).
+// asDouble returns the text of an int rewritten as a double: 1000.0, double(args.cents).
 func asDouble(text string) string {
 	if text != "" && strings.Trim(text, "-0123456789") == "" {
 		return text + ".0"

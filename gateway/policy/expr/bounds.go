@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"slices"
@@ -12,27 +12,27 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// The library counts what a function cost when it is done, and one call of one may take minutes. So what is given to functions that
-// take more than a step for each item is looked at before, by functions of ours that nobody can write: each hands on what it is given,
-// or errs where that is too much.
+// The CEL library charges the cost of a function after the function returns, and one call can take minutes. So the arguments of
+// functions whose time grows faster than their cost are checked first, by functions of ours that no text can name. Each returns its
+// argument unchanged, or an error if the argument is too large.
 const (
-	wholeValue = "@whole" // a value all of which is visited once
-	listItems  = "@items" // the same of a list; in a map a key is found at once
-	joined     = "@sum"   // a list of two
+	wholeValue = "@whole" // each part of the value is visited once
+	listItems  = "@items" // the same for a list; a map is searched by key and passes
+	joined     = "@sum"   // a list made of two lists
 	fewItems   = "@few"   // a list whose items are compared with each other
-	wholeText  = "@text"  // a text of which all is searched or written many times
-	shortTexts = "@short" // what is searched for, or written so many times
+	wholeText  = "@text"  // a text that is searched, or that is written several times
+	shortTexts = "@short" // a text to search for, or to insert
 )
 
-// Limits of what they hand on.
+// Limits of these arguments.
 const (
-	maxParts = 100_000    // values in a value; 100 bytes of a text count as one
+	maxParts = 100_000    // parts of a value; 100 bytes of a text count as one part
 	maxFew   = 1000       // items that are compared with each other
-	maxPairs = 10_000_000 // parts that are compared then
-	maxShort = 1000       // bytes of a text
+	maxPairs = 10_000_000 // parts compared in such a list
+	maxShort = 1000       // bytes of a short text
 )
 
-// boundFunctions are these functions.
+// boundFunctions declares these functions and their costs.
 func boundFunctions() []cel.EnvOption {
 	a := cel.TypeParamType("A")
 	made := func(name string, bound func(ref.Val) ref.Val) cel.EnvOption {
@@ -61,9 +61,10 @@ func boundFunctions() []cel.EnvOption {
 	}
 }
 
-// formOf is the one form of such a function.
+// formOf is the id of the one overload of such a function.
 func formOf(name string) string { return name + "_any" }
 
+// items checks the argument of listItems.
 func items(v ref.Val) ref.Val {
 	if _, ok := v.(traits.Mapper); ok {
 		return v
@@ -71,6 +72,7 @@ func items(v ref.Val) ref.Val {
 	return bounding(v)
 }
 
+// bounding checks the argument of wholeValue.
 func bounding(v ref.Val) ref.Val {
 	if partsOf(v, maxParts) > maxParts {
 		return types.NewErr("more than %d values in one", maxParts)
@@ -78,6 +80,7 @@ func bounding(v ref.Val) ref.Val {
 	return v
 }
 
+// long checks a list that a sum of two lists made.
 func long(v ref.Val) ref.Val {
 	if list, ok := v.(traits.Lister); ok {
 		if size, ok := list.Size().(types.Int); !ok || size > maxParts {
@@ -87,6 +90,7 @@ func long(v ref.Val) ref.Val {
 	return v
 }
 
+// few checks the argument of fewItems.
 func few(v ref.Val) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -102,6 +106,7 @@ func few(v ref.Val) ref.Val {
 	return v
 }
 
+// textOf checks a text against a number of bytes.
 func textOf(most int) func(ref.Val) ref.Val {
 	return func(v ref.Val) ref.Val {
 		if text, ok := v.(types.String); ok && len(text) > most {
@@ -111,8 +116,7 @@ func textOf(most int) func(ref.Val) ref.Val {
 	}
 }
 
-// partsOf counts the values that a value is made of, as far as they are no more than most: one that holds another twice holds twice
-// as many.
+// partsOf counts the parts of a value and stops soon after most. A value that is contained twice counts twice.
 func partsOf(v ref.Val, most int) int {
 	switch v := v.(type) {
 	case types.String:
@@ -140,6 +144,7 @@ func partsOf(v ref.Val, most int) int {
 	return 1
 }
 
+// partsWithin adds up the parts of items until there are more than most.
 func partsWithin(items traits.Iterator, most int, parts func(item ref.Val, left int) int) int {
 	n := 1
 	for n <= most && items.HasNext() == types.True {
@@ -148,7 +153,7 @@ func partsWithin(items traits.Iterator, most int, parts func(item ref.Val, left 
 	return n
 }
 
-// bounds tells what is to be looked at of what a function is given, the target first.
+// bounds tells how the arguments of a function are checked, the target of a member call first; "" is not checked.
 var bounds = map[string][]string{
 	operators.In: {"", listItems}, "flatten": {wholeValue}, "join": {wholeValue, shortTexts}, "format": {"", wholeValue},
 	"distinct": {fewItems}, "sort": {fewItems}, "@sortByAssociatedKeys": {"", fewItems},
@@ -159,7 +164,7 @@ var bounds = map[string][]string{
 	"matches": {wholeText},
 }
 
-// bounded is an expression with these functions where they are needed. The expression itself is not changed.
+// bounded returns the expression with these checks where they are needed. It does not change the expression that it is given.
 func bounded(checked *ast.AST) *ast.AST {
 	b := &bounder{fuser{made: ast.NewExprFactory(), from: checked, next: ast.MaxID(checked)}}
 	if !b.needed(checked.Expr()) {
@@ -171,14 +176,15 @@ func bounded(checked *ast.AST) *ast.AST {
 	return ast.NewCheckedAST(ast.NewAST(root, checked.SourceInfo()), b.types, b.references)
 }
 
+// bounder puts the checks into one expression.
 type bounder struct{ fuser }
 
-// needed reports whether there is a call that needs a look.
+// needed reports whether an expression holds a call that needs a check.
 func (b *bounder) needed(e ast.Expr) bool {
-	return len(b.looks(e)) > 0 || b.joins(e) || slices.ContainsFunc(children(e), b.needed)
+	return len(b.looks(e)) > 0 || b.joins(e) || slices.ContainsFunc(Children(e), b.needed)
 }
 
-// looks are the functions by which a call's arguments are looked at, by their places; nil: none needs it.
+// looks returns the checks of a call's arguments, by their places; nil if the call needs none.
 func (b *bounder) looks(e ast.Expr) []string {
 	if e.Kind() != ast.CallKind {
 		return nil
@@ -197,11 +203,11 @@ func (b *bounder) looks(e ast.Expr) []string {
 	return looks
 }
 
-// together are functions that take long only where two of their arguments are long: two values are compared as far as the smaller
-// one goes.
+// together are functions that only take long if two of their arguments are long. Comparing two values ends with the smaller
+// one.
 var together = []string{operators.Equals, operators.NotEquals, "replace", "indexOf", "lastIndexOf"}
 
-// argsOf are what a call is given, the target first.
+// argsOf returns the arguments of a call, the target of a member call first.
 func argsOf(e ast.Expr) []ast.Expr {
 	call := e.AsCall()
 	if call.IsMemberFunction() {
@@ -210,9 +216,9 @@ func argsOf(e ast.Expr) []ast.Expr {
 	return call.Args()
 }
 
-// open reports whether the size of an argument is not plain from the text.
+// open reports whether the text does not bound the size of an argument.
 func (b *bounder) open(e ast.Expr, look string) bool {
-	if v, ok := literalOf(e); ok {
+	if v, ok := Literal(e); ok {
 		text, isText := v.(types.String)
 		return isText && (look == shortTexts || look == wholeText) && len(text) > maxShown
 	}
@@ -236,7 +242,8 @@ func (b *bounder) open(e ast.Expr, look string) bool {
 	return true
 }
 
-// joins reports a sum of two lists; a macro that adds an item to what it makes pays for each.
+// joins reports a sum of two lists. The sum in which a macro adds an item to its result does not count: its cost is charged per
+// item.
 func (b *bounder) joins(e ast.Expr) bool {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != operators.Add || len(e.AsCall().Args()) != 2 {
 		return false
@@ -248,7 +255,7 @@ func (b *bounder) joins(e ast.Expr) bool {
 	return t == nil || slices.Contains([]types.Kind{types.ListKind, types.DynKind, types.TypeParamKind}, t.Kind())
 }
 
-// call puts the functions in.
+// call wraps the arguments of a call in their checks.
 func (b *bounder) call(e ast.Expr) {
 	looks := b.looks(e)
 	if b.joins(e) {
@@ -280,7 +287,7 @@ func (b *bounder) call(e ast.Expr) {
 	e.SetKindCase(b.made.NewCall(e.ID(), name, args...))
 }
 
-// like gives one part the type of another.
+// like gives a part the type of another part.
 func (b *bounder) like(e, other ast.Expr) {
 	if t := b.types[other.ID()]; t != nil {
 		b.types[e.ID()] = t

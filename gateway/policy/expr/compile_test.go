@@ -1,4 +1,4 @@
-package policy_test
+package expr_test
 
 import (
 	"fmt"
@@ -6,20 +6,20 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 )
 
 // refundVariables are what a rule about refunds might read.
-func refundVariables(t testing.TB) []policy.Variable {
-	effect := policy.Object(
-		policy.Field{Name: "tool", Type: policy.String("read_order", "refund_charge")},
-		policy.Field{Name: "counts", Type: policy.Bool()},
-		policy.Field{Name: "args", Type: policy.Object(policy.Field{Name: "amount_cents", Type: policy.Int()}, policy.Field{Name: "any"})})
-	return []policy.Variable{
-		{Name: "args", Type: policy.FromSchema(compiled(t, refundSchema), "refund_charge")},
-		{Name: "run", Type: policy.Object(policy.Field{Name: "effects", Type: policy.List(effect)})},
-		{Name: "now", Type: policy.Timestamp()},
-		{Name: "spent", Type: policy.Map(policy.Double())},
+func refundVariables(t testing.TB) []expr.Variable {
+	effect := expr.Object(
+		expr.Field{Name: "tool", Type: expr.String("read_order", "refund_charge")},
+		expr.Field{Name: "counts", Type: expr.Bool()},
+		expr.Field{Name: "args", Type: expr.Object(expr.Field{Name: "amount_cents", Type: expr.Int()}, expr.Field{Name: "any"})})
+	return []expr.Variable{
+		{Name: "args", Type: expr.FromSchema(compiled(t, refundSchema), "refund_charge")},
+		{Name: "run", Type: expr.Object(expr.Field{Name: "effects", Type: expr.List(effect)})},
+		{Name: "now", Type: expr.Timestamp()},
+		{Name: "spent", Type: expr.Map(expr.Double())},
 	}
 }
 
@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(tt.text, policy.Bool(), refundVariables(t)...)
+			e, faults := expr.Compile(tt.text, expr.Bool(), refundVariables(t)...)
 			if got := words(faults); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 				t.Errorf("%s\n got %q\nwant %q", tt.text, got, tt.want)
 			}
@@ -115,7 +115,7 @@ func TestWarnings(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(tt.text, policy.Bool(), refundVariables(t)...)
+			e, faults := expr.Compile(tt.text, expr.Bool(), refundVariables(t)...)
 			if got := words(faults); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 				t.Errorf("%s\n got %q\nwant %q", tt.text, got, tt.want)
 			}
@@ -136,33 +136,33 @@ func TestWarnings(t *testing.T) {
 func TestWanted(t *testing.T) {
 	tests := map[string]struct {
 		text string
-		want policy.Type
+		want expr.Type
 		says string
 	}{
-		"text":            {`args.reason`, policy.String(), ""},
-		"int as text":     {`args.amount_cents`, policy.String(), "int, and string is wanted; write string(args.amount_cents)"},
-		"int as double":   {`args.amount_cents`, policy.Double(), "an int, and a double is wanted; write double(args.amount_cents)"},
-		"literal":         {`1000`, policy.Double(), "an int, and a double is wanted; write 1000.0"},
-		"double as int":   {`spent.usd`, policy.Int(), "a double, and an int is wanted; decide how to make it whole, as int() drops what is behind the point"},
-		"dyn as anything": {`run.effects[0].args.any`, policy.Int(), ""},
-		"anything as dyn": {`{"a": [args.reason]}`, policy.Dyn(), ""},
-		"null":            {`null`, policy.Nullable(policy.String()), ""},
-		"null as text":    {`null`, policy.String(), "null, and string is wanted"},
-		"bytes":           {`b""`, policy.Dyn(), "bytes has no form in JSON; write string(b\"\")"},
-		"list of bytes":   {`[b""]`, policy.Dyn(), "list(bytes) has no form in JSON; write string([b\"\"])"},
-		"type":            {`type(1)`, policy.Dyn(), "dyn has no form in JSON; write string(type(1))"},
-		"address":         {`ip("127.0.0.1")`, policy.Dyn(), "net.IP has no form in JSON; write string(ip(\"127.0.0.1\"))"},
-		"list":            {`[1, 2]`, policy.List(policy.Int()), ""},
-		"other list":      {`["a"]`, policy.List(policy.Int()), "list(string), and list(int) is wanted"},
-		"one of values":   {`"paid"`, policy.String("paid", "failed"), ""},
-		"no value":        {`"payd"`, policy.String("paid", "failed"), `"payd" is none of the values ("paid", "failed"); did you mean paid?`},
-		"optional text":   {`args.?note`, policy.String(), ""},
-		"timestamp":       {`now`, policy.Timestamp(), ""},
-		"time as text":    {`now`, policy.String(), "timestamp, and string is wanted"},
+		"text":            {`args.reason`, expr.String(), ""},
+		"int as text":     {`args.amount_cents`, expr.String(), "int, and string is wanted; write string(args.amount_cents)"},
+		"int as double":   {`args.amount_cents`, expr.Double(), "an int, and a double is wanted; write double(args.amount_cents)"},
+		"literal":         {`1000`, expr.Double(), "an int, and a double is wanted; write 1000.0"},
+		"double as int":   {`spent.usd`, expr.Int(), "a double, and an int is wanted; decide how to make it whole, as int() drops what is behind the point"},
+		"dyn as anything": {`run.effects[0].args.any`, expr.Int(), ""},
+		"anything as dyn": {`{"a": [args.reason]}`, expr.Dyn(), ""},
+		"null":            {`null`, expr.Nullable(expr.String()), ""},
+		"null as text":    {`null`, expr.String(), "null, and string is wanted"},
+		"bytes":           {`b""`, expr.Dyn(), "bytes has no form in JSON; write string(b\"\")"},
+		"list of bytes":   {`[b""]`, expr.Dyn(), "list(bytes) has no form in JSON; write string([b\"\"])"},
+		"type":            {`type(1)`, expr.Dyn(), "dyn has no form in JSON; write string(type(1))"},
+		"address":         {`ip("127.0.0.1")`, expr.Dyn(), "net.IP has no form in JSON; write string(ip(\"127.0.0.1\"))"},
+		"list":            {`[1, 2]`, expr.List(expr.Int()), ""},
+		"other list":      {`["a"]`, expr.List(expr.Int()), "list(string), and list(int) is wanted"},
+		"one of values":   {`"paid"`, expr.String("paid", "failed"), ""},
+		"no value":        {`"payd"`, expr.String("paid", "failed"), `"payd" is none of the values ("paid", "failed"); did you mean paid?`},
+		"optional text":   {`args.?note`, expr.String(), ""},
+		"timestamp":       {`now`, expr.Timestamp(), ""},
+		"time as text":    {`now`, expr.String(), "timestamp, and string is wanted"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, faults := policy.Compile(tt.text, tt.want, refundVariables(t)...)
+			_, faults := expr.Compile(tt.text, tt.want, refundVariables(t)...)
 			got := ""
 			if len(faults) > 0 {
 				got = faults[0].String()
@@ -177,7 +177,7 @@ func TestWanted(t *testing.T) {
 // TestTextsOutOfBounds holds that texts without measure are refused in time and with a word.
 func TestTextsOutOfBounds(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"long":          {`"` + strings.Repeat("x", policy.MaxText) + `" == ""`, "more than 16384 characters"},
+		"long":          {`"` + strings.Repeat("x", expr.MaxText) + `" == ""`, "more than 16384 characters"},
 		"nested":        {strings.Repeat("(", 2000) + "true" + strings.Repeat(")", 2000), "not an expression"},
 		"nested lists":  {strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + " == []", "not an expression"},
 		"nots":          {strings.Repeat("!", 5001) + "true", ""},
@@ -188,7 +188,7 @@ func TestTextsOutOfBounds(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, faults := policy.Compile(tt.text, policy.Bool(), refundVariables(t)...)
+			e, faults := expr.Compile(tt.text, expr.Bool(), refundVariables(t)...)
 			switch {
 			case tt.want != "" && (e != nil || len(faults) == 0 || !strings.Contains(faults[0].Reason, tt.want)):
 				t.Errorf("faults %.200v, want %q", faults, tt.want)
@@ -199,7 +199,7 @@ func TestTextsOutOfBounds(t *testing.T) {
 	}
 }
 
-func words(faults []policy.Fault) []string {
+func words(faults []expr.Fault) []string {
 	var all []string
 	for _, f := range faults {
 		place := fmt.Sprint(f.Column)
@@ -212,7 +212,7 @@ func words(faults []policy.Fault) []string {
 }
 
 // checkPlace holds that offset, line and column say the same.
-func checkPlace(t testing.TB, text string, f policy.Fault) {
+func checkPlace(t testing.TB, text string, f expr.Fault) {
 	t.Helper()
 	if f.Offset < 0 || f.Offset > len(text) {
 		t.Fatalf("%q: offset %d", text, f.Offset)

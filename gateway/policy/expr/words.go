@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"regexp"
@@ -7,17 +7,16 @@ import (
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/parser"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
-// wording says what is wrong with one expression, in the words of schemas and not of the checker.
+// wording writes the faults of one expression. It uses the names of the schemas, not those of the checker.
 type wording struct {
-	scope    *made
+	scope    *Checker
 	source   common.Source
 	ast      *ast.AST
 	names    []string        // of the variables
@@ -25,17 +24,17 @@ type wording struct {
 	warnings []Fault
 }
 
-// at is a fault at an expression.
+// at places a fault at an expression.
 func (w *wording) at(e ast.Expr, f Fault) Fault {
 	location := w.ast.SourceInfo().GetStartLocation(e.ID())
 	return placed(f, w.source, location.Line(), location.Column())
 }
 
-// atMember is a fault at the name of a member that an expression selects, which stands behind a dot after the operand.
+// atMember places a fault at the name of a member, which is behind a dot after the operand.
 func (w *wording) atMember(e ast.Expr, name string, f Fault) Fault {
 	f = w.at(e, f)
 	from := f.Offset
-	if operand, _, ok := selected(e); ok {
+	if operand, _, ok := Selection(e); ok {
 		from = w.at(operand, Fault{}).Offset
 	}
 	text := w.source.Content()
@@ -54,13 +53,13 @@ func (w *wording) atMember(e ast.Expr, name string, f Fault) Fault {
 	return f
 }
 
-// isWord reports that a text goes on with a letter, so that what stands before is only part of a name.
+// isWord reports whether a text begins with a character of a name.
 func isWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// atFunction is a fault at the name of a function that a call names before its parenthesis.
+// atFunction places a fault at the name of a function, before the parenthesis of a call.
 func (w *wording) atFunction(e ast.Expr, name string, f Fault) Fault {
 	f = w.at(e, f)
 	text := w.source.Content()
@@ -70,7 +69,7 @@ func (w *wording) atFunction(e ast.Expr, name string, f Fault) Fault {
 	return f
 }
 
-// moved is a fault at another place of the text.
+// moved places a fault at an offset of the text.
 func moved(f Fault, text string, offset int) Fault {
 	before := text[:offset]
 	f.Offset = offset
@@ -79,7 +78,7 @@ func moved(f Fault, text string, offset int) Fault {
 	return f
 }
 
-// text is an expression as one could write it; "" where macros made it.
+// text returns an expression as people write it; "" if a macro made it.
 func (w *wording) text(e ast.Expr) string {
 	text, err := parser.Unparse(e, w.ast.SourceInfo())
 	if err != nil {
@@ -88,7 +87,7 @@ func (w *wording) text(e ast.Expr) string {
 	return text
 }
 
-// fault words what the checker found.
+// fault turns an error of the checker into a fault.
 func (w *wording) fault(found *common.Error) Fault {
 	e := find(w.ast.Expr(), found.ExprID)
 	if e == nil {
@@ -102,7 +101,7 @@ func (w *wording) fault(found *common.Error) Fault {
 	case "found no matching overload for":
 		return w.at(e, w.overload(e))
 	case "type":
-		if operand, field, ok := selected(e); ok {
+		if operand, field, ok := Selection(e); ok {
 			f := Fault{Reason: "no member " + field + " in " + celWords(w.ast.GetType(operand.ID()))}
 			return w.atMember(e, field, f)
 		}
@@ -110,8 +109,9 @@ func (w *wording) fault(found *common.Error) Fault {
 	return w.at(e, Fault{Reason: plainWords(found.Message)})
 }
 
+// undefined is the fault of a member that an object does not have.
 func (w *wording) undefined(e ast.Expr) Fault {
-	operand, field, ok := selected(e)
+	operand, field, ok := Selection(e)
 	if !ok {
 		return w.at(e, Fault{Reason: "no such member"})
 	}
@@ -119,10 +119,10 @@ func (w *wording) undefined(e ast.Expr) Fault {
 	if o == nil {
 		return w.atMember(e, field, Fault{Reason: "no member " + field})
 	}
-	return w.atMember(e, field, unknown(w.owner(o, operand)+" has no "+o.noun, field, o.names()))
+	return w.atMember(e, field, UnknownName(w.owner(o, operand)+" has no "+o.noun, field, o.names()))
 }
 
-// owner names an object: a tool by its arguments, others as they were written.
+// owner names an object: arguments and results by their tool, others as the text writes them.
 func (w *wording) owner(o *object, written ast.Expr) string {
 	switch {
 	case o.tool != "" && o.noun == "argument":
@@ -136,42 +136,28 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 	return "the object"
 }
 
+// undeclared is the fault of a function or variable that does not exist.
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: gateway.Near(name, w.scope.functionNames())})
+		return w.atFunction(e, name, Fault{Reason: "no function " + name, DidYouMean: catalog.Near(name, w.scope.functionNames())})
 	}
 	if e.Kind() == ast.StructKind {
 		return w.at(e, noMessages())
 	}
 	name, _, _ = strings.Cut(name, ".")
-	f := unknown("no variable", name, w.names)
-	for e.Kind() == ast.SelectKind { // the variable is where the path begins
+	f := UnknownName("no variable", name, w.names)
+	for e.Kind() == ast.SelectKind { // the variable is the beginning of the path
 		e = e.AsSelect().Operand()
 	}
 	return w.at(e, f)
 }
 
-// selected takes a selection apart, an optional one too.
-func selected(e ast.Expr) (operand ast.Expr, field string, ok bool) {
-	switch e.Kind() {
-	case ast.SelectKind:
-		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
-	case ast.CallKind:
-		call := e.AsCall()
-		if call.FunctionName() == operators.OptSelect && len(call.Args()) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
-			field, ok = call.Args()[1].AsLiteral().Value().(string)
-			return call.Args()[0], field, ok
-		}
-	}
-	return nil, "", false
-}
-
-// find is the expression of that number.
+// find returns the part with an id; nil if there is none.
 func find(e ast.Expr, id int64) ast.Expr {
 	if e.ID() == id {
 		return e
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		if found := find(child, id); found != nil {
 			return found
 		}
@@ -179,7 +165,7 @@ func find(e ast.Expr, id int64) ast.Expr {
 	return nil
 }
 
-// structName is the name of an object's type, an optional one's too.
+// structName returns the name of an object type, also inside an optional; "" for other types.
 func structName(t *types.Type) string {
 	if t == nil {
 		return ""
@@ -193,7 +179,7 @@ func structName(t *types.Type) string {
 	return t.TypeName()
 }
 
-// celWords words a type of the checker as [Type.String] does.
+// celWords returns a type of the checker as [Type.String] does.
 func celWords(t *types.Type) string {
 	switch {
 	case t == nil:
@@ -235,13 +221,13 @@ var (
 	container   = regexp.MustCompile(` \(in container '[^']*'\)`)
 )
 
-// plainWords takes our own names out of a text of the checker.
+// plainWords replaces names that only the checker uses in an error.
 func plainWords(text string) string {
 	text = objectName.ReplaceAllString(text, "object")
 	return container.ReplaceAllString(wrapperName.ReplaceAllString(text, "$1 or null"), "")
 }
 
-// syntaxWords shortens a text of the parser.
+// syntaxWords shortens an error of the parser.
 func syntaxWords(text string) string {
 	text = strings.TrimPrefix(text, "Syntax error: ")
 	if strings.Contains(text, "'<EOF>'") {
@@ -250,16 +236,17 @@ func syntaxWords(text string) string {
 	return "not an expression: " + text
 }
 
-// between is the first quoted part of a text.
+// between returns the first part of a text in single quotes.
 func between(text string) string {
 	_, rest, _ := strings.Cut(text, "'")
 	name, _, _ := strings.Cut(rest, "'")
 	return name
 }
 
+// maxShown bounds an expression or value in a reason, in bytes.
 const maxShown = 60
 
-// shorten keeps an expression that is shown within a reason short.
+// shorten cuts an expression for a reason.
 func shorten(text string) string {
 	if text == "" {
 		return "x"

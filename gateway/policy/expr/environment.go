@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"strings"
@@ -16,18 +16,19 @@ import (
 const (
 	MaxText  = 16384     // characters of its text
 	MaxCost  = 1_000_000 // cost units of one evaluation
-	maxDepth = 64        // of its nesting
+	maxDepth = 64        // levels of nesting
 	maxRange = 100_000   // numbers that lists.range makes
 )
 
-// environment is what all expressions share: the functions, and how texts are read. It takes about a millisecond to set
-// up, which is why it is done when the first expression is compiled.
+// environment is what all expressions share: the functions and the parser. Setting it up takes about a millisecond, so it is
+// done when the first expression is compiled.
 type environment struct {
 	cel     *cel.Env
 	parser  *parser.Parser
-	checker *checker.Env // the functions, checked once
+	checker *checker.Env // knows the functions and no variables
 }
 
+// shared returns the one environment.
 var shared = sync.OnceValues(newEnvironment)
 
 func newEnvironment() (*environment, error) {
@@ -66,8 +67,8 @@ func newEnvironment() (*environment, error) {
 	return &environment{cel: env, parser: read, checker: check}, nil
 }
 
-// newParser takes the library's parser that is written by hand: the generated one takes as long as all the rest. Members
-// whose names are no words are read as args.`order-id`.
+// newParser returns the hand-written parser of the library. The generated one takes as long as all other work of compiling
+// together. Member names that are not words are written in backquotes: args.`order-id`.
 func newParser(env *cel.Env) (*parser.Parser, error) {
 	return parser.NewParser(
 		parser.EnablePrattParser(true), parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true),
@@ -75,7 +76,7 @@ func newParser(env *cel.Env) (*parser.Parser, error) {
 		parser.ExpressionSizeCodePointLimit(MaxText), parser.MaxRecursionDepth(maxDepth), parser.ErrorReportingLimit(3))
 }
 
-// functionNames are the names of functions and macros that one can write.
+// functionNames returns the names of the functions and macros that a text may call.
 func (e *environment) functionNames() []string {
 	var names []string
 	for name := range e.cel.Functions() {

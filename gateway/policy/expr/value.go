@@ -1,8 +1,9 @@
-package policy
+package expr
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -14,32 +15,32 @@ import (
 	"patterngate/ijson"
 )
 
-// take makes of a decoded value what an expression may read under the type: whole numbers become ints where they are
-// integers. The value itself is not changed.
-func (t Type) take(v any, at string) (any, error) {
+// Convert returns a decoded value as an expression reads it under the type: whole numbers become ints. It fails with
+// [ErrInput], naming at, if the value does not fit. It does not change the value.
+func (t Type) Convert(v any, at string) (any, error) {
 	if v == nil {
-		if t.null || t.kind == dynKind {
+		if t.null || t.kind == DynKind {
 			return nil, nil
 		}
 		return nil, t.refuse(at)
 	}
 	switch t.kind {
-	case dynKind:
+	case DynKind:
 		return v, nil
-	case listKind:
+	case ListKind:
 		return t.takeList(v, at)
-	case mapKind, objectKind:
+	case MapKind, ObjectKind:
 		return t.takeMembers(v, at)
-	case timestampKind:
+	case TimestampKind:
 		return t.takeTime(v, at)
 	}
 	switch v := v.(type) {
 	case string:
-		if t.kind == stringKind {
+		if t.kind == StringKind {
 			return v, nil
 		}
 	case bool:
-		if t.kind == boolKind {
+		if t.kind == BoolKind {
 			return v, nil
 		}
 	case float64:
@@ -56,9 +57,9 @@ func (t Type) refuse(at string) error { return fmt.Errorf("%w: %s is to be %s", 
 
 func (t Type) takeNumber(v float64, at string) (any, error) {
 	switch t.kind {
-	case doubleKind:
+	case DoubleKind:
 		return v, nil
-	case intKind:
+	case IntKind:
 		if n, ok := ijson.Integer(v); ok {
 			return types.Int(n), nil
 		}
@@ -68,9 +69,9 @@ func (t Type) takeNumber(v float64, at string) (any, error) {
 
 func (t Type) takeWhole(v int64, at string) (any, error) {
 	switch {
-	case t.kind == intKind:
+	case t.kind == IntKind:
 		return types.Int(v), nil
-	case t.kind == doubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
+	case t.kind == DoubleKind && v <= ijson.MaxInteger && v >= -ijson.MaxInteger:
 		return float64(v), nil
 	}
 	return nil, t.refuse(at)
@@ -93,80 +94,81 @@ func (t Type) takeList(v any, at string) (any, error) {
 	if !ok {
 		return nil, t.refuse(at)
 	}
-	if t.item.kind == dynKind {
+	if t.item.kind == DynKind {
 		return list, nil
 	}
 	taken := make([]any, len(list))
 	for i, item := range list {
 		var err error
-		if taken[i], err = t.item.take(item, at); err != nil {
+		if taken[i], err = t.item.Convert(item, at); err != nil {
 			return nil, err
 		}
 	}
 	return taken, nil
 }
 
-// takeMembers takes a map's or an object's members. Members that the type does not know stay as they are: nothing can
-// name them.
+// takeMembers converts the members of a map or object. Members that the type does not know stay unchanged: no text can name
+// them.
 func (t Type) takeMembers(v any, at string) (any, error) {
 	members, ok := v.(map[string]any)
 	if !ok {
-		if texts, isTexts := v.(map[string]string); isTexts && t.kind == mapKind && t.item.kind == stringKind {
+		if texts, isTexts := v.(map[string]string); isTexts && t.kind == MapKind && t.item.kind == StringKind {
 			return texts, nil
 		}
 		return nil, t.refuse(at)
 	}
-	if t.kind == mapKind && t.item.kind == dynKind {
+	if t.kind == MapKind && t.item.kind == DynKind {
 		return members, nil
 	}
 	taken := make(map[string]any, len(members))
 	for name, member := range members {
 		memberType := Dyn()
-		if t.kind == mapKind {
+		if t.kind == MapKind {
 			memberType = *t.item
 		} else if f, known := t.object.field(name); known {
 			memberType = f.Type
 		}
 		var err error
-		if taken[name], err = memberType.take(member, name); err != nil {
+		if taken[name], err = memberType.Convert(member, name); err != nil {
 			return nil, fmt.Errorf("%w, in %s", err, at)
 		}
 	}
 	return taken, nil
 }
 
-// accepts reports whether a decoded result is of the type, as far as it is deep: an expression whose type is known was
-// judged when it was compiled.
-func (t Type) accepts(v any) bool {
+// Accepts reports whether a decoded value is of the type. It does not look at items and members: those of an expression were
+// checked when it was compiled.
+func (t Type) Accepts(v any) bool {
 	if v == nil {
-		return t.null || t.kind == dynKind
+		return t.null || t.kind == DynKind
 	}
 	switch v := v.(type) {
 	case bool:
-		return t.kind == boolKind || t.kind == dynKind
+		return t.kind == BoolKind || t.kind == DynKind
 	case float64:
-		return t.kind == doubleKind || t.kind == dynKind || t.kind == intKind && v == math.Trunc(v)
+		return t.kind == DoubleKind || t.kind == DynKind || t.kind == IntKind && v == math.Trunc(v)
 	case string:
-		return t.kind == stringKind || t.kind == timestampKind || t.kind == dynKind
+		return t.kind == StringKind || t.kind == TimestampKind || t.kind == DynKind
 	case []any:
-		return t.kind == listKind || t.kind == dynKind
+		return t.kind == ListKind || t.kind == DynKind
 	case map[string]any:
-		return t.kind == mapKind || t.kind == objectKind || t.kind == dynKind
+		return t.kind == MapKind || t.kind == ObjectKind || t.kind == DynKind
 	}
 	return false
 }
 
-// Limits of a result. An expression can name one value many times over, so its result is counted as it will be written.
+// Limits of a result. An expression can name one value many times, so the result is measured as it will be written.
 const (
 	maxValues = 200_000
 	maxBytes  = 8 << 20
 )
 
-// giver writes a result as a decoded value.
+// giver writes a result as a decoded value, and counts what is left of the limits.
 type giver struct{ values, bytes int }
 
-// give makes a decoded value of what an expression computed.
-func give(v ref.Val) (any, error) {
+// Decode returns a value of CEL as a decoded value. It fails with [ErrValue] if the value cannot be written as JSON, or is too
+// large.
+func Decode(v ref.Val) (any, error) {
 	g := &giver{values: maxValues, bytes: maxBytes}
 	return g.give(v, ijson.MaxDepth)
 }
@@ -210,7 +212,7 @@ func whole(n int64) (any, error) {
 	return float64(n), nil
 }
 
-// fraction refuses what JSON has no spelling for, and whole numbers that no reader could take for integers.
+// fraction refuses numbers that JSON cannot write, and whole numbers that are too large to be read as integers.
 func fraction(f float64) (any, error) {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
@@ -264,4 +266,47 @@ func (g *giver) members(m traits.Mapper, depth int) (any, error) {
 		out[string(name)] = value
 	}
 	return out, nil
+}
+
+// ConvertLoosely is [Type.Convert] for recorded values. A part that does not fit stays unchanged, so that only an expression
+// that reads this part fails.
+func (t Type) ConvertLoosely(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if n, ok := ijson.Integer(v); ok && t.kind == IntKind {
+			return types.Int(n)
+		}
+	case []any:
+		if t.kind != ListKind || t.item.Verbatim() {
+			return v
+		}
+		taken := make([]any, len(v))
+		for i, item := range v {
+			taken[i] = t.item.ConvertLoosely(item)
+		}
+		return taken
+	case map[string]any:
+		if t.Verbatim() || t.kind != MapKind && t.kind != ObjectKind {
+			return v
+		}
+		taken := make(map[string]any, len(v))
+		for name, member := range v {
+			taken[name] = t.MemberType(name).ConvertLoosely(member)
+		}
+		return taken
+	}
+	return v
+}
+
+// Verbatim reports whether [Type.ConvertLoosely] returns each value unchanged: the type holds no int.
+func (t Type) Verbatim() bool {
+	switch t.kind {
+	case IntKind:
+		return false
+	case ListKind, MapKind:
+		return t.item.Verbatim()
+	case ObjectKind:
+		return !slices.ContainsFunc(t.object.fields, func(f Field) bool { return !f.Type.Verbatim() })
+	}
+	return true
 }

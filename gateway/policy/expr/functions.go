@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// The names of our functions' forms, as the checker tells them apart.
+// Ids of the overloads of our functions, as the checker knows them.
 const (
 	sumInts    = "sum_list_int"
 	sumDoubles = "sum_list_double"
@@ -22,7 +22,7 @@ const (
 	pathWithin = "path_within_string_string"
 )
 
-// ourFunctions are those beside CEL's own (spec/config.md section 5.2).
+// ourFunctions declares the functions that are not part of CEL (spec/config.md section 5.2).
 func ourFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("sum",
@@ -35,7 +35,7 @@ func ourFunctions() []cel.EnvOption {
 	}
 }
 
-// addInts sums whole numbers; more than 64 bits is an error.
+// addInts sums whole numbers. A sum of more than 64 bits is an error.
 func addInts(list ref.Val) ref.Val {
 	sum := int64(0)
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
@@ -52,6 +52,7 @@ func addInts(list ref.Val) ref.Val {
 	return types.Int(sum)
 }
 
+// addDoubles sums doubles.
 func addDoubles(list ref.Val) ref.Val {
 	sum := 0.0
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
@@ -64,12 +65,12 @@ func addDoubles(list ref.Val) ref.Val {
 	return types.Double(sum)
 }
 
-// maxDigits bounds the digits that round takes: no double has more that mean something.
+// maxDigits bounds the digits argument of round: no double has more digits that mean something.
 const maxDigits = 15
 
-// round rounds a number to digits after the point, by its exact value as Go and Python print it: round(2.675, 2) is 2.67, since
-// the double that is written 2.675 lies a little below (spec/patterns.md section 0, Supervisor). Of two that are as near it takes
-// the even one. Negative digits round to tens, hundreds and so on in the same way.
+// round rounds a number to digits after the point. It rounds the exact value, as Go and Python print it: round(2.675, 2) is
+// 2.67, because the double written 2.675 is slightly less (spec/patterns.md section 0, Supervisor). A tie goes to the even
+// digit. Negative digits round to tens, hundreds and so on in the same way.
 func round(value, digits ref.Val) ref.Val {
 	x, n := float64(value.(types.Double)), int64(digits.(types.Int))
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -100,7 +101,7 @@ func roundToTens(x float64, power int64) float64 {
 	return rounded
 }
 
-// halfEven rounds to a whole number, halves to the even one.
+// halfEven rounds to a whole number. A tie goes to the even one.
 func halfEven(r *big.Rat) *big.Int {
 	floor, rest := new(big.Int), new(big.Int)
 	floor.DivMod(r.Num(), r.Denom(), rest)
@@ -111,8 +112,8 @@ func halfEven(r *big.Rat) *big.Int {
 	return floor
 }
 
-// within reports whether a path is a directory or lies below it, by their texts alone. A path that is not absolute depends
-// on who opens it, so it is an error and not a no.
+// within reports whether a path is a directory or lies below it. It compares the texts only. A relative path is an error, not
+// false, because its meaning depends on the process that opens it.
 func within(file, dir ref.Val) ref.Val {
 	inner, err := cleaned(string(file.(types.String)))
 	if err != nil {
@@ -125,6 +126,7 @@ func within(file, dir ref.Val) ref.Val {
 	return types.Bool(inner == outer || outer == "/" || strings.HasPrefix(inner, outer+"/"))
 }
 
+// cleaned returns an absolute path without . and .. in it.
 func cleaned(text string) (string, error) {
 	if !path.IsAbs(text) {
 		return "", fmt.Errorf("path_within: %.100q is no absolute path", text)

@@ -1,4 +1,4 @@
-package policy_test
+package expr_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 )
 
 // doubled binds a list, or text, joined with itself n times over.
@@ -27,10 +27,10 @@ func nested(n int, then string) string {
 	return "cel.bind(a0, [dyn(l[0])], " + text + ")"
 }
 
-func boundVariables() []policy.Variable {
-	return []policy.Variable{
-		{Name: "l", Type: policy.List(policy.Int())}, {Name: "n", Type: policy.Int()}, {Name: "s", Type: policy.String()}, {Name: "any", Type: policy.Dyn()},
-		{Name: "m", Type: policy.Map(policy.Int())},
+func boundVariables() []expr.Variable {
+	return []expr.Variable{
+		{Name: "l", Type: expr.List(expr.Int())}, {Name: "n", Type: expr.Int()}, {Name: "s", Type: expr.String()}, {Name: "any", Type: expr.Dyn()},
+		{Name: "m", Type: expr.Map(expr.Int())},
 	}
 }
 
@@ -57,13 +57,13 @@ func TestBoundedCalls(t *testing.T) {
 		`[s, s].map(x, s).join(s.substring(1)).size() > 0`, `s.replace("a", s).size() > 0`, `s.indexOf(s.substring(100000) + "b") > 0`,
 		`s.matches("^(a|b)*$")`, `!matches(s, "b")`, `s.matches(s)`,
 	} {
-		e, faults := policy.Compile(text, policy.Bool(), boundVariables()...)
+		e, faults := expr.Compile(text, expr.Bool(), boundVariables()...)
 		if e == nil {
 			t.Errorf("%.100s: %v", text, faults)
 			continue
 		}
-		if v, err := e.Eval(boundValues()); !errors.Is(err, policy.ErrEval) {
-			t.Errorf("%.100s = %v, %v, want %v", text, v, err, policy.ErrEval)
+		if v, err := e.Eval(boundValues()); !errors.Is(err, expr.ErrEval) {
+			t.Errorf("%.100s = %v, %v, want %v", text, v, err, expr.ErrEval)
 		}
 	}
 }
@@ -73,12 +73,12 @@ func TestBoundedLoops(t *testing.T) {
 	for _, text := range []string{
 		`lists.range(1000).all(x, [l] == [l])`, `lists.range(1000).all(x, [l, l] != [l])`, `lists.range(1000).all(x, l in [l])`,
 	} {
-		e, faults := policy.Compile(text, policy.Bool(), boundVariables()...)
+		e, faults := expr.Compile(text, expr.Bool(), boundVariables()...)
 		if e == nil {
 			t.Fatalf("%s: %v", text, faults)
 		}
-		if v, err := e.Eval(boundValues()); !errors.Is(err, policy.ErrCost) {
-			t.Errorf("%s = %v, %v, want %v", text, v, err, policy.ErrCost)
+		if v, err := e.Eval(boundValues()); !errors.Is(err, expr.ErrCost) {
+			t.Errorf("%s = %v, %v, want %v", text, v, err, expr.ErrCost)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestWithinBounds(t *testing.T) {
 		`dyn("a") + dyn("b") == "ab"`, `dyn(1) + dyn(2) == 3`, `optional.of(l) == optional.of(l)`, `dyn(m) == m && "a" in dyn(m)`,
 		`s.substring(100000).matches("^a*$") && !"b".matches("a")`,
 	} {
-		e, faults := policy.Compile(text, policy.Bool(), boundVariables()...)
+		e, faults := expr.Compile(text, expr.Bool(), boundVariables()...)
 		if e == nil {
 			t.Errorf("%s: %v", text, faults)
 			continue

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"math"
@@ -28,30 +28,30 @@ var sums = map[string]bool{
 	`sum(by.map(k, by[k]))`:                                                                  false, // over a map: it has no order
 }
 
-func sumScope(t testing.TB) (*made, []Variable) {
+func sumScope(t testing.TB) *Checker {
 	row := Object(Field{Name: "name", Type: String()}, Field{Name: "cents", Type: Int(), Optional: true}, Field{Name: "usd", Type: Double()}, Field{Name: "counts", Type: Bool()})
 	all := []Variable{{"rows", List(row)}, {"ints", List(Int())}, {"by", Map(Int())}}
-	made, err := NewScope(all...).made()
+	c, err := NewChecker(all...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made, all
+	return c
 }
 
 // TestFusedSums compares sums that add up as they go with those over lists, also where they err and where nobody knows a value.
 func TestFusedSums(t *testing.T) {
-	scope, variables := sumScope(t)
+	scope := sumScope(t)
 	for text, want := range sums {
 		t.Run(text, func(t *testing.T) {
-			c, faults := scope.compile(text, Dyn(), variables, func(*wording) []Fault { return nil })
+			c, faults := scope.Check(text, Dyn(), nil)
 			if c == nil {
 				t.Fatal(faults)
 			}
-			made := fused(c.ast)
-			if (made != c.ast) != want {
-				t.Fatalf("fused: %v, want %v", made != c.ast, want)
+			made := fused(c.AST)
+			if (made != c.AST) != want {
+				t.Fatalf("fused: %v, want %v", made != c.AST, want)
 			}
-			plain, err := planned(scope.environment, c.ast, 0)
+			plain, err := planned(scope.environment, c.AST, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func drawnRows(r *rapid.T) []any {
 		case 2:
 			row["cents"] = "5"
 		case 3:
-			row["counts"] = unknownValue
+			row["counts"] = types.NewUnknown(0, nil)
 		case 4:
 			row["usd"] = nil
 		case 5:

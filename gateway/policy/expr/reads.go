@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"maps"
@@ -9,8 +9,8 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// typeOf is the schema's type of an expression, as far as it can be followed: with values, where the checker knows only
-// their type.
+// typeOf returns the type that the schemas give an expression, as far as it can be followed. Unlike the type of the checker, it
+// has the values of an enum. known are the types of the variables.
 func (w *wording) typeOf(e ast.Expr, known map[string]Type) Type {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -27,6 +27,7 @@ func (w *wording) typeOf(e ast.Expr, known map[string]Type) Type {
 	return w.ofChecker(w.ast.GetType(e.ID()))
 }
 
+// typeOfCall is typeOf for a call.
 func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
 	call := e.AsCall()
 	switch call.FunctionName() {
@@ -35,7 +36,7 @@ func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
 			return *t.item
 		}
 	case operators.OptSelect:
-		if operand, field, ok := selected(e); ok {
+		if operand, field, ok := Selection(e); ok {
 			return w.memberType(e, operand, field, known)
 		}
 	case "orValue", "value":
@@ -46,19 +47,20 @@ func (w *wording) typeOfCall(e ast.Expr, known map[string]Type) Type {
 	return w.ofChecker(w.ast.GetType(e.ID()))
 }
 
+// memberType is typeOf for a member that an expression selects.
 func (w *wording) memberType(e, operand ast.Expr, field string, known map[string]Type) Type {
 	switch t := w.typeOf(operand, known); t.kind {
-	case objectKind:
+	case ObjectKind:
 		if f, ok := t.object.field(field); ok {
 			return f.Type
 		}
-	case mapKind:
+	case MapKind:
 		return *t.item
 	}
 	return w.ofChecker(w.ast.GetType(e.ID()))
 }
 
-// ofChecker is the type that the checker found, without values.
+// ofChecker returns the type that the checker found, without values. Types that have no members or items are dyn.
 func (w *wording) ofChecker(t *types.Type) Type {
 	if t == nil {
 		return Dyn()
@@ -69,7 +71,7 @@ func (w *wording) ofChecker(t *types.Type) Type {
 	switch t.Kind() {
 	case types.StructKind:
 		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
-			return Type{kind: objectKind, object: o}
+			return Type{kind: ObjectKind, object: o}
 		}
 	case types.ListKind:
 		return List(w.ofChecker(t.Parameters()[0]))
@@ -79,8 +81,8 @@ func (w *wording) ofChecker(t *types.Type) Type {
 	return Dyn()
 }
 
-// computed is the type of what an expression computes, for who reads it under a name: with values where it is a member that has
-// them.
+// computed returns the type of the value of the whole expression, for texts that read it under a name. It has values if the
+// expression is a member that has them.
 func (w *wording) computed(e ast.Expr) Type {
 	found := w.ast.GetType(e.ID())
 	if t := w.typeOf(e, w.types); t.values != nil && found != nil && !isOptional(found) {
@@ -89,7 +91,7 @@ func (w *wording) computed(e ast.Expr) Type {
 	return w.whole(found)
 }
 
-// whole is a type of the checker with nothing left out.
+// whole returns a type of the checker completely: a type that [Type] cannot express is of kind [ComputedKind].
 func (w *wording) whole(t *types.Type) Type {
 	if t == nil {
 		return Dyn()
@@ -106,7 +108,7 @@ func (w *wording) whole(t *types.Type) Type {
 		return Timestamp()
 	case types.StructKind:
 		if o := w.scope.provider.objects[t.TypeName()]; o != nil {
-			return Type{kind: objectKind, object: o}
+			return Type{kind: ObjectKind, object: o}
 		}
 	case types.ListKind:
 		return List(w.whole(t.Parameters()[0]))
@@ -115,10 +117,10 @@ func (w *wording) whole(t *types.Type) Type {
 			return Map(w.whole(t.Parameters()[1]))
 		}
 	}
-	return Type{kind: computedKind, cel: t}
+	return Type{kind: ComputedKind, cel: t}
 }
 
-// within is what is known inside a macro: its variables too.
+// within returns the types that are known inside a macro: those outside and its own variables.
 func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[string]Type {
 	inner := maps.Clone(known)
 	if inner == nil {
@@ -133,7 +135,7 @@ func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[str
 	switch {
 	case c.HasIterVar2():
 		inner[c.IterVar()], inner[c.IterVar2()] = Dyn(), item
-	case over.kind == mapKind:
+	case over.kind == MapKind:
 		inner[c.IterVar()] = String()
 	default:
 		inner[c.IterVar()] = item
@@ -141,8 +143,8 @@ func (w *wording) within(c ast.ComprehensionExpr, known map[string]Type) map[str
 	return inner
 }
 
-// reads warns of members that may be absent where nothing before says that they are there. present are the members, as
-// they are written, of which that is known.
+// reads warns about members that may be absent, unless something before them says that they are present. present are those
+// members, as they are written.
 func (w *wording) reads(e ast.Expr, known map[string]Type, present []string) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -154,12 +156,12 @@ func (w *wording) reads(e ast.Expr, known map[string]Type, present []string) {
 	case ast.ComprehensionKind:
 		known = w.within(e.AsComprehension(), known)
 	}
-	for _, child := range children(e) {
+	for _, child := range Children(e) {
 		w.reads(child, known, present)
 	}
 }
 
-// readGuarded walks what holds a guard: in has(x) && y nobody asks for y without x, whichever stands first.
+// readGuarded walks an operator that can be a guard. In has(x) && y, y is only needed if x is true, in either order.
 func (w *wording) readGuarded(call ast.CallExpr, known map[string]Type, present []string) bool {
 	args := call.Args()
 	switch call.FunctionName() {
@@ -184,7 +186,7 @@ func (w *wording) readGuarded(call ast.CallExpr, known map[string]Type, present 
 	return false
 }
 
-// tells lists the members that are there if an expression is true, or false.
+// tells returns the members that are present if an expression is true, or false.
 func (w *wording) tells(e ast.Expr, truth bool) []string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -192,7 +194,7 @@ func (w *wording) tells(e ast.Expr, truth bool) []string {
 			return nil
 		}
 		var there []string
-		for e.Kind() == ast.SelectKind { // a member is there only if what holds it is
+		for e.Kind() == ast.SelectKind { // a member is present only if its object is
 			there = append(there, w.written(e))
 			e = e.AsSelect().Operand()
 		}
@@ -213,7 +215,7 @@ func (w *wording) tells(e ast.Expr, truth bool) []string {
 	return nil
 }
 
-// written is a selection as one could write it; has(a.b) is a.b too.
+// written returns the text of a selection; has(a.b) is a.b too.
 func (w *wording) written(e ast.Expr) string {
 	operand := w.text(e.AsSelect().Operand())
 	if operand == "" {
@@ -222,6 +224,7 @@ func (w *wording) written(e ast.Expr) string {
 	return operand + "." + e.AsSelect().FieldName()
 }
 
+// readMember warns about one member that may be absent.
 func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string) {
 	s := e.AsSelect()
 	if s.IsTestOnly() {
@@ -231,7 +234,7 @@ func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string
 		return
 	}
 	t := w.typeOf(s.Operand(), known)
-	if t.kind != objectKind {
+	if t.kind != ObjectKind {
 		return
 	}
 	f, ok := t.object.field(s.FieldName())
@@ -254,10 +257,10 @@ func (w *wording) readMember(e ast.Expr, known map[string]Type, present []string
 	w.warnings = append(w.warnings, w.atMember(e, f.Name, Fault{Reason: name + mayBeAbsent, Want: want, Warning: true}))
 }
 
-// mayBeAbsent ends the reason of such a warning.
+// mayBeAbsent is the end of the reason of such a warning.
 const mayBeAbsent = " may be absent"
 
-// absent is a literal of a type that could stand for an absent member.
+// absent returns a literal of a type that can replace an absent member; "" if there is none.
 func absent(t Type) string {
-	return map[kind]string{stringKind: `""`, intKind: "0", doubleKind: "0.0", boolKind: "false", listKind: "[]", mapKind: "{}"}[t.kind]
+	return map[Kind]string{StringKind: `""`, IntKind: "0", DoubleKind: "0.0", BoolKind: "false", ListKind: "[]", MapKind: "{}"}[t.kind]
 }

@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"maps"
@@ -10,12 +10,12 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// fused is an expression in which sums over macros add up as they go, where [sum] is written over lists that are only made to be
-// added up:
+// fused returns the expression with sums over macros rewritten. The sum is added up in one loop, and no list is made only to be
+// summed:
 //
 //	sum(list.filter(e, p).map(e, x))  ──►  one loop over list that adds x where p
 //
-// It comes to the same value, and errs where the other errs. The expression itself is not changed.
+// The value is the same, and the same inputs fail. It does not change the expression that it is given.
 func fused(checked *ast.AST) *ast.AST {
 	f := &fuser{made: ast.NewExprFactory(), from: checked, next: ast.MaxID(checked)}
 	root := f.expr(checked.Expr())
@@ -25,7 +25,7 @@ func fused(checked *ast.AST) *ast.AST {
 	return ast.NewCheckedAST(ast.NewAST(root, checked.SourceInfo()), f.types, f.references)
 }
 
-// fuser makes one expression of another.
+// fuser makes a changed copy of one expression.
 type fuser struct {
 	made       ast.ExprFactory
 	from       *ast.AST
@@ -35,7 +35,7 @@ type fuser struct {
 	references map[int64]*ast.ReferenceInfo
 }
 
-// expr is an expression with what can be fused in it; a copy, where something is.
+// expr returns a copy of an expression with its sums rewritten.
 func (f *fuser) expr(e ast.Expr) ast.Expr {
 	copied := f.made.CopyExpr(e)
 	ast.PostOrderVisit(copied, ast.NewExprVisitor(func(e ast.Expr) {
@@ -46,7 +46,7 @@ func (f *fuser) expr(e ast.Expr) ast.Expr {
 	return copied
 }
 
-// sum is the loop of a sum over macros.
+// sum returns the loop for a sum over macros; false if the expression is not one.
 func (f *fuser) sum(e ast.Expr) (ast.Expr, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "sum" || len(e.AsCall().Args()) != 1 {
 		return nil, false
@@ -79,7 +79,7 @@ func (f *fuser) sum(e ast.Expr) (ast.Expr, bool) {
 	return f.made.NewComprehension(e.ID(), over.list, over.each, f.made.AccuIdentName(), first, always, step, accu()), true
 }
 
-// adds says with what a sum begins, and how it adds.
+// adds returns the first value of a sum and the overload that adds to it.
 func (f *fuser) adds(e ast.Expr) (zero ref.Val, add string, ok bool) {
 	form := f.from.ReferenceMap()[e.ID()]
 	if form == nil || len(form.OverloadIDs) != 1 {
@@ -94,7 +94,7 @@ func (f *fuser) adds(e ast.Expr) (zero ref.Val, add string, ok bool) {
 	return nil, "", false
 }
 
-// start notes that something is fused.
+// start prepares the types and references of the copy when the first part changes.
 func (f *fuser) start() {
 	if !f.changed {
 		f.changed, f.types, f.references = true, maps.Clone(f.from.TypeMap()), maps.Clone(f.from.ReferenceMap())
@@ -103,7 +103,7 @@ func (f *fuser) start() {
 
 func (f *fuser) id() int64 { f.next++; return f.next }
 
-// typed says of what type a new part is.
+// typed records the type of a new part.
 func (f *fuser) typed(e ast.Expr, like ref.Val) ast.Expr {
 	f.types[e.ID()] = like.Type().(*types.Type)
 	if e.Kind() == ast.IdentKind {
@@ -112,20 +112,21 @@ func (f *fuser) typed(e ast.Expr, like ref.Val) ast.Expr {
 	return e
 }
 
-// loop is what a filter or map macro does: of the items of a list for which when is true it takes item; nil: the item itself.
+// loop is a filter or map macro: from the items of list for which when is true, it takes item. A nil when is true for all; a
+// nil item is the item of the list itself.
 type loop struct {
 	list, when, item ast.Expr
 	each             string
 }
 
-// mapped reads a comprehension as the macro of which it was made.
+// mapped reads a comprehension as the macro that it was expanded from; false if it is another one.
 func mapped(e ast.Expr) (loop, bool) {
 	if e.Kind() != ast.ComprehensionKind {
 		return loop{}, false
 	}
 	c := e.AsComprehension()
 	isAccu := func(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == c.AccuVar() }
-	condition, literal := literalOf(c.LoopCondition())
+	condition, literal := Literal(c.LoopCondition())
 	if c.HasIterVar2() || !isAccu(c.Result()) || c.AccuInit().Kind() != ast.ListKind || c.AccuInit().AsList().Size() != 0 || !literal || condition != types.True {
 		return loop{}, false
 	}

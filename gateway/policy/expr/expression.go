@@ -1,4 +1,4 @@
-package policy
+package expr
 
 import (
 	"errors"
@@ -13,24 +13,24 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// The errors of an evaluation; a cause may be wrapped beside them, for the log only.
+// The errors of an evaluation. An error may also wrap its cause, which is for the log only: it can quote values.
 var (
 	ErrCost  = errors.New("the expression costs more than 1000000 units")
-	ErrInput = errors.New("a value does not fit its type")    // what was given is not what the schema said
-	ErrValue = errors.New("the result is not what is wanted") // another type, no form in JSON, too large
+	ErrInput = errors.New("a value does not fit its type")    // an input breaks the schema
+	ErrValue = errors.New("the result is not what is wanted") // of another type, not JSON, or too large
 	ErrEval  = errors.New("the expression has no value")      // an absent member, overflow, a division by zero
 )
 
 // Expression is a compiled text. It is safe for concurrent use.
 type Expression struct {
-	variables []Variable // those that it reads
+	variables []Variable // that it reads
 	want      Type
 	root      ast.Expr
 	program   func() (cel.Program, error)
 }
 
-// newExpression plans the expression when it is first evaluated: planning takes as long as checking, and of the
-// expressions of a file few are ever used.
+// newExpression makes an expression that is planned when it is first evaluated. Planning takes as long as checking, and few
+// expressions of a file are ever evaluated.
 func newExpression(env *environment, checked *ast.AST, variables []Variable, want Type) *Expression {
 	read := map[string]bool{}
 	for _, r := range checked.ReferenceMap() {
@@ -43,23 +43,23 @@ func newExpression(env *environment, checked *ast.AST, variables []Variable, wan
 		}
 	}
 	e.program = sync.OnceValues(func() (cel.Program, error) {
-		return env.cel.PlanProgram(bounded(checked), cel.CostLimit(MaxCost), cel.EvalOptions(cel.OptOptimize))
+		return planned(env, checked, MaxCost)
 	})
 	return e
 }
 
-// Eval computes the expression from decoded values by the names of its variables; a time.Time may stand for a timestamp.
-// The result is a decoded value too: numbers are float64, timestamps and durations text. An optional without a value is nil.
+// Eval computes the expression from decoded values by variable name. A time.Time may be given for a timestamp. The result is a
+// decoded value too: numbers are float64, timestamps and durations are text. An optional without a value is nil.
 //
-// Values are held to the types that were given to Compile: what does not fit is [ErrInput]. The other errors are [ErrCost],
-// [ErrEval] and [ErrValue].
+// Values are checked against the types of the variables: a value that does not fit is an [ErrInput]. The other errors are
+// [ErrCost], [ErrEval] and [ErrValue].
 func (e *Expression) Eval(values map[string]any) (any, error) {
-	v, _, err := e.eval(values)
+	v, _, err := e.EvalOptional(values)
 	return v, err
 }
 
-// eval is Eval, and tells whether there is a value: an optional may have none.
-func (e *Expression) eval(values map[string]any) (v any, there bool, err error) {
+// EvalOptional is [Expression.Eval] that also tells whether there is a value: an optional may have none.
+func (e *Expression) EvalOptional(values map[string]any) (v any, present bool, err error) {
 	if e == nil {
 		return nil, false, fmt.Errorf("%w: there is none", ErrEval)
 	}
@@ -69,18 +69,19 @@ func (e *Expression) eval(values map[string]any) (v any, there bool, err error) 
 		if !ok {
 			return nil, false, fmt.Errorf("%w: %s is not given", ErrInput, variable.Name)
 		}
-		if given[variable.Name], err = variable.Type.take(value, variable.Name); err != nil {
+		if given[variable.Name], err = variable.Type.Convert(value, variable.Name); err != nil {
 			return nil, false, err
 		}
 	}
-	return e.evalTaken(given)
+	return e.EvalConverted(given)
 }
 
-// evalTaken computes the expression from values that were taken under their types.
-func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err error) {
+// EvalConverted is [Expression.EvalOptional] for values that [Type.Convert] or [Type.ConvertLoosely] returned. They are not
+// checked again.
+func (e *Expression) EvalConverted(given map[string]any) (v any, present bool, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library contains its own panics; this is for what it is given
-			v, there, err = nil, false, fmt.Errorf("%w: %.100v", ErrEval, p)
+		if p := recover(); p != nil { // the library recovers its own panics; this is for panics of the values
+			v, present, err = nil, false, fmt.Errorf("%w: %.100v", ErrEval, p)
 		}
 	}()
 	if e == nil {
@@ -100,8 +101,8 @@ func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err err
 		}
 		result = optional.GetValue()
 	}
-	v, err = give(result)
-	if err == nil && !e.want.accepts(v) {
+	v, err = Decode(result)
+	if err == nil && !e.want.Accepts(v) {
 		err = fmt.Errorf("%w: %s is wanted", ErrValue, e.want)
 	}
 	if err != nil {
@@ -110,28 +111,30 @@ func (e *Expression) evalTaken(given map[string]any) (v any, there bool, err err
 	return v, true, nil
 }
 
-// reads reports whether the value depends on a variable.
-func (e *Expression) reads(variable string) bool {
+// Reads reports whether the expression reads a variable.
+func (e *Expression) Reads(variable string) bool {
 	return slices.ContainsFunc(e.variables, func(v Variable) bool { return v.Name == variable })
 }
 
-// names reports whether a member of that name is read somewhere.
-func (e *Expression) names(member string) bool { return namesMember(e.root, member) }
+// ReadsMember reports whether the expression reads a member of that name of any object.
+func (e *Expression) ReadsMember(member string) bool { return namesMember(e.root, member) }
 
+// namesMember is ReadsMember for a part of the tree.
 func namesMember(e ast.Expr, member string) bool {
-	if _, field, ok := selected(e); ok && field == member {
+	if _, field, ok := Selection(e); ok && field == member {
 		return true
 	}
 	if e.Kind() == ast.CallKind {
 		for _, arg := range e.AsCall().Args() {
-			if v, ok := literalOf(arg); ok && v.Value() == any(member) && e.AsCall().FunctionName() != operators.Equals {
+			if v, ok := Literal(arg); ok && v.Value() == any(member) && e.AsCall().FunctionName() != operators.Equals {
 				return true // result["error"], "error" in result
 			}
 		}
 	}
-	return slices.ContainsFunc(children(e), func(child ast.Expr) bool { return namesMember(child, member) })
+	return slices.ContainsFunc(Children(e), func(child ast.Expr) bool { return namesMember(child, member) })
 }
 
+// evalError turns an error of the library into one of ours.
 func evalError(err error) error {
 	if cancelled, ok := errors.AsType[interpreter.EvalCancelledError](err); ok && cancelled.Cause == interpreter.CostLimitExceeded {
 		return ErrCost
