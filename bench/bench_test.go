@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // stub is a model in a process of its own, with the built servers if they are wanted.
@@ -89,7 +90,7 @@ func BenchmarkParseAdmitHash(b *testing.B) {
 	rules := gateway.PlanRules{Min: s.Budget.MinPlanSteps, Max: s.Budget.MaxPlanSteps, Allowed: s.Policy}
 	b.ReportAllocs()
 	for b.Loop() {
-		plan, refusal := gateway.ParsePlan(gateway.ReadReply(sixSteps), rules)
+		plan, refusal := gateway.ParsePlan(document.ReadReply(sixSteps), rules)
 		if refusal != nil {
 			b.Fatal(refusal.Reason)
 		}

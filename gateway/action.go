@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -13,7 +14,7 @@ type Action struct {
 	Answer string         // of a final action; JSON where the pattern says what it must be
 	Name   string         // of a call
 	Args   map[string]any // of a call, normalised to the tool's schema
-	Filled []Filled
+	Filled []document.Filled
 }
 
 // Tool is the action's name in traces: the tool's, or "final".
@@ -48,46 +49,46 @@ type ActionRules struct {
 
 // ParseAction judges an action (spec/patterns.md section 5, in its order). Unlike in the other patterns the
 // arguments' types and values are judged here and not at the call.
-func ParseAction(in Intent, rules ActionRules) (Action, *Refusal) {
-	f := &faults{family: "invalid_action"}
-	doc, filled, ok := openDocument(f, in, documentReasons, actionKinds(in)...)
-	if !ok || f.refusal() != nil { // of another kind: what its members should be, nobody knows
-		return Action{}, f.refusal()
+func ParseAction(in document.Intent, rules ActionRules) (Action, *document.Refusal) {
+	f := document.NewFaults("invalid_action")
+	doc, filled, ok := document.Open(f, in, document.DefaultReasons, actionKinds(in)...)
+	if !ok || f.Refusal() != nil { // of another kind: what its members should be, nobody knows
+		return Action{}, f.Refusal()
 	}
-	a := Action{Final: doc.members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
+	a := Action{Final: doc.Members["kind"] == "final" || len(filled) > 0 && filled[0].Value == "final", Filled: filled}
 	if a.Final {
-		doc.extra("extra_keys_final", ofFinal(), "kind", "answer")
+		doc.Extra("extra_keys_final", ofFinal(), "kind", "answer")
 		if rules.Final != nil {
 			return a.answered(doc, rules.Final)
 		}
-		a.Answer = doc.text("answer", "bad_final_answer", "a text")
+		a.Answer = doc.Text("answer", "bad_final_answer", "a text")
 	} else {
-		a.Name, a.Args = doc.call(rules)
+		a.Name, a.Args = readCall(doc, rules)
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return Action{}, r
 	}
 	return a, nil
 }
 
 // answered reads an answer that must fit a schema. What the action is comes before what it says.
-func (a Action) answered(doc object, schema *catalog.Schema) (Action, *Refusal) {
-	v := doc.members["answer"]
+func (a Action) answered(doc document.Object, schema *catalog.Schema) (Action, *document.Refusal) {
+	v := doc.Members["answer"]
 	text, isText := v.(string)
 	if _, isObject := v.(map[string]any); !isObject && (!isText || ijson.Blank(text)) {
-		doc.wrong("bad_final_answer", "answer", "an object, or a text that holds one")
+		doc.Wrong("bad_final_answer", "answer", "an object, or a text that holds one")
 	}
-	if r := doc.refusal(); r != nil {
+	if r := doc.Refusal(); r != nil {
 		return Action{}, r
 	}
-	f, at := &faults{family: "invalid_answer"}, doc.at.Member("answer")
+	f, at := document.NewFaults("invalid_answer"), doc.At.Member("answer")
 	if isText {
-		v = f.document(text, at)
+		v = decodeAnswer(f, text, at)
 	}
-	if f.first == "" {
-		f.answer(v, at, schema)
+	if f.Count() == 0 {
+		judgeAnswer(f, v, at, schema)
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return Action{}, r
 	}
 	a.Answer = string(ijson.Canonical(v))
@@ -96,8 +97,8 @@ func (a Action) answered(doc object, schema *catalog.Schema) (Action, *Refusal) 
 
 // actionKinds are the kinds an action may have: both, unless a caller left the kind out and its other members
 // allow only one.
-func actionKinds(in Intent) []string {
-	doc, _ := in.value.(map[string]any)
+func actionKinds(in document.Intent) []string {
+	doc, _ := in.Value().(map[string]any)
 	_, given := doc["kind"]
 	_, named := doc["name"]
 	_, answered := doc["answer"]
@@ -110,87 +111,87 @@ func actionKinds(in Intent) []string {
 	return []string{"final"}
 }
 
-// call reads the name and the arguments of a call.
-func (o object) call(rules ActionRules) (string, map[string]any) {
-	o.extra("extra_keys_tool", ofCall(rules.Allowed), "kind", "name", "args")
-	name, named := text(o.members["name"])
+// readCall reads the name and the arguments of a call.
+func readCall(o document.Object, rules ActionRules) (string, map[string]any) {
+	o.Extra("extra_keys_tool", ofCall(rules.Allowed), "kind", "name", "args")
+	name, named := document.Text(o.Members["name"])
 	if !named {
-		o.wrong("bad_tool_name", "name", oneOf(rules.Allowed))
+		o.Wrong("bad_tool_name", "name", document.OneOf(rules.Allowed))
 	}
-	args, ok := o.args("bad_tool_args", "an object of arguments")
+	args, ok := o.Args("bad_tool_args", "an object of arguments")
 	if !named {
 		return "", nil
 	}
-	_, allowed := o.name("name", nameReasons{notAllowed: "unknown_tool"}, rules.Allowed)
+	_, allowed := o.Name("name", document.NameReasons{NotAllowed: "unknown_tool"}, rules.Allowed)
 	tool, known := rules.Catalog.Tool(name)
 	if !ok || !allowed || !known { // the gate says that an allowed tool is missing
 		return name, args
 	}
-	return name, object{faults: o.faults, members: args, at: o.at.Member("args")}.toolArgs(tool)
+	return name, readArgs(document.Object{Faults: o.Faults, Members: args, At: o.At.Member("args")}, tool)
 }
 
-// toolArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
-func (o object) toolArgs(tool catalog.Tool) map[string]any {
+// readArgs judges arguments against a tool's schema, each in the schema's order, and normalises them.
+func readArgs(o document.Object, tool catalog.Tool) map[string]any {
 	properties := tool.Input.Properties()
 	names, types := make([]string, len(properties)), make(map[string]string, len(properties))
 	for i, p := range properties {
 		names[i], types[p.Name] = p.Name, p.Type
 	}
-	unknown, means := misspelt(o.members, names)
+	unknown, means := document.Misspellings(o.Members, names)
 	for _, n := range unknown {
-		o.wrong("extra_tool_args:"+tool.Name, n, listing("no argument beyond ", names)).rename(o.members, o.at, n, means[n], types[means[n]])
+		o.Wrong("extra_tool_args:"+tool.Name, n, document.Listing("no argument beyond ", names)).Rename(o.Members, o.At, n, means[n], types[means[n]])
 	}
-	out, told := make(map[string]any, len(o.members)), unknown
+	out, told := make(map[string]any, len(o.Members)), unknown
 	for _, p := range properties {
-		v, given := o.members[p.Name]
+		v, given := o.Members[p.Name]
 		if !given {
 			if p.Required {
-				o.wrong("missing_required_arg:"+tool.Name+":"+p.Name, p.Name, wantType(p))
+				o.Wrong("missing_required_arg:"+tool.Name+":"+p.Name, p.Name, wantType(p))
 				told = append(told, p.Name)
 			}
 			continue
 		}
 		var ok bool
-		if out[p.Name], ok = typed(p.Type, v); !ok {
-			o.wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).Fix = Retype(p.Type, o.at.Member(p.Name), v)
+		if out[p.Name], ok = document.Typed(p.Type, v); !ok {
+			o.Wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).Fix = document.Retype(p.Type, o.At.Member(p.Name), v)
 			told = append(told, p.Name)
 		}
 	}
-	o.argValues(tool, out, told)
+	judgeArgs(o, tool, out, told)
 	return out
 }
 
-// argValues judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
+// judgeArgs judges normalised arguments by the tool's schemas, as the call would be, but for those of which something was
 // told already.
-func (o object) argValues(tool catalog.Tool, args map[string]any, told []string) {
+func judgeArgs(o document.Object, tool catalog.Tool, args map[string]any, told []string) {
 	for _, w := range tool.Check(tool.Filled(args)) {
 		tokens := w.Pointer.Tokens()
 		if len(tokens) == 0 {
 			if len(told) == 0 {
-				o.add("bad_tool_args", o.at, args, w.Want)
+				o.Add("bad_tool_args", o.At, args, w.Want)
 			}
 			continue
 		}
 		if slices.Contains(told, tokens[0]) {
 			continue
 		}
-		got, there := w.Pointer.In(o.members)
+		got, there := w.Pointer.In(o.Members)
 		if !there {
-			got = Missing
+			got = document.Missing
 		}
-		reason := "bad_arg_value:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+		reason := "bad_arg_value:" + tool.Name + ":" + ijson.Cut(tokens[0], document.MaxNamed)
 		if len(tokens) == 1 {
 			switch w.Kind {
 			case catalog.MismatchUnknown:
 				reason = "extra_tool_args:" + tool.Name
 			case catalog.MismatchMissing:
-				reason = "missing_required_arg:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+				reason = "missing_required_arg:" + tool.Name + ":" + ijson.Cut(tokens[0], document.MaxNamed)
 			case catalog.MismatchType:
-				reason = "bad_arg_type:" + tool.Name + ":" + ijson.Cut(tokens[0], maxNamed)
+				reason = "bad_arg_type:" + tool.Name + ":" + ijson.Cut(tokens[0], document.MaxNamed)
 			}
 		}
-		if noted := o.add(reason, o.at+w.Pointer, got, w.Want); w.Kind == catalog.MismatchUnknown {
-			noted.Choose = RemoveOrRename
+		if noted := o.Add(reason, o.At+w.Pointer, got, w.Want); w.Kind == catalog.MismatchUnknown {
+			noted.Choose = document.RemoveOrRename
 		}
 	}
 }
@@ -205,23 +206,15 @@ func wantType(p catalog.Property) string {
 	return "of type " + p.Type
 }
 
-// typed checks a value's type and normalises it: texts are stripped and must not be blank.
-func typed(kind string, v any) (any, bool) {
-	ok := true
-	switch kind {
-	case "integer":
-		_, ok = ijson.Integer(v)
-	case "number":
-		_, ok = v.(float64)
-	case "boolean":
-		_, ok = v.(bool)
-	case "string":
-		s, ok := text(v)
-		return s, ok
-	case "array":
-		_, ok = v.([]any)
-	case "object":
-		_, ok = v.(map[string]any)
-	}
-	return v, ok
+// ofCall are other names of the members of a call.
+func ofCall(allowed []string) []document.Synonym {
+	return []document.Synonym{{Name: "name", Words: document.WordsOfTool, As: document.NamedIn(allowed)}, document.ArgsSynonym()}
 }
+
+// ofFinal are other names of the members of a final answer.
+func ofFinal() []document.Synonym {
+	return []document.Synonym{{Name: "answer", Words: wordsOfAnswer, As: document.Textual}}
+}
+
+// wordsOfAnswer are other names of answer.
+var wordsOfAnswer = []string{"text", "content", "message", "result", "output", "response", "finalanswer"}

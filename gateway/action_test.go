@@ -8,6 +8,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 func actionRules(t testing.TB) gateway.ActionRules {
@@ -55,7 +56,7 @@ func TestParseActionRefuses(t *testing.T) {
 	rules := actionRules(t)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			action, refusal := gateway.ParseAction(gateway.ReadReply(tt.reply), rules)
+			action, refusal := gateway.ParseAction(document.ReadReply(tt.reply), rules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseAction(%s), -want +got:\n%s", tt.reply, diff)
 			}
@@ -112,7 +113,7 @@ func TestParseActionTypes(t *testing.T) {
 			args[tt.arg] = decoded(t, tt.value)
 			doc := map[string]any{"kind": "tool", "name": "issue_refund", "args": args}
 			before := compact(doc)
-			action, refusal := gateway.ParseAction(gateway.FromCaller(doc, ""), rules)
+			action, refusal := gateway.ParseAction(document.FromCaller(doc, ""), rules)
 			if after := compact(doc); after != before {
 				t.Errorf("ParseAction changed %s into %s", before, after)
 			}
@@ -136,13 +137,13 @@ func TestParseActionTypes(t *testing.T) {
 
 func TestParseActionAccepts(t *testing.T) {
 	tests := map[string]struct {
-		intent gateway.Intent
+		intent document.Intent
 		row    string
 		filled string
 		tool   string
 	}{
-		"call":                {gateway.ReadReply(`{"kind":"tool","name":"\u0085get_refund_context ","args":{"user_id":42.0}}`), `{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"}`, "null", "get_refund_context"},
-		"final":               {gateway.ReadReply(`{"kind":"final","answer":" Done.\n"}`), `{"answer":"Done.","kind":"final"}`, "null", "final"},
+		"call":                {document.ReadReply(`{"kind":"tool","name":"\u0085get_refund_context ","args":{"user_id":42.0}}`), `{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"}`, "null", "get_refund_context"},
+		"final":               {document.ReadReply(`{"kind":"final","answer":" Done.\n"}`), `{"answer":"Done.","kind":"final"}`, "null", "final"},
 		"a caller's call":     {byCaller(t, `{"name":"get_refund_context","args":{"user_id":42}}`), `{"args":{"user_id":42},"kind":"tool","name":"get_refund_context"}`, `[{"pointer":"/it/kind","value":"tool"}]`, "get_refund_context"},
 		"a caller's final":    {byCaller(t, `{"answer":"Done."}`), `{"answer":"Done.","kind":"final"}`, `[{"pointer":"/it/kind","value":"final"}]`, "final"},
 		"a caller's own kind": {byCaller(t, `{"kind":"final","answer":"Done."}`), `{"answer":"Done.","kind":"final"}`, "null", "final"},
@@ -190,7 +191,7 @@ func TestParseActionOfACallerRefuses(t *testing.T) {
 }
 
 func TestParseActionOfAllowedToolsThatDoNotExist(t *testing.T) {
-	call := gateway.ReadReply(`{"kind":"tool","name":"refund_v2","args":{"a":null}}`)
+	call := document.ReadReply(`{"kind":"tool","name":"refund_v2","args":{"a":null}}`)
 	for name, c := range map[string]*catalog.Catalog{"no catalog": nil, "empty catalog": {}, "other tools": demoCatalog(t)} {
 		action, refusal := gateway.ParseAction(call, gateway.ActionRules{Allowed: []string{"refund_v2"}, Catalog: c})
 		if refusal != nil || compact(action.Args) != `{"a":null}` {

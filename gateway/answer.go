@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -14,20 +15,20 @@ const MaxAnswer = 16 << 10
 
 // ParseAnswer reads a final answer that must be JSON of a schema (spec/config.md section 7, answer): the decoded value, or
 // invalid_answer:non_json or invalid_answer:bad_schema with every fault. Pointers point into the answer.
-func ParseAnswer(text string, schema *catalog.Schema) (any, *Refusal) {
-	f := &faults{family: "invalid_answer"}
-	v := f.document(text, "")
-	if f.first == "" {
-		f.answer(v, "", schema)
+func ParseAnswer(text string, schema *catalog.Schema) (any, *document.Refusal) {
+	f := document.NewFaults("invalid_answer")
+	v := decodeAnswer(f, text, "")
+	if f.Count() == 0 {
+		judgeAnswer(f, v, "", schema)
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return nil, r
 	}
 	return v, nil
 }
 
-// document decodes a text that stands at a place.
-func (f *faults) document(text string, at ijson.Pointer) any {
+// decodeAnswer decodes a text that stands at a place.
+func decodeAnswer(f *document.Faults, text string, at ijson.Pointer) any {
 	v, err := ijson.Decode([]byte(text))
 	if err == nil {
 		return v
@@ -36,35 +37,35 @@ func (f *faults) document(text string, at ijson.Pointer) any {
 	if !ok {
 		fault = &ijson.Fault{Reason: ijson.ReasonNotJSON}
 	}
-	got := Missing
+	got := document.Missing
 	if at != "" {
 		got = text
 	}
-	f.add("non_json", at+fault.Pointer, got, fmt.Sprintf("one JSON document; byte %d: %s", fault.Offset, fault.Reason))
+	f.Add("non_json", at+fault.Pointer, got, fmt.Sprintf("one JSON document; byte %d: %s", fault.Offset, fault.Reason))
 	return nil
 }
 
-// answer judges a decoded answer that stands at a place.
-func (f *faults) answer(v any, at ijson.Pointer, schema *catalog.Schema) {
+// judgeAnswer judges a decoded answer that stands at a place.
+func judgeAnswer(f *document.Faults, v any, at ijson.Pointer, schema *catalog.Schema) {
 	const reason = "bad_schema"
 	for _, w := range schema.Check(v) {
 		got, there := w.Pointer.In(v)
 		if !there {
-			got = Missing
+			got = document.Missing
 		}
-		p := f.add(reason, at+w.Pointer, got, w.Want)
+		p := f.Add(reason, at+w.Pointer, got, w.Want)
 		tokens := w.Pointer.Tokens()
 		switch obj, isObject := v.(map[string]any); {
 		case w.Kind != catalog.MismatchUnknown:
 		case isObject && len(tokens) == 1:
-			_, means := misspelt(obj, namesOf(schema))
-			p.rename(obj, at, tokens[0], means[tokens[0]], "")
+			_, means := document.Misspellings(obj, namesOf(schema))
+			p.Rename(obj, at, tokens[0], means[tokens[0]], "")
 		default:
-			p.Choose = RemoveOrRename
+			p.Choose = document.RemoveOrRename
 		}
 	}
 	if n := len(ijson.Canonical(v)); n > MaxAnswer {
-		f.add(reason, at, v, "at most "+strconv.Itoa(MaxAnswer)+" bytes of JSON, not "+strconv.Itoa(n))
+		f.Add(reason, at, v, "at most "+strconv.Itoa(MaxAnswer)+" bytes of JSON, not "+strconv.Itoa(n))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -111,7 +112,7 @@ func TestFinalOfSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			action, refusal := gateway.ParseAction(gateway.FromCaller(v, "/actions/0"), rules)
+			action, refusal := gateway.ParseAction(document.FromCaller(v, "/actions/0"), rules)
 			if tt.problem == "" {
 				if refusal != nil || !action.Final || action.Answer != tt.want {
 					t.Errorf("ParseAction = %+v, %v, want %s", action, refusal, tt.want)
@@ -141,15 +142,15 @@ func TestGoalOfAPattern(t *testing.T) {
 	}
 	routes := gateway.RouteRules{Allowed: []string{"desk", "look"}, Takes: func(string) bool { return false }, Fill: inputs, Goal: goal}
 	tasks := gateway.TaskRules{Max: 3, Allowed: []string{"desk", "look"}, Fill: inputs, Goal: goal, Critical: []string{"look"}}
-	read := func(text string, caller bool) gateway.Intent {
+	read := func(text string, caller bool) document.Intent {
 		if !caller {
-			return gateway.ReadReply(text)
+			return document.ReadReply(text)
 		}
 		v, err := ijson.Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return gateway.FromCaller(v, "/route")
+		return document.FromCaller(v, "/route")
 	}
 	for name, tt := range map[string]struct {
 		route  string

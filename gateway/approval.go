@@ -73,8 +73,8 @@ type Question struct {
 // Object is the question in canonical form. Its arguments are decoded values.
 func (q Question) Object() []byte {
 	v := map[string]any{
-		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, hashOfNone), "args": members(q.Args),
-		"policy": cmp.Or(q.Policy, hashOfNone), "expires": clock(q.Expires),
+		"type": approvalType, "run": q.Run, "step": q.Step, "tool": q.Tool, "schema": cmp.Or(q.Schema, HashOfNone), "args": members(q.Args),
+		"policy": cmp.Or(q.Policy, HashOfNone), "expires": clock(q.Expires),
 	}
 	if q.Assurance != "" && q.Assurance != UserAssurance {
 		v["assurance"] = string(q.Assurance)
@@ -82,8 +82,8 @@ func (q Question) Object() []byte {
 	return ijson.Canonical(v)
 }
 
-// hashOfNone is the hash of {}: of no schema, and of no policy.
-var hashOfNone = digestOf([]byte("{}"))
+// HashOfNone is the hash of {}. A question shows it for a tool without a schema, and for a run without a policy.
+var HashOfNone = digestOf([]byte("{}"))
 
 // Digest names the question: "sha256:" and 64 hex digits.
 func (q Question) Digest() string { return digestOf(q.Object()) }

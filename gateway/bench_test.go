@@ -5,6 +5,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -32,7 +33,7 @@ func BenchmarkParseAdmitHash(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(sixSteps)))
 	for b.Loop() {
-		plan, refusal := gateway.ParsePlan(gateway.ReadReply(sixSteps), rules)
+		plan, refusal := gateway.ParsePlan(document.ReadReply(sixSteps), rules)
 		if refusal != nil {
 			b.Fatal(refusal)
 		}
@@ -51,7 +52,7 @@ func BenchmarkParseAction(b *testing.B) {
 	const reply = `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"Annual plan, asked within a week"}}`
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, refusal := gateway.ParseAction(gateway.ReadReply(reply), rules); refusal != nil {
+		if _, refusal := gateway.ParseAction(document.ReadReply(reply), rules); refusal != nil {
 			b.Fatal(refusal)
 		}
 	}
@@ -81,7 +82,7 @@ func BenchmarkRefuseHostilePlan(b *testing.B) {
 	reply := string(ijson.Canonical(members))
 	b.SetBytes(int64(len(reply)))
 	for b.Loop() {
-		if _, refusal := gateway.ParsePlan(gateway.ReadReply(reply), planRules); refusal == nil {
+		if _, refusal := gateway.ParsePlan(document.ReadReply(reply), planRules); refusal == nil {
 			b.Fatal("accepted")
 		}
 	}

@@ -1,14 +1,16 @@
 // Package gateway is the policy boundary: nothing that a model or a caller proposes reaches a tool without it.
 //
-//	reply or argument            catalog, allowlists, budget          what was done so far
-//	       │                                 │                               │
-//	   ReadReply ──▶ Intent ──ParsePlan──▶ Plan ──Gate.Admit──▶ Permit ──Perform──▶ Done
-//	   FromCaller            ParseTasks           │    │                             │
-//	                         ParseRoute           │    └─ Reviewer, to a fixed point │
-//	                         ParseAction          ▼                                  ▼
-//	                              └──▶ Refusal   Stop (a stop reason, problems)   Gate.Note: the ledger
+//	document.Intent ──ParsePlan──▶ Plan ──Gate.Admit──▶ Permit ──Perform──▶ Done ──Gate.Note──▶ ledger
+//	                  ParseTasks              │   │
+//	                  ParseRoute              │   └─ Reviewer: the policy
+//	                  ParseAction             ▼
+//	                       │                Stop: a stop reason, problems
+//	                       └──▶ document.Refusal
 //
-// An Intent is untrusted. The four parsers accept exactly what the contract accepts (spec/patterns.md sections
+// [Gate.Admit] judges a call by the budget, the allowlists, the catalog, the calls made so far and the policy. Package
+// gateway/planning parses plans of subtasks.
+//
+// A [document.Intent] is untrusted. The four parsers accept exactly what the contract accepts (spec/patterns.md sections
 // 2-5 under section 0), in its order, and list every fault while the stop reason names the first. A [Permit] is
 // proof: only [Gate] makes one, only a Permit can be performed, and its zero value permits nothing. So is a
 // [Ruling]: its zero value blocks. All counters are values of one run, rebuilt when the run is replayed.

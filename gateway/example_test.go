@@ -7,6 +7,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // What a model replies is text from outside. A parser accepts it whole or says all that is wrong with it.
@@ -16,7 +17,7 @@ func ExampleParseRoute() {
 		`{"kind":"route","target":" billing_specialist ","args":{"ticket":"Charged\ttwice"}}`,
 		`{"kind":"route","target":"billing_specialst","args":{},"why":"money"}`,
 	} {
-		route, refusal := gateway.ParseRoute(gateway.ReadReply(reply), rules)
+		route, refusal := gateway.ParseRoute(document.ReadReply(reply), rules)
 		if refusal != nil {
 			fmt.Println(refusal.Reason)
 			for _, p := range refusal.Problems {

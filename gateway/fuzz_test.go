@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -27,7 +28,7 @@ func FuzzParsers(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		in := gateway.ReadReply(text)
+		in := document.ReadReply(text)
 		raw := in.Raw()
 		if kept := len(ijson.Canonical(raw)); kept > 16<<10*6+100 {
 			t.Fatalf("Raw keeps %d bytes of %d", kept, len(text))
@@ -45,14 +46,14 @@ func FuzzParsers(f *testing.F) {
 			if want := p.fault(v); refusal == nil && want != "" || refusal != nil && !strings.HasPrefix(p.family+":"+want, refusal.Reason) {
 				t.Fatalf("%s(%s) = %v, want %q", name, text, refusal, want)
 			}
-			again, refusal2 := p.parse(gateway.ReadReply(spell(v)))
+			again, refusal2 := p.parse(document.ReadReply(spell(v)))
 			if diff := cmp.Diff(accepted, again); refusal == nil && diff != "" {
 				t.Fatalf("%s: another spelling of %s is parsed to something else:\n%s", name, text, diff)
 			}
 			if diff := cmp.Diff(reasonless(verdict(refusal)), reasonless(verdict(refusal2))); diff != "" {
 				t.Fatalf("%s: another spelling of %s is refused otherwise:\n%s", name, text, diff)
 			}
-			p.check(t, gateway.FromCaller(v, "/it"))
+			p.check(t, document.FromCaller(v, "/it"))
 		}
 	})
 }

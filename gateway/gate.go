@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -23,14 +24,14 @@ const (
 // Reason is a stop reason about one named tool: tool_denied:pay. The name is cut at what a reason may hold.
 func (f Family) Reason(what, tool string) string {
 	f = cmp.Or(f, ToolFamily)
-	return string(f) + "_" + what + ":" + ijson.Cut(tool, maxNamed)
+	return string(f) + "_" + what + ":" + ijson.Cut(tool, document.MaxNamed)
 }
 
 // Stop is why a call was not admitted. The zero Stop has no meaning; functions return nil for "go on".
 type Stop struct {
-	Reason   string    // the stop reason
-	Problems []Problem // what would have been right
-	Need     []string  // tools that must come first
+	Reason   string             // the stop reason
+	Problems []document.Problem // what would have been right
+	Need     []string           // tools that must come first
 	// Ruled is what the policy said, where it refused; zero: allowlists, catalog or budgets did. Block is all of it, where it
 	// blocked the call; else nil.
 	Ruled Judgment
@@ -197,6 +198,18 @@ func (g *Gate) Approved(p Proposal, ruling Ruling) (Permit, *Stop) {
 	return Permit{}, stop
 }
 
+// Share returns the permit as one that spends its step's share of a plan that a person approved; approval is the id of that
+// approval. A permit of nothing stays as it is, and so does any where approval is empty. Whether the call is that step, and whether
+// the share is not spent, is checked where it is spent.
+func (g *Gate) Share(p Permit, approval, step string) Permit {
+	if p.judged == nil || approval == "" {
+		return p
+	}
+	call := *p.judged
+	call.approval, call.share = approval, step
+	return Permit{&call}
+}
+
 // AdmitRuled is Admit for a call that was reviewed before: the ruling must be this gate's own, approve exactly these
 // arguments, and be newer than all that was done.
 func (g *Gate) AdmitRuled(p Proposal, ruling Ruling) (Permit, *Stop) {
@@ -295,10 +308,11 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	}
 	free, family := p.free(tool), g.config.Family
 	if wrong := tool.Check(free); len(wrong) > 0 {
-		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: argProblems(family, tool, p, wrong)}
+		problems := document.ArgumentProblems(family.Reason("bad_args", tool.Name), tool, p.Args, p.At, wrong)
+		return nil, &Stop{Reason: family.Reason("bad_args", p.Tool), Problems: problems}
 	}
 	if wrong, ok := goalProblem(family, tool, p, free); !ok {
-		return nil, &Stop{Reason: wrong.Reason, Problems: []Problem{wrong}}
+		return nil, &Stop{Reason: wrong.Reason, Problems: []document.Problem{wrong}}
 	}
 	call := &judged{tool: tool, args: owned(tool.Whole(free)), hash: ijson.ArgsHash(p.Args), attempt: p.Attempt}
 	if len(tool.Fixed) > 0 || len(p.Inject) > 0 {
@@ -306,7 +320,7 @@ func (g *Gate) typed(p Proposal) (*judged, *Stop) {
 	}
 	if got, ok := call.key(); !ok {
 		reason := family.Reason("bad_args", p.Tool)
-		return nil, &Stop{Reason: reason, Problems: []Problem{problem(reason, p.At, got, onceWanted)}}
+		return nil, &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.At, got, onceWanted)}}
 	}
 	return call, nil
 }
@@ -320,7 +334,7 @@ func (g *Gate) refuse(what string, p Proposal) *Stop {
 		}
 	}
 	reason := g.config.Family.Reason(what, p.Tool)
-	return &Stop{Reason: reason, Problems: []Problem{problem(reason, p.ToolAt, p.Tool, oneOf(callable))}}
+	return &Stop{Reason: reason, Problems: []document.Problem{document.NewProblem(reason, p.ToolAt, p.Tool, document.OneOf(callable))}}
 }
 
 // loop counts the call against the limits on repetition. A refused one is not counted.

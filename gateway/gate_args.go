@@ -1,7 +1,8 @@
 package gateway
 
 import (
-	"patterngate/catalog"
+	"maps"
+	"slices"
 )
 
 // owned is a copy of arguments that shares nothing with them, so that what was judged stays what it was.
@@ -27,33 +28,5 @@ func copied(v any) any {
 	return v
 }
 
-// argProblems words what a schema does not accept.
-func argProblems(family Family, tool catalog.Tool, p Proposal, wrong []catalog.Mismatch) []Problem {
-	reason := family.Reason("bad_args", tool.Name)
-	var names []string
-	types := map[string]string{}
-	for _, property := range tool.Input.Properties() {
-		names = append(names, property.Name)
-		types[property.Name] = property.Type
-	}
-	_, means := misspelt(p.Args, names)
-	list := make([]Problem, 0, len(wrong))
-	for _, w := range wrong {
-		got, there := w.Pointer.In(p.Args)
-		if !there {
-			got = Missing
-		}
-		row := problem(reason, p.At+w.Pointer, got, w.Want)
-		tokens := w.Pointer.Tokens()
-		switch {
-		case w.Kind == catalog.MismatchUnknown && len(tokens) == 1:
-			row.rename(p.Args, p.At, tokens[0], means[tokens[0]], types[means[tokens[0]]])
-		case w.Kind == catalog.MismatchUnknown:
-			row.Choose = RemoveOrRename
-		case w.Kind == catalog.MismatchType && len(tokens) == 1:
-			row.Fix = Retype(types[tokens[0]], p.At+w.Pointer, got)
-		}
-		list = append(list, row)
-	}
-	return CapProblems(list)
-}
+// sortedKeys are the names of the members, sorted.
+func sortedKeys(obj map[string]any) []string { return slices.Sorted(maps.Keys(obj)) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/catalog"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -11,17 +12,17 @@ import (
 const MaxGoal = 16 << 10
 
 // goalProblem judges the goal of a run that a call would begin as that of a run which a caller asks for.
-func goalProblem(family Family, tool catalog.Tool, p Proposal, args map[string]any) (_ Problem, ok bool) {
+func goalProblem(family Family, tool catalog.Tool, p Proposal, args map[string]any) (_ document.Problem, ok bool) {
 	if tool.Pattern == "" || tool.Goal == "" {
-		return Problem{}, true
+		return document.Problem{}, true
 	}
 	reason := family.Reason("bad_args", tool.Name)
 	goal, isText := args[tool.Goal].(string)
 	switch at := p.At.Member(tool.Goal); {
 	case !isText, ijson.Blank(goal):
-		return problem(reason, at, args[tool.Goal], "what is wanted of "+tool.Pattern+", in words"), false
+		return document.NewProblem(reason, at, args[tool.Goal], "what is wanted of "+tool.Pattern+", in words"), false
 	case len(goal) > MaxGoal:
-		return problem(reason, at, goal, fmt.Sprintf("at most %d bytes", MaxGoal)), false
+		return document.NewProblem(reason, at, goal, fmt.Sprintf("at most %d bytes", MaxGoal)), false
 	}
-	return Problem{}, true
+	return document.Problem{}, true
 }

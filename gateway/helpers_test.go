@@ -10,7 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -45,13 +45,13 @@ func object(t testing.TB, text string) map[string]any {
 }
 
 // byCaller is a text handed in by the caller at /it, the way a server hands it on.
-func byCaller(t testing.TB, text string) gateway.Intent {
+func byCaller(t testing.TB, text string) document.Intent {
 	t.Helper()
-	return gateway.FromCaller(decoded(t, text), "/it")
+	return document.FromCaller(decoded(t, text), "/it")
 }
 
 // verdict is what a parser said: the stop reason, then a line for each problem. An accepted intent is nil.
-func verdict(r *gateway.Refusal) []string {
+func verdict(r *document.Refusal) []string {
 	if r == nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func verdict(r *gateway.Refusal) []string {
 
 // lines words problems as POINTER REASON, ?NAME for did_you_mean, and the repair: -POINTER takes away,
 // POINTER=VALUE sets, POINTER<POINTER renames.
-func lines(problems []gateway.Problem) []string {
+func lines(problems []document.Problem) []string {
 	var list []string
 	for _, p := range problems {
 		words := []string{string(p.Pointer), p.Reason}

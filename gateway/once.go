@@ -3,6 +3,7 @@ package gateway
 import (
 	"regexp"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -19,9 +20,9 @@ func (c *judged) key() (got any, ok bool) {
 	key, err := c.made()
 	switch {
 	case err != nil:
-		return Missing, false
+		return document.Missing, false
 	case !onceKey.MatchString(key):
-		return ijson.Cut(key, maxNamed), false
+		return ijson.Cut(key, document.MaxNamed), false
 	}
 	c.once = key
 	return nil, true

@@ -12,6 +12,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -203,7 +205,7 @@ func TestPlansShowWhatIsFixed(t *testing.T) {
 	tool := payTool(t)
 	tool.Also, tool.Fixed = nil, map[string]any{"currency": "EUR", "ref": "$results.a", "list": []any{"$$x"}}
 	c := catalogOf(t, tool)
-	step := gateway.NewEnvelopeStep(gateway.Subtask{ID: "s", Tool: "pay", Args: object(t, `{"amount":5,"order":"A-0001"}`)}, c)
+	step := planning.NewEnvelopeStep(planning.Subtask{ID: "s", Tool: "pay", Args: object(t, `{"amount":5,"order":"A-0001"}`)}, c)
 	want := object(t, `{"amount":5,"order":"A-0001","note":"none","currency":"EUR","ref":"$$results.a","list":["$$$x"]}`)
 	if diff := cmp.Diff(want, step.Args); diff != "" {
 		t.Errorf("NewEnvelopeStep shows, -want +got:\n%s", diff)
@@ -213,7 +215,7 @@ func TestPlansShowWhatIsFixed(t *testing.T) {
 	if stop != nil {
 		t.Fatal(stop)
 	}
-	if e := (gateway.Envelope{Steps: []gateway.EnvelopeStep{step}}); !e.Covers("s", permit.Question()) {
+	if e := (planning.Envelope{Steps: []planning.EnvelopeStep{step}}); !e.Covers("s", permit.Question()) {
 		t.Errorf("the plan does not cover its own step, sent as %v", permit.Args())
 	}
 }
@@ -348,7 +350,7 @@ func TestParseActionJudgesValues(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, refusal := gateway.ParseAction(gateway.ReadReply(action(tt.args)), rules)
+			got, refusal := gateway.ParseAction(document.ReadReply(action(tt.args)), rules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseAction(%s), -want +got:\n%s", tt.args, diff)
 			}

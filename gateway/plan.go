@@ -3,13 +3,14 @@ package gateway
 import (
 	"fmt"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
 // Plan is an accepted list of steps, to be taken in order.
 type Plan struct {
 	Steps  []Step
-	Filled []Filled
+	Filled []document.Filled
 }
 
 // Step is one call of a plan. ID, Title and Tool are stripped; Args are as proposed.
@@ -27,32 +28,32 @@ type PlanRules struct {
 }
 
 // ParsePlan judges a task decomposition's plan (spec/patterns.md section 2, in its order).
-func ParsePlan(in Intent, rules PlanRules) (Plan, *Refusal) {
-	f := &faults{family: "invalid_plan"}
-	doc, filled, ok := openDocument(f, in, documentReasons, "plan")
+func ParsePlan(in document.Intent, rules PlanRules) (Plan, *document.Refusal) {
+	f := document.NewFaults("invalid_plan")
+	doc, filled, ok := document.Open(f, in, document.DefaultReasons, "plan")
 	if !ok {
-		return Plan{}, f.refusal()
+		return Plan{}, f.Refusal()
 	}
-	doc.extra("extra_keys", ofPlan("steps"), "kind", "steps")
-	list := doc.steps(rules)
+	doc.Extra("extra_keys", document.PlanSynonyms("steps"), "kind", "steps")
+	list := readSteps(doc, rules)
 	plan := Plan{Steps: make([]Step, len(list)), Filled: filled}
-	ids := newIDs(list)
+	ids := document.NewIDs(list)
 	for i, v := range list {
-		plan.Steps[i] = parseStep(f, i, v, doc.at.Member("steps"), ids, rules.Allowed)
+		plan.Steps[i] = parseStep(f, i, v, doc.At.Member("steps"), ids, rules.Allowed)
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return Plan{}, r
 	}
 	return plan, nil
 }
 
-// steps reads the list of steps; it is empty if their number is wrong.
-func (o object) steps(rules PlanRules) []any {
-	list, _ := o.members["steps"].([]any)
+// readSteps reads the list of steps; it is empty if their number is wrong.
+func readSteps(o document.Object, rules PlanRules) []any {
+	list, _ := o.Members["steps"].([]any)
 	reason := ""
 	switch n := len(list); {
 	case n == 0:
-		o.wrong("missing_steps", "steps", fmt.Sprintf("a list of %d to %d steps", rules.Min, rules.Max))
+		o.Wrong("missing_steps", "steps", fmt.Sprintf("a list of %d to %d steps", rules.Min, rules.Max))
 	case n < rules.Min:
 		reason = "min_steps"
 	case n > rules.Max:
@@ -61,23 +62,31 @@ func (o object) steps(rules PlanRules) []any {
 	if reason == "" {
 		return list
 	}
-	o.wrong(reason, "steps", fmt.Sprintf("%d to %d steps, not %d", rules.Min, rules.Max, len(list)))
+	o.Wrong(reason, "steps", fmt.Sprintf("%d to %d steps, not %d", rules.Min, rules.Max, len(list)))
 	return nil
 }
 
 // parseStep judges the step at index i of the list at that place.
-func parseStep(f *faults, i int, v any, list ijson.Pointer, ids *idSet, allowed []string) Step {
-	o := object{faults: f, at: list.Index(i), step: i + 1}
+func parseStep(f *document.Faults, i int, v any, list ijson.Pointer, ids *document.IDs, allowed []string) Step {
+	o := document.Object{Faults: f, At: list.Index(i), Step: i + 1}
 	var ok bool
-	if o.members, ok = v.(map[string]any); !ok {
-		o.add(o.numbered("_not_object"), o.at, v, "an object {id, title, tool, args}")
+	if o.Members, ok = v.(map[string]any); !ok {
+		o.Add(o.Numbered("_not_object"), o.At, v, "an object {id, title, tool, args}")
 		return Step{}
 	}
-	o.extra("_extra_keys", ofStep(allowed), "id", "title", "tool", "args")
+	o.Extra("_extra_keys", ofStep(allowed), "id", "title", "tool", "args")
 	var s Step
-	s.ID = o.id(ids, "_missing_id", "duplicate_step_id")
-	s.Title = o.text("title", "_missing_title", "a text")
-	s.Tool, _ = o.name("tool", nameReasons{"_missing_tool", "tool_not_allowed"}, allowed)
-	s.Args, _ = o.args("_bad_args", "an object of arguments")
+	s.ID = o.ID(ids, "_missing_id", "duplicate_step_id")
+	s.Title = o.Text("title", "_missing_title", "a text")
+	s.Tool, _ = o.Name("tool", document.NameReasons{Missing: "_missing_tool", NotAllowed: "tool_not_allowed"}, allowed)
+	s.Args, _ = o.Args("_bad_args", "an object of arguments")
 	return s
+}
+
+// ofStep are other names of the members of a step.
+func ofStep(allowed []string) []document.Synonym {
+	return []document.Synonym{
+		{Name: "id", Words: []string{"stepid"}, As: document.Textual}, {Name: "tool", Words: document.WordsOfTool, As: document.NamedIn(allowed)},
+		{Name: "title", Words: []string{"description", "name", "label", "task"}, As: document.Textual}, document.ArgsSynonym(),
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 var planRules = gateway.PlanRules{Min: 3, Max: 6, Allowed: []string{"get_manager_profile", "fetch_sales_data", "fetch_refund_data"}}
@@ -90,7 +91,7 @@ func TestParsePlanRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			plan, refusal := gateway.ParsePlan(gateway.ReadReply(tt.reply), planRules)
+			plan, refusal := gateway.ParsePlan(document.ReadReply(tt.reply), planRules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParsePlan(%s), -want +got:\n%s", tt.reply, diff)
 			}
@@ -111,7 +112,7 @@ func TestParsePlanAccepts(t *testing.T) {
 		{ID: "s2", Title: "Second", Tool: "get_manager_profile", Args: map[string]any{}},
 		{ID: "S1", Title: "Third", Tool: "get_manager_profile", Args: map[string]any{}},
 	}
-	plan, refusal := gateway.ParsePlan(gateway.ReadReply(reply), planRules)
+	plan, refusal := gateway.ParsePlan(document.ReadReply(reply), planRules)
 	if refusal != nil {
 		t.Fatalf("ParsePlan: %v %v", refusal, lines(refusal.Problems))
 	}
@@ -123,7 +124,7 @@ func TestParsePlanAccepts(t *testing.T) {
 	}
 	for n := range 9 {
 		doc := `{"kind":"plan","steps":[` + strings.Join(steps(n), ",") + `]}`
-		_, refusal := gateway.ParsePlan(gateway.ReadReply(doc), planRules)
+		_, refusal := gateway.ParsePlan(document.ReadReply(doc), planRules)
 		if ok := n >= 3 && n <= 6; ok != (refusal == nil) {
 			t.Errorf("ParsePlan of %d steps: %v", n, refusal)
 		}
@@ -133,7 +134,7 @@ func TestParsePlanAccepts(t *testing.T) {
 func TestParsePlanBlankTexts(t *testing.T) {
 	for _, r := range blanks {
 		step := fmt.Sprintf(`{"id":%[1]s,"title":%[1]s,"tool":%[1]s}`, quote(string(r)+" "+string(r)))
-		_, refusal := gateway.ParsePlan(gateway.ReadReply(planOf(step)), planRules)
+		_, refusal := gateway.ParsePlan(document.ReadReply(planOf(step)), planRules)
 		want := []string{"invalid_plan:step_1_missing_id", "/steps/0/id step_1_missing_id", "/steps/0/title step_1_missing_title", "/steps/0/tool step_1_missing_tool"}
 		if diff := cmp.Diff(want, verdict(refusal)); diff != "" {
 			t.Errorf("a step of %U alone, -want +got:\n%s", r, diff)
@@ -141,7 +142,7 @@ func TestParsePlanBlankTexts(t *testing.T) {
 	}
 	for _, r := range []rune{0x200b, 0xfeff, 0x180e, 0x1b, 0x2060} {
 		step := fmt.Sprintf(`{"id":%[1]s,"title":%[1]s,"tool":"fetch_sales_data"}`, quote(string(r)))
-		if _, refusal := gateway.ParsePlan(gateway.ReadReply(planOf(step)), planRules); refusal != nil {
+		if _, refusal := gateway.ParsePlan(document.ReadReply(planOf(step)), planRules); refusal != nil {
 			t.Errorf("%U, which is no white space, as id and title: %v", r, refusal)
 		}
 	}
@@ -174,14 +175,14 @@ func TestParsePlanOfACaller(t *testing.T) {
 
 func TestZeroPlanRulesAllowNothing(t *testing.T) {
 	for _, reply := range []string{planOf(), `{"kind":"plan","steps":[]}`, "{}", "x"} {
-		if plan, refusal := gateway.ParsePlan(gateway.ReadReply(reply), gateway.PlanRules{}); refusal == nil {
+		if plan, refusal := gateway.ParsePlan(document.ReadReply(reply), gateway.PlanRules{}); refusal == nil {
 			t.Errorf("ParsePlan(%s) under no rules accepted %v", reply, plan)
 		}
 	}
-	if _, refusal := gateway.ParsePlan(gateway.Intent{}, planRules); refusal == nil {
+	if _, refusal := gateway.ParsePlan(document.Intent{}, planRules); refusal == nil {
 		t.Error("ParsePlan accepted the zero Intent")
 	}
-	_, refusal := gateway.ParsePlan(gateway.ReadReply(planOf()), gateway.PlanRules{Min: 1, Max: 3})
+	_, refusal := gateway.ParsePlan(document.ReadReply(planOf()), gateway.PlanRules{Min: 1, Max: 3})
 	want := []string{"invalid_plan:tool_not_allowed:fetch_sales_data", "/steps/0/tool tool_not_allowed:fetch_sales_data",
 		"/steps/1/tool tool_not_allowed:fetch_sales_data", "/steps/2/tool tool_not_allowed:fetch_sales_data"}
 	if diff := cmp.Diff(want, verdict(refusal)); diff != "" {

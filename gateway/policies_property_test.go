@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 )
 
 // drawnRule is a rule over one number and what was spent before it.
@@ -95,7 +97,7 @@ const drawnCalls = 6
 func TestNothingIsExecutedBesidePolicies(t *testing.T) {
 	met := map[string]int{}
 	c := payCatalog(t)
-	envelope := func(n any) gateway.Envelope { return payEnvelope(t, map[string]any{"n": n}) }
+	envelope := func(n any) planning.Envelope { return payEnvelope(t, map[string]any{"n": n}) }
 	acts := func(rt *rapid.T) {
 		pattern := drawnPolicyOf(rt, "pattern")
 		policies, reviewer := []drawnPolicy{pattern}, gateway.Reviewer(pattern)
@@ -137,8 +139,8 @@ func TestNothingIsExecutedBesidePolicies(t *testing.T) {
 				}
 			case 7: // as a step of a plan that a person approved whole
 				shown := rapid.SampledFrom([]any{"$results.l./n", p.Args["n"], 5.0}).Draw(rt, "shown")
-				plan := gateway.ApprovedPlan{Approval: asked, Envelope: envelope(shown), Assurance: rapid.SampledFrom([]gateway.Assurance{"", gateway.UserAssurance, gateway.SignedAssurance}).Draw(rt, "sure")}
-				permit, ok := g.gate.AdmitShared(p, plan, "p")
+				plan := planning.ApprovedPlan{Approval: asked, Envelope: envelope(shown), Assurance: rapid.SampledFrom([]gateway.Assurance{"", gateway.UserAssurance, gateway.SignedAssurance}).Draw(rt, "sure")}
+				permit, ok := planning.AdmitShared(g.gate, p, plan, "p")
 				if ok {
 					g.approved[key(p.Args)] = shown == "$results.l./n" || shown == p.Args["n"]
 					g.met["shared"]++
@@ -294,5 +296,40 @@ func TestRulingsEndWithWhatTheySaw(t *testing.T) {
 				t.Error("it is admitted, and the policy would block it")
 			}
 		})
+	}
+}
+
+// payCatalog has a tool that reads and two that write; of one the amount has bounds.
+func payCatalog(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	tool := func(name string, effect catalog.Effect, input string) catalog.Tool {
+		schema, err := catalog.CompileSchema([]byte(input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return catalog.Tool{Name: name, Effect: effect, Input: schema, Do: func(context.Context, catalog.Call) (any, error) { return map[string]any{}, nil }}
+	}
+	c, err := catalog.New(
+		tool("look", catalog.Read, `{"type":"object","properties":{"id":{"type":"integer"}},"additionalProperties":false}`),
+		tool("pay", catalog.Write, `{"type":"object","description":"Words.","properties":{"n":{"type":"number","minimum":0,"maximum":100,"description":"Words."},
+			"to":{"type":"string"},"tags":{"type":"array","items":{"enum":["a","b"]}},"note":{"type":"object"}},"required":["n"],"additionalProperties":false}`),
+		tool("burn", catalog.Destructive, `{"type":"object"}`),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// payEnvelope is a plan of two steps, of which p pays.
+func payEnvelope(t testing.TB, args map[string]any) planning.Envelope {
+	t.Helper()
+	c := payCatalog(t)
+	return planning.Envelope{
+		Plan: "plan_0123456789abcdef", Revision: 1, Goal: "pay",
+		Steps: []planning.EnvelopeStep{
+			planning.NewEnvelopeStep(planning.Subtask{ID: "l", Tool: "look", Description: "Look."}, c),
+			planning.NewEnvelopeStep(planning.Subtask{ID: "p", Tool: "pay", Args: args, Description: "Pay."}, c),
+		},
 	}
 }

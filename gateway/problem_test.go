@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,43 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
-func TestGotIsBounded(t *testing.T) {
-	text := func(bytes int) string { return strings.Repeat("a", bytes-2) } // two quotes stand around it
-	tests := map[string]struct {
-		value any
-		want  string
-	}{
-		"nothing there":       {gateway.Missing, ""},
-		"null":                {nil, "null"},
-		"small":               {map[string]any{"b": 1.0, "a": []any{true}}, `{"a":[true],"b":1}`},
-		"200 bytes":           {text(200), `"` + text(200) + `"`},
-		"201 bytes":           {text(201), `{"bytes":201,"head":"\"` + strings.Repeat("a", 159) + `","truncated":true}`},
-		"cut at a character":  {strings.Repeat("é", 100), `{"bytes":202,"head":"\"` + strings.Repeat("é", 79) + `","truncated":true}`},
-		"quotes and controls": {strings.Repeat("\x01", 100), `{"bytes":602,"head":"\"` + strings.Repeat(`\\u0001`, 26) + `\\u0","truncated":true}`},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := string(gateway.Got(tt.value))
-			if name == "quotes and controls" { // the head is 160 bytes of the compact text, whatever stands in it
-				var cut struct{ Head string }
-				if err := json.Unmarshal([]byte(got), &cut); err != nil || len(cut.Head) != 160 {
-					t.Errorf("Got(%s) = %s: %v, a head of %d bytes", name, got, err, len(cut.Head))
-				}
-				return
-			}
-			if got != tt.want {
-				t.Errorf("Got(%s) = %s, want %s", name, got, tt.want)
-			}
-		})
-	}
-}
-
 func TestProblemsShowGotAndWant(t *testing.T) {
 	reply := `{"kind":"plan","steps":[{"id":null,"title":7,"tool":"pay","args":[1]}]}`
-	_, refusal := gateway.ParsePlan(gateway.ReadReply(reply), gateway.PlanRules{Min: 1, Max: 3, Allowed: []string{"look", "see"}})
+	_, refusal := gateway.ParsePlan(document.ReadReply(reply), gateway.PlanRules{Min: 1, Max: 3, Allowed: []string{"look", "see"}})
 	want := `[` +
 		`{"pointer":"/steps/0/id","reason":"step_1_missing_id","got":null,"want":"a text that names it"},` +
 		`{"pointer":"/steps/0/title","reason":"step_1_missing_title","got":7,"want":"a text"},` +
@@ -58,15 +27,15 @@ func TestProblemsShowGotAndWant(t *testing.T) {
 	if refusal.Error() != refusal.Reason {
 		t.Errorf("Error() = %q, want the stop reason %q", refusal.Error(), refusal.Reason)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan","steps":[1]}`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan","steps":[1]}`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"/steps","reason":"min_steps","got":[1],"want":"3 to 6 steps, not 1"}]`; got != want {
 		t.Errorf("a count fault shows %s, want %s", got, want)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan",`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan",`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"","reason":"non_json","want":"one JSON object; byte 15: ends too early"}]`; got != want {
 		t.Errorf("half a document shows %s, want %s", got, want)
 	}
-	_, refusal = gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan"}`), planRules)
+	_, refusal = gateway.ParsePlan(document.ReadReply(`{"kind":"plan"}`), planRules)
 	if got, want := compact(refusal.Problems), `[{"pointer":"/steps","reason":"missing_steps","want":"a list of 3 to 6 steps"}]`; got != want {
 		t.Errorf("a missing member shows %s, want %s", got, want)
 	}
@@ -84,7 +53,7 @@ func TestWantIsOneLineOfWholeNames(t *testing.T) {
 	}
 	for name, allowed := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","args":{"ticket":"x"}}`), gateway.RouteRules{Allowed: allowed})
+			_, refusal := gateway.ParseRoute(document.ReadReply(`{"kind":"route","args":{"ticket":"x"}}`), gateway.RouteRules{Allowed: allowed})
 			want := refusal.Problems[0].Want
 			if len(want) > 200 || strings.ContainsAny(want, "\n\u2028") || !utf8.ValidString(want) {
 				t.Errorf("want is %d bytes: %q", len(want), want)
@@ -110,7 +79,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		for i := range members {
 			members[i] = fmt.Sprintf(`"x%04d":%d`, i, i)
 		}
-		_, refusal := gateway.ParsePlan(gateway.ReadReply(`{"kind":"plan",`+strings.Join(members, ",")+`}`), planRules)
+		_, refusal := gateway.ParsePlan(document.ReadReply(`{"kind":"plan",`+strings.Join(members, ",")+`}`), planRules)
 		faults := n + 1 // and the missing steps
 		want := min(faults, 50)
 		if faults > 50 {
@@ -134,11 +103,11 @@ func TestCapProblemsCountsWhatWasLeftOutBefore(t *testing.T) {
 	for i := range members {
 		members[i] = fmt.Sprintf(`"x%04d":%d`, i, i)
 	}
-	_, refusal := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","target":"billing_specialist","args":{"ticket":"t"},`+strings.Join(members, ",")+`}`), routeRules)
+	_, refusal := gateway.ParseRoute(document.ReadReply(`{"kind":"route","target":"billing_specialist","args":{"ticket":"t"},`+strings.Join(members, ",")+`}`), routeRules)
 	one := refusal.Problems // 50 rows and "more 70"
-	two := append(append([]gateway.Problem{}, one...), one[:3]...)
+	two := append(append([]document.Problem{}, one...), one[:3]...)
 	tests := map[string]struct {
-		list []gateway.Problem
+		list []document.Problem
 		rows int
 		more string
 	}{
@@ -147,11 +116,11 @@ func TestCapProblemsCountsWhatWasLeftOutBefore(t *testing.T) {
 		"fifty":              {one[:50], 50, ""},
 		"bounded before":     {one, 51, "70"},
 		"more after a bound": {two, 51, "73"},
-		"bounds together":    {append(append([]gateway.Problem{}, one...), one...), 51, "190"},
+		"bounds together":    {append(append([]document.Problem{}, one...), one...), 51, "190"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := gateway.CapProblems(tt.list)
+			got := document.CapProblems(tt.list)
 			if len(got) != tt.rows {
 				t.Fatalf("CapProblems(%d rows) = %d rows, want %d", len(tt.list), len(got), tt.rows)
 			}
@@ -166,11 +135,11 @@ func TestOutsidersNamesAreCut(t *testing.T) {
 	long := strings.Repeat("é", 5000) // 10,000 bytes
 	cut := long[:4096]
 	rules := actionRules(t)
-	_, plan := gateway.ParsePlan(gateway.ReadReply(planOf(`{"id":"a","title":"t","tool":"`+long+`"}`)), planRules)
-	_, tasks := gateway.ParseTasks(gateway.ReadReply(tasksOf(`{"id":"a","worker":"`+long+`","args":{},"critical":true}`)), taskRules)
-	_, route := gateway.ParseRoute(gateway.ReadReply(`{"kind":"route","target":"`+long+`","args":{"ticket":"t"}}`), routeRules)
-	_, action := gateway.ParseAction(gateway.ReadReply(`{"kind":"tool","name":"`+long+`"}`), rules)
-	for want, got := range map[string]*gateway.Refusal{
+	_, plan := gateway.ParsePlan(document.ReadReply(planOf(`{"id":"a","title":"t","tool":"`+long+`"}`)), planRules)
+	_, tasks := gateway.ParseTasks(document.ReadReply(tasksOf(`{"id":"a","worker":"`+long+`","args":{},"critical":true}`)), taskRules)
+	_, route := gateway.ParseRoute(document.ReadReply(`{"kind":"route","target":"`+long+`","args":{"ticket":"t"}}`), routeRules)
+	_, action := gateway.ParseAction(document.ReadReply(`{"kind":"tool","name":"`+long+`"}`), rules)
+	for want, got := range map[string]*document.Refusal{
 		"invalid_plan:tool_not_allowed:" + cut: plan, "invalid_plan:worker_not_allowed:" + cut: tasks,
 		"invalid_route:route_not_allowed:" + cut: route, "invalid_action:unknown_tool:" + cut: action,
 	} {
@@ -199,55 +168,10 @@ func TestPointersAreBounded(t *testing.T) {
 	}
 	for testName, tt := range tests {
 		t.Run(testName, func(t *testing.T) {
-			_, refusal := gateway.ParseRoute(gateway.ReadReply(tt.reply), routeRules)
+			_, refusal := gateway.ParseRoute(document.ReadReply(tt.reply), routeRules)
 			if got := refusal.Problems[0].Pointer; got != tt.want {
 				t.Errorf("the pointer is %d bytes %.40s, want %.40s", len(got), got, tt.want)
 			}
 		})
-	}
-}
-
-func TestNear(t *testing.T) {
-	names := []string{"fetch_sales_data", "fetch_refund_data", "get_profile", "final", "pay", "Pay_out", "pay_out", "größe"}
-	tests := map[string]string{
-		"":                     "",
-		"FETCH_SALES_DATA":     "fetch_sales_data",
-		"fetch_sale_data":      "fetch_sales_data",
-		"fetch_sales_dataa":    "fetch_sales_data",
-		"fetchsalesdata":       "fetch_sales_data", // two underscores
-		"fetch_sal_data":       "fetch_sales_data",
-		"fetch_sa_data":        "", // three letters
-		"get_profil":           "get_profile",
-		"gte_profile":          "get_profile", // two letters changed
-		"fina":                 "final",
-		"finaly":               "final",
-		"fine":                 "", // two of five are more than a third
-		"PAY":                  "pay",
-		"pax":                  "", // one of three is not under a third
-		"PAY_OUT":              "", // two names are equal but for case, and three letters off
-		"pay_outt":             "", // one letter from one, two from the other
-		"GRÖSSE":               "",
-		"GRÖßE":                "größe",
-		"grösse":               "", // two of five letters
-		"grße":                 "größe",
-		"fetch_data":           "",
-		strings.Repeat("x", 9): "",
-	}
-	for got, want := range tests {
-		if near := gateway.Near(got, names); near != want {
-			t.Errorf("Near(%q) = %q, want %q", got, near, want)
-		}
-	}
-	if near := gateway.Near("fetch_datas", []string{"fetch_data_1", "fetch_data_2", "fetch_dates"}); near != "" {
-		t.Errorf("Near of several names = %q, want none", near)
-	}
-	if near := gateway.Near("ab_cd_ef", []string{"ab_cd_eg", "ab_cd_eh"}); near != "" {
-		t.Errorf("Near of two at the same distance = %q, want none", near)
-	}
-	if near := gateway.Near("ab_cd_ef", []string{"ab_cd_eg", "ab_cd_eg"}); near != "ab_cd_eg" {
-		t.Errorf("Near of one name given twice = %q", near)
-	}
-	if near := gateway.Near(strings.Repeat("x", 1<<20), names); near != "" {
-		t.Errorf("Near of a megabyte = %q", near)
 	}
 }

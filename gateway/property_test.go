@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 )
@@ -16,7 +17,7 @@ import (
 type parser struct {
 	family, kind, phase string
 	good                []string // acceptable replies to begin with
-	parse               func(gateway.Intent) (map[string]any, *gateway.Refusal)
+	parse               func(document.Intent) (map[string]any, *document.Refusal)
 	fault               func(doc any) string // the oracle's first fault
 }
 
@@ -28,22 +29,22 @@ var intentKinds = map[string]gateway.Kind{
 func parsers(t testing.TB) map[string]parser {
 	rules := actionRules(t)
 	return map[string]parser{
-		"ParsePlan": {"invalid_plan", "TD", "plan", []string{planOf(), planOf(steps(6)...)}, func(in gateway.Intent) (map[string]any, *gateway.Refusal) {
+		"ParsePlan": {"invalid_plan", "TD", "plan", []string{planOf(), planOf(steps(6)...)}, func(in document.Intent) (map[string]any, *document.Refusal) {
 			p, r := gateway.ParsePlan(in, planRules)
 			return map[string]any{"kind": "plan", "steps": value(p.Steps)}, r
 		}, func(doc any) string { return firstPlanFault(doc, 3, 6, planRules.Allowed) }},
 		"ParseTasks": {"invalid_plan", "OR", "plan", []string{tasksOf(goodTask), tasksOf(goodTask, strings.Replace(goodTask, "t1", "t2", 1), `{"id":"c","worker":"payments_worker","args":{"region":"EU"},"critical":false}`)},
-			func(in gateway.Intent) (map[string]any, *gateway.Refusal) {
+			func(in document.Intent) (map[string]any, *document.Refusal) {
 				p, r := gateway.ParseTasks(in, taskRules)
 				return map[string]any{"kind": "plan", "tasks": value(p.Tasks)}, r
 			}, func(doc any) string { return firstTasksFault(doc, 4, workers) }},
 		"ParseRoute": {"invalid_route", "RT", "route", []string{`{"kind":"route","target":"billing_specialist","args":{"ticket":"x"}}`, `{"kind":"route","target":"technical_specialist","args":{"ticket":"x","more":[1]}}`},
-			func(in gateway.Intent) (map[string]any, *gateway.Refusal) {
+			func(in document.Intent) (map[string]any, *document.Refusal) {
 				p, r := gateway.ParseRoute(in, routeRules)
 				return p.Row(), r
 			}, func(doc any) string { return firstRouteFault(doc, routeRules.Allowed, routeRules.Forbidden) }},
 		"ParseAction": {"invalid_action", "SV", "worker", []string{`{"kind":"final","answer":"Done."}`, `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":10,"reason":"r"}}`, `{"kind":"tool","name":"send_refund_email","args":{"user_id":42,"amount_usd":10,"message":"m"}}`},
-			func(in gateway.Intent) (map[string]any, *gateway.Refusal) {
+			func(in document.Intent) (map[string]any, *document.Refusal) {
 				p, r := gateway.ParseAction(in, rules)
 				return p.Row(), r
 			}, firstActionFault},
@@ -125,7 +126,7 @@ func TestParsersAgreeWithTheOracle(t *testing.T) {
 				if want != "" {
 					want = p.family + ":" + want
 				}
-				_, refusal := p.parse(gateway.ReadReply(spell(doc)))
+				_, refusal := p.parse(document.ReadReply(spell(doc)))
 				got := ""
 				if refusal != nil {
 					got = refusal.Reason
@@ -133,7 +134,7 @@ func TestParsersAgreeWithTheOracle(t *testing.T) {
 				if got != want {
 					rt.Fatalf("%s(%s) stops with %q, want %q", name, compact(doc), got, want)
 				}
-				if _, refusal := p.parse(gateway.FromCaller(doc, "/it")); want == "" && refusal != nil {
+				if _, refusal := p.parse(document.FromCaller(doc, "/it")); want == "" && refusal != nil {
 					rt.Fatalf("%s(%s) takes it from a model but not from a caller: %v", name, compact(doc), verdict(refusal))
 				}
 			})
@@ -146,8 +147,8 @@ func TestParserProperties(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				doc := spoilt(rt, p.good)
-				p.check(rt, gateway.FromCaller(doc, "/it"))
-				p.check(rt, gateway.ReadReply(spell(doc)))
+				p.check(rt, document.FromCaller(doc, "/it"))
+				p.check(rt, document.ReadReply(spell(doc)))
 			})
 		})
 	}
@@ -160,7 +161,7 @@ type failer interface {
 }
 
 // check holds one intent against what is true of all.
-func (p parser) check(t failer, in gateway.Intent) {
+func (p parser) check(t failer, in document.Intent) {
 	t.Helper()
 	before := string(ijson.Canonical(in.Value()))
 	accepted, refusal := p.parse(in)
@@ -182,7 +183,7 @@ func (p parser) check(t failer, in gateway.Intent) {
 func (p parser) checkAccepted(t failer, accepted map[string]any) {
 	t.Helper()
 	text := spell(accepted)
-	again, refusal := p.parse(gateway.ReadReply(text))
+	again, refusal := p.parse(document.ReadReply(text))
 	if refusal != nil {
 		t.Fatalf("%s was accepted, but not again: %v", text, verdict(refusal))
 	}
@@ -192,7 +193,7 @@ func (p parser) checkAccepted(t failer, accepted map[string]any) {
 }
 
 // checkReason holds the stop reason against the first problem and the registry.
-func (p parser) checkReason(t failer, refusal *gateway.Refusal) {
+func (p parser) checkReason(t failer, refusal *document.Refusal) {
 	t.Helper()
 	if n := len(refusal.Problems); n == 0 || n > 51 || refusal.Reason != p.family+":"+refusal.Problems[0].Reason {
 		t.Fatalf("the stop reason %s is not that of the first of the problems %v", refusal.Reason, lines(refusal.Problems))
@@ -206,7 +207,7 @@ func (p parser) checkReason(t failer, refusal *gateway.Refusal) {
 }
 
 // checkProblem holds a problem against the input: its place is there, or could be, and it shows what stands there.
-func checkProblem(t failer, in gateway.Intent, problem gateway.Problem) {
+func checkProblem(t failer, in document.Intent, problem document.Problem) {
 	t.Helper()
 	if len(problem.Want) > 200 || strings.ContainsAny(problem.Want, "\r\n") || problem.Want == "" && problem.Reason != "more" {
 		t.Fatalf("%s: want %q", problem.Reason, problem.Want)
@@ -219,8 +220,8 @@ func checkProblem(t failer, in gateway.Intent, problem gateway.Problem) {
 		t.Fatalf("%s is not within %s", problem.Pointer, in.At)
 	}
 	v, there := ijson.Pointer(inside).In(in.Value())
-	if there && string(gateway.Got(v)) != string(problem.Got) && len(problem.Pointer) < 900 {
-		t.Fatalf("%s shows %s, but there stands %s", problem.Pointer, problem.Got, gateway.Got(v))
+	if there && string(document.Got(v)) != string(problem.Got) && len(problem.Pointer) < 900 {
+		t.Fatalf("%s shows %s, but there stands %s", problem.Pointer, problem.Got, document.Got(v))
 	}
 	for !there && inside != "" {
 		inside = inside[:strings.LastIndexByte(inside, '/')]
@@ -234,7 +235,7 @@ func checkProblem(t failer, in gateway.Intent, problem gateway.Problem) {
 }
 
 // checkFix applies a repair alone: its problem is gone.
-func (p parser) checkFix(t failer, in gateway.Intent, refusal *gateway.Refusal, problem gateway.Problem) {
+func (p parser) checkFix(t failer, in document.Intent, refusal *document.Refusal, problem document.Problem) {
 	t.Helper()
 	if problem.Fix == nil || len(refusal.Problems) > 50 || len(problem.Pointer) > 900 {
 		return
@@ -246,11 +247,11 @@ func (p parser) checkFix(t failer, in gateway.Intent, refusal *gateway.Refusal, 
 	}
 	fixed, ok := fix.Apply(in.Value())
 	if !ok {
-		t.Fatalf("the repair of %v does not fit", lines([]gateway.Problem{problem}))
+		t.Fatalf("the repair of %v does not fit", lines([]document.Problem{problem}))
 	}
-	in2 := gateway.ReadReply(spell(fixed))
+	in2 := document.ReadReply(spell(fixed))
 	if in.Caller {
-		in2 = gateway.FromCaller(fixed, in.At)
+		in2 = document.FromCaller(fixed, in.At)
 	}
 	_, after := p.parse(in2)
 	if after == nil {
@@ -258,7 +259,7 @@ func (p parser) checkFix(t failer, in gateway.Intent, refusal *gateway.Refusal, 
 	}
 	for _, left := range after.Problems {
 		if left.Pointer == problem.Pointer && left.Reason == problem.Reason {
-			t.Fatalf("the repair of %v leaves it in %s", lines([]gateway.Problem{problem}), ijson.Canonical(fixed))
+			t.Fatalf("the repair of %v leaves it in %s", lines([]document.Problem{problem}), ijson.Canonical(fixed))
 		}
 	}
 }

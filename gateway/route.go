@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -11,7 +12,7 @@ import (
 type Route struct {
 	Target string
 	Args   map[string]any
-	Filled []Filled
+	Filled []document.Filled
 }
 
 // Row is the route as results and payloads show it: {kind, target, args}.
@@ -32,36 +33,36 @@ type RouteRules struct {
 }
 
 // ParseRoute judges a route (spec/patterns.md section 4, in its order).
-func ParseRoute(in Intent, rules RouteRules) (Route, *Refusal) {
-	f := &faults{family: "invalid_route"}
-	doc, filled, ok := openDocument(f, in, documentReasons, "route")
+func ParseRoute(in document.Intent, rules RouteRules) (Route, *document.Refusal) {
+	f := document.NewFaults("invalid_route")
+	doc, filled, ok := document.Open(f, in, document.DefaultReasons, "route")
 	if !ok {
-		return Route{}, f.refusal()
+		return Route{}, f.Refusal()
 	}
-	doc.extra("extra_keys", ofRoute(rules.Allowed), "kind", "target", "args")
+	doc.Extra("extra_keys", ofRoute(rules.Allowed), "kind", "target", "args")
 	route := Route{Filled: filled}
-	route.Target, _ = doc.name("target", nameReasons{"missing_target", "route_not_allowed"}, rules.Allowed)
+	route.Target, _ = doc.Name("target", document.NameReasons{Missing: "missing_target", NotAllowed: "route_not_allowed"}, rules.Allowed)
 	wants := rules.Takes == nil || !slices.Contains(rules.Allowed, route.Target) || rules.Takes(route.Target)
 	what := "an object {ticket}"
 	if !wants {
 		what = "an object of arguments"
 	}
-	if args, ok := doc.args("bad_args", what); ok && !wants {
+	if args, ok := doc.Args("bad_args", what); ok && !wants {
 		route.fill(args, rules, in)
 	} else if ok {
-		route.ticket(object{faults: f, members: args, at: in.At.Member("args")}, in.Caller, rules.Ticket)
+		route.ticket(document.Object{Faults: f, Members: args, At: in.At.Member("args")}, in.Caller, rules.Ticket)
 	}
 	if slices.Contains(rules.Forbidden, route.Target) {
-		doc.wrong("repeat_target_after_reroute", "target", "it declined already; "+oneOf(without(rules.Allowed, rules.Forbidden)))
+		doc.Wrong("repeat_target_after_reroute", "target", "it declined already; "+document.OneOf(without(rules.Allowed, rules.Forbidden)))
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return Route{}, r
 	}
 	return route, nil
 }
 
 // fill takes the arguments with those that were left out and have one value.
-func (r *Route) fill(args map[string]any, rules RouteRules, in Intent) {
+func (r *Route) fill(args map[string]any, rules RouteRules, in document.Intent) {
 	others := map[string]any{}
 	if slices.Contains(rules.Allowed, r.Target) && rules.Fill != nil && in.Caller {
 		maps.Copy(others, rules.Fill(r.Target))
@@ -72,23 +73,31 @@ func (r *Route) fill(args map[string]any, rules RouteRules, in Intent) {
 	r.Args = withAbsent(args, others)
 	for _, name := range sortedKeys(others) {
 		if _, given := args[name]; !given && in.Caller {
-			r.Filled = append(r.Filled, Filled{in.At.Member("args").Member(name), others[name]})
+			r.Filled = append(r.Filled, document.Filled{Pointer: in.At.Member("args").Member(name), Value: others[name]})
 		}
 	}
 }
 
 // ticket takes the arguments, of which the ticket is required and reduced to its words; others pass. A caller may
 // leave it out where the run has one.
-func (r *Route) ticket(args object, byCaller bool, ofRun string) {
-	r.Args = maps.Clone(args.members)
-	if byCaller && !args.has("ticket") && !ijson.Blank(ofRun) {
+func (r *Route) ticket(args document.Object, byCaller bool, ofRun string) {
+	r.Args = maps.Clone(args.Members)
+	if byCaller && !args.Has("ticket") && !ijson.Blank(ofRun) {
 		r.Args["ticket"] = ijson.Words(ofRun)
-		r.Filled = append(r.Filled, Filled{args.at.Member("ticket"), r.Args["ticket"]})
+		r.Filled = append(r.Filled, document.Filled{Pointer: args.At.Member("ticket"), Value: r.Args["ticket"]})
 		return
 	}
-	r.Args["ticket"] = ijson.Words(args.text("ticket", "missing_ticket", "the ticket's text"))
+	r.Args["ticket"] = ijson.Words(args.Text("ticket", "missing_ticket", "the ticket's text"))
 }
 
 func without(names, less []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(less, n) })
+}
+
+// ofRoute are other names of the members of a route.
+func ofRoute(allowed []string) []document.Synonym {
+	return []document.Synonym{
+		{Name: "kind", Words: []string{"type"}, As: document.NamedIn([]string{"route"})},
+		{Name: "target", Words: slices.Concat(document.WordsOfTool, []string{"route", "specialist", "destination", "agent"}), As: document.NamedIn(allowed)}, document.ArgsSynonym(),
+	}
 }

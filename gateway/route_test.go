@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 var routeRules = gateway.RouteRules{
@@ -47,7 +48,7 @@ func TestParseRouteRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			route, refusal := gateway.ParseRoute(gateway.ReadReply(tt.reply), routeRules)
+			route, refusal := gateway.ParseRoute(document.ReadReply(tt.reply), routeRules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseRoute(%s), -want +got:\n%s", tt.reply, diff)
 			}
@@ -60,11 +61,11 @@ func TestParseRouteRefuses(t *testing.T) {
 
 func TestParseRouteAccepts(t *testing.T) {
 	tests := map[string]struct {
-		intent gateway.Intent
+		intent document.Intent
 		row    string
 		filled string
 	}{
-		"a model's": {gateway.ReadReply(`{"kind":"route","target":"\u2029billing_specialist ","args":{"ticket":"  a\u00a0b\n\nc ","priority":{"n":" 1  2 "}}}`),
+		"a model's": {document.ReadReply(`{"kind":"route","target":"\u2029billing_specialist ","args":{"ticket":"  a\u00a0b\n\nc ","priority":{"n":" 1  2 "}}}`),
 			`{"args":{"priority":{"n":" 1  2 "},"ticket":"a b c"},"kind":"route","target":"billing_specialist"}`, "null"},
 		"a caller's, whole": {byCaller(t, `{"kind":"route","target":"sales_specialist","args":{"ticket":"x"}}`),
 			`{"args":{"ticket":"x"},"kind":"route","target":"sales_specialist"}`, "null"},

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -62,8 +64,8 @@ func TestMembersUnderOtherNames(t *testing.T) {
 		"an amount aside":      {"action", `{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":8,"reason":"r"},"max":5}`, `/max ` + decide},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var refusal *gateway.Refusal
-			switch in := gateway.ReadReply(tt.document); tt.kind {
+			var refusal *document.Refusal
+			switch in := document.ReadReply(tt.document); tt.kind {
 			case "steps":
 				_, refusal = gateway.ParsePlan(in, planRules)
 			case "tasks":
@@ -73,8 +75,8 @@ func TestMembersUnderOtherNames(t *testing.T) {
 			case "action":
 				_, refusal = gateway.ParseAction(in, gateway.ActionRules{Allowed: []string{"get_refund_context", "issue_refund"}, Catalog: demoCatalog(t)})
 			case "subtasks":
-				_, refusal = gateway.ParseSubtasks(in, gateway.DocumentRules{
-					Family: "invalid_plan", Max: 15, Strategy: gateway.Flat, Allowed: []string{"fetch_sales_data"}, Catalog: demoCatalog(t),
+				_, refusal = planning.ParseSubtasks(in, planning.Rules{
+					Family: "invalid_plan", Max: 15, Strategy: planning.Flat, Allowed: []string{"fetch_sales_data"}, Catalog: demoCatalog(t),
 				})
 			}
 			if refusal == nil {
@@ -102,12 +104,12 @@ func TestMembersUnderOtherNames(t *testing.T) {
 
 // TestTaskKeepsArgumentsUnderOtherName: a caller's arguments under another name are not taken for none.
 func TestTaskKeepsArgumentsUnderOtherName(t *testing.T) {
-	document, err := ijson.Decode([]byte(`{"tasks":[{"id":"a","worker":"sales_worker","inputs":{"region":"EU"}}]}`))
+	plan, err := ijson.Decode([]byte(`{"tasks":[{"id":"a","worker":"sales_worker","inputs":{"region":"EU"}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := gateway.TaskRules{Max: 4, Allowed: []string{"sales_worker"}, Fill: func(string) map[string]any { return map[string]any{"region": "US"} }}
-	_, refusal := gateway.ParseTasks(gateway.FromCaller(document, "/plan"), rules)
+	_, refusal := gateway.ParseTasks(document.FromCaller(plan, "/plan"), rules)
 	if refusal == nil || refusal.Reason != "invalid_plan:missing_keys" || refusal.Problems[0].Fix == nil || refusal.Problems[0].Fix.From != "/plan/tasks/0/inputs" {
 		t.Errorf("a task with inputs for args: got %+v, want missing_keys with the rename", refusal)
 	}

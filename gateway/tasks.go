@@ -5,13 +5,14 @@ import (
 	"maps"
 	"slices"
 
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
 // Tasks is an accepted list of independent tasks.
 type Tasks struct {
 	Tasks  []Task
-	Filled []Filled
+	Filled []document.Filled
 }
 
 // Task is one piece of work for one worker. ID and Worker are stripped; Args are as proposed.
@@ -35,51 +36,51 @@ type TaskRules struct {
 }
 
 // ParseTasks judges an orchestrator's plan (spec/patterns.md section 3, in its order).
-func ParseTasks(in Intent, rules TaskRules) (Tasks, *Refusal) {
-	f := &faults{family: "invalid_plan"}
-	doc, filled, ok := openDocument(f, in, openReasons{"non_json", "kind"}, "plan")
+func ParseTasks(in document.Intent, rules TaskRules) (Tasks, *document.Refusal) {
+	f := document.NewFaults("invalid_plan")
+	doc, filled, ok := document.Open(f, in, document.OpenReasons{NotObject: "non_json", BadKind: "kind"}, "plan")
 	if !ok {
-		return Tasks{}, f.refusal()
+		return Tasks{}, f.Refusal()
 	}
-	list := doc.tasks(rules.Max)
-	p := taskParser{faults: f, caller: in.Caller, rules: rules, ids: newIDs(list), filled: filled}
+	list := readTasks(doc, rules.Max)
+	p := taskParser{Faults: f, caller: in.Caller, rules: rules, ids: document.NewIDs(list), filled: filled}
 	plan := Tasks{Tasks: make([]Task, len(list))}
 	for i, v := range list {
-		plan.Tasks[i] = p.task(v, doc.at.Member("tasks").Index(i))
+		plan.Tasks[i] = p.task(v, doc.At.Member("tasks").Index(i))
 	}
-	if r := f.refusal(); r != nil {
+	if r := f.Refusal(); r != nil {
 		return Tasks{}, r
 	}
 	plan.Filled = p.filled
 	return plan, nil
 }
 
-// tasks reads the list of tasks; it is empty if their number is wrong.
-func (o object) tasks(most int) []any {
-	list, ok := o.members["tasks"].([]any)
+// readTasks reads the list of tasks; it is empty if their number is wrong.
+func readTasks(o document.Object, most int) []any {
+	list, ok := o.Members["tasks"].([]any)
 	switch n := len(list); {
 	case !ok:
-		o.wrong("tasks", "tasks", fmt.Sprintf("a list of 1 to %d tasks", most))
+		o.Wrong("tasks", "tasks", fmt.Sprintf("a list of 1 to %d tasks", most))
 	case n < 1 || n > most:
-		o.wrong("max_tasks", "tasks", fmt.Sprintf("1 to %d tasks, not %d", most, n))
+		o.Wrong("max_tasks", "tasks", fmt.Sprintf("1 to %d tasks, not %d", most, n))
 		return nil
 	}
 	return list
 }
 
 type taskParser struct {
-	*faults
+	*document.Faults
 	caller bool
 	rules  TaskRules
-	ids    *idSet
-	filled []Filled
+	ids    *document.IDs
+	filled []document.Filled
 }
 
 // task judges one task, which stands at that place. Of a member that is missing nothing else is wrong.
 func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	members, ok := v.(map[string]any)
 	if !ok {
-		p.add("task_shape", at, v, "an object {id, worker, args, critical}")
+		p.Add("task_shape", at, v, "an object {id, worker, args, critical}")
 		return Task{}
 	}
 	if p.caller {
@@ -87,24 +88,24 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 	} else {
 		members = p.goal(members)
 	}
-	o := object{faults: p.faults, members: members, at: at}
+	o := document.Object{Faults: p.Faults, Members: members, At: at}
 	for _, key := range taskMembers {
-		if !o.has(key) {
-			o.wrong("missing_keys", key, "id, worker, args and critical").Fix = p.underAnother(o, key)
+		if !o.Has(key) {
+			o.Wrong("missing_keys", key, "id, worker, args and critical").Fix = p.otherName(o, key)
 		}
 	}
 	var t Task
-	if o.has("id") {
-		t.ID = o.id(p.ids, "task_id", "duplicate_task_id")
+	if o.Has("id") {
+		t.ID = o.ID(p.ids, "task_id", "duplicate_task_id")
 	}
-	if o.has("worker") {
-		t.Worker, _ = o.name("worker", nameReasons{"worker", "worker_not_allowed"}, p.rules.Allowed)
+	if o.Has("worker") {
+		t.Worker, _ = o.Name("worker", document.NameReasons{Missing: "worker", NotAllowed: "worker_not_allowed"}, p.rules.Allowed)
 	}
-	if t.Args, ok = members["args"].(map[string]any); !ok && o.has("args") {
-		o.wrong("args", "args", "an object of arguments").Fix = asObject(o.at.Member("args"), members["args"])
+	if t.Args, ok = members["args"].(map[string]any); !ok && o.Has("args") {
+		o.Wrong("args", "args", "an object of arguments").Fix = document.AsObject(o.At.Member("args"), members["args"])
 	}
-	if t.Critical, ok = members["critical"].(bool); !ok && o.has("critical") {
-		o.wrong("critical", "critical", "true or false").Fix = asBool(at.Member("critical"), members["critical"])
+	if t.Critical, ok = members["critical"].(bool); !ok && o.Has("critical") {
+		o.Wrong("critical", "critical", "true or false").Fix = document.Retype("boolean", at.Member("critical"), members["critical"])
 	}
 	t.Critical = t.Critical || slices.Contains(p.rules.Critical, t.Worker)
 	return t
@@ -112,26 +113,14 @@ func (p *taskParser) task(v any, at ijson.Pointer) Task {
 
 var taskMembers = []string{"id", "worker", "args", "critical"}
 
-// underAnother is the repair of a missing member that stands under a near name or a synonym; nil where none does.
-func (p *taskParser) underAnother(o object, key string) *Fix {
-	unknown, means := misspelt(o.members, taskMembers)
-	fixes := renamed(o.members, unknown, taskMembers, ofTask(p.rules.Allowed))
-	for _, name := range unknown {
-		if means[name] == key {
-			return &Fix{At: o.at.Member(key), Value: o.members[name], From: o.at.Member(name)}
-		}
-	}
-	for _, name := range unknown {
-		if fix, clear := fixes[name]; clear && string(fix.At) == key {
-			return fix.in(o.at, name)
-		}
-	}
-	return nil
+// otherName is the repair of a missing member that stands under another name; nil where none does.
+func (p *taskParser) otherName(o document.Object, key string) *document.Fix {
+	return o.OtherName(key, ofTask(p.rules.Allowed), taskMembers...)
 }
 
 // goal returns a model's task with the run's goal where its worker is given one and the plan says nothing of it.
 func (p *taskParser) goal(obj map[string]any) map[string]any {
-	worker, _ := text(obj["worker"])
+	worker, _ := document.Text(obj["worker"])
 	args, isObject := obj["args"].(map[string]any)
 	if p.rules.Goal == nil || !isObject || !slices.Contains(p.rules.Allowed, worker) {
 		return obj
@@ -156,13 +145,13 @@ func withAbsent(args, others map[string]any) map[string]any {
 func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	obj = maps.Clone(obj)
 	if _, there := obj["critical"]; !there {
-		worker, _ := text(obj["worker"])
+		worker, _ := document.Text(obj["worker"])
 		critical := slices.Contains(p.rules.Critical, worker)
 		obj["critical"] = critical
-		p.filled = append(p.filled, Filled{at.Member("critical"), critical})
+		p.filled = append(p.filled, document.Filled{Pointer: at.Member("critical"), Value: critical})
 	}
 	given, there := obj["args"]
-	if !there && p.underAnother(object{members: obj}, "args") != nil {
+	if !there && p.otherName(document.Object{Members: obj}, "args") != nil {
 		return obj // they stand under another name
 	}
 	if !there {
@@ -177,11 +166,11 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 	for _, name := range sortedKeys(fill) {
 		if _, set := full[name]; !set {
 			full[name] = fill[name]
-			p.filled = append(p.filled, Filled{at.Member("args").Member(name), fill[name]})
+			p.filled = append(p.filled, document.Filled{Pointer: at.Member("args").Member(name), Value: fill[name]})
 		}
 	}
 	if !there && len(fill) == 0 {
-		p.filled = append(p.filled, Filled{at.Member("args"), full})
+		p.filled = append(p.filled, document.Filled{Pointer: at.Member("args"), Value: full})
 	}
 	obj["args"] = full
 	return obj
@@ -189,7 +178,7 @@ func (p *taskParser) fill(obj map[string]any, at ijson.Pointer) map[string]any {
 
 // onlyValues are the arguments of the task's worker that can only have one value.
 func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
-	worker, _ := text(obj["worker"])
+	worker, _ := document.Text(obj["worker"])
 	if !slices.Contains(p.rules.Allowed, worker) {
 		return nil
 	}
@@ -201,4 +190,12 @@ func (p *taskParser) onlyValues(obj map[string]any) map[string]any {
 		maps.Copy(only, p.rules.Goal(worker))
 	}
 	return only
+}
+
+// ofTask are other names of the members of a task.
+func ofTask(allowed []string) []document.Synonym {
+	return []document.Synonym{
+		{Name: "id", Words: []string{"taskid", "workerid"}, As: document.Textual},
+		{Name: "worker", Words: slices.Concat(document.WordsOfTool, []string{"workername", "agent", "assignee"}), As: document.NamedIn(allowed)}, document.ArgsSynonym(),
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 var workers = []string{"sales_worker", "payments_worker", "inventory_worker"}
@@ -66,7 +67,7 @@ func TestParseTasksRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			plan, refusal := gateway.ParseTasks(gateway.ReadReply(tt.reply), taskRules)
+			plan, refusal := gateway.ParseTasks(document.ReadReply(tt.reply), taskRules)
 			if diff := cmp.Diff(tt.want, verdict(refusal)); diff != "" {
 				t.Errorf("ParseTasks(%s), -want +got:\n%s", tt.reply, diff)
 			}
@@ -85,7 +86,7 @@ func TestParseTasksAccepts(t *testing.T) {
 		{ID: "t1", Worker: "sales_worker", Args: map[string]any{"region": " us "}},
 		{ID: "t2", Worker: "sales_worker", Args: map[string]any{}, Critical: true},
 	}
-	plan, refusal := gateway.ParseTasks(gateway.ReadReply(reply), taskRules)
+	plan, refusal := gateway.ParseTasks(document.ReadReply(reply), taskRules)
 	if refusal != nil {
 		t.Fatalf("ParseTasks: %v %v", refusal, lines(refusal.Problems))
 	}
@@ -143,7 +144,7 @@ func TestParseTasksOfACaller(t *testing.T) {
 
 func TestZeroTaskRulesAllowNothing(t *testing.T) {
 	for _, reply := range []string{tasksOf(goodTask), tasksOf(), "{}", "x"} {
-		if plan, refusal := gateway.ParseTasks(gateway.ReadReply(reply), gateway.TaskRules{}); refusal == nil {
+		if plan, refusal := gateway.ParseTasks(document.ReadReply(reply), gateway.TaskRules{}); refusal == nil {
 			t.Errorf("ParseTasks(%s) under no rules accepted %v", reply, plan)
 		}
 	}

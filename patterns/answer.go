@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -16,11 +17,11 @@ func (l *log) answer(payload map[string]any) (reply, *stop) {
 	var text string
 	var r reply
 	q := Question{Ask: AskAnswer, Prompt: l.spec.Prompts.Answer, Payload: payload, Tools: l.tools}
-	s := l.mended(q, func(q Question) (_ gateway.Intent, s *stop) {
+	s := l.mended(q, func(q Question) (_ document.Intent, s *stop) {
 		text, s = l.ask(PhaseFinalize, "writing the answer", q)
-		return gateway.ReadReply(text), s
-	}, func(gateway.Intent) (_ *stop, byModel bool) {
-		var refusal *gateway.Refusal
+		return document.ReadReply(text), s
+	}, func(document.Intent) (_ *stop, byModel bool) {
+		var refusal *document.Refusal
 		if r, refusal = l.readAnswer(text); refusal != nil {
 			return l.refusedAnswer(PhaseFinalize, refusal, text), true
 		}
@@ -30,7 +31,7 @@ func (l *log) answer(payload map[string]any) (reply, *stop) {
 }
 
 // readAnswer judges a final answer by what the pattern declares of it.
-func (l *log) readAnswer(text string) (reply, *gateway.Refusal) {
+func (l *log) readAnswer(text string) (reply, *document.Refusal) {
 	text = ijson.Trim(text)
 	if l.spec.Answer == nil {
 		return reply{text: text}, nil
@@ -43,8 +44,8 @@ func (l *log) readAnswer(text string) (reply, *gateway.Refusal) {
 }
 
 // refusedAnswer is the stop of a final answer that was not accepted; it is noted.
-func (l *log) refusedAnswer(phase string, r *gateway.Refusal, text string) *stop {
-	l.judged = append(l.judged, unread(phase, answerName, r, gateway.ReadReply(text).Raw()))
+func (l *log) refusedAnswer(phase string, r *document.Refusal, text string) *stop {
+	l.judged = append(l.judged, unread(phase, answerName, r, document.ReadReply(text).Raw()))
 	return &stop{phase, r.Reason, func(result *Result) { result.Problems = r.Problems }}
 }
 

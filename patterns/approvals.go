@@ -9,6 +9,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // Approvals is what a state file knows of the questions that runs put to people. It belongs to the owner of the state, who
@@ -118,11 +120,11 @@ type Asked struct {
 }
 
 // Plan is the plan that the question is about whole; false: it is about one call.
-func (a Asked) Plan() (gateway.Envelope, bool) {
+func (a Asked) Plan() (planning.Envelope, bool) {
 	if a.Key == "" || a.Question.Step != a.Key {
-		return gateway.Envelope{}, false
+		return planning.Envelope{}, false
 	}
-	return gateway.ReadEnvelope(a.Question)
+	return planning.ReadEnvelope(a.Question)
 }
 
 // Given is an answer as it stands. What it says is a person's, and was judged when it was given, not now.
@@ -188,7 +190,7 @@ const (
 )
 
 // BadEdit is returned for changed arguments that the tool would not take.
-type BadEdit struct{ Problems []gateway.Problem }
+type BadEdit struct{ Problems []document.Problem }
 
 func (b *BadEdit) Error() string {
 	return "patterns: the changed arguments are not what the tool takes"

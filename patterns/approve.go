@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -62,8 +63,8 @@ type Approval struct {
 	Text     string           // of the rule, for people
 	Values   map[string]any   // that made it true, by their expressions
 	Approver Approver
-	Catalog  *catalog.Catalog  // where the call's tool is
-	Plan     *gateway.Envelope // the question is about a whole plan, not a call; nil: about a call
+	Catalog  *catalog.Catalog   // where the call's tool is
+	Plan     *planning.Envelope // the question is about a whole plan, not a call; nil: about a call
 }
 
 // Decision is a person's answer. The zero Decision is no.

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -45,7 +46,7 @@ type Waiting struct {
 	CallEffect   catalog.Effect
 	Phrase       string          // the call in words, of judged typed values only
 	Schema       json.RawMessage // of the arguments
-	WholePlan    bool            // the question is about a plan, see [gateway.Envelope], and not a call
+	WholePlan    bool            // the question is about a plan, see [planning.Envelope], and not a call
 	Rule, Reason string
 	Text         string         // of the rule, for people
 	Values       map[string]any // that made it true, by their expressions
@@ -76,16 +77,16 @@ type asking struct {
 	left             int
 	last             any
 	// judge says what is wrong with a batch of proposals before anything of it runs; nil: nothing.
-	judge func([]gateway.Intent) *stop
+	judge func([]document.Intent) *stop
 	soFar func() Result
 }
 
 // next gets the next intent: the caller's, in order, for which the run waits where they have run out; or a model's,
 // where the caller began without one or has handed over.
-func (l *log) next(phase string, q Question, a asking) (gateway.Intent, *stop) {
+func (l *log) next(phase string, q Question, a asking) (document.Intent, *stop) {
 	for l.byCaller && len(l.queue) == 0 && !l.task.Handover {
 		if stop := l.await(phase, a); stop != nil {
-			return gateway.Intent{}, stop
+			return document.Intent{}, stop
 		}
 	}
 	return l.propose(phase, q)
@@ -124,7 +125,7 @@ func (l *log) await(phase string, a asking) *stop {
 }
 
 // accept queues proposals of the caller. Asking for nothing yet is no turn.
-func (l *log) accept(batch []gateway.Intent) {
+func (l *log) accept(batch []document.Intent) {
 	l.queue, l.batch, l.taken = batch, batch, 0
 	if len(batch) > 0 {
 		l.turn++
@@ -148,18 +149,18 @@ func (l *log) waiting(phase string, a asking) Waiting {
 }
 
 // callers takes the caller's next proposal.
-func (l *log) callers(phase string, ask Ask) (gateway.Intent, *stop) {
+func (l *log) callers(phase string, ask Ask) (document.Intent, *stop) {
 	next := l.queue[0]
 	l.queue, l.taken = l.queue[1:], l.taken+1
 	out := Take(l.run, l.effect(phase, ask.choosing()+" (caller)"), ask.intent(), next)
 	if cut := cutReason(out); cut != "" {
-		return gateway.Intent{}, stopped(phase, cut)
+		return document.Intent{}, stopped(phase, cut)
 	}
 	return next, nil
 }
 
 // handedIn reads what a caller sent for a turn: {route} or {actions}, and whether the model is to go on.
-func handedIn(v any, argument string) (batch []gateway.Intent, handover bool) {
+func handedIn(v any, argument string) (batch []document.Intent, handover bool) {
 	sent, _ := v.(map[string]any)
 	if intent, ok := sent[argument]; ok {
 		batch = Proposals(argument, intent)
@@ -169,15 +170,15 @@ func handedIn(v any, argument string) (batch []gateway.Intent, handover bool) {
 
 // Proposals are what a caller hands in by an argument: each of a list of actions, or one plan or route. Of an empty list
 // they are empty, not nil: the caller proposes, and has proposed nothing yet.
-func Proposals(argument string, v any) []gateway.Intent {
+func Proposals(argument string, v any) []document.Intent {
 	at := ijson.Pointer("").Member(argument)
 	actions, isList := v.([]any)
 	if argument != "actions" || !isList {
-		return []gateway.Intent{gateway.FromCaller(v, at)}
+		return []document.Intent{document.FromCaller(v, at)}
 	}
-	list := make([]gateway.Intent, len(actions))
+	list := make([]document.Intent, len(actions))
 	for i, action := range actions {
-		list[i] = gateway.FromCaller(action, at.Index(i))
+		list[i] = document.FromCaller(action, at.Index(i))
 	}
 	return list
 }

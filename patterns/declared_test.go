@@ -12,6 +12,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -131,14 +133,14 @@ func TestInputsOfPlans(t *testing.T) {
 	spec := declared(t, gateway.Planning)
 	spec.Plans, spec.LLM = "own", true
 	stored := StoredPlan{Input: ownInputs, Goal: "go"}
-	p := &planning{log: begin(&scripted{world: &world{clock: begun}, at: begun}, spec, Task{Plan: &PlanCall{}}, gateway.Config{})}
+	p := &planLog{log: begin(&scripted{world: &world{clock: begun}, at: begun}, spec, Task{Plan: &PlanCall{}}, gateway.Config{})}
 	p.take(stored)
 	q, stop := p.asOwned(PhaseExecute, Question{Ask: AskWork, Payload: map[string]any{}})
 	if stop != nil || !reflect.DeepEqual(q.Payload["input"], map[string]any(ownInputs)) || !reflect.DeepEqual(p.facts().Input, map[string]any(ownInputs)) {
 		t.Errorf("question %v, facts %v", q.Payload, p.facts().Input)
 	}
 	w := &world{script: replies("subtasks#1", `{"kind":"plan","subtasks":[{"id":"a","description":"A","tool":"one","args":{"id":1}}]}`)}
-	r, _ := w.run(t, spec, Task{Goal: "go", Inputs: ownInputs, Plan: &PlanCall{Verb: DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 1, MaxSubtasks: 5}})
+	r, _ := w.run(t, spec, Task{Goal: "go", Inputs: ownInputs, Plan: &PlanCall{Verb: DecomposeVerb, Strategy: planning.Flat, MaxDepth: 1, MaxSubtasks: 5}})
 	create := w.effects[slices.IndexFunc(w.effects, func(e Effect) bool { return e.Plan != nil && e.Plan.Op == CreateOp })]
 	v, err := ijson.Decode(create.Plan.Content)
 	if r.StopReason != Success || err != nil {
@@ -182,7 +184,7 @@ func TestAnswersOfSchema(t *testing.T) {
 	spec := declared(t, gateway.Supervisor)
 	spec.Answer = answer
 	spec.Reviewer = gateway.ReviewerFunc(func(c gateway.Case) gateway.Verdict { return gateway.Verdict{Decision: gateway.Approve, Reason: "ok"} })
-	final := func(answer any) []gateway.Intent {
+	final := func(answer any) []document.Intent {
 		return Proposals("actions", []any{map[string]any{"kind": "final", "answer": answer}})
 	}
 	r, _ := (&world{}).run(t, spec, Task{Goal: "go", Caller: final(map[string]any{"state": "open"})})
@@ -210,7 +212,7 @@ func TestCriticalWorkers(t *testing.T) {
 	task := func(worker, id string) any {
 		return map[string]any{"id": id, "worker": worker, "args": map[string]any{"id": id}, "critical": false}
 	}
-	plan := func(tasks ...any) []gateway.Intent {
+	plan := func(tasks ...any) []document.Intent {
 		return Proposals("plan", map[string]any{"kind": "plan", "tasks": tasks})
 	}
 	w := &world{}
@@ -333,7 +335,7 @@ func TestModelsOfChildRuns(t *testing.T) {
 		Usage: Usage{Requests: 3, CostUSD: 0.5}, Models: []ModelUsage{{Model: "big", Usage: Usage{Requests: 3, CostUSD: 0.5}}}}
 	args := map[string]any{"request": "pay", "region": "EU"}
 	for kind, tt := range map[gateway.Kind]struct {
-		caller []gateway.Intent
+		caller []document.Intent
 		key    string
 	}{
 		gateway.Orchestrator: {Proposals("plan", map[string]any{"kind": "plan", "tasks": []any{map[string]any{"id": "a", "worker": "money", "args": args, "critical": true}}}), "task#1/refund_order#1"},

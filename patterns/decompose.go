@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -83,7 +84,7 @@ func (d *decomposition) propose() *stop {
 }
 
 // read has a plan judged whole.
-func (d *decomposition) read(intent gateway.Intent) *stop {
+func (d *decomposition) read(intent document.Intent) *stop {
 	budget := d.spec.Budget
 	plan, refusal := gateway.ParsePlan(intent, gateway.PlanRules{Min: budget.MinPlanSteps, Max: budget.MaxPlanSteps, Allowed: d.spec.Policy})
 	if refusal != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -25,7 +26,7 @@ type attempt struct {
 type ending struct {
 	row      TaskRow
 	returned any // of a task that is done, whole
-	problems []gateway.Problem
+	problems []document.Problem
 	calls    []made
 	judged   []Judged // retries that the gate refused
 	cut      string   // why the run's own end ended it

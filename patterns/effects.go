@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -58,7 +59,7 @@ func AskPerson(run Run, e Effect, a Approval, soFar func() Result) (Decision, Ou
 }
 
 // Take enters a proposal that the caller has handed in.
-func Take(run Run, e Effect, name string, next gateway.Intent) Outcome {
+func Take(run Run, e Effect, name string, next document.Intent) Outcome {
 	e.Kind, e.Name = CallerEffect, name
 	e.Input = ijson.Canonical(next.Value())
 	return run.Do(e)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -44,7 +45,7 @@ func (j Judged) passed(passes int) Judged {
 }
 
 // lacking adds what would have been right.
-func (j Judged) lacking(need []string, problems []gateway.Problem) Judged {
+func (j Judged) lacking(need []string, problems []document.Problem) Judged {
 	if len(need) > 0 {
 		j.Body["need"] = values(need)
 	}
@@ -60,7 +61,7 @@ func (j Judged) lacking(need []string, problems []gateway.Problem) Judged {
 }
 
 // unread is the judgment of an intent that was not accepted.
-func unread(phase, name string, r *gateway.Refusal, raw any) Judged {
+func unread(phase, name string, r *document.Refusal, raw any) Judged {
 	return judged(phase, name, raw, refusedDecision, r.Reason).lacking(nil, r.Problems)
 }
 

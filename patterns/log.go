@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -19,7 +20,7 @@ type stop struct {
 func stopped(phase, reason string) *stop { return &stop{phase: phase, reason: reason} }
 
 // refused is the stop of an intent that was not accepted; it is noted.
-func (l *log) refused(phase, rawName string, r *gateway.Refusal, raw any) *stop {
+func (l *log) refused(phase, rawName string, r *document.Refusal, raw any) *stop {
 	l.judged = append(l.judged, unread(phase, intentOf(rawName), r, raw))
 	return &stop{phase, r.Reason, func(result *Result) {
 		result.Problems, result.Raw, result.RawName = r.Problems, raw, rawName
@@ -59,15 +60,15 @@ type log struct {
 	deadline time.Time     // moves by the time that people took
 	waited   time.Duration // what people took
 
-	byCaller bool             // the newest intent was the caller's, or the next is to be
-	queue    []gateway.Intent // the caller's proposals that are not taken yet
-	batch    []gateway.Intent // the newest that the caller handed in at once
-	taken    int              // of batch
-	proposed []any            // all of the caller's that were accepted, in order
-	handed   []any            // the newest batch that came by a turn
-	turn     int              // the turn that would be waited for
-	refusals int              // at this turn
-	refusal  *stop            // the newest of them
+	byCaller bool              // the newest intent was the caller's, or the next is to be
+	queue    []document.Intent // the caller's proposals that are not taken yet
+	batch    []document.Intent // the newest that the caller handed in at once
+	taken    int               // of batch
+	proposed []any             // all of the caller's that were accepted, in order
+	handed   []any             // the newest batch that came by a turn
+	turn     int               // the turn that would be waited for
+	refusals int               // at this turn
+	refusal  *stop             // the newest of them
 
 	inputs   Inputs // the pattern's own; of planning the plan's
 	words    string // of who declared the pattern, for every question
@@ -76,7 +77,7 @@ type log struct {
 	asked  bool // the model was asked
 	usage  Usage
 	models []ModelUsage // of it, by model
-	filled []gateway.Filled
+	filled []document.Filled
 	said   []string // progress words for what was decided since the last effect
 	judged []Judged // what got no intent since then
 	total  int      // calls that are planned; 0: not known
@@ -117,16 +118,16 @@ func (l *log) effect(phase, doing string) Effect {
 func (l *log) say(words string) { l.said = append(l.said, words) }
 
 // propose gets the next intent: the caller's, in order, or a model's answer to the question.
-func (l *log) propose(phase string, q Question) (gateway.Intent, *stop) {
+func (l *log) propose(phase string, q Question) (document.Intent, *stop) {
 	if len(l.queue) > 0 {
 		return l.callers(phase, q.Ask)
 	}
 	l.byCaller = false
 	text, s := l.ask(phase, q.Ask.choosing(), q)
 	if s != nil {
-		return gateway.Intent{}, s
+		return document.Intent{}, s
 	}
-	return gateway.ReadReply(text), nil
+	return document.ReadReply(text), nil
 }
 
 // ask asks the model within the run's budgets and returns the reply's text, which is never blank.
@@ -174,7 +175,7 @@ func modelStop(phase string, out Outcome) *stop {
 		r.Say, _ = about["say"].(string)
 		candidates, _ := about["candidates"].([]any)
 		for _, c := range candidates {
-			r.Problems = append(r.Problems, gateway.Problem{Reason: "candidate", Got: gateway.Got(c), Want: "one of the allowed names that the goal means"})
+			r.Problems = append(r.Problems, document.Problem{Reason: "candidate", Got: document.Got(c), Want: "one of the allowed names that the goal means"})
 		}
 	}}
 }

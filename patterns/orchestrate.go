@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -28,18 +29,18 @@ func (t TaskRow) Done() bool { return t.Status == "done" }
 
 // TaskTrace is a trace row of an orchestrator; stop_reason is null for a task that is done.
 type TaskTrace struct {
-	TaskID           string            `json:"task_id"`
-	Worker           string            `json:"worker"`
-	Status           string            `json:"status"`
-	AttemptsUsed     int               `json:"attempts_used"`
-	Retried          bool              `json:"retried"`
-	ArgsHash         string            `json:"args_hash"`
-	StopReason       *string           `json:"stop_reason"`
-	Critical         bool              `json:"critical"`
-	ObservationError string            `json:"observation_error,omitempty"`
-	Problems         []gateway.Problem `json:"problems,omitempty"`
-	HumanApproval    *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
-	ChildRunID       string            `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
+	TaskID           string             `json:"task_id"`
+	Worker           string             `json:"worker"`
+	Status           string             `json:"status"`
+	AttemptsUsed     int                `json:"attempts_used"`
+	Retried          bool               `json:"retried"`
+	ArgsHash         string             `json:"args_hash"`
+	StopReason       *string            `json:"stop_reason"`
+	Critical         bool               `json:"critical"`
+	ObservationError string             `json:"observation_error,omitempty"`
+	Problems         []document.Problem `json:"problems,omitempty"`
+	HumanApproval    *HumanApproval     `json:"human_approval,omitempty"` // where a person was asked
+	ChildRunID       string             `json:"child_run_id,omitempty"`   // of the newest attempt that began a run
 }
 
 // Orchestrate gets a plan of independent tasks, has it judged whole, runs the tasks side by side with time-outs and
@@ -109,7 +110,7 @@ func (o *orchestration) propose() *stop {
 }
 
 // read has a plan judged whole.
-func (o *orchestration) read(intent gateway.Intent) *stop {
+func (o *orchestration) read(intent document.Intent) *stop {
 	plan, refusal := gateway.ParseTasks(intent, gateway.TaskRules{
 		Max: o.spec.Budget.MaxTasks, Allowed: o.spec.Policy, Fill: o.onlyValues, Goal: o.goals, Critical: o.spec.Critical,
 	})
@@ -126,27 +127,27 @@ func (o *orchestration) read(intent gateway.Intent) *stop {
 
 // lacksCritical refuses a plan without a task for a worker that is critical whatever the plan says: its result would be missing,
 // however all else goes. Nothing of the plan runs.
-func (o *orchestration) lacksCritical(intent gateway.Intent) *stop {
+func (o *orchestration) lacksCritical(intent document.Intent) *stop {
 	const reason = "critical_task_failed"
 	at := intent.At.Member("tasks")
 	tasks, _ := at.In(intent.Value())
 	if intent.At != "" {
 		tasks, _ = ijson.Pointer("/tasks").In(intent.Value())
 	}
-	var problems []gateway.Problem
+	var problems []document.Problem
 	for _, worker := range o.spec.Critical {
 		if slices.ContainsFunc(o.plan, func(t gateway.Task) bool { return t.Worker == worker }) {
 			continue
 		}
-		problems = append(problems, gateway.Problem{
-			Pointer: at, Reason: reason, Got: gateway.Got(tasks), Want: "a task for the worker " + worker + ": this pattern is nothing without it",
+		problems = append(problems, document.Problem{
+			Pointer: at, Reason: reason, Got: document.Got(tasks), Want: "a task for the worker " + worker + ": this pattern is nothing without it",
 		})
 	}
 	if len(problems) == 0 {
 		return nil
 	}
 	o.judged = append(o.judged, judged(PhaseDispatch, "plan", intent.Raw(), refusedDecision, reason))
-	return stopped(PhaseDispatch, reason).showing(func(r *Result) { r.Problems = gateway.CapProblems(problems) })
+	return stopped(PhaseDispatch, reason).showing(func(r *Result) { r.Problems = document.CapProblems(problems) })
 }
 
 // answerPayload is what the final text is made from. Without fields of its own an aggregate holds nothing of what the tasks

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -17,7 +19,7 @@ import (
 //	execute   ──▶ load and claim ─▶ subtasks, as they become ready ─▶ commit
 //	replan    ──▶ load and claim ─▶ document for what remains ──judged──▶ commit
 func Plan(run Run, spec Spec, task Task) Result {
-	p := planning{
+	p := planLog{
 		log: begin(run, spec, task, gateway.Config{Family: gateway.ExecutorFamily, SplitLoops: true}), call: *task.Plan,
 	}
 	p.limits, p.planned = p.bounds, p.calls
@@ -27,15 +29,15 @@ func Plan(run Run, spec Spec, task Task) Result {
 	case ReplanVerb:
 		return p.replan()
 	}
-	return (&execution{planning: &p}).carryOut()
+	return (&execution{planLog: &p}).carryOut()
 }
 
-// planning is the log of one run of a planning tool.
-type planning struct {
+// planLog is the log of one run of a planning tool.
+type planLog struct {
 	*log
 	call    PlanCall
 	plan    *StoredPlan // nil: there is none, or it may not be shown
-	graph   *gateway.Graph
+	graph   *planning.Graph
 	places  map[string]int // of its subtasks, by id
 	version int            // of the stored plan that changes stand on
 	held    bool           // the run has claimed it
@@ -45,14 +47,14 @@ type planning struct {
 }
 
 // step is the effect of a step on a stored plan.
-func (p *planning) step(phase string) Effect {
+func (p *planLog) step(phase string) Effect {
 	e := p.effect(phase, "")
 	e.Deadline = time.Time{} // a plan is given back even when the run's time is over
 	return e
 }
 
 // load reads the plan that the call names and claims it; over also from a run that waits.
-func (p *planning) load(phase string, over bool) *stop {
+func (p *planLog) load(phase string, over bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: LoadOp, Plan: p.call.PlanID, Pattern: p.spec.Plans, Expected: p.call.Expected, Claim: true, Over: over,
 	})
@@ -94,15 +96,15 @@ func loadReason(out Outcome) string {
 }
 
 // without is a stop for which there is no plan.
-func (p *planning) without(s *stop) *stop {
+func (p *planLog) without(s *stop) *stop {
 	return s.showing(func(r *Result) { no := false; r.Planned = &Planned{Resumable: &no} })
 }
 
 // take makes a plan the run's.
-func (p *planning) take(plan StoredPlan) {
+func (p *planLog) take(plan StoredPlan) {
 	p.plan = &plan
 	p.instruct(plan.Input)
-	p.graph = gateway.NewGraph(plan.gated())
+	p.graph = planning.NewGraph(plan.gated())
 	p.places = make(map[string]int, len(plan.Subtasks))
 	for i, s := range plan.Subtasks {
 		p.places[s.ID] = i
@@ -110,7 +112,7 @@ func (p *planning) take(plan StoredPlan) {
 }
 
 // giveBack lets go of the plan without a change.
-func (p *planning) giveBack(phase string) {
+func (p *planLog) giveBack(phase string) {
 	if p.held {
 		StepPlan(p.run, p.step(phase), PlanStep{Op: ReleaseOp, Plan: p.call.PlanID, Pattern: p.spec.Plans})
 		p.held = false
@@ -118,7 +120,7 @@ func (p *planning) giveBack(phase string) {
 }
 
 // create stores a new plan.
-func (p *planning) create(phase string, keep bool) *stop {
+func (p *planLog) create(phase string, keep bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: CreateOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision, Keep: keep,
 	})
@@ -131,7 +133,7 @@ func (p *planning) create(phase string, keep bool) *stop {
 }
 
 // commit stores the plan as the run leaves it, unless somebody else has changed it.
-func (p *planning) commit(phase string, keep bool) *stop {
+func (p *planLog) commit(phase string, keep bool) *stop {
 	out := StepPlan(p.run, p.step(phase), PlanStep{
 		Op: CommitOp, Plan: p.plan.ID, Pattern: p.spec.Plans, Content: p.plan.Encode(), Revision: p.plan.Revision,
 		Version: p.version, Keep: keep,
@@ -156,7 +158,7 @@ func PlanOf(run string) string {
 }
 
 // seen shows the plan as it stands; what a run waits for is still waited for where nothing was changed.
-func (p *planning) seen(r *Result) {
+func (p *planLog) seen(r *Result) {
 	v := p.plan.view(p.graph, nil, p.plan.Waits != "")
 	made := p.made
 	made.PlanID, made.Revision, made.View, made.ShowPlan = p.plan.ID, p.plan.Revision, &v, true
@@ -167,13 +169,13 @@ func (p *planning) seen(r *Result) {
 }
 
 // resumable says whether a call of plan_execute would find something to do.
-func (p *planning) resumable(onlyText bool) *bool {
+func (p *planLog) resumable(onlyText bool) *bool {
 	yes := onlyText || p.plan.pendingOrFailed(p.graph)
 	return &yes
 }
 
 // pendingOrFailed reports whether a subtask is pending, and not blocked, or failed.
-func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
+func (p StoredPlan) pendingOrFailed(g *planning.Graph) bool {
 	for _, row := range p.rows(g, nil) {
 		if row.Status == SubtaskPending || row.Status == SubtaskFailed {
 			return true
@@ -183,7 +185,7 @@ func (p StoredPlan) pendingOrFailed(g *gateway.Graph) bool {
 }
 
 // result is what the run came to.
-func (p *planning) result(s *stop) Result {
+func (p *planLog) result(s *stop) Result {
 	r := p.end(s)
 	if p.plan != nil && r.Planned == nil {
 		p.seen(&r)
@@ -203,18 +205,18 @@ func (p *planning) result(s *stop) Result {
 }
 
 // unfit is the stop of a call that does not fit the plan which it names.
-func (p *planning) unfit(problems []gateway.Problem) *stop {
+func (p *planLog) unfit(problems []document.Problem) *stop {
 	s := stopped(PhaseRequest, "invalid_request:"+problems[0].Reason)
 	return s.showing(func(r *Result) { r.Problems = problems; r.Planned = &Planned{} })
 }
 
 // document gets a plan of subtasks, the caller's or a model's, and has it judged whole.
-func (p *planning) document(phase string, q Question, rules func(gateway.Intent) gateway.DocumentRules) (gateway.PlanDocument, *stop) {
+func (p *planLog) document(phase string, q Question, rules func(document.Intent) planning.Rules) (planning.Document, *stop) {
 	q.Tools = p.log.tools
-	var doc gateway.PlanDocument
-	refused := p.accepted(q, p.proposing(phase), func(intent gateway.Intent) *stop {
-		var refusal *gateway.Refusal
-		if doc, refusal = gateway.ParseSubtasks(intent, rules(intent)); refusal != nil {
+	var doc planning.Document
+	refused := p.accepted(q, p.proposing(phase), func(intent document.Intent) *stop {
+		var refusal *document.Refusal
+		if doc, refusal = planning.ParseSubtasks(intent, rules(intent)); refusal != nil {
 			s := p.refused(phase, "raw_plan", refusal, intent.Raw())
 			return s.showing(func(*Result) { p.made.Cycle = refusal.Cycle })
 		}
@@ -229,7 +231,7 @@ func (p *planning) document(phase string, q Question, rules func(gateway.Intent)
 }
 
 // source says whose words a document is.
-func (p *planning) source(doc gateway.PlanDocument) string {
+func (p *planLog) source(doc planning.Document) string {
 	switch {
 	case doc.Checklist:
 		return "checklist"
@@ -248,7 +250,7 @@ func clipped(v any) any {
 }
 
 // bounds notes the limits of this kind.
-func (p *planning) bounds(spent map[string]Spent) {
+func (p *planLog) bounds(spent map[string]Spent) {
 	limited(spent, "max_tool_calls", p.spec.Budget.MaxToolCalls, p.tools)
 	if p.plan == nil {
 		return
@@ -260,7 +262,7 @@ func (p *planning) bounds(spent map[string]Spent) {
 }
 
 // calls are the plan for rules.
-func (p *planning) calls() []gateway.PlannedCall {
+func (p *planLog) calls() []gateway.PlannedCall {
 	if p.plan == nil {
 		return nil
 	}

@@ -82,7 +82,7 @@ func (x *execution) standing() Result {
 	if x.plan == nil {
 		return Result{}
 	}
-	seen, made := *x, *x.planning
+	seen, made := *x, *x.planLog
 	log, plan := *x.log, *x.plan
 	plan.Subtasks = slices.Clone(plan.Subtasks)
 	plan.Trace = append(x.before[:len(x.before):len(x.before)], x.sortedRows()...)
@@ -93,7 +93,7 @@ func (x *execution) standing() Result {
 	}
 	made.log, made.plan = &log, &plan
 	log.judged = nil
-	seen.planning = &made
+	seen.planLog = &made
 	r := seen.account(nil)
 	v := plan.view(x.graph, x.busy(), x.parked)
 	r.StopReason, r.Planned.View, r.Planned.Stored = "", &v, &plan

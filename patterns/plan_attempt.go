@@ -6,6 +6,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -22,12 +23,12 @@ func (x *execution) attempt(branch Run, i int) {
 		pause := x.pause[i]
 		row.DelaySeconds = &pause
 	}
-	args, bad := gateway.Resolve(argsOf(s), x.resultOf)
+	args, bad := planning.Resolve(argsOf(s), x.resultOf)
 	switch {
 	case bad != "":
 		x.leave(i)
 		x.failed(i, row, "bad_reference:"+bad)
-	case s.Tool == gateway.ModelExecutor:
+	case s.Tool == planning.ModelExecutor:
 		x.ask(branch, i, row, args)
 	default:
 		row.ArgsHash = ijson.ArgsHash(args)
@@ -36,7 +37,7 @@ func (x *execution) attempt(branch Run, i int) {
 }
 
 // resultOf is the result of a completed subtask.
-func (p *planning) resultOf(id string) (any, bool) {
+func (p *planLog) resultOf(id string) (any, bool) {
 	i, there := p.places[id]
 	if !there || p.plan.Subtasks[i].Status != SubtaskCompleted {
 		return nil, false
@@ -100,7 +101,7 @@ func (x *execution) ask(branch Run, i int, row AttemptRow, args map[string]any) 
 	default:
 		row.OK = true
 		x.add(i, row)
-		x.complete(i, gateway.ModelExecutor, ijson.Cut(text, maxModelResult), len(text))
+		x.complete(i, planning.ModelExecutor, ijson.Cut(text, maxModelResult), len(text))
 	}
 }
 
@@ -207,12 +208,12 @@ func (x *execution) sameAct(i int, p gateway.Permit, out Outcome) Outcome {
 }
 
 // sent are the arguments of a subtask's newest call; false where nothing could have been sent.
-func (p *planning) sent(i int) (map[string]any, bool) {
+func (p *planLog) sent(i int) (map[string]any, bool) {
 	s := p.plan.Subtasks[i]
 	if s.Sent != nil {
 		return s.Sent, true
 	}
-	args, bad := gateway.Resolve(argsOf(s), p.resultOf)
+	args, bad := planning.Resolve(argsOf(s), p.resultOf)
 	return args, bad == ""
 }
 
@@ -324,7 +325,7 @@ func (x *execution) interrupt(i int, row AttemptRow, out Outcome, cut string) {
 	x.cutBy(cut)
 	if out.State == Canceled { // it was not begun
 		x.attempts[i]--
-		if row.Tool != gateway.ModelExecutor {
+		if row.Tool != planning.ModelExecutor {
 			x.tools--
 		}
 		return

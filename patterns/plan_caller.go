@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -75,7 +77,7 @@ func (x *execution) callersWork() Waiting {
 	left := maxWorkArgs
 	for _, i := range x.forCaller() {
 		s := x.plan.Subtasks[i]
-		args, _ := gateway.Resolve(argsOf(s), x.resultOf)
+		args, _ := planning.Resolve(argsOf(s), x.resultOf)
 		args = boundedArgs(args, max(left, minArgs))
 		left -= ijson.Weight(args)
 		w.Ready = append(w.Ready, ReadySubtask{
@@ -92,7 +94,7 @@ func (x *execution) unresolved() bool {
 	some := false
 	for _, i := range x.forCaller() {
 		s := x.plan.Subtasks[i]
-		if _, bad := gateway.Resolve(argsOf(s), x.resultOf); bad != "" {
+		if _, bad := planning.Resolve(argsOf(s), x.resultOf); bad != "" {
 			x.attempts[i]++
 			x.failed(i, AttemptRow{Revision: x.plan.Revision, SubtaskID: s.ID, Tool: s.Tool, Attempt: x.attempts[i]}, "bad_reference:"+bad)
 			some = true
@@ -118,16 +120,16 @@ func (x *execution) enter(results map[string]any) {
 		row.OK = true
 		x.add(i, row)
 		result := entry["result"]
-		x.complete(i, gateway.CallerExecutor, result, len(ijson.Canonical(result)))
+		x.complete(i, planning.CallerExecutor, result, len(ijson.Canonical(result)))
 	}
 }
 
 // judgeResults judges a caller's results as a whole by the plan as it stands. Nil: all are taken.
-func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gateway.Problem {
+func judgeResults(results map[string]any, p StoredPlan, g *planning.Graph) []document.Problem {
 	const argument = "results"
-	var list []gateway.Problem
+	var list []document.Problem
 	wrong := func(at ijson.Pointer, reason string, got any, want string) {
-		list = append(list, gateway.Problem{Pointer: at, Reason: reason + ":" + argument, Got: gateway.Got(got), Want: want, Choose: "remove it or give it the right id"})
+		list = append(list, document.Problem{Pointer: at, Reason: reason + ":" + argument, Got: document.Got(got), Want: want, Choose: "remove it or give it the right id"})
 	}
 	for _, id := range slices.Sorted(maps.Keys(results)) {
 		at := ijson.Pointer("").Member(argument).Member(id)
@@ -142,28 +144,28 @@ func judgeResults(results map[string]any, p StoredPlan, g *gateway.Graph) []gate
 		s := p.Subtasks[i]
 		entry, _ := results[id].(map[string]any)
 		switch {
-		case s.Tool != gateway.CallerExecutor:
+		case s.Tool != planning.CallerExecutor:
 			wrong(at, "mismatch", s.Tool, "a subtask of tool caller")
 		case s.Status != SubtaskPending && s.Status != SubtaskFailed:
 			wrong(at, "mismatch", string(s.Status), "a subtask that is not finished")
 		case !p.allDone(g.Before(i)):
 			wrong(at, "mismatch", string(s.Status), "a subtask that is ready: all that it depends on is completed")
 		case entry["status"] == string(SubtaskCompleted) && s.Expect != nil:
-			for _, fault := range gateway.FitsExpect(s.Expect, entry["result"]) {
+			for _, fault := range planning.FitsExpect(s.Expect, entry["result"]) {
 				fault.Pointer, fault.Reason = at.Member("result")+fault.Pointer, "mismatch:"+argument
 				list = append(list, fault)
 			}
 		}
 	}
-	return gateway.CapProblems(list)
+	return document.CapProblems(list)
 }
 
 // callersReady are the caller's subtasks for which a result would be taken.
-func (p StoredPlan) callersReady(g *gateway.Graph) []string {
+func (p StoredPlan) callersReady(g *planning.Graph) []string {
 	var ids []string
 	for i, s := range p.Subtasks {
 		open := s.Status == SubtaskPending || s.Status == SubtaskFailed
-		if s.Tool == gateway.CallerExecutor && open && p.allDone(g.Before(i)) {
+		if s.Tool == planning.CallerExecutor && open && p.allDone(g.Before(i)) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -173,7 +175,7 @@ func (p StoredPlan) callersReady(g *gateway.Graph) []string {
 // JudgePlanCall judges a call by the stored plan that it names: what of it does not fit (spec/planning-reference.md section
 // 15, "invalid_request (against the plan ...)"). Reasons are without invalid_request:. Nil: it fits, as far as an
 // argument goes.
-func JudgePlanCall(spec Spec, task Task, state PlanState) []gateway.Problem {
+func JudgePlanCall(spec Spec, task Task, state PlanState) []document.Problem {
 	switch task.Plan.Verb {
 	case DecomposeVerb:
 		return judgeRound(task, state.Plan)
@@ -184,14 +186,14 @@ func JudgePlanCall(spec Spec, task Task, state PlanState) []gateway.Problem {
 	if state.Result != nil && state.Result.Planned != nil && state.Result.Planned.Stored != nil {
 		plan = *state.Result.Planned.Stored
 	}
-	return judgeResults(task.Plan.Results, plan, gateway.NewGraph(plan.gated()))
+	return judgeResults(task.Plan.Results, plan, planning.NewGraph(plan.gated()))
 }
 
 // judgeRound judges a call for the next round of a plan.
-func judgeRound(task Task, p StoredPlan) []gateway.Problem {
-	var list []gateway.Problem
+func judgeRound(task Task, p StoredPlan) []document.Problem {
+	var list []document.Problem
 	wrong := func(name string, got any, want string) {
-		list = append(list, gateway.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "mismatch:" + name, Got: gateway.Got(got), Want: want})
+		list = append(list, document.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "mismatch:" + name, Got: document.Got(got), Want: want})
 		if name != "parent_plan_id" { // another plan can be named there
 			list[len(list)-1].Choose = "send what the plan was made with, or make another plan"
 		}
@@ -204,20 +206,20 @@ func judgeRound(task Task, p StoredPlan) []gateway.Problem {
 			wrong(name, v, "what the plan was made with, or nothing")
 		}
 	}
-	if s := task.Plan.Strategy; s != "" && s != gateway.Iterative {
+	if s := task.Plan.Strategy; s != "" && s != planning.Iterative {
 		wrong("strategy", string(s), "iterative, or nothing")
 	}
 	switch {
-	case p.Strategy != gateway.Iterative:
+	case p.Strategy != planning.Iterative:
 		wrong("parent_plan_id", p.ID, fmt.Sprintf("an iterative plan; this one is %s", p.Strategy))
-	case p.outstanding(gateway.NewGraph(p.gated())):
+	case p.outstanding(planning.NewGraph(p.gated())):
 		wrong("parent_plan_id", p.ID, "a plan of which nothing is pending, failed or in doubt")
 	}
 	return list
 }
 
 // judgeReplan judges a call for another plan of what remains.
-func judgeReplan(task Task, p StoredPlan) []gateway.Problem {
+func judgeReplan(task Task, p StoredPlan) []document.Problem {
 	id := task.Plan.Failed
 	if id == "" {
 		return nil
@@ -231,5 +233,5 @@ func judgeReplan(task Task, p StoredPlan) []gateway.Problem {
 	if reason == "" {
 		return nil
 	}
-	return []gateway.Problem{{Pointer: "/failed_subtask", Reason: reason, Got: gateway.Got(id), Want: want}}
+	return []document.Problem{{Pointer: "/failed_subtask", Reason: reason, Got: document.Got(id), Want: want}}
 }

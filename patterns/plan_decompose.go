@@ -3,15 +3,16 @@ package patterns
 import (
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // decompose makes a plan, or the next round of an iterative one.
-func (p *planning) decompose() Result {
+func (p *planLog) decompose() Result {
 	if p.call.PlanID != "" {
 		return p.nextRound()
 	}
-	doc, stop := p.document(PhasePlan, p.wanted(), func(gateway.Intent) gateway.DocumentRules { return p.firstRules(p.call.Strategy) })
+	doc, stop := p.document(PhasePlan, p.wanted(), func(document.Intent) planning.Rules { return p.firstRules(p.call.Strategy) })
 	if stop != nil {
 		return p.result(p.refusedPlan(stop))
 	}
@@ -27,7 +28,7 @@ func (p *planning) decompose() Result {
 }
 
 // refusedPlan is the stop of a plan that was not accepted, with its cycle.
-func (p *planning) refusedPlan(s *stop) *stop {
+func (p *planLog) refusedPlan(s *stop) *stop {
 	return s.showing(func(r *Result) {
 		if p.plan != nil {
 			p.seen(r)
@@ -40,10 +41,10 @@ func (p *planning) refusedPlan(s *stop) *stop {
 }
 
 // firstRules judge the document of a new plan.
-func (p *planning) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRules {
+func (p *planLog) firstRules(strategy planning.Strategy) planning.Rules {
 	r := p.rules("invalid_plan", strategy)
 	r.Min, r.Max, r.MaxDepth = p.spec.Budget.MinSubtasks, p.call.MaxSubtasks, p.call.MaxDepth
-	r.TakesComplete = strategy == gateway.Iterative
+	r.TakesComplete = strategy == planning.Iterative
 	if r.TakesComplete {
 		r.Round, r.MayEnd = roundSubtasks, true
 	}
@@ -54,12 +55,12 @@ func (p *planning) firstRules(strategy gateway.PlanStrategy) gateway.DocumentRul
 const roundSubtasks = 3
 
 // rules are what all documents are judged by.
-func (p *planning) rules(family string, strategy gateway.PlanStrategy) gateway.DocumentRules {
-	return gateway.DocumentRules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
+func (p *planLog) rules(family string, strategy planning.Strategy) planning.Rules {
+	return planning.Rules{Family: family, Strategy: strategy, Catalog: p.spec.Catalog, Allowed: p.spec.Policy, LLM: p.spec.LLM}
 }
 
 // wanted is the question for a plan.
-func (p *planning) wanted() Question {
+func (p *planLog) wanted() Question {
 	payload := map[string]any{
 		"goal": p.task.Goal, "strategy": string(p.call.Strategy), "max_subtasks": float64(p.call.MaxSubtasks),
 		"max_depth": float64(p.call.MaxDepth), "available_tools": p.spec.offeredWithReturns(p.log.tools),
@@ -71,7 +72,7 @@ func (p *planning) wanted() Question {
 }
 
 // newPlan is the plan that an accepted document makes.
-func (p *planning) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan {
+func (p *planLog) newPlan(doc planning.Document, limits PlanCall) StoredPlan {
 	plan := StoredPlan{
 		ID: PlanOf(p.run.ID()), Goal: p.task.Goal, Input: p.task.Inputs, Strategy: limits.Strategy, Revision: 1, Subtasks: planned(doc), Removed: []RemovedSubtask{}, Trace: []AttemptRow{},
 		Metadata: PlanMetadata{
@@ -79,14 +80,14 @@ func (p *planning) newPlan(doc gateway.PlanDocument, limits PlanCall) StoredPlan
 			MaxSubtasks: limits.MaxSubtasks, MaxDepth: limits.MaxDepth, MaxReplans: int(p.spec.Budget.MaxReplans),
 		},
 	}
-	if plan.Strategy == gateway.Iterative {
+	if plan.Strategy == planning.Iterative {
 		plan.Metadata.Iteration, plan.Metadata.MaxIterations, plan.Metadata.PlanningComplete = 1, p.spec.Budget.MaxIterations, &doc.Complete
 	}
 	plan.Revisions = []PlanRevision{{Revision: 1, Kind: "decompose", Added: idsOf(doc.Subtasks), Removed: []string{}}}
 	return plan
 }
 
-func idsOf(list []gateway.Subtask) []string {
+func idsOf(list []planning.Subtask) []string {
 	ids := make([]string, len(list))
 	for i, s := range list {
 		ids[i] = s.ID
@@ -95,7 +96,7 @@ func idsOf(list []gateway.Subtask) []string {
 }
 
 // nextRound adds a round to an iterative plan.
-func (p *planning) nextRound() Result {
+func (p *planLog) nextRound() Result {
 	if stop := p.load(PhasePlan, true); stop != nil {
 		return p.result(stop)
 	}
@@ -112,7 +113,7 @@ func (p *planning) nextRound() Result {
 }
 
 // roundFits says why no round can be added.
-func (p *planning) roundFits() *stop {
+func (p *planLog) roundFits() *stop {
 	if problems := judgeRound(p.task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
@@ -125,13 +126,13 @@ func (p *planning) roundFits() *stop {
 	return nil
 }
 
-func (p *planning) addRound() *stop {
+func (p *planLog) addRound() *stop {
 	q := p.wanted()
 	m := &p.plan.Metadata
-	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(gateway.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
+	q.Payload["strategy"], q.Payload["max_subtasks"], q.Payload["max_depth"] = string(planning.Iterative), float64(m.MaxSubtasks), float64(m.MaxDepth)
 	q.Payload["completed"], q.Payload["used_ids"] = p.plan.completedRows(), values(p.plan.used())
-	doc, stop := p.document(PhasePlan, q, func(gateway.Intent) gateway.DocumentRules {
-		r := p.rules("invalid_plan", gateway.Iterative)
+	doc, stop := p.document(PhasePlan, q, func(document.Intent) planning.Rules {
+		r := p.rules("invalid_plan", planning.Iterative)
 		r.Max, r.MaxDepth, r.Round, r.TakesComplete, r.MayEnd = m.MaxSubtasks, m.MaxDepth, roundSubtasks, true, true
 		r.Earlier, r.Used = p.plan.gated(), p.plan.used()
 		return r
@@ -170,7 +171,7 @@ func (p StoredPlan) completedRows() []any {
 }
 
 // withResults shows the plan with what its subtasks returned, and the final text.
-func (p *planning) withResults(r *Result) {
+func (p *planLog) withResults(r *Result) {
 	p.made.Results = p.plan.results()
 	r.Answer, r.AnswerBytes = p.plan.Answer, p.plan.AnswerBytes
 	p.seen(r)

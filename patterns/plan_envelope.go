@@ -7,6 +7,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -25,7 +27,7 @@ const envelopeRule = "require_approval"
 
 // envelope is a plan that a person approved as a whole.
 type envelope struct {
-	gateway.ApprovedPlan
+	planning.ApprovedPlan
 	human *HumanApproval
 }
 
@@ -37,7 +39,7 @@ func (x *execution) approved() *stop {
 		return nil
 	}
 	args := e.Value()
-	if n := len(ijson.Canonical(args)); n > gateway.MaxEnvelope {
+	if n := len(ijson.Canonical(args)); n > planning.MaxEnvelope {
 		return x.tooLong(n)
 	}
 	question := x.gate.Question(gateway.Proposal{Tool: x.spec.Name, Args: args})
@@ -59,14 +61,14 @@ func (x *execution) approved() *stop {
 		human.Approved = false
 		return stopped(PhaseExecute, humanRejected).showing(func(r *Result) { r.Human = human })
 	}
-	x.shares = &envelope{gateway.ApprovedPlan{
+	x.shares = &envelope{planning.ApprovedPlan{
 		Approval: d.Approval, Envelope: e, Assurance: d.Assurance, Expires: x.spec.Approver.Expires,
 	}, human}
 	return nil
 }
 
 // asksAbout reports whether a person is to be asked about what is to run of a plan.
-func (s Spec) asksAbout(e gateway.Envelope) bool {
+func (s Spec) asksAbout(e planning.Envelope) bool {
 	switch {
 	case len(e.Steps) == 0, s.Envelope == RequireNone:
 		return false
@@ -77,15 +79,15 @@ func (s Spec) asksAbout(e gateway.Envelope) bool {
 }
 
 // enveloped is what of the plan is to run.
-func (x *execution) enveloped() gateway.Envelope {
-	e := gateway.Envelope{Plan: x.plan.ID, Revision: x.plan.Revision, Goal: x.plan.Goal}
+func (x *execution) enveloped() planning.Envelope {
+	e := planning.Envelope{Plan: x.plan.ID, Revision: x.plan.Revision, Goal: x.plan.Goal}
 	if newest := x.plan.Revisions[len(x.plan.Revisions)-1]; newest.Revision > 1 {
-		e.Change = &gateway.EnvelopeChange{Kind: newest.Kind, Added: newest.Added, Removed: newest.Removed}
+		e.Change = &planning.EnvelopeChange{Kind: newest.Kind, Added: newest.Added, Removed: newest.Removed}
 	}
 	rows, gated := x.plan.rows(x.graph, nil), x.plan.gated()
 	for _, i := range x.order {
 		if rows[i].Status == SubtaskPending {
-			e.Steps = append(e.Steps, gateway.NewEnvelopeStep(gated[i], x.spec.Catalog))
+			e.Steps = append(e.Steps, planning.NewEnvelopeStep(gated[i], x.spec.Catalog))
 		}
 	}
 	return e
@@ -98,9 +100,9 @@ func (x *execution) tooLong(bytes int) *stop {
 	human := humanApproval(d, nil, x.run.Now())
 	return stopped(PhaseExecute, humanRejected).showing(func(r *Result) {
 		r.Human = human
-		r.Problems = []gateway.Problem{{
-			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: gateway.Got(float64(bytes)),
-			Want: fmt.Sprintf("unfinished subtasks of at most %d bytes in all, so that a person can read what they approve", gateway.MaxEnvelope),
+		r.Problems = []document.Problem{{
+			Pointer: "/plan/subtasks", Reason: "too_large:plan", Got: document.Got(float64(bytes)),
+			Want: fmt.Sprintf("unfinished subtasks of at most %d bytes in all, so that a person can read what they approve", planning.MaxEnvelope),
 		}}
 	})
 }
@@ -111,9 +113,9 @@ func (x *execution) shared(i int, p gateway.Permit) (gateway.Permit, *HumanAppro
 		return p, nil
 	}
 	if p.Effect() == catalog.Read {
-		return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), nil
+		return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), nil
 	}
-	return x.gate.Share(p, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID), x.shares.human
+	return x.gate.Share(p, x.shares.Approval, x.plan.Subtasks[i].ID), x.shares.human
 }
 
 // asks is why a person is to be asked about a call: the policy wants that, or they approved the plan and the call is not what
@@ -133,13 +135,13 @@ func (x *execution) covered(i int, call gateway.Proposal, asks *gateway.Ruling) 
 	if x.shares == nil || len(asks.Revisions) > 0 {
 		return gateway.Permit{}, nil, false
 	}
-	p, ok := x.gate.AdmitShared(call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
+	p, ok := planning.AdmitShared(x.gate, call, x.shares.ApprovedPlan, x.plan.Subtasks[i].ID)
 	return p, x.shares.human, ok
 }
 
 // SayPlan words a plan that a person is asked about: how many steps it has, and those that change something, of judged typed
 // values only. args is false where these are not to be told.
-func SayPlan(e gateway.Envelope, c *catalog.Catalog, args bool) string {
+func SayPlan(e planning.Envelope, c *catalog.Catalog, args bool) string {
 	const most = 3
 	writing := e.Writing()
 	said := fmt.Sprintf("a plan of %d steps", len(e.Steps))
@@ -152,7 +154,7 @@ func SayPlan(e gateway.Envelope, c *catalog.Catalog, args bool) string {
 	if len(writing) == 0 {
 		return said + " (none writes)"
 	}
-	destroys := slices.DeleteFunc(slices.Clone(writing), func(s gateway.EnvelopeStep) bool { return s.Effect != catalog.Destructive })
+	destroys := slices.DeleteFunc(slices.Clone(writing), func(s planning.EnvelopeStep) bool { return s.Effect != catalog.Destructive })
 	var kinds []string
 	for _, kind := range []struct {
 		n         int

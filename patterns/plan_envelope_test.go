@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // approvedSpec is planning over pay and look, whose plans a person approves.
@@ -29,7 +30,7 @@ func carriesOut(subtasks ...any) Task {
 	plan := map[string]any{"kind": "plan", "subtasks": subtasks}
 	return Task{
 		Plan:   &PlanCall{Verb: ExecuteVerb, Concurrent: 1, OnFailure: AbortOnFailure, RetryDelay: time.Second},
-		Caller: []gateway.Intent{gateway.FromCaller(plan, "/plan")},
+		Caller: []document.Intent{document.FromCaller(plan, "/plan")},
 	}
 }
 

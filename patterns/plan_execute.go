@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -18,22 +20,22 @@ import (
 //	         ▼
 //	doubts settled ─▶ failed: stop, or one replan ─▶ the caller's work: the run waits ─▶ the end
 type execution struct {
-	*planning
+	*planLog
 	*schedule
-	done      map[string]bool   // completed by this run
-	rows      []rankedRow       // of the trace
-	cut       string            // the run's own end came: max_seconds or cancelled
-	spent     string            // a budget that is used up, when there was work for it
-	began     int               // subtasks, without the caller's
-	underWay  Estimate          // what they were estimated at
-	over      *stop             // of a question for which no budget is left
-	asking    int               // requests that questions under way may cost
-	undecided int               // calls that a person is asked about
-	turns     int               // of the caller that have passed
-	before    []AttemptRow      // the plan's trace without this run's rows
-	kept      int               // rows that were stored before the run waited
-	refused   []gateway.Problem // of the caller's newest results, where they did not fit
-	shares    *envelope         // what a person approved as a whole; nil: nobody was asked
+	done      map[string]bool    // completed by this run
+	rows      []rankedRow        // of the trace
+	cut       string             // the run's own end came: max_seconds or cancelled
+	spent     string             // a budget that is used up, when there was work for it
+	began     int                // subtasks, without the caller's
+	underWay  Estimate           // what they were estimated at
+	over      *stop              // of a question for which no budget is left
+	asking    int                // requests that questions under way may cost
+	undecided int                // calls that a person is asked about
+	turns     int                // of the caller that have passed
+	before    []AttemptRow       // the plan's trace without this run's rows
+	kept      int                // rows that were stored before the run waited
+	refused   []document.Problem // of the caller's newest results, where they did not fit
+	shares    *envelope          // what a person approved as a whole; nil: nobody was asked
 }
 
 // rankedRow is a trace row with its subtask's place in the order of execution.
@@ -91,7 +93,7 @@ func (x *execution) open() *stop {
 func (x *execution) calls() int {
 	n := 0
 	for _, s := range x.plan.Subtasks {
-		if s.Status == SubtaskPending && s.Tool != gateway.CallerExecutor && s.Tool != gateway.ModelExecutor {
+		if s.Status == SubtaskPending && s.Tool != planning.CallerExecutor && s.Tool != planning.ModelExecutor {
 			n++
 		}
 	}
@@ -121,9 +123,9 @@ func (x *execution) own() *stop {
 		return x.misfit()
 	}
 	limits := x.call
-	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = gateway.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
-	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in gateway.Intent) gateway.DocumentRules {
-		limits.Strategy = gateway.StrategyOf(in)
+	limits.Strategy, limits.MaxSubtasks, limits.MaxDepth = planning.Flat, x.spec.Budget.MaxSubtasks, x.spec.Budget.MaxDepth
+	doc, stop := x.document(PhasePlan, Question{Ask: AskSubtasks}, func(in document.Intent) planning.Rules {
+		limits.Strategy = planning.StrategyOf(in)
 		r := x.rules("invalid_plan", limits.Strategy)
 		r.Min, r.Max, r.MaxDepth, r.TakesGoal = x.spec.Budget.MinSubtasks, limits.MaxSubtasks, limits.MaxDepth, true
 		return r
@@ -150,10 +152,10 @@ func (x *execution) misfit() *stop {
 // callable checks every subtask that is not finished against what may be called now: the plan may be older than the
 // configuration.
 func (x *execution) callable() *stop {
-	var problems []gateway.Problem
+	var problems []document.Problem
 	at := ijson.Pointer("/plan/subtasks")
 	for i, s := range x.plan.Subtasks {
-		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == gateway.CallerExecutor {
+		if s.Status == SubtaskCompleted || s.Status == SubtaskSkipped || s.Status == SubtaskInDoubt || s.Tool == planning.CallerExecutor {
 			continue
 		}
 		what, place, want := x.barredFrom(s)
@@ -161,18 +163,18 @@ func (x *execution) callable() *stop {
 			continue
 		}
 		reason := gateway.ExecutorFamily.Reason(what, s.Tool)
-		problems = append(problems, gateway.Problem{Pointer: at.Index(i) + place, Reason: reason, Got: gateway.Got(s.Tool), Want: want})
+		problems = append(problems, document.Problem{Pointer: at.Index(i) + place, Reason: reason, Got: document.Got(s.Tool), Want: want})
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	return stopped(PhaseExecute, problems[0].Reason).showing(func(r *Result) { r.Problems = gateway.CapProblems(problems) })
+	return stopped(PhaseExecute, problems[0].Reason).showing(func(r *Result) { r.Problems = document.CapProblems(problems) })
 }
 
 // barredFrom says why a subtask's tool may not be called as the plan has it; "" it may.
 func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Pointer, want string) {
 	const toolAt = "/tool"
-	if s.Tool == gateway.ModelExecutor {
+	if s.Tool == planning.ModelExecutor {
 		if !x.spec.LLM {
 			return "denied", toolAt, "a tool, or caller: no language model is configured"
 		}
@@ -184,7 +186,7 @@ func (x *execution) barredFrom(s PlannedSubtask) (what string, place ijson.Point
 		return "denied", toolAt, "a tool of the execution allowlist"
 	case !there:
 		return "missing", toolAt, "a tool that the catalog has"
-	case gateway.HasReferences(s.Args): // judged with what they refer to
+	case planning.HasReferences(s.Args): // judged with what they refer to
 		return "", "", ""
 	}
 	if wrong := tool.Check(tool.Filled(argsOf(s))); len(wrong) > 0 {

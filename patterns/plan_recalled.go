@@ -35,7 +35,7 @@ func Loaded(plan any, version int) map[string]any {
 }
 
 // recalled returns the writes of subtasks that earlier replans removed, then those that this replan removes.
-func (p *planning) recalled() []RemovedWrite {
+func (p *planLog) recalled() []RemovedWrite {
 	list := p.plan.Writes[:len(p.plan.Writes):len(p.plan.Writes)]
 	if !p.recalls {
 		return list

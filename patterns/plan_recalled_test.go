@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
 // A replan stores the removed write only where its load said so. A record of an earlier build replays with the commit it had.
 func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 	stored := StoredPlan{
-		ID: "plan_00000000000000aa", Strategy: gateway.Flat, Revision: 1, Trace: []AttemptRow{}, Removed: []RemovedSubtask{},
+		ID: "plan_00000000000000aa", Strategy: planning.Flat, Revision: 1, Trace: []AttemptRow{}, Removed: []RemovedSubtask{},
 		Revisions: []PlanRevision{{Revision: 1, Kind: "decompose", Added: []string{"a"}, Removed: []string{}}},
 		Metadata:  PlanMetadata{MaxSubtasks: 5, MaxDepth: 3, MaxReplans: 2},
 		Subtasks: []PlannedSubtask{{
@@ -33,7 +35,7 @@ func TestReplanOfEarlierRecordStoresWhatItStored(t *testing.T) {
 			w := &world{clock: begun, script: map[string]Outcome{"load#1": {State: OK, Output: tt.loaded}}}
 			r := Plan(&scripted{world: w, seen: map[string]int{}, at: begun}, Spec{Kind: gateway.Planning, Budget: gateway.DefaultBudget(gateway.Planning)}, Task{
 				Plan:   &PlanCall{Verb: ReplanVerb, PlanID: stored.ID},
-				Caller: []gateway.Intent{gateway.FromText(`{"kind":"plan","subtasks":[{"id":"b","description":"Ask.","dependencies":[],"tool":"caller","args":{}}]}`, "/plan")},
+				Caller: []document.Intent{document.FromText(`{"kind":"plan","subtasks":[{"id":"b","description":"Ask.","dependencies":[],"tool":"caller","args":{}}]}`, "/plan")},
 			})
 			newest := w.effects[len(w.effects)-1]
 			if newest.Name != string(CommitOp) {

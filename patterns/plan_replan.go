@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // replan makes another plan for what remains of one: the caller's, or a model's.
-func (p *planning) replan() Result {
+func (p *planLog) replan() Result {
 	if stop := p.load(PhaseReplan, true); stop != nil {
 		return p.result(stop)
 	}
@@ -26,7 +27,7 @@ func (p *planning) replan() Result {
 }
 
 // replanFits says why there can be no other plan.
-func (p *planning) replanFits() *stop {
+func (p *planLog) replanFits() *stop {
 	if problems := judgeReplan(p.task, *p.plan); len(problems) > 0 {
 		return p.unfit(problems)
 	}
@@ -36,7 +37,7 @@ func (p *planning) replanFits() *stop {
 	return p.mayReplan()
 }
 
-func (p *planning) mayReplan() *stop {
+func (p *planLog) mayReplan() *stop {
 	if m := p.plan.Metadata; m.MaxReplans >= 0 && m.ReplanCount >= m.MaxReplans {
 		return stopped(PhaseReplan, "max_replans")
 	}
@@ -45,7 +46,7 @@ func (p *planning) mayReplan() *stop {
 
 // rework puts other subtasks in the place of all that are not completed. failed is the subtask to start from; "" the
 // first that failed, else the first that was skipped.
-func (p *planning) rework(failed, reason string) *stop {
+func (p *planLog) rework(failed, reason string) *stop {
 	removed := p.plan.remaining()
 	if failed == "" {
 		failed = cmp.Or(p.plan.firstOf(p.graph, SubtaskFailed), p.plan.firstOf(p.graph, SubtaskSkipped))
@@ -53,7 +54,7 @@ func (p *planning) rework(failed, reason string) *stop {
 	if i, there := p.plan.at(failed); there && reason == "" {
 		reason = p.plan.Subtasks[i].StopReason
 	}
-	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(gateway.Intent) gateway.DocumentRules {
+	doc, stop := p.document(PhaseReplan, p.rewording(failed, reason), func(document.Intent) planning.Rules {
 		return p.replanRules(removed)
 	})
 	if stop != nil {
@@ -73,7 +74,7 @@ func (p StoredPlan) remaining() []string {
 }
 
 // rewording is the question for another plan.
-func (p *planning) rewording(failed, reason string) Question {
+func (p *planLog) rewording(failed, reason string) Question {
 	remaining := []any{}
 	for _, row := range p.plan.rows(p.graph, nil) {
 		if row.Status != SubtaskCompleted {
@@ -91,7 +92,7 @@ func (p *planning) rewording(failed, reason string) Question {
 }
 
 // replanRules judge the document.
-func (p *planning) replanRules(removed []string) gateway.DocumentRules {
+func (p *planLog) replanRules(removed []string) planning.Rules {
 	r := p.rules("invalid_replan", p.plan.Strategy)
 	r.Max, r.MaxDepth = p.plan.Metadata.MaxSubtasks, p.plan.Metadata.MaxDepth
 	r.TakesComplete, r.TakesRationale, r.Reused = true, true, true
@@ -108,7 +109,7 @@ func (p *planning) replanRules(removed []string) gateway.DocumentRules {
 }
 
 // reworked is the plan with another document in the place of what is not completed.
-func (p StoredPlan) reworked(g *gateway.Graph, doc gateway.PlanDocument, reason string) StoredPlan {
+func (p StoredPlan) reworked(g *planning.Graph, doc planning.Document, reason string) StoredPlan {
 	next := p
 	next.Revision++
 	next.Metadata.ReplanCount++
@@ -128,7 +129,7 @@ func (p StoredPlan) reworked(g *gateway.Graph, doc gateway.PlanDocument, reason 
 	next.Revisions = append(slices.Clone(p.Revisions), PlanRevision{
 		Revision: next.Revision, Kind: "replan", Added: idsOf(doc.Subtasks), Removed: removed, Reason: reason, Rationale: doc.Rationale,
 	})
-	if p.Strategy == gateway.Iterative && doc.Complete {
+	if p.Strategy == planning.Iterative && doc.Complete {
 		next.Metadata.PlanningComplete = &doc.Complete
 	}
 	if p.Waits != "" {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 )
 
 // schedule is how far the subtasks of a plan's newest revision came in this run, by their places.
@@ -39,7 +39,7 @@ type doubted struct {
 	late bool // then: by the run's own end, or a budget; it is only looked up
 }
 
-func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
+func newSchedule(p *StoredPlan, g *planning.Graph) *schedule {
 	n := len(p.Subtasks)
 	s := &schedule{
 		order: g.Order(), rank: make([]int, n), missing: make([]int, n), attempts: make([]int, n), pause: make([]float64, n),
@@ -58,7 +58,7 @@ func newSchedule(p *StoredPlan, g *gateway.Graph) *schedule {
 		}
 	}
 	for i, row := range p.Subtasks {
-		if row.Status == SubtaskPending && s.missing[i] == 0 && row.Tool != gateway.CallerExecutor {
+		if row.Status == SubtaskPending && s.missing[i] == 0 && row.Tool != planning.CallerExecutor {
 			s.offer(i)
 		}
 	}
@@ -140,7 +140,7 @@ func (x *execution) affordable() (int, bool) {
 func (x *execution) unaffordable(s PlannedSubtask) (reason string, perhaps bool) {
 	b := x.spec.Budget
 	switch {
-	case s.Tool != gateway.ModelExecutor:
+	case s.Tool != planning.ModelExecutor:
 		if !b.MaxToolCalls.Allows(x.tools + x.undecided + 1) {
 			return "max_tool_calls", b.MaxToolCalls.Allows(x.tools + 1)
 		}
@@ -256,7 +256,7 @@ func (x *execution) complete(i int, source string, result any, bytes int) {
 	x.done[s.ID] = true
 	for _, after := range x.graph.After(i) {
 		if x.missing[after]--; x.missing[after] == 0 && x.plan.Subtasks[after].Status == SubtaskPending &&
-			x.plan.Subtasks[after].Tool != gateway.CallerExecutor {
+			x.plan.Subtasks[after].Tool != planning.CallerExecutor {
 			x.offer(after)
 		}
 	}
@@ -265,7 +265,7 @@ func (x *execution) complete(i int, source string, result any, bytes int) {
 // mayBegin reports whether there is work for a slot: nothing that it waits for is missing, and it is not the caller's.
 func (x *execution) mayBegin() bool {
 	for i, s := range x.plan.Subtasks {
-		if s.Status == SubtaskPending && x.missing[i] == 0 && s.Tool != gateway.CallerExecutor {
+		if s.Status == SubtaskPending && x.missing[i] == 0 && s.Tool != planning.CallerExecutor {
 			return true
 		}
 	}
@@ -277,7 +277,7 @@ func (x *execution) forCaller() []int {
 	var list []int
 	for _, i := range x.order {
 		s := x.plan.Subtasks[i]
-		if s.Tool == gateway.CallerExecutor && s.Status == SubtaskPending && x.missing[i] == 0 {
+		if s.Tool == planning.CallerExecutor && s.Status == SubtaskPending && x.missing[i] == 0 {
 			list = append(list, i)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
@@ -66,7 +66,7 @@ func (p StoredPlan) fault() string {
 	switch {
 	case p.ID == "", p.Revision < 1, len(p.Revisions) == 0:
 		return "no id or revision"
-	case gateway.HasCycle(p.gated()):
+	case planning.HasCycle(p.gated()):
 		return "a cycle"
 	}
 	return ""
@@ -112,10 +112,10 @@ func (p StoredPlan) text() json.RawMessage {
 }
 
 // gated are the subtasks as the gateway judges and orders them.
-func (p StoredPlan) gated() []gateway.Subtask {
-	list := make([]gateway.Subtask, len(p.Subtasks))
+func (p StoredPlan) gated() []planning.Subtask {
+	list := make([]planning.Subtask, len(p.Subtasks))
 	for i, s := range p.Subtasks {
-		list[i] = gateway.Subtask{
+		list[i] = planning.Subtask{
 			ID: s.ID, Description: s.Description, Dependencies: s.Dependencies, Tool: s.Tool, Args: s.Args, Critical: s.Critical,
 			Parent: s.Parent, Expect: s.Expect,
 		}
@@ -124,7 +124,7 @@ func (p StoredPlan) gated() []gateway.Subtask {
 }
 
 // planned are accepted subtasks as a plan keeps them; those that a checklist has ticked off are completed.
-func planned(doc gateway.PlanDocument) []PlannedSubtask {
+func planned(doc planning.Document) []PlannedSubtask {
 	done := make(map[string]bool, len(doc.Done))
 	for _, id := range doc.Done {
 		done[id] = true
@@ -136,7 +136,7 @@ func planned(doc gateway.PlanDocument) []PlannedSubtask {
 			Status: SubtaskPending, Parent: s.Parent, Expect: s.Expect,
 		}
 		if done[s.ID] {
-			rows[i].Status, rows[i].Source = SubtaskCompleted, gateway.CallerExecutor
+			rows[i].Status, rows[i].Source = SubtaskCompleted, planning.CallerExecutor
 		}
 	}
 	return rows
@@ -174,14 +174,14 @@ func (p StoredPlan) completed() bool {
 }
 
 // outstanding reports whether a subtask is pending, failed or in doubt; a blocked one is none of these.
-func (p StoredPlan) outstanding(g *gateway.Graph) bool {
+func (p StoredPlan) outstanding(g *planning.Graph) bool {
 	return slices.ContainsFunc(p.rows(g, nil), func(r SubtaskRow) bool {
 		return r.Status == SubtaskPending || r.Status == SubtaskFailed || r.Status == SubtaskInDoubt
 	})
 }
 
 // firstOf is the first subtask in the order of execution that has a status; "" none.
-func (p StoredPlan) firstOf(g *gateway.Graph, status SubtaskStatus) string {
+func (p StoredPlan) firstOf(g *planning.Graph, status SubtaskStatus) string {
 	for _, i := range g.Order() {
 		if p.Subtasks[i].Status == status {
 			return p.Subtasks[i].ID
@@ -205,7 +205,7 @@ func (p StoredPlan) used() []string {
 // unfinished reports whether rounds are still to come.
 func (p StoredPlan) unfinished() bool {
 	complete := p.Metadata.PlanningComplete
-	return p.Strategy == gateway.Iterative && (complete == nil || !*complete)
+	return p.Strategy == planning.Iterative && (complete == nil || !*complete)
 }
 
 // results are those of all completed subtasks, as results show them.

@@ -5,17 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 )
 
 // What was done stays known of a plan, however much its subtasks returned and its attempts went wrong.
 func TestHugePlanIsStored(t *testing.T) {
-	wrong := make([]gateway.Problem, 10)
+	wrong := make([]document.Problem, 10)
 	for i := range wrong {
-		wrong[i] = gateway.Problem{Reason: "executor_bad_args:pay", Want: strings.Repeat("w", 100)}
+		wrong[i] = document.Problem{Reason: "executor_bad_args:pay", Want: strings.Repeat("w", 100)}
 	}
-	plan := StoredPlan{ID: "plan_00000000000000aa", Strategy: gateway.Flat, Revision: 1, Revisions: []PlanRevision{{Revision: 1, Kind: "decompose"}}}
+	plan := StoredPlan{ID: "plan_00000000000000aa", Strategy: planning.Flat, Revision: 1, Revisions: []PlanRevision{{Revision: 1, Kind: "decompose"}}}
 	for i := range 380 {
 		plan.Subtasks = append(plan.Subtasks, PlannedSubtask{
 			ID: fmt.Sprint("s", i), Description: "Do it.", Tool: "pay", Status: SubtaskCompleted, Source: "tool",

@@ -4,16 +4,16 @@ import (
 	"math"
 	"slices"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 )
 
 // View is the plan as it stands; running are the subtasks that a run is at.
 func (p StoredPlan) View(running map[string]bool) PlanView {
-	return p.view(gateway.NewGraph(p.gated()), running, false)
+	return p.view(planning.NewGraph(p.gated()), running, false)
 }
 
 // view is the plan as it stands. Ready work of the caller is waited for, or is ready like any other.
-func (p StoredPlan) view(g *gateway.Graph, running map[string]bool, waiting bool) PlanView {
+func (p StoredPlan) view(g *planning.Graph, running map[string]bool, waiting bool) PlanView {
 	rows := p.rows(g, running)
 	v := PlanView{
 		PlanID: p.ID, Revision: p.Revision, ReplanCount: p.Metadata.ReplanCount, Levels: p.levels(g),
@@ -31,7 +31,7 @@ func (p StoredPlan) view(g *gateway.Graph, running map[string]bool, waiting bool
 		case list != nil:
 			*list = append(*list, row.ID)
 		case row.Status != SubtaskPending || !p.allDone(g.Before(i)):
-		case waiting && row.Tool == gateway.CallerExecutor:
+		case waiting && row.Tool == planning.CallerExecutor:
 			v.Waiting = append(v.Waiting, row.ID)
 		default:
 			v.Ready = append(v.Ready, row.ID)
@@ -68,7 +68,7 @@ func (p StoredPlan) allDone(before []int) bool {
 }
 
 // levels are the ids by level.
-func (p StoredPlan) levels(g *gateway.Graph) [][]string {
+func (p StoredPlan) levels(g *planning.Graph) [][]string {
 	levels := [][]string{}
 	for i, s := range p.Subtasks {
 		for g.Level(i) >= len(levels) {
@@ -80,7 +80,7 @@ func (p StoredPlan) levels(g *gateway.Graph) [][]string {
 }
 
 // rows are the subtasks with the statuses that follow from the others' and from the run.
-func (p StoredPlan) rows(g *gateway.Graph, running map[string]bool) []SubtaskRow {
+func (p StoredPlan) rows(g *planning.Graph, running map[string]bool) []SubtaskRow {
 	rows := make([]SubtaskRow, len(p.Subtasks))
 	behind := make([][]int, len(p.Subtasks)) // the failed and skipped ones that block it
 	for _, i := range g.Order() {
@@ -89,7 +89,7 @@ func (p StoredPlan) rows(g *gateway.Graph, running map[string]bool) []SubtaskRow
 			ID: s.ID, Description: s.Description, Dependencies: s.Dependencies, Tool: s.Tool, Args: s.Args, Critical: s.Critical,
 			Status: s.Status, Parent: s.Parent, Expect: s.Expect, Attempts: s.Attempts, Source: s.Source, StopReason: s.StopReason,
 		}
-		if p.Strategy == gateway.Hierarchical {
+		if p.Strategy == planning.Hierarchical {
 			row.Depth = g.Depth(i)
 		}
 		switch {

@@ -3,7 +3,8 @@ package patterns
 import (
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 )
 
 // PlanVerb says which of the planning tools a run is of.
@@ -36,7 +37,7 @@ type PlanCall struct {
 	Expected *int   // expected_revision; nil: any
 
 	// Of decompose:
-	Strategy              gateway.PlanStrategy
+	Strategy              planning.Strategy
 	MaxDepth, MaxSubtasks int
 	Context               string
 	DryRun                bool
@@ -71,15 +72,15 @@ const (
 // StoredPlan is a plan as it is kept between runs, and as a run leaves it. It encodes to JSON and back, see
 // [StoredPlan.Encode] and [ReadPlan].
 type StoredPlan struct {
-	ID        string               `json:"id"`
-	Goal      string               `json:"goal"`
-	Strategy  gateway.PlanStrategy `json:"strategy"`
-	Revision  int                  `json:"revision"` // counts changes of the subtasks, from 1; never what was executed
-	Subtasks  []PlannedSubtask     `json:"subtasks"`
-	Removed   []RemovedSubtask     `json:"removed"`
-	Metadata  PlanMetadata         `json:"metadata"`
-	Revisions []PlanRevision       `json:"revisions"`
-	Trace     []AttemptRow         `json:"trace"` // of all runs, run after run; the newest 10,000
+	ID        string            `json:"id"`
+	Goal      string            `json:"goal"`
+	Strategy  planning.Strategy `json:"strategy"`
+	Revision  int               `json:"revision"` // counts changes of the subtasks, from 1; never what was executed
+	Subtasks  []PlannedSubtask  `json:"subtasks"`
+	Removed   []RemovedSubtask  `json:"removed"`
+	Metadata  PlanMetadata      `json:"metadata"`
+	Revisions []PlanRevision    `json:"revisions"`
+	Trace     []AttemptRow      `json:"trace"` // of all runs, run after run; the newest 10,000
 	// Answered says that a final text was written after the newest change.
 	Answered    bool   `json:"answered,omitempty"`
 	Answer      string `json:"answer,omitempty"`
@@ -159,17 +160,17 @@ type PlanRun struct {
 
 // AttemptRow is a trace row: one attempt at a subtask.
 type AttemptRow struct {
-	Revision      int               `json:"revision"`
-	SubtaskID     string            `json:"subtask_id"`
-	Tool          string            `json:"tool"`
-	Attempt       int               `json:"attempt"`
-	ArgsHash      string            `json:"args_hash,omitempty"` // of catalog tools
-	OK            bool              `json:"ok"`
-	StopReason    string            `json:"stop_reason,omitempty"`
-	DelaySeconds  *float64          `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
-	Error         string            `json:"error,omitempty"`         // that the observation reported
-	Problems      []gateway.Problem `json:"problems,omitempty"`
-	HumanApproval *HumanApproval    `json:"human_approval,omitempty"` // where a person was asked
+	Revision      int                `json:"revision"`
+	SubtaskID     string             `json:"subtask_id"`
+	Tool          string             `json:"tool"`
+	Attempt       int                `json:"attempt"`
+	ArgsHash      string             `json:"args_hash,omitempty"` // of catalog tools
+	OK            bool               `json:"ok"`
+	StopReason    string             `json:"stop_reason,omitempty"`
+	DelaySeconds  *float64           `json:"delay_seconds,omitempty"` // from attempt 2 on: the pause before it
+	Error         string             `json:"error,omitempty"`         // that the observation reported
+	Problems      []document.Problem `json:"problems,omitempty"`
+	HumanApproval *HumanApproval     `json:"human_approval,omitempty"` // where a person was asked
 }
 
 // SubtaskDone is a history row: what a run completed.
@@ -241,12 +242,12 @@ type PlanCounts struct {
 
 // ShownPlan is a plan as results show it.
 type ShownPlan struct {
-	ID       string               `json:"id,omitempty"`
-	Goal     string               `json:"goal"`
-	Strategy gateway.PlanStrategy `json:"strategy"`
-	Subtasks []SubtaskRow         `json:"subtasks"`
-	Removed  []RemovedSubtask     `json:"removed"`
-	Metadata PlanMetadata         `json:"metadata"`
+	ID       string            `json:"id,omitempty"`
+	Goal     string            `json:"goal"`
+	Strategy planning.Strategy `json:"strategy"`
+	Subtasks []SubtaskRow      `json:"subtasks"`
+	Removed  []RemovedSubtask  `json:"removed"`
+	Metadata PlanMetadata      `json:"metadata"`
 }
 
 // SubtaskRow is a subtask as results show it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -24,16 +25,16 @@ all of them and keeps what was right. The problems speak of the reply's form and
 // accepted gets the next intent and has it read. A model's reply that is refused goes back to it with its problems, as often as
 // the pattern allows: each is a question of its own, counted and recorded like all. A caller's proposals are never repaired.
 // What a budget forbids to mend stays as it was refused.
-func (l *log) accepted(q Question, propose func(Question) (gateway.Intent, *stop), read func(gateway.Intent) *stop) *stop {
-	return l.mended(q, propose, func(intent gateway.Intent) (refused *stop, byModel bool) { return read(intent), !l.byCaller })
+func (l *log) accepted(q Question, propose func(Question) (document.Intent, *stop), read func(document.Intent) *stop) *stop {
+	return l.mended(q, propose, func(intent document.Intent) (refused *stop, byModel bool) { return read(intent), !l.byCaller })
 }
 
-func (l *log) mended(q Question, propose func(Question) (gateway.Intent, *stop), read func(gateway.Intent) (_ *stop, byModel bool)) *stop {
+func (l *log) mended(q Question, propose func(Question) (document.Intent, *stop), read func(document.Intent) (_ *stop, byModel bool)) *stop {
 	intent, s := propose(q)
 	if s != nil {
 		return s
 	}
-	var earlier []gateway.Problem // of the turns before, the newest first
+	var earlier []document.Problem // of the turns before, the newest first
 	for turn := 1; ; turn++ {
 		refused, byModel := read(intent)
 		if refused == nil || !byModel {
@@ -59,18 +60,18 @@ func (l *log) mended(q Question, propose func(Question) (gateway.Intent, *stop),
 }
 
 // after is the refusal of a turn's reply with the problems of the replies before it behind its own.
-func (s *stop) after(turn int, earlier []gateway.Problem) *stop {
+func (s *stop) after(turn int, earlier []document.Problem) *stop {
 	if len(earlier) == 0 {
 		return s
 	}
 	return &stop{s.phase, s.reason, func(r *Result) {
 		s.with(r)
-		r.Problems = gateway.CapProblems(append(inTurn(turn, r.Problems), earlier...))
+		r.Problems = document.CapProblems(append(inTurn(turn, r.Problems), earlier...))
 	}}
 }
 
 // inTurn are problems of the model's reply in a turn.
-func inTurn(turn int, problems []gateway.Problem) []gateway.Problem {
+func inTurn(turn int, problems []document.Problem) []document.Problem {
 	list := slices.Clone(problems)
 	for i := range list {
 		list[i].Turn = turn
@@ -79,7 +80,7 @@ func inTurn(turn int, problems []gateway.Problem) []gateway.Problem {
 }
 
 // problems are those of a refused reply; nil of other stops.
-func (s *stop) problems() []gateway.Problem {
+func (s *stop) problems() []document.Problem {
 	if s.with == nil {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (s *stop) isBudget() bool {
 }
 
 // repairing is the question once more, with the reply that was refused and why.
-func (q Question) repairing(reply any, problems []gateway.Problem) Question {
+func (q Question) repairing(reply any, problems []document.Problem) Question {
 	payload := make(map[string]any, len(q.Payload)+1)
 	for name, v := range q.Payload {
 		payload[name] = v
@@ -111,6 +112,6 @@ func (q Question) repairing(reply any, problems []gateway.Problem) Question {
 }
 
 // proposing gets proposals in a phase.
-func (l *log) proposing(phase string) func(Question) (gateway.Intent, *stop) {
-	return func(q Question) (gateway.Intent, *stop) { return l.propose(phase, q) }
+func (l *log) proposing(phase string) func(Question) (document.Intent, *stop) {
+	return func(q Question) (document.Intent, *stop) { return l.propose(phase, q) }
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -41,7 +42,7 @@ const maxAnswer = 16 << 10
 type Result struct {
 	StopReason string
 	Phase      string // empty on success
-	Problems   []gateway.Problem
+	Problems   []document.Problem
 	Need       []string // tools that must come before the blocked one
 	Blocked    *Blocked // the call at which the policy stopped the run; nil: something else did
 	Estimated  string   // in words: what the question was estimated at that no budget was left for
@@ -78,7 +79,7 @@ type Result struct {
 	Budget map[string]Spent
 	Usage  Usage
 	Models []ModelUsage // of it, by the models that were asked; nil: by the one that answers the run's questions
-	Filled []gateway.Filled
+	Filled []document.Filled
 
 	Judged []Judged // proposals that got no intent, since the last effect
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -83,7 +84,7 @@ func (r *routing) choose() (gateway.Route, *stop) {
 	var route gateway.Route
 	stop := r.accepted(Question{
 		Ask: AskRoute, Prompt: r.spec.Prompts.Decide, Payload: r.payload(), Tools: r.tools, Hidden: r.hidden(),
-	}, func(q Question) (gateway.Intent, *stop) { return r.next(PhaseRoute, q, r.asking()) }, func(intent gateway.Intent) (refused *stop) {
+	}, func(q Question) (document.Intent, *stop) { return r.next(PhaseRoute, q, r.asking()) }, func(intent document.Intent) (refused *stop) {
 		route, refused = r.read(intent)
 		return refused
 	})
@@ -95,7 +96,7 @@ func (r *routing) choose() (gateway.Route, *stop) {
 }
 
 // read judges a route.
-func (r *routing) read(intent gateway.Intent) (gateway.Route, *stop) {
+func (r *routing) read(intent document.Intent) (gateway.Route, *stop) {
 	route, refusal := gateway.ParseRoute(intent, gateway.RouteRules{
 		Allowed: r.spec.Policy, Forbidden: r.forbidden, Ticket: r.task.Goal, Takes: r.takesTicket, Fill: r.onlyValues, Goal: r.goals,
 	})
@@ -133,7 +134,7 @@ func (r *routing) declines(target string, observation any) bool {
 func (r *routing) asking() asking {
 	a := asking{
 		argument: "route", forbidden: r.forbidden, left: r.total - r.attempt + 1,
-		judge: func(batch []gateway.Intent) *stop {
+		judge: func(batch []document.Intent) *stop {
 			for _, intent := range batch { // of one
 				if _, stop := r.read(intent); stop != nil {
 					return stop

@@ -3,6 +3,7 @@ package patterns
 import (
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 )
 
 // Spec declares one pattern tool: what it may use, how much, by which policy and with which words. Pattern code
@@ -96,7 +97,7 @@ type Task struct {
 	Goal   string // or the ticket
 	Inputs Inputs
 	// Caller are the caller's own proposals, in order; nil where a model is to propose.
-	Caller []gateway.Intent
+	Caller []document.Intent
 	// Handover lets the model go on when the caller's proposals have run out; else the run waits for more.
 	Handover bool
 	// Finalize asks for a final text; without it history and aggregate are the answer.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -107,8 +108,8 @@ type act struct {
 }
 
 // checkWhole judges all actions that the caller hands in at once, before any of them runs.
-func (s *supervision) checkWhole(batch []gateway.Intent) *stop {
-	var all gateway.Refusal
+func (s *supervision) checkWhole(batch []document.Intent) *stop {
+	var all document.Refusal
 	var raw any
 	for _, intent := range batch {
 		_, refusal := gateway.ParseAction(intent, s.rules())
@@ -123,7 +124,7 @@ func (s *supervision) checkWhole(batch []gateway.Intent) *stop {
 	if all.Reason == "" || s.spec.Budget.MaxSteps == 0 {
 		return nil
 	}
-	all.Problems = gateway.CapProblems(all.Problems)
+	all.Problems = document.CapProblems(all.Problems)
 	return s.refused(PhaseWorker, "raw_action", &all, raw)
 }
 
@@ -137,8 +138,8 @@ func (s *supervision) next() (*act, *stop) {
 	left := s.spec.RepairTurns
 	refused := s.accepted(Question{
 		Ask: AskAction, Prompt: s.spec.Prompts.Decide, Payload: s.payload(), Tools: s.tools,
-	}, func(q Question) (gateway.Intent, *stop) { return s.log.next(PhaseWorker, q, s.asking()) }, func(intent gateway.Intent) *stop {
-		var refusal *gateway.Refusal
+	}, func(q Question) (document.Intent, *stop) { return s.log.next(PhaseWorker, q, s.asking()) }, func(intent document.Intent) *stop {
+		var refusal *document.Refusal
 		if action, refusal = gateway.ParseAction(intent, s.rules()); refusal != nil {
 			return s.refused(PhaseWorker, "raw_action", refusal, intent.Raw())
 		}

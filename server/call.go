@@ -3,7 +3,7 @@ package server
 import (
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -39,8 +39,8 @@ type call struct {
 	Size  int                // of the arguments in memory, in bytes
 	Shift int                // how many of Intents["actions"] were handed in before this call
 
-	Own     *gateway.Intent // of planning: the caller's own plan; nil: none
-	Results map[string]any  // of planning: what the caller made of subtasks, of the right shape; nil: nothing
+	Own     *document.Intent // of planning: the caller's own plan; nil: none
+	Results map[string]any   // of planning: what the caller made of subtasks, of the right shape; nil: nothing
 
 	Wait *time.Duration // how long the call waits for its run, as it says; nil: it does not say
 	Key  string         // its idempotency key; "" for none

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -33,7 +34,7 @@ func (r *request) findRun(t *tool, principal string) {
 	r.compare(dryArgument, false) // a run that was begun is no dry run
 	intent := r.intentName()
 	if r.Arguments[intent] == nil && r.Arguments["continue_with"] != "model" && s.State == patterns.Parked {
-		r.add(classMissing, intent, gateway.Missing, "your next "+intent)
+		r.add(classMissing, intent, document.Missing, "your next "+intent)
 	}
 }
 
@@ -76,8 +77,8 @@ func (c call) continuation(principal string) patterns.Continuation {
 }
 
 // notTaken is the problem of a continuation that the run does not wait for.
-func (c call) notTaken() gateway.Problem {
-	p := gateway.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: gateway.Got(c.Run.RunID)}
+func (c call) notTaken() document.Problem {
+	p := document.Problem{Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID)}
 	switch s := c.Run; {
 	case s.State == patterns.Running:
 		p.Want = "a run that waits; this one goes on in another call"
@@ -86,12 +87,12 @@ func (c call) notTaken() gateway.Problem {
 	case kindOf(s.Ended.Waiting) != string(patterns.ForCaller):
 		p.Want = "a run that waits for its caller; this one is " + waitWords(kindOf(s.Ended.Waiting)) + ", and nothing that is sent here counts"
 	case c.Arguments["turn"] != nil && c.Arguments["turn"] != float64(s.Ended.Waiting.Turn):
-		p.Pointer, p.Got = "/turn", gateway.Got(c.Arguments["turn"])
-		p.Want = "the present turn: " + string(gateway.Got(float64(s.Ended.Waiting.Turn)))
+		p.Pointer, p.Got = "/turn", document.Got(c.Arguments["turn"])
+		p.Want = "the present turn: " + string(document.Got(float64(s.Ended.Waiting.Turn)))
 	case !c.empty(): // it was taken in the moment in which this call came, and waits again
 		p.Want = "a run that waits; another call was quicker, this is what came of it"
 	default:
-		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), gateway.Got([]any{})
+		p.Pointer, p.Got = ijson.Pointer("").Member(s.Ended.Waiting.Argument), document.Got([]any{})
 		p.Want = "at least one action"
 	}
 	return p
@@ -129,7 +130,7 @@ func (t *tool) whole(c call, result patterns.Result) call {
 }
 
 // shifted are problems of this call's actions with their places among all of the run's.
-func (c call) shifted(problems []gateway.Problem) []gateway.Problem {
+func (c call) shifted(problems []document.Problem) []document.Problem {
 	if c.Shift == 0 {
 		return problems
 	}

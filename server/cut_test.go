@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -132,7 +133,7 @@ func TestCutDoesNotCountRawValues(t *testing.T) {
 // TestPresentChangesNothing: what is shown is cut, the run's own rows stay.
 func TestPresentChangesNothing(t *testing.T) {
 	e := stepsWith(strings.Repeat("x", 5000), strings.Repeat("y", 5000))
-	e.Problems = []gateway.Problem{{Pointer: "/a", Reason: strings.Repeat("r", 3000)}, {Pointer: "/b"}}
+	e.Problems = []document.Problem{{Pointer: "/a", Reason: strings.Repeat("r", 3000)}, {Pointer: "/b"}}
 	before, err := appendJSON(nil, e)
 	if err != nil {
 		t.Fatal(err)
@@ -220,9 +221,9 @@ func anyEnvelope(t *rapid.T) Envelope {
 	}
 	e.Plan = steps
 	for range rapid.IntRange(0, 51).Draw(t, "problems") {
-		e.Problems = append(e.Problems, gateway.Problem{
+		e.Problems = append(e.Problems, document.Problem{
 			Pointer: ijson.Pointer("").Member(anyText(t, "pointer", most)), Reason: "r" + anyText(t, "why", 4096), Want: ijson.Cut(anyText(t, "want", 200), 200),
-			Got: gateway.Got(anyText(t, "got", most)),
+			Got: document.Got(anyText(t, "got", most)),
 		})
 	}
 	for i := range rapid.IntRange(0, 100).Draw(t, "effects") {

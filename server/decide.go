@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -14,7 +15,7 @@ import (
 var wordsOfGoal = []string{"goal", "ticket", "task", "objective", "query", "prompt", "request", "question", "message"}
 
 // goalUnder returns the fix of an unknown argument that is the missing goal under another name; nil if that is not clear.
-func (r *request) goalUnder(name string, known []string) *gateway.Fix {
+func (r *request) goalUnder(name string, known []string) *document.Fix {
 	goal := r.Spec.GoalArgument()
 	meansIt := func(name string) bool {
 		return slices.Contains(wordsOfGoal, name) && !slices.Contains(known, name) || gateway.Near(name, known) == goal
@@ -32,11 +33,11 @@ func (r *request) goalUnder(name string, known []string) *gateway.Fix {
 		return nil
 	}
 	at := ijson.Pointer("")
-	return &gateway.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
+	return &document.Fix{At: at.Member(goal), Value: v, From: at.Member(name)}
 }
 
 // decisions lists each place that no suggestion can fix, with what to do there. It counts the places that do not fit in the text.
-func decisions(problems []gateway.Problem) string {
+func decisions(problems []document.Problem) string {
 	const head, room = "Fix each of these places, then call again:", 60
 	said := head
 	for i, p := range problems {
@@ -50,7 +51,7 @@ func decisions(problems []gateway.Problem) string {
 }
 
 // placeName names the place of a problem for people.
-func placeName(p gateway.Problem) string {
+func placeName(p document.Problem) string {
 	if p.Pointer == "" {
 		return "the arguments"
 	}
@@ -58,7 +59,7 @@ func placeName(p gateway.Problem) string {
 }
 
 // decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
-func decision(p gateway.Problem) string {
+func decision(p document.Problem) string {
 	want := ijson.Visible(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":

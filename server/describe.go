@@ -12,7 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/server/transport"
 )
 
@@ -84,7 +84,7 @@ func (d *describer) handle(ctx context.Context, req mcp.CallToolRequest) (result
 }
 
 // refuse answers a request that does not fit.
-func (d *describer) refuse(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
+func (d *describer) refuse(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // it is no pattern's
 	if strings.HasPrefix(e.StopReason, "invalid_request:"+classNotFound.reason("")) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -30,11 +31,11 @@ func catalogArguments() []argument {
 // take reads the arguments as they came from a principal. With problems nothing is listed; the first names the stop
 // reason. A filter that is blank or empty filters nothing, as if it were absent: many clients fill in all that a schema
 // names.
-func (d *describer) take(raw json.RawMessage, principal string) (search, call, []gateway.Problem) {
+func (d *describer) take(raw json.RawMessage, principal string) (search, call, []document.Problem) {
 	r := request{call: call{Tool: catalogTool, Intents: map[string]any{}, IntentWas: map[string]bool{}}}
 	arguments, problem := decodeArguments(raw)
 	if problem != nil {
-		return search{}, r.call, []gateway.Problem{*problem}
+		return search{}, r.call, []document.Problem{*problem}
 	}
 	r.Arguments = arguments
 	r.unknown(catalogArguments())
@@ -47,12 +48,12 @@ func (d *describer) take(raw json.RawMessage, principal string) (search, call, [
 			r.add(classLimit, "cursor", cursor, "the next_cursor of a call with the same pattern, names and query; without one the list begins anew")
 		}
 	}
-	return s, r.call, gateway.CapProblems(slices.Concat(r.faults[:]...))
+	return s, r.call, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
 // clean reports whether nothing was wrong so far.
 func (r *request) clean() bool {
-	return !slices.ContainsFunc(r.faults[:], func(found []gateway.Problem) bool { return len(found) > 0 })
+	return !slices.ContainsFunc(r.faults[:], func(found []document.Problem) bool { return len(found) > 0 })
 }
 
 // text is an optional text; empty where it is absent, blank or no text.
@@ -169,7 +170,7 @@ func readLimit(r *request) int {
 	switch {
 	case !isWhole:
 		p := r.add(classType, name, v, want)
-		p.Fix = gateway.Retype("integer", p.Pointer, v)
+		p.Fix = document.Retype("integer", p.Pointer, v)
 	case n < 1 || n > maxPage:
 		r.add(classLimit, name, v, want)
 	}

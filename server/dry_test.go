@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -141,9 +142,9 @@ func members(t *testing.T, object json.RawMessage, want ...string) {
 
 // An intent that is refused stops a dry run as it would stop the run, with the same advice.
 func TestDryRunOfARefusedIntent(t *testing.T) {
-	problem := gateway.Problem{Pointer: "/actions/0/name", Reason: "unknown_tool:pay", Got: json.RawMessage(`"pay"`), Want: "one of get_refund_context"}
+	problem := document.Problem{Pointer: "/actions/0/name", Reason: "unknown_tool:pay", Got: json.RawMessage(`"pay"`), Want: "one of get_refund_context"}
 	change, _ := rehearsed(t, patterns.Rehearsal{Result: patterns.Result{
-		StopReason: "invalid_action:unknown_tool:pay", Phase: "worker", ByCall: true, Problems: []gateway.Problem{problem}, RawName: "raw_action",
+		StopReason: "invalid_action:unknown_tool:pay", Phase: "worker", ByCall: true, Problems: []document.Problem{problem}, RawName: "raw_action",
 		Raw: map[string]any{"name": "pay"}, Trace: []any{}, History: []any{},
 	}}, nil)
 	r := connect(t, serving(t, change)).call(sv, `{"goal":"x","dry_run":true,"actions":[{"name":"pay"}]}`).result(t)
@@ -185,7 +186,7 @@ func TestDryRunFaults(t *testing.T) {
 // dry_run is a flag of its own, no part of a run that goes on, and of planning only plan_decompose's.
 func TestDryRunArgument(t *testing.T) {
 	t.Parallel()
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	id := c.call(sv, startRefund).result(t).Structured["run_id"].(string)
 	tests := map[string]struct{ tool, arguments, want string }{
 		"another type":    {sv, `{"goal":"x","dry_run":"yes"}`, "invalid_request:type:dry_run"},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -59,7 +59,7 @@ func TestAppendJSONLeavesOut(t *testing.T) {
 			`{"fields":{"a":1},"missing":["b"],"health":"red","errors":[{"member":"fields.b","reason":"r"}]}`},
 		"one without fields": {&patterns.Aggregate{Fields: map[string]any{}, Health: "green"}, `{"fields":{},"missing":[],"health":"green"}`},
 		"quoted":             {[]string{"a\"\\\n<ä>"}, `["a\"\\\n<ä>"]`},
-		"problem":            {gateway.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
+		"problem":            {document.Problem{Pointer: "/a", Reason: "r", Want: "w", Got: json.RawMessage(`1`)}, `{"pointer":"/a","reason":"r","got":1,"want":"w"}`},
 	} {
 		got, err := appendJSON(nil, c.value)
 		if err != nil || string(got) != c.want {

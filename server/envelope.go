@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -34,7 +35,7 @@ type Envelope struct {
 	WaitingFor waitingFor `json:"waiting_for,omitempty"` // with status waiting
 	Current    *current   `json:"current,omitempty"`     // with status running
 
-	Problems []gateway.Problem `json:"problems,omitempty"`
+	Problems []document.Problem `json:"problems,omitempty"`
 
 	Answer         any                     `json:"answer,omitempty"`       // a text, or what the pattern declares; nil: there is none
 	AnswerBytes    int                     `json:"answer_bytes,omitempty"` // of the whole answer where it was cut
@@ -63,7 +64,7 @@ type Envelope struct {
 	EffectsOmitted int                       `json:"effects_omitted,omitempty"`
 	Budget         map[string]patterns.Spent `json:"budget,omitempty"`
 	Usage          *usage                    `json:"usage,omitempty"`
-	Filled         []gateway.Filled          `json:"filled,omitempty"`
+	Filled         []document.Filled         `json:"filled,omitempty"`
 	Joined         bool                      `json:"joined,omitempty"` // an earlier equal call's run
 	Demo           bool                      `json:"demo,omitempty"`
 	Record         *record                   `json:"record,omitempty"` // with the tools that are about runs, as what follows dry runs
@@ -213,7 +214,7 @@ func untold(c call, ended patterns.Ended, reason, why, did string) Envelope {
 }
 
 // refusedEnvelope presents a call that was refused before anything ran. There is at least one problem.
-func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
+func refusedEnvelope(c call, problems []document.Problem) Envelope {
 	e := Envelope{
 		Status: statusStopped, StopReason: "invalid_request:" + problems[0].Reason, Phase: patterns.PhaseRequest,
 		Summary: refusedWords(problems),
@@ -234,7 +235,7 @@ func refusedEnvelope(c call, problems []gateway.Problem) Envelope {
 }
 
 // refusedWords tell that a request was refused.
-func refusedWords(problems []gateway.Problem) string {
+func refusedWords(problems []document.Problem) string {
 	return fmt.Sprintf("The call was refused for %s. Nothing ran.", count(faults(problems), "fault"))
 }
 

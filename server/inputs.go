@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -95,7 +96,7 @@ func (r *request) readInput(a argument) {
 	if text, isText := given.(string); isText && (a.kind == "object" || a.kind == "array") {
 		if _, err := ijson.Decode([]byte(text)); err != nil {
 			p, c := decodingProblem(err, ijson.Pointer("").Member(a.name), a.name)
-			p.Got = gateway.Got(given)
+			p.Got = document.Got(given)
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}
@@ -119,7 +120,7 @@ func (r *request) readInput(a argument) {
 func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 	got, there := m.Pointer.In(r.inputs)
 	if !there {
-		got = gateway.Missing
+		got = document.Missing
 	}
 	c := map[catalog.MismatchKind]class{
 		catalog.MismatchUnknown: classUnknown, catalog.MismatchMissing: classMissing, catalog.MismatchType: classType, catalog.MismatchValue: classLimit,
@@ -127,13 +128,13 @@ func (r *request) misfit(a argument, m catalog.Mismatch, whole bool) {
 	r.place(c, a.name, m.Pointer, got, m.Want)
 	p := r.lastOf(c)
 	if m.Kind == catalog.MismatchUnknown {
-		p.Choose = gateway.RemoveOrRename
+		p.Choose = document.RemoveOrRename
 	}
 	if !whole {
 		return
 	}
 	if m.Kind == catalog.MismatchType {
-		p.Fix = gateway.Retype(a.kind, m.Pointer, got)
+		p.Fix = document.Retype(a.kind, m.Pointer, got)
 	}
 	if word, isText := got.(string); isText && m.Kind == catalog.MismatchValue {
 		p.Means(p.Pointer, word, gateway.Near(word, enumOf(r.Spec, a.name)))

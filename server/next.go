@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -153,7 +154,7 @@ func (a account) continued() any {
 }
 
 // placed are the run's problems with a place for those that are about the call at which it stopped as a whole.
-func (a account) placed() []gateway.Problem {
+func (a account) placed() []document.Problem {
 	problems := slices.Clone(a.Problems)
 	for i, p := range problems {
 		if p.Pointer == "" && (strings.Contains(p.Reason, "_denied:") || strings.Contains(p.Reason, "_missing:")) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -30,12 +31,12 @@ func (a account) nearest() (next, bool) {
 		return next{}, false
 	}
 	at := a.argumentsAt().Member(name)
-	fix := gateway.Problem{Pointer: at, Reason: reasonNearest, Fix: &gateway.Fix{At: at, Value: value}}
+	fix := document.Problem{Pointer: at, Reason: reasonNearest, Fix: &document.Fix{At: at, Value: value}}
 	var also []ijson.Pointer
 	if a.Arguments[keyArgument] != nil && a.ownKey() { // it is this run's by now
 		also = append(also, ijson.Pointer("").Member(keyArgument))
 	}
-	r := a.repaired([]gateway.Problem{fix}, also...)
+	r := a.repaired([]document.Problem{fix}, also...)
 	if len(r.changed) != 1 || len(r.fill) != len(also) {
 		return next{}, false
 	}

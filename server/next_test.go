@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -202,7 +203,7 @@ func madeUp(t testing.TB, kind gateway.Kind, reason, phase string, byCaller, wro
 		if r.RawName == "" {
 			r.RawName = "raw_plan"
 		}
-		r.Problems = []gateway.Problem{{Pointer: "/plan", Reason: "x"}}
+		r.Problems = []document.Problem{{Pointer: "/plan", Reason: "x"}}
 	}
 	if wrote {
 		r.Ledger = append(r.Ledger, gateway.Entry{

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -89,7 +91,7 @@ func planArguments(spec patterns.Spec) []argument {
 }
 
 var (
-	strategies        = []string{string(gateway.Flat), string(gateway.Hierarchical), string(gateway.Iterative)}
+	strategies        = []string{string(planning.Flat), string(planning.Hierarchical), string(planning.Iterative)}
 	failureStrategies = []string{
 		string(patterns.AbortOnFailure), string(patterns.SkipOnFailure), string(patterns.RetryOnFailure), string(patterns.ReplanOnFailure),
 	}
@@ -121,16 +123,16 @@ func (r *request) readDelay(a argument, v any) {
 // of the plan and not of the call.
 func (r *request) readPlan(a argument, v any) {
 	at := ijson.Pointer("").Member(a.name)
-	var own gateway.Intent
+	var own document.Intent
 	switch v := v.(type) {
 	case string:
-		own = gateway.FromText(v, at)
+		own = document.FromText(v, at)
 		if own.Value() != nil {
 			r.Size += ijson.Weight(own.Value())
 			r.Intents[a.name], r.IntentWas[a.name] = own.Value(), true
 		}
 	case map[string]any, []any:
-		own = gateway.FromCaller(v, at)
+		own = document.FromCaller(v, at)
 		r.Intents[a.name], r.IntentWas[a.name] = v, false
 	default:
 		r.add(classType, a.name, v, a.shape.want())
@@ -146,7 +148,7 @@ func (r *request) readResults(a argument, v any) {
 		var err error
 		if v, err = ijson.Decode([]byte(text)); err != nil {
 			p, c := decodingProblem(err, at, a.name)
-			p.Got = gateway.Got(text)
+			p.Got = document.Got(text)
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}
@@ -183,13 +185,13 @@ func (r *request) readResult(name string, at ijson.Pointer, v any) map[string]an
 		if member != "status" && member != "result" {
 			wrong(at.Member(member), entry[member], "status and result alone")
 			p := r.lastOf(classType)
-			p.DidYouMean, p.Choose = gateway.Near(member, []string{"status", "result"}), gateway.RemoveOrRename
+			p.DidYouMean, p.Choose = gateway.Near(member, []string{"status", "result"}), document.RemoveOrRename
 			return nil
 		}
 	}
 	status, there := entry["status"]
 	if !there {
-		status = gateway.Missing
+		status = document.Missing
 	}
 	if word, _ := status.(string); !slices.Contains(resultWords, word) {
 		wrong(at.Member("status"), status, "completed or failed")
@@ -208,11 +210,11 @@ var resultWords = []string{string(patterns.SubtaskCompleted), string(patterns.Su
 
 // place notes a fault of a place inside an argument.
 func (r *request) place(c class, name string, at ijson.Pointer, got any, want string) {
-	r.faults[c] = append(r.faults[c], gateway.Problem{Pointer: at, Reason: c.reason(name), Got: gateway.Got(got), Want: want})
+	r.faults[c] = append(r.faults[c], document.Problem{Pointer: at, Reason: c.reason(name), Got: document.Got(got), Want: want})
 }
 
 // lastOf is the newest problem of a class that has one.
-func (r *request) lastOf(c class) *gateway.Problem { return &r.faults[c][len(r.faults[c])-1] }
+func (r *request) lastOf(c class) *document.Problem { return &r.faults[c][len(r.faults[c])-1] }
 
 // said is a text argument; one that is blank is as good as absent, as many clients fill in all that a schema names.
 func (c call) said(name string) string {
@@ -235,7 +237,7 @@ func (r *request) readPlanning() {
 			r.add(classMismatch, "plan", plan, "plan_id or plan, not both").Choose = "send either the stored plan's id or a plan of your own"
 		case !named && plan == nil:
 			if id == nil {
-				id = gateway.Missing
+				id = document.Missing
 			}
 			r.add(classMissing, "plan_id", id, "the plan to carry out, or plan: your own")
 		default:
@@ -243,7 +245,7 @@ func (r *request) readPlanning() {
 		}
 	case patterns.ReplanVerb:
 		if plan == nil && !r.Spec.LLM {
-			r.add(classMissing, "plan", gateway.Missing, "your new subtasks for what remains; no language model is configured here")
+			r.add(classMissing, "plan", document.Missing, "your new subtasks for what remains; no language model is configured here")
 		}
 	}
 }

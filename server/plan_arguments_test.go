@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -101,11 +102,11 @@ func TestPlanTask(t *testing.T) {
 		want       patterns.Task
 	}{
 		"decompose": {"plan_decompose", `{"goal":"g"}`, nil, patterns.Task{Goal: "g", Plan: &patterns.PlanCall{
-			Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}}},
+			Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}}},
 		"low ceilings": {"plan_decompose", `{"goal":"g","dry_run":true,"context":"c"}`, small, patterns.Task{Goal: "g", Plan: &patterns.PlanCall{
-			Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 2, MaxSubtasks: 4, DryRun: true, Context: "c"}}},
+			Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 2, MaxSubtasks: 4, DryRun: true, Context: "c"}}},
 		"next round": {"plan_decompose", `{"goal":"g","parent_plan_id":"plan_1"}`, nil, patterns.Task{Goal: "g", Plan: &patterns.PlanCall{
-			Verb: patterns.DecomposeVerb, PlanID: "plan_1", Strategy: gateway.Iterative, MaxDepth: 3, MaxSubtasks: 15}}},
+			Verb: patterns.DecomposeVerb, PlanID: "plan_1", Strategy: planning.Iterative, MaxDepth: 3, MaxSubtasks: 15}}},
 		"in sequence": {"plan_execute", `{"plan_id":"plan_1","max_concurrent":9}`, nil, patterns.Task{Plan: &patterns.PlanCall{
 			Verb: patterns.ExecuteVerb, PlanID: "plan_1", Concurrent: 1, OnFailure: patterns.AbortOnFailure, MaxRetries: 2, RetryDelay: time.Second}}},
 		"side by side": {"plan_execute", `{"plan_id":"plan_1","parallel":true,"expected_revision":3,"on_subtask_failure":"retry","retry_delay_seconds":1e300,"max_steps":5,"finalize":true,"results":{"a":{"status":"completed"}}}`, nil,

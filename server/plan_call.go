@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -98,7 +98,7 @@ func (r *request) compareRun(began call) {
 	for _, a := range planArguments(r.Spec) {
 		was, own := then[a.name]
 		if own && r.Arguments[a.name] != nil && !reflect.DeepEqual(now[a.name], was) {
-			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", gateway.Got(shownValue(was)))).Choose = keepOrBegin
+			r.add(classMismatch, a.name, r.Arguments[a.name], fmt.Sprintf("what the waiting run began with, or nothing; that was %s", document.Got(shownValue(was)))).Choose = keepOrBegin
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -47,7 +47,7 @@ type planMembers struct {
 
 	// Of plan_status.
 	Goal           string                  `json:"goal,omitempty"`
-	Strategy       gateway.PlanStrategy    `json:"strategy,omitempty"`
+	Strategy       planning.Strategy       `json:"strategy,omitempty"`
 	Metadata       *patterns.PlanMetadata  `json:"metadata,omitempty"`
 	LastRun        *patterns.PlanRun       `json:"last_run,omitempty"`
 	LastStopReason string                  `json:"last_stop_reason,omitempty"`
@@ -64,13 +64,13 @@ type planDetails struct {
 
 // planRow is a plan in a list.
 type planRow struct {
-	PlanID         string               `json:"plan_id"`
-	Goal           string               `json:"goal"`
-	Strategy       gateway.PlanStrategy `json:"strategy"`
-	Revision       int                  `json:"revision"`
-	Progress       float64              `json:"progress"`
-	PlanStatus     patterns.PlanCounts  `json:"plan_status"`
-	LastStopReason string               `json:"last_stop_reason,omitempty"`
+	PlanID         string              `json:"plan_id"`
+	Goal           string              `json:"goal"`
+	Strategy       planning.Strategy   `json:"strategy"`
+	Revision       int                 `json:"revision"`
+	Progress       float64             `json:"progress"`
+	PlanStatus     patterns.PlanCounts `json:"plan_status"`
+	LastStopReason string              `json:"last_stop_reason,omitempty"`
 }
 
 var (

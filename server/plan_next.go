@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -134,9 +134,9 @@ func (a account) withRevision() next {
 	if args == nil {
 		args = map[string]any{}
 	}
-	row := change{Pointer: "/expected_revision", To: gateway.Got(float64(a.planned().Revision))}
+	row := change{Pointer: "/expected_revision", To: document.Got(float64(a.planned().Revision))}
 	if was, given := args["expected_revision"]; given {
-		row.From = gateway.Got(was)
+		row.From = document.Got(was)
 	}
 	args["expected_revision"] = float64(a.planned().Revision)
 	return next{Action: actionCall, Tool: a.Tool, Arguments: showable(args), Changed: []change{row},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -131,7 +131,7 @@ type examplePlanDocument struct {
 // examplePlan is a whole plan: a tool looks something up, then the caller works with it.
 func examplePlan(tools []catalog.Tool) examplePlanDocument {
 	plan := examplePlanDocument{Kind: "plan"}
-	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: gateway.CallerExecutor}
+	write := exampleSubtask{ID: "note", Description: "Write the note", Tool: planning.CallerExecutor}
 	if len(tools) > 0 {
 		t := exampleTool(tools)
 		look := exampleSubtask{ID: "look", Description: titled(t), Tool: t.Name, Args: t.Input.Example()}

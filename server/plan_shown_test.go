@@ -21,7 +21,7 @@ func callers(n int, description string) map[string]any {
 // What a run waits for may be longer than a result may be, and still every subtask stands on some page; the advice of
 // plan_status stays its own.
 func TestRowsOfAPlanThatWaits(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(30, strings.Repeat("d", 3900))})
 	want(t, waiting, "/status", `"waiting"`)
 	var seen []string
@@ -49,7 +49,7 @@ func TestRowsOfAPlanThatWaits(t *testing.T) {
 
 // One observation of a run that waits for much leaves no more room to the rest than any result has.
 func TestStepOfAPlanThatWaits(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(30, strings.Repeat("d", 3900))})
 	done := map[string]any{"s00": map[string]any{"status": "completed", "result": "seven"}}
 	c.planned("plan_execute", map[string]any{"plan_id": waiting["plan_id"], "results": done})
@@ -60,7 +60,7 @@ func TestStepOfAPlanThatWaits(t *testing.T) {
 
 // What the caller made of a subtask is shown in full by its id, also when the run has ended.
 func TestOwnResultInFull(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	long := strings.Repeat("0123456789", 2000)
 	waiting, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(2, "Do it.")})
 	for _, done := range []string{"s00", "s01"} {
@@ -73,7 +73,7 @@ func TestOwnResultInFull(t *testing.T) {
 
 // A plan's changes may be longer than a result may be, and still every subtask stands on some page.
 func TestRowsOfAPlanOftenChanged(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	many := func(name string) map[string]any {
 		plan := callers(100, name)
 		for i, s := range plan["subtasks"].([]any) {
@@ -107,7 +107,7 @@ func TestRowsOfAPlanOftenChanged(t *testing.T) {
 
 // A subtask that is too long for any page is left out, and no other is with it.
 func TestRowTooLongForAPage(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	plan := callers(3, "Do it.")
 	plan["subtasks"].([]any)[1].(map[string]any)["args"] = map[string]any{"text": strings.Repeat("a", 40<<10)}
 	made, _, _ := c.planned("plan_decompose", map[string]any{"goal": "g", "plan": plan})
@@ -137,7 +137,7 @@ func TestRowTooLongForAPage(t *testing.T) {
 
 // Who reads the text alone sees what subtasks returned, also those that an earlier run completed, and each once.
 func TestResultsInTheText(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	first, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(1, "Do it.")})
 	done := map[string]any{"plan_id": first["plan_id"], "results": map[string]any{"s00": map[string]any{"status": "completed", "result": "seven"}}}
 	_, now, _ := c.planned("plan_execute", done)
@@ -151,7 +151,7 @@ func TestResultsInTheText(t *testing.T) {
 
 // What a checklist has ticked off is done, also in the next round of a plan and in what replaces the rest of one.
 func TestTickedOff(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	const list = "- [x] begun\n- [ ] go on"
 	ticked := func(made map[string]any, at int) {
 		t.Helper()
@@ -172,7 +172,7 @@ func TestTickedOff(t *testing.T) {
 
 // Results that do not fit the plan they come with are refused before it is stored: who sends both anew has one plan.
 func TestResultsBesideAPlan(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	both := map[string]any{"plan": "- [ ] one", "results": map[string]any{"item_9": map[string]any{"status": "completed"}}}
 	refused, text, isError := c.planned("plan_execute", both)
 	want(t, refused, "/stop_reason", `"invalid_request:not_found:results"`, "/phase", `"request"`, "/problems/0/pointer", `"/results/item_9"`,
@@ -212,7 +212,7 @@ func TestRunningNamesItsPlan(t *testing.T) {
 
 // An argument that the waiting run was begun without is told so that the caller can send it.
 func TestWhatAWaitingRunBeganWith(t *testing.T) {
-	c := connect(t, serving(t, planning))
+	c := connect(t, serving(t, offersPlanning))
 	first, _, _ := c.planned("plan_execute", map[string]any{"plan": callers(1, "Do it.")})
 	refused, _, _ := c.planned("plan_execute", map[string]any{"plan_id": first["plan_id"], "max_steps": 3})
 	want(t, refused, "/stop_reason", `"invalid_request:mismatch:max_steps"`, "/problems/0/want", `"what the waiting run began with, or nothing; that was null"`)
@@ -237,7 +237,7 @@ func TestSubtaskInFull(t *testing.T) {
 	big, other := strings.Repeat("0123456789", 2000), strings.Repeat("abcdefghij", 2000)
 	tools := []string{"first", "second"}
 	offered := offering(t, foreignRead(t, tools[0], map[string]any{"text": big}), foreignRead(t, tools[1], map[string]any{"text": other}))
-	c := connect(t, serving(t, offered, planning, func(c *Config) {
+	c := connect(t, serving(t, offered, offersPlanning, func(c *Config) {
 		for i := range c.Patterns {
 			if spec := &c.Patterns[i].Spec; spec.Plans != "" {
 				spec.Tools, spec.Policy, spec.Execution = tools, tools, tools

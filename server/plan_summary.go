@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -168,6 +168,6 @@ func subtasksAre(n int) string { return count(n, "subtask") + " " + isAre(n) }
 
 // planSkeleton is the form of a plan of subtasks; its blanks do not pass the gate.
 func planSkeleton() any {
-	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": gateway.CallerExecutor, "args": map[string]any{}}
+	subtask := map[string]any{"id": "", "description": "", "dependencies": []any{}, "tool": planning.CallerExecutor, "args": map[string]any{}}
 	return map[string]any{"kind": "plan", "subtasks": []any{subtask}}
 }

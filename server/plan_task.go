@@ -5,7 +5,8 @@ import (
 	"math"
 	"time"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -15,7 +16,7 @@ func (c call) planTask() patterns.Task {
 	p := &patterns.PlanCall{Verb: verb, PlanID: c.said("plan_id"), Expected: c.expected()}
 	t := patterns.Task{Plan: p}
 	if c.Own != nil {
-		t.Caller = []gateway.Intent{*c.Own}
+		t.Caller = []document.Intent{*c.Own}
 	}
 	switch verb {
 	case patterns.DecomposeVerb:
@@ -57,14 +58,14 @@ func (c call) expected() *int {
 }
 
 // strategy is the one asked for; the next round of a plan is iterative as the plan is.
-func (c call) strategy() gateway.PlanStrategy {
+func (c call) strategy() planning.Strategy {
 	switch word, _ := c.Arguments["strategy"].(string); {
 	case word != "":
-		return gateway.PlanStrategy(word)
+		return planning.Strategy(word)
 	case c.said("parent_plan_id") != "":
-		return gateway.Iterative
+		return planning.Iterative
 	}
-	return gateway.Flat
+	return planning.Flat
 }
 
 // whole is a whole number as given, or its default, which is never above the ceiling.

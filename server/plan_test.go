@@ -22,5 +22,5 @@ func withPlanning(list []Pattern, llm bool) []Pattern {
 // planningTools are the demo's tools that only read.
 var planningTools = demo.ReadTools
 
-// planning serves a planning pattern too, without a language model.
-func planning(c *Config) { c.Patterns = withPlanning(c.Patterns, false) }
+// offersPlanning serves a planning pattern too, without a language model.
+func offersPlanning(c *Config) { c.Patterns = withPlanning(c.Patterns, false) }

@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -202,11 +203,11 @@ func TestPresentGolden(t *testing.T) {
 	})
 	t.Run("refused_request", func(t *testing.T) {
 		c, _ := sent{kind: gateway.TaskDecomposition, arguments: `{"gaol":"April","finalize":"true","color":"red"}`}.taken(t)
-		compareGolden(t, "refused_request", refusedEnvelope(c, []gateway.Problem{
-			{Pointer: "/color", Reason: "unknown_field:color", Got: gateway.Got("red"), Want: "one of goal, plan, finalize"},
-			{Pointer: "/gaol", Reason: "unknown_field:gaol", Got: gateway.Got("April"), Want: "one of goal, plan, finalize", DidYouMean: "goal"},
+		compareGolden(t, "refused_request", refusedEnvelope(c, []document.Problem{
+			{Pointer: "/color", Reason: "unknown_field:color", Got: document.Got("red"), Want: "one of goal, plan, finalize"},
+			{Pointer: "/gaol", Reason: "unknown_field:gaol", Got: document.Got("April"), Want: "one of goal, plan, finalize", DidYouMean: "goal"},
 			{Pointer: "/goal", Reason: "missing:goal", Want: "a text of at most 16384 bytes"},
-			{Pointer: "/finalize", Reason: "type:finalize", Got: gateway.Got("true"), Want: "true or false", Fix: &gateway.Fix{At: "/finalize", Value: true}},
+			{Pointer: "/finalize", Reason: "type:finalize", Got: document.Got("true"), Want: "true or false", Fix: &document.Fix{At: "/finalize", Value: true}},
 		}))
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -138,7 +139,7 @@ func TestEnvelopesMeetTheSchema(t *testing.T) {
 		for _, e := range map[string]Envelope{
 			"ended": endedEnvelope(c, ended),
 			"fault": faultEnvelope(c, ended, "f_00000000"),
-			"refused": refusedEnvelope(c, []gateway.Problem{
+			"refused": refusedEnvelope(c, []document.Problem{
 				{Pointer: "/goal", Reason: "missing:goal", Want: "a text"},
 			}),
 		} {

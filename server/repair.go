@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -24,14 +25,14 @@ type repair struct {
 	arguments map[string]any
 	changed   []change
 	fill      []ijson.Pointer // places only the reader can fill, each holding a skeleton
-	left      []gateway.Problem
+	left      []document.Problem
 	// decide reports that a place of left cannot be filled: no call can be offered that means the same.
 	decide bool
 }
 
 // repaired makes the sure repairs of the problems in the caller's call and points at what is left. Places in also are
 // left to the reader besides.
-func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair {
+func (c call) repaired(problems []document.Problem, also ...ijson.Pointer) repair {
 	if c.Arguments == nil { // they could not be read at all
 		return repair{left: problems, decide: true}
 	}
@@ -61,7 +62,7 @@ func (c call) repaired(problems []gateway.Problem, also ...ijson.Pointer) repair
 
 // opened is the caller's call as sent, with the intents that came as texts put as values where a place inside them is
 // to be changed.
-func (c call) opened(problems []gateway.Problem, also []ijson.Pointer) map[string]any {
+func (c call) opened(problems []document.Problem, also []ijson.Pointer) map[string]any {
 	args := maps.Clone(c.Arguments)
 	touched := map[string]bool{}
 	for _, p := range problems {
@@ -81,7 +82,7 @@ func (c call) opened(problems []gateway.Problem, also []ijson.Pointer) map[strin
 }
 
 // mend makes a problem's sure repair, if it has one.
-func (r *repair) mend(p gateway.Problem) bool {
+func (r *repair) mend(p document.Problem) bool {
 	fix := r.sure(p)
 	if fix == nil {
 		return false
@@ -97,14 +98,14 @@ func (r *repair) mend(p gateway.Problem) bool {
 	}
 	row := change{Pointer: fix.At}
 	if there {
-		row.From = gateway.Got(was)
+		row.From = document.Got(was)
 	}
 	if !fix.Remove {
-		row.To = gateway.Got(fix.Value)
+		row.To = document.Got(fix.Value)
 	}
 	if fix.From != "" {
 		moved, _ := fix.From.In(r.arguments)
-		r.changed = append(r.changed, change{Pointer: fix.From, From: gateway.Got(moved)})
+		r.changed = append(r.changed, change{Pointer: fix.From, From: document.Got(moved)})
 	}
 	r.changed = append(r.changed, row)
 	r.arguments = fixed
@@ -113,7 +114,7 @@ func (r *repair) mend(p gateway.Problem) bool {
 
 // sure is a problem's repair: its own, or for an unknown member that is a misspelt known one that is free, its right
 // name.
-func (r *repair) sure(p gateway.Problem) *gateway.Fix {
+func (r *repair) sure(p document.Problem) *document.Fix {
 	if p.Fix != nil || p.DidYouMean == "" || p.Unsure {
 		return p.Fix
 	}
@@ -130,7 +131,7 @@ func (r *repair) sure(p gateway.Problem) *gateway.Fix {
 	if _, taken := right.In(r.arguments); taken {
 		return nil
 	}
-	return &gateway.Fix{At: right, Value: v, From: p.Pointer}
+	return &document.Fix{At: right, Value: v, From: p.Pointer}
 }
 
 // leave points the reader at a place, with a skeleton where nothing usable stands.

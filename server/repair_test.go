@@ -11,14 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
 // parsed are the problems that the gate finds in a call's intent.
-func parsed(c call) []gateway.Problem {
-	intent := gateway.FromCaller(c.Intents[c.intentName()], ijson.Pointer("").Member(c.intentName()))
-	var refusal *gateway.Refusal
+func parsed(c call) []document.Problem {
+	intent := document.FromCaller(c.Intents[c.intentName()], ijson.Pointer("").Member(c.intentName()))
+	var refusal *document.Refusal
 	b := c.Spec.Budget
 	switch c.Spec.Kind {
 	case gateway.TaskDecomposition:
@@ -28,7 +29,7 @@ func parsed(c call) []gateway.Problem {
 	case gateway.Routing:
 		_, refusal = gateway.ParseRoute(intent, gateway.RouteRules{Allowed: c.Spec.Policy, Ticket: "x"})
 	case gateway.Supervisor:
-		var problems []gateway.Problem
+		var problems []document.Problem
 		list, _ := c.Intents["actions"].([]any)
 		for _, intent := range patterns.Proposals("actions", list) {
 			if _, refusal := gateway.ParseAction(intent, gateway.ActionRules{Allowed: c.Spec.Policy, Catalog: c.Spec.Catalog}); refusal != nil {
@@ -144,7 +145,7 @@ func TestRepairProperties(t *testing.T) {
 	}
 }
 
-func checkRepair(t *rapid.T, c call, problems []gateway.Problem) {
+func checkRepair(t *rapid.T, c call, problems []document.Problem) {
 	before := ijson.Canonical(any(c.Arguments))
 	r := c.repaired(problems)
 	if after := ijson.Canonical(any(c.Arguments)); string(after) != string(before) {
@@ -170,18 +171,18 @@ func checkRepair(t *rapid.T, c call, problems []gateway.Problem) {
 		}
 	}
 	// A fault of the document hides others, so that mending it may show more.
-	hides := func(p gateway.Problem) bool {
+	hides := func(p document.Problem) bool {
 		return len(p.Pointer.Tokens()) <= 2 || strings.HasSuffix(p.Reason, "not_object")
 	}
-	named := func(p gateway.Problem) bool { return p.DidYouMean != "" || p.Fix != nil && p.Fix.From != "" } // a tool's right name brings its arguments' faults to light
+	named := func(p document.Problem) bool { return p.DidYouMean != "" || p.Fix != nil && p.Fix.From != "" } // a tool's right name brings its arguments' faults to light
 	if !slices.ContainsFunc(problems, hides) && !slices.ContainsFunc(problems, named) && len(left) >= len(problems) {
 		t.Errorf("%d faults before the repair, %d after:\n%s\n%s\n%s", len(problems), len(left), before, asText(problems), asText(left))
 	}
 }
 
 // sameProblem looks for a fault of what stood there; of what came there by its right name, nobody knew before.
-func sameProblem(list []gateway.Problem, p gateway.Problem) bool {
-	return slices.ContainsFunc(list, func(q gateway.Problem) bool {
+func sameProblem(list []document.Problem, p document.Problem) bool {
+	return slices.ContainsFunc(list, func(q document.Problem) bool {
 		return q.Pointer == p.Pointer && q.Reason == p.Reason && q.Got != nil
 	})
 }
@@ -240,7 +241,7 @@ func valueOf(t *rapid.T, text json.RawMessage) any {
 	return v
 }
 
-func asText(problems []gateway.Problem) string {
+func asText(problems []document.Problem) string {
 	var lines []byte
 	for _, p := range problems {
 		lines = appendProblem(lines, p)
@@ -250,36 +251,36 @@ func asText(problems []gateway.Problem) string {
 
 // TestRepairOfRequests is about the call's own arguments, which the check of the request judges.
 func TestRepairOfRequests(t *testing.T) {
-	unknown := func(name, mean string) gateway.Problem {
-		return gateway.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "unknown_field:" + name, Got: gateway.Got(1.0), DidYouMean: mean}
+	unknown := func(name, mean string) document.Problem {
+		return document.Problem{Pointer: ijson.Pointer("").Member(name), Reason: "unknown_field:" + name, Got: document.Got(1.0), DidYouMean: mean}
 	}
 	for name, c := range map[string]struct {
 		arguments string
-		problems  []gateway.Problem
+		problems  []document.Problem
 		want      string // arguments
 		changed   string
 		fill      string
 	}{
 		"a misspelt argument gets its name": {
-			`{"gaol":"x"}`, []gateway.Problem{unknown("gaol", "goal"), {Pointer: "/goal", Reason: "missing:goal"}},
+			`{"gaol":"x"}`, []document.Problem{unknown("gaol", "goal"), {Pointer: "/goal", Reason: "missing:goal"}},
 			`{"goal":"x"}`, `[{"pointer":"/gaol","from":"x"},{"pointer":"/goal","to":"x"}]`, `[]`,
 		},
 		"what is missing gets a blank": {
-			`{"finalize":null}`, []gateway.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"finalize":null,"goal":""}`, `[]`, `["/goal"]`,
+			`{"finalize":null}`, []document.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"finalize":null,"goal":""}`, `[]`, `["/goal"]`,
 		},
 		"null is nothing": {
-			`{"goal":null}`, []gateway.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"goal":""}`, `[]`, `["/goal"]`,
+			`{"goal":null}`, []document.Problem{{Pointer: "/goal", Reason: "missing:goal"}}, `{"goal":""}`, `[]`, `["/goal"]`,
 		},
 		"just another type": {
-			`{"goal":42}`, []gateway.Problem{{Pointer: "/goal", Reason: "type:goal", Fix: gateway.Retype("string", "/goal", 42.0)}},
+			`{"goal":42}`, []document.Problem{{Pointer: "/goal", Reason: "type:goal", Fix: document.Retype("string", "/goal", 42.0)}},
 			`{"goal":"42"}`, `[{"pointer":"/goal","from":42,"to":"42"}]`, `[]`,
 		},
 		"a plan that is no plan gives way to a skeleton": {
-			`{"goal":"x","plan":7}`, []gateway.Problem{{Pointer: "/plan", Reason: "type:plan", Got: gateway.Got(7.0)}},
+			`{"goal":"x","plan":7}`, []document.Problem{{Pointer: "/plan", Reason: "type:plan", Got: document.Got(7.0)}},
 			`{"goal":"x","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`, `[]`, `["/plan"]`,
 		},
 		"a fault inside a text that cannot be read": {
-			`{"goal":"x","plan":"{\"steps\":[],\"steps\":[]}"}`, []gateway.Problem{{Pointer: "/plan/steps", Reason: "type:plan"}},
+			`{"goal":"x","plan":"{\"steps\":[],\"steps\":[]}"}`, []document.Problem{{Pointer: "/plan/steps", Reason: "type:plan"}},
 			`{"goal":"x","plan":{"steps":[{"args":{},"id":"step_1","title":"","tool":""}]}}`, `[]`, `["/plan"]`,
 		},
 	} {
@@ -327,13 +328,13 @@ func TestNoCallIsSuggestedThatKeepsAnUnknownArgument(t *testing.T) {
 // TestNextLeavesOutLargeArguments: what changed and what is to be filled stay.
 func TestNextLeavesOutLargeArguments(t *testing.T) {
 	sent := call{Tool: "t", Spec: patterns.Spec{Kind: gateway.TaskDecomposition}, Arguments: map[string]any{"goal": strings.Repeat("x", 9<<10), "finalize": "true"}}
-	n := refusedEnvelope(sent, []gateway.Problem{
-		{Pointer: "/finalize", Reason: "type:finalize", Fix: &gateway.Fix{At: "/finalize", Value: true}}, {Pointer: "/plan/steps", Reason: "x"},
+	n := refusedEnvelope(sent, []document.Problem{
+		{Pointer: "/finalize", Reason: "type:finalize", Fix: &document.Fix{At: "/finalize", Value: true}}, {Pointer: "/plan/steps", Reason: "x"},
 	}).Next
 	if n.Arguments != nil || len(n.Changed) != 1 || len(n.Fill) != 1 {
 		t.Errorf("got arguments %v, changed %v, fill %v; want none, one and one", n.Arguments != nil, n.Changed, n.Fill)
 	}
-	unread := refusedEnvelope(call{Tool: "t"}, []gateway.Problem{{Reason: "type:arguments"}}).Next
+	unread := refusedEnvelope(call{Tool: "t"}, []document.Problem{{Reason: "type:arguments"}}).Next
 	if unread.Fill != nil || unread.Arguments != nil || !strings.Contains(unread.Say, "the arguments") {
 		t.Errorf("of a call that cannot be read: got %+v, want no arguments and what to decide", unread)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -126,18 +127,18 @@ func (c class) reason(name string) string {
 type request struct {
 	call
 	asked
-	faults [classCount][]gateway.Problem
+	faults [classCount][]document.Problem
 
 	inputs  map[string]any     // what the pattern takes besides, defaults filled in; nil: not read yet
 	misfits []catalog.Mismatch // of them
 }
 
 // take reads a principal's arguments as they came. With problems nothing may run; the first names the stop reason.
-func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Problem) {
+func (t *tool) take(raw json.RawMessage, principal string) (call, []document.Problem) {
 	r := request{call: t.newCall(nil)}
 	arguments, problem := decodeArguments(raw)
 	if problem != nil {
-		return r.call, []gateway.Problem{*problem}
+		return r.call, []document.Problem{*problem}
 	}
 	r.Arguments, r.Size = arguments, ijson.Weight(arguments)
 	if t.spec.Kind == gateway.Call { // what else a tool takes is the gate's to judge
@@ -158,13 +159,13 @@ func (t *tool) take(raw json.RawMessage, principal string) (call, []gateway.Prob
 	default:
 		r.needRun(t)
 	}
-	return r.call, gateway.CapProblems(slices.Concat(r.faults[:]...))
+	return r.call, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
 // needRun refuses a turn without the run whose turn it is.
 func (r *request) needRun(t *tool) {
 	if turn := r.Arguments["turn"]; turn != nil && slices.ContainsFunc(t.takes, func(a argument) bool { return a.name == "turn" }) {
-		r.add(classMissing, "run_id", gateway.Missing, "the run whose turn it is")
+		r.add(classMissing, "run_id", document.Missing, "the run whose turn it is")
 	}
 }
 
@@ -183,11 +184,11 @@ func (t *tool) newCall(arguments map[string]any) call {
 }
 
 // decodeArguments decodes the whole call's arguments strictly; none and null are no arguments.
-func decodeArguments(raw json.RawMessage) (map[string]any, *gateway.Problem) {
+func decodeArguments(raw json.RawMessage) (map[string]any, *document.Problem) {
 	const whole = "arguments"
 	if len(raw) > maxCall {
 		head := strings.ToValidUTF8(ijson.Cut(string(raw[:256]), 160), "�")
-		return nil, &gateway.Problem{
+		return nil, &document.Problem{
 			Reason: classTooLarge.reason(whole), Want: fmt.Sprintf("at most %d bytes in all", maxCall),
 			Got: ijson.Canonical(map[string]any{"truncated": true, "bytes": float64(len(raw)), "head": head}),
 		}
@@ -198,7 +199,7 @@ func decodeArguments(raw json.RawMessage) (map[string]any, *gateway.Problem) {
 	v, err := ijson.Decode(raw)
 	if err != nil {
 		p, _ := decodingProblem(err, "", whole)
-		return nil, &gateway.CapProblems([]gateway.Problem{p})[0]
+		return nil, &document.CapProblems([]document.Problem{p})[0]
 	}
 	switch v := v.(type) {
 	case nil:
@@ -206,12 +207,12 @@ func decodeArguments(raw json.RawMessage) (map[string]any, *gateway.Problem) {
 	case map[string]any:
 		return v, nil
 	}
-	return nil, &gateway.Problem{Reason: classType.reason(whole), Got: gateway.Got(v), Want: "an object of arguments"}
+	return nil, &document.Problem{Reason: classType.reason(whole), Got: document.Got(v), Want: "an object of arguments"}
 }
 
 // decodingProblem words why a text was refused: one that is too deep or holds a number out of range is beyond a limit,
 // any other is of the wrong type. The fault stands below the place at; name names what stands at the top.
-func decodingProblem(err error, at ijson.Pointer, name string) (gateway.Problem, class) {
+func decodingProblem(err error, at ijson.Pointer, name string) (document.Problem, class) {
 	fault, ok := errors.AsType[*ijson.Fault](err)
 	if !ok {
 		fault = &ijson.Fault{Reason: ijson.ReasonNotJSON}
@@ -227,16 +228,16 @@ func decodingProblem(err error, at ijson.Pointer, name string) (gateway.Problem,
 	case ijson.ReasonIntegerRange, ijson.ReasonNumberRange:
 		c, want = classLimit, fmt.Sprintf("numbers within the finite doubles, integers within +-%d; longer ids as strings", ijson.MaxInteger)
 	}
-	return gateway.Problem{Pointer: at, Reason: c.reason(name), Want: want}, c
+	return document.Problem{Pointer: at, Reason: c.reason(name), Want: want}, c
 }
 
 // maxReasonName is how much of a name that an outsider chose stands in a stop reason, in bytes.
 const maxReasonName = 4096
 
 // add notes a fault of the argument that name names.
-func (r *request) add(c class, name string, got any, want string) *gateway.Problem {
-	r.faults[c] = append(r.faults[c], gateway.Problem{
-		Pointer: ijson.Pointer("").Member(name), Reason: c.reason(ijson.Cut(name, maxReasonName)), Got: gateway.Got(got), Want: want,
+func (r *request) add(c class, name string, got any, want string) *document.Problem {
+	r.faults[c] = append(r.faults[c], document.Problem{
+		Pointer: ijson.Pointer("").Member(name), Reason: c.reason(ijson.Cut(name, maxReasonName)), Got: document.Got(got), Want: want,
 	})
 	return &r.faults[c][len(r.faults[c])-1]
 }
@@ -250,7 +251,7 @@ func (r *request) unknown(table []argument) {
 	for _, name := range slices.Sorted(maps.Keys(r.Arguments)) {
 		if !slices.Contains(names, name) {
 			p := r.add(classUnknown, name, r.Arguments[name], "one of "+strings.Join(names, ", "))
-			p.DidYouMean, p.Choose = gateway.Near(name, names), gateway.RemoveOrRename
+			p.DidYouMean, p.Choose = gateway.Near(name, names), document.RemoveOrRename
 			p.Fix = r.goalUnder(name, names)
 		}
 	}
@@ -326,7 +327,7 @@ func (r *request) readWord(a argument, v any) {
 
 func (r *request) absent(a argument, v any) {
 	if v == nil {
-		v = gateway.Missing
+		v = document.Missing
 	}
 	want := fmt.Sprintf("%s that is not blank, at most %d bytes", a.shape.want(), a.most)
 	if a.shape == shapeInput {
@@ -337,7 +338,7 @@ func (r *request) absent(a argument, v any) {
 
 func (r *request) wrong(a argument, v any, schemaType string) {
 	p := r.add(classType, a.name, v, a.shape.want())
-	p.Fix = gateway.Retype(schemaType, p.Pointer, v)
+	p.Fix = document.Retype(schemaType, p.Pointer, v)
 }
 
 // readIntent takes a plan, route or list of actions, reading it from its text where it came as one. What it says is
@@ -349,7 +350,7 @@ func (r *request) readIntent(a argument, v any) {
 		var err error
 		if v, err = ijson.Decode([]byte(s)); err != nil {
 			p, c := decodingProblem(err, ijson.Pointer("").Member(a.name), a.name)
-			p.Got = gateway.Got(s)
+			p.Got = document.Got(s)
 			r.faults[c] = append(r.faults[c], p)
 			return
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -74,9 +74,9 @@ func TestRefusedRequests(t *testing.T) {
 		"actions true":       {sv, `{"goal":"x","actions":true}`, []string{"type:actions /actions true"}},
 		"actions no JSON":    {sv, `{"goal":"x","actions":"refund"}`, []string{`type:actions /actions "refund"`}},
 		"actions text of {}": {sv, `{"goal":"x","actions":"{}"}`, []string{`type:actions /actions "{}"`}},
-		"goal too large":     {td, `{"goal":"` + long + `"}`, []string{"too_large:goal /goal " + string(gateway.Got(long))}},
-		"ticket too large":   {rt, `{"ticket":"` + long + `"}`, []string{"too_large:ticket /ticket " + string(gateway.Got(long))}},
-		"date too large":     {or, `{"goal":"x","report_date":"` + long[:257] + `","region":"US"}`, []string{"too_large:report_date /report_date " + string(gateway.Got(long[:257]))}},
+		"goal too large":     {td, `{"goal":"` + long + `"}`, []string{"too_large:goal /goal " + string(document.Got(long))}},
+		"ticket too large":   {rt, `{"ticket":"` + long + `"}`, []string{"too_large:ticket /ticket " + string(document.Got(long))}},
+		"date too large":     {or, `{"goal":"x","report_date":"` + long[:257] + `","region":"US"}`, []string{"too_large:report_date /report_date " + string(document.Got(long[:257]))}},
 		"repeated":           {td, `{"goal":"x","goal":"y"}`, []string{"type:goal /goal"}},
 		"repeated below":     {td, `{"goal":"x","plan":{"steps":[{"id":"a","id":"b"}]}}`, []string{"type:plan /plan/steps/0/id"}},
 		"too deep":           {td, `{"goal":"x","plan":` + deep + `}`, []string{"limit:plan /plan" + strings.Repeat("/0", 63)}},
@@ -90,7 +90,7 @@ func TestRefusedRequests(t *testing.T) {
 		}},
 		"class by class": {or, `{"zz":1,"goal":"` + long + `","report_date":5,"plan":"x","finalize":0}`, []string{
 			"unknown_field:zz /zz 1", "missing:region /region", "type:report_date /report_date 5", `type:plan /plan "x"`,
-			"type:finalize /finalize 0", "too_large:goal /goal " + string(gateway.Got(long)),
+			"type:finalize /finalize 0", "too_large:goal /goal " + string(document.Got(long)),
 		}},
 		"type before limit": {or, `{"goal":1,"report_date":"d","region":"r","plan":"[1e400]"}`, []string{
 			"type:goal /goal 1", `limit:plan /plan/0 "[1e400]"`,
@@ -143,11 +143,11 @@ func TestTooLargeCall(t *testing.T) {
 func TestRequestRepairs(t *testing.T) {
 	tests := map[string]struct {
 		arguments  string
-		fix        *gateway.Fix
+		fix        *document.Fix
 		didYouMean string
 	}{
-		"a number for a text":     {`{"goal":42}`, &gateway.Fix{At: "/goal", Value: "42"}, ""},
-		"true as a text":          {`{"goal":"x","finalize":"true"}`, &gateway.Fix{At: "/finalize", Value: true}, ""},
+		"a number for a text":     {`{"goal":42}`, &document.Fix{At: "/goal", Value: "42"}, ""},
+		"true as a text":          {`{"goal":"x","finalize":"true"}`, &document.Fix{At: "/finalize", Value: true}, ""},
 		"no truth at all":         {`{"goal":"x","finalize":"maybe"}`, nil, ""},
 		"an object for a text":    {`{"goal":{}}`, nil, ""},
 		"a near name":             {`{"goal":"x","finalise":true}`, nil, "finalize"},

@@ -70,7 +70,7 @@ func TestResources(t *testing.T) {
 // The stop reasons are the registry, as far as it is about what is served.
 func TestStopReasonsResource(t *testing.T) {
 	var rows []Reason
-	text := contents(t, connect(t, serving(t, planning)).ask("legacy", "resources/read", `{"uri":"`+reasonsURI+`"}`))
+	text := contents(t, connect(t, serving(t, offersPlanning)).ask("legacy", "resources/read", `{"uri":"`+reasonsURI+`"}`))
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		t.Fatal(err)
 	}

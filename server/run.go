@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/server/transport"
 )
@@ -49,7 +50,7 @@ func (t *tool) handle(ctx context.Context, req mcp.CallToolRequest) (result *mcp
 }
 
 // refuse answers a request that does not fit. Nothing ran.
-func (t *tool) refuse(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
+func (t *tool) refuse(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	t.server.log.LogAttrs(ctx, slog.LevelDebug, "request refused",
 		slog.String("tool", c.Tool), slog.String("stop_reason", shownReason(e.StopReason)))
@@ -158,7 +159,7 @@ func (t *tool) look(ctx context.Context, c call) (*mcp.CallToolResult, error) {
 	looking := c
 	looking.Intents = nil // they are no part of the run
 	e := t.server.shownBy(*c.Run).stateOf(looking, *c.Run)
-	e.Problems = append([]gateway.Problem{c.notTaken()}, e.Problems...)
+	e.Problems = append([]document.Problem{c.notTaken()}, e.Problems...)
 	return t.server.show(ctx, e)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -36,13 +36,13 @@ func (s *Server) showCanceled(ctx context.Context, r *request, run patterns.Snap
 	switch {
 	case unrecorded:
 		s.logFault(ctx, err)
-		e.Problems = append([]gateway.Problem{{
-			Pointer: "/run_id", Reason: reasonNotTaken, Got: gateway.Got(id),
+		e.Problems = append([]document.Problem{{
+			Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(id),
 			Want: "a record that can be written; the run is not cancelled for good, send it again later",
 		}}, e.Problems...)
 	case over:
-		e.Problems = append([]gateway.Problem{{
-			Pointer: "/run_id", Reason: reasonEnded, Got: gateway.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
+		e.Problems = append([]document.Problem{{
+			Pointer: "/run_id", Reason: reasonEnded, Got: document.Got(id), Want: "a run that goes on or waits; this one has ended, as it is shown",
 		}}, e.Problems...)
 	case run.State == patterns.Over:
 		e.Next = next{Action: actionDone}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/transport"
@@ -105,11 +105,11 @@ func (t *runTool) handle(ctx context.Context, req mcp.CallToolRequest) (result *
 
 // take reads the arguments as they came. With problems nothing is done; the first names the stop reason. An optional
 // text that is blank is as good as absent: many clients fill in all that a schema names.
-func (t *runTool) take(raw json.RawMessage) (*request, []gateway.Problem) {
+func (t *runTool) take(raw json.RawMessage) (*request, []document.Problem) {
 	r := &request{call: call{Tool: t.name(), Intents: map[string]any{}, IntentWas: map[string]bool{}}}
 	arguments, problem := decodeArguments(raw)
 	if problem != nil {
-		return r, []gateway.Problem{*problem}
+		return r, []document.Problem{*problem}
 	}
 	r.Limit = ordinaryPage
 	r.Arguments = maps.Clone(arguments)
@@ -122,11 +122,11 @@ func (t *runTool) take(raw json.RawMessage) (*request, []gateway.Problem) {
 	for _, a := range t.takes {
 		r.read(a)
 	}
-	return r, gateway.CapProblems(slices.Concat(r.faults[:]...))
+	return r, document.CapProblems(slices.Concat(r.faults[:]...))
 }
 
 // refuseAbout answers a request that does not fit. Nothing was done.
-func (s *Server) refuseAbout(ctx context.Context, c call, problems []gateway.Problem) (*mcp.CallToolResult, error) {
+func (s *Server) refuseAbout(ctx context.Context, c call, problems []document.Problem) (*mcp.CallToolResult, error) {
 	e := refusedEnvelope(c, problems)
 	e.Trace, e.History = nil, nil // it is no pattern's
 	e.Summary = fmt.Sprintf("The call was refused for %s.", count(faults(problems), "fault"))

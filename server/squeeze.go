@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -128,7 +129,7 @@ func (n next) squeezed(bytes int) next {
 }
 
 // squeezedProblems are the first problems with short words; the rest is counted.
-func squeezedProblems(problems []gateway.Problem, most, bytes int) []gateway.Problem {
+func squeezedProblems(problems []document.Problem, most, bytes int) []document.Problem {
 	if len(problems) == 0 {
 		return problems
 	}
@@ -145,7 +146,7 @@ func squeezedProblems(problems []gateway.Problem, most, bytes int) []gateway.Pro
 		list = list[:len(list)-1]
 	}
 	if all > len(list) {
-		list = append(list, gateway.Problem{Reason: reasonMore, Got: gateway.Got(float64(all - len(list)))})
+		list = append(list, document.Problem{Reason: reasonMore, Got: document.Got(float64(all - len(list)))})
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -105,7 +106,7 @@ func (a account) refusal() string {
 	what := strings.TrimPrefix(a.RawName, "raw_")
 	if len(a.Problems) > 0 && a.Problems[0].Turn > 1 {
 		turn := a.Problems[0].Turn
-		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p gateway.Problem) bool { return p.Turn != turn })
+		last := slices.DeleteFunc(slices.Clone(a.Problems), func(p document.Problem) bool { return p.Turn != turn })
 		return fmt.Sprintf("%s %s was refused %d times in phase %s, the last time for %s.%s The problems of each reply are listed.",
 			whose, what, turn, a.Phase, count(len(last), "fault"), a.hollow())
 	}
@@ -353,7 +354,7 @@ func planned(plan any) int {
 }
 
 // faults counts problems, those that are not shown included.
-func faults(problems []gateway.Problem) int {
+func faults(problems []document.Problem) int {
 	n := len(problems)
 	if n > 0 && problems[n-1].Reason == "more" {
 		more := 0

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -74,7 +74,7 @@ func (e *Envelope) appendProblems(dst []byte) []byte {
 	return dst
 }
 
-func appendProblem(dst []byte, p gateway.Problem) []byte {
+func appendProblem(dst []byte, p document.Problem) []byte {
 	if p.Pointer == "" {
 		dst = append(dst, `""`...)
 	}

@@ -73,7 +73,7 @@ func golden(t *testing.T, name string, raw json.RawMessage) {
 
 // The rules of design.md section 7 for what clients are shown.
 func TestListedTools(t *testing.T) {
-	tools, whole := listTools(t, connect(t, serving(t, planning)))
+	tools, whole := listTools(t, connect(t, serving(t, offersPlanning)))
 	var names []string
 	size := 0
 	for _, tool := range tools {

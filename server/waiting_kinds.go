@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -138,8 +138,8 @@ func shellWord(text string) string {
 func (t *tool) unrecorded(c call) Envelope {
 	if c.Run != nil {
 		e := t.server.shownBy(*c.Run).stateOf(c, *c.Run)
-		e.Problems = append([]gateway.Problem{{
-			Pointer: "/run_id", Reason: reasonNotTaken, Got: gateway.Got(c.Run.RunID),
+		e.Problems = append([]document.Problem{{
+			Pointer: "/run_id", Reason: reasonNotTaken, Got: document.Got(c.Run.RunID),
 			Want: "a record that can be written; nothing of this call was taken, send it again later",
 		}}, e.Problems...)
 		return e

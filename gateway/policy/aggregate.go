@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-
-	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/types"
 
 	"patterngate/catalog"
+	"patterngate/gateway/policy/expr"
 )
 
 // AggregateSource says how what an orchestrator's tasks returned is joined, as it is written (spec/config.md section 7).
@@ -44,8 +41,8 @@ const (
 
 // Aggregate joins what tasks returned. It is safe for concurrent use, and never panics.
 type Aggregate struct {
-	tasks, fields map[string]Type // by worker, of its observation; by field
-	input, failed Type
+	tasks, fields map[string]expr.Type // by worker, of its observation; by field
+	input, failed expr.Type
 	compute       []joiner
 	health        []joiner
 }
@@ -54,24 +51,24 @@ type Aggregate struct {
 type joiner struct {
 	name, is string // of the field; the colour
 	text     string
-	*Expression
+	*expr.Expression
 }
 
 // NewAggregate compiles the expressions of an aggregate, which read tasks, failed, fields and input. A fault's member is
 // fields.NAME, or health.N.is and health.N.when with N from 0. The Aggregate is nil where a fault is more than a warning.
-func NewAggregate(in AggregateSource) (*Aggregate, []Fault) {
-	env, err := shared()
+func NewAggregate(in AggregateSource) (*Aggregate, []expr.Fault) {
+	base, err := expr.NewChecker()
 	if err != nil {
-		return nil, []Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
+		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: "no expressions here: " + err.Error()}}
 	}
-	c := newJoins(in, env)
+	c := newJoins(in, base)
 	for i := range in.Fields {
 		c.field(i)
 	}
 	for i := range in.Health {
 		c.rule(i)
 	}
-	if failing(c.faults) {
+	if expr.HasErrors(c.faults) {
 		return nil, c.faults
 	}
 	return c.made, c.faults
@@ -80,33 +77,33 @@ func NewAggregate(in AggregateSource) (*Aggregate, []Fault) {
 // joins makes an aggregate.
 type joins struct {
 	source AggregateSource
-	base   *made
-	common []Variable
-	above  []Field // the fields that were compiled
+	base   *expr.Checker
+	common []expr.Variable
+	above  []expr.Field // the fields that were compiled
 	made   *Aggregate
-	faults []Fault
+	faults []expr.Fault
 }
 
-func newJoins(in AggregateSource, env *environment) *joins {
-	a := &Aggregate{tasks: map[string]Type{}, fields: map[string]Type{}, input: Object()}
+func newJoins(in AggregateSource, base *expr.Checker) *joins {
+	a := &Aggregate{tasks: map[string]expr.Type{}, fields: map[string]expr.Type{}, input: expr.Object()}
 	if in.Input != nil {
-		a.input = FromSchema(in.Input, "")
+		a.input = expr.FromSchema(in.Input, "")
 	}
 	// Workers that came to nothing are absent, and so is what errs: to read it is no fault, it makes a field missing.
-	tasks := &object{noun: "worker"}
+	var tasks []expr.Field
 	var names []string
 	for _, w := range in.Workers {
-		a.tasks[w.Name] = ResultOf(w.Output, w.Name)
+		a.tasks[w.Name] = expr.ResultOf(w.Output, w.Name)
 		names = append(names, w.Name)
-		tasks.fields = append(tasks.fields, Field{Name: w.Name, Type: Object(
-			Field{Name: "id", Type: String()}, Field{Name: "observation", Type: a.tasks[w.Name]}, Field{Name: "attempts", Type: Int()})})
+		tasks = append(tasks, expr.Field{Name: w.Name, Type: expr.Object(
+			expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "observation", Type: a.tasks[w.Name]}, expr.Field{Name: "attempts", Type: expr.Int()})})
 	}
-	a.failed = List(Object(
-		Field{Name: "id", Type: String()}, Field{Name: "worker", Type: String(names...)},
-		Field{Name: "critical", Type: Bool()}, Field{Name: "stop_reason", Type: String()}))
+	a.failed = expr.List(expr.Object(
+		expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "worker", Type: expr.String(names...)},
+		expr.Field{Name: "critical", Type: expr.Bool()}, expr.Field{Name: "stop_reason", Type: expr.String()}))
 	return &joins{
-		source: in, made: a, base: &made{environment: env, provider: newProvider(env.cel.CELTypeProvider()), check: env.checker},
-		common: []Variable{{"tasks", Type{kind: objectKind, object: tasks}}, {"failed", a.failed}, {"input", a.input}},
+		source: in, made: a, base: base,
+		common: []expr.Variable{{Name: "tasks", Type: expr.ObjectOf("worker", tasks...)}, {Name: "failed", Type: a.failed}, {Name: "input", Type: a.input}},
 	}
 }
 
@@ -115,16 +112,16 @@ func (c *joins) field(i int) {
 	f, member := c.source.Fields[i], "fields."+c.source.Fields[i].Name
 	switch {
 	case i == MaxFields:
-		c.tell(member, Fault{Reason: fmt.Sprintf("more than %d fields", MaxFields), Key: true})
+		c.tell(member, expr.Fault{Reason: fmt.Sprintf("more than %d fields", MaxFields), Key: true})
 	case slices.ContainsFunc(c.source.Fields[:i], func(n Named) bool { return n.Name == f.Name }):
-		c.tell(member, Fault{Reason: "repeated field", Key: true})
+		c.tell(member, expr.Fault{Reason: "repeated field", Key: true})
 	}
 	if i >= MaxFields {
 		return
 	}
-	e, is := c.compile(f.Text, member, Dyn(), i)
-	is = decoded(is)
-	c.above = append(c.above, Field{Name: f.Name, Type: is})
+	e, is := c.compile(f.Text, member, expr.Dyn(), i)
+	is = is.Decoded()
+	c.above = append(c.above, expr.Field{Name: f.Name, Type: is})
 	c.made.fields[f.Name] = is
 	c.made.compute = append(c.made.compute, joiner{name: f.Name, text: f.Text, Expression: e})
 }
@@ -133,91 +130,65 @@ func (c *joins) rule(i int) {
 	h, member := c.source.Health[i], "health."+strconv.Itoa(i)
 	if i >= MaxFields {
 		if i == MaxFields {
-			c.tell(member+".when", Fault{Reason: fmt.Sprintf("more than %d rules", MaxFields)})
+			c.tell(member+".when", expr.Fault{Reason: fmt.Sprintf("more than %d rules", MaxFields)})
 		}
 		return
 	}
 	if !slices.Contains(Colours, h.Is) {
-		c.tell(member+".is", unknown("no colour", h.Is, Colours))
+		c.tell(member+".is", expr.UnknownName("no colour", h.Is, Colours))
 	}
-	e, _ := c.compile(h.When, member+".when", Bool(), len(c.source.Fields))
+	e, _ := c.compile(h.When, member+".when", expr.Bool(), len(c.source.Fields))
 	c.made.health = append(c.made.health, joiner{name: member + ".when", is: h.Is, text: h.When, Expression: e})
 }
 
 // compile reads a text that stands below so many fields.
-func (c *joins) compile(text, member string, want Type, above int) (*Expression, Type) {
-	fields := Type{kind: objectKind, object: &object{noun: "field", fields: slices.Clone(c.above)}}
-	variables := append(slices.Clone(c.common), Variable{"fields", fields})
-	scope, err := c.base.with(variables...)
+func (c *joins) compile(text, member string, want expr.Type, above int) (*expr.Expression, expr.Type) {
+	fields := expr.ObjectOf("field", slices.Clone(c.above)...)
+	variables := append(slices.Clone(c.common), expr.Variable{Name: "fields", Type: fields})
+	scope, err := c.base.With(variables...)
 	if err != nil {
-		c.tell(member, Fault{Reason: "no expressions here: " + err.Error()})
-		return nil, Dyn()
+		c.tell(member, expr.Fault{Reason: "no expressions here: " + err.Error()})
+		return nil, expr.Dyn()
 	}
-	means, faults := scope.compile(text, want, variables, func(w *wording) []Fault { return c.below(w, above) })
-	c.faults = append(c.faults, of(member, withoutAbsence(faults))...)
+	means, faults := scope.Check(text, want, c.below(above))
+	c.faults = append(c.faults, of(member, expr.WithoutAbsence(faults))...)
 	if means == nil {
-		return nil, Dyn()
+		return nil, expr.Dyn()
 	}
-	return newExpression(c.base.environment, means.ast, variables, want), means.is
+	return means.Expression(), means.Type
 }
 
-// below finds fields that are read before they are there.
-func (c *joins) below(w *wording, above int) []Fault {
-	var faults []Fault
-	var look func(e ast.Expr)
-	look = func(e ast.Expr) {
-		if operand, name, ok := selected(e); ok && operand.Kind() == ast.IdentKind && root(operand.AsIdent()) == "fields" {
-			at := slices.IndexFunc(c.source.Fields, func(n Named) bool { return n.Name == name })
-			switch {
-			case at < above || at < 0:
-			case at == above:
-				faults = append(faults, w.atMember(e, name, Fault{Reason: "fields." + name + " reads itself"}))
-			default:
-				faults = append(faults, w.atMember(e, name, Fault{Reason: "fields." + name + " stands below; a field reads only those above it"}))
-			}
+// below tells which fields are read before they are there.
+func (c *joins) below(above int) func(variable, member string) []string {
+	return func(variable, member string) []string {
+		if variable != "fields" {
+			return nil
 		}
-		for _, child := range children(e) {
-			look(child)
+		switch at := slices.IndexFunc(c.source.Fields, func(n Named) bool { return n.Name == member }); {
+		case at < above || at < 0:
+			return nil
+		case at == above:
+			return []string{"fields." + member + " reads itself"}
 		}
+		return []string{"fields." + member + " stands below; a field reads only those above it"}
 	}
-	look(w.ast.Expr())
-	return faults
 }
 
-func (c *joins) tell(member string, f Fault) {
+func (c *joins) tell(member string, f expr.Fault) {
 	f.Member, f.Line, f.Column = member, max(f.Line, 1), max(f.Column, 1)
 	c.faults = append(c.faults, f)
 }
 
-// decoded is the type of a value once it was written as JSON.
-func decoded(t Type) Type {
-	switch {
-	case t.kind == computedKind && t.cel.Kind() == types.DurationKind:
-		return String()
-	case t.kind == computedKind:
-		return Dyn()
-	case t.item != nil:
-		item := decoded(*t.item)
-		t.item = &item
-	}
-	return t
-}
-
-// withoutAbsence leaves out that something may be absent: where that makes a field missing, or a no, it is no cause for doubt.
-func withoutAbsence(faults []Fault) []Fault {
-	return slices.DeleteFunc(faults, func(f Fault) bool { return f.Warning && strings.HasSuffix(f.Reason, mayBeAbsent) })
-}
-
 // NewReroute compiles when what a route returned means that another is to take over: a text over result. The function is nil
 // where a fault is more than a warning; it says no where the text has no value, and is safe for concurrent use.
-func NewReroute(text string, output *catalog.Schema) (func(observation any) bool, []Fault) {
-	e, faults := NewScope(Variable{"result", ResultOf(output, "")}).Compile(text, Bool())
-	faults = withoutAbsence(faults)
+func NewReroute(text string, output *catalog.Schema) (func(observation any) bool, []expr.Fault) {
+	e, faults := expr.NewScope(expr.Variable{Name: "result", Type: expr.ResultOf(output, "")}).Compile(text, expr.Bool())
+	faults = expr.WithoutAbsence(faults)
 	if e == nil {
 		return nil, faults
 	}
-	if !e.reads("result") {
-		faults = append(faults, Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that it says the same of all", Warning: true})
+	if !e.Reads("result") {
+		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that it says the same of all", Warning: true})
 	}
 	return func(observation any) bool {
 		if !finite(observation) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -229,7 +230,7 @@ func FuzzJoin(f *testing.F) {
 		fields := []policy.Named{{"a", "1"}, {"b", text}, {"c", "fields.b"}}
 		a, _ := policy.NewAggregate(aggregateOf(t, fields, policy.HealthRule{Is: "red", When: text}))
 		if a == nil {
-			var faults []policy.Fault
+			var faults []expr.Fault
 			if a, faults = policy.NewAggregate(aggregateOf(t, fields)); a == nil {
 				for _, fault := range faults {
 					checkPlace(t, text, fault)

@@ -6,6 +6,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // sift leaves out the rules that are false for every call of a tool under these params, and marks those that are always true. What is told here does not depend on the call, so that no rule errs that would have.
@@ -60,8 +61,8 @@ func (j *Judge) Reads(tool, rule string) []string {
 		}
 		vars, terms := j.policy.terms[d.tool.name], b.terms()
 		for i := 0; i < len(terms); i++ {
-			if r := terms[i].reads; r.whole["args"] && d.tool.args.kind == objectKind {
-				names = append(names, d.tool.args.object.names()...)
+			if r := terms[i].reads; r.whole["args"] && d.tool.args.Kind() == expr.ObjectKind {
+				names = append(names, d.tool.args.Names()...)
 			} else {
 				names = append(names, r.members["args"]...)
 			}

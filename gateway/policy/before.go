@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // rowsOf are calls before the judged one. A call that was only assumed for a dry run has a result that nobody knows.
@@ -30,33 +31,33 @@ type rowShape struct {
 
 // calls are how calls before the judged one are read.
 type calls struct {
-	row          Type
+	row          expr.Type
 	args, result reader
 }
 
-func newCalls(row Type) *calls {
-	return &calls{row, newReader(row.memberType("args")), newReader(row.memberType("result"))}
+func newCalls(row expr.Type) *calls {
+	return &calls{row, newReader(row.MemberType("args")), newReader(row.MemberType("result"))}
 }
 
 // reader reads members from a record under a type.
 type reader struct {
-	is      Type
-	inexact []Field // whose values are not read as they are
+	is      expr.Type
+	inexact []expr.Field // whose values are not read as they are
 }
 
-func newReader(t Type) reader {
+func newReader(t expr.Type) reader {
 	r := reader{is: t}
-	if t.kind == objectKind {
-		r.inexact = slices.DeleteFunc(slices.Clone(t.object.fields), func(f Field) bool { return f.Type.exact() })
+	if t.Kind() == expr.ObjectKind {
+		r.inexact = slices.DeleteFunc(slices.Clone(t.Fields()), func(f expr.Field) bool { return f.Type.Verbatim() })
 	}
 	return r
 }
 
-// read is [Type.soft], quicker.
+// read is [expr.Type.soft], quicker.
 func (r reader) read(v any) any {
 	members, ok := v.(map[string]any)
-	if !ok || r.is.kind != objectKind {
-		return r.is.soft(v)
+	if !ok || r.is.Kind() != expr.ObjectKind {
+		return r.is.ConvertLoosely(v)
 	}
 	if len(r.inexact) == 0 {
 		return v
@@ -69,7 +70,7 @@ func (r reader) taken(members map[string]any) map[string]any {
 	taken := maps.Clone(members)
 	for i := range r.inexact {
 		if member, there := members[r.inexact[i].Name]; there {
-			taken[r.inexact[i].Name] = r.inexact[i].Type.soft(member)
+			taken[r.inexact[i].Name] = r.inexact[i].Type.ConvertLoosely(member)
 		}
 	}
 	return taken

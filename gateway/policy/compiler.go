@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"cel.dev/cel-go/common/ast"
+	"patterngate/gateway/policy/expr"
 )
 
 // compiler makes a policy. Each text is compiled once for each set of types that it meets: tools whose arguments are alike, as far
@@ -15,24 +15,18 @@ type compiler struct {
 	params  params
 	shapes  shapes
 
-	common []Variable // what is the same for all tools
-	base   *made
-	scopes map[string]*scope
+	base   *expr.Checker // of what is the same for all tools
+	scopes map[string]*expr.Checker
 	made   map[string]compiled // by text and types
 	texts  map[string]parsed   // by text
-	faults []Fault
+	faults []expr.Fault
 	told   map[toldAt]bool
-}
-
-type scope struct {
-	*made
-	variables []Variable
 }
 
 // compiled is what became of a text under some types.
 type compiled struct {
 	term   *term // nil: it means nothing
-	faults []Fault
+	faults []expr.Fault
 }
 
 // parsed is a text that was read once.
@@ -48,25 +42,20 @@ type toldAt struct {
 }
 
 func newCompiler(source Source, reach Reach) (*compiler, error) {
-	env, err := shared()
-	if err != nil {
-		return nil, err
-	}
 	c := &compiler{
-		source: source, reached: newReached(reach), scopes: map[string]*scope{}, made: map[string]compiled{}, texts: map[string]parsed{},
+		source: source, reached: newReached(reach), scopes: map[string]*expr.Checker{}, made: map[string]compiled{}, texts: map[string]parsed{},
 		told: map[toldAt]bool{},
 	}
-	var faults []Fault
+	var faults []expr.Fault
 	c.params, faults = readParams(source.Params)
 	c.tell(faults...)
-	c.common = c.variables()
-	empty := &made{environment: env, provider: newProvider(env.cel.CELTypeProvider()), check: env.checker}
-	c.base, err = empty.with(c.common...)
+	var err error
+	c.base, err = expr.NewChecker(c.variables()...)
 	return c, err
 }
 
 // tell notes faults, each once.
-func (c *compiler) tell(faults ...Fault) {
+func (c *compiler) tell(faults ...expr.Fault) {
 	for _, f := range faults {
 		at := toldAt{f.Member, f.Offset, f.Reason}
 		if c.told[at] {
@@ -85,7 +74,7 @@ func (c *compiler) read(text, member string) parsed {
 	if p, known := c.texts[text]; known && !p.bad {
 		return p
 	}
-	_, tree, faults := c.base.parse(text)
+	tree, faults := c.base.Parse(text)
 	p := parsed{bad: tree == nil}
 	if tree != nil {
 		p.reads = readsOf(tree.Expr())
@@ -96,7 +85,7 @@ func (c *compiler) read(text, member string) parsed {
 }
 
 // compile makes a term of a text for a tool's calls; nil: what is wrong was told. above says how many of the vars it may read.
-func (c *compiler) compile(text, member string, want Type, t *judged, above int) *term {
+func (c *compiler) compile(text, member string, want expr.Type, t *judged, above int) *term {
 	p := c.read(text, member)
 	if p.bad {
 		return nil
@@ -108,13 +97,13 @@ func (c *compiler) compile(text, member string, want Type, t *judged, above int)
 	}
 	s, err := c.scope(p.reads, t, above)
 	if err != nil {
-		c.tell(Fault{Member: member, Reason: "no expressions here: " + err.Error()})
+		c.tell(expr.Fault{Member: member, Reason: "no expressions here: " + err.Error()})
 		return nil
 	}
-	means, faults := s.compile(text, want, s.variables, func(w *wording) []Fault { return c.below(w, above) })
+	means, faults := s.Check(text, want, c.below(above))
 	done := compiled{faults: slices.Clone(faults)}
 	if means != nil && sound {
-		done.term = newTerm(c.base.environment, means, p.reads, c.listsFor(p.reads, t, above))
+		done.term = newTerm(means, p.reads, c.listsFor(p.reads, t, above))
 	}
 	c.tell(of(member, faults)...)
 	c.made[key] = done
@@ -122,11 +111,11 @@ func (c *compiler) compile(text, member string, want Type, t *judged, above int)
 }
 
 // key tells apart the types that a text meets; false where a var that it reads has none.
-func (c *compiler) key(text string, r reads, want Type, t *judged, above int) (string, bool) {
+func (c *compiler) key(text string, r reads, want expr.Type, t *judged, above int) (string, bool) {
 	var b strings.Builder
 	b.WriteString(text)
 	b.WriteByte(0)
-	b.WriteString(want.signature())
+	b.WriteString(want.Signature())
 	c.signArgs(&b, r, t)
 	sound := true
 	for i := range c.source.Vars[:above] {
@@ -182,68 +171,63 @@ func (c *compiler) listsFor(r reads, t *judged, above int) map[string]bool {
 // varOf is a var as it is for a tool's calls; nil where it has no value.
 func (c *compiler) varOf(i int, t *judged) *term {
 	v := c.source.Vars[i]
-	return c.compile(v.Text, "vars."+v.Name, Dyn(), t, i)
+	return c.compile(v.Text, "vars."+v.Name, expr.Dyn(), t, i)
 }
 
 // scope is what a text may read for a tool's calls: the arguments, and the vars above it. Vars that it does not read are not
 // compiled for it.
-func (c *compiler) scope(r reads, t *judged, above int) (*scope, error) {
-	vars := memberwise(Object())
+func (c *compiler) scope(r reads, t *judged, above int) (*expr.Checker, error) {
+	var vars []expr.Field
 	var key strings.Builder
 	if r.of("args") {
 		key.WriteString(t.name)
 	}
 	for i, v := range c.source.Vars[:above] {
-		f := Field{Name: v.Name}
+		f := expr.Field{Name: v.Name}
 		if r.reads("vars", v.Name) {
 			if made := c.varOf(i, t); made != nil {
 				f.Type = made.is
 			}
 		}
 		key.WriteByte(0)
-		key.WriteString(f.Type.signature())
-		vars.object.fields = append(vars.object.fields, f)
+		key.WriteString(f.Type.Signature())
+		vars = append(vars, f)
 	}
 	if s, known := c.scopes[key.String()]; known {
 		return s, nil
 	}
-	own := []Variable{{"args", Dyn()}, {"vars", vars}}
+	own := []expr.Variable{{Name: "args", Type: expr.Dyn()}, {Name: "vars", Type: expr.MembersOnly(vars...)}}
 	if r.of("args") {
 		own[0].Type = t.args
 	}
-	made, err := c.base.with(own...)
+	s, err := c.base.With(own...)
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{made, append(own, c.common...)}
 	c.scopes[key.String()] = s
 	return s, nil
 }
 
-// below finds vars that are read before they are there.
-func (c *compiler) below(w *wording, above int) []Fault {
-	var faults []Fault
-	var look func(e ast.Expr)
-	look = func(e ast.Expr) {
-		if operand, field, ok := selected(e); ok && operand.Kind() == ast.IdentKind && root(operand.AsIdent()) == "vars" {
-			for i, v := range c.source.Vars[above:] {
-				switch {
-				case v.Name != field:
-				case i == 0:
-					faults = append(faults, w.atMember(e, field, Fault{Reason: "vars." + field + " reads itself"}))
-				default:
-					faults = append(faults, w.atMember(e, field, Fault{Reason: "vars." + field + " stands below; a var reads only those above it"}))
-				}
+// below tells which vars are read before they are there; nil: a text reads all.
+func (c *compiler) below(above int) func(variable, member string) []string {
+	if above == len(c.source.Vars) {
+		return nil
+	}
+	return func(variable, member string) (reasons []string) {
+		if variable != "vars" {
+			return nil
+		}
+		for i, v := range c.source.Vars[above:] {
+			switch {
+			case v.Name != member:
+			case i == 0:
+				reasons = append(reasons, "vars."+member+" reads itself")
+			default:
+				reasons = append(reasons, "vars."+member+" stands below; a var reads only those above it")
 			}
 		}
-		for _, child := range children(e) {
-			look(child)
-		}
+		return reasons
 	}
-	if above < len(c.source.Vars) {
-		look(w.ast.Expr())
-	}
-	return faults
 }
 
 // compileVars compiles the vars that no rule reads too, for the first tool for which they mean something.
@@ -251,7 +235,7 @@ func (c *compiler) compileVars() {
 	seen := map[string]bool{}
 	for i, v := range c.source.Vars {
 		if seen[v.Name] {
-			c.tell(Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
+			c.tell(expr.Fault{Member: "vars." + v.Name, Reason: "repeated var", Key: true})
 		}
 		seen[v.Name] = true
 		if !c.isRead(v.Name) {

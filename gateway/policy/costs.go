@@ -6,6 +6,8 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
+	"patterngate/gateway/policy/expr"
 )
 
 // costs are what the text of an expression says about its costs: at most so many units for each call, or pair of calls, that its
@@ -17,8 +19,8 @@ type costs struct {
 	calls bool // its value is a list with no more items than there are calls
 }
 
-// within reports whether the costs stay below [MaxCost] where lists of calls hold at most so many.
-func (c costs) within(calls int) bool { return c.below(MaxCost, calls) }
+// within reports whether the costs stay below [expr.MaxCost] where lists of calls hold at most so many.
+func (c costs) within(calls int) bool { return c.below(expr.MaxCost, calls) }
 
 // below reports whether the costs stay below most so.
 func (c costs) below(most, calls int) bool {
@@ -125,14 +127,17 @@ func (c *coster) boundedCall(call ast.CallExpr, depth int) bool {
 	return !slices.ContainsFunc(args, func(arg ast.Expr) bool { return !c.isPlain(arg) })
 }
 
+// maxPlainText is the length in bytes up to which a text is compared at one cost.
+const maxPlainText = 60
+
 // shortText reports a text of which all is compared at one cost.
 func shortText(e ast.Expr) bool {
-	v, ok := literalOf(e)
+	v, ok := expr.Literal(e)
 	text, isText := types.String(""), false
 	if ok {
 		text, isText = v.(types.String)
 	}
-	return isText && len(text) <= maxShown
+	return isText && len(text) <= maxPlainText
 }
 
 func (c *coster) is(e ast.Expr, k types.Kind) bool {

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // Cover collects which rules are ever true and which ever decide, over the policy's tests, variations of them, and recorded
@@ -138,12 +139,12 @@ func (c *Cover) variations(row Row) []Row {
 			with(args, effects, testNow.Add(time.Duration(hour)*time.Hour))
 		}
 	}
-	if t.args.kind != objectKind {
+	if t.args.Kind() != expr.ObjectKind {
 		return all
 	}
 	numbers := c.policy.numbers(row.Call.Tool)
-	for _, f := range t.args.object.fields {
-		for _, v := range f.Type.others(numbers) {
+	for _, f := range t.args.Fields() {
+		for _, v := range variantsOf(f.Type, numbers) {
 			changed := maps.Clone(args)
 			if changed == nil {
 				changed = map[string]any{}
@@ -169,20 +170,20 @@ func fits(tool catalog.Tool, args map[string]any) bool {
 	return len(tool.Check(tool.Filled(rest))) == 0
 }
 
-// others are values of a type to try.
-func (t Type) others(numbers []float64) []any {
+// variantsOf are values of a type to try.
+func variantsOf(t expr.Type, numbers []float64) []any {
 	var all []any
 	switch {
-	case t.values != nil:
-		return t.values
-	case t.kind == boolKind:
+	case t.Values() != nil:
+		return t.Values()
+	case t.Kind() == expr.BoolKind:
 		return []any{true, false}
-	case t.kind != intKind && t.kind != doubleKind:
+	case t.Kind() != expr.IntKind && t.Kind() != expr.DoubleKind:
 		return nil
 	}
 	for _, n := range numbers {
 		all = append(all, n-1, n, n+1)
-		if t.kind == doubleKind {
+		if t.Kind() == expr.DoubleKind {
 			all = append(all, n-0.01, n+0.01)
 		}
 	}
@@ -206,7 +207,7 @@ func (p *Policy) readsTime(tool string) bool {
 func (p *Policy) numbers(tool string) []float64 {
 	all := []float64{0}
 	for _, t := range p.termsOf(tool) {
-		all = append(all, literals(t.checked.Expr())...)
+		all = append(all, literals(t.checked.AST.Expr())...)
 	}
 	for _, param := range p.source.Params {
 		if n, ok := param.Value.(float64); ok {
@@ -218,7 +219,7 @@ func (p *Policy) numbers(tool string) []float64 {
 }
 
 func literals(e ast.Expr) (all []float64) {
-	if v, ok := literalOf(e); ok {
+	if v, ok := expr.Literal(e); ok {
 		switch v := v.(type) {
 		case types.Int:
 			all = append(all, float64(v))
@@ -226,7 +227,7 @@ func literals(e ast.Expr) (all []float64) {
 			all = append(all, float64(v))
 		}
 	}
-	for _, child := range children(e) {
+	for _, child := range expr.Children(e) {
 		all = append(all, literals(child)...)
 	}
 	return all
@@ -235,7 +236,7 @@ func literals(e ast.Expr) (all []float64) {
 // Unread lists the arguments of a tool that no rule reads; none where that is not known.
 func (p *Policy) Unread(tool string) []string {
 	t := p.reached.all[tool]
-	if t == nil || !t.made || t.args.kind != objectKind {
+	if t == nil || !t.made || t.args.Kind() != expr.ObjectKind {
 		return nil
 	}
 	var read []string
@@ -243,7 +244,7 @@ func (p *Policy) Unread(tool string) []string {
 		read = append(read, p.judges[""].Reads(tool, b.id)...)
 	}
 	var unread []string
-	for _, f := range t.args.object.fields {
+	for _, f := range t.args.Fields() {
 		if _, set := t.tool.Fixed[f.Name]; !set && !slices.Contains(read, f.Name) {
 			unread = append(unread, f.Name)
 		}

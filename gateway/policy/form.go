@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -65,7 +66,7 @@ func (p params) doubles() []any {
 		values, isList := p.values[f.Name].([]any)
 		is := f.Type
 		if isList {
-			is = *f.Type.item
+			is = f.Type.Item()
 		} else {
 			values = []any{p.values[f.Name]}
 		}
@@ -73,7 +74,7 @@ func (p params) doubles() []any {
 			n, isNumber := v.(float64)
 			return !isNumber || n != math.Trunc(n)
 		})
-		if whole && is.kind != intKind && !fractional(f.Name) {
+		if whole && is.Kind() != expr.IntKind && !fractional(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

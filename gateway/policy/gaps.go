@@ -10,12 +10,13 @@ import (
 	"cel.dev/cel-go/interpreter"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // Gaps returns warnings about what a policy leaves out: a tool or a final answer that no rule matches, and a rule that asks a person
 // without saying why. It returns nothing for a policy that no pattern and no tool uses. [New] reports a policy without rules, and the
 // configuration reports a tool that is not declared.
-func (p *Policy) Gaps() (gaps []Fault) {
+func (p *Policy) Gaps() (gaps []expr.Fault) {
 	if p == nil || len(p.rules) == 0 || p.reached.nobody {
 		return nil
 	}
@@ -30,7 +31,7 @@ func (p *Policy) Gaps() (gaps []Fault) {
 	}
 	for _, r := range p.rules {
 		if r.decision == gateway.Escalate && r.say == "" {
-			gaps = append(gaps, Fault{
+			gaps = append(gaps, expr.Fault{
 				Member: fmt.Sprintf("rules[%d]", r.at), Warning: true, Reason: "the rule asks a person and does not say why",
 				Want: "say: TEXT, which the approver reads",
 			})
@@ -40,14 +41,14 @@ func (p *Policy) Gaps() (gaps []Fault) {
 }
 
 // unmatched returns the warning about a tool, or the final answer, that no rule matches. It suggests a rule whose id is not in ids.
-func unmatched(name string, ids map[string]bool) Fault {
+func unmatched(name string, ids map[string]bool) expr.Fault {
 	if name == finalName {
-		return Fault{
+		return expr.Fault{
 			Member: "rules", Warning: true, Reason: "no rule matches final, so every final answer is blocked",
 			Want: fmt.Sprintf("{id: %s, match: [final], approve: {}}", freeID("answer", ids)),
 		}
 	}
-	return Fault{
+	return expr.Fault{
 		Member: "rules", Warning: true, Reason: "no rule matches " + name + ", so every call of it is blocked",
 		Want: fmt.Sprintf("{id: %s, match: [%s], approve: {}} to let it pass, or block it by a rule", freeID("pass_"+name, ids), name),
 	}

@@ -7,6 +7,7 @@ import (
 
 	"cel.dev/cel-go/common/types"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -41,7 +42,7 @@ func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
 	given := map[string]any{"tasks": a.done(tasks), "failed": a.failures(tasks), "input": takenMembers(a.input, input), "fields": fields}
 	left := maxFieldsBytes
 	for _, f := range a.compute {
-		v, there, err := f.evalTaken(given)
+		v, there, err := f.EvalConverted(given)
 		size := 0
 		if err == nil && there {
 			size = len(ijson.Canonical(v))
@@ -57,7 +58,7 @@ func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
 			j.Missing = append(j.Missing, f.name)
 		default:
 			left -= size
-			j.Fields[f.name], fields[f.name] = v, a.fields[f.name].reread(v)
+			j.Fields[f.name], fields[f.name] = v, reread(a.fields[f.name], v)
 		}
 	}
 	a.colour(&j, given)
@@ -68,7 +69,7 @@ func (a *Aggregate) Join(input map[string]any, tasks []TaskResult) Joined {
 func (a *Aggregate) colour(j *Joined, given map[string]any) {
 	erred := len(j.Missing) > 0
 	for _, h := range a.health {
-		v, _, err := h.evalTaken(given)
+		v, _, err := h.EvalConverted(given)
 		if err != nil {
 			erred = true
 			j.Errors = append(j.Errors, JoinError{h.name, h.words(err)})
@@ -94,7 +95,7 @@ func (a *Aggregate) done(tasks []TaskResult) map[string]any {
 		}
 		var observation any = refused("the observation")
 		if finite(t.Observation) {
-			observation = shape.soft(t.Observation)
+			observation = shape.ConvertLoosely(t.Observation)
 		}
 		all[t.Worker] = map[string]any{"id": t.ID, "observation": observation, "attempts": types.Int(t.Attempts)}
 	}
@@ -112,22 +113,25 @@ func (a *Aggregate) failures(tasks []TaskResult) []any {
 }
 
 // reread makes of a computed value what it was before it was written as JSON.
-func (t Type) reread(v any) any {
-	if taken, err := t.take(v, ""); err == nil {
+func reread(t expr.Type, v any) any {
+	if taken, err := t.Convert(v, ""); err == nil {
 		return taken
 	}
-	return t.soft(v)
+	return t.ConvertLoosely(v)
 }
 
 // takenMembers are members under their types; those that no expression may read err.
-func takenMembers(t Type, members map[string]any) any {
+func takenMembers(t expr.Type, members map[string]any) any {
 	if !finite(members) {
 		return refused("input")
 	}
-	return t.soft(orEmpty(members))
+	return t.ConvertLoosely(orEmpty(members))
 }
 
 var errTooLarge = fmt.Errorf("more than %d bytes, or %d with the fields above it", MaxField, maxFieldsBytes)
+
+// maxJoinReason bounds the reason of a [JoinError], in bytes.
+const maxJoinReason = 300
 
 // words says why an expression has no value. A name is told only where the expression itself holds it: an error may quote what
 // tasks returned.
@@ -135,16 +139,16 @@ func (j joiner) words(err error) string {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return errTooLarge.Error()
-	case errors.Is(err, ErrCost):
-		return ErrCost.Error()
-	case errors.Is(err, ErrValue):
+	case errors.Is(err, expr.ErrCost):
+		return expr.ErrCost.Error()
+	case errors.Is(err, expr.ErrValue):
 		return "its value has no form in JSON, or is too large"
 	}
 	if _, name, ok := strings.Cut(err.Error(), "no such key: "); ok {
 		if name = strings.TrimSpace(name); name != "" && strings.Contains(j.text, name) {
-			return ijson.Cut("there is no "+ijson.Words(name), maxReason)
+			return ijson.Cut("there is no "+ijson.Words(name), maxJoinReason)
 		}
 		return "a member is absent"
 	}
-	return ErrEval.Error()
+	return expr.ErrEval.Error()
 }

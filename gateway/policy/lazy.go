@@ -26,7 +26,7 @@ func (l *lazy) FindStringKey(name string) (any, bool) {
 	}
 	for i := range l.of.inexact {
 		if l.of.inexact[i].Name == name {
-			return l.of.inexact[i].Type.soft(v), true
+			return l.of.inexact[i].Type.ConvertLoosely(v), true
 		}
 	}
 	return v, true

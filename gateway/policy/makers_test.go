@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 )
 
 // TestOnce holds which keys are made of arguments.
@@ -25,9 +26,9 @@ func TestOnce(t *testing.T) {
 		"line":           {`args.order_id + "\n"`, refundValues()["args"].(map[string]any), "", policy.ErrKey},
 		"128 characters": {`args.order_id + "` + strings.Repeat("x", 122) + `"`, refundValues()["args"].(map[string]any), "A-1001" + strings.Repeat("x", 122), nil},
 		"129 characters": {`args.order_id + "` + strings.Repeat("x", 123) + `"`, refundValues()["args"].(map[string]any), "", policy.ErrKey},
-		"absent":         {`args.order_id`, map[string]any{}, "", policy.ErrEval},
+		"absent":         {`args.order_id`, map[string]any{}, "", expr.ErrEval},
 		"no value":       {`args.?note`, refundValues()["args"].(map[string]any), "", policy.ErrKey},
-		"no arguments":   {`args.order_id`, nil, "", policy.ErrEval},
+		"no arguments":   {`args.order_id`, nil, "", expr.ErrEval},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +90,7 @@ func TestReconcile(t *testing.T) {
 	if want := (map[string]any{"refund": "r-7", "order": "A-1001", "sent": "2026-01-31T10:00:00.5Z"}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("result %v, %v, want %v", got, err, want)
 	}
-	if got, err := look.Output(doubt(), map[string]any{"status": "paid"}); got != nil || !errors.Is(err, policy.ErrEval) {
+	if got, err := look.Output(doubt(), map[string]any{"status": "paid"}); got != nil || !errors.Is(err, expr.ErrEval) {
 		t.Errorf("result without id: %v, %v", got, err)
 	}
 	if look, _ := policy.Reconcile(lookSource(t)); look.Output != nil {
@@ -216,7 +217,7 @@ func TestOutput(t *testing.T) {
 	for name, body := range map[string]any{"no body": nil, "a text": "paid", "a list": []any{}, "another body": map[string]any{"data": 1.0}} {
 		got, err := observe(args, 200, nil, body)
 		member, _ := errors.AsType[*policy.MemberError](err)
-		if got != nil || member == nil || member.Member != "state" || !errors.Is(err, policy.ErrEval) {
+		if got != nil || member == nil || member.Member != "state" || !errors.Is(err, expr.ErrEval) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -233,7 +234,7 @@ func TestOutput(t *testing.T) {
 }
 
 // inMembers words faults with their members and columns.
-func inMembers(faults []policy.Fault) []string {
+func inMembers(faults []expr.Fault) []string {
 	var all []string
 	for _, f := range faults {
 		text := fmt.Sprintf("%s: %d: %s", f.Member, f.Column, f)

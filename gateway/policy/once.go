@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"patterngate/catalog"
+	"patterngate/gateway/policy/expr"
 )
 
 // Named is one of several texts.
@@ -17,15 +18,15 @@ var ErrKey = errors.New("a key is 1 to 128 letters, digits or . _ ~ : -")
 var key = regexp.MustCompile(`^[A-Za-z0-9._~:-]{1,128}$`)
 
 // Once makes the business key of a tool's calls from their arguments (spec/config.md section 4, once). The function is nil
-// where a fault is more than a warning; its errors are [ErrKey] and those of [Expression.Eval].
-func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (string, error), []Fault) {
+// where a fault is more than a warning; its errors are [ErrKey] and those of [expr.Expression.Eval].
+func Once(text, tool string, input *catalog.Schema) (func(args map[string]any) (string, error), []expr.Fault) {
 	const member = "once"
-	e, faults := NewScope(Variable{"args", FromSchema(input, tool)}).Compile(text, String())
+	e, faults := expr.NewScope(expr.Variable{Name: "args", Type: expr.FromSchema(input, tool)}).Compile(text, expr.String())
 	if e == nil {
 		return nil, of(member, faults)
 	}
-	if !e.reads("args") {
-		faults = append(faults, Fault{Line: 1, Column: 1, Reason: "reads no argument, so that only one call is ever made", Warning: true})
+	if !e.Reads("args") {
+		faults = append(faults, expr.Fault{Line: 1, Column: 1, Reason: "reads no argument, so that only one call is ever made", Warning: true})
 	}
 	return func(args map[string]any) (string, error) {
 		v, err := e.Eval(map[string]any{"args": args})

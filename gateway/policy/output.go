@@ -2,18 +2,19 @@ package policy
 
 import (
 	"patterngate/catalog"
+	"patterngate/gateway/policy/expr"
 )
 
 // Output makes an http tool's observation from a response (spec/config.md section 4, output): one member of it by each
 // text, which reads args and response {status int, headers map(string), body dyn}. A text that is an optional without a
 // value leaves its member out. The function is nil where a fault is more than a warning; its errors are those of
-// [Expression.Eval].
-func Output(members []Named, tool string, input *catalog.Schema) (func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error), []Fault) {
-	scope := NewScope(
-		Variable{"args", FromSchema(input, tool)},
-		Variable{"response", Object(Field{Name: "status", Type: Int()}, Field{Name: "headers", Type: Map(String())}, Field{Name: "body"})})
+// [expr.Expression.Eval].
+func Output(members []Named, tool string, input *catalog.Schema) (func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error), []expr.Fault) {
+	scope := expr.NewScope(
+		expr.Variable{Name: "args", Type: expr.FromSchema(input, tool)},
+		expr.Variable{Name: "response", Type: expr.Object(expr.Field{Name: "status", Type: expr.Int()}, expr.Field{Name: "headers", Type: expr.Map(expr.String())}, expr.Field{Name: "body"})})
 	all, faults := compileMembers(scope, members, "output.", nil)
-	if failing(faults) {
+	if expr.HasErrors(faults) {
 		return nil, faults
 	}
 	return func(args map[string]any, status int, headers map[string]string, body any) (map[string]any, error) {
@@ -41,18 +42,18 @@ type memberExpressions []memberExpression
 
 type memberExpression struct {
 	name string
-	*Expression
+	*expr.Expression
 }
 
 // compileMembers compiles texts; the member of each fault is its name behind a prefix. What is wanted of each type says,
 // nil: anything.
-func compileMembers(scope *Scope, members []Named, prefix string, wanted func(name string) (Type, []Fault)) (memberExpressions, []Fault) {
+func compileMembers(scope *expr.Scope, members []Named, prefix string, wanted func(name string) (expr.Type, []expr.Fault)) (memberExpressions, []expr.Fault) {
 	var all memberExpressions
-	var faults []Fault
+	var faults []expr.Fault
 	for _, m := range members {
-		want := Dyn()
+		want := expr.Dyn()
 		if wanted != nil {
-			var wrong []Fault
+			var wrong []expr.Fault
 			want, wrong = wanted(m.Name)
 			faults = append(faults, of(prefix+m.Name, wrong)...)
 		}
@@ -67,7 +68,7 @@ func compileMembers(scope *Scope, members []Named, prefix string, wanted func(na
 func (all memberExpressions) eval(values map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(all))
 	for _, m := range all {
-		v, there, err := m.Expression.eval(values)
+		v, there, err := m.EvalOptional(values)
 		if err != nil {
 			return nil, &MemberError{Member: m.name, Cause: err}
 		}
@@ -89,3 +90,11 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Cause.Error() 
 
 // Unwrap returns the cause.
 func (e *MemberError) Unwrap() error { return e.Cause }
+
+// of names the member that faults stand in.
+func of(member string, faults []expr.Fault) []expr.Fault {
+	for i := range faults {
+		faults[i].Member = member
+	}
+	return faults
+}

@@ -8,31 +8,32 @@ import (
 
 	"cel.dev/cel-go/common/types"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
 // params are a policy's, by name: their types, and the values that rules see.
 type params struct {
-	fields []Field
+	fields []expr.Field
 	values map[string]any // as decoded
 }
 
 // readParams judges the params of a policy.
-func readParams(declared []Param) (params, []Fault) {
+func readParams(declared []Param) (params, []expr.Fault) {
 	p := params{values: map[string]any{}}
-	var faults []Fault
+	var faults []expr.Fault
 	for _, d := range declared {
 		member := "params." + d.Name
 		if _, twice := p.values[d.Name]; twice {
-			faults = append(faults, Fault{Member: member, Reason: "repeated param", Key: true})
+			faults = append(faults, expr.Fault{Member: member, Reason: "repeated param", Key: true})
 			continue
 		}
 		t, ok := typeOfParam(d)
 		if !ok {
-			faults = append(faults, Fault{Member: member, Reason: "a param is a number, text, bool or a list of one of these"})
+			faults = append(faults, expr.Fault{Member: member, Reason: "a param is a number, text, bool or a list of one of these"})
 			continue
 		}
-		p.fields = append(p.fields, Field{Name: d.Name, Type: t})
+		p.fields = append(p.fields, expr.Field{Name: d.Name, Type: t})
 		p.values[d.Name] = d.Value
 	}
 	return p, faults
@@ -43,14 +44,14 @@ func fractional(name string) bool {
 	return strings.HasSuffix(name, "_usd") || strings.HasSuffix(name, "_seconds")
 }
 
-func typeOfParam(p Param) (Type, bool) {
+func typeOfParam(p Param) (expr.Type, bool) {
 	double := p.Fraction || fractional(p.Name)
 	list, isList := p.Value.([]any)
 	if !isList {
 		return typeOfScalar(p.Value, double)
 	}
 	if len(list) == 0 {
-		return List(Dyn()), true
+		return expr.List(expr.Dyn()), true
 	}
 	for _, item := range list {
 		n, isNumber := item.(float64)
@@ -59,39 +60,39 @@ func typeOfParam(p Param) (Type, bool) {
 	first, ok := typeOfScalar(list[0], double)
 	for _, item := range list[1:] {
 		t, fits := typeOfScalar(item, double)
-		ok = ok && fits && t.kind == first.kind
+		ok = ok && fits && t.Kind() == first.Kind()
 	}
-	return List(first), ok
+	return expr.List(first), ok
 }
 
-func typeOfScalar(v any, double bool) (Type, bool) {
+func typeOfScalar(v any, double bool) (expr.Type, bool) {
 	switch v := v.(type) {
 	case string:
-		return String(), true
+		return expr.String(), true
 	case bool:
-		return Bool(), true
+		return expr.Bool(), true
 	case float64:
 		_, whole := ijson.Integer(v)
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return Dyn(), false
+			return expr.Dyn(), false
 		case whole && !double:
-			return Int(), true
+			return expr.Int(), true
 		}
-		return Double(), true
+		return expr.Double(), true
 	}
-	return Dyn(), false
+	return expr.Dyn(), false
 }
 
 // over are the params with a pattern's, or a test's, laid over them. The faults' members are params.NAME.
-func (p params) over(given map[string]any) (params, []Fault) {
+func (p params) over(given map[string]any) (params, []expr.Fault) {
 	laid := params{fields: p.fields, values: maps.Clone(p.values)}
-	var faults []Fault
+	var faults []expr.Fault
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		member := "params." + name
-		i := slices.IndexFunc(p.fields, func(f Field) bool { return f.Name == name })
+		i := slices.IndexFunc(p.fields, func(f expr.Field) bool { return f.Name == name })
 		if i < 0 {
-			f := unknown("no param", name, fieldNames(p.fields))
+			f := expr.UnknownName("no param", name, fieldNames(p.fields))
 			f.Member, f.Key = member, true
 			faults = append(faults, f)
 			continue
@@ -107,15 +108,15 @@ func (p params) over(given map[string]any) (params, []Fault) {
 }
 
 // fitsParam judges a value that is laid over a param.
-func fitsParam(v any, t Type) (Fault, bool) {
-	if _, err := t.take(v, ""); err == nil && finite(v) && (t.kind == listKind) == isList(v) {
-		return Fault{}, true
+func fitsParam(v any, t expr.Type) (expr.Fault, bool) {
+	if _, err := t.Convert(v, ""); err == nil && finite(v) && (t.Kind() == expr.ListKind) == isList(v) {
+		return expr.Fault{}, true
 	}
-	want := map[kind]string{intKind: "a whole number", doubleKind: "a number", stringKind: "a text", boolKind: "true or false"}[t.kind]
+	want := map[expr.Kind]string{expr.IntKind: "a whole number", expr.DoubleKind: "a number", expr.StringKind: "a text", expr.BoolKind: "true or false"}[t.Kind()]
 	if want == "" {
 		want = "a " + t.String()
 	}
-	return Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShown) + ", and the policy's is " + article(t.String()), Want: want}, false
+	return expr.Fault{Reason: "got " + ijson.Cut(string(shownValue(v)), maxShownValue) + ", and the policy's is " + article(t.String()), Want: want}, false
 }
 
 func isList(v any) bool {
@@ -131,6 +132,9 @@ func article(word string) string {
 	return "a " + word
 }
 
+// maxShownValue bounds a value that a fault shows, in bytes.
+const maxShownValue = 60
+
 // shownValue is a value as JSON; of what is none, its absence.
 func shownValue(v any) []byte {
 	if !finite(v) {
@@ -141,7 +145,7 @@ func shownValue(v any) []byte {
 
 // typed are the values as expressions read them.
 func (p params) typed() map[string]any {
-	return readied(Object(p.fields...).soft(p.values).(map[string]any))
+	return readied(expr.Object(p.fields...).ConvertLoosely(p.values).(map[string]any))
 }
 
 // readied are members that are read again and again, as they are read.
@@ -153,8 +157,8 @@ func readied(members map[string]any) map[string]any {
 	return all
 }
 
-func fieldNames(fields []Field) []string {
-	return Type{kind: objectKind, object: &object{fields: fields}}.object.names()
+func fieldNames(fields []expr.Field) []string {
+	return expr.Object(fields...).Names()
 }
 
 // maxValueDepth bounds how deep values lie that rules may see.
@@ -183,59 +187,4 @@ func finiteWithin(v any, depth int) bool {
 		return true
 	}
 	return false
-}
-
-// soft is take for what is on record: whole numbers become ints where they are integers, and what does not fit stays as it is,
-// so that an expression that reads it errs and others do not.
-func (t Type) soft(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if n, ok := ijson.Integer(v); ok && t.kind == intKind {
-			return types.Int(n)
-		}
-	case []any:
-		if t.kind != listKind || t.item.exact() {
-			return v
-		}
-		taken := make([]any, len(v))
-		for i, item := range v {
-			taken[i] = t.item.soft(item)
-		}
-		return taken
-	case map[string]any:
-		if t.exact() || t.kind != mapKind && t.kind != objectKind {
-			return v
-		}
-		taken := make(map[string]any, len(v))
-		for name, member := range v {
-			taken[name] = t.memberType(name).soft(member)
-		}
-		return taken
-	}
-	return v
-}
-
-// memberType is the type of a member, dyn where none is known.
-func (t Type) memberType(name string) Type {
-	switch t.kind {
-	case mapKind:
-		return *t.item
-	case objectKind:
-		f, _ := t.object.field(name)
-		return f.Type
-	}
-	return Dyn()
-}
-
-// exact reports that values of the type are read as they are: no integers are in it.
-func (t Type) exact() bool {
-	switch t.kind {
-	case intKind:
-		return false
-	case listKind, mapKind:
-		return t.item.exact()
-	case objectKind:
-		return !slices.ContainsFunc(t.object.fields, func(f Field) bool { return !f.Type.exact() })
-	}
-	return true
 }

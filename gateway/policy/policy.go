@@ -7,6 +7,7 @@ import (
 	_ "time/tzdata" // a calendar's day begins in the zone that is named, on systems without zones too
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // Policy is a set of compiled rules, fixed and safe for concurrent use. It judges nothing by itself: [Policy.For] does.
@@ -25,10 +26,10 @@ type Policy struct {
 
 // New compiles a policy for what it reaches. It is nil where a fault is more than a warning. The tests of the source are not run:
 // see [Policy.Test].
-func New(source Source, reach Reach) (*Policy, []Fault) {
+func New(source Source, reach Reach) (*Policy, []expr.Fault) {
 	c, err := newCompiler(source, reach)
 	if err != nil {
-		return nil, []Fault{{Line: 1, Column: 1, Reason: "no policies here: " + err.Error()}}
+		return nil, []expr.Fault{{Line: 1, Column: 1, Reason: "no policies here: " + err.Error()}}
 	}
 	p := &Policy{source: source, reached: c.reached, params: c.params, vars: map[string]int{}, terms: map[string][]*term{}, judges: map[string]*Judge{}}
 	p.shapes = c.shapes
@@ -36,11 +37,11 @@ func New(source Source, reach Reach) (*Policy, []Fault) {
 		p.vars[v.Name] = i
 	}
 	if c.reached.nobody {
-		c.tell(Fault{Reason: "no pattern and no tool names this policy", Warning: true})
+		c.tell(expr.Fault{Reason: "no pattern and no tool names this policy", Warning: true})
 	}
 	p.zones = c.windows()
 	if len(source.Rules) == 0 {
-		c.tell(Fault{Member: "rules", Reason: "no rule, so that everything is blocked", Warning: true})
+		c.tell(expr.Fault{Member: "rules", Reason: "no rule, so that everything is blocked", Warning: true})
 	}
 	p.rules, p.byTool = c.rules()
 	c.compileVars()
@@ -49,7 +50,7 @@ func New(source Source, reach Reach) (*Policy, []Fault) {
 	}
 	p.judge(c)
 	c.rows()
-	if failing(c.faults) {
+	if expr.HasErrors(c.faults) {
 		return nil, c.faults
 	}
 	return p, c.faults

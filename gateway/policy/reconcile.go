@@ -2,6 +2,7 @@ package policy
 
 import (
 	"patterngate/catalog"
+	"patterngate/gateway/policy/expr"
 )
 
 // ReconcileSource is how a doubt about a tool's call is to be settled, as it is written (spec/config.md section 6).
@@ -29,21 +30,21 @@ type Look struct {
 
 // Reconcile compiles how to ask about calls in doubt. Its texts read effect {key, run_id, tool, args, at}, those of
 // happened and output also result. The Look is zero where a fault is more than a warning.
-func Reconcile(in ReconcileSource) (Look, []Fault) {
-	effect := Variable{"effect", Object(
-		Field{Name: "key", Type: String()}, Field{Name: "run_id", Type: String()}, Field{Name: "tool", Type: String()},
-		Field{Name: "args", Type: FromSchema(in.Input, in.Tool)}, Field{Name: "at", Type: Timestamp()})}
-	asking, reading := NewScope(effect), NewScope(effect, Variable{"result", ResultOf(in.Observation, in.By)})
+func Reconcile(in ReconcileSource) (Look, []expr.Fault) {
+	effect := expr.Variable{Name: "effect", Type: expr.Object(
+		expr.Field{Name: "key", Type: expr.String()}, expr.Field{Name: "run_id", Type: expr.String()}, expr.Field{Name: "tool", Type: expr.String()},
+		expr.Field{Name: "args", Type: expr.FromSchema(in.Input, in.Tool)}, expr.Field{Name: "at", Type: expr.Timestamp()})}
+	asking, reading := expr.NewScope(effect), expr.NewScope(effect, expr.Variable{Name: "result", Type: expr.ResultOf(in.Observation, in.By)})
 
 	args, faults := askedArgs(asking, in)
-	happened, found := reading.Compile(in.Happened, Bool())
-	if happened != nil && !happened.reads("result") {
-		found = append(found, Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that " + in.By + " need not be asked", Warning: true})
+	happened, found := reading.Compile(in.Happened, expr.Bool())
+	if happened != nil && !happened.Reads("result") {
+		found = append(found, expr.Fault{Line: 1, Column: 1, Reason: "reads nothing of result, so that " + in.By + " need not be asked", Warning: true})
 	}
 	faults = append(faults, of("reconcile.happened", found)...)
 	output, found := compileMembers(reading, in.Output, "reconcile.output.", nil)
 	faults = append(faults, found...)
-	if failing(faults) {
+	if expr.HasErrors(faults) {
 		return Look{}, faults
 	}
 	look := Look{
@@ -63,29 +64,29 @@ func Reconcile(in ReconcileSource) (Look, []Fault) {
 }
 
 // askedArgs compiles the look-up's arguments and holds them to what it takes.
-func askedArgs(scope *Scope, in ReconcileSource) (memberExpressions, []Fault) {
-	takes := FromSchema(in.ByInput, in.By)
-	args, faults := compileMembers(scope, in.Args, "reconcile.args.", func(name string) (Type, []Fault) {
-		switch takes.kind {
-		case objectKind:
-			f, ok := takes.object.field(name)
+func askedArgs(scope *expr.Scope, in ReconcileSource) (memberExpressions, []expr.Fault) {
+	takes := expr.FromSchema(in.ByInput, in.By)
+	args, faults := compileMembers(scope, in.Args, "reconcile.args.", func(name string) (expr.Type, []expr.Fault) {
+		switch takes.Kind() {
+		case expr.ObjectKind:
+			f, ok := takes.Field(name)
 			if !ok {
-				wrong := unknown(in.By+" has no argument", name, takes.object.names())
+				wrong := expr.UnknownName(in.By+" has no argument", name, takes.Names())
 				wrong.Line, wrong.Column = 1, 1
-				return Dyn(), []Fault{wrong}
+				return expr.Dyn(), []expr.Fault{wrong}
 			}
 			return f.Type, nil
-		case mapKind:
-			return *takes.item, nil
+		case expr.MapKind:
+			return takes.Item(), nil
 		}
-		return Dyn(), nil
+		return expr.Dyn(), nil
 	})
-	if takes.kind != objectKind {
+	if takes.Kind() != expr.ObjectKind {
 		return args, faults
 	}
-	for _, f := range takes.object.fields {
+	for _, f := range takes.Fields() {
 		if !f.Optional && !hasMember(in.Args, f.Name) {
-			faults = append(faults, Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
+			faults = append(faults, expr.Fault{Member: "reconcile.args", Line: 1, Column: 1, Reason: in.By + " needs the argument " + f.Name})
 		}
 	}
 	return args, faults
@@ -108,8 +109,8 @@ func seen(d catalog.Doubt, observation any) map[string]any {
 	}
 }
 
-func happenedBy(e *Expression) func(catalog.Doubt, any) (bool, bool) {
-	readsError := e.names("error")
+func happenedBy(e *expr.Expression) func(catalog.Doubt, any) (bool, bool) {
+	readsError := e.ReadsMember("error")
 	return func(d catalog.Doubt, observation any) (happened, known bool) {
 		o, _ := observation.(map[string]any)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // policyError begins the reason of a block by a rule that could not be evaluated; its id follows.
@@ -156,7 +157,7 @@ func (p *pass) revised(b *bound) gateway.Verdict {
 	return gateway.Verdict{Decision: gateway.Revise, Reason: b.id, Args: args}
 }
 
-var errNotKnown = fmt.Errorf("%w: it is not known yet", ErrEval)
+var errNotKnown = fmt.Errorf("%w: it is not known yet", expr.ErrEval)
 
 // compute is the value that an argument is set to.
 func (s setter) compute(from *view) (any, error) {
@@ -166,7 +167,7 @@ func (s setter) compute(from *view) (any, error) {
 	result := s.term.eval(from, from.calls())
 	if optional, ok := result.(*types.Optional); ok {
 		if !optional.HasValue() {
-			return nil, fmt.Errorf("%w: an optional without a value", ErrEval)
+			return nil, fmt.Errorf("%w: an optional without a value", expr.ErrEval)
 		}
 		result = optional.GetValue()
 	}
@@ -174,11 +175,11 @@ func (s setter) compute(from *view) (any, error) {
 	case types.IsUnknown(result):
 		return nil, errNotKnown
 	case types.IsError(result):
-		return nil, ErrEval
+		return nil, expr.ErrEval
 	}
-	v, err := give(result)
-	if err == nil && !s.want.accepts(v) {
-		err = ErrValue
+	v, err := expr.Decode(result)
+	if err == nil && !s.want.Accepts(v) {
+		err = expr.ErrValue
 	}
 	return v, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -16,7 +17,7 @@ func (c *compiler) rows() {
 	for i, row := range c.source.Tests {
 		at := "tests[" + strconv.Itoa(i) + "]"
 		if names[row.Name] {
-			c.tell(Fault{Member: at + ".name", Reason: "repeated name"})
+			c.tell(expr.Fault{Member: at + ".name", Reason: "repeated name"})
 		}
 		names[row.Name] = true
 		c.rowCall(row, at)
@@ -27,9 +28,9 @@ func (c *compiler) rows() {
 		if pattern != "" {
 			k := slices.IndexFunc(c.reached.reach.Patterns, func(p Reached) bool { return p.Name == pattern })
 			if k < 0 {
-				c.tellAt(at+".pattern", unknown("no pattern with this policy:", pattern, c.patternNames()))
+				c.tellAt(at+".pattern", expr.UnknownName("no pattern with this policy:", pattern, c.patternNames()))
 			} else if s := c.reached.reach.Patterns[k].Input; s != nil {
-				shape = FromSchema(s, "")
+				shape = expr.FromSchema(s, "")
 			}
 		}
 		c.rowMembers(row.Input, shape, at+".input", "no input")
@@ -40,7 +41,7 @@ func (c *compiler) rows() {
 	}
 }
 
-func (c *compiler) tellAt(member string, f Fault) {
+func (c *compiler) tellAt(member string, f expr.Fault) {
 	f.Member = member
 	c.tell(f)
 }
@@ -58,10 +59,10 @@ func (c *compiler) rowCall(row Row, at string) {
 	t := c.reached.all[name]
 	switch {
 	case t == nil:
-		c.tellAt(at+".call.tool", unknown("no tool", name, append(slices.Clone(c.reached.names), finalName)))
+		c.tellAt(at+".call.tool", expr.UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName)))
 		return
 	case !c.reached.judges(name):
-		c.tellAt(at+".call.tool", Fault{Reason: "no pattern with this policy reaches " + name})
+		c.tellAt(at+".call.tool", expr.Fault{Reason: "no pattern with this policy reaches " + name})
 		return
 	}
 	if t.made {
@@ -69,12 +70,12 @@ func (c *compiler) rowCall(row Row, at string) {
 	} else {
 		c.rowMembers(row.Call.Args, t.args, at+".call.args", name+" has no argument")
 	}
-	if t.args.kind != objectKind {
+	if t.args.Kind() != expr.ObjectKind {
 		return
 	}
 	for _, arg := range slices.Sorted(maps.Keys(row.WantArgs)) {
-		if _, ok := t.args.object.field(arg); !ok {
-			f := unknown(name+" has no argument", arg, t.args.object.names())
+		if _, ok := t.args.Field(arg); !ok {
+			f := expr.UnknownName(name+" has no argument", arg, t.args.Names())
 			f.Key = true
 			c.tellAt(at+".want_args."+arg, f)
 		}
@@ -84,7 +85,7 @@ func (c *compiler) rowCall(row Row, at string) {
 // rowArgs holds a test's arguments to all that the tool's schema says.
 func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 	if !finite(args) {
-		c.tellAt(member, Fault{Reason: "no JSON value"})
+		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
 		return
 	}
 	for _, m := range t.tool.Check(t.tool.Filled(args)) {
@@ -100,39 +101,39 @@ func (c *compiler) rowArgs(t *judged, args map[string]any, member string) {
 		}
 		switch m.Kind {
 		case catalog.MismatchUnknown:
-			f := Fault{Reason: t.name + " has no argument " + name, Key: true}
-			if len(tokens) == 1 && t.args.kind == objectKind {
-				f = unknown(t.name+" has no argument", name, slices.DeleteFunc(t.args.object.names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
+			f := expr.Fault{Reason: t.name + " has no argument " + name, Key: true}
+			if len(tokens) == 1 && t.args.Kind() == expr.ObjectKind {
+				f = expr.UnknownName(t.name+" has no argument", name, slices.DeleteFunc(t.args.Names(), func(n string) bool { _, set := t.tool.Fixed[n]; return set }))
 				f.Key = true
 			}
 			c.tellAt(at, f)
 		case catalog.MismatchMissing:
-			c.tellAt(at, Fault{Reason: t.name + " needs the argument " + name, Want: m.Want})
+			c.tellAt(at, expr.Fault{Reason: t.name + " needs the argument " + name, Want: m.Want})
 		default:
-			c.tellAt(at, Fault{Reason: name + " of " + t.name + " does not fit", Want: m.Want})
+			c.tellAt(at, expr.Fault{Reason: name + " of " + t.name + " does not fit", Want: m.Want})
 		}
 	}
 }
 
 // rowMembers holds members to a type: names and types, no bounds.
-func (c *compiler) rowMembers(given map[string]any, t Type, member, lacks string) {
+func (c *compiler) rowMembers(given map[string]any, t expr.Type, member, lacks string) {
 	if !finite(given) {
-		c.tellAt(member, Fault{Reason: "no JSON value"})
+		c.tellAt(member, expr.Fault{Reason: "no JSON value"})
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		at := member + "." + name
-		if t.kind == objectKind {
-			if _, ok := t.object.field(name); !ok {
-				f := unknown(lacks, name, t.object.names())
+		if t.Kind() == expr.ObjectKind {
+			if _, ok := t.Field(name); !ok {
+				f := expr.UnknownName(lacks, name, t.Names())
 				f.Key = true
 				c.tellAt(at, f)
 				continue
 			}
 		}
-		of := t.memberType(name)
-		if _, err := of.take(given[name], ""); err != nil {
-			c.tellAt(at, Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShown) + ", and " + of.String() + " is wanted"})
+		of := t.MemberType(name)
+		if _, err := of.Convert(given[name], ""); err != nil {
+			c.tellAt(at, expr.Fault{Reason: "got " + ijson.Cut(string(shownValue(given[name])), maxShownValue) + ", and " + of.String() + " is wanted"})
 		}
 	}
 }
@@ -143,11 +144,11 @@ var statuses = []string{string(gateway.Finished), string(gateway.Failed), string
 func (c *compiler) rowEffect(e RowEffect, at string) {
 	t := c.reached.all[e.Tool]
 	if t == nil || t.isFinal() {
-		c.tellAt(at+".tool", unknown("no tool", e.Tool, c.reached.names))
+		c.tellAt(at+".tool", expr.UnknownName("no tool", e.Tool, c.reached.names))
 		return
 	}
 	if e.Status != "" && !slices.Contains(statuses, string(e.Status)) {
-		c.tellAt(at+".status", unknown("no status", string(e.Status), statuses))
+		c.tellAt(at+".status", expr.UnknownName("no status", string(e.Status), statuses))
 	}
 	c.rowMembers(e.Args, t.args, at+".args", e.Tool+" has no argument")
 	result := e.Result
@@ -161,11 +162,11 @@ func (c *compiler) rowEffect(e RowEffect, at string) {
 	switch {
 	case e.OK == nil || !*e.OK:
 	case !done:
-		c.tellAt(at+".ok", Fault{Reason: "only what is done is ok"})
+		c.tellAt(at+".ok", expr.Fault{Reason: "only what is done is ok"})
 	case failed:
-		c.tellAt(at+".ok", Fault{Reason: "the result carries an error"})
+		c.tellAt(at+".ok", expr.Fault{Reason: "the result carries an error"})
 	}
 	if !(e.SecondsAgo >= 0) {
-		c.tellAt(at+".seconds_ago", Fault{Reason: "below 0"})
+		c.tellAt(at+".seconds_ago", expr.Fault{Reason: "below 0"})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -39,7 +40,7 @@ type setter struct {
 	name  string
 	term  *term
 	value any
-	want  Type
+	want  expr.Type
 }
 
 // rules compiles all rules. What is wrong was told.
@@ -49,7 +50,7 @@ func (c *compiler) rules() (all []*rule, byTool map[string][]bound) {
 	for i, r := range c.source.Rules {
 		at := "rules[" + strconv.Itoa(i) + "]"
 		if first, twice := ids[r.ID]; twice {
-			c.tell(Fault{Member: at + ".id", Reason: fmt.Sprintf("%s is the id of rule %d too", r.ID, first+1)})
+			c.tell(expr.Fault{Member: at + ".id", Reason: fmt.Sprintf("%s is the id of rule %d too", r.ID, first+1)})
 		} else {
 			ids[r.ID] = i
 		}
@@ -84,7 +85,7 @@ var others = map[string]string{
 func (c *compiler) reserved(r RuleSource, at string) {
 	refuse := func(member, name string) {
 		if says, taken := others[name]; taken {
-			c.tell(Fault{Member: at + member, Reason: name + " is no rule's: " + says})
+			c.tell(expr.Fault{Member: at + member, Reason: name + " is no rule's: " + says})
 		}
 	}
 	refuse(".id", r.ID)
@@ -121,11 +122,11 @@ func (c *compiler) outcome(r RuleSource, made *rule, at string) bool {
 	numbers := []string{2: "two", 3: "three", 4: "four"}
 	switch {
 	case len(set) == 0:
-		c.tell(Fault{Member: at, Reason: "no outcome", Want: "block, revise, escalate or approve"})
+		c.tell(expr.Fault{Member: at, Reason: "no outcome", Want: "block, revise, escalate or approve"})
 	case len(set) > 1:
-		c.tell(Fault{Member: at, Reason: fmt.Sprintf("%s outcomes, %s; keep one or write %s rules", numbers[len(set)], listed(set), numbers[len(set)])})
+		c.tell(expr.Fault{Member: at, Reason: fmt.Sprintf("%s outcomes, %s; keep one or write %s rules", numbers[len(set)], listed(set), numbers[len(set)])})
 	case r.Revise != nil && len(r.Revise) == 0:
-		c.tell(Fault{Member: at + ".revise", Reason: "changes nothing", Want: "argument: value"})
+		c.tell(expr.Fault{Member: at + ".revise", Reason: "changes nothing", Want: "argument: value"})
 		return false
 	}
 	return len(set) == 1
@@ -144,7 +145,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	if r.Match == nil {
 		all := slices.DeleteFunc(slices.Clone(c.reached.judged), func(name string) bool { return name == finalName })
 		if len(all) == 0 {
-			c.tell(Fault{Member: at, Reason: "can never fire: no pattern with this policy reaches a tool"})
+			c.tell(expr.Fault{Member: at, Reason: "can never fire: no pattern with this policy reaches a tool"})
 		}
 		return all
 	}
@@ -153,7 +154,7 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	for i, name := range r.Match {
 		switch {
 		case c.reached.all[name] == nil:
-			f := unknown("no tool", name, append(slices.Clone(c.reached.names), finalName))
+			f := expr.UnknownName("no tool", name, append(slices.Clone(c.reached.names), finalName))
 			f.Member = at + ".match[" + strconv.Itoa(i) + "]"
 			c.tell(f)
 			sound = false
@@ -163,11 +164,11 @@ func (c *compiler) matches(r RuleSource, at string) []string {
 	}
 	switch {
 	case len(r.Match) == 0:
-		c.tell(Fault{Member: at + ".match", Reason: "can never fire: it matches no tool; leave match out for every tool"})
+		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: it matches no tool; leave match out for every tool"})
 	case sound && len(names) == 0 && slices.Equal(r.Match, []string{finalName}):
-		c.tell(Fault{Member: at + ".match", Reason: "can never fire: no supervisor has this policy, and only there is a final answer judged"})
+		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: no supervisor has this policy, and only there is a final answer judged"})
 	case sound && len(names) == 0:
-		c.tell(Fault{Member: at + ".match", Reason: "can never fire: no pattern with this policy reaches " + ijson.Cut(strings.Join(r.Match, ", "), 120)})
+		c.tell(expr.Fault{Member: at + ".match", Reason: "can never fire: no pattern with this policy reaches " + ijson.Cut(strings.Join(r.Match, ", "), 120)})
 	}
 	return names
 }
@@ -179,17 +180,17 @@ func (c *compiler) needs(r RuleSource, made *rule, at string) {
 		var names []string
 		for _, tool := range made.matches {
 			t := c.reached.all[tool]
-			if t.args.kind != objectKind {
+			if t.args.Kind() != expr.ObjectKind {
 				known = true // nobody can tell
 				continue
 			}
-			names = append(names, t.args.object.names()...)
+			names = append(names, t.args.Names()...)
 		}
 		if known || slices.Contains(names, name) {
 			continue
 		}
 		slices.Sort(names)
-		f := unknown("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
+		f := expr.UnknownName("neither a tool nor an argument:", name, append(slices.Compact(names), c.reached.names...))
 		f.Member = at + ".block.need[" + strconv.Itoa(i) + "]"
 		c.tell(f)
 	}
@@ -200,10 +201,10 @@ func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome 
 	b := bound{rule: made}
 	sound := outcome
 	if r.When != "" {
-		b.when = c.compile(r.When, at+".when", Bool(), t, len(c.source.Vars))
+		b.when = c.compile(r.When, at+".when", expr.Bool(), t, len(c.source.Vars))
 		sound = sound && b.when != nil
 		if b.when != nil && t.held() && (b.when.reads.of("args") || c.varsRead(b.when.reads, "args")) {
-			c.tell(Fault{Member: at + ".when", Reason: "what " + t.name + " takes is not known yet, so that its arguments are dyn here", Warning: true})
+			c.tell(expr.Fault{Member: at + ".when", Reason: "what " + t.name + " takes is not known yet, so that its arguments are dyn here", Warning: true})
 		}
 	}
 	for _, to := range r.Revise {
@@ -217,27 +218,27 @@ func (c *compiler) bind(r RuleSource, made *rule, t *judged, at string, outcome 
 // setter compiles what a revise sets.
 func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bool) {
 	s := setter{name: to.Argument, value: to.Value}
-	wrong := func(f Fault, key bool) (setter, bool) {
+	wrong := func(f expr.Fault, key bool) (setter, bool) {
 		f.Member, f.Key = member, key
 		c.tell(f)
 		return s, false
 	}
 	if t.isFinal() {
-		return wrong(Fault{Reason: "final is not revised: block it, or say what is needed"}, true)
+		return wrong(expr.Fault{Reason: "final is not revised: block it, or say what is needed"}, true)
 	}
 	if _, isSet := t.tool.Fixed[to.Argument]; isSet {
-		return wrong(Fault{Reason: "the configuration sets " + to.Argument + " of " + t.name + ", and no rule changes it"}, true)
+		return wrong(expr.Fault{Reason: "the configuration sets " + to.Argument + " of " + t.name + ", and no rule changes it"}, true)
 	}
-	switch t.args.kind {
-	case objectKind:
-		f, ok := t.args.object.field(to.Argument)
+	switch t.args.Kind() {
+	case expr.ObjectKind:
+		f, ok := t.args.Field(to.Argument)
 		if !ok {
-			free := slices.DeleteFunc(t.args.object.names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
-			return wrong(unknown(t.name+" has no argument", to.Argument, free), true)
+			free := slices.DeleteFunc(t.args.Names(), func(name string) bool { _, isSet := t.tool.Fixed[name]; return isSet })
+			return wrong(expr.UnknownName(t.name+" has no argument", to.Argument, free), true)
 		}
 		s.want = f.Type
-	case mapKind:
-		s.want = *t.args.item
+	case expr.MapKind:
+		s.want = t.args.Item()
 	}
 	if to.Text != "" {
 		s.term = c.compile(to.Text, member, s.want, t, len(c.source.Vars))
@@ -250,23 +251,23 @@ func (c *compiler) setter(to ReviseSource, t *judged, member string) (setter, bo
 }
 
 // fitsArgument judges a number or bool that a revise sets.
-func fitsArgument(v any, t Type) (Fault, bool) {
+func fitsArgument(v any, t expr.Type) (expr.Fault, bool) {
 	_, isNumber := v.(float64)
 	_, isBool := v.(bool)
-	shown := ijson.Cut(string(shownValue(v)), maxShown)
-	switch _, err := t.take(v, ""); {
+	shown := ijson.Cut(string(shownValue(v)), maxShownValue)
+	switch _, err := t.Convert(v, ""); {
 	case !isNumber && !isBool || !finite(v):
-		return Fault{Reason: "got " + shown, Want: "an expression, a number or a bool"}, false
+		return expr.Fault{Reason: "got " + shown, Want: "an expression, a number or a bool"}, false
 	case err != nil:
-		return Fault{Reason: "got " + shown + ", and " + t.String() + " is wanted"}, false
-	case t.values != nil && !slices.ContainsFunc(t.values, func(value any) bool { return ijson.Equal(value, v) }):
+		return expr.Fault{Reason: "got " + shown + ", and " + t.String() + " is wanted"}, false
+	case t.Values() != nil && !slices.ContainsFunc(t.Values(), func(value any) bool { return ijson.Equal(value, v) }):
 		var texts []string
-		for _, value := range t.values {
-			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShown))
+		for _, value := range t.Values() {
+			texts = append(texts, ijson.Cut(string(ijson.Canonical(value)), maxShownValue))
 		}
-		return unknown(shown+" is none of the values", "", texts), false
+		return expr.UnknownName(shown+" is none of the values", "", texts), false
 	}
-	return Fault{}, true
+	return expr.Fault{}, true
 }
 
 // varsRead reports whether a var that is read reads a variable itself.
@@ -292,9 +293,9 @@ func (c *compiler) fires(byTool map[string][]bound, made *rule, at string) {
 			}
 			switch v := b.when.foretell(nothingKnown{}); {
 			case v == types.False:
-				c.tell(Fault{Member: at + ".when", Reason: "can never fire: it is false whatever is called"})
+				c.tell(expr.Fault{Member: at + ".when", Reason: "can never fire: it is false whatever is called"})
 			case types.IsError(v):
-				c.tell(Fault{Member: at + ".when", Reason: "can never be told: it errs whatever is called"})
+				c.tell(expr.Fault{Member: at + ".when", Reason: "can never be told: it errs whatever is called"})
 			}
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/parser"
 
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -63,7 +64,7 @@ func (v *view) scalar(t *term) (any, bool) {
 	default:
 		return nil, false
 	}
-	decoded, err := give(result)
+	decoded, err := expr.Decode(result)
 	if text, ok := decoded.(string); ok {
 		decoded = ijson.Cut(text, maxShownText)
 	}
@@ -93,13 +94,12 @@ func leavesOf(terms, vars []*term, named []Named) []leaf {
 // findLeaves finds the parts of a term that are worth showing.
 func (t *term) findLeaves(lists map[string]bool) []leaf {
 	var all []leaf
-	t.eachLeaf(t.checked.Expr(), nil, func(e ast.Expr) {
-		text, err := parser.Unparse(e, t.checked.SourceInfo())
+	t.eachLeaf(t.checked.AST.Expr(), nil, func(e ast.Expr) {
+		text, err := parser.Unparse(e, t.checked.AST.SourceInfo())
 		if err != nil || text == "" {
 			return
 		}
-		part := &checked{ast: ast.NewCheckedAST(ast.NewAST(e, t.checked.SourceInfo()), t.checked.TypeMap(), t.checked.ReferenceMap())}
-		all = append(all, leaf{ijson.Cut(text, maxShownText), newTerm(t.env, part, reads{}, lists), e == t.checked.Expr()})
+		all = append(all, leaf{ijson.Cut(text, maxShownText), newTerm(t.checked.Part(e), reads{}, lists), e == t.checked.AST.Expr()})
 	})
 	return all
 }
@@ -123,7 +123,7 @@ func (t *term) eachLeaf(e ast.Expr, own map[string]bool, visit func(ast.Expr)) {
 		}
 		own[c.AccuVar()], own[c.IterVar()], own[c.IterVar2()] = true, true, true
 	}
-	for _, child := range children(e) {
+	for _, child := range expr.Children(e) {
 		t.eachLeaf(child, own, visit)
 	}
 }
@@ -140,7 +140,7 @@ func (t *term) comesTo(e ast.Expr) bool {
 	default:
 		return false
 	}
-	is := t.checked.GetType(e.ID())
+	is := t.checked.AST.GetType(e.ID())
 	return is != nil && slices.Contains([]types.Kind{types.BoolKind, types.IntKind, types.DoubleKind, types.StringKind, types.TimestampKind}, is.Kind())
 }
 
@@ -163,5 +163,5 @@ func rootOf(e ast.Expr) string {
 
 // uses reports whether an expression reads one of these variables.
 func uses(e ast.Expr, own map[string]bool) bool {
-	return e.Kind() == ast.IdentKind && own[e.AsIdent()] || slices.ContainsFunc(children(e), func(child ast.Expr) bool { return uses(child, own) })
+	return e.Kind() == ast.IdentKind && own[e.AsIdent()] || slices.ContainsFunc(expr.Children(e), func(child ast.Expr) bool { return uses(child, own) })
 }

@@ -12,7 +12,7 @@ import (
 //
 // Faults name a place in it by [Fault.Member]: params.run_cap_cents, vars.spent, windows.today.timezone, rules[2].when,
 // rules[2].block.reason, rules[2].revise.amount_cents, rules[2].match[0], tests[0].call.args. Of a place that is an unknown or
-// repeated name, [Fault.Key] says that the name is meant and not what stands there.
+// repeated name, [expr.Fault.Key] says that the name is meant and not what stands there.
 type Source struct {
 	Name, Description string
 	Params            []Param

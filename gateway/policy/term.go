@@ -2,47 +2,37 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
-	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
+
+	"patterngate/gateway/policy/expr"
 )
 
 // term is a compiled text of a rule or var. It is safe for concurrent use.
 type term struct {
-	env     *environment
-	checked *ast.AST
-	is      Type
+	checked *expr.Checked
+	is      expr.Type
 	sign    string // of its type
 	reads   reads
 	cost    costs
-	// They are planned when they are first evaluated.
-	program, counting, cheap func() (cel.Program, error)
+	// program does not count costs, counting and cheap have limits.
+	program, counting, cheap *expr.Program
 	leaves                   func() []leaf // what is shown of it
 }
 
-func newTerm(env *environment, c *checked, r reads, lists map[string]bool) *term {
-	t := &term{env: env, checked: c.ast, is: c.is, sign: c.is.signature(), reads: r, cost: costsOf(c.ast, lists)}
-	t.program = sync.OnceValues(func() (cel.Program, error) { return planned(env, fused(t.checked), 0) })
-	t.counting = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, MaxCost) })
-	t.cheap = sync.OnceValues(func() (cel.Program, error) { return planned(env, t.checked, maxShownCost) })
+func newTerm(c *expr.Checked, r reads, lists map[string]bool) *term {
+	t := &term{
+		checked: c, is: c.Type, sign: c.Type.Signature(), reads: r, cost: costsOf(c.AST, lists),
+		program: c.Program(0), counting: c.Program(expr.MaxCost), cheap: c.Program(maxShownCost),
+	}
 	t.leaves = sync.OnceValue(func() []leaf { return t.findLeaves(lists) })
 	return t
-}
-
-// planned makes a program that costs so much at most; 0: costs are not counted.
-func planned(env *environment, checked *ast.AST, most uint64) (cel.Program, error) {
-	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
-	if most > 0 {
-		options = append(options, cel.CostLimit(most))
-	}
-	return env.cel.PlanProgram(bounded(checked), options...)
 }
 
 // eval computes the term where lists of calls hold so many at most; an error is a value too. Counting costs takes longer than
@@ -52,7 +42,7 @@ func (t *term) eval(from interpreter.Activation, calls int) ref.Val {
 	if t.cost.within(calls) {
 		plan = t.program
 	}
-	return run(plan, from)
+	return plan.Eval(from)
 }
 
 // evalCheap is eval for what is only shown: it is an error where it costs much.
@@ -61,7 +51,7 @@ func (t *term) evalCheap(from interpreter.Activation, calls int) ref.Val {
 	if t.cost.below(maxShownCost, calls) {
 		plan = t.program
 	}
-	return run(plan, from)
+	return plan.Eval(from)
 }
 
 // maxForetold is what it may cost to tell something before there is a call.
@@ -71,23 +61,11 @@ const maxForetold = 10_000
 func (t *term) foretell(from interpreter.Activation) ref.Val {
 	plan := t.program
 	if !t.cost.within(1) {
-		plan = func() (cel.Program, error) { return planned(t.env, t.checked, maxForetold) }
+		plan = t.checked.Program(maxForetold)
 	}
-	v := run(plan, from)
-	if err, bad := v.(*types.Err); bad && errors.Is(err, ErrCost) {
+	v := plan.Eval(from)
+	if err, bad := v.(*types.Err); bad && errors.Is(err, expr.ErrCost) {
 		return unknownValue
-	}
-	return v
-}
-
-func run(plan func() (cel.Program, error), from interpreter.Activation) ref.Val {
-	program, err := plan()
-	if err != nil {
-		return types.WrapErr(fmt.Errorf("%w: %w", ErrEval, err))
-	}
-	v, _, err := program.Eval(from)
-	if err != nil {
-		return types.WrapErr(evalError(err))
 	}
 	return v
 }
@@ -112,21 +90,21 @@ func (r reads) add(e ast.Expr) {
 		r.whole[root(e.AsIdent())] = true
 		return
 	}
-	for _, child := range children(e) {
+	for _, child := range expr.Children(e) {
 		r.add(child)
 	}
 }
 
 // memberOf takes a selection apart, one by index too: a.b, a.?b, a["b"], a[?"b"].
 func memberOf(e ast.Expr) (operand ast.Expr, field string, ok bool) {
-	if operand, field, ok = selected(e); ok {
+	if operand, field, ok = expr.Selection(e); ok {
 		return operand, field, true
 	}
 	if e.Kind() != ast.CallKind || len(e.AsCall().Args()) != 2 {
 		return nil, "", false
 	}
 	call := e.AsCall()
-	v, literal := literalOf(call.Args()[1])
+	v, literal := expr.Literal(call.Args()[1])
 	if !literal || call.FunctionName() != operators.Index && call.FunctionName() != operators.OptIndex {
 		return nil, "", false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // The closing answer as rules see it.
@@ -19,14 +20,14 @@ type judged struct {
 	name   string
 	tool   catalog.Tool // zero: only its name is known, or it is the closing answer
 	made   bool         // the catalog has it
-	args   Type         // dyn: not known
-	result Type
+	args   expr.Type    // dyn: not known
+	result expr.Type
 	facts  map[string]any // the variable tool
 	signed map[string]string
 }
 
 func newJudged(tool catalog.Tool) *judged {
-	j := &judged{name: tool.Name, tool: tool, made: true, args: FromSchema(tool.Asked(), tool.Name), result: ResultOf(tool.Output, tool.Name)}
+	j := &judged{name: tool.Name, tool: tool, made: true, args: expr.FromSchema(tool.Asked(), tool.Name), result: expr.ResultOf(tool.Output, tool.Name)}
 	server := tool.Server
 	if server == "" && tool.Demo {
 		server = "demo"
@@ -42,7 +43,7 @@ func unmade(name, server string) *judged {
 
 func newFinal() *judged {
 	return &judged{
-		name: finalName, args: Type{kind: objectKind, object: &object{tool: finalName, noun: "argument", fields: []Field{{Name: finalField, Type: String()}}}},
+		name: finalName, args: expr.Arguments(finalName, expr.Field{Name: finalField, Type: expr.String()}),
 		facts: readied(map[string]any{"name": finalName, "effect": noEffect, "server": "", "idempotent": false}),
 	}
 }
@@ -58,16 +59,16 @@ func (j *judged) signature(name string) string {
 		return s
 	}
 	s := "absent"
-	switch j.args.kind {
-	case objectKind:
-		if f, ok := j.args.object.field(name); ok {
-			s = f.Type.signature()
+	switch j.args.Kind() {
+	case expr.ObjectKind:
+		if f, ok := j.args.Field(name); ok {
+			s = f.Type.Signature()
 			if f.Optional {
 				s += "?"
 			}
 		}
 	default:
-		s = "in " + j.args.signature()
+		s = "in " + j.args.Signature()
 	}
 	if j.signed == nil {
 		j.signed = map[string]string{}
@@ -163,52 +164,4 @@ func (r *reached) seen() []string {
 		return r.names // of a pattern that is not this policy's
 	}
 	return slices.DeleteFunc(slices.Clone(r.judged), func(name string) bool { return name == finalName })
-}
-
-// union is the type of what several tools take, or return: a member on which they agree has its type, others are dyn. While what
-// one takes is not known, so are all names that the others do not have.
-func union(parts []Type) Type {
-	u := Object()
-	at := map[string]int{}
-	for _, part := range parts {
-		if part.kind != objectKind {
-			u.object.open = true
-			continue
-		}
-		for _, f := range part.object.fields {
-			i, known := at[f.Name]
-			if !known {
-				at[f.Name] = len(u.object.fields)
-				u.object.fields = append(u.object.fields, f)
-				continue
-			}
-			has := &u.object.fields[i]
-			has.Optional = has.Optional || f.Optional
-			has.Type = agreed(has.Type, f.Type)
-		}
-	}
-	if u.object.open {
-		for i := range u.object.fields {
-			u.object.fields[i].Type.values = nil // the unknown one may have others
-		}
-	}
-	return u
-}
-
-// agreed is the type on which two agree: of texts or numbers of which only some are, all that there are in either.
-func agreed(a, b Type) Type {
-	if a.signature() == b.signature() {
-		return a
-	}
-	values := a.values
-	a.values = nil
-	other := b
-	other.values = nil
-	if a.kind == dynKind || a.signature() != other.signature() {
-		return Dyn()
-	}
-	if values != nil && b.values != nil {
-		a.values = slices.Concat(values, slices.DeleteFunc(slices.Clone(b.values), func(v any) bool { return slices.Contains(values, v) }))
-	}
-	return a
 }

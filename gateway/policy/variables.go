@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // budgets are the names under which a run's limits are shown.
@@ -14,36 +15,30 @@ var budgets = []string{
 	"max_iterations", "max_concurrent", "max_retries",
 }
 
-func budgetType() Type {
-	t := Object()
+func budgetType() expr.Type {
+	var all []expr.Field
 	for _, name := range budgets {
-		f := Field{Name: name, Type: Int(), Optional: true}
+		f := expr.Field{Name: name, Type: expr.Int(), Optional: true}
 		if fractional(name) {
-			f.Type = Double()
+			f.Type = expr.Double()
 		}
-		t.object.fields = append(t.object.fields, f)
+		all = append(all, f)
 	}
-	return t
+	return expr.Object(all...)
 }
 
 // rowType is a call before the judged one (spec/config.md section 5.2, Effect): of one of these tools.
-func rowType(tools []*judged, names []string) Type {
-	var args, results []Type
+func rowType(tools []*judged, names []string) expr.Type {
+	var args, results []expr.Type
 	for _, t := range tools {
 		args, results = append(args, t.args), append(results, t.result)
 	}
-	return memberwise(Object(
-		Field{Name: "key", Type: String()}, Field{Name: "run_id", Type: String()}, Field{Name: "tool", Type: String(names...)},
-		Field{Name: "effect", Type: String("read", "write", "destructive")},
-		Field{Name: "status", Type: String(string(gateway.Reserved), string(gateway.Finished), string(gateway.Failed), string(gateway.InDoubt))},
-		Field{Name: "ok", Type: Bool()}, Field{Name: "counts", Type: Bool()},
-		Field{Name: "args", Type: union(args)}, Field{Name: "result", Type: union(results)}, Field{Name: "at", Type: Timestamp()}))
-}
-
-// memberwise is an object of which only members are read.
-func memberwise(t Type) Type {
-	t.object.lazy = true
-	return t
+	return expr.MembersOnly(
+		expr.Field{Name: "key", Type: expr.String()}, expr.Field{Name: "run_id", Type: expr.String()}, expr.Field{Name: "tool", Type: expr.String(names...)},
+		expr.Field{Name: "effect", Type: expr.String("read", "write", "destructive")},
+		expr.Field{Name: "status", Type: expr.String(string(gateway.Reserved), string(gateway.Finished), string(gateway.Failed), string(gateway.InDoubt))},
+		expr.Field{Name: "ok", Type: expr.Bool()}, expr.Field{Name: "counts", Type: expr.Bool()},
+		expr.Field{Name: "args", Type: expr.Union(args)}, expr.Field{Name: "result", Type: expr.Union(results)}, expr.Field{Name: "at", Type: expr.Timestamp()})
 }
 
 // shapes are the types of what rules read that are needed again when values are made for them.
@@ -54,13 +49,13 @@ type shapes struct {
 }
 
 // variables are what all expressions of a policy may read, whatever is called; args and vars come beside them.
-func (c *compiler) variables() []Variable {
+func (c *compiler) variables() []expr.Variable {
 	r := c.reached
 	tools := r.tools()
 	c.shapes.row, c.shapes.input = newCalls(rowType(tools, r.seen())), newReader(r.input())
-	plan := Object(Field{Name: "id", Type: String()}, Field{Name: "tool", Type: String()}, Field{Name: "status", Type: String()}, Field{Name: "args", Type: c.shapes.row.args.is})
+	plan := expr.Object(expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "tool", Type: expr.String()}, expr.Field{Name: "status", Type: expr.String()}, expr.Field{Name: "args", Type: c.shapes.row.args.is})
 	budget := budgetType()
-	windows := memberwise(Object())
+	var windows []expr.Field
 	c.shapes.windows = map[string]*calls{}
 	for _, w := range c.source.Windows {
 		var of []*judged
@@ -71,23 +66,23 @@ func (c *compiler) variables() []Variable {
 		}
 		row := rowType(of, w.Tools)
 		c.shapes.windows[w.Name] = newCalls(row)
-		windows.object.fields = append(windows.object.fields, Field{Name: w.Name, Type: Object(Field{Name: "effects", Type: List(row)}, Field{Name: "since", Type: Timestamp()})})
+		windows = append(windows, expr.Field{Name: w.Name, Type: expr.Object(expr.Field{Name: "effects", Type: expr.List(row)}, expr.Field{Name: "since", Type: expr.Timestamp()})})
 	}
-	return []Variable{
-		{"tool", Object(
-			Field{Name: "name", Type: String(append(slices.Clone(r.judged), without(finalName, r.judged)...)...)},
-			Field{Name: "effect", Type: String("read", "write", "destructive", noEffect)},
-			Field{Name: "server", Type: String()}, Field{Name: "idempotent", Type: Bool()})},
-		{"params", Object(c.params.fields...)},
-		{"input", c.shapes.input.is},
-		{"run", memberwise(Object(
-			Field{Name: "id", Type: String()}, Field{Name: "pattern", Type: String()}, Field{Name: "kind", Type: String(kinds...)}, Field{Name: "steps", Type: Int()},
-			Field{Name: "effects", Type: List(c.shapes.row.row)}, Field{Name: "plan", Type: List(plan)},
-			Field{Name: "spent", Type: budget}, Field{Name: "remaining", Type: budget}))},
-		{"principal", Object(Field{Name: "id", Type: String()}, Field{Name: "kind", Type: String("local", "token")}, Field{Name: "name", Type: String()})},
-		{"client", Object(Field{Name: "name", Type: String()}, Field{Name: "version", Type: String()})},
-		{"windows", windows},
-		{"now", Timestamp()},
+	return []expr.Variable{
+		{Name: "tool", Type: expr.Object(
+			expr.Field{Name: "name", Type: expr.String(append(slices.Clone(r.judged), without(finalName, r.judged)...)...)},
+			expr.Field{Name: "effect", Type: expr.String("read", "write", "destructive", noEffect)},
+			expr.Field{Name: "server", Type: expr.String()}, expr.Field{Name: "idempotent", Type: expr.Bool()})},
+		{Name: "params", Type: expr.Object(c.params.fields...)},
+		{Name: "input", Type: c.shapes.input.is},
+		{Name: "run", Type: expr.MembersOnly(
+			expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "pattern", Type: expr.String()}, expr.Field{Name: "kind", Type: expr.String(kinds...)}, expr.Field{Name: "steps", Type: expr.Int()},
+			expr.Field{Name: "effects", Type: expr.List(c.shapes.row.row)}, expr.Field{Name: "plan", Type: expr.List(plan)},
+			expr.Field{Name: "spent", Type: budget}, expr.Field{Name: "remaining", Type: budget})},
+		{Name: "principal", Type: expr.Object(expr.Field{Name: "id", Type: expr.String()}, expr.Field{Name: "kind", Type: expr.String("local", "token")}, expr.Field{Name: "name", Type: expr.String()})},
+		{Name: "client", Type: expr.Object(expr.Field{Name: "name", Type: expr.String()}, expr.Field{Name: "version", Type: expr.String()})},
+		{Name: "windows", Type: expr.MembersOnly(windows...)},
+		{Name: "now", Type: expr.Timestamp()},
 	}
 }
 
@@ -106,28 +101,30 @@ var kinds = []string{
 
 // input is the type of the patterns' own input fields. What only some of the patterns have is optional; where patterns are not
 // known, because a tool is judged in any of them, all of it is.
-func (r *reached) input() Type {
+func (r *reached) input() expr.Type {
 	if len(r.reach.Patterns) == 0 {
-		return Map(Dyn())
+		return expr.Map(expr.Dyn())
 	}
-	parts := make([]Type, len(r.reach.Patterns))
+	parts := make([]expr.Type, len(r.reach.Patterns))
 	for i, p := range r.reach.Patterns {
-		if parts[i] = Object(); p.Input != nil {
-			parts[i] = FromSchema(p.Input, "")
+		if parts[i] = expr.Object(); p.Input != nil {
+			parts[i] = expr.FromSchema(p.Input, "")
 		}
 	}
-	all := union(parts)
-	for i, f := range all.object.fields {
-		everywhere := !r.alone && !slices.ContainsFunc(parts, func(p Type) bool {
-			if p.kind != objectKind {
-				return true
-			}
-			_, has := p.object.field(f.Name)
-			return !has
-		})
-		all.object.fields[i].Optional = f.Optional || !everywhere
+	everywhere := func(name string) bool {
+		return !r.alone && !slices.ContainsFunc(parts, func(p expr.Type) bool { _, has := p.Field(name); return !has })
 	}
-	return all
+	for i, p := range parts {
+		if p.Kind() != expr.ObjectKind {
+			continue
+		}
+		fields := slices.Clone(p.Fields())
+		for k, f := range fields {
+			fields[k].Optional = f.Optional || !everywhere(f.Name)
+		}
+		parts[i] = expr.Object(fields...)
+	}
+	return expr.Union(parts)
 }
 
 // reads are the members of variables that an expression names, and the variables that it reads whole.

@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 
 	"patterngate/gateway"
+	"patterngate/gateway/policy/expr"
 )
 
 // view is what the expressions of one pass see. Each part is made when it is first read; a view is for one goroutine.
@@ -96,7 +97,7 @@ func (v *view) arguments() any {
 	if !finite(args) {
 		return refused("args")
 	}
-	taken, err := v.tool.args.take(orEmpty(args), "args")
+	taken, err := v.tool.args.Convert(orEmpty(args), "args")
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -178,7 +179,7 @@ func figures(of map[string]float64) any {
 	}
 	for name, n := range all {
 		if !fractional(name) {
-			all[name] = Int().soft(n)
+			all[name] = expr.Int().ConvertLoosely(n)
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -42,7 +43,7 @@ func TestEditsThatTheToolDoesNotTake(t *testing.T) {
 	}
 }
 
-func hasPointer(list []gateway.Problem, pointer string) bool {
+func hasPointer(list []document.Problem, pointer string) bool {
 	for _, p := range list {
 		if string(p.Pointer) == pointer {
 			return true

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -90,28 +91,28 @@ func fitting(q patterns.Asked, d patterns.Decided, now time.Time) error {
 // fitsTool refuses changed arguments that the tool would not take, or that are as they were.
 func fitsTool(q patterns.Asked, args map[string]any) error {
 	if ijson.Equal(args, q.Question.Args) {
-		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call as it is"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "not_changed", Want: "another value of one argument; approve takes the call as it is"}}}
 	}
 	if _, whole := q.Plan(); whole {
-		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: another plan is another question, which a replan asks"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: another plan is another question, which a replan asks"}}}
 	}
 	if len(q.Schema) == 0 {
-		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
 	}
 	schema, err := catalog.CompileUpstream(q.Schema)
 	if err != nil {
-		return &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
+		return &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args", Reason: "no_schema", Want: "approve or reject: what the tool takes is not known here"}}}
 	}
-	var list []gateway.Problem
+	var list []document.Problem
 	for _, wrong := range schema.Check(args) {
-		p := gateway.Problem{Pointer: "/args" + wrong.Pointer, Reason: "bad_args", Want: wrong.Want}
+		p := document.Problem{Pointer: "/args" + wrong.Pointer, Reason: "bad_args", Want: wrong.Want}
 		if got, there := wrong.Pointer.In(args); there {
-			p.Got = gateway.Got(got)
+			p.Got = document.Got(got)
 		}
 		list = append(list, p)
 	}
 	if len(list) > 0 {
-		return &patterns.BadEdit{Problems: gateway.CapProblems(list)}
+		return &patterns.BadEdit{Problems: document.CapProblems(list)}
 	}
 	return nil
 }

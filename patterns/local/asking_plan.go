@@ -3,6 +3,7 @@ package local
 import (
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -33,7 +34,7 @@ func (b *branch) unshared(p gateway.Permit) string {
 func (b *branch) shareOf(s *session, w *patterns.Waiting, p gateway.Permit) (sent gateway.Question, by string, err error) {
 	ap, _ := apNumber(w.Approval)
 	err = s.each(func(row func(...any) error) error { return row(&by) }, selectShare, ap, p.Share())
-	plan, ok := gateway.ReadEnvelope(w.Question)
+	plan, ok := planning.ReadEnvelope(w.Question)
 	call := p.Question()
 	if !ok || !plan.Covers(p.Share(), call) {
 		return call, by, err

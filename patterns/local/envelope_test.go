@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -34,7 +35,7 @@ func errand(t testing.TB, require patterns.RequireApproval, subtasks ...string) 
 	s.Reviewer = refunds.Defaults.Judge()
 	s.Approver = patterns.Approver{Kind: patterns.InboxApprover, Expires: time.Hour}
 	task := executing("", nil)
-	task.Caller = []gateway.Intent{gateway.FromText(planText(subtasks...), "/plan")}
+	task.Caller = []document.Intent{document.FromText(planText(subtasks...), "/plan")}
 	return patterns.Job{Spec: s, Task: task, Principal: "local:1"}
 }
 

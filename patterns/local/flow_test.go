@@ -12,6 +12,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -94,7 +95,7 @@ func (w *weave) do(branch patterns.Run, i int) patterns.Outcome {
 		patterns.Sleep(branch, 0)
 		return patterns.Outcome{}
 	case 'c':
-		return patterns.Take(branch, e, "take", gateway.FromCaller(args, ""))
+		return patterns.Take(branch, e, "take", document.FromCaller(args, ""))
 	case 'r', 'w', 't', 'q':
 		name := "look"
 		if op == 'w' {

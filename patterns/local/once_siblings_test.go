@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -124,7 +125,7 @@ func TestPortOnceOfSubtasks(t *testing.T) {
 		job.Spec.Catalog, job.Spec.Tools, job.Spec.Policy, job.Spec.Execution = must(catalog.New(own, found)), names, names, names
 		job.Spec.Budget.SubtaskTimeout = 5 * time.Second
 		job.Task.Plan.Concurrent, job.Task.Plan.OnFailure = 2, patterns.SkipOnFailure
-		job.Task.Caller = []gateway.Intent{gateway.FromText(planText(
+		job.Task.Caller = []document.Intent{document.FromText(planText(
 			subtaskText("a", "own", object{"n": 1.0}), subtaskText("b", "own", object{"n": 2.0}), subtaskText("c", "found", object{"key": "k"})), "/plan")}
 		ended, err := e.Start(t.Context(), job)
 		if err != nil {

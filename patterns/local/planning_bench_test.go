@@ -8,6 +8,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -36,7 +38,7 @@ func thousand(b testing.TB, n int) (making, carrying patterns.Job) {
 	}
 	names := []string{tool.Name}
 	spec := patterns.Spec{Name: "plan_decompose", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: budget}
-	call := &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: n}
+	call := &patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: n}
 	making = patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
 		Goal: "count", Plan: call, Caller: patterns.Proposals("plan", map[string]any{"kind": "plan", "subtasks": list}),
 	}}
@@ -94,7 +96,7 @@ func BenchmarkPlanDoesNotWait(b *testing.B) {
 	spec := patterns.Spec{Name: "plan_execute", Kind: gateway.Planning, Plans: "plan", Envelope: patterns.RequireNone, Catalog: c, Tools: names, Policy: names, Execution: names, Budget: gateway.DefaultBudget(gateway.Planning)}
 	text := planText(subtaskText("a", slow.Name, map[string]any{"n": 1.0}), subtaskText("b", quick.Name, map[string]any{"n": 2.0}), subtaskText("c", slow.Name, map[string]any{"n": 3.0}, "b"))
 	job := patterns.Job{Principal: mine, Spec: spec, Task: patterns.Task{
-		Caller: []gateway.Intent{gateway.FromText(text, "/plan")},
+		Caller: []document.Intent{document.FromText(text, "/plan")},
 		Plan:   &patterns.PlanCall{Verb: patterns.ExecuteVerb, Concurrent: 2, OnFailure: patterns.AbortOnFailure},
 	}}
 	for name, open := range openers {

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -31,7 +32,7 @@ func (s *service) beside(t *testing.T, first *service, change func(*catalog.Tool
 	})
 	job.Task.Plan.Concurrent = 2
 	more(job.Task.Plan)
-	job.Task.Caller = []gateway.Intent{gateway.FromText(planText(subtaskText("a", "own", object{"n": 1.0}), subtaskText("b", "own", object{"n": 2.0})), "/plan")}
+	job.Task.Caller = []document.Intent{document.FromText(planText(subtaskText("a", "own", object{"n": 1.0}), subtaskText("b", "own", object{"n": 2.0})), "/plan")}
 	return job
 }
 
@@ -95,7 +96,7 @@ func TestNoPlanAnewOverAnEarlierDoubt(t *testing.T) {
 	}
 	// Its caller may plan anew, and is told what is given up.
 	call := patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: r.Planned.PlanID}
-	task := patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(planText(subtaskText("d", "caller", object{})), "/plan")}}
+	task := patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(planText(subtaskText("d", "caller", object{})), "/plan")}}
 	removed := planned(t, e, job.Spec, task, nil).Result.Planned.View.Plan.Removed
 	if len(removed) != 2 || removed[1].ID != "b" || removed[1].Status != patterns.SubtaskInDoubt || removed[1].StopReason != "in_doubt:own" {
 		t.Errorf("the subtasks %+v are removed, want b among them, in doubt", removed)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing/synctest"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -35,7 +35,7 @@ func (s *oracleSession) replan() {
 		if reply.Fault == "non_json" {
 			text = "{" + text
 		}
-		task.Caller = []gateway.Intent{gateway.FromText(text, "/plan")}
+		task.Caller = []document.Intent{document.FromText(text, "/plan")}
 		s.tell("replan by the caller %s", text)
 	case want == "success":
 		failed := ""
@@ -122,7 +122,7 @@ func (s *oracleSession) round() {
 		s.plan.appended(doc)
 		s.run_ = nil
 	}
-	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []gateway.Intent{gateway.FromText(text, "/plan")}})
+	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []document.Intent{document.FromText(text, "/plan")}})
 	r := ended.Result
 	o := object{"stop_reason": want, "phase": phase}
 	g := object{"stop_reason": r.StopReason, "phase": r.Phase}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -106,29 +108,29 @@ func (s *oracleSession) run() {
 
 func (s *oracleSession) decompose() {
 	m := &oracleMaker{Rand: s.Rand, prefix: "s", callers: s.IntN(2) == 0}
-	strategy := gateway.Flat
+	strategy := planning.Flat
 	n := 1 + s.IntN(9)
 	switch s.IntN(4) {
 	case 0:
-		strategy, m.tree = gateway.Hierarchical, true
+		strategy, m.tree = planning.Hierarchical, true
 	case 1:
-		strategy, n = gateway.Iterative, 1+s.IntN(3)
+		strategy, n = planning.Iterative, 1+s.IntN(3)
 	}
 	s.plan = &oraclePlan{Goal: "Review April", Strategy: string(strategy), MaxReplans: 2, MaxSubtasks: 15, Revision: 1, MaxRounds: 10}
 	doc := &revised{Subs: m.make(n)}
-	if strategy == gateway.Iterative {
+	if strategy == planning.Iterative {
 		s.plan.Iteration = 1
 		doc.Complete = s.IntN(3) == 0
 	}
 	s.plan.appended(doc)
 	s.both(doc.Subs)
 	text := replyText(doc, "")
-	if strategy == gateway.Flat && s.IntN(3) == 0 {
+	if strategy == planning.Flat && s.IntN(3) == 0 {
 		text = s.checklist(n)
 	}
 	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: strategy, MaxDepth: 3, MaxSubtasks: 15}
 	s.tell("decompose %s %s", strategy, text)
-	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []gateway.Intent{gateway.FromText(text, "/plan")}})
+	ended := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: s.plan.Goal, Plan: &call, Caller: []document.Intent{document.FromText(text, "/plan")}})
 	if ended.Result.StopReason != patterns.Success {
 		s.Fatalf("decompose: %s %v\n%s", ended.Result.StopReason, ended.Result.Problems, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -36,7 +37,7 @@ func TestPlanningLarge(t *testing.T) {
 					doc.Subs = append(doc.Subs, sub)
 				}
 				call := patterns.PlanCall{Verb: patterns.ExecuteVerb, Concurrent: tt.slots, OnFailure: patterns.AbortOnFailure}
-				ended := s.start(patterns.ExecuteVerb, s.verb(patterns.ExecuteVerb), patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(replyText(doc, ""), "/plan")}})
+				ended := s.start(patterns.ExecuteVerb, s.verb(patterns.ExecuteVerb), patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(replyText(doc, ""), "/plan")}})
 				if r := ended.Result; r.StopReason != patterns.Success || r.Planned.View.Counts.Completed != tt.subtasks {
 					t.Errorf("it ended %s with %+v", r.StopReason, r.Planned.View.Counts)
 				}

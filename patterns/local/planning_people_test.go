@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -40,7 +41,7 @@ func paying(t testing.TB, act func(context.Context, catalog.Call) (any, error), 
 		}
 	})
 	if plan != "" {
-		task.Caller = []gateway.Intent{gateway.FromText(plan, "/plan")}
+		task.Caller = []document.Intent{document.FromText(plan, "/plan")}
 	}
 	return patterns.Job{Spec: s, Task: task, Model: &script{}, Principal: mine, Arguments: object{"plan": plan}}
 }

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -51,7 +52,7 @@ func TestRemovedDoubtCountsForCaps(t *testing.T) {
 				})
 				job.Spec.Reviewer, job.Spec.Budget.SubtaskTimeout = gateway.ReviewerFunc(capsOwn), 5*time.Second
 				job.Task.Plan.OnFailure, job.Task.Plan.MaxSteps = tt.onFailure, 1
-				job.Task.Caller = []gateway.Intent{gateway.FromText(planText(
+				job.Task.Caller = []document.Intent{document.FromText(planText(
 					subtaskText("a", "own", object{"n": 3.0}), subtaskText("b", "own", object{"n": 2.0})), "/plan")}
 				e := &local.Engine{}
 				defer e.Close()
@@ -62,7 +63,7 @@ func TestRemovedDoubtCountsForCaps(t *testing.T) {
 				for i := range tt.replans {
 					call := patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: r.Planned.PlanID}
 					id := string(rune('c' + i))
-					task := patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(planText(subtaskText(id, "own", object{"n": 2.0 + float64(i)})), "/plan")}}
+					task := patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(planText(subtaskText(id, "own", object{"n": 2.0 + float64(i)})), "/plan")}}
 					if again := planned(t, e, job.Spec, task, nil).Result; again.StopReason != patterns.Success {
 						t.Fatalf("the replan ended with %s: %s", again.StopReason, asJSON(t, again))
 					}

@@ -11,7 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -217,7 +217,7 @@ func TestPlanRemembersWhatWasDone(t *testing.T) {
 	again := planSpec(t, patterns.ReplanVerb)
 	again.Policy, again.Execution = s.Policy, s.Execution
 	call := patterns.PlanCall{Verb: patterns.ReplanVerb, PlanID: r.Planned.PlanID}
-	replanned := planned(t, e, again, patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(planText(
+	replanned := planned(t, e, again, patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(planText(
 		subtaskText("look_2", "get_refund_context", map[string]any{"user_id": 42.0}),
 		subtaskText("pay_2", "issue_refund", map[string]any{"user_id": 42.0, "amount_usd": 12.0, "reason": "asked"}, "look_2"),
 	), "/plan")}}, nil).Result

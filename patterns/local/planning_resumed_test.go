@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -29,8 +31,8 @@ func resumes(t *testing.T, seed int) {
 	s.world.fates.steady = true
 	m := &oracleMaker{Rand: s.Rand, prefix: "s"}
 	doc := &revised{Subs: m.make(2 + s.IntN(5))}
-	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
-	made := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: "Review April", Plan: &call, Caller: []gateway.Intent{gateway.FromText(replyText(doc, ""), "/plan")}})
+	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
+	made := s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: "Review April", Plan: &call, Caller: []document.Intent{document.FromText(replyText(doc, ""), "/plan")}})
 	then := s.engine.PlansNow()
 	execute := patterns.PlanCall{Verb: patterns.ExecuteVerb, PlanID: made.Result.Planned.PlanID, Concurrent: 1, OnFailure: patterns.RetryOnFailure, MaxRetries: 2, RetryDelay: time.Second}
 	if s.IntN(2) == 0 { // what runs beside each other may end in another order
@@ -76,7 +78,7 @@ func TestPlanningTiming(t *testing.T) {
 				spec := s.verb(patterns.ExecuteVerb)
 				spec.Budget.SubtaskTimeout = 30 * time.Second
 				spec.Budget.MaxSameCall = gateway.Unlimited
-				got := seen(s.start(patterns.ExecuteVerb, spec, patterns.Task{Plan: &call, Caller: []gateway.Intent{gateway.FromText(doc, "/plan")}}))
+				got := seen(s.start(patterns.ExecuteVerb, spec, patterns.Task{Plan: &call, Caller: []document.Intent{document.FromText(doc, "/plan")}}))
 				if want == nil {
 					want = plain(got)
 				}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -122,7 +123,7 @@ func TestPlanningRules(t *testing.T) {
 				defer s.engine.Close()
 				s.world.fates.bad, s.world.fates.told = 0, tt.told
 				s.spec.Budget.SubtaskTimeout, s.final = 30*time.Second, tt.told[""] != nil
-				call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
+				call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
 				s.id = s.start(patterns.DecomposeVerb, s.verb(patterns.DecomposeVerb), patterns.Task{Goal: "Review April", Plan: &call, Caller: written(tt.subs)}).Result.Planned.PlanID
 				tt.run(t, s)
 			})
@@ -130,8 +131,8 @@ func TestPlanningRules(t *testing.T) {
 	}
 }
 
-func written(subs []*oracleSub) []gateway.Intent {
-	return []gateway.Intent{gateway.FromText(replyText(&revised{Subs: subs}, ""), "/plan")}
+func written(subs []*oracleSub) []document.Intent {
+	return []document.Intent{document.FromText(replyText(&revised{Subs: subs}, ""), "/plan")}
 }
 
 // executes carries the plan out in sequence.

@@ -9,6 +9,8 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
@@ -27,8 +29,8 @@ func planSpec(t testing.TB, verb patterns.PlanVerb) patterns.Spec {
 // decomposing and executing are calls as the server makes them.
 func decomposing(t testing.TB, plan string) patterns.Task {
 	t.Helper()
-	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: gateway.Flat, MaxDepth: 3, MaxSubtasks: 15}
-	return patterns.Task{Goal: "Review April", Plan: &call, Caller: []gateway.Intent{gateway.FromText(plan, "/plan")}}
+	call := patterns.PlanCall{Verb: patterns.DecomposeVerb, Strategy: planning.Flat, MaxDepth: 3, MaxSubtasks: 15}
+	return patterns.Task{Goal: "Review April", Plan: &call, Caller: []document.Intent{document.FromText(plan, "/plan")}}
 }
 
 func executing(id string, more func(*patterns.PlanCall)) patterns.Task {
@@ -111,7 +113,7 @@ func TestPausesEndWithTheRun(t *testing.T) {
 		task := executing("", func(c *patterns.PlanCall) {
 			c.OnFailure, c.Concurrent, c.RetryDelay = patterns.RetryOnFailure, 2, 20*time.Second
 		})
-		task.Caller = []gateway.Intent{gateway.FromText(text, "/plan")}
+		task.Caller = []document.Intent{document.FromText(text, "/plan")}
 		model := &script{replies: []string{"!llm_timeout", "!llm_timeout"}}
 		began := time.Now()
 		ended := planned(t, e, s, task, model)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -53,7 +54,7 @@ const aPlan = "plan_00000000000000aa"
 // storedPlan is a plan without subtasks whose goal tells it from others.
 func storedPlan(id, words string) patterns.StoredPlan {
 	return patterns.StoredPlan{
-		ID: id, Goal: words, Strategy: gateway.Flat, Revision: 1, Subtasks: []patterns.PlannedSubtask{}, Removed: []patterns.RemovedSubtask{},
+		ID: id, Goal: words, Strategy: planning.Flat, Revision: 1, Subtasks: []patterns.PlannedSubtask{}, Removed: []patterns.RemovedSubtask{},
 		Metadata:  patterns.PlanMetadata{CreatedAt: "2026-05-02T08:00:00Z", Source: "caller", MaxSubtasks: 15, MaxDepth: 3, MaxReplans: 2},
 		Revisions: []patterns.PlanRevision{{Revision: 1, Kind: "decompose", Added: []string{}, Removed: []string{}}}, Trace: []patterns.AttemptRow{},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -31,9 +32,9 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 	}
 	const id = "ap_0123456789abcdef"
 	n := map[string]any{"n": 1.0}
-	plan := gateway.Envelope{Plan: "plan_0123456789abcdef", Revision: 1, Steps: []gateway.EnvelopeStep{
-		gateway.NewEnvelopeStep(gateway.Subtask{ID: "a", Tool: "pay", Args: n}, tools),
-		gateway.NewEnvelopeStep(gateway.Subtask{ID: "b", Tool: "pay", Args: map[string]any{"n": 2.0}}, tools),
+	plan := planning.Envelope{Plan: "plan_0123456789abcdef", Revision: 1, Steps: []planning.EnvelopeStep{
+		planning.NewEnvelopeStep(planning.Subtask{ID: "a", Tool: "pay", Args: n}, tools),
+		planning.NewEnvelopeStep(planning.Subtask{ID: "b", Tool: "pay", Args: map[string]any{"n": 2.0}}, tools),
 	}}
 	asks := func(k patterns.ApproverKind, r patterns.RequireApproval) patterns.Spec {
 		return patterns.Spec{Kind: gateway.Planning, Approver: patterns.Approver{Kind: k}, Envelope: r}
@@ -69,7 +70,7 @@ func TestSharesThatNobodyApproved(t *testing.T) {
 		if stop != nil {
 			t.Fatal(stop)
 		}
-		p = g.Share(p, gateway.ApprovedPlan{Approval: tt.approval, Envelope: plan}, tt.share)
+		p = g.Share(p, tt.approval, tt.share)
 		r := &run{engine: e, id: "run_0123456789abcdef", job: patterns.Job{Spec: tt.spec}}
 		b := &branch{life: &life{run: r, record: &Record{file: &tail{n: 1}}}}
 		until := time.Now().Add(time.Hour)

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
 // plan is what a person was asked about whole: each of its steps may be called once.
 type plan struct {
-	gateway.Envelope
+	planning.Envelope
 	spent map[string]spending // by step
 }
 
@@ -23,7 +24,7 @@ type spending struct {
 // askWhole checks a question about a whole plan, which is in canonical form.
 func (c *checker) askWhole(e patterns.Event, q *question) string {
 	q.plan, c.whole = &plan{spent: map[string]spending{}}, true
-	of, ok := gateway.ReadEnvelope(q.Question)
+	of, ok := planning.ReadEnvelope(q.Question)
 	if q.plan.Envelope = of; ok && q.Step == e.Key {
 		return ""
 	}

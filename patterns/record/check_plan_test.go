@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -26,7 +27,7 @@ const (
 // planScene is a plan of two steps that was approved whole and carried out; the second was made once more as the same act.
 func planScene(t testing.TB) *scene {
 	s := newScene(t, anna, anna.PublicKey)
-	e := gateway.Envelope{Plan: "plan_00000000000000a1", Revision: 1, Steps: []gateway.EnvelopeStep{
+	e := planning.Envelope{Plan: "plan_00000000000000a1", Revision: 1, Steps: []planning.EnvelopeStep{
 		{ID: "look", Tool: "get_refund_context", Effect: catalog.Read, Schema: "sha256:5a", Args: map[string]any{"user_id": 42.0}},
 		{
 			ID: "pay", Tool: "issue_refund", Effect: catalog.Write, Schema: "sha256:5c", Args: map[string]any{"user_id": 42.0, "amount_usd": "$results.look./due"},

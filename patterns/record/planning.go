@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -114,7 +115,7 @@ func AskWords(name string) string {
 }
 
 // StepCounts are how many steps of a plan are of which kind, as they stand in a list. A step that cannot run is of none.
-func StepCounts(plan gateway.Envelope) []string {
+func StepCounts(plan planning.Envelope) []string {
 	n := map[string]int{}
 	for _, s := range plan.Steps {
 		if s.Effect != "" {
@@ -125,8 +126,8 @@ func StepCounts(plan gateway.Envelope) []string {
 	}
 	var list []string
 	for _, kind := range []struct{ name, words string }{
-		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {gateway.ModelExecutor, "%d by the model"},
-		{gateway.CallerExecutor, "%d by the client's agent"},
+		{"read", "%d only reads"}, {"write", "%d writes"}, {"destructive", "%d destroys"}, {planning.ModelExecutor, "%d by the model"},
+		{planning.CallerExecutor, "%d by the client's agent"},
 	} {
 		if n[kind.name] > 0 {
 			list = append(list, fmt.Sprintf(kind.words, n[kind.name]))

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -110,9 +111,9 @@ func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) erro
 	if err != nil {
 		return fault(what, err)
 	}
-	var problems []gateway.Problem
+	var problems []document.Problem
 	for _, m := range s.Check(args) {
-		problems = append(problems, gateway.Problem{Pointer: m.Pointer, Reason: m.Kind.String(), Want: m.Want})
+		problems = append(problems, document.Problem{Pointer: m.Pointer, Reason: m.Kind.String(), Want: m.Want})
 	}
 	if len(problems) == 0 {
 		return nil
@@ -121,7 +122,7 @@ func faultsOfEdit(what string, schema json.RawMessage, args map[string]any) erro
 }
 
 // badEdit tells what is wrong with changed arguments, a line each.
-func badEdit(what string, problems []gateway.Problem) error {
+func badEdit(what string, problems []document.Problem) error {
 	const most = 20
 	var faults []error
 	for i, p := range problems {

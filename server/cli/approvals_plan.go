@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns/record"
 )
@@ -17,7 +17,7 @@ const maxStepName = 64
 
 // planLines are the steps of a plan that a person is asked about whole, in the order in which they would run: each with all its
 // arguments, and what is known of those that come from another step.
-func planLines(plan gateway.Envelope, width int) string {
+func planLines(plan planning.Envelope, width int) string {
 	var b strings.Builder
 	if c := plan.Change; c != nil {
 		ids := make([]string, len(c.Removed))
@@ -41,20 +41,20 @@ func planLines(plan gateway.Envelope, width int) string {
 }
 
 // stepWords say what a step may do, or who does it.
-func stepWords(s gateway.EnvelopeStep) string {
+func stepWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":
 		return effectWords(string(s.Effect))
-	case s.Tool == gateway.ModelExecutor:
+	case s.Tool == planning.ModelExecutor:
 		return " (the model works on its description)"
-	case s.Tool == gateway.CallerExecutor:
+	case s.Tool == planning.CallerExecutor:
 		return " (the client's agent does it)"
 	}
 	return " (no tool that is known here: it will not run)"
 }
 
 // planClaims are the words of who made the plan.
-func planClaims(plan gateway.Envelope, width int) string {
+func planClaims(plan planning.Envelope, width int) string {
 	var lines []string
 	if plan.Goal != "" {
 		lines = append(lines, "goal: "+plan.Goal)

@@ -6,18 +6,18 @@ import (
 	"testing"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
 // askedPlan is a question about a whole plan, whose maker writes what they like.
 func askedPlan(id string) patterns.Asked {
-	e := gateway.Envelope{
+	e := planning.Envelope{
 		Plan: "plan_0123456789abcdef", Revision: 2, Goal: "pay\n1. pay: issue_refund (only reads)",
-		Change: &gateway.EnvelopeChange{Kind: "replan", Added: []string{"ask", "pay"}, Removed: []string{"old"}},
-		Steps: []gateway.EnvelopeStep{
-			{ID: "ask", Tool: gateway.CallerExecutor, Claim: "\x1b[2Jall is well\u202e"},
-			{ID: "think", Tool: gateway.ModelExecutor, Claim: "think"},
+		Change: &planning.EnvelopeChange{Kind: "replan", Added: []string{"ask", "pay"}, Removed: []string{"old"}},
+		Steps: []planning.EnvelopeStep{
+			{ID: "ask", Tool: planning.CallerExecutor, Claim: "\x1b[2Jall is well\u202e"},
+			{ID: "think", Tool: planning.ModelExecutor, Claim: "think"},
 			{
 				ID: "pay", Tool: "issue_refund", Effect: catalog.Write, Schema: "sha256:00",
 				Args:   map[string]any{"user_id": 42.0, "amount_usd": "$results.ask./n", "reason": "$results.ask./why"},
@@ -38,7 +38,7 @@ func TestApprovalsShowAPlanWhole(t *testing.T) {
 	a := askedPlan(askedID)
 	e, _ := a.Plan()
 	long := strings.Repeat("x", maxStepName-1)
-	e.Steps = []gateway.EnvelopeStep{{ID: long + "1", Tool: long + "3", Effect: catalog.Read}, {ID: long + "2", Tool: long + "4", Effect: catalog.Destructive}}
+	e.Steps = []planning.EnvelopeStep{{ID: long + "1", Tool: long + "3", Effect: catalog.Read}, {ID: long + "2", Tool: long + "4", Effect: catalog.Destructive}}
 	e.Change.Removed = nil
 	for i := range 60 {
 		e.Change.Removed = append(e.Change.Removed, fmt.Sprint("removed_", i))

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
+	"patterngate/gateway/document"
 	"patterngate/patterns"
 )
 
@@ -110,7 +111,7 @@ func TestApproveRefused(t *testing.T) {
 		"removed":  {func(f *fakeDesk) { f.refuse = patterns.ErrKeyRemoved }, 3, "the signature does not hold: its key was removed; nothing was decided"},
 		"gone":     {func(f *fakeDesk) { f.refuse = patterns.ErrNoApproval }, 2, "no such approval"},
 		"edit": {func(f *fakeDesk) {
-			f.refuse = &patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}}
+			f.refuse = &patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args/a", Reason: "bad_args", Want: "less"}}}
 		}, 2, "/args/a: bad_args; want less"},
 		"journal":     {func(f *fakeDesk) { f.refuse = patterns.ErrJournal }, 1, "journal_unavailable"},
 		"needs a key": {func(f *fakeDesk) { f.asked[0].Least = gateway.SignedAssurance }, 3, "no key counts"},

@@ -90,9 +90,9 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	var text string
 	switch {
 	case c.app.json && result.Structured != nil:
-		text = document(result.Structured)
+		text = indentedJSON(result.Structured)
 	case c.app.json:
-		text = document(result.Raw)
+		text = indentedJSON(result.Raw)
 	case ours && result.Text() != "":
 		text = c.ourText(result.Text(), e)
 	default:
@@ -104,8 +104,8 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 	return code, nil
 }
 
-// document is JSON for people and programs: indented, hidden characters escaped, else as it was sent.
-func document(raw json.RawMessage) string {
+// indentedJSON is JSON for people and programs: indented, hidden characters escaped, else as it was sent.
+func indentedJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil { // it was decoded, so it is JSON
 		return string(raw) + "\n"
@@ -161,7 +161,7 @@ func foreignText(result upstream.Result) string {
 		b.WriteString(blockText(block))
 	}
 	if len(result.Content) == 0 && result.Structured != nil {
-		return document(result.Structured)
+		return indentedJSON(result.Structured)
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
 	"patterngate/patterns"
@@ -123,7 +124,7 @@ func judgedTable(t *testing.T, p PatternConfig) string {
 			t.Fatalf("%s: %v", text, err)
 		}
 		last := -1
-		for _, problem := range judge(t, p, gateway.FromCaller(v, "")).Problems {
+		for _, problem := range judge(t, p, document.FromCaller(v, "")).Problems {
 			row, _ := stopreason.Lookup(j.family + ":" + problem.Reason)
 			at := slices.Index(j.order, strings.TrimPrefix(row.Name, j.family+":"))
 			if at <= last {
@@ -151,9 +152,9 @@ func judgedTable(t *testing.T, p PatternConfig) string {
 }
 
 // judge shows an intent to the parser of a kind.
-func judge(t *testing.T, p PatternConfig, intent gateway.Intent) *gateway.Refusal {
+func judge(t *testing.T, p PatternConfig, intent document.Intent) *document.Refusal {
 	t.Helper()
-	var refusal *gateway.Refusal
+	var refusal *document.Refusal
 	switch p.Kind {
 	case gateway.TaskDecomposition:
 		_, refusal = gateway.ParsePlan(intent, gateway.PlanRules{Min: p.Budget.MinPlanSteps, Max: p.Budget.MaxPlanSteps, Allowed: p.Policy})

@@ -17,6 +17,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 )
 
 // ownTools are the tools that a configuration declares, ready to be called. Nothing is started or dialled before the first
@@ -109,7 +110,7 @@ func (m *ownMaker) unknown(f Fault, path ...string) {
 }
 
 // expression notes what is wrong with an expression, at the very character.
-func (m *ownMaker) expression(f policy.Fault, path ...string) {
+func (m *ownMaker) expression(f expr.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{
 		path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning,
 		Fault: Fault{Reason: f.Reason, Want: f.Want, DidYouMean: f.DidYouMean},

@@ -6,6 +6,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 	"patterngate/patterns"
 )
 
@@ -76,7 +77,7 @@ func (m *partsMaker) returned(tool string) *catalog.Schema {
 }
 
 // expression notes what is wrong with an expression, at the very character.
-func (m *partsMaker) expression(f policy.Fault, path ...string) {
+func (m *partsMaker) expression(f expr.Fault, path ...string) {
 	fault := Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
 	if f.Want != "" && f.DidYouMean == "" {
 		fault.Want = "write " + f.Want

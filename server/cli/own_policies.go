@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog/demo"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/gateway/policy/expr"
 	"patterngate/ijson"
 )
 
@@ -27,7 +28,7 @@ type policySet struct {
 // policyFault is a fault of a policy with the policy in which it was found.
 type policyFault struct {
 	of *PolicyConfig
-	policy.Fault
+	expr.Fault
 	row string // that differs; "": none
 }
 
@@ -154,7 +155,7 @@ func (p *PolicyConfig) tested(made *policy.Policy) (faults []policyFault) {
 		if result.Err != nil {
 			words = "cannot be run: " + result.Err.Error()
 		}
-		faults = append(faults, policyFault{of: p, row: cmp.Or(words, "it fails"), Fault: policy.Fault{Member: fmt.Sprintf("tests[%d]", i)}})
+		faults = append(faults, policyFault{of: p, row: cmp.Or(words, "it fails"), Fault: expr.Fault{Member: fmt.Sprintf("tests[%d]", i)}})
 	}
 	return faults
 }

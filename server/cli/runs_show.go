@@ -104,7 +104,7 @@ func (a *app) showStep(s record.Story, name string) error {
 		b.WriteByte('\n')
 	}
 	for _, e := range step.Events {
-		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", clip(string(e.Kind), maxName), clip(e.Key, 2*maxName), e.Seq, document(e.Body))
+		fmt.Fprintf(&b, "\n%s of %s (event %d)\n%s", clip(string(e.Kind), maxName), clip(e.Key, 2*maxName), e.Seq, indentedJSON(e.Body))
 	}
 	return a.print(b.String())
 }

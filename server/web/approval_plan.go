@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
@@ -48,7 +48,7 @@ func planOf(a patterns.Asked) *askedPlan {
 		for _, at := range slices.Sorted(maps.Keys(s.Bounds)) {
 			fits := "Another step's value; nothing is known of it."
 			if bounds, _ := s.Bounds[at].(map[string]any); len(bounds) > 0 {
-				fits = "Another step's value, which fits " + document(bounds)
+				fits = "Another step's value, which fits " + prettyValue(bounds)
 			}
 			step.Bounds = append(step.Bounds, argument{Name: visible(at), Value: fits})
 		}
@@ -58,13 +58,13 @@ func planOf(a patterns.Asked) *askedPlan {
 }
 
 // workerWords say who works on a step that is no call of a tool; "" of one that is.
-func workerWords(s gateway.EnvelopeStep) string {
+func workerWords(s planning.EnvelopeStep) string {
 	switch {
 	case s.Effect != "":
 		return ""
-	case s.Tool == gateway.ModelExecutor:
+	case s.Tool == planning.ModelExecutor:
 		return "The model works on its description."
-	case s.Tool == gateway.CallerExecutor:
+	case s.Tool == planning.CallerExecutor:
 		return "The client's agent does it."
 	}
 	return "No such tool is known here: it will not run."

@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
 // askPlan puts a question about a whole plan into the state.
 func (s *state) askPlan(id string) *patterns.Asked {
-	e := gateway.Envelope{
+	e := planning.Envelope{
 		Plan: "plan_0123456789abcdef", Revision: 2, Goal: "<b>pay</b>\u202e",
-		Change: &gateway.EnvelopeChange{Kind: "replan", Added: []string{"pay"}, Removed: []string{"old"}},
-		Steps: []gateway.EnvelopeStep{
-			{ID: "ask", Tool: gateway.CallerExecutor, Claim: "<script>alert(1)</script>"},
+		Change: &planning.EnvelopeChange{Kind: "replan", Added: []string{"pay"}, Removed: []string{"old"}},
+		Steps: []planning.EnvelopeStep{
+			{ID: "ask", Tool: planning.CallerExecutor, Claim: "<script>alert(1)</script>"},
 			{
 				ID: "pay", Tool: "issue_refund", Effect: catalog.Write, Schema: "sha256:00",
 				Args:   map[string]any{"user_id": 42.0, "amount_usd": "$results.ask./amount"},

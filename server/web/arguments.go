@@ -27,7 +27,7 @@ func argumentsOf(args map[string]any, schema *catalog.Schema) []argument {
 	rows := make([]argument, 0, len(args))
 	for _, property := range ordered(args, schema) {
 		if v, given := args[property.Name]; given {
-			rows = append(rows, argument{visible(property.Name), clip(property.Description, maxWords), document(v)})
+			rows = append(rows, argument{visible(property.Name), clip(property.Description, maxWords), prettyValue(v)})
 		}
 	}
 	return rows
@@ -60,10 +60,10 @@ func changesOf(before, after map[string]any, schema *catalog.Schema) []change {
 		}
 		c := change{Name: visible(property.Name), Gone: !has}
 		if had {
-			c.Before = document(old)
+			c.Before = prettyValue(old)
 		}
 		if has {
-			c.After = document(now)
+			c.After = prettyValue(now)
 		}
 		list = append(list, c)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -181,7 +182,7 @@ func TestRefusedByEngine(t *testing.T) {
 		"unsigned": {patterns.ErrUnsigned, 422, "Only a decision that an approver key signs"},
 		"forged":   {patterns.ErrForged, 422, "The signature does not count"},
 		"removed":  {patterns.ErrKeyRemoved, 422, "The key was removed"},
-		"bad edit": {&patterns.BadEdit{Problems: []gateway.Problem{{Pointer: "/args/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
+		"bad edit": {&patterns.BadEdit{Problems: []document.Problem{{Pointer: "/args/amount_usd", Want: "at most 5"}}}, 422, "amount_usd: at most 5"},
 		"gone":     {patterns.ErrNoApproval, 404, "no such question"},
 		"journal":  {patterns.ErrJournal, 503, "cannot be read"},
 	} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 )
 
@@ -227,7 +227,7 @@ func misfits(args map[string]any, schema *catalog.Schema) []string {
 }
 
 // unfit says of each problem where it is and what would have been right.
-func unfit(problems []gateway.Problem) []string {
+func unfit(problems []document.Problem) []string {
 	list := make([]string, len(problems))
 	for i, problem := range problems {
 		at := strings.TrimPrefix(strings.TrimPrefix(string(problem.Pointer), "/args"), "/")

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/patterns"
 )
 
@@ -17,7 +19,7 @@ const aPlan = "plan_9f2c31d07ab4e856"
 // sketch makes a plan as it stands of its rows: levels, counts and lists are taken from them.
 func sketch(goal string, rows ...patterns.SubtaskRow) patterns.PlanView {
 	v := patterns.PlanView{PlanID: aPlan, Revision: 1, Plan: patterns.ShownPlan{
-		ID: aPlan, Goal: goal, Strategy: gateway.Flat, Subtasks: rows,
+		ID: aPlan, Goal: goal, Strategy: planning.Flat, Subtasks: rows,
 		Metadata: patterns.PlanMetadata{CreatedAt: "2026-11-21T09:00:00Z", Source: "caller", MaxSubtasks: 15, MaxDepth: 3, MaxReplans: 2},
 	}}
 	var edges []edge
@@ -96,7 +98,7 @@ func everyStatus() patterns.PlanState {
 	state.Result.Trace = []any{missed,
 		patterns.AttemptRow{Revision: 2, SubtaskID: "kpis", Tool: "calculate_monthly_kpis", Attempt: 2, ArgsHash: "4ffe6467591e", OK: true, DelaySeconds: &pause},
 		patterns.AttemptRow{Revision: 2, SubtaskID: "churn", Tool: "get_churn", Attempt: 1, StopReason: "executor_error:get_churn", Error: "no such customer",
-			Problems:      []gateway.Problem{{Pointer: "/id", Reason: "type", Want: "a whole number"}},
+			Problems:      []document.Problem{{Pointer: "/id", Reason: "type", Want: "a whole number"}},
 			HumanApproval: &patterns.HumanApproval{Approved: true, By: "local:1000", Assurance: gateway.UserAssurance, Comment: "go on"}},
 	}
 	state.Result.Planned.Stored.Trace = append([]patterns.AttemptRow{first}, attemptsOf(state.Result.Trace)...) // as a run shows itself
@@ -291,13 +293,13 @@ func hostilePlan(t *testing.T, payload string) *site {
 	other.ID, other.Parent, other.Dependencies = payload+"2", "", []string{"kpis"}
 	done.ID, done.Parent, done.Dependencies, done.Status = "kpis", "", nil, patterns.SubtaskCompleted
 	v := sketch(payload, done, row, other)
-	v.Plan.Strategy, v.Plan.Metadata.Source, v.Plan.Metadata.CreatedAt = gateway.PlanStrategy(payload), payload, payload
+	v.Plan.Strategy, v.Plan.Metadata.Source, v.Plan.Metadata.CreatedAt = planning.Strategy(payload), payload, payload
 	v.Plan.Removed = []patterns.RemovedSubtask{{ID: payload + "3", Description: payload, Status: status, StopReason: payload}, {ID: payload, Description: payload}}
 	state := work(v, patterns.RunState(payload))
 	state.Pattern, state.Principal, state.Holder, state.Verb = payload, payload, payload, patterns.PlanVerb(payload)
 	state.Waiting = &patterns.Waiting{Kind: patterns.WaitingKind(payload), Approval: payload}
 	attempt := patterns.AttemptRow{SubtaskID: payload, Tool: payload, ArgsHash: payload, StopReason: payload, Error: payload,
-		Problems:      []gateway.Problem{{Pointer: "/", Reason: payload, Want: payload}},
+		Problems:      []document.Problem{{Pointer: "/", Reason: payload, Want: payload}},
 		HumanApproval: &patterns.HumanApproval{By: payload, Assurance: gateway.Assurance(payload), Comment: payload, KeyID: payload}}
 	stored := state.Result.Planned.Stored
 	stored.Trace, stored.Subtasks[0].Result = []patterns.AttemptRow{attempt}, strings.ToValidUTF8(payload, "?")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/gateway/stopreason"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
@@ -104,9 +104,9 @@ func causeWords(row patterns.SubtaskRow) string {
 // toolWords say who works on a subtask.
 func toolWords(tool string) string {
 	switch tool {
-	case gateway.ModelExecutor:
+	case planning.ModelExecutor:
 		return "the model"
-	case gateway.CallerExecutor:
+	case planning.CallerExecutor:
 		return "the caller"
 	}
 	return name(tool)

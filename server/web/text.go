@@ -90,11 +90,11 @@ func lines(text string, n int) string {
 	return string(shown)
 }
 
-// document is a decoded value as JSON for people: indented as [pretty] does it, every line end in a text shown where it is,
+// prettyValue is a decoded value as JSON for people: indented as [pretty] does it, every line end in a text shown where it is,
 // everything that does not show by itself spelled. It is whole.
-func document(v any) string { return pretty(ijson.Canonical(v)) }
+func prettyValue(v any) string { return pretty(ijson.Canonical(v)) }
 
-// pretty is JSON text as [document] shows it; what is no JSON is shown as it stands, and what is nested so deeply that it would be
+// pretty is JSON text as [prettyValue] shows it; what is no JSON is shown as it stands, and what is nested so deeply that it would be
 // blanks for the most part is not indented.
 func pretty(text []byte) string {
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {

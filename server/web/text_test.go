@@ -45,8 +45,8 @@ func TestDocument(t *testing.T) {
 		"nothing":            {nil, "null"},
 		"empty":              {map[string]any{}, "{}"},
 	} {
-		if got := document(test.value); got != test.want {
-			t.Errorf("%s: document(%#v) = %q, want %q", name, test.value, got, test.want)
+		if got := prettyValue(test.value); got != test.want {
+			t.Errorf("%s: prettyValue(%#v) = %q, want %q", name, test.value, got, test.want)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func FuzzVisible(f *testing.F) {
 			t.Errorf("lines(%q, 10) has %d characters", text, n)
 		}
 		value := map[string]any{"a": strings.ToValidUTF8(text, "")}
-		literal := strings.Join(strings.Split(document(value), "\\n\n"), "\\n")
+		literal := strings.Join(strings.Split(prettyValue(value), "\\n\n"), "\\n")
 		if back, err := ijson.Decode([]byte(literal)); err != nil || !ijson.Equal(back, value) {
 			t.Errorf("document of %q is %q: %v", text, literal, err)
 		}

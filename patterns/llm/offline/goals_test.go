@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
@@ -166,7 +167,7 @@ func tryPlan(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intende
 	if fault != "" {
 		return attempt{fault: fault}
 	}
-	plan, refusal := gateway.ParsePlan(gateway.ReadReply(text), gateway.PlanRules{Min: 3, Max: 6, Allowed: names(tools)})
+	plan, refusal := gateway.ParsePlan(document.ReadReply(text), gateway.PlanRules{Min: 3, Max: 6, Allowed: names(tools)})
 	if refusal != nil {
 		return attempt{wrong: refusal.Reason}
 	}
@@ -191,7 +192,7 @@ func tryTasks(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intend
 	if fault != "" {
 		return attempt{fault: fault}
 	}
-	plan, refusal := gateway.ParseTasks(gateway.ReadReply(text), gateway.TaskRules{Max: 4, Allowed: names(tools)})
+	plan, refusal := gateway.ParseTasks(document.ReadReply(text), gateway.TaskRules{Max: 4, Allowed: names(tools)})
 	if refusal != nil {
 		return attempt{wrong: refusal.Reason}
 	}
@@ -209,7 +210,7 @@ func tryRoute(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g intend
 	if fault != "" {
 		return attempt{fault: fault}
 	}
-	route, refusal := gateway.ParseRoute(gateway.ReadReply(text), gateway.RouteRules{Allowed: names(tools)})
+	route, refusal := gateway.ParseRoute(document.ReadReply(text), gateway.RouteRules{Allowed: names(tools)})
 	if refusal != nil {
 		return attempt{wrong: refusal.Reason}
 	}
@@ -236,7 +237,7 @@ func tryActions(t testing.TB, rules *offline.Rules, tools []catalog.Tool, g inte
 			a.fault = fault
 			return a
 		}
-		action, refusal := gateway.ParseAction(gateway.ReadReply(text), gateway.ActionRules{Allowed: names(tools), Catalog: cat})
+		action, refusal := gateway.ParseAction(document.ReadReply(text), gateway.ActionRules{Allowed: names(tools), Catalog: cat})
 		if refusal != nil {
 			a.wrong = refusal.Reason
 			return a

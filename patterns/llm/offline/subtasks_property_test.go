@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -87,7 +87,7 @@ func TestSubtasksOverAnyCatalog(t *testing.T) {
 			words = append(words, rapid.SampledFrom(append(slices.Clone(things), "get", "track", "cancel", "the", "and,", "order_id=ORD-7", "user 42",
 				"2026-04", "2026-04-17,", "summary", "of", "Lyon", `"$results.x"`)).Draw(t, "word"))
 		}
-		strategy := rapid.SampledFrom([]gateway.PlanStrategy{gateway.Flat, gateway.Hierarchical, gateway.Iterative}).Draw(t, "strategy")
+		strategy := rapid.SampledFrom([]planning.Strategy{planning.Flat, planning.Hierarchical, planning.Iterative}).Draw(t, "strategy")
 		limit, deepest := rapid.IntRange(1, 6).Draw(t, "limit"), rapid.IntRange(1, 4).Draw(t, "deepest")
 		q := planQuestion(tools, map[string]any{
 			"goal": strings.Join(words, " "), "strategy": string(strategy), "max_subtasks": float64(limit), "max_depth": float64(deepest)})
@@ -103,6 +103,6 @@ func TestSubtasksOverAnyCatalog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		judged(t, first.Text, tools, gateway.DocumentRules{Strategy: strategy, Min: 1, Max: limit, MaxDepth: deepest})
+		judged(t, first.Text, tools, planning.Rules{Strategy: strategy, Min: 1, Max: limit, MaxDepth: deepest})
 	})
 }

@@ -12,30 +12,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/offline"
 )
 
 // accepted judges a document as the gate does where no language model is configured.
-func accepted(t testing.TB, text string, tools []catalog.Tool, rules gateway.DocumentRules) gateway.PlanDocument {
+func accepted(t testing.TB, text string, tools []catalog.Tool, rules planning.Rules) planning.Document {
 	t.Helper()
 	return judged(t, text, tools, rules)
 }
 
 // judged is the same for property tests.
-func judged(t interface{ Fatalf(string, ...any) }, text string, tools []catalog.Tool, rules gateway.DocumentRules) gateway.PlanDocument {
+func judged(t interface{ Fatalf(string, ...any) }, text string, tools []catalog.Tool, rules planning.Rules) planning.Document {
 	cat, err := catalog.New(tools...)
 	if err != nil {
 		t.Fatalf("catalog: %v", err)
 	}
 	rules.Family, rules.Catalog, rules.Allowed = "invalid_plan", cat, names(tools)
-	rules.TakesComplete = rules.Strategy == gateway.Iterative
+	rules.TakesComplete = rules.Strategy == planning.Iterative
 	if rules.TakesComplete {
 		rules.Round, rules.MayEnd = 3, true
 	}
-	doc, refusal := gateway.ParseSubtasks(gateway.ReadReply(text), rules)
+	doc, refusal := planning.ParseSubtasks(document.ReadReply(text), rules)
 	if refusal != nil {
 		t.Fatalf("the gate refuses %s: %s %v", text, refusal.Reason, refusal.Problems)
 	}
@@ -49,7 +50,7 @@ func planQuestion(tools []catalog.Tool, payload map[string]any) patterns.Questio
 }
 
 // planOf is the accepted plan for a goal.
-func planOf(t testing.TB, m patterns.Model, tools []catalog.Tool, payload map[string]any) gateway.PlanDocument {
+func planOf(t testing.TB, m patterns.Model, tools []catalog.Tool, payload map[string]any) planning.Document {
 	t.Helper()
 	q := planQuestion(tools, payload)
 	answer, err := m.Ask(context.Background(), q)
@@ -58,12 +59,12 @@ func planOf(t testing.TB, m patterns.Model, tools []catalog.Tool, payload map[st
 	}
 	limit, _ := ijson.Integer(q.Payload["max_subtasks"])
 	depth, _ := ijson.Integer(q.Payload["max_depth"])
-	return accepted(t, answer.Text, tools, gateway.DocumentRules{
-		Strategy: gateway.PlanStrategy(q.Payload["strategy"].(string)), Min: 1, Max: int(limit), MaxDepth: int(depth),
+	return accepted(t, answer.Text, tools, planning.Rules{
+		Strategy: planning.Strategy(q.Payload["strategy"].(string)), Min: 1, Max: int(limit), MaxDepth: int(depth),
 	})
 }
 
-func spelled(doc gateway.PlanDocument) []string {
+func spelled(doc planning.Document) []string {
 	var list []string
 	for _, s := range doc.Subtasks {
 		text := s.ID + " " + s.Tool + string(ijson.Canonical(s.Args))
@@ -211,7 +212,7 @@ func TestRoundsAddUp(t *testing.T) {
 
 // rounds plays an iterative plan to its end, of which each round is the completed work of the one before.
 func rounds(t *testing.T, rules *offline.Rules, tools []catalog.Tool, goal string) (list []string) {
-	var done []gateway.Subtask
+	var done []planning.Subtask
 	completed, used := []any{}, []any{}
 	for range 6 {
 		q := planQuestion(tools, map[string]any{"goal": goal, "strategy": "iterative", "completed": completed, "used_ids": used})
@@ -219,8 +220,8 @@ func rounds(t *testing.T, rules *offline.Rules, tools []catalog.Tool, goal strin
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc := accepted(t, answer.Text, tools, gateway.DocumentRules{
-			Strategy: gateway.Iterative, Max: 15, MaxDepth: 3, Earlier: done, Used: textsOfList(used),
+		doc := accepted(t, answer.Text, tools, planning.Rules{
+			Strategy: planning.Iterative, Max: 15, MaxDepth: 3, Earlier: done, Used: textsOfList(used),
 		})
 		list = append(list, spelled(doc)...)
 		for _, s := range doc.Subtasks {
@@ -272,7 +273,7 @@ func FuzzSubtasks(f *testing.F) {
 	}
 	rules := offline.New()
 	rules.WriteTools = true
-	strategies := []gateway.PlanStrategy{gateway.Flat, gateway.Hierarchical, gateway.Iterative}
+	strategies := []planning.Strategy{planning.Flat, planning.Hierarchical, planning.Iterative}
 	f.Fuzz(func(t *testing.T, i uint, goal, context string, subtasks, depth uint8) {
 		tools := catalogs[i%uint(len(catalogs))]
 		strategy := strategies[int(depth)%len(strategies)]
@@ -290,6 +291,6 @@ func FuzzSubtasks(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accepted(t, answer.Text, tools, gateway.DocumentRules{Strategy: strategy, Min: 1, Max: limit, MaxDepth: deepest})
+		accepted(t, answer.Text, tools, planning.Rules{Strategy: strategy, Min: 1, Max: limit, MaxDepth: deepest})
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -45,10 +45,10 @@ func (r *reading) supply(f *filled, i int) {
 func (d *draft) document() string {
 	p := d.r.payload
 	limit := d.r.limit("max_subtasks", usualSubtasks)
-	switch gateway.PlanStrategy(textOf(p["strategy"])) {
-	case gateway.Iterative:
+	switch planning.Strategy(textOf(p["strategy"])) {
+	case planning.Iterative:
 		return d.round(limit)
-	case gateway.Hierarchical:
+	case planning.Hierarchical:
 		return d.tree(limit)
 	}
 	d.fit(limit)
@@ -182,7 +182,7 @@ func (d *draft) tree(limit int) string {
 		}
 	}
 	root := map[string]any{
-		"id": rootID, "tool": gateway.CallerExecutor, "dependencies": []any{}, "args": map[string]any{},
+		"id": rootID, "tool": planning.CallerExecutor, "dependencies": []any{}, "args": map[string]any{},
 		"description": "Join the results into one answer to: " + strings.TrimRight(line(d.r.goal.Text, 600), " ?!"),
 	}
 	return planJSON(append(rows, root), nil)

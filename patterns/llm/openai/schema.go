@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"patterngate/catalog"
-	"patterngate/gateway"
+	"patterngate/gateway/planning"
 	"patterngate/ijson"
 	"patterngate/patterns"
 )
@@ -105,7 +105,7 @@ func (w schemaWriter) subtasks() string {
 	for _, t := range w.q.Tools {
 		names = append(names, t.Name)
 	}
-	names = append(names, gateway.ModelExecutor, gateway.CallerExecutor)
+	names = append(names, planning.ModelExecutor, planning.CallerExecutor)
 	const optional = 4
 	subtask := schemaObject(optional, "id", someText, "description", someText, "dependencies", listSchema(someText),
 		"tool", `{"type":"string","enum":`+string(ijson.Canonical(names))+`}`,
