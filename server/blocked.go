@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // block is what the policy said of the call at which a run stopped: the rule, what it says to people, and what made it true.
@@ -42,13 +42,13 @@ func (a account) blockedWhy() string {
 	if family != "supervisor_block" && family != "policy_block" {
 		return ""
 	}
-	why, by := meaning(a.StopReason), ijson.ShownName(name)
+	why, by := meaning(a.StopReason), printable.Name(name)
 	if b := a.Result.Blocked; b != nil {
 		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // what a rule says holds where it is true
-			why = ijson.Visible(atMost(strings.TrimSuffix(text, "."), maxRuleText))
+			why = printable.Text(atMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
 		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {
-			by = "rule " + ijson.ShownName(b.Rule) + ", " + by
+			by = "rule " + printable.Name(b.Rule) + ", " + by
 		}
 	}
 	said := fmt.Sprintf("%s was blocked by the policy in phase %s: %s (%s).", a.blockedCall(), a.Phase, why, by)
@@ -67,7 +67,7 @@ func (a account) blockedCall() string {
 		call, _ := a.putToPerson()
 		return call
 	default:
-		return ijson.ShownName(b.Tool)
+		return printable.Name(b.Tool)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -182,7 +183,7 @@ func TestPresentAlwaysFits(t *testing.T) {
 				rt.Errorf("a line that should not be: %q", l)
 			}
 		}
-		if ijson.Visible(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
+		if printable.Text(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
 			rt.Errorf("hidden characters in the text: %q", text)
 		}
 	})
@@ -204,13 +205,13 @@ func anyEnvelope(t *rapid.T) Envelope {
 	most := 1 << 20
 	e := Envelope{
 		Status: rapid.SampledFrom([]string{statusOK, statusStopped}).Draw(t, "status"), Phase: "plan", RunID: "run_1", tool: "t", author: "model",
-		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: paragraph(ijson.ShownName(anyText(t, "summary", 4096))),
+		StopReason: "invalid_plan:tool_not_allowed:" + anyText(t, "reason", 4096), Summary: paragraph(printable.Name(anyText(t, "summary", 4096))),
 		Answer: anyText(t, "answer", 16<<10), Trace: []any{}, History: []any{}, Demo: true, SelectedRoute: anyText(t, "selected", most),
 		Budget: map[string]patterns.Spent{"max_seconds": {Limit: 1}}, Usage: &usage{Model: "m"},
 		Route: map[string]any{"kind": "route", "target": anyText(t, "target", most), "args": anyArgs(t)},
 	}
 	e.Next = next{
-		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: paragraph(ijson.ShownName(anyText(t, "say", most))), Changed: []change{},
+		Action: actionFix, Tool: "t", Arguments: showable(anyArgs(t)), Say: paragraph(printable.Name(anyText(t, "say", most))), Changed: []change{},
 		Fill: []ijson.Pointer{ijson.Pointer("").Member(anyText(t, "fill", most))},
 	}
 	steps := make([]gateway.Step, rapid.IntRange(0, 12).Draw(t, "steps"))

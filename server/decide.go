@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // wordsOfGoal are names that other tools give to what a run is for.
@@ -55,12 +56,12 @@ func placeName(p document.Problem) string {
 	if p.Pointer == "" {
 		return "the arguments"
 	}
-	return ijson.Visible(atMost(string(p.Pointer), 2*ijson.MaxShownName))
+	return printable.Text(atMost(string(p.Pointer), 2*printable.MaxName))
 }
 
 // decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
 func decision(p document.Problem) string {
-	want := ijson.Visible(strings.TrimSuffix(p.Want, "."))
+	want := printable.Text(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
 		return "change or remove it"

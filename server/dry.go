@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/transport"
 )
@@ -168,7 +169,7 @@ func (e Envelope) rehearsed(c call) string {
 	said = slices.Insert(said, min(1, len(said)), "A dry run: nothing was called or recorded.")
 	for _, row := range e.Judged {
 		if row.Begins != "" && row.Decision != rehearsedBlock {
-			said = append(said, "What runs of "+ijson.ShownName(row.Begins)+" would do is not rehearsed.")
+			said = append(said, "What runs of "+printable.Name(row.Begins)+" would do is not rehearsed.")
 			break
 		}
 	}
@@ -188,7 +189,7 @@ func approvedWords(n, others int) string {
 
 // words tell how one call would be judged: "Step 2 issue_refund would be put to a person (rule big_refund)."
 func (r judgedRow) words(what string) string {
-	name := ijson.ShownName(r.Tool)
+	name := printable.Name(r.Tool)
 	if what != "" && r.Step != "" {
 		name = capitalized(what) + " " + label(r.Step) + " " + name
 	}
@@ -198,9 +199,9 @@ func (r judgedRow) words(what string) string {
 	case r.Rule == "":
 		by = " (" + shownReason(r.Reason) + ")"
 	case r.Reason == "" || r.Reason == r.Rule:
-		by = " (rule " + ijson.ShownName(r.Rule) + ")"
+		by = " (rule " + printable.Name(r.Rule) + ")"
 	default:
-		by = " (rule " + ijson.ShownName(r.Rule) + ", " + shownReason(r.Reason) + ")"
+		by = " (rule " + printable.Name(r.Rule) + ", " + shownReason(r.Reason) + ")"
 	}
 	switch r.Decision {
 	case rehearsedBlock:
@@ -229,10 +230,10 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 		dst = append(append(dst, label(row.Step)...), ' ')
 		dst = append(append(append(dst, label(row.Tool)...), ' '), row.Decision...)
 		if row.Rule != "" {
-			dst = ijson.AppendVisible(append(dst, ' '), row.Rule)
+			dst = printable.Append(append(dst, ' '), row.Rule)
 		}
 		if row.Reason != "" && row.Reason != row.Rule {
-			dst = ijson.AppendVisible(append(dst, " ("...), row.Reason)
+			dst = printable.Append(append(dst, " ("...), row.Reason)
 			dst = append(dst, ')')
 		}
 		for _, part := range []struct {

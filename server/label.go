@@ -6,15 +6,16 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // shownReason is a stop reason fit to stand in a sentence: the part that an outsider named is cut.
 func shownReason(reason string) string {
 	family, name, named := strings.Cut(reason, ":")
 	if !named {
-		return ijson.ShownName(reason)
+		return printable.Name(reason)
 	}
-	return family + ":" + ijson.ShownName(name)
+	return family + ":" + printable.Name(name)
 }
 
 // headings begin the lines of a text channel that are ours alone.
@@ -26,10 +27,10 @@ var headings = []string{
 // label is an outsider's name fit to begin a line: quoted unless it is plainly a name and no heading, so that it cannot
 // be taken for anything else. Quoted it is a JSON string.
 func label(name string) string {
-	if name != "" && len(name) <= ijson.MaxShownName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
+	if name != "" && len(name) <= printable.MaxName && strings.TrimLeftFunc(name, plain) == "" && !slices.Contains(headings, name) {
 		return name
 	}
-	return ijson.Visible(string(ijson.Canonical(ijson.Cut(name, ijson.MaxShownName))))
+	return printable.Text(string(ijson.Canonical(ijson.Cut(name, printable.MaxName))))
 }
 
 func plain(r rune) bool {

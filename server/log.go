@@ -11,7 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/server/transport"
 )
@@ -24,7 +24,7 @@ type peer struct{ client, era, name, version string }
 
 func peerOf(ctx context.Context) peer {
 	info := clientOf(ctx)
-	p := peer{name: ijson.ShownName(info.Name), version: ijson.ShownName(info.Version), era: ijson.ShownName(mcpserver.RequestProtocolVersion(ctx))}
+	p := peer{name: printable.Name(info.Name), version: printable.Name(info.Version), era: printable.Name(mcpserver.RequestProtocolVersion(ctx))}
 	if p.era == "" {
 		p.era = transport.Era(ctx)
 	}
@@ -155,5 +155,5 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 }
 
 func (s *Server) logFaultAs(ctx context.Context, id string, cause error) {
-	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", ijson.Visible(cause.Error())))
+	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", printable.Text(cause.Error())))
 }

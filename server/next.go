@@ -9,6 +9,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -58,7 +59,7 @@ func (a account) next() next {
 	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
-		return next{Action: actionAnswer, Say: atMost(ijson.Visible(a.Say), maxSummary)}
+		return next{Action: actionAnswer, Say: atMost(printable.Text(a.Say), maxSummary)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}
@@ -190,7 +191,7 @@ func (a account) nameAt() ijson.Pointer {
 // say is what to tell the person: the question that only they can answer, else what happened and what did not.
 func (a account) say() string {
 	if a.Say != "" {
-		return atMost(ijson.Visible(a.Say), maxSummary)
+		return atMost(printable.Text(a.Say), maxSummary)
 	}
 	why := a.why()
 	if a.RawName != "" {
@@ -219,7 +220,7 @@ func (a account) candidates() string {
 func shownNames(names []string) string {
 	shown := make([]string, len(names))
 	for i, n := range names {
-		shown[i] = ijson.ShownName(n)
+		shown[i] = printable.Name(n)
 	}
 	return strings.Join(shown, ", ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -186,7 +187,7 @@ func planWords(plan string) string {
 	if plan == "" {
 		return ""
 	}
-	return "Its plan is " + ijson.ShownName(plan) + "."
+	return "Its plan is " + printable.Name(plan) + "."
 }
 
 func (a account) planTool(verb patterns.PlanVerb) string { return planTool(a.Spec.Plans, verb) }

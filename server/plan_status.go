@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -63,7 +64,7 @@ func (r *request) noPlan() Envelope {
 
 // corruptPlan is the answer about a plan of which only the id can be told.
 func (r *request) corruptPlan(id string) Envelope {
-	said := paragraph("The plan " + ijson.ShownName(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
+	said := paragraph("The plan " + printable.Name(id) + " is damaged where it is kept, and nothing of it can be told or done. Other plans are not touched.")
 	e := Envelope{
 		Status: statusStopped, StopReason: patterns.PlanCorrupt, Phase: patterns.PhaseStatus, Summary: said, tool: r.Tool,
 		Next: next{Action: actionTell, Say: said},

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway/planning"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -33,9 +34,9 @@ func (a account) planOutcome(p patterns.Planned) string {
 		return fmt.Sprintf("Plan of %s by %s judged and found good; a dry run, nothing is stored.", count(p.View.Counts.Total, "subtask"), a.proposer())
 	case verb == patterns.DecomposeVerb:
 		return fmt.Sprintf("Plan of %s by %s accepted and stored as %s, revision %d. %s", count(p.View.Counts.Total, "subtask"),
-			a.proposer(), ijson.ShownName(p.PlanID), p.Revision, whatIsReady(*p.View))
+			a.proposer(), printable.Name(p.PlanID), p.Revision, whatIsReady(*p.View))
 	case verb == patterns.ReplanVerb:
-		return fmt.Sprintf("Plan %s now has revision %d: %s kept, %d added by %s, %d removed. %s", ijson.ShownName(p.PlanID), p.Revision,
+		return fmt.Sprintf("Plan %s now has revision %d: %s kept, %d added by %s, %d removed. %s", printable.Name(p.PlanID), p.Revision,
 			count(len(p.Preserved), "subtask"), len(p.Added), a.proposer(), len(p.Removed), whatIsReady(*p.View))
 	}
 	more := ""

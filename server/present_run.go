@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) stateOf(r patterns.Snapshot) Envelope {
 	t := s.shownBy(r)
 	e := t.stateOf(t.newCall(nil), r)
 	if tool := e.Next.Tool; tool != "" && !slices.Contains(ownTools, tool) && !s.offers(tool) {
-		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+ijson.ShownName(tool)+
+		e.Next = next{Action: actionTell, Say: paragraph("This server does not offer "+printable.Name(tool)+
 			", with which the run of that pattern would go on or be begun anew; one that is configured for it does.", e.Next.Say)}
 	}
 	return e

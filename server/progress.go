@@ -6,7 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -106,7 +106,7 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
 	case statusRunning:
-		line = e.Current.Phase + ": " + ijson.Visible(e.Current.Doing)
+		line = e.Current.Phase + ": " + printable.Text(e.Current.Doing)
 	case statusWaiting:
 		line = e.WaitingFor.head().Phase + ": " + waitWords(e.WaitingFor.head().Kind)
 	case statusStopped:

@@ -10,7 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -155,7 +155,7 @@ func absentName(name string) string {
 	if len(name) <= bearable {
 		return name
 	}
-	return ijson.ShownName(name) + "..."
+	return printable.Name(name) + "..."
 }
 
 // hooked puts what is done around mcp-go's own handlers in its place.

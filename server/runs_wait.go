@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -95,7 +95,7 @@ func goingOn(run patterns.Snapshot) string {
 	if doing == "" {
 		doing = "it goes on"
 	}
-	return atMost(phase+": "+ijson.Visible(doing), maxProgress)
+	return atMost(phase+": "+printable.Text(doing), maxProgress)
 }
 
 // endTurn is the advice to wait no more in this turn.

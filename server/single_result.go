@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -74,7 +75,7 @@ func (a account) singleRow() patterns.CallRow {
 
 // singleOutcome tells how a call of one tool came to its end.
 func (a account) singleOutcome() string {
-	name := ijson.ShownName(a.Spec.Tool)
+	name := printable.Name(a.Spec.Tool)
 	how := " answered in "
 	if _, failed := gateway.Reported(a.Observation); failed {
 		how = " answered with an error in "

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -256,7 +257,7 @@ func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) 
 
 // short is the beginning of a text that takes at most so many bytes where it is shown, escapes included.
 func short(text string, bytes int) string {
-	for text = ijson.Cut(text, bytes); len(ijson.Visible(string(ijson.Canonical(text)))) > bytes+len(`""`); {
+	for text = ijson.Cut(text, bytes); len(printable.Text(string(ijson.Canonical(text)))) > bytes+len(`""`); {
 		text = ijson.Cut(text, len(text)/2)
 	}
 	return text

@@ -7,7 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // What is told of calls of own tools that could not be made, or were not answered (spec/surface.md section 4, from 6).
@@ -29,10 +29,10 @@ func (a account) ownToolStop() string {
 			"knows the end of (%s).", a.lastTool(), a.Phase, onceReused)
 	case name != "" && kind == "unavailable":
 		return fmt.Sprintf("%s could not be called in phase %s, and nothing was sent: %s (%s).",
-			ijson.ShownName(name), a.Phase, a.unready(name), shownReason(a.StopReason))
+			printable.Name(name), a.Phase, a.unready(name), shownReason(a.StopReason))
 	case name != "" && kind == "timeout" && family != "llm_timeout":
 		return fmt.Sprintf("%s was called in phase %s and did not answer in time; it only reads, so nothing was changed by it (%s).",
-			ijson.ShownName(name), a.Phase, shownReason(a.StopReason))
+			printable.Name(name), a.Phase, shownReason(a.StopReason))
 	}
 	return ""
 }
@@ -45,10 +45,10 @@ func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
 	if ok && state.Here != "" && a.isLocal() {
-		return ijson.Visible(short(state.Here, maxWhy))
+		return printable.Text(short(state.Here, maxWhy))
 	}
 	if ok && state.State != catalog.Ready && state.Why != "" {
-		return ijson.Visible(short(state.Why, maxWhy))
+		return printable.Text(short(state.Why, maxWhy))
 	}
 	return "its server could not be reached, or what it needs is missing here"
 }
@@ -57,7 +57,7 @@ func (a account) unready(name string) string {
 func (a account) lastTool() string {
 	switch a.Spec.Kind {
 	case gateway.Call:
-		return ijson.ShownName(a.Spec.Tool)
+		return printable.Name(a.Spec.Tool)
 	case gateway.Supervisor:
 		return a.stoppedAt()
 	}

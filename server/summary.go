@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -69,7 +70,7 @@ func (a account) outcome() string {
 			count(planned(a.Plan), "task"), a.proposer(), a.tasksDone(), a.time(), a.health())
 	case gateway.Routing:
 		return fmt.Sprintf("%s was chosen by %s and answered the %s in %s%s.",
-			ijson.ShownName(a.SelectedRoute), a.proposer(), a.ownWord("ticket", "request"), a.time(), a.declined())
+			printable.Name(a.SelectedRoute), a.proposer(), a.ownWord("ticket", "request"), a.time(), a.declined())
 	case gateway.Supervisor:
 		return fmt.Sprintf("%s by %s carried out in %s%s.", count(a.actionsDone(), "action"), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
@@ -147,7 +148,7 @@ func (a account) why() string {
 	case "goal_incomplete":
 		tool, argument, _ := strings.Cut(name, ".")
 		return fmt.Sprintf("Stopped in phase %s: the goal does not say what %s of %s should be, and nothing is guessed.",
-			a.Phase, ijson.ShownName(argument), ijson.ShownName(tool))
+			a.Phase, printable.Name(argument), printable.Name(tool))
 	case humanRejected, gateway.ApprovalExpired, gateway.ApprovalConsumed, gateway.ApprovalInvalid:
 		return a.unapproved()
 	}
@@ -199,7 +200,7 @@ func (a account) leftOut() string {
 	var names []string
 	for _, worker := range a.Spec.Critical {
 		if !slices.ContainsFunc(tasks, func(t gateway.Task) bool { return t.Worker == worker }) {
-			names = append(names, ijson.ShownName(worker))
+			names = append(names, printable.Name(worker))
 		}
 	}
 	return fmt.Sprintf("Stopped before anything ran: the plan has no task for %s, without which the pattern is nothing (%s).", inWords(names), criticalFailed)
@@ -231,7 +232,7 @@ func meaning(reason string) string {
 func (a account) stoppedAt() string {
 	if row, ok := a.Action.(map[string]any); ok && row["kind"] == "tool" {
 		name, _ := row["name"].(string)
-		return ijson.ShownName(name)
+		return printable.Name(name)
 	}
 	return "The final answer"
 }
@@ -289,7 +290,7 @@ func (a account) health() string {
 	if a.Aggregate == nil || a.Aggregate.Health == "" {
 		return ""
 	}
-	return ", health " + ijson.ShownName(a.Aggregate.Health)
+	return ", health " + printable.Name(a.Aggregate.Health)
 }
 
 // declined tells how many specialists sent the ticket back.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -17,19 +17,19 @@ func SwitchWords(s patterns.Switch) string {
 	what := "everything"
 	switch {
 	case s.Tool != "":
-		what = ijson.ShownName(s.Tool)
+		what = printable.Name(s.Tool)
 	case s.Pattern != "":
-		what = "pattern " + ijson.ShownName(s.Pattern)
+		what = "pattern " + printable.Name(s.Pattern)
 	}
 	words := what + " was switched off"
 	if s.By != "" {
-		words += " by " + ijson.ShownName(s.By)
+		words += " by " + printable.Name(s.By)
 	}
 	if !s.At.IsZero() {
 		words += " at " + stamp(s.At)
 	}
 	if s.Reason != "" {
-		words += ", with the words " + ijson.Visible(jsonText(short(s.Reason, maxReasonShown)))
+		words += ", with the words " + printable.Text(jsonText(short(s.Reason, maxReasonShown)))
 	}
 	return words
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -38,14 +38,14 @@ func (a account) putToPerson() (call string, human *patterns.HumanApproval) {
 	case gateway.Planning: // a call of one of its steps stops that step
 		return "The plan", a.Human
 	case gateway.Call:
-		return ijson.ShownName(a.Spec.Tool), a.singleRow().HumanApproval
+		return printable.Name(a.Spec.Tool), a.singleRow().HumanApproval
 	}
 	if n := len(a.Trace); n > 0 {
 		switch row := a.Trace[n-1].(type) {
 		case patterns.StepRow:
-			return ijson.ShownName(row.Tool), row.HumanApproval
+			return printable.Name(row.Tool), row.HumanApproval
 		case patterns.RouteRow:
-			return ijson.ShownName(row.Target), row.HumanApproval
+			return printable.Name(row.Target), row.HumanApproval
 		}
 	}
 	return "A call", nil
@@ -59,9 +59,9 @@ func saidNo(h *patterns.HumanApproval) string {
 	case h.Channel == "simulated":
 		return "the simulated person said no"
 	case h.Channel == "page":
-		return ijson.ShownName(h.By) + " said no on the page"
+		return printable.Name(h.By) + " said no on the page"
 	}
-	return ijson.ShownName(h.By) + " said no on the command line"
+	return printable.Name(h.By) + " said no on the command line"
 }
 
 // counsel is what to add for the person about a call that was not approved: what was said, as a quote, or what somebody
@@ -77,7 +77,7 @@ func (a account) counsel() string {
 		if said != h.Comment {
 			said += "..."
 		}
-		return "The comment: " + ijson.Visible(jsonText(said)) + "."
+		return "The comment: " + printable.Text(jsonText(said)) + "."
 	case gateway.ApprovalConsumed:
 		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
 	case gateway.ApprovalInvalid:

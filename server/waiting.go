@@ -9,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -169,10 +170,10 @@ func (a account) newest() string {
 	switch row := a.History[len(a.History)-1].(type) {
 	case patterns.ActionDone:
 		name, _ := row.Executed["name"].(string)
-		return fmt.Sprintf("%s was %s and done.", ijson.ShownName(name), ruled(row.Supervisor))
+		return fmt.Sprintf("%s was %s and done.", printable.Name(name), ruled(row.Supervisor))
 	case patterns.Delegation:
 		target, _ := row.Route["target"].(string)
-		return fmt.Sprintf("%s declined.", ijson.ShownName(target))
+		return fmt.Sprintf("%s declined.", printable.Name(target))
 	}
 	return ""
 }
@@ -180,7 +181,7 @@ func (a account) newest() string {
 // ruled words what the policy said of an action that was done.
 func ruled(r patterns.Reviewed) string {
 	words := map[string]string{"approve": "approved", "revise": "changed by the policy", "escalate": "approved by a person"}[r.Decision]
-	return fmt.Sprintf("%s (%s)", words, ijson.ShownName(r.Reason))
+	return fmt.Sprintf("%s (%s)", words, printable.Name(r.Reason))
 }
 
 // writtenSoFar tells what was written, and nothing where nothing was.

@@ -9,7 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -48,13 +48,13 @@ func (c call) whereToDecide(approval, inbox string) (where []string, how string)
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
 	case inbox == "" && c.isLocal():
-		return []string{command}, "Run `" + ijson.Visible(command) + "`."
+		return []string{command}, "Run `" + printable.Text(command) + "`."
 	case inbox == "":
-		return []string{command}, "On the machine of the server, run `" + ijson.Visible(command) + "`."
+		return []string{command}, "On the machine of the server, run `" + printable.Text(command) + "`."
 	case c.isLocal():
-		return []string{page, command}, "Open " + ijson.Visible(page) + " or run `" + ijson.Visible(command) + "`."
+		return []string{page, command}, "Open " + printable.Text(page) + " or run `" + printable.Text(command) + "`."
 	}
-	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + ijson.Visible(command) + "`."
+	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + printable.Text(command) + "`."
 }
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
@@ -72,7 +72,7 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 		signed = "Only one that an approver key signs counts."
 	}
 	asked := a.askedAbout(w)
-	told := asked + " needs a decision (rule " + ijson.ShownName(w.Rule) + ")" + until + "."
+	told := asked + " needs a decision (rule " + printable.Name(w.Rule) + ")" + until + "."
 	never := "You cannot approve it and no tool here can. Do not start it again."
 	e.Summary = told
 	for _, did := range []string{a.writtenBefore(w), "What was done before stands in effects."} {
@@ -83,20 +83,20 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 	e.Summary = atMost(e.Summary, maxSummary)
 	e.Next = next{
 		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
-		Say: paragraph(asked+" needs your decision (rule "+ijson.ShownName(w.Rule)+").", how, signed, lapse),
+		Say: paragraph(asked+" needs your decision (rule "+printable.Name(w.Rule)+").", how, signed, lapse),
 	}
 }
 
 // askedAbout words the call that a person is asked about, fit to begin a sentence.
 func (a account) askedAbout(w *patterns.Waiting) string {
-	phrase := ijson.Visible(w.Phrase)
+	phrase := printable.Text(w.Phrase)
 	switch {
 	case w.Tool == "final": // no tool has this name
 		return "The final answer" + a.askedBy(w)
 	case w.Child != "" && phrase != "":
-		return "For " + ijson.ShownName(w.Pattern) + ", " + phrase
+		return "For " + printable.Name(w.Pattern) + ", " + phrase
 	case phrase == "":
-		return "The call of " + ijson.ShownName(w.Tool)
+		return "The call of " + printable.Name(w.Tool)
 	case strings.HasPrefix(phrase, w.Tool): // a name is written as it is
 		return phrase
 	}
@@ -109,7 +109,7 @@ func (a account) askedBy(w *patterns.Waiting) string {
 	if w.Child == "" {
 		return ""
 	}
-	return " of " + ijson.ShownName(w.Pattern)
+	return " of " + printable.Name(w.Pattern)
 }
 
 // writtenBefore tells what the run changed before it came to wait: nothing, in the word of the call that waits, or what.
@@ -121,7 +121,7 @@ func (a account) writtenBefore(w *patterns.Waiting) string {
 	if t, ok := a.Spec.Catalog.Tool(w.Tool); ok && t.Effect != catalog.Read && t.Deed != "" {
 		deed = t.Deed
 	}
-	return "Nothing was " + ijson.Visible(deed) + "."
+	return "Nothing was " + printable.Text(deed) + "."
 }
 
 // inbox is the address of the page on which people decide; "" where there is none.

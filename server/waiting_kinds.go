@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway/document"
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -49,7 +49,7 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	e.Next = next{
 		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
-			ijson.Visible(where[0]), ijson.Visible(where[1]), lapse)),
+			printable.Text(where[0]), printable.Text(where[1]), lapse)),
 	}
 }
 
@@ -75,7 +75,7 @@ func (a account) doubted(w *patterns.Waiting) string {
 			return a.phrase(entry.Tool, entry.Args)
 		}
 	}
-	return "the call of " + ijson.ShownName(w.Tool)
+	return "the call of " + printable.Name(w.Tool)
 }
 
 // doubtCauses words why nobody knows.
@@ -88,7 +88,7 @@ func doubtCauses(cause string) string {
 	case "broken_reply":
 		return "the call was sent and its answer could not be read"
 	}
-	return ijson.ShownName(cause)
+	return printable.Name(cause)
 }
 
 // lacking presents a run that cannot go on here for now.
@@ -122,7 +122,7 @@ func lackCauses(cause string, needs []string) string {
 	case "journal":
 		return "the record cannot be written" + of + ", and nothing is done without it"
 	}
-	return "the run lacks something here: " + ijson.ShownName(cause) + of
+	return "the run lacks something here: " + printable.Name(cause) + of
 }
 
 // shellWord is a text as one word of a shell, whatever stands in it: what is pasted must be what was meant.

@@ -8,6 +8,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -75,7 +76,7 @@ func (a account) notDone() string {
 	case gateway.Orchestrator:
 		for i, row := range a.History {
 			if task, ok := row.(patterns.TaskRow); ok && !task.Done() && !task.InDoubt && !a.acted(fmt.Sprintf("task#%d/", i+1)) {
-				list = append(list, ijson.ShownName(task.Worker)+" for task "+label(task.TaskID))
+				list = append(list, printable.Name(task.Worker)+" for task "+label(task.TaskID))
 			}
 		}
 	case gateway.Supervisor:
@@ -130,9 +131,9 @@ func (a account) actionsLeft() []string {
 // phrase words a call for people: the tool's own phrase with judged values, else its name.
 func (a account) phrase(tool string, args map[string]any) string {
 	if t, ok := a.Spec.Catalog.Tool(tool); ok {
-		return ijson.Visible(t.Say(args))
+		return printable.Text(t.Say(args))
 	}
-	return ijson.ShownName(tool)
+	return printable.Name(tool)
 }
 
 // inWords joins phrases, counting those beyond the first few.

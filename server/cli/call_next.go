@@ -3,12 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"patterngate/ijson/printable"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-
-	"patterngate/ijson"
 )
 
 // nextStep is a result's next (spec/surface.md section 1).
@@ -31,7 +30,7 @@ type nextStep struct {
 func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
-	line := func(text string) { b.WriteString(ijson.Visible(text) + "\n") }
+	line := func(text string) { b.WriteString(printable.Text(text) + "\n") }
 	b.WriteString(c.app.paint(bold, "next:") + " ")
 	line(e.sentence())
 	for _, change := range n.Changed {

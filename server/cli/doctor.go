@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"patterngate/ijson/printable"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"patterngate/ijson"
 )
 
 // The states of a check.
@@ -147,7 +146,7 @@ func (a *app) doctorText(rows []doctorRow) string {
 		}
 		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
 		if r.Fix != "" {
-			fmt.Fprintf(&b, "      fix: %s\n", ijson.Visible(r.Fix))
+			fmt.Fprintf(&b, "      fix: %s\n", printable.Text(r.Fix))
 		}
 	}
 	return b.String()

@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"patterngate/ijson/printable"
 	"strings"
-
-	"patterngate/ijson"
 )
 
 // The bounds of one line of a failure, in bytes. What is longer repeats what was typed or read.
@@ -16,15 +15,15 @@ const (
 // errorLine returns a line of a failure as it is printed. Control and bidi characters are spelled out. Long words and long lines keep
 // their beginning and their end.
 func errorLine(text string) string {
-	line := ijson.Visible(text)
+	line := printable.Text(text)
 	if len(line) <= maxErrorWord {
 		return line
 	}
 	words := strings.Split(line, " ")
 	for i, word := range words {
 		if len(word) > maxErrorWord {
-			words[i] = ijson.Brief(word, shownOfWord)
+			words[i] = printable.Brief(word, shownOfWord)
 		}
 	}
-	return ijson.Brief(strings.Join(words, " "), maxErrorLine)
+	return printable.Brief(strings.Join(words, " "), maxErrorLine)
 }

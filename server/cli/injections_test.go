@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
@@ -241,7 +242,7 @@ func TestInjectionPage(t *testing.T) {
 		if len(row.Calls) > 0 {
 			calls = "`" + strings.Join(row.Calls, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, ijson.Visible(row.Stop))
+		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, printable.Text(row.Stop))
 	}
 	generated(t, "../../docs/injection.md", "injections", b.String(), *update)
 }

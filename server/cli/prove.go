@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"patterngate/ijson/printable"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"patterngate/ijson"
 )
 
 const proveHelp = `Kills this program while it carries out the demo's runs, restarts it and counts what really happened: nothing may be
@@ -150,7 +149,7 @@ func (a *app) printProved(r provedRow) {
 	}
 	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {
-		_, _ = fmt.Fprintln(a.err, ijson.Visible(f)) // the row says that there is something
+		_, _ = fmt.Fprintln(a.err, printable.Text(f)) // the row says that there is something
 	}
 }
 

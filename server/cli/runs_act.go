@@ -14,6 +14,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 )
@@ -175,7 +176,7 @@ func (a *app) confirm(what, risk, question string, yes bool) error {
 	if !a.atTerminal() {
 		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
 	}
-	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, ijson.Visible(question))
+	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, printable.Text(question))
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"patterngate/ijson/printable"
 	"runtime"
 	"slices"
-
-	"patterngate/ijson"
 )
 
 // onlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
@@ -68,7 +67,7 @@ func (a *app) meant(c Config) error {
 	if !thereIs(c.State) {
 		return a.noState(c.State)
 	}
-	a.other = ijson.Visible("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
+	a.other = printable.Text("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
 		shellWord(runtime.GOOS, other))
 	return nil
 }

@@ -3,10 +3,9 @@ package cli
 import (
 	"errors"
 	"os"
+	"patterngate/ijson/printable"
 
 	"github.com/spf13/cobra"
-
-	"patterngate/ijson"
 )
 
 func (a *app) stateCommand() *cobra.Command {
@@ -25,7 +24,7 @@ func (a *app) stateCommand() *cobra.Command {
 		Args: one("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
-				return usage("state backup", errors.New(ijson.Visible(args[0])+" is there already"), "another name")
+				return usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
 			}
 			engine, err := a.openEngine()
 			if err != nil {
@@ -38,7 +37,7 @@ func (a *app) stateCommand() *cobra.Command {
 			if a.json {
 				return a.printShown(map[string]any{"backup": args[0]})
 			}
-			return a.print("copied to " + ijson.Visible(args[0]) + "\n")
+			return a.print("copied to " + printable.Text(args[0]) + "\n")
 		},
 	})
 	return cmd

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"patterngate/ijson/printable"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/term"
-
-	"patterngate/ijson"
 )
 
 // errNoTerminal says that nobody is there who could type a passphrase.
@@ -38,7 +37,7 @@ func (a *app) passphrase(ctx context.Context, before, prompt string) (string, er
 		_ = term.Restore(fd, was)
 		_, _ = fmt.Fprintln(tty.out)
 	}()
-	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + ijson.Visible(prompt) + ": "
+	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + printable.Text(prompt) + ": "
 	if _, err := io.WriteString(tty.out, text); err != nil {
 		return "", errNoTerminal
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lmittmann/tint"
 
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
@@ -126,9 +126,9 @@ func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
 func shownAttr(_ []string, attr slog.Attr) slog.Attr {
 	switch v := attr.Value.Any().(type) {
 	case string:
-		attr.Value = slog.StringValue(ijson.Visible(v))
+		attr.Value = slog.StringValue(printable.Text(v))
 	case error:
-		attr.Value = slog.StringValue(ijson.Visible(v.Error()))
+		attr.Value = slog.StringValue(printable.Text(v.Error()))
 	}
 	return attr
 }

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // maxErrorText is the longest message of a JSON-RPC error, in bytes. Longer ones repeat what the client sent.
@@ -31,7 +30,7 @@ func briefError(message []byte) []byte {
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&said); err != nil || len(said.Message) <= maxErrorText {
 		return message
 	}
-	said.Message = ijson.Brief(said.Message, maxErrorText)
+	said.Message = printable.Brief(said.Message, maxErrorText)
 	short, err := json.Marshal(said)
 	if err != nil { // Data is JSON, it was just read
 		return message

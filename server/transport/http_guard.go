@@ -6,13 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"patterngate/ijson/printable"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"patterngate/ijson"
 )
 
 // refusal says why a request over HTTP is not carried out. It is the answer to the request.
@@ -41,7 +40,7 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 	if refused.status == http.StatusServiceUnavailable {
 		h["Retry-After"] = []string{"1"}
 	}
-	e.server.config.Log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", ijson.Visible(refused.message))
+	e.server.config.Log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", printable.Text(refused.message))
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(e.limits.Stall))
 	if refused.linger {

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"patterngate/ijson/printable"
 	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"patterngate/ijson"
 )
 
 const methodInitialize = "initialize"
@@ -89,7 +88,7 @@ func (m posted) initialize() *refusal {
 
 // lost logs that mcp-go could not write an answer, and returns the error for the client.
 func (m posted) lost() error {
-	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+ijson.ShownName(m.frame.method)))
+	return m.e.server.config.Host.Fault(m.r.Context(), errors.New("no answer was written to "+printable.Name(m.frame.method)))
 }
 
 // inSession carries out a message of an earlier MCP version, in a session of its requester.

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"patterngate/ijson/printable"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"patterngate/ijson"
 )
 
 // ServeHTTP implements [http.Handler].
@@ -42,7 +41,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *endpoint) serveHTTP(w http.ResponseWriter, r *http.Request) *refusal {
 	c := httpConnOf(r.Context())
 	if c == nil || !e.guard.host(r.Host, c.local) {
-		return refuse(http.StatusForbidden, "this server is not called %s; name it in http.hosts", ijson.ShownName(r.Host))
+		return refuse(http.StatusForbidden, "this server is not called %s; name it in http.hosts", printable.Name(r.Host))
 	}
 	origin := r.Header["Origin"]
 	if !e.guard.origin(origin, r.Host) {
