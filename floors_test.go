@@ -23,7 +23,8 @@ type floor struct {
 var floors = map[string]floor{
 	"": {"server/cli", "", "one call into the commands"},
 
-	"ijson": {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+	"ijson":           {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+	"ijson/printable": {"ijson", "", "door: text from outside made fit for a terminal or a log; the server and all commands print by it"},
 
 	"catalog":             {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
 	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
@@ -48,11 +49,11 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"ijson", "", "a model server for tests, like net/http/httptest"},
 
-	"server":     {"patterns gateway gateway/stopreason catalog ijson", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web": {"server patterns patterns/record gateway gateway/stopreason catalog ijson", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server":     {"patterns gateway gateway/stopreason catalog ijson ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/web": {"server patterns patterns/record gateway gateway/stopreason catalog ijson ijson/printable", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson ijson/printable", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
-	"server/notify":      {"server patterns gateway catalog ijson", "", "what wakes a person: the desktop's programs, or one of the owner's"},
+	"server/notify":      {"server patterns gateway catalog ijson ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 )
 
 // block is what the policy said of the call at which a run stopped: the rule, what it says to people, and what made it true.
@@ -44,7 +45,7 @@ func (a account) blockedWhy() string {
 	why, by := meaning(a.StopReason), shownName(name)
 	if b := a.Result.Blocked; b != nil {
 		if text := oneParagraph(b.Text); text != "" && !strings.HasPrefix(name, "policy_error:") { // what a rule says holds where it is true
-			why = Visible(atMost(strings.TrimSuffix(text, "."), maxRuleText))
+			why = printable.Text(atMost(strings.TrimSuffix(text, "."), maxRuleText))
 		}
 		if b.Rule != "" && b.Rule != name && "policy_error:"+b.Rule != name {
 			by = "rule " + shownName(b.Rule) + ", " + by

@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -181,7 +182,7 @@ func TestPresentAlwaysFits(t *testing.T) {
 				rt.Errorf("a line that should not be: %q", l)
 			}
 		}
-		if Visible(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
+		if printable.Text(strings.ReplaceAll(text, "\n", "")) != strings.ReplaceAll(text, "\n", "") {
 			rt.Errorf("hidden characters in the text: %q", text)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // wordsOfGoal are names that other tools give to what a run is for.
@@ -54,12 +55,12 @@ func placeName(p gateway.Problem) string {
 	if p.Pointer == "" {
 		return "the arguments"
 	}
-	return Visible(atMost(string(p.Pointer), 2*maxShownName))
+	return printable.Text(atMost(string(p.Pointer), 2*maxShownName))
 }
 
 // decision returns what to do about one place: the choice that the caller has, or the value that is needed there.
 func decision(p gateway.Problem) string {
-	want := Visible(strings.TrimSuffix(p.Want, "."))
+	want := printable.Text(strings.TrimSuffix(p.Want, "."))
 	switch {
 	case p.Choose == "" && want == "":
 		return "change or remove it"

@@ -11,6 +11,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -237,7 +238,7 @@ func (e entry) appendRow(dst []byte) []byte {
 func (e entry) appendLine(dst []byte) []byte {
 	dst = append(dst, e.line...)
 	if state, why := e.state(); state != stateReady {
-		dst = appendVisible(append(dst, state...), ": "+why)
+		dst = printable.Append(append(dst, state...), ": "+why)
 		dst = append(dst, " | "...)
 	}
 	return append(dst, e.rest...)
@@ -297,11 +298,11 @@ func (r toolRow) text(t catalog.Tool, hidden []string, most int) (line, rest []b
 	if users == "" {
 		users = "no pattern"
 	}
-	line = appendVisible([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
+	line = printable.Append([]byte(label(r.Name)), strings.TrimPrefix(t.Signature(hidden...), r.Name))
 	line = append(line, " | "+effect+" | person "+r.Person+" | "+users+" | "...)
-	rest = appendVisible(rest, ijson.Words(r.Description))
+	rest = printable.Append(rest, ijson.Words(r.Description))
 	if slices.ContainsFunc(t.Input.Properties(), nested) {
-		rest = appendVisible(append(rest, " | "...), string(r.InputSchema))
+		rest = printable.Append(append(rest, " | "...), string(r.InputSchema))
 	}
 	if over := len(line) + len(rest) - most; over > 0 {
 		rest = append([]byte(ijson.Cut(string(rest), max(0, len(rest)-over-len("...")))), "..."...)

@@ -10,6 +10,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -228,10 +229,10 @@ func (e *Envelope) appendJudged(dst []byte) []byte {
 		dst = append(append(dst, label(row.Step)...), ' ')
 		dst = append(append(append(dst, label(row.Tool)...), ' '), row.Decision...)
 		if row.Rule != "" {
-			dst = appendVisible(append(dst, ' '), row.Rule)
+			dst = printable.Append(append(dst, ' '), row.Rule)
 		}
 		if row.Reason != "" && row.Reason != row.Rule {
-			dst = appendVisible(append(dst, " ("...), row.Reason)
+			dst = printable.Append(append(dst, " ("...), row.Reason)
 			dst = append(dst, ')')
 		}
 		for _, part := range []struct {

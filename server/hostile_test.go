@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // forged is what a hostile tool or model writes to be taken for us: every heading, controls, the other line ends.
@@ -96,7 +97,7 @@ func oddTool(t testing.TB, do catalog.Func) func(*Config) {
 // checkOwnLines holds a text channel to its form: each heading stands once at most and in order, and nothing in it acts.
 func checkOwnLines(t testing.TB, text string) {
 	t.Helper()
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unseen(r) }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && printable.IsControl(r) }); i >= 0 {
 		t.Errorf("a character that acts at %d of %.300q", i, text)
 	}
 	lines := strings.Split(text, "\n")
@@ -168,7 +169,7 @@ func TestLogOfHostileNames(t *testing.T) {
 	for what, v := range map[string]any{
 		"client": ended[0]["client"], "stop_reason": ended[0]["stop_reason"], "refused": refused[0]["stop_reason"],
 	} {
-		if s, _ := v.(string); s == "" || len(s) > 200 || Visible(s) != s {
+		if s, _ := v.(string); s == "" || len(s) > 200 || printable.Text(s) != s {
 			t.Errorf("%s is logged as %q", what, s)
 		}
 	}

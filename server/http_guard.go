@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patterngate/ijson/printable"
 )
 
 // refusal is why a request over HTTP is not carried out.
@@ -39,7 +41,7 @@ func (e *endpoint) write(w http.ResponseWriter, r *http.Request, refused *refusa
 	if refused.status == http.StatusServiceUnavailable {
 		h["Retry-After"] = []string{"1"}
 	}
-	e.server.log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", Visible(refused.message))
+	e.server.log.DebugContext(r.Context(), "request refused", "status", refused.status, "reason", printable.Text(refused.message))
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(e.limits.stall))
 	if refused.linger {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -153,5 +154,5 @@ func (s *Server) logFault(ctx context.Context, cause error) string {
 }
 
 func (s *Server) logFaultAs(ctx context.Context, id string, cause error) {
-	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", Visible(cause.Error())))
+	s.log.LogAttrs(ctx, slog.LevelError, "fault", slog.String("id", id), slog.String("cause", printable.Text(cause.Error())))
 }

@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -57,7 +58,7 @@ func (a account) next() next {
 	row, _ := stopreason.Lookup(a.StopReason)
 	switch {
 	case a.Phase == patterns.PhaseFinalize && row.Next == stopreason.NextCallOrAns:
-		return next{Action: actionAnswer, Say: atMost(Visible(a.Say), maxSummary)}
+		return next{Action: actionAnswer, Say: atMost(printable.Text(a.Say), maxSummary)}
 	case gateway.Wrote(a.Ledger):
 		return next{Action: actionTell, Say: a.say()}
 	}
@@ -189,7 +190,7 @@ func (a account) nameAt() ijson.Pointer {
 // say is what to tell the person: the question that only they can answer, else what happened and what did not.
 func (a account) say() string {
 	if a.Say != "" {
-		return atMost(Visible(a.Say), maxSummary)
+		return atMost(printable.Text(a.Say), maxSummary)
 	}
 	why := a.why()
 	if a.RawName != "" {

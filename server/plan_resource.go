@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -170,12 +171,12 @@ func classOf(row patterns.SubtaskRow, view patterns.PlanView) string {
 
 // mermaidText is a text for a quoted label: letters, digits and blanks as they are, all else as Mermaid's numbered entities.
 func mermaidText(text string) string {
-	return escaped(atMost(Visible(text), maxNodeLabel), " ,_", "#%d;")
+	return escaped(atMost(printable.Text(text), maxNodeLabel), " ,_", "#%d;")
 }
 
 // markdownText is a text for a line or a table's cell of Markdown, not at the beginning of a line, in which nothing is markup.
 func markdownText(text string, most int) string {
-	return escaped(atMost(Visible(text), most), " ,.-?", "&#%d;")
+	return escaped(atMost(printable.Text(text), most), " ,.-?", "&#%d;")
 }
 
 // markdownName is a name, as code where it is plainly one.

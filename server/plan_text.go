@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -36,7 +37,7 @@ func appendSubtask(dst []byte, row patterns.SubtaskRow) []byte {
 	dst = append(append(dst, label(row.ID)...), ' ')
 	dst = append(dst, row.Status...)
 	if row.StopReason != "" {
-		dst = appendVisible(append(dst, ' '), row.StopReason)
+		dst = printable.Append(append(dst, ' '), row.StopReason)
 	}
 	dst = append(append(dst, " | "...), label(row.Tool)...)
 	dst = append(dst, " | "...)
@@ -79,8 +80,8 @@ func (e *Envelope) appendPlans(dst []byte) []byte {
 func (r planRow) line() string {
 	stands := fmt.Sprintf("%d of %d completed", r.PlanStatus.Completed, r.PlanStatus.Total)
 	if r.LastStopReason != "" {
-		stands += ", " + Visible(r.LastStopReason)
+		stands += ", " + printable.Text(r.LastStopReason)
 	}
-	goal := Visible(string(ijson.Canonical(r.Goal)))
+	goal := printable.Text(string(ijson.Canonical(r.Goal)))
 	return strings.Join([]string{r.PlanID, stands, string(r.Strategy), fmt.Sprint(r.Revision), goal}, " | ") + "\n"
 }

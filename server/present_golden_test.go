@@ -15,6 +15,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -229,7 +230,7 @@ func compareGolden(t *testing.T, name string, e Envelope) {
 	}
 	var shown []byte // JSON may hold hidden characters as they are; a golden file should not
 	for l := range strings.Lines(indented.String()) {
-		shown = append(appendVisible(shown, strings.TrimSuffix(l, "\n")), '\n')
+		shown = append(printable.Append(shown, strings.TrimSuffix(l, "\n")), '\n')
 	}
 	got := "-- text --\n" + text + "\n-- structuredContent --\n" + string(shown)
 	got = ids.ReplaceAllString(got, "${1}_42_0123456789ab")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -105,7 +106,7 @@ func lastWords(e Envelope, ended patterns.Ended) string {
 	line := ended.Phase + ": done"
 	switch e.Status {
 	case statusRunning:
-		line = e.Current.Phase + ": " + Visible(e.Current.Doing)
+		line = e.Current.Phase + ": " + printable.Text(e.Current.Doing)
 	case statusWaiting:
 		line = e.WaitingFor.head().Phase + ": " + waitWords(e.WaitingFor.head().Kind)
 	case statusStopped:

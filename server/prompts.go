@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -48,7 +49,7 @@ func promptArguments(spec patterns.Spec) []promptArgument {
 		if words == "" {
 			words = strings.TrimSpace("A value " + p.Type)
 		}
-		takes = append(takes, promptArgument{p.Name, maxOwnInput, Visible(words), !p.Required})
+		takes = append(takes, promptArgument{p.Name, maxOwnInput, printable.Text(words), !p.Required})
 	}
 	return takes
 }
@@ -87,7 +88,7 @@ func (p *prompt) offer() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\nTools that your `%s` may name, with their arguments:\n", intent)
 	for _, tool := range tools {
-		fmt.Fprintf(&b, "- %s: %s\n", Visible(signatures(spec, []catalog.Tool{tool})), Visible(ijson.Words(tool.Description)))
+		fmt.Fprintf(&b, "- %s: %s\n", printable.Text(signatures(spec, []catalog.Tool{tool})), printable.Text(ijson.Words(tool.Description)))
 	}
 	if len(tools) == 0 {
 		b.WriteString("none\n")
@@ -157,7 +158,7 @@ func (p *prompt) handle(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPr
 // fenced puts JSON on one line into a fence that is longer than any in it. Nothing in the line can end the fence, or look
 // as if it did: JSON has no line ends within its texts, and hidden characters are spelled out.
 func fenced(document string) string {
-	line := Visible(document)
+	line := printable.Text(document)
 	longest, run := 0, 0
 	for i := range len(line) {
 		if run++; line[i] != '`' {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -65,7 +66,7 @@ const maxRowSummary = 200
 func newRunRow(r patterns.RunRow) runRow {
 	return runRow{
 		RunID: r.RunID, Pattern: r.Pattern, Parent: r.Parent, Status: r.Status, StopReason: short(r.StopReason, maxRowSummary), Phase: r.Phase,
-		Summary: atMost(Visible(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: stampOf(r.Expires),
+		Summary: atMost(printable.Text(r.Summary), maxRowSummary), WaitingKind: r.WaitingKind, ExpiresAt: stampOf(r.Expires),
 		CreatedAt: stampOf(r.Began), EndedAt: stampOf(r.Ended),
 	}
 }
@@ -82,7 +83,7 @@ func (r runRow) line() string {
 	if r.Parent != "" {
 		below = "begun by " + r.Parent + ". "
 	}
-	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, Visible(stands), label(r.Pattern), r.CreatedAt, below, r.Summary)
+	return fmt.Sprintf("%s | %s | %s | %s | %s%s\n", r.RunID, printable.Text(stands), label(r.Pattern), r.CreatedAt, below, r.Summary)
 }
 
 // answerList answers list_runs.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -94,7 +95,7 @@ func goingOn(run patterns.Snapshot) string {
 	if doing == "" {
 		doing = "it goes on"
 	}
-	return atMost(phase+": "+Visible(doing), maxProgress)
+	return atMost(phase+": "+printable.Text(doing), maxProgress)
 }
 
 // endTurn is the advice to wait no more in this turn.

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -255,7 +256,7 @@ func isLong(at ijson.Pointer, bytes int) bool { return short(string(at), bytes) 
 
 // short is the beginning of a text that takes at most so many bytes where it is shown, escapes included.
 func short(text string, bytes int) string {
-	for text = ijson.Cut(text, bytes); len(Visible(string(ijson.Canonical(text)))) > bytes+len(`""`); {
+	for text = ijson.Cut(text, bytes); len(printable.Text(string(ijson.Canonical(text)))) > bytes+len(`""`); {
 		text = ijson.Cut(text, len(text)/2)
 	}
 	return text

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 )
 
 // What is told of calls of own tools that could not be made, or were not answered (spec/surface.md section 4, from 6).
@@ -44,10 +45,10 @@ func (a account) unready(name string) string {
 	t, ok := a.Spec.Catalog.Tool(name)
 	state := readiness(t)
 	if ok && state.Here != "" && a.isLocal() {
-		return Visible(short(state.Here, maxWhy))
+		return printable.Text(short(state.Here, maxWhy))
 	}
 	if ok && state.State != catalog.Ready && state.Why != "" {
-		return Visible(short(state.Why, maxWhy))
+		return printable.Text(short(state.Why, maxWhy))
 	}
 	return "its server could not be reached, or what it needs is missing here"
 }

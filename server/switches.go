@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -28,7 +29,7 @@ func SwitchWords(s patterns.Switch) string {
 		words += " at " + stamp(s.At)
 	}
 	if s.Reason != "" {
-		words += ", with the words " + Visible(jsonText(short(s.Reason, maxReasonShown)))
+		words += ", with the words " + printable.Text(jsonText(short(s.Reason, maxReasonShown)))
 	}
 	return words
 }

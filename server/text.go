@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -44,7 +45,7 @@ func (e *Envelope) appendHeadline(dst []byte) []byte {
 	case e.WaitingFor != nil && e.Status == statusWaiting: // a plan's state has one too
 		dst = append(append(dst, ' '), e.WaitingFor.head().Kind...)
 	case e.StopReason != "":
-		dst = appendVisible(append(dst, ' '), e.StopReason)
+		dst = printable.Append(append(dst, ' '), e.StopReason)
 	}
 	dst = e.appendAnswered(dst)
 	dst = append(append(dst, " | "...), e.tool...)
@@ -78,13 +79,13 @@ func appendProblem(dst []byte, p gateway.Problem) []byte {
 	if p.Pointer == "" {
 		dst = append(dst, `""`...)
 	}
-	dst = appendVisible(dst, string(p.Pointer))
-	dst = appendVisible(append(dst, ' '), p.Reason)
+	dst = printable.Append(dst, string(p.Pointer))
+	dst = printable.Append(append(dst, ' '), p.Reason)
 	for _, part := range []struct{ word, text string }{
 		{"; got ", string(p.Got)}, {"; want ", p.Want}, {"; did you mean ", p.DidYouMean},
 	} {
 		if part.text != "" {
-			dst = appendVisible(append(dst, part.word...), part.text)
+			dst = printable.Append(append(dst, part.word...), part.text)
 		}
 	}
 	if p.Turn > 0 {
@@ -112,7 +113,7 @@ func (e *Envelope) appendAnswer(dst []byte) []byte {
 	}
 	dst = append(dst, "ANSWER (the "+possessive(e.author)+" words, not checked)\n"...)
 	for l := range strings.SplitSeq(answer, "\n") {
-		dst = appendVisible(append(dst, "| "...), l)
+		dst = printable.Append(append(dst, "| "...), l)
 		dst = append(dst, '\n')
 	}
 	return dst
@@ -171,7 +172,7 @@ func (l line) append(dst []byte, observation json.RawMessage) []byte {
 		dst = append(dst, ' ')
 	}
 	if l.stop != "" {
-		dst = appendVisible(append(dst, "stopped: "...), l.stop)
+		dst = printable.Append(append(dst, "stopped: "...), l.stop)
 		return append(dst, '\n')
 	}
 	dst = append(dst, "-> "...)
@@ -191,7 +192,7 @@ func (e *Envelope) appendEffects(dst []byte) []byte {
 		}
 		dst = append(dst, label(row.Tool)...)
 		dst = append(append(append(append(dst, ' '), row.Status...), ' '), row.ArgsHash...)
-		dst = appendVisible(append(dst, ' '), row.Key)
+		dst = printable.Append(append(dst, ' '), row.Key)
 		dst = append(dst, '\n')
 	}
 	if len(dst) == begin {
@@ -221,7 +222,7 @@ func (e *Envelope) appendStep(dst []byte) []byte {
 func revealed(dst []byte, at int) []byte {
 	for _, c := range dst[at:] {
 		if c < ' ' || c >= 0x7f {
-			return appendVisible(dst[:at], string(dst[at:]))
+			return printable.Append(dst[:at], string(dst[at:]))
 		}
 	}
 	return dst

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -76,7 +77,7 @@ func (a account) counsel() string {
 		if said != h.Comment {
 			said += "..."
 		}
-		return "The comment: " + Visible(jsonText(said)) + "."
+		return "The comment: " + printable.Text(jsonText(said)) + "."
 	case gateway.ApprovalConsumed:
 		return "Look up what it let through: `patterngate runs show " + shellWord(a.runID) + "`."
 	case gateway.ApprovalInvalid:

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -47,13 +48,13 @@ func (c call) whereToDecide(approval, inbox string) (where []string, how string)
 	command := "patterngate approvals show " + shellWord(approval)
 	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
 	case inbox == "" && c.isLocal():
-		return []string{command}, "Run `" + Visible(command) + "`."
+		return []string{command}, "Run `" + printable.Text(command) + "`."
 	case inbox == "":
-		return []string{command}, "On the machine of the server, run `" + Visible(command) + "`."
+		return []string{command}, "On the machine of the server, run `" + printable.Text(command) + "`."
 	case c.isLocal():
-		return []string{page, command}, "Open " + Visible(page) + " or run `" + Visible(command) + "`."
+		return []string{page, command}, "Open " + printable.Text(page) + " or run `" + printable.Text(command) + "`."
 	}
-	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + Visible(command) + "`."
+	return []string{command}, "The page for decisions opens only on the machine of the server. There, run `" + printable.Text(command) + "`."
 }
 
 // undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
@@ -88,7 +89,7 @@ func (a account) undecided(e *Envelope, w *patterns.Waiting, inbox string) {
 
 // askedAbout words the call that a person is asked about, fit to begin a sentence.
 func (a account) askedAbout(w *patterns.Waiting) string {
-	phrase := Visible(w.Phrase)
+	phrase := printable.Text(w.Phrase)
 	switch {
 	case w.Tool == "final": // no tool has this name
 		return "The final answer" + a.askedBy(w)
@@ -120,7 +121,7 @@ func (a account) writtenBefore(w *patterns.Waiting) string {
 	if t, ok := a.Spec.Catalog.Tool(w.Tool); ok && t.Effect != catalog.Read && t.Deed != "" {
 		deed = t.Deed
 	}
-	return "Nothing was " + Visible(deed) + "."
+	return "Nothing was " + printable.Text(deed) + "."
 }
 
 // inbox is the address of the page on which people decide; "" where there is none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -48,7 +49,7 @@ func (a account) unsettled(e *Envelope, w *patterns.Waiting) {
 	e.Next = next{
 		Action: actionTell, Tool: waitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: paragraph(doubt, fmt.Sprintf("Look it up, then run `%s` or `%s`"+there+".%s Until then do not repeat it.",
-			Visible(where[0]), Visible(where[1]), lapse)),
+			printable.Text(where[0]), printable.Text(where[1]), lapse)),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 )
 
@@ -130,7 +131,7 @@ func (a account) actionsLeft() []string {
 // phrase words a call for people: the tool's own phrase with judged values, else its name.
 func (a account) phrase(tool string, args map[string]any) string {
 	if t, ok := a.Spec.Catalog.Tool(tool); ok {
-		return Visible(t.Say(args))
+		return printable.Text(t.Say(args))
 	}
 	return shownName(tool)
 }

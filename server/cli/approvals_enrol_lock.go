@@ -9,7 +9,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/gateway/approver"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // Where a key is enrolled only acceptances that a key signed count, so that the tools which were accepted before are held
@@ -59,7 +59,7 @@ func heldWords(open []acceptance) string {
 	if len(open) == 0 {
 		return ""
 	}
-	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + server.Visible(strings.Join(acceptanceNames(open), ", ")) + "\n"
+	return "These tools were accepted without a signature, so Patterngate holds them from now on: " + printable.Text(strings.Join(acceptanceNames(open), ", ")) + "\n"
 }
 
 const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
@@ -106,5 +106,5 @@ func (a *app) offerLock(ctx context.Context, open []acceptance, pin string, file
 	if err != nil {
 		return fault(what, err)
 	}
-	return a.print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", counted(len(open), "tool"), server.Visible(pin)))
+	return a.print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", counted(len(open), "tool"), printable.Text(pin)))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog/upstream"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // The times of a call. Who wants less ends the program, which cancels the call.
@@ -226,7 +226,7 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 // note says something beside the result, to a person.
 func (c *toolCall) note(text string) {
 	if !c.quiet {
-		_, _ = fmt.Fprintln(c.errs, server.Visible("call: "+text))
+		_, _ = fmt.Fprintln(c.errs, printable.Text("call: "+text))
 	}
 }
 
@@ -240,7 +240,7 @@ func (c *toolCall) progress() func(string) {
 	}
 	color := c.app.coloredAt(c.app.err)
 	return func(line string) {
-		_, _ = fmt.Fprintln(c.errs, paintIf(color, dim, server.Visible(cut(line, maxProgressLine))))
+		_, _ = fmt.Fprintln(c.errs, paintIf(color, dim, printable.Text(cut(line, maxProgressLine))))
 	}
 }
 

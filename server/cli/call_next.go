@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // nextStep is a result's next (spec/surface.md section 1).
@@ -31,7 +31,7 @@ type nextStep struct {
 func (c *toolCall) words(e envelope) string {
 	n := e.Next
 	var b strings.Builder
-	line := func(text string) { b.WriteString(server.Visible(text) + "\n") }
+	line := func(text string) { b.WriteString(printable.Text(text) + "\n") }
 	b.WriteString(c.app.paint(bold, "next:") + " ")
 	line(e.sentence())
 	for _, change := range n.Changed {

@@ -12,7 +12,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/gateway/stopreason"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // The exit codes of a call that no other command has; those of stop reasons stand in their registry.
@@ -81,11 +81,11 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 		code = e.exit()
 		if c.dry && !e.Dry && code != exitUsage { // a request that is refused is no run of either kind
 			code = exitFault
-			_, _ = fmt.Fprintln(c.errs, server.Visible("call "+cut(tool, maxShown)+": the server does not say that this was a dry run"))
+			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+cut(tool, maxShown)+": the server does not say that this was a dry run"))
 		}
 	case result.IsError:
 		code = exitToolFailed
-		_, _ = fmt.Fprintln(c.errs, server.Visible("call "+cut(tool, maxShown)+": the tool says that this is an error"))
+		_, _ = fmt.Fprintln(c.errs, printable.Text("call "+cut(tool, maxShown)+": the tool says that this is an error"))
 	}
 	var text string
 	switch {
@@ -117,7 +117,7 @@ func document(raw json.RawMessage) string {
 func visibleLines(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		b.WriteString(server.Visible(line) + "\n")
+		b.WriteString(printable.Text(line) + "\n")
 	}
 	return b.String()
 }
@@ -132,7 +132,7 @@ func (c *toolCall) ourText(text string, e envelope) string {
 			told = true
 			continue
 		}
-		line = server.Visible(line)
+		line = printable.Text(line)
 		if i == 0 {
 			line = c.headline(line, e)
 		}
@@ -172,12 +172,12 @@ func blockText(block upstream.Block) string {
 	case block.Type == "text", block.Type == "resource" && block.Text != "":
 		return foreignLines(block.Text)
 	case block.Type == "resource_link":
-		return server.Visible(fmt.Sprintf("[link %s %s]", cut(block.Name, maxShown), cut(block.URI, maxProgressLine))) + "\n"
+		return printable.Text(fmt.Sprintf("[link %s %s]", cut(block.Name, maxShown), cut(block.URI, maxProgressLine))) + "\n"
 	case block.Type == "":
 		return "[content that cannot be read]\n"
 	}
 	named := strings.Join(strings.Fields(strings.Join([]string{block.Type, block.MIME, block.URI}, " ")), " ")
-	return server.Visible(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", cut(named, maxProgressLine), block.Data)) + "\n"
+	return printable.Text(fmt.Sprintf("[%s, %d bytes as base64; --json shows it]", cut(named, maxProgressLine), block.Data)) + "\n"
 }
 
 // foreignLines is text of any server. Tabs stay, as no terminal is harmed by one.
@@ -188,7 +188,7 @@ func foreignLines(text string) string {
 			if i > 0 {
 				b.WriteByte('\t')
 			}
-			b.WriteString(server.Visible(part))
+			b.WriteString(printable.Text(part))
 		}
 		b.WriteByte('\n')
 	}

@@ -16,7 +16,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // acceptTimeout is how long all servers together may take to say what they declare.
@@ -98,7 +98,7 @@ func (a *app) catalogAccept(ctx context.Context, loaded LoadedConfig, names []st
 		return fault(what, err)
 	}
 	if !a.json {
-		err = a.print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", server.Visible(loaded.Catalog.Pin)))
+		err = a.print(fmt.Sprintf("%s written; a running server takes it with patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
 	}
 	if err != nil {
 		return err
@@ -292,7 +292,7 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%s %s", a.paint(bold, r.Tool), r.State)
 		if r.Why != "" {
-			b.WriteString(": " + server.Visible(r.Why))
+			b.WriteString(": " + printable.Text(r.Why))
 		}
 		b.WriteByte('\n')
 		for _, c := range r.Changes {
@@ -311,10 +311,10 @@ func (a *app) showCompared(rows []acceptedRow, open []acceptance) error {
 func changeText(c pins.Change) string {
 	var b strings.Builder
 	if c.Was != "" && c.Was != `""` {
-		fmt.Fprintf(&b, "  - %s %s\n", c.Pointer, server.Visible(c.Was))
+		fmt.Fprintf(&b, "  - %s %s\n", c.Pointer, printable.Text(c.Was))
 	}
 	if c.Is != "" {
-		fmt.Fprintf(&b, "  + %s %s\n", c.Pointer, server.Visible(c.Is))
+		fmt.Fprintf(&b, "  + %s %s\n", c.Pointer, printable.Text(c.Is))
 	}
 	return b.String()
 }

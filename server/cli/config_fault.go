@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // Severity tells a fault, which stops the program, from a warning, which does not.
@@ -67,7 +68,7 @@ func (f Fault) String() string {
 	if f.DidYouMean != "" {
 		b.WriteString("; did you mean " + f.DidYouMean + "?")
 	}
-	return errorLine(b.String())
+	return printable.Line(b.String())
 }
 
 // ConfigError is a configuration that does not load: every fault that was found, by place.

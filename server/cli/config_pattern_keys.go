@@ -8,9 +8,9 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
-	"patterngate/server"
 )
 
 // ownKinds are the kinds of patterns.
@@ -183,7 +183,7 @@ func lineKey(name string, target *string, most int, also string) configKey {
 // faultOfCharacters refuses what shows text otherwise than it is: control and bidi characters.
 func faultOfCharacters(text, also string) Fault {
 	for _, c := range text {
-		if strings.ContainsRune(also, c) || server.Visible(string(c)) == string(c) {
+		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
 			continue
 		}
 		return Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}

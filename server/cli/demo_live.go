@@ -12,9 +12,9 @@ import (
 
 	"patterngate/catalog/demo"
 	"patterngate/catalog/demo/ledger"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
-	"patterngate/server"
 	"patterngate/server/web"
 )
 
@@ -177,7 +177,7 @@ func (d *liveDemo) ask(ctx context.Context) (asked patterns.Asked, err error) {
 	if result.Status != "waiting" {
 		return asked, fmt.Errorf("the call does not wait: %s %s", result.Status, result.StopReason)
 	}
-	d.say(d.app.err, "  The agent is told: %s\n", server.Visible(result.Next.Say))
+	d.say(d.app.err, "  The agent is told: %s\n", printable.Text(result.Next.Say))
 	if d.state, err = local.Open(local.Options{Path: filepath.Join(d.dir, "killed.db")}); err != nil {
 		return asked, err
 	}

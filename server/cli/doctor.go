@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // The states of a check.
@@ -147,7 +147,7 @@ func (a *app) doctorText(rows []doctorRow) string {
 		}
 		fmt.Fprintf(&b, "%s  %-14s  %-12s  %s\n", state, r.Client, r.Check, lineOf(r.Detail, 600))
 		if r.Fix != "" {
-			fmt.Fprintf(&b, "      fix: %s\n", server.Visible(r.Fix))
+			fmt.Fprintf(&b, "      fix: %s\n", printable.Text(r.Fix))
 		}
 	}
 	return b.String()

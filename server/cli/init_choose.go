@@ -10,7 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // chosenTools are the tools that flags name.
@@ -144,9 +144,9 @@ func (q initQuestions) choose(ctx context.Context, servers []importedServer) err
 		if s.problem != "" || len(s.tools) == 0 {
 			continue
 		}
-		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(bold, server.Visible(s.name)), plural(int64(len(s.tools)), "tool"))
+		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(bold, printable.Text(s.name)), plural(int64(len(s.tools)), "tool"))
 		for _, t := range s.tools {
-			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(bold, server.Visible(t.listed())), shownTool(t))
+			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(bold, printable.Text(t.listed())), shownTool(t))
 		}
 		said, err := q.answer(ctx, "ask for each of them, take all as write, or allow none of them?", answerEach, answerEach, answerAll, answerNone)
 		if err != nil {
@@ -193,7 +193,7 @@ func shownTool(t importedTool) string {
 
 // lineOf is a text on one line, cut, its hidden characters spelled out.
 func lineOf(text string, most int) string {
-	text = server.Visible(strings.Join(strings.Fields(text), " "))
+	text = printable.Text(strings.Join(strings.Fields(text), " "))
 	if cut := ijson.Cut(text, most); cut != text {
 		return cut + "…"
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patterngate/catalog"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // initReport is what init says, with --json as one document. It holds no secret.
@@ -82,7 +82,7 @@ func (r initServerRow) words() string {
 // tellInit shows what was written.
 func (a *app) tellInit(r initReport) error {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, "warning: "+server.Visible(w))
+		fmt.Fprintln(a.err, "warning: "+printable.Text(w))
 	}
 	if a.json {
 		return faulty(printJSON(a.out, r), r)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // writeImported writes the configuration, the lock and the secrets.
@@ -125,11 +125,11 @@ func (a *app) planImport(from clientFile, gone []string, report *initReport) (se
 // safeDiff shows the change by entry, not by line: the lines that go may hold secrets.
 func safeDiff(path string, gone []string, e setupEntry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "--- %s\n+++ %s\n", server.Visible(path), server.Visible(path))
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", printable.Text(path), printable.Text(path))
 	for _, name := range gone {
 		fmt.Fprintf(&b, "-%s: …\n", shownWord(name))
 	}
-	fmt.Fprintf(&b, "+%s: %s\n", e.Name, server.Visible(commandLine("linux", e)))
+	fmt.Fprintf(&b, "+%s: %s\n", e.Name, printable.Text(commandLine("linux", e)))
 	return b.String()
 }
 
@@ -190,7 +190,7 @@ func (a *app) initUndo(f initFlags) error {
 	if a.json {
 		return printJSON(a.out, initReport{Client: from.file.path, Backup: c.from})
 	}
-	return a.print(server.Visible(from.file.path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
+	return a.print(printable.Text(from.file.path) + " is its backup again, byte for byte; the configuration that init wrote stays\n")
 }
 
 // planRestore finds the backup of which init made the file that is there. A file that was changed since is left alone: what

@@ -15,7 +15,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // importedTool is a tool as its server declared it, and what a person said of it.
@@ -212,7 +212,7 @@ func (s *importedServer) unstarted(err error) string {
 	for _, v := range s.secrets() {
 		text = strings.ReplaceAll(text, v, "***")
 	}
-	return ijson.Cut(server.Visible(strings.Join(strings.Fields(text), " ")), maxStarterWords)
+	return ijson.Cut(printable.Text(strings.Join(strings.Fields(text), " ")), maxStarterWords)
 }
 
 // mask hides the server's secrets in what it says.

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"patterngate/catalog"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // initFile is a file that init writes, and what goes beside it.
@@ -330,7 +330,7 @@ func yamlComment(line string) string {
 			return r
 		}
 		return '\uFFFD'
-	}, server.Visible(line))
+	}, printable.Text(line))
 }
 
 // plainYAML is text that no reader of YAML takes for anything else.

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/llmtest"
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // injection is one written attempt: a text in some place, what a model does that obeys it, and how the run ends.
@@ -242,7 +242,7 @@ func TestInjectionPage(t *testing.T) {
 		if len(row.Calls) > 0 {
 			calls = "`" + strings.Join(row.Calls, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, server.Visible(row.Stop))
+		fmt.Fprintf(&b, "| %s | %s, %s | %s, %s | %s | `%s` |\n", row.Name, row.Pattern, row.Where, row.Language, row.Technique, calls, printable.Text(row.Stop))
 	}
 	generated(t, "../../docs/injection.md", "injections", b.String(), *update)
 }

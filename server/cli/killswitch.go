@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/server"
 )
 
 func (a *app) killSwitchCommand() *cobra.Command {
@@ -137,9 +137,9 @@ func (a *app) printSwitches(runs operator) error {
 	var b strings.Builder
 	for i, s := range list {
 		rows[i] = switchRow{s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.At.UTC().Format(time.RFC3339)}
-		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, server.Visible(a.named(s.By)))
+		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, printable.Text(a.named(s.By)))
 		if s.Reason != "" {
-			b.WriteString(": " + server.Visible(s.Reason))
+			b.WriteString(": " + printable.Text(s.Reason))
 		}
 		b.WriteByte('\n')
 	}

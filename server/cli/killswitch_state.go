@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
@@ -62,7 +62,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 		}
 		return Config{}, usage(what, fmt.Errorf("which state file is meant cannot be read: %s", ownReason(faults)), try)
 	}
-	fmt.Fprintln(a.err, server.Visible("warning: "+ownReason(faults)+"; "+needs+c.State))
+	fmt.Fprintln(a.err, printable.Text("warning: "+ownReason(faults)+"; "+needs+c.State))
 	return c, nil
 }
 

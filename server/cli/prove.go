@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 const proveHelp = `Kills this program while it carries out the demo's runs, restarts it and counts what really happened: nothing may be
@@ -150,7 +150,7 @@ func (a *app) printProved(r provedRow) {
 	}
 	a.proved("%-22s %10s %6d %5d %6d %8s\n", r.Pattern, boundaries, r.Kills, r.Lost, r.Twice, mark)
 	for _, f := range r.Faults {
-		_, _ = fmt.Fprintln(a.err, server.Visible(f)) // the row says that there is something
+		_, _ = fmt.Fprintln(a.err, printable.Text(f)) // the row says that there is something
 	}
 }
 

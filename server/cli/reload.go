@@ -14,9 +14,9 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // reloader puts a changed configuration in force in a program that serves, whole or not at all. Runs that go on keep the one
@@ -230,7 +230,7 @@ func wholePath(path string) string {
 func (a *app) reloaded(was LoadedConfig, pool *serverPool) (LoadedConfig, error) {
 	loaded, warnings, err := LoadConfig(a.sources(pool))
 	for _, w := range warnings {
-		fmt.Fprintln(a.err, server.Visible(w.String()))
+		fmt.Fprintln(a.err, printable.Text(w.String()))
 	}
 	if err == nil && was.Path != "" && loaded.Path != was.Path { // it is gone: that is no reason to drop all that it says
 		err = fmt.Errorf("%s is not there any more", was.Path)

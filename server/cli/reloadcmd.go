@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // reloadTimeout is how long the programs that serve may take to answer.
@@ -91,14 +91,14 @@ func (a *app) printReloads(answers []local.ReloadAnswer) error {
 		case answer.OK:
 			fmt.Fprintf(&b, "reloaded: %s to %s\n", answer.From, answer.To)
 			for _, line := range answer.Loosens {
-				b.WriteString("  looser: " + server.Visible(line) + "\n")
+				b.WriteString("  looser: " + printable.Text(line) + "\n")
 			}
 			for _, name := range answer.Waiting {
 				b.WriteString("  waits for a restart: " + name + "\n")
 			}
 		default:
 			failed = answer.Text
-			b.WriteString("refused, the old configuration stays: " + server.Visible(answer.Text) + "\n")
+			b.WriteString("refused, the old configuration stays: " + printable.Text(answer.Text) + "\n")
 		}
 	}
 	var err error

@@ -14,9 +14,9 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
-	"patterngate/server"
 )
 
 // maxReason is how long a reason or comment may be, in characters (spec/surface.md section 2, run_cancel).
@@ -176,7 +176,7 @@ func (a *app) confirm(what, risk, question string, yes bool) error {
 	if !a.atTerminal() {
 		return usage(what, errors.New("it needs a yes, and nobody is at a terminal"), "patterngate "+what+" --yes")
 	}
-	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, server.Visible(question))
+	_, _ = fmt.Fprintf(a.err, "%s\n%s [y/N] ", risk, printable.Text(question))
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // none is no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

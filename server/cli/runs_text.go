@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/term"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/server"
 )
 
 // The widths that tables and timelines are made for where nobody says which, and within which they are.
@@ -102,7 +102,7 @@ const maxCell = 256
 // clip is a text in one line of at most n characters, its control and bidi characters spelled out.
 func clip(text string, n int) string {
 	text = text[:min(len(text), utf8.UTFMax*(n+1))] // a character that this splits is cut off below
-	text = server.Visible(text)
+	text = printable.Text(text)
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
@@ -124,7 +124,7 @@ func fencedTo(most int, indent, text string, width int) string {
 	room := max(20, width-len(indent)-len("| "))
 	lines := 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		runes := []rune(server.Visible(line))
+		runes := []rune(printable.Text(line))
 		for first := true; first || len(runes) > 0; first = false {
 			if lines++; lines > most {
 				fmt.Fprintf(&b, "%s| ... (%d bytes in all)\n", indent, len(text))

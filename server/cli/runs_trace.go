@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
-	"patterngate/server"
 )
 
 func (a *app) runsTraceCommand() *cobra.Command {
@@ -149,7 +149,7 @@ func (a *app) runsExportCommand() *cobra.Command {
 func writeNew(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".patterngate-*")
 	if err != nil {
-		return usage("-o "+server.Visible(path), err, "-o FILE in a directory where you may write")
+		return usage("-o "+printable.Text(path), err, "-o FILE in a directory where you may write")
 	}
 	_, err = f.Write(text)
 	if closed := f.Close(); err == nil {
@@ -160,7 +160,7 @@ func writeNew(path string, text []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // nothing half
-		return fault("-o "+server.Visible(path), err)
+		return fault("-o "+printable.Text(path), err)
 	}
 	return nil
 }

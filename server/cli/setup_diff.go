@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // diffLine is how much of a line is shown, in bytes.
@@ -29,7 +29,7 @@ func unifiedDiff(file string, before, after []byte, shown func(line string) stri
 		tail++
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n@@ -%s +%s @@\n", server.Visible(file), server.Visible(file),
+	fmt.Fprintf(&out, "--- %s\n+++ %s\n@@ -%s +%s @@\n", printable.Text(file), printable.Text(file),
 		hunkRange(head, len(a)-tail), hunkRange(head, len(b)-tail))
 	from, gone, come := 0, a[head:len(a)-tail], b[head:len(b)-tail]
 	if len(gone) == 1 && len(come) == 1 {
@@ -88,7 +88,7 @@ func shownLine(line string, from int) string {
 	}
 	words := strings.Split(line, "\t")
 	for i, w := range words {
-		words[i] = server.Visible(w)
+		words[i] = printable.Text(w)
 	}
 	return before + strings.Join(words, "\t")
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // setupReport is what setup says, with --json as one document.
@@ -76,9 +76,9 @@ func (a *app) printSetup(f setupFlags, r setupReport) error {
 	if !r.Exists {
 		there = " (not there yet)"
 	}
-	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(bold, r.Title), server.Visible(r.File), there)
+	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.paint(bold, r.Title), printable.Text(r.File), there)
 	for line := range strings.SplitSeq(r.Block, "\n") {
-		b.WriteString(server.Visible(line) + "\n") // both formats read \uXXXX
+		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
 	b.WriteByte('\n')
 	labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "--dry-run in its place shows the change and writes nothing")
@@ -92,7 +92,7 @@ func (a *app) printSetup(f setupFlags, r setupReport) error {
 // labelled writes lines behind a label.
 func labelled(b *strings.Builder, label string, lines ...string) {
 	for _, line := range lines {
-		fmt.Fprintf(b, "%-7s%s\n", label, server.Visible(line))
+		fmt.Fprintf(b, "%-7s%s\n", label, printable.Text(line))
 		label = ""
 	}
 }
@@ -127,7 +127,7 @@ func (a *app) tellSetup(f setupFlags, r setupReport) error {
 	if r.DryRun {
 		words = outcomes[r.Result][1]
 	}
-	fmt.Fprintf(&b, words+"\n", r.Name, server.Visible(r.File))
+	fmt.Fprintf(&b, words+"\n", r.Name, printable.Text(r.File))
 	if r.Backup != "" {
 		labelled(&b, "backup", r.Backup)
 	}
@@ -157,7 +157,7 @@ func (a *app) paintDiff(line string) string {
 // writeSetup writes the text, and the warnings where they disturb nobody who reads it.
 func (a *app) writeSetup(text string, r setupReport) error {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(a.err, "warning: "+server.Visible(w))
+		fmt.Fprintln(a.err, "warning: "+printable.Text(w))
 	}
 	_, err := io.WriteString(a.out, text)
 	return err

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"slices"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // onlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.
@@ -68,7 +68,7 @@ func (a *app) meant(c Config) error {
 	if !thereIs(c.State) {
 		return a.noState(c.State)
 	}
-	a.other = server.Visible("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
+	a.other = printable.Text("note: this is " + c.State + ", the state file of the demo. For runs with your own tools, give --config FILE or --state " +
 		shellWord(runtime.GOOS, other))
 	return nil
 }

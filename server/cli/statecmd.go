@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 func (a *app) stateCommand() *cobra.Command {
@@ -25,7 +25,7 @@ func (a *app) stateCommand() *cobra.Command {
 		Args: one("state backup", "file", "patterngate state backup FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil {
-				return usage("state backup", errors.New(server.Visible(args[0])+" is there already"), "another name")
+				return usage("state backup", errors.New(printable.Text(args[0])+" is there already"), "another name")
 			}
 			engine, err := a.openEngine()
 			if err != nil {
@@ -38,7 +38,7 @@ func (a *app) stateCommand() *cobra.Command {
 			if a.json {
 				return a.printShown(map[string]any{"backup": args[0]})
 			}
-			return a.print("copied to " + server.Visible(args[0]) + "\n")
+			return a.print("copied to " + printable.Text(args[0]) + "\n")
 		},
 	})
 	return cmd

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 // errNoTerminal says that nobody is there who could type a passphrase.
@@ -38,7 +38,7 @@ func (a *app) passphrase(ctx context.Context, before, prompt string) (string, er
 		_ = term.Restore(fd, was)
 		_, _ = fmt.Fprintln(tty.out)
 	}()
-	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + server.Visible(prompt) + ": "
+	text := strings.ReplaceAll(visibleText(before), "\n", "\r\n") + printable.Text(prompt) + ": "
 	if _, err := io.WriteString(tty.out, text); err != nil {
 		return "", errNoTerminal
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lmittmann/tint"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
@@ -125,9 +126,9 @@ func (a *app) logger(c LogConfig, to io.Writer) *slog.Logger {
 func shownAttr(_ []string, attr slog.Attr) slog.Attr {
 	switch v := attr.Value.Any().(type) {
 	case string:
-		attr.Value = slog.StringValue(server.Visible(v))
+		attr.Value = slog.StringValue(printable.Text(v))
 	case error:
-		attr.Value = slog.StringValue(server.Visible(v.Error()))
+		attr.Value = slog.StringValue(printable.Text(v.Error()))
 	}
 	return attr
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
-	"patterngate/server"
 )
 
 // Mode says how people are woken. The zero Mode is [Off].
@@ -193,7 +193,7 @@ func (n *Notifier) log(b batch, err error) {
 // shown is an outsider's text fit for a log or a terminal, of at most about so many bytes.
 func shown(text string, bytes int) string {
 	whole := len(text) <= bytes
-	text = server.Visible(cut(text, bytes))
+	text = printable.Text(cut(text, bytes))
 	if whole && len(text) <= bytes {
 		return text
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"patterngate/ijson"
-	"patterngate/server"
+	"patterngate/ijson/printable"
 )
 
 func TestVisible(t *testing.T) {
@@ -76,7 +76,7 @@ func FuzzVisible(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		shown := visible(text)
-		if strings.ContainsFunc(shown, hidden) || !utf8.ValidString(shown) || server.Visible(shown) != shown {
+		if strings.ContainsFunc(shown, hidden) || !utf8.ValidString(shown) || printable.Text(shown) != shown {
 			t.Errorf("visible(%q) = %q", text, shown)
 		}
 		if n := utf8.RuneCountInString(clip(text, 10)); n > 10 {
