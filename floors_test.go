@@ -49,9 +49,10 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"ijson", "", "a model server for tests, like net/http/httptest"},
 
-	"server":     {"patterns gateway gateway/stopreason catalog ijson ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web": {"server patterns patterns/record gateway gateway/stopreason catalog ijson ijson/printable", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson ijson/printable", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server":                  {"patterns gateway gateway/stopreason catalog ijson ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/web":              {"server patterns patterns/record gateway gateway/stopreason catalog ijson ijson/printable", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/settings/yamldoc": {"catalog ijson ijson/printable", "github.com/goccy/go-yaml", "part: YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},
+	"server/cli":              {"server server/notify server/settings/yamldoc server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson ijson/printable", "github.com/spf13/cobra github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/notify":      {"server patterns gateway catalog ijson ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},
 	"server/web/webtest": {"", "", "a real browser for tests, like net/http/httptest"},

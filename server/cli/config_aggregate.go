@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // healthWords are the colours that a rule can give.
@@ -25,9 +26,9 @@ func aggregateKey(name string, target **AggregateConfig) configKey {
 		return (*target).kept()
 	}
 	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind == yamlText && n.at == (place{}) { // of a snapshot
-			*target = keptAggregate(n.text)
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind == yamldoc.Text && n.At == (yamldoc.Place{}) { // of a snapshot
+			*target = keptAggregate(n.Text)
 			return
 		}
 		read(r, n, path)
@@ -38,9 +39,9 @@ func aggregateKey(name string, target **AggregateConfig) configKey {
 func (a *AggregateConfig) keys() []configKey {
 	fields := expressionsKey("fields", &a.Fields, serverNames)
 	read := fields.read
-	fields.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if read(r, n, path); n.kind == yamlMapping {
-			r.most(n, path, len(n.members), maxAggregateFields)
+	fields.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		if read(r, n, path); n.Kind == yamldoc.Mapping {
+			r.most(n, path, len(n.Members), maxAggregateFields)
 		}
 	}
 	fields.show = func() any {

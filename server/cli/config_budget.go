@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // budgetKeys are the limits of a kind, its own first.
@@ -71,7 +72,7 @@ func sameCallKey(name string, b *gateway.Budget) configKey {
 		}
 		return show()
 	}
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		b.MaxSameRead = 0
 	}
@@ -88,18 +89,18 @@ func perToolKey(name string, target *map[string]gateway.CallLimit) configKey {
 			var l gateway.CallLimit
 			return map[string]any{"type": "object", "propertyNames": nameForm, "additionalProperties": orNull(groupSchema(keys(&l)))}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			all := maps.Clone(*target)
-			if all == nil || n.at == (place{}) { // a snapshot has all of them
+			if all == nil || n.At == (yamldoc.Place{}) { // a snapshot has all of them
 				all = map[string]gateway.CallLimit{}
 			}
-			r.each(n, path, toolNames, func(m yamlMember, below *keyPath) {
-				limit, there := all[m.key]
+			r.each(n, path, toolNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				limit, there := all[m.Key]
 				if !there {
 					limit = gateway.CallLimit{MaxCalls: gateway.AsOthers, MaxSameCall: gateway.AsOthers}
 				}
-				r.group(m.value, below, keys(&limit), unknownKey)
-				all[m.key] = limit
+				r.group(m.Value, below, keys(&limit), unknownKey)
+				all[m.Key] = limit
 			})
 			*target = all
 		},

@@ -7,24 +7,25 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxDepth is how many patterns may stand one within another.
 const maxDepth = 4
 
 // patternPath is where a pattern stands in a configuration.
-func patternPath(name string) *keyPath { return (*keyPath)(nil).key("patterns").key(name) }
+func patternPath(name string) *yamldoc.Path { return (*yamldoc.Path)(nil).Key("patterns").Key(name) }
 
 // path is where the name of a worker's or route's tool or pattern stands.
-func (h HandConfig) path(p *PatternConfig) *keyPath {
-	at := patternPath(p.Name).key(handsKeyOf(p.Kind))
+func (h HandConfig) path(p *PatternConfig) *yamldoc.Path {
+	at := patternPath(p.Name).Key(handsKeyOf(p.Kind))
 	switch {
 	case h.Item > 0:
-		return at.item(h.Item - 1)
+		return at.Item(h.Item - 1)
 	case h.Pattern != "":
-		return at.key(h.Name).key("pattern")
+		return at.Key(h.Name).Key("pattern")
 	}
-	return at.key(h.Name).key("tool")
+	return at.Key(h.Name).Key("tool")
 }
 
 // acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
@@ -42,8 +43,8 @@ func (r *configReader) acrossPatterns(c *Config) {
 		r.namesAmong(p, "critical", p.Critical, p.has())
 		r.limitedTools(p)
 		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
-			at := patternPath(p.Name).key("budget").key("min_plan_steps")
-			r.faults.add(r.at(at), at, Fault{Reason: "more than max_plan_steps, " + numberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
+			at := patternPath(p.Name).Key("budget").Key("min_plan_steps")
+			r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: "more than max_plan_steps, " + yamldoc.NumberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
 		}
 	}
 	r.toolNames(c)
@@ -67,22 +68,22 @@ func (r *configReader) needsHands(p *PatternConfig) {
 	here, hands := patternPath(p.Name), handsKeyOf(p.Kind)
 	tools, named := r.said("patterns", p.Name, "tools"), r.said("patterns", p.Name, cmp.Or(hands, "tools"))
 	switch {
-	case hands != "" && tools != nil && named != nil && len(tools.items) > 0 && len(p.Hands) > 0:
-		at := here.key("tools")
-		r.faults.add(r.keyAt(at), at, Fault{Reason: "tools and " + hands, Want: "keep one"})
+	case hands != "" && tools != nil && named != nil && len(tools.Items) > 0 && len(p.Hands) > 0:
+		at := here.Key("tools")
+		r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
 	case p.own() && tools == nil && named == nil:
-		at := here.key(cmp.Or(hands, "tools"))
+		at := here.Key(cmp.Or(hands, "tools"))
 		want := "write the tools that it may call: [NAME]"
 		if hands != "" {
 			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
 		}
-		r.faults.add(r.at(here), at, Fault{Reason: "missing", Want: want})
+		r.faults.Add(r.at(here), at, yamldoc.Fault{Reason: "missing", Want: want})
 	case p.own() && len(p.has()) == 0:
-		at := here.key(cmp.Or(hands, "tools"))
+		at := here.Key(cmp.Or(hands, "tools"))
 		if named == nil {
-			at = here.key("tools")
+			at = here.Key("tools")
 		}
-		r.faults.warn(r.at(at), at, Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
+		r.faults.Warn(r.at(at), at, yamldoc.Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
 	}
 }
 
@@ -90,12 +91,12 @@ func (r *configReader) needsHands(p *PatternConfig) {
 func (r *configReader) handNames(c *Config, p *PatternConfig) {
 	tools := c.ToolNames()
 	for _, h := range p.Hands {
-		at := patternPath(p.Name).key(handsKeyOf(p.Kind)).key(h.Name)
+		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
 		switch {
 		case slices.Contains(takenNames, h.Name):
-			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
 		case h.Tool != h.Name && slices.Contains(tools, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
-			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
 		}
 	}
 }
@@ -107,10 +108,10 @@ func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 	}
 	at := h.path(p)
 	child, known := c.Pattern(h.Pattern)
-	var f Fault
+	var f yamldoc.Fault
 	switch {
 	case slices.Contains(c.ToolNames(), h.Pattern):
-		f = Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
+		f = yamldoc.Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
 	case !known:
 		var names []string
 		for _, q := range c.Patterns {
@@ -118,33 +119,33 @@ func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 				names = append(names, q.Name)
 			}
 		}
-		if f = (Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
+		if f = (yamldoc.Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
 			f.Want = "there are none"
 			if len(names) > 0 {
 				f.Want = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
 			}
 		}
 	case !child.Enabled:
-		f = Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
 	case child.Kind == gateway.Planning:
-		f = Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
+		f = yamldoc.Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
 	case !child.Equipped():
-		f = Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
 	default:
 		return
 	}
-	r.faults.add(r.at(at), at, f)
+	r.faults.Add(r.at(at), at, f)
 }
 
 // namesAmong refuses names in a list of a pattern that it does not have.
 func (r *configReader) namesAmong(p *PatternConfig, key string, names, known []string) {
-	path := patternPath(p.Name).key(key)
+	path := patternPath(p.Name).Key(key)
 	for i, name := range names {
 		if slices.Contains(known, name) {
 			continue
 		}
 		f := unknownName(name, known, p.Kind)
-		r.faults.add(r.at(path.item(i)), path.item(i), f)
+		r.faults.Add(r.at(path.Item(i)), path.Item(i), f)
 	}
 }
 
@@ -158,10 +159,10 @@ func (r *configReader) limitedTools(p *PatternConfig) {
 	if n == nil {
 		return
 	}
-	path := patternPath(p.Name).key("budget").key("per_tool")
-	for _, m := range n.members {
-		if !slices.Contains(known, m.key) {
-			r.faults.add(m.at, path.key(m.key), unknownName(m.key, known, p.Kind))
+	path := patternPath(p.Name).Key("budget").Key("per_tool")
+	for _, m := range n.Members {
+		if !slices.Contains(known, m.Key) {
+			r.faults.Add(m.At, path.Key(m.Key), unknownName(m.Key, known, p.Kind))
 		}
 	}
 }
@@ -199,18 +200,18 @@ func (r *configReader) toolNames(c *Config) {
 		}
 		at := patternPath(p.Name)
 		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
-			r.faults.add(r.keyAt(at), at, Fault{
-				Reason: numberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
-				Want:   "write a name of at most " + numberText(maxPlanName),
+			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{
+				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
+				Want:   "write a name of at most " + yamldoc.NumberText(maxPlanName),
 			})
 		}
 		for _, tool := range p.tools() {
 			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
-				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
+				r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
 				break
 			}
 			if slices.Contains(reservedTools, tool) && tool != p.Name {
-				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
+				r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
 				break
 			}
 			if p.Enabled {
@@ -245,7 +246,7 @@ func (w *chains) from(p *PatternConfig, above []string) int {
 			w.cyclic = true
 			way := append(above[slices.Index(above, h.Pattern):], h.Pattern)
 			at := h.path(p)
-			w.reader.faults.add(w.reader.at(at), at, Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
+			w.reader.faults.Add(w.reader.at(at), at, yamldoc.Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
 		default:
 			deepest = max(deepest, w.from(child, above))
 		}
@@ -262,7 +263,7 @@ func (w *chains) tooDeep() {
 		if w.depth[p.Name] != maxDepth+1 {
 			continue
 		}
-		way, at := []string{p.Name}, (*keyPath)(nil)
+		way, at := []string{p.Name}, (*yamldoc.Path)(nil)
 		for next := p; next != nil; {
 			var deeper *PatternConfig
 			for _, h := range next.Hands {
@@ -276,8 +277,8 @@ func (w *chains) tooDeep() {
 			}
 			next = deeper
 		}
-		w.reader.faults.add(w.reader.at(at), at, Fault{
-			Reason: numberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
+		w.reader.faults.Add(w.reader.at(at), at, yamldoc.Fault{
+			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
 		})
 	}
 }
@@ -328,7 +329,7 @@ func (r *configReader) within(c *Config) {
 			for _, limit := range inherited {
 				most, bounded := limit.of(p.Budget)
 				figure, _ := limit.of(child.Budget)
-				at := patternPath(child.Name).key("budget").key(limit.name)
+				at := patternPath(child.Name).Key("budget").Key(limit.name)
 				if !bounded || figure <= most || told[at.String()] {
 					continue
 				}
@@ -337,8 +338,8 @@ func (r *configReader) within(c *Config) {
 					continue
 				}
 				told[at.String()] = true
-				r.faults.add(r.at(at), at, Fault{
-					Reason: numberText(figure) + " is more than the " + numberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + numberText(most),
+				r.faults.Add(r.at(at), at, yamldoc.Fault{
+					Reason: yamldoc.NumberText(figure) + " is more than the " + yamldoc.NumberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + yamldoc.NumberText(most),
 				})
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // guarded are the files with which a server must not be let alone: who changes them switches the gate off.
@@ -57,30 +59,30 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 	if len(files) == 0 {
 		return
 	}
-	root := (*keyPath)(nil).key("catalog").key("servers")
+	root := (*yamldoc.Path)(nil).Key("catalog").Key("servers")
 	for _, s := range l.Catalog.Servers {
 		if !s.Enabled {
 			continue
 		}
-		here := root.key(s.Name)
-		refuse := func(path *keyPath, text, dir string) {
+		here := root.Key(s.Name)
+		refuse := func(path *yamldoc.Path, text, dir string) {
 			if g, dir := r.holds(files, text, dir); g.what != "" {
-				r.faults.add(r.at(path), path, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
 		if s.Stdio != nil {
 			start = s.Stdio.start()
 			for i, v := range s.Stdio.Args {
-				refuse(here.key("stdio").key("args").item(i), v.Text, start)
+				refuse(here.Key("stdio").Key("args").Item(i), v.Text, start)
 			}
 			for _, e := range s.Stdio.Env {
 				if ofTheUser(e.Name) {
 					continue
 				}
-				refuse(here.key("stdio").key("env").key(e.Name), e.Text, "")
+				refuse(here.Key("stdio").Key("env").Key(e.Name), e.Text, "")
 			}
-			refuse(here.key("stdio").key("dir"), s.Stdio.Dir, "")
+			refuse(here.Key("stdio").Key("dir"), s.Stdio.Dir, "")
 		}
 		from := func(text string) string { // where the value of an argument begins
 			if !named && !readsLikePath(text) {
@@ -92,11 +94,11 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 			if !t.Enabled {
 				continue
 			}
-			tool := here.key("tools").key(t.Upstream)
+			tool := here.Key("tools").Key(t.Upstream)
 			for _, v := range t.Fix {
-				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, from(text)) })
+				eachText(v.Value, func(text string) { refuse(tool.Key("fix").Key(v.Name), text, from(text)) })
 			}
-			r.boundDirectories(files, t.Bound, from, tool.key("bound"))
+			r.boundDirectories(files, t.Bound, from, tool.Key("bound"))
 		}
 	}
 }
@@ -186,10 +188,10 @@ func readsLikePath(text string) bool {
 
 // boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
 // that begin with a path.
-func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *keyPath) {
+func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
 	arguments, _ := rawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
-		below := path.key(name)
+		below := path.Key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
 			var g guarded
 			var dir string
@@ -202,7 +204,7 @@ func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, 
 				g, dir = r.holds(files, text, "")
 			}
 			if g.what != "" {
-				r.faults.add(r.at(below), below, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.faults.Add(r.at(below), below, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		})
 	}

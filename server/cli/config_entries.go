@@ -1,5 +1,7 @@
 package cli
 
+import "patterngate/server/settings/yamldoc"
+
 // nameRule is how the names of entries are spelled.
 type nameRule struct {
 	fits *lazyPattern
@@ -28,14 +30,14 @@ type entries[E any] struct {
 	// off reports an entry that is as if it were not declared: only what is said of it is checked. nil: none is.
 	off func(*E) bool
 	// finish sees an entry that was read whole. nil: nothing is left to do.
-	finish func(r *configReader, n *yamlNode, path *keyPath, entry *E)
+	finish func(r *configReader, n *yamldoc.Node, path *yamldoc.Path, entry *E)
 }
 
 // key is the mapping of such entries, kept in the order of the file.
 func (of entries[E]) key(name string, list *[]E) configKey {
 	return configKey{
 		name: name, entries: true,
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		show: func() any {
 			shown := make([]configKey, len(*list))
 			for i := range *list {
@@ -51,19 +53,19 @@ func (of entries[E]) key(name string, list *[]E) configKey {
 	}
 }
 
-func (of entries[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
+func (of entries[E]) read(r *configReader, n *yamldoc.Node, path *yamldoc.Path) []E {
 	var list []E
-	r.each(n, path, of.names, func(m yamlMember, below *keyPath) {
-		e := of.fresh(m.key, Position{m.at.line, m.at.column})
+	r.each(n, path, of.names, func(m yamldoc.Member, below *yamldoc.Path) {
+		e := of.fresh(m.Key, Position{m.At.Line, m.At.Column})
 		keys := of.keys(&e)
-		if !r.members(m.value, below, keys, unknownKey) {
+		if !r.members(m.Value, below, keys, unknownKey) {
 			return
 		}
 		if of.off == nil || !of.off(&e) {
-			r.missing(m.value, below, keys)
+			r.missing(m.Value, below, keys)
 		}
 		if of.finish != nil {
-			of.finish(r, m.value, below, &e)
+			of.finish(r, m.Value, below, &e)
 		}
 		list = append(list, e)
 	})
@@ -71,18 +73,18 @@ func (of entries[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
 }
 
 // each goes through a mapping whose names the file chooses, past those that are null or could not be read.
-func (r *configReader) each(n *yamlNode, path *keyPath, names nameRule, do func(m yamlMember, below *keyPath)) {
-	if n.kind != yamlMapping {
+func (r *configReader) each(n *yamldoc.Node, path *yamldoc.Path, names nameRule, do func(m yamldoc.Member, below *yamldoc.Path)) {
+	if n.Kind != yamldoc.Mapping {
 		r.wrong(n, path, "write a mapping of names, {} for none")
 		return
 	}
-	for _, m := range n.members {
-		below := path.key(m.key)
+	for _, m := range n.Members {
+		below := path.Key(m.Key)
 		switch {
-		case !names.fits.MatchString(m.key):
-			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: names.want})
-		case m.value.kind != yamlNull && m.value.kind != yamlBad:
-			r.places[below.String()] = m.value.at
+		case !names.fits.MatchString(m.Key):
+			r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: names.want})
+		case m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable:
+			r.places[below.String()] = m.Value.At
 			do(m, below)
 		}
 	}
@@ -92,7 +94,7 @@ func (r *configReader) each(n *yamlNode, path *keyPath, names nameRule, do func(
 func heldKey[T any](name string, target **T, fresh func() T, keys func(*T) []configKey) configKey {
 	return configKey{
 		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			value := fresh()
 			r.group(n, path, keys(&value), unknownKey)
 			*target = &value
@@ -111,14 +113,14 @@ func heldKey[T any](name string, target **T, fresh func() T, keys func(*T) []con
 }
 
 // list reads a list, past items that could not be read; false where it is none.
-func (r *configReader) list(n *yamlNode, path *keyPath, do func(item *yamlNode, at *keyPath)) bool {
-	if n.kind != yamlList {
+func (r *configReader) list(n *yamldoc.Node, path *yamldoc.Path, do func(item *yamldoc.Node, at *yamldoc.Path)) bool {
+	if n.Kind != yamldoc.List {
 		r.wrong(n, path, "write a list, [] for none")
 		return false
 	}
-	for i, item := range n.items {
-		if item.kind != yamlBad {
-			do(item, path.item(i))
+	for i, item := range n.Items {
+		if item.Kind != yamldoc.Unreadable {
+			do(item, path.Item(i))
 		}
 	}
 	return true
@@ -128,18 +130,18 @@ func (r *configReader) list(n *yamlNode, path *keyPath, do func(item *yamlNode, 
 func toolListKey(name string, target *[]string) configKey {
 	return configKey{
 		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind == yamlText && toolName.MatchString(n.text) {
-				r.wrong(n, path, "write a list: ["+n.text+"]")
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
+				r.wrong(n, path, "write a list: ["+n.Text+"]")
 				return
 			}
 			names := []string{}
-			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
-				if item.kind != yamlText || !toolName.MatchString(item.text) {
-					r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: toolNames.want})
+			ok := r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
+				if item.Kind != yamldoc.Text || !toolName.MatchString(item.Text) {
+					r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: toolNames.want})
 					return
 				}
-				names = append(names, item.text)
+				names = append(names, item.Text)
 			})
 			if ok {
 				*target = names
@@ -153,11 +155,11 @@ func toolListKey(name string, target *[]string) configKey {
 func expressionsKey(name string, target *[]NamedExpression, names nameRule) configKey {
 	return configKey{
 		name: name, takes: "a mapping of names to CEL", form: func() map[string]any { return mapForm(expressionForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []NamedExpression{}
-			r.each(n, path, names, func(m yamlMember, below *keyPath) {
-				if text, ok := r.expression(m.value, below); ok {
-					list = append(list, NamedExpression{m.key, text})
+			r.each(n, path, names, func(m yamldoc.Member, below *yamldoc.Path) {
+				if text, ok := r.expression(m.Value, below); ok {
+					list = append(list, NamedExpression{m.Key, text})
 				}
 			})
 			*target = list
@@ -173,7 +175,7 @@ const maxExpression = 8 << 10
 func expressionKey(name string, target *string) configKey {
 	return configKey{
 		name: name, takes: "CEL, as text", form: func() map[string]any { return expressionForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if text, ok := r.expression(n, path); ok {
 				*target = text
 			}
@@ -182,16 +184,16 @@ func expressionKey(name string, target *string) configKey {
 	}
 }
 
-func (r *configReader) expression(n *yamlNode, path *keyPath) (string, bool) {
+func (r *configReader) expression(n *yamldoc.Node, path *yamldoc.Path) (string, bool) {
 	switch {
-	case n.kind != yamlText:
+	case n.Kind != yamldoc.Text:
 		r.wrong(n, path, "write an expression in quotes")
-	case blankText(n.text):
-		r.faults.add(n.at, path, Fault{Reason: "blank", Want: "write an expression, or leave the key out"})
-	case len(n.text) > maxExpression:
-		r.faults.add(n.at, path, Fault{Reason: "too long", Got: numberText(float64(len(n.text))) + " bytes", Want: "write at most " + numberText(maxExpression)})
+	case blankText(n.Text):
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "blank", Want: "write an expression, or leave the key out"})
+	case len(n.Text) > maxExpression:
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: "write at most " + yamldoc.NumberText(maxExpression)})
 	default:
-		return n.text, true
+		return n.Text, true
 	}
 	return "", false
 }

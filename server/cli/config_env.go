@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // configVariables are the environment variables that are keys of the file (spec/config.md section 9).
@@ -47,20 +48,20 @@ func (r *configReader) override(source, path, text string, keys []configKey) {
 	if text == "" {
 		return
 	}
-	at := place{source: source}
-	var here *keyPath
+	at := yamldoc.Place{Source: source}
+	var here *yamldoc.Path
 	for _, step := range strings.Split(path, ".") {
-		here = here.key(step)
+		here = here.Key(step)
 		i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == step })
 		if below, group := keys[i].show().([]configKey); group {
 			keys = below
 			continue
 		}
-		n := &yamlNode{kind: yamlText, at: at, text: text}
+		n := &yamldoc.Node{Kind: yamldoc.Text, At: at, Text: text}
 		if keys[i].numeric {
-			n = plainScalar(text, at, here, r.faults)
+			n = yamldoc.Scalar(text, at, here, r.faults)
 		}
-		if n.kind != yamlBad && n.kind != yamlNull {
+		if n.Kind != yamldoc.Unreadable && n.Kind != yamldoc.Null {
 			r.places[path] = at
 			keys[i].read(r, n, here)
 		}
@@ -78,11 +79,11 @@ func (r *configReader) strangers(environ []string) {
 		if !strings.HasPrefix(name, ownVariables) || value == "" || slices.Contains(known, name) {
 			continue
 		}
-		f := Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
+		f := yamldoc.Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
 		if f.DidYouMean == "" {
 			f.Want = "it has no effect"
 		}
-		r.faults.warn(place{source: name}, nil, f)
+		r.faults.Warn(yamldoc.Place{Source: name}, nil, f)
 	}
 }
 
@@ -91,6 +92,6 @@ func (r *configReader) across(c LLMConfig) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
 	}
-	path := (*keyPath)(nil).key("llm").key("provider")
-	r.faults.add(r.places[path.String()], path, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+	path := (*yamldoc.Path)(nil).Key("llm").Key("provider")
+	r.faults.Add(r.places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"math"
-
-	"patterngate/ijson"
 )
 
 // What may stand in the file, as JSON schema: what [configKey.form] is made of.
@@ -75,70 +73,4 @@ func objectOfTexts(list []NamedExpression) any {
 		object[e.Name] = e.Text
 	}
 	return object
-}
-
-// decoded is the value of a node as package ijson has it.
-func (n *yamlNode) decoded() any {
-	switch n.kind {
-	case yamlBool:
-		return n.flag
-	case yamlNumber:
-		return n.number
-	case yamlText:
-		return n.text
-	case yamlList:
-		list := make([]any, len(n.items))
-		for i, item := range n.items {
-			list[i] = item.decoded()
-		}
-		return list
-	case yamlMapping:
-		object := make(map[string]any, len(n.members))
-		for _, m := range n.members {
-			object[m.key] = m.value.decoded()
-		}
-		return object
-	}
-	return nil
-}
-
-// json is a node as compact JSON, its members in the order of the file.
-func (n *yamlNode) json(to []byte) []byte {
-	switch n.kind {
-	case yamlList:
-		to = append(to, '[')
-		for i, item := range n.items {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = item.json(to)
-		}
-		return append(to, ']')
-	case yamlMapping:
-		to = append(to, '{')
-		for i, m := range n.members {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = append(ijson.Append(to, m.key), ':')
-			to = m.value.json(to)
-		}
-		return append(to, '}')
-	}
-	return ijson.Append(to, n.decoded())
-}
-
-// readable reports whether nothing in a node was refused while it was read.
-func (n *yamlNode) readable() bool {
-	for _, item := range n.items {
-		if !item.readable() {
-			return false
-		}
-	}
-	for _, m := range n.members {
-		if !m.value.readable() {
-			return false
-		}
-	}
-	return n.kind != yamlBad
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // handsKey are workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
@@ -16,7 +17,7 @@ func handsKey(name string, target *[]HandConfig, routes bool) configKey {
 	}
 	return configKey{
 		name: name, takes: takes, ordered: true, form: func() map[string]any { return handsForm(routes) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) { r.hands(n, path, target, routes) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.hands(n, path, target, routes) },
 		show: func() any {
 			if *target == nil {
 				return nil
@@ -74,12 +75,12 @@ func patternNameKey(name string, target *string) configKey {
 }
 
 // hands reads workers or routes.
-func (r *configReader) hands(n *yamlNode, path *keyPath, target *[]HandConfig, routes bool) {
-	switch n.kind {
-	case yamlMapping:
-		list := r.namedHands(n.members, path, *target, routes)
+func (r *configReader) hands(n *yamldoc.Node, path *yamldoc.Path, target *[]HandConfig, routes bool) {
+	switch n.Kind {
+	case yamldoc.Mapping:
+		list := r.namedHands(n.Members, path, *target, routes)
 		*target = list
-	case yamlList:
+	case yamldoc.List:
 		if members, ok := keptHands(n); ok {
 			*target = r.namedHands(members, path, nil, routes)
 			return
@@ -89,7 +90,7 @@ func (r *configReader) hands(n *yamlNode, path *keyPath, target *[]HandConfig, r
 		list := []HandConfig{}
 		for i, name := range names {
 			if slices.ContainsFunc(list, func(h HandConfig) bool { return h.Name == name }) {
-				r.faults.add(r.at(path.item(i)), path.item(i), Fault{Reason: name + " is named twice", Want: "leave one out"})
+				r.faults.Add(r.at(path.Item(i)), path.Item(i), yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
 				continue
 			}
 			list = append(list, HandConfig{Name: name, Tool: name, Item: i + 1})
@@ -101,26 +102,26 @@ func (r *configReader) hands(n *yamlNode, path *keyPath, target *[]HandConfig, r
 }
 
 // namedHands lays entries over those that are there; null takes one away.
-func (r *configReader) namedHands(members []yamlMember, path *keyPath, before []HandConfig, routes bool) []HandConfig {
+func (r *configReader) namedHands(members []yamldoc.Member, path *yamldoc.Path, before []HandConfig, routes bool) []HandConfig {
 	list := slices.Clone(before)
 	if list == nil {
 		list = []HandConfig{}
 	}
 	for _, m := range members {
-		below := path.key(m.key)
-		if !toolName.MatchString(m.key) {
-			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: toolNames.want})
+		below := path.Key(m.Key)
+		if !toolName.MatchString(m.Key) {
+			r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: toolNames.want})
 			continue
 		}
-		at := slices.IndexFunc(list, func(h HandConfig) bool { return h.Name == m.key })
-		if m.value.kind == yamlNull {
+		at := slices.IndexFunc(list, func(h HandConfig) bool { return h.Name == m.Key })
+		if m.Value.Kind == yamldoc.Null {
 			if at >= 0 {
 				list = slices.Delete(list, at, at+1)
 			}
 			continue
 		}
-		h := HandConfig{Name: m.key}
-		if m.value.kind == yamlBad || !r.hand(m.value, below, &h, routes) {
+		h := HandConfig{Name: m.Key}
+		if m.Value.Kind == yamldoc.Unreadable || !r.hand(m.Value, below, &h, routes) {
 			continue
 		}
 		if at >= 0 {
@@ -133,35 +134,35 @@ func (r *configReader) namedHands(members []yamlMember, path *keyPath, before []
 }
 
 // hand reads one worker or route.
-func (r *configReader) hand(n *yamlNode, path *keyPath, h *HandConfig, routes bool) bool {
-	r.places[path.String()] = n.at
-	if n.kind == yamlText && toolName.MatchString(n.text) {
-		r.wrong(n, path, "write {tool: "+n.text+"} or {pattern: "+n.text+"}")
+func (r *configReader) hand(n *yamldoc.Node, path *yamldoc.Path, h *HandConfig, routes bool) bool {
+	r.places[path.String()] = n.At
+	if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
+		r.wrong(n, path, "write {tool: "+n.Text+"} or {pattern: "+n.Text+"}")
 		return false
 	}
 	if !r.members(n, path, h.keys(routes), unknownKey) {
 		return false
 	}
-	switch said := func(key string) bool { v := n.member(key); return v != nil && v.kind != yamlNull }; {
+	switch said := func(key string) bool { v := n.Member(key); return v != nil && v.Kind != yamldoc.Null }; {
 	case said("tool") && said("pattern"):
-		r.faults.add(n.at, path, Fault{Reason: "both tool and pattern", Want: "keep one"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "both tool and pattern", Want: "keep one"})
 		return false
 	case !said("tool") && !said("pattern"):
-		r.faults.add(n.at, path, Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
 	}
 	return h.of() != ""
 }
 
 // keptHands are those of a snapshot, a mapping each.
-func keptHands(n *yamlNode) (members []yamlMember, ok bool) {
-	if n.at != (place{}) || len(n.items) == 0 {
+func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
+	if n.At != (yamldoc.Place{}) || len(n.Items) == 0 {
 		return nil, false
 	}
-	for _, item := range n.items {
-		if item.kind != yamlMapping || len(item.members) != 1 {
+	for _, item := range n.Items {
+		if item.Kind != yamldoc.Mapping || len(item.Members) != 1 {
 			return nil, false
 		}
-		members = append(members, item.members[0])
+		members = append(members, item.Members[0])
 	}
 	return members, true
 }
@@ -170,14 +171,14 @@ func keptHands(n *yamlNode) (members []yamlMember, ok bool) {
 func inputKey(name string, target *json.RawMessage) configKey {
 	key := rawKey(name, "a mapping of arguments to JSON schemas", target, (*configReader).listedSchemas)
 	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		before := *target
-		if n.kind == yamlMapping {
-			if n = withoutNulls(n); len(n.members) == 0 {
+		if n.Kind == yamldoc.Mapping {
+			if n = withoutNulls(n); len(n.Members) == 0 {
 				return
 			}
 		}
-		if read(r, n, path); len(before) > 0 && n.kind == yamlMapping {
+		if read(r, n, path); len(before) > 0 && n.Kind == yamldoc.Mapping {
 			*target = laidOver(before, *target)
 		}
 	}
@@ -185,9 +186,9 @@ func inputKey(name string, target *json.RawMessage) configKey {
 }
 
 // withoutNulls is a mapping less the keys that are null: as if they were absent.
-func withoutNulls(n *yamlNode) *yamlNode {
+func withoutNulls(n *yamldoc.Node) *yamldoc.Node {
 	less := *n
-	less.members = slices.DeleteFunc(slices.Clone(n.members), func(m yamlMember) bool { return m.value.kind == yamlNull })
+	less.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m yamldoc.Member) bool { return m.Value.Kind == yamldoc.Null })
 	return &less
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // HTTPConfig says whether, where and to whom MCP is served over HTTP.
@@ -34,19 +35,19 @@ func (c *HTTPConfig) keys() []configKey {
 	}
 }
 
-func faultOfListen(text string) Fault {
+func faultOfListen(text string) yamldoc.Fault {
 	if text == "" || server.IsListen(text) {
-		return Fault{}
+		return yamldoc.Fault{}
 	}
-	return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: "write host:port: 127.0.0.1:8765"}
+	return yamldoc.Fault{Reason: "not an address to listen at", Got: yamldoc.Quoted(text), Want: "write host:port: 127.0.0.1:8765"}
 }
 
 // pathKey is the path of a file. In a configuration file it starts at that file's directory.
 func pathKey(name string, target *string) configKey {
 	return configKey{
 		name: name, takes: "a path; a relative one starts at the file's directory", form: func() map[string]any { return textForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlText {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Text {
 				r.wrong(n, path, "write text in quotes")
 				return
 			}
@@ -57,35 +58,35 @@ func pathKey(name string, target *string) configKey {
 }
 
 // filePath is where a path leads from the place at which it stands.
-func (r *configReader) filePath(n *yamlNode) string {
-	path := n.text
+func (r *configReader) filePath(n *yamldoc.Node) string {
+	path := n.Text
 	switch {
 	case path == "":
 		return ""
 	case strings.HasPrefix(path, "~/") && r.home != nil:
 		return r.home(path)
-	case n.at.line == 0 || filepath.IsAbs(path): // a flag's or variable's starts where the program does
+	case n.At.Line == 0 || filepath.IsAbs(path): // a flag's or variable's starts where the program does
 		return path
 	}
-	return filepath.Join(filepath.Dir(n.at.source), path)
+	return filepath.Join(filepath.Dir(n.At.Source), path)
 }
 
 // textsKey is a list of texts of one form, which want words.
 func textsKey(name string, target *[]string, is func(string) bool, want string) configKey {
 	return configKey{
 		name: name, takes: "a list, each item " + want, form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlList {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List {
 				r.wrong(n, path, "write a list, [] for none")
 				return
 			}
-			list := make([]string, 0, len(n.items))
-			for i, item := range n.items {
-				if item.kind != yamlBad && (item.kind != yamlText || !is(item.text)) {
-					r.faults.add(item.at, path.item(i), Fault{Reason: "another form", Got: gotWords(item), Want: "write " + want})
+			list := make([]string, 0, len(n.Items))
+			for i, item := range n.Items {
+				if item.Kind != yamldoc.Unreadable && (item.Kind != yamldoc.Text || !is(item.Text)) {
+					r.faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "another form", Got: item.Shown(), Want: "write " + want})
 					continue
 				}
-				list = append(list, item.text)
+				list = append(list, item.Text)
 			}
 			*target = list
 		},
@@ -98,11 +99,11 @@ const tokenFileFlag = "--token-file"
 // acrossHTTP checks what no key of http can see alone: who can reach an address must have a token, unless only this
 // machine can.
 func (r *configReader) acrossHTTP(c HTTPConfig) {
-	group := (*keyPath)(nil).key("http")
-	switch listen, file := group.key("listen"), group.key("token_file"); {
+	group := (*yamldoc.Path)(nil).Key("http")
+	switch listen, file := group.Key("listen"), group.Key("token_file"); {
 	case c.Listen != "" && c.TokenFile == "" && !server.IsLoopback(c.Listen):
-		r.faults.add(r.places[listen.String()], listen, Fault{Reason: c.Listen + " is not loopback", Want: "set http.token_file"})
-	case c.Listen == "" && r.places[file.String()].source == tokenFileFlag:
-		r.faults.add(r.places[file.String()], file, Fault{Reason: "nothing is served over HTTP", Want: "give --http 127.0.0.1:8765"})
+		r.faults.Add(r.places[listen.String()], listen, yamldoc.Fault{Reason: c.Listen + " is not loopback", Want: "set http.token_file"})
+	case c.Listen == "" && r.places[file.String()].Source == tokenFileFlag:
+		r.faults.Add(r.places[file.String()], file, yamldoc.Fault{Reason: "nothing is served over HTTP", Want: "give --http 127.0.0.1:8765"})
 	}
 }

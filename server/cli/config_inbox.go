@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // inboxOff says that there is no page.
@@ -30,17 +31,17 @@ func inboxKey(name string, target *string) configKey {
 	return key
 }
 
-func faultOfInbox(text string) Fault {
+func faultOfInbox(text string) yamldoc.Fault {
 	const want = "write host:port of this machine, 127.0.0.1:8766, or off"
 	switch {
 	case text == inboxOff:
-		return Fault{}
+		return yamldoc.Fault{}
 	case !server.IsListen(text):
-		return Fault{Reason: "not an address to listen at", Got: quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{inboxOff})}
+		return yamldoc.Fault{Reason: "not an address to listen at", Got: yamldoc.Quoted(text), Want: want, DidYouMean: gateway.Near(text, []string{inboxOff})}
 	case !server.IsLoopback(text):
-		return Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
+		return yamldoc.Fault{Reason: text + " is not loopback, and others must not reach it", Want: want}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // NotifyConfig says how people are told that a call waits for them. The zero NotifyConfig tells nobody.
@@ -63,7 +64,7 @@ func notifyKey(name string, target *NotifyConfig) configKey {
 		form: func() map[string]any {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) { r.notify(n, path, target) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.notify(n, path, target) },
 		show: func() any {
 			switch target.Mode {
 			case "":
@@ -77,19 +78,19 @@ func notifyKey(name string, target *NotifyConfig) configKey {
 	}
 }
 
-func (r *configReader) notify(n *yamlNode, path *keyPath, target *NotifyConfig) {
-	switch n.kind {
-	case yamlText:
+func (r *configReader) notify(n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
+	switch n.Kind {
+	case yamldoc.Text:
 		if word, ok := r.word(n, path, []string{"auto", "off"}); ok {
 			*target = NotifyConfig{Mode: word}
 		}
-	case yamlMapping:
-		exec := configKey{name: notifyExec, read: func(r *configReader, n *yamlNode, path *keyPath) {
+	case yamldoc.Mapping:
+		exec := configKey{name: notifyExec, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if words, ok := r.execWords(n, path); ok {
 				*target = NotifyConfig{Mode: notifyExec, Exec: words}
 			}
 		}}
-		if len(n.members) == 0 {
+		if len(n.Members) == 0 {
 			r.wrong(n, path, notifyWant)
 		}
 		r.group(n, path, []configKey{exec}, unknownKey)
@@ -99,26 +100,26 @@ func (r *configReader) notify(n *yamlNode, path *keyPath, target *NotifyConfig) 
 }
 
 // execWords reads a program and its arguments.
-func (r *configReader) execWords(n *yamlNode, path *keyPath) ([]string, bool) {
-	if n.kind != yamlList {
+func (r *configReader) execWords(n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
+	if n.Kind != yamldoc.List {
 		r.wrong(n, path, "write a list: [program, argument]; no shell reads it")
 		return nil, false
 	}
-	words, size, ok := make([]string, 0, len(n.items)), 0, true
-	for i, item := range n.items {
+	words, size, ok := make([]string, 0, len(n.Items)), 0, true
+	for i, item := range n.Items {
 		switch {
-		case item.kind == yamlBad:
+		case item.Kind == yamldoc.Unreadable:
 			ok = false
-		case item.kind != yamlText || strings.Contains(item.text, "\x00"):
-			r.faults.add(item.at, path.item(i), Fault{Reason: "not a word", Got: gotWords(item), Want: "write text in quotes"})
+		case item.Kind != yamldoc.Text || strings.Contains(item.Text, "\x00"):
+			r.faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "not a word", Got: item.Shown(), Want: "write text in quotes"})
 			ok = false
 		default:
-			words, size = append(words, item.text), size+len(item.text)
+			words, size = append(words, item.Text), size+len(item.Text)
 		}
 	}
 	if ok && (len(words) == 0 || len(words) > maxExecWords || size > maxExecBytes) {
-		r.faults.add(n.at, path, Fault{Reason: "out of range", Got: numberText(float64(len(words))) + " words of " + numberText(float64(size)) + " bytes",
-			Want: "write 1 to " + numberText(maxExecWords) + " words of at most " + numberText(maxExecBytes) + " bytes together"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(words))) + " words of " + yamldoc.NumberText(float64(size)) + " bytes",
+			Want: "write 1 to " + yamldoc.NumberText(maxExecWords) + " words of at most " + yamldoc.NumberText(maxExecBytes) + " bytes together"})
 		return nil, false
 	}
 	if ok && strings.HasPrefix(words[0], "~/") && r.home != nil {
@@ -132,32 +133,32 @@ func (r *configReader) execWords(n *yamlNode, path *keyPath) ([]string, bool) {
 func (r *configReader) acrossInbox(c *Config, environ []string) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		path := (*keyPath)(nil).key("patterns").key(p.Name).key("approver").key("kind")
+		path := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name).Key("approver").Key("kind")
 		switch {
 		case p.Approver.Kind == "" && c.State == memoryState:
 			p.Approver.Kind = patterns.RejectApprover
 		case p.Approver.Kind == "":
 			p.Approver.Kind = patterns.InboxApprover
 		case p.Approver.Kind == patterns.InboxApprover && c.State == memoryState:
-			r.faults.add(r.places[path.String()], path, Fault{
+			r.faults.Add(r.places[path.String()], path, yamldoc.Fault{
 				Reason: "inbox with state " + memoryState + ": a run that is not recorded cannot wait for a person",
 				Want:   "name a file with state or --state, or write reject or simulated",
 			})
 		}
 	}
-	inbox, listen := (*keyPath)(nil).key("inbox"), (*keyPath)(nil).key("http").key("listen")
+	inbox, listen := (*yamldoc.Path)(nil).Key("inbox"), (*yamldoc.Path)(nil).Key("http").Key("listen")
 	if c.Inbox == c.HTTP.Listen && !strings.HasSuffix(c.Inbox, ":0") {
-		path, f := inbox, Fault{Want: "write another address for one of them, or inbox: off"}
+		path, f := inbox, yamldoc.Fault{Want: "write another address for one of them, or inbox: off"}
 		if _, said := r.places[inbox.String()]; !said {
 			path = listen
 		}
 		f.Reason = "http.listen and inbox are both " + c.Inbox
-		r.faults.add(r.places[path.String()], path, f)
+		r.faults.Add(r.places[path.String()], path, f)
 	}
-	exec := (*keyPath)(nil).key("notify").key(notifyExec)
+	exec := (*yamldoc.Path)(nil).Key("notify").Key(notifyExec)
 	if c.Notify.Mode == notifyExec {
 		if _, f := findProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
-			r.faults.add(r.places[exec.String()], exec.item(0), f)
+			r.faults.Add(r.places[exec.String()], exec.Item(0), f)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // configKey is one key of the file: how its value is read and how it is shown. One list of keys is the grammar, the
@@ -21,7 +22,7 @@ type configKey struct {
 	takes   string // what may stand there, in words
 	meaning string // what it is for, in a line; empty for a group
 	// read takes a value that is not null; what is wrong with it goes to the reader's faults.
-	read func(r *configReader, n *yamlNode, path *keyPath)
+	read func(r *configReader, n *yamldoc.Node, path *yamldoc.Path)
 	// show gives the value in force: nil, bool, float64, string, []string, another decoded value or, for a mapping, []configKey.
 	show func() any
 	// keep gives what a snapshot holds in the place of show, where that would lose an order; nil: show.
@@ -110,10 +111,10 @@ const (
 func groupKey(name string, keys ...configKey) configKey { return mappingKey(name, unknownKey, keys) }
 
 // mappingKey is a groupKey with words of its own for a key that it does not know.
-func mappingKey(name string, unknown func(key string, known []string) Fault, keys []configKey) configKey {
+func mappingKey(name string, unknown func(key string, known []string) yamldoc.Fault, keys []configKey) configKey {
 	return configKey{
 		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) { r.group(n, path, keys, unknown) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.group(n, path, keys, unknown) },
 		show: func() any { return keys },
 	}
 }
@@ -121,10 +122,10 @@ func mappingKey(name string, unknown func(key string, known []string) Fault, key
 func versionKey() configKey {
 	const reads = 1
 	return configKey{
-		name: "version", numeric: true, takes: numberText(reads), form: func() map[string]any { return map[string]any{"const": float64(reads)} }, required: "", // its own words say it
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlNumber || n.number != reads {
-				r.faults.add(n.at, path, Fault{Reason: "another version", Got: gotWords(n), Want: "this program reads 1"})
+		name: "version", numeric: true, takes: yamldoc.NumberText(reads), form: func() map[string]any { return map[string]any{"const": float64(reads)} }, required: "", // its own words say it
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Number || n.Number != reads {
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "another version", Got: n.Shown(), Want: "this program reads 1"})
 			}
 		},
 		show: func() any { return float64(reads) },
@@ -135,9 +136,9 @@ func versionKey() configKey {
 func fixedKey(name, value string) configKey {
 	return configKey{
 		name: name, takes: value, form: func() map[string]any { return map[string]any{"const": value} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlText || n.text != value {
-				r.faults.add(n.at, path, Fault{Reason: "cannot be changed", Got: gotWords(n), Want: "write " + value + " or leave it out"})
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Text || n.Text != value {
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "cannot be changed", Got: n.Shown(), Want: "write " + value + " or leave it out"})
 			}
 		},
 		show: func() any { return value },
@@ -151,8 +152,8 @@ func wordKey[T ~string](name string, target *T, words ...T) configKey {
 		names[i] = string(w)
 	}
 	return configKey{
-		name: name, takes: listed(names), form: func() map[string]any { return map[string]any{"enum": textValues(names)} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		name: name, takes: yamldoc.Alternatives(names), form: func() map[string]any { return map[string]any{"enum": textValues(names)} },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if word, ok := r.word(n, path, names); ok {
 				*target = T(word)
 			}
@@ -173,8 +174,8 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 		form: func() map[string]any {
 			return map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlMapping {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Mapping {
 				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
 				return
 			}
@@ -182,21 +183,21 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 			if clients == nil {
 				clients = map[string]server.Channel{}
 			}
-			for _, m := range n.members {
-				below := path.key(m.key)
-				if ijson.Blank(m.key) || len(m.key) > maxClientName {
-					r.faults.add(m.at, below, Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
+			for _, m := range n.Members {
+				below := path.Key(m.Key)
+				if ijson.Blank(m.Key) || len(m.Key) > maxClientName {
+					r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
 					continue
 				}
 				word, ok := server.Channel(""), true
-				if m.value.kind != yamlNull && m.value.kind != yamlBad {
-					r.places[below.String()] = m.value.at
+				if m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable {
+					r.places[below.String()] = m.Value.At
 					var text string
-					text, ok = r.word(m.value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
+					text, ok = r.word(m.Value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
 					word = server.Channel(text)
 				}
 				if ok && word != "" {
-					clients[m.key] = word
+					clients[m.Key] = word
 				}
 			}
 			*target = clients
@@ -216,19 +217,19 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 const maxClientName = 256
 
 // textKey is any text that check has nothing against. The fault that check returns never repeats the text.
-func textKey(name string, target *string, check func(string) Fault) configKey {
+func textKey(name string, target *string, check func(string) yamldoc.Fault) configKey {
 	return configKey{
 		name: name, takes: "text", form: func() map[string]any { return textForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlText {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Text {
 				r.wrong(n, path, "write text in quotes")
 				return
 			}
-			if f := check(n.text); f.Reason != "" {
-				r.faults.add(n.at, path, f)
+			if f := check(n.Text); f.Reason != "" {
+				r.faults.Add(n.At, path, f)
 				return
 			}
-			*target = n.text
+			*target = n.Text
 		},
 		show: func() any { return *target },
 	}
@@ -237,12 +238,12 @@ func textKey(name string, target *string, check func(string) Fault) configKey {
 func boolKey(name string, target *bool) configKey {
 	return configKey{
 		name: name, takes: "true or false", form: func() map[string]any { return map[string]any{"type": "boolean"} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlBool {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Bool {
 				r.wrong(n, path, boolWords(n))
 				return
 			}
-			*target = n.flag
+			*target = n.Flag
 		},
 		show: func() any { return *target },
 	}
@@ -284,7 +285,7 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
 	return configKey{
 		name: name, numeric: true, takes: b.span(), form: func() map[string]any { return b.form() },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			now, _ := show().(float64)
 			if v, ok := r.number(n, path, b, now); ok {
 				set(v)
@@ -298,7 +299,7 @@ func scaledKey(name string, b bounds, show func() any, set func(float64)) config
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
 	return configKey{
 		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if names, ok := r.names(n, path, known, kind); ok {
 				*target = names
 			}
@@ -307,29 +308,29 @@ func namesKey(name string, target *[]string, known []string, kind gateway.Kind) 
 	}
 }
 
-func faultOfModel(text string) Fault {
+func faultOfModel(text string) yamldoc.Fault {
 	if ijson.Blank(text) {
-		return Fault{Reason: "blank", Want: "write a model's name: gpt-4.1-mini"}
+		return yamldoc.Fault{Reason: "blank", Want: "write a model's name: gpt-4.1-mini"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // faultOfURL keeps to absolute http and https. It never quotes the text, which may hold a password.
-func faultOfURL(text string) Fault {
+func faultOfURL(text string) yamldoc.Fault {
 	if text == "" {
-		return Fault{}
+		return yamldoc.Fault{}
 	}
 	base, err := url.Parse(text)
 	const want = "write an absolute URL: https://host/v1"
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\n"):
-		return Fault{Reason: "not a URL", Want: want}
+		return yamldoc.Fault{Reason: "not a URL", Want: want}
 	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
-		return Fault{Reason: "not an absolute http or https URL", Want: want}
+		return yamldoc.Fault{Reason: "not an absolute http or https URL", Want: want}
 	case base.User != nil:
-		return Fault{Reason: "a user or password in a URL", Want: "write it without; the key comes from OPENAI_API_KEY"}
+		return yamldoc.Fault{Reason: "a user or password in a URL", Want: "write it without; the key comes from OPENAI_API_KEY"}
 	case base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
-		return Fault{Reason: "a query or fragment in the base URL", Want: want}
+		return yamldoc.Fault{Reason: "a query or fragment in the base URL", Want: want}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }

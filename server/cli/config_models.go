@@ -3,6 +3,8 @@ package cli
 import (
 	"math"
 	"time"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // ModelRole is a model for some of the questions. What it does not say is that of [LLMConfig].
@@ -106,7 +108,7 @@ func roleKeyKey(name string, target *SecretRef) configKey {
 	var c LLMConfig
 	key := keyKey(name, &c)
 	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		*target = c.Key
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/yamldoc"
 )
 
 // originRow is one value in force and where it comes from.
@@ -31,19 +32,19 @@ func (l LoadedConfig) origin(path string) (origin, file string, line int) {
 		return keyVariable, "", 0
 	case !said:
 		return fromDefault, "", 0
-	case at.line > 0:
-		return fromFile, at.source, at.line
+	case at.Line > 0:
+		return fromFile, at.Source, at.Line
 	}
-	return at.source, "", 0
+	return at.Source, "", 0
 }
 
 // origins are all values in force, secrets as references, by path in the order of the file's grammar.
 func (l LoadedConfig) origins() []originRow {
 	var rows []originRow
-	var walk func(keys []configKey, path *keyPath)
-	walk = func(keys []configKey, path *keyPath) {
+	var walk func(keys []configKey, path *yamldoc.Path)
+	walk = func(keys []configKey, path *yamldoc.Path) {
 		for _, k := range keys {
-			below := path.key(k.name)
+			below := path.Key(k.name)
 			value := k.show()
 			switch v := value.(type) {
 			case []configKey:

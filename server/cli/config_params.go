@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // policyKey is the name of a policy. Whether there is one is seen once the whole file was read.
@@ -49,26 +50,26 @@ func (p *PatternConfig) refunds(r *configReader) bool {
 		return false
 	}
 	named := r.said("patterns", p.Name, "policy")
-	return r.said("policies", demoPolicy) == nil && (named == nil || named.text == demoPolicy) || r.embeds
+	return r.said("policies", demoPolicy) == nil && (named == nil || named.Text == demoPolicy) || r.embeds
 }
 
 // said is what stands under these keys of the file, where it is not null.
-func (r *configReader) said(steps ...string) *yamlNode {
+func (r *configReader) said(steps ...string) *yamldoc.Node {
 	n := r.root
 	if n == nil { // there is no file
 		return nil
 	}
 	for _, step := range steps {
-		if n = n.member(step); n == nil || n.kind == yamlNull {
+		if n = n.Member(step); n == nil || n.Kind == yamldoc.Null {
 			return nil
 		}
 	}
 	return n
 }
 
-// has reports whether something stands under these keys.
-func (n *yamlNode) has(steps ...string) bool {
-	return (&configReader{root: n}).said(steps...) != nil
+// says reports whether something stands under these keys of a file.
+func says(root *yamldoc.Node, steps ...string) bool {
+	return (&configReader{root: root}).said(steps...) != nil
 }
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
@@ -90,17 +91,17 @@ func (p *PatternConfig) paramsKey(name string) configKey {
 			}
 			return form
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if p.refunds(r) {
 				r.group(n, path, p.refundKeys(), unknownKey)
 				return
 			}
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if v, _, ok := r.param(m.value, below); ok {
-					p.param(m.key, v)
+			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if v, _, ok := r.param(m.Value, below); ok {
+					p.param(m.Key, v)
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			r.most(n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any {
 			shown := []configKey{}
@@ -125,20 +126,20 @@ func (r *configReader) acrossPolicies(c *Config) {
 	known := c.policyNames()
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
-		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
-		c.settle(p, said(here.key("policy")), func(param string) bool { return said(here.key("params").key(param)) })
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
+		said := func(path *yamldoc.Path) bool { _, ok := r.places[path.String()]; return ok }
+		c.settle(p, said(here.Key("policy")), func(param string) bool { return said(here.Key("params").Key(param)) })
 		if !p.Enabled {
 			continue
 		}
-		r.noPolicy(p.Judge, known, here.key("policy"))
+		r.noPolicy(p.Judge, known, here.Key("policy"))
 		if p.Judge == "" && len(p.Params) > 0 {
-			at := here.key("params")
-			r.faults.add(r.keyAt(at), at, Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
+			at := here.Key("params")
+			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
 		}
 	}
 	for _, t := range c.Catalog.tools() {
-		r.noPolicy(t.Policy, known, t.path.key("policy"))
+		r.noPolicy(t.Policy, known, t.path.Key("policy"))
 	}
 }
 
@@ -166,13 +167,13 @@ func (c *Config) demoRefunds(p *PatternConfig) bool {
 }
 
 // noPolicy finds a name of a policy that there is not.
-func (r *configReader) noPolicy(name string, known []string, path *keyPath) {
+func (r *configReader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "write one of policies: " + listed(known)
+		f.Want = "write one of policies: " + yamldoc.Alternatives(known)
 	}
-	r.faults.add(r.at(path), path, f)
+	r.faults.Add(r.at(path), path, f)
 }

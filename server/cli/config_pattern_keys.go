@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/yamldoc"
 )
 
 // ownKinds are the kinds of patterns.
@@ -121,11 +122,11 @@ func (p *PatternConfig) textKeys() []configKey {
 // elsewhere has a group say whose a key is that it does not know.
 func (k configKey) elsewhere(kindsOf func(key string) []string) configKey {
 	show := k.show
-	k.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	k.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		keys, _ := show().([]configKey)
-		r.group(n, path, keys, func(key string, known []string) Fault {
+		r.group(n, path, keys, func(key string, known []string) yamldoc.Fault {
 			if kinds := kindsOf(key); len(kinds) > 0 {
-				return Fault{Reason: "a limit of kind " + listed(kinds), Want: "leave it out"}
+				return yamldoc.Fault{Reason: "a limit of kind " + yamldoc.Alternatives(kinds), Want: "leave it out"}
 			}
 			return unknownKey(key, known)
 		})
@@ -147,8 +148,8 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 }
 
 // unknownOf is an unknown key of a pattern: that of another kind says whose it is.
-func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
-	return func(key string, known []string) Fault {
+func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault {
+	return func(key string, known []string) yamldoc.Fault {
 		var kinds []string
 		for _, word := range ownKinds {
 			p := newPattern("NAME", gateway.Kind(word), Position{})
@@ -159,7 +160,7 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
 		if len(kinds) == 0 {
 			return unknownKey(key, known)
 		}
-		f := Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", listed(kinds), kind), Want: "leave it out"}
+		f := yamldoc.Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", yamldoc.Alternatives(kinds), kind), Want: "leave it out"}
 		switch hands := handsKeyOf(kind); {
 		case key == "tool" || key == "tools" || key == "workers" || key == "routes":
 			switch {
@@ -177,58 +178,58 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
 
 // lineKey is text that people read, in which no character plays tricks; also are control characters that may stand in it.
 func lineKey(name string, target *string, most int, also string) configKey {
-	return shortTextKey(name, target, most, func(text string) Fault { return faultOfCharacters(text, also) })
+	return shortTextKey(name, target, most, func(text string) yamldoc.Fault { return faultOfCharacters(text, also) })
 }
 
 // faultOfCharacters refuses what shows text otherwise than it is: control and bidi characters.
-func faultOfCharacters(text, also string) Fault {
+func faultOfCharacters(text, also string) yamldoc.Fault {
 	for _, c := range text {
 		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
 			continue
 		}
-		return Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
+		return yamldoc.Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // listedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
-func (r *configReader) listedSchemas(n *yamlNode, path *keyPath) {
+func (r *configReader) listedSchemas(n *yamldoc.Node, path *yamldoc.Path) {
 	r.arguments(n, path)
 	r.seen(n, path)
 }
 
 // seen refuses text, at any depth, that is shown otherwise than it is.
-func (r *configReader) seen(n *yamlNode, path *keyPath) {
-	for i, item := range n.items {
-		r.seen(item, path.item(i))
+func (r *configReader) seen(n *yamldoc.Node, path *yamldoc.Path) {
+	for i, item := range n.Items {
+		r.seen(item, path.Item(i))
 	}
-	for _, m := range n.members {
-		if f := faultOfCharacters(m.key, ""); f != (Fault{}) {
-			r.faults.add(m.at, path.key(m.key), f)
+	for _, m := range n.Members {
+		if f := faultOfCharacters(m.Key, ""); f != (yamldoc.Fault{}) {
+			r.faults.Add(m.At, path.Key(m.Key), f)
 		}
-		if m.key != "pattern" || m.value.kind != yamlText { // which is matched, not read
-			r.seen(m.value, path.key(m.key))
+		if m.Key != "pattern" || m.Value.Kind != yamldoc.Text { // which is matched, not read
+			r.seen(m.Value, path.Key(m.Key))
 		}
 	}
-	if n.kind == yamlText {
-		if f := faultOfCharacters(n.text, "\n"); f != (Fault{}) {
-			r.faults.add(n.at, path, f)
+	if n.Kind == yamldoc.Text {
+		if f := faultOfCharacters(n.Text, "\n"); f != (yamldoc.Fault{}) {
+			r.faults.Add(n.At, path, f)
 		}
 	}
 }
 
 // shortTextKey is a line for people that may be not set, of at most so many characters.
-func shortTextKey(name string, target *string, most int, also func(string) Fault) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
+func shortTextKey(name string, target *string, most int, also func(string) yamldoc.Fault) configKey {
+	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
 		switch {
 		case ijson.Blank(text):
-			return Fault{Reason: "blank", Want: "write text, or leave the key out"}
+			return yamldoc.Fault{Reason: "blank", Want: "write text, or leave the key out"}
 		case utf8.RuneCountInString(text) > most:
-			return Fault{Reason: "too long", Got: numberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + numberText(float64(most))}
+			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + yamldoc.NumberText(float64(most))}
 		}
 		return also(text)
 	})
-	key.takes = "text, at most " + numberText(float64(most)) + " characters"
+	key.takes = "text, at most " + yamldoc.NumberText(float64(most)) + " characters"
 	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
@@ -240,7 +241,7 @@ func finalizeKey(name string, target *patterns.Finalize) configKey {
 	}
 	key := demoKey(name, &word)
 	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		if *target = patterns.Finalize(word); word == "auto" {
 			*target = patterns.FinalizeAuto
@@ -251,11 +252,11 @@ func finalizeKey(name string, target *patterns.Finalize) configKey {
 
 // instructionsKey is a template. What it says of inputs is judged once they are known.
 func instructionsKey(name string, target *string) configKey {
-	key := textKey(name, target, func(text string) Fault {
+	key := textKey(name, target, func(text string) yamldoc.Fault {
 		if len(text) > prompts.MaxInstructions {
-			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(prompts.MaxInstructions)}
+			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(prompts.MaxInstructions)}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
 	key.takes = "text, at most 8 KiB"
 	return key

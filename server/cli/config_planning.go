@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/yamldoc"
 )
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
@@ -48,7 +49,7 @@ func narrowKey(name string, target *[]string, known []string, kind gateway.Kind)
 }
 
 // optionalTextKey is a textKey that may be not set, which is shown as null.
-func optionalTextKey(name string, target *string, check func(string) Fault) configKey {
+func optionalTextKey(name string, target *string, check func(string) yamldoc.Fault) configKey {
 	key := textKey(name, target, check)
 	key.show = func() any {
 		if *target == "" {
@@ -107,15 +108,15 @@ func (r *configReader) acrossPlanning(c *Config) {
 		if p.Kind != gateway.Planning {
 			continue
 		}
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		for _, list := range []struct {
 			name  string
 			tools []string
 		}{{"policy", p.Policy}, {"execution", p.Execution}} {
-			path := here.key("allow").key(list.name)
+			path := here.Key("allow").Key(list.name)
 			for at, tool := range list.tools {
 				if slices.Contains(demoTools, tool) && !slices.Contains(p.Tools, tool) {
-					r.faults.warn(r.places[path.String()], path.item(at), Fault{Reason: tool + " is not among tools", Want: "write it in " + here.key("tools").String() + " too"})
+					r.faults.Warn(r.places[path.String()], path.Item(at), yamldoc.Fault{Reason: tool + " is not among tools", Want: "write it in " + here.Key("tools").String() + " too"})
 				}
 			}
 		}

@@ -8,17 +8,18 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // PolicyConfig is one policy as a file declares it (spec/config.md section 5).
 type PolicyConfig struct {
 	policy.Source
 
-	file     string    // it was read from, with its members at that file's root; "": it stands in the configuration
-	text     []byte    // of that file
-	node     *yamlNode // its members, for faults that are found later
-	unsound  bool      // something is wrong with it already
-	embedded bool      // it judges as the embedded one of its name does
+	file     string        // it was read from, with its members at that file's root; "": it stands in the configuration
+	text     []byte        // of that file
+	node     *yamldoc.Node // its members, for faults that are found later
+	unsound  bool          // something is wrong with it already
+	embedded bool          // it judges as the embedded one of its name does
 }
 
 // The bounds of a policy.
@@ -71,14 +72,14 @@ func (c *Config) policyNames() []string {
 func policiesKey(name string, list *[]PolicyConfig) configKey {
 	return configKey{
 		name: name, entries: true,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if len(*list) >= maxPolicies {
-					r.faults.add(m.at, below, Fault{Reason: "more than 100 policies", Want: "write fewer"})
+					r.faults.Add(m.At, below, yamldoc.Fault{Reason: "more than 100 policies", Want: "write fewer"})
 					return
 				}
-				p := PolicyConfig{Source: policy.Source{Name: m.key}}
-				r.policy(&p, m.value, below)
+				p := PolicyConfig{Source: policy.Source{Name: m.Key}}
+				r.policy(&p, m.Value, below)
 				p.embedded = r.embeds || p.sameAs(*list)
 				replaceOrAdd(list, p)
 			})
@@ -119,13 +120,13 @@ func replaceOrAdd(list *[]PolicyConfig, p PolicyConfig) {
 }
 
 // policy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
-func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
-	before := len(r.faults.faults)
-	defer func() { p.unsound = len(r.faults.faults) > before }()
+func (r *configReader) policy(p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+	before := len(r.faults.Found)
+	defer func() { p.unsound = len(r.faults.Found) > before }()
 	if text, kept := r.kept(n); kept {
-		n = readYAML("", text, r.faults)
+		n = yamldoc.Read("", text, r.faults)
 	}
-	if n.kind != yamlMapping {
+	if n.Kind != yamldoc.Mapping {
 		r.wrong(n, path, "write a mapping with rules, or {file: PATH}")
 		return
 	}
@@ -134,7 +135,7 @@ func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
 		p.Source, p.node = refunds.Source(), nil
 		return
 	}
-	if n.member("file") != nil {
+	if n.Member("file") != nil {
 		r.policyFile(p, n, path)
 		return
 	}
@@ -142,49 +143,49 @@ func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
 }
 
 // policyFile reads a policy that has a file of its own. Its faults carry that file's name.
-func (r *configReader) policyFile(p *PolicyConfig, n *yamlNode, path *keyPath) {
-	at := n.member("file")
-	for _, m := range n.members {
-		if m.key != "file" && m.value.kind != yamlNull {
-			r.faults.add(m.at, path.key(m.key), Fault{Reason: "stands beside file", Want: "write it in that file, or leave file out"})
+func (r *configReader) policyFile(p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+	at := n.Member("file")
+	for _, m := range n.Members {
+		if m.Key != "file" && m.Value.Kind != yamldoc.Null {
+			r.faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "stands beside file", Want: "write it in that file, or leave file out"})
 		}
 	}
-	if at.kind != yamlText || at.text == "" || strings.Contains(at.text, "\x00") {
-		r.wrong(at, path.key("file"), "write the path of a file")
+	if at.Kind != yamldoc.Text || at.Text == "" || strings.Contains(at.Text, "\x00") {
+		r.wrong(at, path.Key("file"), "write the path of a file")
 		return
 	}
 	p.file = r.absolute(at)
 	text, f := r.policyText(p.file)
 	if len(text) > maxPolicyFile && f.Reason == "" {
-		f = Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
+		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}
 	switch {
 	case f.Reason == noSuchFile:
-		r.faults.add(at.at, path.key("file"), Fault{Reason: noSuchFile + " " + p.file, Want: "write the path of a file"})
+		r.faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: noSuchFile + " " + p.file, Want: "write the path of a file"})
 		return
 	case f.Reason != "":
-		r.faults.add(place{source: p.file}, path, f)
+		r.faults.Add(yamldoc.Place{Source: p.file}, path, f)
 		return
 	}
-	p.text, p.node = text, readYAML(p.file, text, r.faults)
-	switch p.node.kind {
-	case yamlBad:
+	p.text, p.node = text, yamldoc.Read(p.file, text, r.faults)
+	switch p.node.Kind {
+	case yamldoc.Unreadable:
 		return
-	case yamlMapping:
+	case yamldoc.Mapping:
 	default:
 		r.wrong(p.node, path, "write a mapping with rules")
 		return
 	}
 	top := *p.node
-	top.members = withoutAnchors(top.members)
+	top.Members = withoutAnchors(top.Members)
 	r.group(&top, path, p.keys(false), unknownKey)
 }
 
 // withoutAnchors are the members of a file's root but those that are a place for anchors.
-func withoutAnchors(all []yamlMember) []yamlMember {
-	list := make([]yamlMember, 0, len(all))
+func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
+	list := make([]yamldoc.Member, 0, len(all))
 	for _, m := range all {
-		if len(m.key) < 2 || m.key[:2] != "x-" {
+		if len(m.Key) < 2 || m.Key[:2] != "x-" {
 			list = append(list, m)
 		}
 	}
@@ -202,7 +203,7 @@ func (p *PolicyConfig) keys(inline bool) []configKey {
 		rowItems.key("tests", &p.Tests).means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
 	}
 	if inline {
-		file := textKey("file", new(string), func(string) Fault { return Fault{} }).means("Instead of all others: a file with these members at its root, at most 1 MiB.")
+		file := textKey("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).means("Instead of all others: a file with these members at its root, at most 1 MiB.")
 		file.takes = "a path; a relative one starts at the file's directory"
 		file.show = func() any { return nil }
 		keys = append(keys, file)
@@ -214,14 +215,14 @@ func (p *PolicyConfig) keys(inline bool) []configKey {
 func paramsKey(name string, target *[]policy.Param) configKey {
 	return configKey{
 		name: name, takes: "a mapping of names to values", form: func() map[string]any { return mapForm(paramForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if v, fraction, ok := r.param(m.value, below); ok {
-					*target = append(*target, policy.Param{Name: m.key, Value: v, Fraction: fraction})
+			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if v, fraction, ok := r.param(m.Value, below); ok {
+					*target = append(*target, policy.Param{Name: m.Key, Value: v, Fraction: fraction})
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			r.most(n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any { return paramsJSON(*target) },
 	}
@@ -234,37 +235,37 @@ var paramForm = map[string]any{"anyOf": []any{
 }}
 
 // param is a number, text or bool, or a list of one of these. A fraction is what is written with one.
-func (r *configReader) param(n *yamlNode, path *keyPath) (v any, fraction, ok bool) {
+func (r *configReader) param(n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
 	const want = "write a number, text, true or false, or a list of one of these"
-	switch n.kind {
-	case yamlNumber:
-		return n.number, isFraction(n), true
-	case yamlText:
-		if len(n.text) > maxParamText {
-			r.faults.add(n.at, path, Fault{Reason: "too long", Got: numberText(float64(len(n.text))) + " bytes", Want: "write at most 4096"})
+	switch n.Kind {
+	case yamldoc.Number:
+		return n.Number, isFraction(n), true
+	case yamldoc.Text:
+		if len(n.Text) > maxParamText {
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: "write at most 4096"})
 			return nil, false, false
 		}
-		return n.text, false, true
-	case yamlBool:
-		return n.flag, false, true
-	case yamlList:
+		return n.Text, false, true
+	case yamldoc.Bool:
+		return n.Flag, false, true
+	case yamldoc.List:
 		return r.paramList(n, path, want)
 	}
 	r.wrong(n, path, want)
 	return nil, false, false
 }
 
-func (r *configReader) paramList(n *yamlNode, path *keyPath, want string) (v any, fraction, ok bool) {
-	if !r.most(n, path, len(n.items), maxParamItems) {
+func (r *configReader) paramList(n *yamldoc.Node, path *yamldoc.Path, want string) (v any, fraction, ok bool) {
+	if !r.most(n, path, len(n.Items), maxParamItems) {
 		return nil, false, false
 	}
-	list := make([]any, 0, len(n.items))
-	for i, item := range n.items {
-		if item.kind == yamlList || item.kind == yamlBad || item.kind != n.items[0].kind {
-			r.wrong(item, path.item(i), want)
+	list := make([]any, 0, len(n.Items))
+	for i, item := range n.Items {
+		if item.Kind == yamldoc.List || item.Kind == yamldoc.Unreadable || item.Kind != n.Items[0].Kind {
+			r.wrong(item, path.Item(i), want)
 			return nil, false, false
 		}
-		one, of, fine := r.param(item, path.item(i))
+		one, of, fine := r.param(item, path.Item(i))
 		if !fine {
 			return nil, false, false
 		}
@@ -274,14 +275,14 @@ func (r *configReader) paramList(n *yamlNode, path *keyPath, want string) (v any
 }
 
 // isFraction reports a number that is written with a fraction or an exponent.
-func isFraction(n *yamlNode) bool { return strings.ContainsAny(n.text, ".eE") }
+func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE") }
 
 // most refuses what has too many members.
-func (r *configReader) most(n *yamlNode, path *keyPath, has, most int) bool {
+func (r *configReader) most(n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
 	if has <= most {
 		return true
 	}
-	r.faults.add(n.at, path, Fault{Reason: "too many", Got: numberText(float64(has)), Want: "write at most " + numberText(float64(most))})
+	r.faults.Add(n.At, path, yamldoc.Fault{Reason: "too many", Got: yamldoc.NumberText(float64(has)), Want: "write at most " + yamldoc.NumberText(float64(most))})
 	return false
 }
 
@@ -289,14 +290,14 @@ func (r *configReader) most(n *yamlNode, path *keyPath, has, most int) bool {
 func varsKey(name string, target *[]policy.Named) configKey {
 	return configKey{
 		name: name, takes: "a mapping of names to CEL", form: func() map[string]any { return mapForm(expressionForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if text, ok := r.expression(m.value, below); ok {
-					*target = append(*target, policy.Named{Name: m.key, Text: text})
+			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if text, ok := r.expression(m.Value, below); ok {
+					*target = append(*target, policy.Named{Name: m.Key, Text: text})
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			r.most(n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any { return varsJSON(*target) },
 	}
@@ -308,16 +309,16 @@ var windowEntries = entries[policy.WindowSource]{
 	named: func(w *policy.WindowSource) string { return w.Name },
 	fresh: func(name string, _ Position) policy.WindowSource { return policy.WindowSource{Name: name} },
 	keys:  windowKeys,
-	finish: func(r *configReader, n *yamlNode, path *keyPath, w *policy.WindowSource) {
-		seconds, calendar := n.member("seconds"), n.member("calendar")
-		said := func(m *yamlNode) bool { return m != nil && m.kind != yamlNull }
+	finish: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path, w *policy.WindowSource) {
+		seconds, calendar := n.Member("seconds"), n.Member("calendar")
+		said := func(m *yamldoc.Node) bool { return m != nil && m.Kind != yamldoc.Null }
 		switch {
 		case said(seconds) && said(calendar):
-			r.faults.add(calendar.at, path.key("calendar"), Fault{Reason: "seconds and calendar", Want: "keep one"})
+			r.faults.Add(calendar.At, path.Key("calendar"), yamldoc.Fault{Reason: "seconds and calendar", Want: "keep one"})
 		case !said(seconds) && !said(calendar):
-			r.faults.add(n.at, path, Fault{Reason: "no span", Want: "write seconds, or calendar: day, week or month"})
-		case said(n.member("timezone")) && !said(calendar):
-			r.faults.add(n.member("timezone").at, path.key("timezone"), Fault{Reason: "a timezone without a calendar", Want: "leave it out"})
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "no span", Want: "write seconds, or calendar: day, week or month"})
+		case said(n.Member("timezone")) && !said(calendar):
+			r.faults.Add(n.Member("timezone").At, path.Key("timezone"), yamldoc.Fault{Reason: "a timezone without a calendar", Want: "leave it out"})
 		}
 	},
 }
@@ -338,7 +339,7 @@ func windowKeys(w *policy.WindowSource) []configKey {
 	}
 	whose := wordKey("scope", &scope, "everyone", "principal").means("Whose runs: of everyone (the default), or of the run's own principal.")
 	read := whose.read
-	whose.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	whose.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		w.Principal = scope == "principal"
 	}
@@ -352,9 +353,9 @@ func windowKeys(w *policy.WindowSource) []configKey {
 }
 
 // faultOfZone keeps to text that can be an IANA name; whether there is such a zone is seen where it is loaded.
-func faultOfZone(text string) Fault {
-	if ijson.Blank(text) || len(text) > maxQuoted || text == "Local" {
-		return Fault{Reason: "not a timezone", Got: quoted(text), Want: "write an IANA name: Europe/Berlin"}
+func faultOfZone(text string) yamldoc.Fault {
+	if ijson.Blank(text) || len(text) > yamldoc.MaxQuoted || text == "Local" {
+		return yamldoc.Fault{Reason: "not a timezone", Got: yamldoc.Quoted(text), Want: "write an IANA name: Europe/Berlin"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }

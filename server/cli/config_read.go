@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // configReader reads nodes into a configuration and remembers where each value stood.
 type configReader struct {
-	faults *configFaults
-	places map[string]place         // of the values read last, by path
+	faults *yamldoc.Faults
+	places map[string]yamldoc.Place // of the values read last, by path
 	home   func(path string) string // replaces ~/; nil: it is not replaced
-	root   *yamlNode                // of the file that was read last
+	root   *yamldoc.Node            // of the file that was read last
 	embeds bool                     // it reads the embedded default
 	texts  map[string][]byte        // that stand in for those of files; see [ConfigSources]
 	// compiled are the schemas of the file's arguments.
@@ -27,77 +28,67 @@ type configReader struct {
 
 // strangeName is a name in an allow list, and where it stands.
 type strangeName struct {
-	at    place
-	path  *keyPath
+	at    yamldoc.Place
+	path  *yamldoc.Path
 	name  string
 	known []string
 	kind  gateway.Kind
 }
 
 // file reads a whole file.
-func (r *configReader) file(root *yamlNode, keys []configKey) {
+func (r *configReader) file(root *yamldoc.Node, keys []configKey) {
 	r.root = root
-	if root.kind == yamlBad {
+	if root.Kind == yamldoc.Unreadable {
 		return
 	}
-	if root.kind == yamlNull {
-		root = &yamlNode{kind: yamlMapping, at: root.at}
+	if root.Kind == yamldoc.Null {
+		root = &yamldoc.Node{Kind: yamldoc.Mapping, At: root.At}
 	}
-	if root.kind != yamlMapping {
+	if root.Kind != yamldoc.Mapping {
 		r.wrong(root, nil, "write a mapping that begins with version: 1")
 		return
 	}
 	r.group(root, nil, keys, unknownKey)
-	if !slices.ContainsFunc(root.members, func(m yamlMember) bool { return m.key == "version" && m.value.kind != yamlNull }) {
-		r.faults.add(root.at, (*keyPath)(nil).key("version"), Fault{Reason: "missing", Want: "write version: 1"})
+	if !slices.ContainsFunc(root.Members, func(m yamldoc.Member) bool { return m.Key == "version" && m.Value.Kind != yamldoc.Null }) {
+		r.faults.Add(root.At, (*yamldoc.Path)(nil).Key("version"), yamldoc.Fault{Reason: "missing", Want: "write version: 1"})
 	}
 }
 
 // group reads a mapping by its keys. At the root keys that begin with x- are free.
-func (r *configReader) group(n *yamlNode, path *keyPath, keys []configKey, unknown func(string, []string) Fault) {
+func (r *configReader) group(n *yamldoc.Node, path *yamldoc.Path, keys []configKey, unknown func(string, []string) yamldoc.Fault) {
 	if r.members(n, path, keys, unknown) {
 		r.missing(n, path, keys)
 	}
 }
 
 // missing finds the keys that may not be left out.
-func (r *configReader) missing(n *yamlNode, path *keyPath, keys []configKey) {
+func (r *configReader) missing(n *yamldoc.Node, path *yamldoc.Path, keys []configKey) {
 	for _, k := range keys {
-		if m := n.member(k.name); k.required != "" && (m == nil || m.kind == yamlNull) {
-			r.faults.add(n.at, path.key(k.name), Fault{Reason: "missing", Want: k.required})
+		if m := n.Member(k.name); k.required != "" && (m == nil || m.Kind == yamldoc.Null) {
+			r.faults.Add(n.At, path.Key(k.name), yamldoc.Fault{Reason: "missing", Want: k.required})
 		}
 	}
 }
 
 // members reads those keys of a mapping that are there; false where it is none.
-func (r *configReader) members(n *yamlNode, path *keyPath, keys []configKey, unknown func(string, []string) Fault) bool {
-	if n.kind != yamlMapping {
-		r.wrong(n, path, "write a mapping with "+listed(keyNames(keys)))
+func (r *configReader) members(n *yamldoc.Node, path *yamldoc.Path, keys []configKey, unknown func(string, []string) yamldoc.Fault) bool {
+	if n.Kind != yamldoc.Mapping {
+		r.wrong(n, path, "write a mapping with "+yamldoc.Alternatives(keyNames(keys)))
 		return false
 	}
-	for _, m := range n.members {
-		below := path.key(m.key)
-		at := slices.IndexFunc(keys, func(k configKey) bool { return k.name == m.key })
+	for _, m := range n.Members {
+		below := path.Key(m.Key)
+		at := slices.IndexFunc(keys, func(k configKey) bool { return k.name == m.Key })
 		switch {
-		case at < 0 && path == nil && strings.HasPrefix(m.key, "x-"):
+		case at < 0 && path == nil && strings.HasPrefix(m.Key, "x-"):
 		case at < 0:
-			r.faults.add(m.at, below, unknown(m.key, keyNames(keys)))
-		case m.value.kind != yamlNull && m.value.kind != yamlBad:
-			r.places[below.String()] = m.value.at
-			keys[at].read(r, m.value, below)
+			r.faults.Add(m.At, below, unknown(m.Key, keyNames(keys)))
+		case m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable:
+			r.places[below.String()] = m.Value.At
+			keys[at].read(r, m.Value, below)
 		}
 	}
 	return true
-}
-
-// member is the value of a key; nil where there is none.
-func (n *yamlNode) member(key string) *yamlNode {
-	for _, m := range n.members {
-		if m.key == key {
-			return m.value
-		}
-	}
-	return nil
 }
 
 func keyNames(keys []configKey) []string {
@@ -108,36 +99,17 @@ func keyNames(keys []configKey) []string {
 	return names
 }
 
-func unknownKey(key string, known []string) Fault {
-	f := Fault{Reason: "unknown key", DidYouMean: gateway.Near(key, known)}
+func unknownKey(key string, known []string) yamldoc.Fault {
+	f := yamldoc.Fault{Reason: "unknown key", DidYouMean: gateway.Near(key, known)}
 	if f.DidYouMean == "" {
-		f.Want = "write " + listed(known)
+		f.Want = "write " + yamldoc.Alternatives(known)
 	}
 	return f
 }
 
 // wrong records a value of another type than wanted.
-func (r *configReader) wrong(n *yamlNode, path *keyPath, want string) {
-	r.faults.add(n.at, path, Fault{Reason: "wrong type", Got: gotWords(n), Want: want})
-}
-
-// gotWords is a value as a message shows it.
-func gotWords(n *yamlNode) string {
-	switch n.kind {
-	case yamlNull:
-		return "null"
-	case yamlBool:
-		return strconv.FormatBool(n.flag)
-	case yamlNumber:
-		return n.text
-	case yamlText:
-		return quoted(n.text)
-	case yamlList:
-		return "a list"
-	case yamlMapping:
-		return "a mapping"
-	}
-	return "nothing readable"
+func (r *configReader) wrong(n *yamldoc.Node, path *yamldoc.Path, want string) {
+	r.faults.Add(n.At, path, yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: want})
 }
 
 // bounds are what a number may be.
@@ -161,55 +133,55 @@ func (b bounds) words() string {
 
 // span words the bounds: a whole number from 0 to 10.
 func (b bounds) span() string {
-	from := b.words() + " from " + numberText(b.min)
+	from := b.words() + " from " + yamldoc.NumberText(b.min)
 	if b.above {
-		from = b.words() + " above " + numberText(b.min)
+		from = b.words() + " above " + yamldoc.NumberText(b.min)
 	}
 	if math.IsInf(b.max, 1) {
 		return from + " on"
 	}
-	return from + " to " + numberText(b.max)
+	return from + " to " + yamldoc.NumberText(b.max)
 }
 
 // number reads a number; now is the value in force, for the message.
-func (r *configReader) number(n *yamlNode, path *keyPath, b bounds, now float64) (float64, bool) {
-	if n.kind != yamlNumber {
-		r.wrong(n, path, "write "+b.words()+": "+numberText(b.meant(n, now)))
+func (r *configReader) number(n *yamldoc.Node, path *yamldoc.Path, b bounds, now float64) (float64, bool) {
+	if n.Kind != yamldoc.Number {
+		r.wrong(n, path, "write "+b.words()+": "+yamldoc.NumberText(b.meant(n, now)))
 		return 0, false
 	}
 	reason := ""
 	switch {
-	case b.whole && n.number != math.Trunc(n.number):
+	case b.whole && n.Number != math.Trunc(n.Number):
 		reason = "not whole"
-	case n.number < b.min || n.number > b.max || b.above && n.number == b.min:
+	case n.Number < b.min || n.Number > b.max || b.above && n.Number == b.min:
 		reason = "out of range"
 	default:
-		return n.number, true
+		return n.Number, true
 	}
-	r.faults.add(n.at, path, Fault{Reason: reason, Got: spelling(n), Want: "write " + b.span()})
+	r.faults.Add(n.At, path, yamldoc.Fault{Reason: reason, Got: spelling(n), Want: "write " + b.span()})
 	return 0, false
 }
 
-func spelling(n *yamlNode) string {
-	if len(n.text) > maxQuoted {
-		return numberText(n.number)
+func spelling(n *yamldoc.Node) string {
+	if len(n.Text) > yamldoc.MaxQuoted {
+		return yamldoc.NumberText(n.Number)
 	}
-	return n.text
+	return n.Text
 }
 
 // textNumber is a number that somebody wrote as text, with or without a unit.
 var textNumber = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*[a-zA-Z$%]*\s*$`)
 
 // meant is the number that a text wanted to be, else the one in force.
-func (b bounds) meant(n *yamlNode, now float64) float64 {
-	if n.kind != yamlText {
+func (b bounds) meant(n *yamldoc.Node, now float64) float64 {
+	if n.Kind != yamldoc.Text {
 		return now
 	}
 	v := math.NaN()
-	if part := textNumber.FindStringSubmatch(n.text); part != nil {
+	if part := textNumber.FindStringSubmatch(n.Text); part != nil {
 		v, _ = strconv.ParseFloat(part[1], 64)
 	}
-	if d, err := time.ParseDuration(n.text); err == nil && b.seconds {
+	if d, err := time.ParseDuration(n.Text); err == nil && b.seconds {
 		v = d.Seconds()
 	}
 	if v >= b.min && v <= b.max && !(b.whole && v != math.Trunc(v)) {
@@ -219,23 +191,23 @@ func (b bounds) meant(n *yamlNode, now float64) float64 {
 }
 
 // word reads one of some words.
-func (r *configReader) word(n *yamlNode, path *keyPath, words []string) (string, bool) {
-	if n.kind != yamlText {
-		r.wrong(n, path, "write "+listed(words))
+func (r *configReader) word(n *yamldoc.Node, path *yamldoc.Path, words []string) (string, bool) {
+	if n.Kind != yamldoc.Text {
+		r.wrong(n, path, "write "+yamldoc.Alternatives(words))
 		return "", false
 	}
-	if !slices.Contains(words, n.text) {
-		r.faults.add(n.at, path, Fault{
-			Reason: "unknown word", Got: quoted(n.text), Want: "write " + listed(words), DidYouMean: gateway.Near(n.text, words),
+	if !slices.Contains(words, n.Text) {
+		r.faults.Add(n.At, path, yamldoc.Fault{
+			Reason: "unknown word", Got: yamldoc.Quoted(n.Text), Want: "write " + yamldoc.Alternatives(words), DidYouMean: gateway.Near(n.Text, words),
 		})
 		return "", false
 	}
-	return n.text, true
+	return n.Text, true
 }
 
 // boolWords tells who wrote a word of YAML 1.1 which one is meant.
-func boolWords(n *yamlNode) string {
-	switch strings.ToLower(n.text) {
+func boolWords(n *yamldoc.Node) string {
+	switch strings.ToLower(n.Text) {
 	case "yes", "on", "y", "true":
 		return "write true"
 	case "no", "off", "n", "false":
@@ -248,41 +220,41 @@ var toolName = lazily(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // names reads a list of tools' names; null within is no name. Names that nobody knows are warnings, since a call
 // of them ends with *_missing.
-func (r *configReader) names(n *yamlNode, path *keyPath, known []string, kind gateway.Kind) ([]string, bool) {
-	if n.kind != yamlList {
+func (r *configReader) names(n *yamldoc.Node, path *yamldoc.Path, known []string, kind gateway.Kind) ([]string, bool) {
+	if n.Kind != yamldoc.List {
 		want := "write a list of names, [] for none"
-		if n.kind == yamlText && toolName.MatchString(n.text) {
-			want = "write a list: [" + n.text + "]"
+		if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
+			want = "write a list: [" + n.Text + "]"
 		}
 		r.wrong(n, path, want)
 		return nil, false
 	}
-	names, ok := make([]string, 0, len(n.items)), true
-	for i, item := range n.items {
-		at := path.item(i)
+	names, ok := make([]string, 0, len(n.Items)), true
+	for i, item := range n.Items {
+		at := path.Item(i)
 		switch {
-		case item.kind == yamlBad:
+		case item.Kind == yamldoc.Unreadable:
 			ok = false
-		case item.kind != yamlText || !toolName.MatchString(item.text):
-			r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: "write a name: 1 to 64 letters, digits, _ and -"})
+		case item.Kind != yamldoc.Text || !toolName.MatchString(item.Text):
+			r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: "write a name: 1 to 64 letters, digits, _ and -"})
 			ok = false
-		case !slices.Contains(known, item.text):
-			r.strange = append(r.strange, strangeName{item.at, at, item.text, known, kind})
+		case !slices.Contains(known, item.Text):
+			r.strange = append(r.strange, strangeName{item.At, at, item.Text, known, kind})
 			fallthrough
 		default:
-			names = append(names, item.text)
+			names = append(names, item.Text)
 		}
 	}
 	return names, ok
 }
 
 // unknownName is the warning for a name that no tool, worker or route has.
-func unknownName(name string, known []string, kind gateway.Kind) Fault {
+func unknownName(name string, known []string, kind gateway.Kind) yamldoc.Fault {
 	noun := map[gateway.Kind]string{gateway.Orchestrator: "worker", gateway.Routing: "route"}[kind]
 	if noun == "" {
 		noun = "tool"
 	}
-	f := Fault{Reason: "no " + noun + " " + name, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no " + noun + " " + name, DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are " + strings.Join(known, ", ")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/yamldoc"
 )
 
 const maxRequestWait = 3600 // seconds
@@ -61,10 +62,10 @@ func newRequest() RequestConfig {
 func requestKey(name string, target *RequestConfig) configKey {
 	return configKey{
 		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			c := newRequest()
 			r.group(n, path, c.keys(), unknownKey)
-			if n.member("body") == nil || n.member("body").kind == yamlNull {
+			if n.Member("body") == nil || n.Member("body").Kind == yamldoc.Null {
 				c.Body.Args = hasBody(c.Method)
 			}
 			*target = c
@@ -100,11 +101,11 @@ func headersForm() map[string]any {
 func headersKey(name string, target *[]HeaderConfig) configKey {
 	return configKey{
 		name: name, takes: "a mapping of headers to text or `{secret, prefix}`", form: func() map[string]any { return headersForm() },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []HeaderConfig
-			r.each(n, path, headerNames, func(m yamlMember, below *keyPath) {
-				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.key) }) {
-					r.faults.add(m.at, below, Fault{Reason: "repeated header, in other letters", Want: "keep one"})
+			r.each(n, path, headerNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.Key) }) {
+					r.faults.Add(m.At, below, yamldoc.Fault{Reason: "repeated header, in other letters", Want: "keep one"})
 					return
 				}
 				if h, ok := r.header(m, below); ok {
@@ -127,21 +128,21 @@ func headersKey(name string, target *[]HeaderConfig) configKey {
 	}
 }
 
-func (r *configReader) header(m yamlMember, below *keyPath) (HeaderConfig, bool) {
-	h, small := HeaderConfig{Name: m.key}, strings.ToLower(m.key)
-	if f := faultOfHeaderName(m.key); f.Reason != "" {
-		r.faults.add(m.at, below, f)
+func (r *configReader) header(m yamldoc.Member, below *yamldoc.Path) (HeaderConfig, bool) {
+	h, small := HeaderConfig{Name: m.Key}, strings.ToLower(m.Key)
+	if f := faultOfHeaderName(m.Key); f.Reason != "" {
+		r.faults.Add(m.At, below, f)
 		return h, false
 	}
 	ok := true
 	switch {
-	case isReference(m.value):
-		h.Secret, h.Prefix, ok = r.reference(m.value, below, true)
+	case isReference(m.Value):
+		h.Secret, h.Prefix, ok = r.reference(m.Value, below, true)
 	case secretHeaders[small] || isSecretName(small):
-		r.literal(m.value, below, wantHeader(small, m.value.text))
+		r.literal(m.Value, below, wantHeader(small, m.Value.Text))
 		ok = false
 	default:
-		h.Value, ok = r.value(m.value, below)
+		h.Value, ok = r.value(m.Value, below)
 	}
 	return h, ok
 }
@@ -157,30 +158,30 @@ func wantHeader(small, text string) string {
 	return secretWant
 }
 
-func faultOfHeaderName(name string) Fault {
+func faultOfHeaderName(name string) yamldoc.Fault {
 	switch {
 	case managedHeaders[strings.ToLower(name)]:
-		return Fault{Reason: "a header that is not yours to set", Got: quoted(name), Want: "leave it out"}
+		return yamldoc.Fault{Reason: "a header that is not yours to set", Got: yamldoc.Quoted(name), Want: "leave it out"}
 	case !headerNames.fits.MatchString(name):
-		return Fault{Reason: "not a name", Got: quoted(name), Want: headerNames.want}
+		return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(name), Want: headerNames.want}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // queryKey are query parameters, each a template or a secret.
 func queryKey(name string, target *[]NamedTemplate) configKey {
 	return configKey{
 		name: name, takes: "a mapping of names to templates, or `{secret}`", form: func() map[string]any { return mapForm(textOrSecret) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []NamedTemplate
-			r.each(n, path, queryNames, func(m yamlMember, below *keyPath) {
-				argument := m.value.kind == yamlText && singleArgument.MatchString(m.value.text)
-				if isSecretName(m.key) && !isReference(m.value) && !argument {
-					r.literal(m.value, below, secretWant)
+			r.each(n, path, queryNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				argument := m.Value.Kind == yamldoc.Text && singleArgument.MatchString(m.Value.Text)
+				if isSecretName(m.Key) && !isReference(m.Value) && !argument {
+					r.literal(m.Value, below, secretWant)
 					return
 				}
-				if v, ok := r.value(m.value, below); ok {
-					list = append(list, NamedTemplate{Name: m.key, Text: v.Text, Secret: v.Secret})
+				if v, ok := r.value(m.Value, below); ok {
+					list = append(list, NamedTemplate{Name: m.Key, Text: v.Text, Secret: v.Secret})
 				}
 			})
 			*target = list
@@ -201,15 +202,15 @@ func bodyKey(name string, c *RequestConfig) configKey {
 		name: name, takes: "args, none or a mapping", form: func() map[string]any {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, blockForm}}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			switch n.kind {
-			case yamlText:
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			switch n.Kind {
+			case yamldoc.Text:
 				if word, ok := r.word(n, path, []string{"args", "none"}); ok {
 					c.Body = Body{Args: word == "args"}
 				}
-			case yamlMapping:
-				if n.readable() {
-					mapping, _ := n.decoded().(map[string]any)
+			case yamldoc.Mapping:
+				if n.Readable() {
+					mapping, _ := n.Decoded().(map[string]any)
 					c.Body = Body{Mapping: mapping}
 				}
 			default:
@@ -232,7 +233,7 @@ func formatKey(name string, form *bool) configKey {
 	word := "json"
 	key := wordKey(name, &word, "json", "form")
 	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		*form = word == "form"
 	}
@@ -255,16 +256,16 @@ func codesKey(name string, target *[]string) configKey {
 		form: func() map[string]any {
 			return listForm(map[string]any{"anyOf": []any{bounds{min: 100, max: 599, whole: true}.form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []string{}
-			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
+			ok := r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 				switch {
-				case item.kind == yamlNumber && item.number >= 100 && item.number <= 599 && item.number == float64(int(item.number)):
-					list = append(list, strconv.Itoa(int(item.number)))
-				case item.kind == yamlText && codeClass.MatchString(item.text):
-					list = append(list, item.text)
+				case item.Kind == yamldoc.Number && item.Number >= 100 && item.Number <= 599 && item.Number == float64(int(item.Number)):
+					list = append(list, strconv.Itoa(int(item.Number)))
+				case item.Kind == yamldoc.Text && codeClass.MatchString(item.Text):
+					list = append(list, item.Text)
 				default:
-					r.faults.add(item.at, at, Fault{Reason: "not a status code", Got: gotWords(item), Want: want})
+					r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a status code", Got: item.Shown(), Want: want})
 				}
 			})
 			if ok {
@@ -289,23 +290,23 @@ func codesKey(name string, target *[]string) configKey {
 }
 
 // finishHTTP checks what no key of a request can see alone.
-func (r *configReader) finishHTTP(n *yamlNode, path *keyPath, t *HTTPToolConfig) {
+func (r *configReader) finishHTTP(n *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
 	r.finishTool(n, path, &t.ToolConfig)
-	request := n.member("request")
-	if request == nil || request.kind != yamlMapping {
+	request := n.Member("request")
+	if request == nil || request.Kind != yamldoc.Mapping {
 		return
 	}
-	here := path.key("request")
-	if absent := request.member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
+	here := path.Key("request")
+	if absent := request.Member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
 		t.Request.Absent = []string{"404", "410"}
 	} else if len(t.Request.Absent) > 0 && t.Effect != catalog.Read && t.Effect != "" && absent != nil {
-		r.faults.add(absent.at, here.key("absent"), Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
+		r.faults.Add(absent.At, here.Key("absent"), yamldoc.Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
 	}
-	if body := request.member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
-		r.faults.add(body.at, here.key("body"), Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
+	if body := request.Member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
+		r.faults.Add(body.At, here.Key("body"), yamldoc.Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
 	}
-	if redirects := request.member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
-		r.faults.add(redirects.at, here.key("redirects"), Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
+	if redirects := request.Member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
+		r.faults.Add(redirects.At, here.Key("redirects"), yamldoc.Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
 	}
 	r.usedArguments(request, here, t)
 }

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxRowName is how long the name of a test may be, in characters.
@@ -17,10 +18,10 @@ const maxRowName = 100
 
 var rowItems = items[policy.Row]{
 	name: "name", fits: isRowName, most: maxPolicyMembers, keys: rowKeys, value: rowValue,
-	finish: func(r *configReader, n *yamlNode, path *keyPath, row *policy.Row) {
-		if at := n.member("call"); at != nil && at.kind == yamlMapping && row.Call.Tool == "final" {
+	finish: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
+		if at := n.Member("call"); at != nil && at.Kind == yamldoc.Mapping && row.Call.Tool == "final" {
 			if _, text := row.Call.Args["answer"].(string); !text || len(row.Call.Args) != 1 {
-				r.faults.add(at.at, path.key("call"), Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
+				r.faults.Add(at.At, path.Key("call"), yamldoc.Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
 			}
 		}
 	},
@@ -74,12 +75,12 @@ func effectKeys(e *policy.RowEffect) []configKey {
 // flagKey is a boolKey that may be not set.
 func flagKey(name string, target **bool) configKey {
 	key := boolKey(name, new(bool))
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind != yamlBool {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind != yamldoc.Bool {
 			r.wrong(n, path, boolWords(n))
 			return
 		}
-		*target = &n.flag
+		*target = &n.Flag
 	}
 	key.show = func() any {
 		if *target == nil {
@@ -94,13 +95,13 @@ func flagKey(name string, target **bool) configKey {
 func objectKey(name string, target *map[string]any) configKey {
 	return configKey{
 		name: name, takes: "a mapping", form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlMapping {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Mapping {
 				r.wrong(n, path, "write a mapping, {} for none")
 				return
 			}
-			if n.readable() {
-				*target, _ = n.decoded().(map[string]any)
+			if n.Readable() {
+				*target, _ = n.Decoded().(map[string]any)
 			}
 		},
 		show: func() any {
@@ -128,8 +129,8 @@ func wantKey(name string, target *gateway.Decision) configKey {
 		words[i] = d.String()
 	}
 	return configKey{
-		name: name, takes: listed(words), form: func() map[string]any { return map[string]any{"enum": textValues(words)} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		name: name, takes: yamldoc.Alternatives(words), form: func() map[string]any { return map[string]any{"enum": textValues(words)} },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if word, ok := r.word(n, path, words); ok {
 				*target = decisions[slices.Index(words, word)]
 			}
@@ -139,29 +140,29 @@ func wantKey(name string, target *gateway.Decision) configKey {
 }
 
 func principalKey(name string, target *gateway.Principal) configKey {
-	fits := func(text string) Fault {
+	fits := func(text string) yamldoc.Fault {
 		if ijson.Blank(text) || len(text) > maxClientName {
-			return Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
+			return yamldoc.Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	}
 	group := groupKey(name, optionalTextKey("id", &target.ID, fits), wordKey("kind", &target.Kind, "local", "token"), optionalTextKey("name", &target.Name, fits))
 	group.takes, group.form = "{id, kind, name}, or an id: token:ci", func() map[string]any {
 		return map[string]any{"anyOf": []any{textForm, objectForm(map[string]any{"id": orNull(textForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": orNull(textForm)})}}
 	}
 	members := group.read
-	group.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind != yamlText {
+	group.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind != yamldoc.Text {
 			members(r, n, path)
 			*target = wholePrincipal(*target)
 			return
 		}
-		kind, of, ok := strings.Cut(n.text, ":")
+		kind, of, ok := strings.Cut(n.Text, ":")
 		if !ok || kind != "local" && kind != "token" || fits(of).Reason != "" {
 			r.wrong(n, path, "write local:NAME or token:NAME")
 			return
 		}
-		*target = gateway.Principal{ID: n.text, Kind: kind, Name: of}
+		*target = gateway.Principal{ID: n.Text, Kind: kind, Name: of}
 	}
 	return group
 }
@@ -178,11 +179,11 @@ func wholePrincipal(p gateway.Principal) gateway.Principal {
 }
 
 func clientKey(name string, target *gateway.Client) configKey {
-	fits := func(text string) Fault {
+	fits := func(text string) yamldoc.Fault {
 		if len(text) > maxClientName {
-			return Fault{Reason: "too long", Want: "write at most 256 bytes"}
+			return yamldoc.Fault{Reason: "too long", Want: "write at most 256 bytes"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	}
 	group := groupKey(name, optionalTextKey("name", &target.Name, fits), optionalTextKey("version", &target.Version, fits))
 	group.takes, group.form = "{name, version}", func() map[string]any {
@@ -194,15 +195,15 @@ func clientKey(name string, target *gateway.Client) configKey {
 func timeKey(name string, target *time.Time) configKey {
 	return configKey{
 		name: name, takes: "a time", form: func() map[string]any { return map[string]any{"type": "string", "format": "date-time"} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			const want = `write a time: "2026-11-22T09:30:00Z"`
-			if n.kind != yamlText {
+			if n.Kind != yamldoc.Text {
 				r.wrong(n, path, want)
 				return
 			}
-			at, err := time.Parse(time.RFC3339Nano, n.text)
+			at, err := time.Parse(time.RFC3339Nano, n.Text)
 			if err != nil || at.Year() < 1 || at.Year() > 9999 {
-				r.faults.add(n.at, path, Fault{Reason: "not a time", Got: quoted(n.text), Want: want})
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a time", Got: yamldoc.Quoted(n.Text), Want: want})
 				return
 			}
 			*target = at.UTC()

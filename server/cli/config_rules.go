@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // items are mappings of one shape in a list, each named by one of its members.
@@ -19,7 +20,7 @@ type items[E any] struct {
 	// value is an item as a snapshot has it.
 	value func(*E) map[string]any
 	// finish sees an item that was read whole. nil: nothing is left to do.
-	finish func(r *configReader, n *yamlNode, path *keyPath, item *E)
+	finish func(r *configReader, n *yamldoc.Node, path *yamldoc.Path, item *E)
 }
 
 // key is the list of such items.
@@ -34,7 +35,7 @@ func (of items[E]) key(name string, list *[]E) configKey {
 			var e E
 			return of.keys(&e)
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
 		show: func() any {
 			lines := make(jsonLines, len(*list))
 			for i := range *list {
@@ -46,17 +47,17 @@ func (of items[E]) key(name string, list *[]E) configKey {
 }
 
 // read keeps every item, so that an index counts as it does in the file.
-func (of items[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
-	if n.kind != yamlList {
+func (of items[E]) read(r *configReader, n *yamldoc.Node, path *yamldoc.Path) []E {
+	if n.Kind != yamldoc.List {
 		r.wrong(n, path, "write a list, [] for none")
 		return nil
 	}
-	if !r.most(n, path, len(n.items), of.most) {
+	if !r.most(n, path, len(n.Items), of.most) {
 		return nil
 	}
-	list := make([]E, len(n.items))
-	for i, item := range n.items {
-		if item.kind == yamlBad {
+	list := make([]E, len(n.Items))
+	for i, item := range n.Items {
+		if item.Kind == yamldoc.Unreadable {
 			continue
 		}
 		below, keys := of.step(item, path, i), of.keys(&list[i])
@@ -71,11 +72,11 @@ func (of items[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
 }
 
 // step is the path of an item: by its name where it has one.
-func (of items[E]) step(item *yamlNode, path *keyPath, i int) *keyPath {
-	if name := item.member(of.name); name != nil && name.kind == yamlText && of.fits(name.text) {
-		return path.key(name.text)
+func (of items[E]) step(item *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
+	if name := item.Member(of.name); name != nil && name.Kind == yamldoc.Text && of.fits(name.Text) {
+		return path.Key(name.Text)
 	}
-	return path.item(i)
+	return path.Item(i)
 }
 
 var ruleItems = items[policy.RuleSource]{
@@ -100,26 +101,26 @@ func ruleKeys(rule *policy.RuleSource) []configKey {
 }
 
 // finishRule holds that a rule has just one outcome.
-func finishRule(r *configReader, n *yamlNode, path *keyPath, _ *policy.RuleSource) {
-	var has []yamlMember
-	for _, m := range n.members {
-		if slices.Contains(ruleOutcomes, m.key) && m.value.kind != yamlNull {
+func finishRule(r *configReader, n *yamldoc.Node, path *yamldoc.Path, _ *policy.RuleSource) {
+	var has []yamldoc.Member
+	for _, m := range n.Members {
+		if slices.Contains(ruleOutcomes, m.Key) && m.Value.Kind != yamldoc.Null {
 			has = append(has, m)
 		}
 	}
 	switch {
 	case len(has) == 0:
-		r.faults.add(n.at, path, Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
 	case len(has) > 1:
 		many := "two"
 		if len(has) > 2 {
-			many = numberText(float64(len(has)))
+			many = yamldoc.NumberText(float64(len(has)))
 		}
 		names := make([]string, len(has))
 		for i, m := range has {
-			names[i] = m.key
+			names[i] = m.Key
 		}
-		r.faults.add(has[1].at, path, Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
+		r.faults.Add(has[1].At, path, yamldoc.Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
 	}
 }
 
@@ -135,11 +136,11 @@ func anded(names []string) string {
 
 // spelledKey is a text that is spelled by a rule.
 func spelledKey(name string, target *string, rule nameRule) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
+	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
 		if !rule.fits.MatchString(text) {
-			return Fault{Reason: "not a name", Got: quoted(text), Want: rule.want}
+			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: rule.want}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
 	key.takes = "a name"
 	return key.as(map[string]any{"type": "string", "pattern": rule.fits.String()})
@@ -150,13 +151,13 @@ func matchKey(name string, target *[]string) configKey {
 	return configKey{
 		name: name, takes: "a name, or a list of names",
 		form: func() map[string]any { return map[string]any{"anyOf": []any{nameForm, listForm(nameForm)}} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind == yamlText && toolName.MatchString(n.text) {
-				*target = []string{n.text}
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
+				*target = []string{n.Text}
 				return
 			}
-			if n.kind == yamlList && len(n.items) == 0 {
-				r.faults.add(n.at, path, Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
+			if n.Kind == yamldoc.List && len(n.Items) == 0 {
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
 				return
 			}
 			*target = r.someNames(n, path, toolNames, maxPolicyMembers)
@@ -166,17 +167,17 @@ func matchKey(name string, target *[]string) configKey {
 }
 
 // someNames is a list of names.
-func (r *configReader) someNames(n *yamlNode, path *keyPath, rule nameRule, most int) []string {
-	if !r.most(n, path, len(n.items), most) {
+func (r *configReader) someNames(n *yamldoc.Node, path *yamldoc.Path, rule nameRule, most int) []string {
+	if !r.most(n, path, len(n.Items), most) {
 		return nil
 	}
 	names := []string{}
-	r.list(n, path, func(item *yamlNode, at *keyPath) {
-		if item.kind != yamlText || !rule.fits.MatchString(item.text) {
-			r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: rule.want})
+	r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
+		if item.Kind != yamldoc.Text || !rule.fits.MatchString(item.Text) {
+			r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: rule.want})
 			return
 		}
-		names = append(names, item.text)
+		names = append(names, item.Text)
 	})
 	return names
 }
@@ -185,7 +186,7 @@ func (r *configReader) someNames(n *yamlNode, path *keyPath, rule nameRule, most
 func namesListKey(name string, target *[]string, rule nameRule, most int) configKey {
 	return configKey{
 		name: name, takes: "a list of names", form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *target = r.someNames(n, path, rule, most) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *target = r.someNames(n, path, rule, most) },
 		show: func() any { return *target },
 	}
 }
@@ -225,13 +226,13 @@ func escalateKey(name string, target **policy.EscalateSource) configKey {
 func approveKey(name string, target *bool) configKey {
 	return configKey{
 		name: name, takes: "`{}`", form: func() map[string]any { return objectForm(map[string]any{}) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlMapping {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Mapping {
 				r.wrong(n, path, "write {}")
 				return
 			}
-			for _, m := range n.members {
-				r.faults.add(m.at, path.key(m.key), Fault{Reason: "unknown key", Want: "write {}"})
+			for _, m := range n.Members {
+				r.faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "unknown key", Want: "write {}"})
 			}
 			*target = true
 		},
@@ -251,22 +252,22 @@ func reviseKey(name string, target *[]policy.ReviseSource) configKey {
 		form: func() map[string]any {
 			return mapForm(map[string]any{"anyOf": []any{expressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []policy.ReviseSource{}
-			r.each(n, path, argumentNames, func(m yamlMember, below *keyPath) {
-				switch m.value.kind {
-				case yamlNumber, yamlBool:
-					list = append(list, policy.ReviseSource{Argument: m.key, Value: m.value.decoded()})
-				case yamlText:
-					if text, ok := r.expression(m.value, below); ok {
-						list = append(list, policy.ReviseSource{Argument: m.key, Text: text})
+			r.each(n, path, argumentNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				switch m.Value.Kind {
+				case yamldoc.Number, yamldoc.Bool:
+					list = append(list, policy.ReviseSource{Argument: m.Key, Value: m.Value.Decoded()})
+				case yamldoc.Text:
+					if text, ok := r.expression(m.Value, below); ok {
+						list = append(list, policy.ReviseSource{Argument: m.Key, Text: text})
 					}
 				default:
-					r.wrong(m.value, below, "write CEL in quotes, a number, true or false")
+					r.wrong(m.Value, below, "write CEL in quotes, a number, true or false")
 				}
 			})
-			if n.kind == yamlMapping && len(n.members) == 0 {
-				r.faults.add(n.at, path, Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
+			if n.Kind == yamldoc.Mapping && len(n.Members) == 0 {
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
 			}
 			*target = list
 		},

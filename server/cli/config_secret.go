@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 const (
@@ -31,72 +32,74 @@ func isSecretName(name string) bool {
 }
 
 // isReference reports a mapping that means to be a secret.
-func isReference(n *yamlNode) bool { return n.kind == yamlMapping && n.member(secretMember) != nil }
+func isReference(n *yamldoc.Node) bool {
+	return n.Kind == yamldoc.Mapping && n.Member(secretMember) != nil
+}
 
 // literal refuses a text where only a reference may stand. It says nothing of the text but where it stands.
-func (r *configReader) literal(n *yamlNode, path *keyPath, want string) {
-	r.faults.add(n.at, path, Fault{Reason: "a literal", Want: want})
+func (r *configReader) literal(n *yamldoc.Node, path *yamldoc.Path, want string) {
+	r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
 }
 
 // value reads a text, or a reference to a secret.
-func (r *configReader) value(n *yamlNode, path *keyPath) (Value, bool) {
+func (r *configReader) value(n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
 	if isReference(n) {
 		ref, _, ok := r.reference(n, path, false)
 		return Value{Secret: ref}, ok
 	}
-	if n.kind != yamlText {
+	if n.Kind != yamldoc.Text {
 		r.wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
 		return Value{}, false
 	}
-	if f := faultOfText(n.text); f.Reason != "" {
-		r.faults.add(n.at, path, f)
+	if f := faultOfText(n.Text); f.Reason != "" {
+		r.faults.Add(n.At, path, f)
 		return Value{}, false
 	}
-	return Value{Text: n.text}, true
+	return Value{Text: n.Text}, true
 }
 
 // faultOfText refuses what cannot be sent as a header, argument or variable. It does not repeat the text.
-func faultOfText(text string) Fault {
+func faultOfText(text string) yamldoc.Fault {
 	if len(text) > maxText {
-		return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(maxText)}
+		return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(maxText)}
 	}
 	if strings.ContainsAny(text, "\x00\r\n") {
-		return Fault{Reason: "a line end or NUL character within", Want: "write one line"}
+		return yamldoc.Fault{Reason: "a line end or NUL character within", Want: "write one line"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // reference reads {secret: ...}, with a prefix where one is allowed.
-func (r *configReader) reference(n *yamlNode, path *keyPath, prefixed bool) (ref SecretRef, prefix string, ok bool) {
-	before := len(r.faults.faults)
-	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamlNode, path *keyPath) { ref = r.secretPlace(n, path) }}}
+func (r *configReader) reference(n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+	before := len(r.faults.Found)
+	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { ref = r.secretPlace(n, path) }}}
 	if prefixed {
 		keys = append(keys, textKey(prefixMember, &prefix, faultOfText))
 	}
 	r.group(n, path, keys, unknownKey)
-	if m := n.member(secretMember); m == nil || m.kind == yamlNull {
-		r.faults.add(n.at, path.key(secretMember), Fault{Reason: "missing", Want: secretWant})
+	if m := n.Member(secretMember); m == nil || m.Kind == yamldoc.Null {
+		r.faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
 	}
-	return ref, prefix, len(r.faults.faults) == before && ref.Set()
+	return ref, prefix, len(r.faults.Found) == before && ref.Set()
 }
 
 // secretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
 // it is not repeated.
-func (r *configReader) secretPlace(n *yamlNode, path *keyPath) (ref SecretRef) {
+func (r *configReader) secretPlace(n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
 	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
-	switch n.kind {
-	case yamlText:
-		kind, rest, _ := strings.Cut(n.text, ":")
+	switch n.Kind {
+	case yamldoc.Text:
+		kind, rest, _ := strings.Cut(n.Text, ":")
 		switch {
 		case kind == "env" && referenceNames.MatchString(rest) && len(rest) <= 256:
 			return SecretRef{Env: rest}
 		case kind == "file" && rest != "" && !strings.ContainsAny(rest, "\x00\r\n"):
-			return SecretRef{File: r.absolute(&yamlNode{kind: yamlText, text: rest, at: n.at})}
+			return SecretRef{File: r.absolute(&yamldoc.Node{Kind: yamldoc.Text, Text: rest, At: n.At})}
 		}
 		r.literal(n, path, want)
-	case yamlMapping:
-		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlList { // it may be the secret itself
+	case yamldoc.Mapping:
+		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List { // it may be the secret itself
 				r.literal(n, path, "write a list: [program, argument]; no shell reads it")
 			} else if words, ok := r.execWords(n, path); ok {
 				ref.Exec = words
@@ -134,7 +137,7 @@ func (v Value) shown() any {
 func keyKey(name string, c *LLMConfig) configKey {
 	return configKey{
 		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: func() map[string]any { return secretForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !isReference(n) {
 				r.literal(n, path, `write {secret: "`+keyReference+`"}`)
 				return
@@ -151,24 +154,24 @@ func keyKey(name string, c *LLMConfig) configKey {
 // beside a base_url is sent there only.
 func (r *configReader) key(in ConfigSources, c *LLMConfig) {
 	own := lookup(in.Environ, keyVariable)
-	llm := (*keyPath)(nil).key("llm")
-	from := r.places[llm.key("base_url").String()]
+	llm := (*yamldoc.Path)(nil).Key("llm")
+	from := r.places[llm.Key("base_url").String()]
 	c.Referred = false
 	switch c.APIKey = newSecret(own); {
 	case own != "" || !c.Key.Set():
 		if own != "" {
 			c.Key = SecretRef{}
 		}
-	case from.source != "" && from.line == 0:
-		path := llm.key("api_key")
-		r.faults.add(r.places[path.String()], path, Fault{
-			Reason: "goes only to the llm.base_url beside it, and " + from.source + " names another", Want: "set " + keyVariable + " too, or unset " + from.source,
+	case from.Source != "" && from.Line == 0:
+		path := llm.Key("api_key")
+		r.faults.Add(r.places[path.String()], path, yamldoc.Fault{
+			Reason: "goes only to the llm.base_url beside it, and " + from.Source + " names another", Want: "set " + keyVariable + " too, or unset " + from.Source,
 		})
 	default:
 		c.Referred = c.Key.nowhere(in.Environ) == ""
 	}
 	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		r.faults.add(place{source: keyVariable}, nil, Fault{
+		r.faults.Add(yamldoc.Place{Source: keyVariable}, nil, yamldoc.Fault{
 			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 func catalogKey(name string, c *CatalogConfig) configKey {
 	return configKey{
 		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			c.Declared = true
 			r.group(n, path, c.keys(), unknownKey)
 		},
@@ -49,13 +51,13 @@ func (c *CatalogConfig) keys() []configKey {
 }
 
 // absolutePath reads a path and makes it whole.
-func absolutePath(target *string) func(*configReader, *yamlNode, *keyPath) {
-	return func(r *configReader, n *yamlNode, path *keyPath) {
+func absolutePath(target *string) func(*configReader, *yamldoc.Node, *yamldoc.Path) {
+	return func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		switch {
-		case n.kind != yamlText:
+		case n.Kind != yamldoc.Text:
 			r.wrong(n, path, "write text in quotes")
-		case strings.Contains(n.text, "\x00"):
-			r.faults.add(n.at, path, Fault{Reason: "a NUL character in a path", Want: "write a path"})
+		case strings.Contains(n.Text, "\x00"):
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write a path"})
 		default:
 			*target = r.absolute(n)
 		}
@@ -66,19 +68,19 @@ func absolutePath(target *string) func(*configReader, *yamlNode, *keyPath) {
 func namedPathKey(name string, target *string, dir bool) configKey {
 	key := optionalTextKey(name, target, nil)
 	key.takes = "a path; a relative one starts at the file's directory"
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		absolutePath(target)(r, n, path)
-		if *target == "" || n.at.source == "" {
+		if *target == "" || n.At.Source == "" {
 			return
 		}
 		info, err := os.Stat(*target)
 		switch {
 		case err != nil:
-			r.faults.add(n.at, path, Fault{Reason: quoted(*target) + ": " + fileCause(err).Error(), Want: "write the path of what is there"})
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + ": " + fileCause(err).Error(), Want: "write the path of what is there"})
 		case dir && !info.IsDir():
-			r.faults.add(n.at, path, Fault{Reason: quoted(*target) + " is no directory", Want: "write the path of one"})
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + " is no directory", Want: "write the path of one"})
 		case !dir && !info.Mode().IsRegular():
-			r.faults.add(n.at, path, Fault{Reason: quoted(*target) + " is no file", Want: "write the path of one"})
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: yamldoc.Quoted(*target) + " is no file", Want: "write the path of one"})
 		}
 	}
 	return key
@@ -89,19 +91,19 @@ func networksKey(name string, target *[]netip.Prefix) configKey {
 	const want = "write a network: 127.0.0.1/32"
 	return configKey{
 		name: name, takes: "a list of networks: `127.0.0.1/32`", form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []netip.Prefix
-			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
-				prefix, err := netip.ParsePrefix(item.text)
+			ok := r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
+				prefix, err := netip.ParsePrefix(item.Text)
 				switch {
-				case item.kind != yamlText || err != nil:
-					f := Fault{Reason: "not a network", Got: gotWords(item), Want: want}
-					if addr, err := netip.ParseAddr(item.text); err == nil {
+				case item.Kind != yamldoc.Text || err != nil:
+					f := yamldoc.Fault{Reason: "not a network", Got: item.Shown(), Want: want}
+					if addr, err := netip.ParseAddr(item.Text); err == nil {
 						f.Want = "write " + netip.PrefixFrom(addr, addr.BitLen()).String() + " for one address"
 					}
-					r.faults.add(item.at, at, f)
+					r.faults.Add(item.At, at, f)
 				case prefix.Masked() != prefix:
-					r.faults.add(item.at, at, Fault{Reason: "bits beyond its length", Got: quoted(item.text), Want: "write " + prefix.Masked().String()})
+					r.faults.Add(item.At, at, yamldoc.Fault{Reason: "bits beyond its length", Got: yamldoc.Quoted(item.Text), Want: "write " + prefix.Masked().String()})
 				default:
 					list = append(list, prefix)
 				}
@@ -151,19 +153,19 @@ func (s *ServerConfig) keys() []configKey {
 }
 
 // finishServer checks what no key of a server can see alone, and gives its tools its own time-out.
-func (r *configReader) finishServer(n *yamlNode, path *keyPath, s *ServerConfig) {
+func (r *configReader) finishServer(n *yamldoc.Node, path *yamldoc.Path, s *ServerConfig) {
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.Timeout < 0 {
 			t.Timeout = s.Timeout
 		}
 	}
-	stdio, http := n.member("stdio"), n.member("http")
-	said := func(n *yamlNode) bool { return n != nil && n.kind != yamlNull }
+	stdio, http := n.Member("stdio"), n.Member("http")
+	said := func(n *yamldoc.Node) bool { return n != nil && n.Kind != yamldoc.Null }
 	switch {
 	case said(stdio) && said(http):
-		r.faults.add(n.at, path, Fault{Reason: "both stdio and http", Want: "keep one"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "both stdio and http", Want: "keep one"})
 	case !said(stdio) && !said(http) && s.Enabled:
-		r.faults.add(n.at, path, Fault{Reason: "neither stdio nor http", Want: "write stdio: {command: ...} or http: {url: ...}"})
+		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "neither stdio nor http", Want: "write stdio: {command: ...} or http: {url: ...}"})
 	}
 }
 
@@ -180,16 +182,16 @@ func (c *StdioConfig) keys() []configKey {
 func commandKey(name string, target *string) configKey {
 	key := textKey(name, target, nil)
 	key.takes = "the name or path of a program"
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		switch {
-		case n.kind != yamlText:
+		case n.Kind != yamldoc.Text:
 			r.wrong(n, path, "write text in quotes")
-		case blankText(n.text) || strings.ContainsAny(n.text, "\x00\r\n") || len(n.text) > maxText:
-			r.faults.add(n.at, path, Fault{Reason: "not a program", Got: quoted(n.text), Want: "write the name or path of one"})
-		case strings.ContainsAny(n.text, `/\`):
+		case blankText(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > maxText:
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a program", Got: yamldoc.Quoted(n.Text), Want: "write the name or path of one"})
+		case strings.ContainsAny(n.Text, `/\`):
 			*target = r.absolute(n)
 		default:
-			*target = n.text
+			*target = n.Text
 		}
 	}
 	return key
@@ -199,11 +201,11 @@ func commandKey(name string, target *string) configKey {
 func argsKey(name string, target *[]Value) configKey {
 	return configKey{
 		name: name, takes: "a list of texts, or `{secret}`", form: func() map[string]any { return listForm(textOrSecret) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []Value
 			last := ""
-			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
-				if item.kind == yamlNumber && secretArgument(last, item.text) { // it is not quoted
+			ok := r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
+				if item.Kind == yamldoc.Number && secretArgument(last, item.Text) { // it is not quoted
 					r.literal(item, at, secretWant)
 					last = ""
 					return
@@ -211,14 +213,14 @@ func argsKey(name string, target *[]Value) configKey {
 				v, ok := r.value(item, at)
 				switch {
 				case ok && v.Secret.Set():
-					r.faults.warn(item.at, at, Fault{Reason: "a secret in an argument: other users of this machine see command lines", Want: "give it in env, if the program takes it there"})
+					r.faults.Warn(item.At, at, yamldoc.Fault{Reason: "a secret in an argument: other users of this machine see command lines", Want: "give it in env, if the program takes it there"})
 				case ok && secretArgument(last, v.Text):
 					r.literal(item, at, secretWant)
 				}
 				list, last = append(list, v), v.Text
 			})
 			if ok && len(list) > maxArgs {
-				r.faults.add(n.at, path, Fault{Reason: "out of range", Got: numberText(float64(len(list))) + " arguments", Want: "write at most " + numberText(maxArgs)})
+				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(list))) + " arguments", Want: "write at most " + yamldoc.NumberText(maxArgs)})
 			}
 			*target = list
 		},
@@ -247,28 +249,28 @@ func environKey(name string, target *[]EnvConfig) configKey {
 		form: func() map[string]any {
 			return map[string]any{"anyOf": []any{listForm(textForm), mapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, textForm, secretForm}})}}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *target = r.environ(n, path) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *target = r.environ(n, path) },
 		show: func() any { return shownEnviron(*target) },
 	}
 }
 
-func (r *configReader) environ(n *yamlNode, path *keyPath) (list []EnvConfig) {
-	switch n.kind {
-	case yamlList:
-		r.list(n, path, func(item *yamlNode, at *keyPath) {
+func (r *configReader) environ(n *yamldoc.Node, path *yamldoc.Path) (list []EnvConfig) {
+	switch n.Kind {
+	case yamldoc.List:
+		r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 			switch {
-			case item.kind == yamlText && strings.Contains(item.text, "="):
-				r.faults.add(item.at, at, Fault{Reason: "a value within a list of names", Want: "write env: {NAME: text}"})
-			case item.kind != yamlText || !variableNames.fits.MatchString(item.text):
-				r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: variableNames.want})
-			case slices.ContainsFunc(list, func(e EnvConfig) bool { return e.Name == item.text }):
-				r.faults.add(item.at, at, Fault{Reason: item.text + " is named twice", Want: "leave one out"})
+			case item.Kind == yamldoc.Text && strings.Contains(item.Text, "="):
+				r.faults.Add(item.At, at, yamldoc.Fault{Reason: "a value within a list of names", Want: "write env: {NAME: text}"})
+			case item.Kind != yamldoc.Text || !variableNames.fits.MatchString(item.Text):
+				r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: variableNames.want})
+			case slices.ContainsFunc(list, func(e EnvConfig) bool { return e.Name == item.Text }):
+				r.faults.Add(item.At, at, yamldoc.Fault{Reason: item.Text + " is named twice", Want: "leave one out"})
 			default:
-				list = append(list, EnvConfig{Name: item.text, Pass: true})
+				list = append(list, EnvConfig{Name: item.Text, Pass: true})
 			}
 		})
-	case yamlMapping:
-		r.each(n, path, variableNames, func(m yamlMember, below *keyPath) {
+	case yamldoc.Mapping:
+		r.each(n, path, variableNames, func(m yamldoc.Member, below *yamldoc.Path) {
 			if e, ok := r.variable(m, below); ok {
 				list = append(list, e)
 			}
@@ -279,19 +281,19 @@ func (r *configReader) environ(n *yamlNode, path *keyPath) (list []EnvConfig) {
 	return list
 }
 
-func (r *configReader) variable(m yamlMember, below *keyPath) (EnvConfig, bool) {
-	e, ok := EnvConfig{Name: m.key}, true
+func (r *configReader) variable(m yamldoc.Member, below *yamldoc.Path) (EnvConfig, bool) {
+	e, ok := EnvConfig{Name: m.Key}, true
 	switch {
-	case m.value.kind == yamlBool && m.value.flag:
+	case m.Value.Kind == yamldoc.Bool && m.Value.Flag:
 		e.Pass = true
-	case m.value.kind == yamlBool:
-		r.faults.add(m.value.at, below, Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
+	case m.Value.Kind == yamldoc.Bool:
+		r.faults.Add(m.Value.At, below, yamldoc.Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
 		ok = false
-	case isSecretName(m.key) && !isReference(m.value):
-		r.literal(m.value, below, `write {secret: "env:`+m.key+`"}`)
+	case isSecretName(m.Key) && !isReference(m.Value):
+		r.literal(m.Value, below, `write {secret: "env:`+m.Key+`"}`)
 		ok = false
 	default:
-		e.Value, ok = r.value(m.value, below)
+		e.Value, ok = r.value(m.Value, below)
 	}
 	return e, ok
 }
@@ -319,18 +321,18 @@ func (c *EndpointConfig) keys() []configKey {
 }
 
 // faultOfEndpoint judges the URL of a server or request. It never quotes it, since it may hold a secret.
-func faultOfEndpoint(text string) Fault {
+func faultOfEndpoint(text string) yamldoc.Fault {
 	const want = "write an absolute URL: https://host/path"
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
-		return Fault{Reason: "not a URL", Want: want}
+		return yamldoc.Fault{Reason: "not a URL", Want: want}
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return Fault{Reason: "not an absolute http or https URL", Want: want}
+		return yamldoc.Fault{Reason: "not an absolute http or https URL", Want: want}
 	case u.User != nil:
-		return Fault{Reason: "a user or password in a URL", Want: `write it without, and headers: {Authorization: {secret: "env:NAME", prefix: "Basic "}}`}
+		return yamldoc.Fault{Reason: "a user or password in a URL", Want: `write it without, and headers: {Authorization: {secret: "env:NAME", prefix: "Basic "}}`}
 	case u.Fragment != "":
-		return Fault{Reason: "a fragment in a URL", Want: "leave # and what follows out"}
+		return yamldoc.Fault{Reason: "a fragment in a URL", Want: "leave # and what follows out"}
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -338,29 +340,29 @@ func faultOfEndpoint(text string) Fault {
 			name = plain
 		}
 		if isSecretName(name) && value != "" && !singleArgument.MatchString(value) {
-			return Fault{Reason: "a literal for " + quoted(name) + " in a URL", Want: `write it in query or headers: {secret: "env:NAME"}`}
+			return yamldoc.Fault{Reason: "a literal for " + yamldoc.Quoted(name) + " in a URL", Want: `write it in query or headers: {secret: "env:NAME"}`}
 		}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // rawKey is a value that is kept as JSON in the order of the file.
-func rawKey(name, takes string, target *json.RawMessage, check func(r *configReader, n *yamlNode, path *keyPath)) configKey {
+func rawKey(name, takes string, target *json.RawMessage, check func(r *configReader, n *yamldoc.Node, path *yamldoc.Path)) configKey {
 	return configKey{
 		name: name, takes: takes, form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if text, ok := r.kept(n); ok { // of a snapshot
 				*target = text
 				return
 			}
-			if n.kind != yamlMapping {
+			if n.Kind != yamldoc.Mapping {
 				r.wrong(n, path, "write a mapping of names to JSON schemas")
 				return
 			}
-			if !n.readable() {
+			if !n.Readable() {
 				return
 			}
-			*target = n.json(nil)
+			*target = n.AppendJSON(nil)
 			check(r, n, path)
 		},
 		show: func() any {

@@ -9,6 +9,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // JSON is the effective configuration as one indented document that loads to the same, the key as a reference to where it stands.
@@ -113,7 +114,7 @@ func (c Config) YAML() []byte {
 	}
 	for _, p := range c.Patterns {
 		for name, figure := range p.Handed {
-			notes["patterns."+p.Name+".budget."+name] = "in force: " + numberText(figure) + ", or what is left to who calls it"
+			notes["patterns."+p.Name+".budget."+name] = "in force: " + yamldoc.NumberText(figure) + ", or what is left to who calls it"
 		}
 	}
 	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
@@ -125,13 +126,13 @@ type groupOf struct{}
 
 // writeYAML writes keys as a file, each value with its note. What holds nothing is written as such: a mapping without
 // members in YAML is null.
-func writeYAML(out *bytes.Buffer, keys []configKey, path *keyPath, note func(path string, value any) string) {
+func writeYAML(out *bytes.Buffer, keys []configKey, path *yamldoc.Path, note func(path string, value any) string) {
 	depth := 0
-	for p := path; p != nil; p = p.up {
+	for p := path; p != nil; p = p.Up {
 		depth++
 	}
 	for _, k := range keys {
-		below := path.key(k.name)
+		below := path.Key(k.name)
 		out.WriteString(strings.Repeat("  ", depth) + yamlWord(k.name) + ":")
 		value := k.show()
 		if lines, ok := value.(jsonLines); ok && len(lines) > 0 {
@@ -183,7 +184,7 @@ var bareWord = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]*$`)
 
 // yamlWord is a text as YAML reads it back: bare where it is one word, else in the quotes of JSON.
 func yamlWord(text string) string {
-	if bareWord.MatchString(text) && resolvePlain(text).kind == yamlText {
+	if bareWord.MatchString(text) && yamldoc.IsPlainText(text) {
 		return text
 	}
 	return string(ijson.Canonical(text))

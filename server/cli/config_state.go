@@ -6,6 +6,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns/local"
+	"patterngate/server/settings/yamldoc"
 )
 
 // memoryState is the state that is kept nowhere: runs end with the process.
@@ -16,13 +17,13 @@ func stateKey(name string, target *string) configKey {
 	key := pathKey(name, target)
 	read := key.read
 	key.takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind == yamlText && n.text == memoryState {
+	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind == yamldoc.Text && n.Text == memoryState {
 			*target = memoryState
 			return
 		}
-		if n.kind == yamlText && strings.Contains(n.text, "\x00") {
-			r.faults.add(n.at, path, Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
+		if n.Kind == yamldoc.Text && strings.Contains(n.Text, "\x00") {
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
 			return
 		}
 		read(r, n, path)
@@ -42,34 +43,34 @@ func redactKey(name string, target *[]string) configKey {
 
 // toolRedactKey is likewise, of one tool: it has arguments and results alone.
 func toolRedactKey(name string, target *[]string) configKey {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamlNode) Fault {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)
 		if f.Reason != "" {
 			return f
 		}
-		if first := ijson.Pointer(n.text).Tokens()[0]; first != "args" && first != "result" {
-			return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
+		if first := ijson.Pointer(n.Text).Tokens()[0]; first != "args" && first != "result" {
+			return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
 }
 
-func pointersKey(name, takes string, target *[]string, wrong func(*yamlNode) Fault) configKey {
+func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) configKey {
 	return configKey{
 		name: name, takes: takes, form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlList {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List {
 				r.wrong(n, path, "write a list, [] for none")
 				return
 			}
-			list := make([]string, 0, len(n.items))
-			for i, item := range n.items {
+			list := make([]string, 0, len(n.Items))
+			for i, item := range n.Items {
 				switch f := wrong(item); {
-				case item.kind == yamlBad:
+				case item.Kind == yamldoc.Unreadable:
 				case f.Reason != "":
-					r.faults.add(item.at, path.item(i), f)
+					r.faults.Add(item.At, path.Item(i), f)
 				default:
-					list = append(list, item.text)
+					list = append(list, item.Text)
 				}
 			}
 			*target = list
@@ -78,24 +79,24 @@ func pointersKey(name, takes string, target *[]string, wrong func(*yamlNode) Fau
 	}
 }
 
-func faultOfRedact(n *yamlNode) Fault {
-	if n.kind != yamlText {
-		return Fault{Reason: "wrong type", Got: gotWords(n), Want: redactWant}
+func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
+	if n.Kind != yamldoc.Text {
+		return yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: redactWant}
 	}
-	tokens := ijson.Pointer(n.text).Tokens()
+	tokens := ijson.Pointer(n.Text).Tokens()
 	if len(tokens) == 0 {
-		return Fault{Reason: "not a JSON pointer", Got: quoted(n.text), Want: redactWant}
+		return yamldoc.Fault{Reason: "not a JSON pointer", Got: yamldoc.Quoted(n.Text), Want: redactWant}
 	}
 	below, known := redactRoots[tokens[0]]
 	switch {
 	case !known:
-		return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args, /result, /input or /answer"}
+		return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args, /result, /input or /answer"}
 	case below && len(tokens) == 1:
-		return Fault{Reason: "nothing below " + n.text, Got: quoted(n.text), Want: "name a member: " + n.text + "/card, or any: " + n.text + "/*"}
+		return yamldoc.Fault{Reason: "nothing below " + n.Text, Got: yamldoc.Quoted(n.Text), Want: "name a member: " + n.Text + "/card, or any: " + n.Text + "/*"}
 	case !below && len(tokens) > 1:
-		return Fault{Reason: "an answer is one text", Got: quoted(n.text), Want: "write /" + tokens[0]}
+		return yamldoc.Fault{Reason: "an answer is one text", Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // keys are those of spec/config.md section 2.
@@ -114,14 +115,14 @@ func (r *configReader) acrossWait(c WaitConfig) {
 	if c.Default <= c.Max {
 		return
 	}
-	group := (*keyPath)(nil).key("wait")
-	most, usual := group.key("max_seconds"), group.key("default_seconds")
-	path, f := usual, Fault{Got: numberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + numberText(c.Max.Seconds())}
+	group := (*yamldoc.Path)(nil).Key("wait")
+	most, usual := group.Key("max_seconds"), group.Key("default_seconds")
+	path, f := usual, yamldoc.Fault{Got: yamldoc.NumberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + yamldoc.NumberText(c.Max.Seconds())}
 	if _, said := r.places[usual.String()]; !said {
-		path, f = most, Fault{Got: numberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + numberText(c.Default.Seconds()) + ", or set that too"}
+		path, f = most, yamldoc.Fault{Got: yamldoc.NumberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + yamldoc.NumberText(c.Default.Seconds()) + ", or set that too"}
 	}
 	f.Reason = "wait.default_seconds is more than wait.max_seconds"
-	r.faults.add(r.places[path.String()], path, f)
+	r.faults.Add(r.places[path.String()], path, f)
 }
 
 // redacted are the pointers as a set.

@@ -20,6 +20,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // sameConfig compares configurations; secrets by what they hold.
@@ -322,7 +323,7 @@ func TestConfigHash(t *testing.T) {
 }
 
 func ExampleFault() {
-	f := Fault{
+	f := yamldoc.Fault{
 		File: "pg.yaml", Line: 3, Column: 27, Path: "patterns.route_ticket.budget.max_delegatoins",
 		Reason: "unknown key", DidYouMean: "max_delegations",
 	}

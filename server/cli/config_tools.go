@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 const (
@@ -56,16 +56,16 @@ func (t *ToolConfig) keys() []configKey {
 
 // shortKey is a line for people that may be not set.
 func shortKey(name string, target *string, most int) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
+	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
 		switch {
 		case ijson.Blank(text):
-			return Fault{Reason: "blank", Want: "write text, or leave the key out"}
+			return yamldoc.Fault{Reason: "blank", Want: "write text, or leave the key out"}
 		case utf8.RuneCountInString(text) > most:
-			return Fault{Reason: "too long", Got: numberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + numberText(float64(most))}
+			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + yamldoc.NumberText(float64(most))}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
-	key.takes = "text, at most " + numberText(float64(most)) + " characters"
+	key.takes = "text, at most " + yamldoc.NumberText(float64(most)) + " characters"
 	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
@@ -88,7 +88,7 @@ func rateKey(name string, target *RateConfig) configKey {
 				"burst": orNull(bounds{min: 1, max: maxCount, whole: true}.form()),
 			}, "calls", "per_seconds")
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			var c RateConfig
 			r.group(n, path, keys(&c), unknownKey)
 			if c.Burst == 0 {
@@ -120,11 +120,11 @@ func reconcileKey(name string, target **ReconcileConfig) configKey {
 
 // oneToolKey is the name of one tool. Whether there is one is seen once the whole file was read.
 func oneToolKey(name string, target *string) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
+	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
 		if !toolName.MatchString(text) {
-			return Fault{Reason: "not a name", Got: quoted(text), Want: toolNames.want}
+			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: toolNames.want}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
 	key.takes = "a tool's name"
 	return key.as(nameForm)
@@ -160,31 +160,31 @@ func (t *ServerToolConfig) keys() []configKey {
 }
 
 // finishServerTool gives a tool its name and what follows from its effect.
-func (r *configReader) finishServerTool(n *yamlNode, path *keyPath, t *ServerToolConfig) {
+func (r *configReader) finishServerTool(n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
 	if t.Name == "" {
 		t.Name = t.Upstream
 		if !toolName.MatchString(t.Name) {
-			r.faults.add(n.at, path, Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
+			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
 		}
 	}
 	r.finishTool(n, path, &t.ToolConfig)
 }
 
 // finishTool is what a tool's members mean together.
-func (r *configReader) finishTool(n *yamlNode, path *keyPath, t *ToolConfig) {
-	if said := n.member("idempotent"); t.Effect == catalog.Read && said != nil && said.kind == yamlBool && !said.flag {
-		r.faults.warn(said.at, path.key("idempotent"), Fault{Reason: "a read is always idempotent", Want: "leave it out"})
+func (r *configReader) finishTool(n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
+	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
+		r.faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
 	}
 	t.Idempotent = t.Idempotent || t.Effect == catalog.Read
 	if t.Retry.MaxDelay < t.Retry.Delay {
-		retry := n.member("retry")
+		retry := n.Member("retry")
 		if retry == nil {
 			retry = n
 		}
-		r.faults.add(retry.at, path.key("retry"), Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
+		r.faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
 	}
 	if c := t.Reconcile; c != nil && t.Effect == catalog.Read && t.Enabled {
-		r.faults.warn(n.member("reconcile").at, path.key("reconcile"), Fault{Reason: "a read is never in doubt", Want: "leave it out"})
+		r.faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: "a read is never in doubt", Want: "leave it out"})
 	}
 }
 
@@ -192,15 +192,15 @@ func (r *configReader) finishTool(n *yamlNode, path *keyPath, t *ToolConfig) {
 func fixKey(name string, target *[]FixValue) configKey {
 	return configKey{
 		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []FixValue{}
-			r.eachArgument(n, path, func(m yamlMember, below *keyPath) {
-				v := FixValue{Name: m.key}
-				if isReference(m.value) {
-					v.Secret, _, _ = r.reference(m.value, below, false)
+			r.eachArgument(n, path, func(m yamldoc.Member, below *yamldoc.Path) {
+				v := FixValue{Name: m.Key}
+				if isReference(m.Value) {
+					v.Secret, _, _ = r.reference(m.Value, below, false)
 				} else {
-					r.noLiteral(m.key, m.value, below)
-					v.Value = m.value.decoded()
+					r.noLiteral(m.Key, m.Value, below)
+					v.Value = m.Value.Decoded()
 				}
 				list = append(list, v)
 			})
@@ -219,16 +219,16 @@ func fixKey(name string, target *[]FixValue) configKey {
 }
 
 // eachArgument is each, in which null is a value like any other.
-func (r *configReader) eachArgument(n *yamlNode, path *keyPath, do func(m yamlMember, below *keyPath)) {
-	if n.kind != yamlMapping {
+func (r *configReader) eachArgument(n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
+	if n.Kind != yamldoc.Mapping {
 		r.wrong(n, path, "write a mapping of arguments to values, {} for none")
 		return
 	}
-	for _, m := range n.members {
-		switch below := path.key(m.key); {
-		case !argumentNames.fits.MatchString(m.key):
-			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: argumentNames.want})
-		case m.value.readable():
+	for _, m := range n.Members {
+		switch below := path.Key(m.Key); {
+		case !argumentNames.fits.MatchString(m.Key):
+			r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: argumentNames.want})
+		case m.Value.Readable():
 			do(m, below)
 		}
 	}
@@ -236,28 +236,28 @@ func (r *configReader) eachArgument(n *yamlNode, path *keyPath, do func(m yamlMe
 
 // noLiteral refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
 // max_tokens, are none.
-func (r *configReader) noLiteral(name string, n *yamlNode, path *keyPath) {
-	if n.kind == yamlText && isSecretName(name) && n.text != "" {
+func (r *configReader) noLiteral(name string, n *yamldoc.Node, path *yamldoc.Path) {
+	if n.Kind == yamldoc.Text && isSecretName(name) && n.Text != "" {
 		r.literal(n, path, secretWant)
 	}
-	for i, item := range n.items {
-		r.noLiteral(name, item, path.item(i))
+	for i, item := range n.Items {
+		r.noLiteral(name, item, path.Item(i))
 	}
-	for _, m := range n.members {
-		r.noLiteral(m.key, m.value, path.key(m.key))
+	for _, m := range n.Members {
+		r.noLiteral(m.Key, m.Value, path.Key(m.Key))
 	}
 }
 
 // kept is a text of a snapshot, in which the order of members is kept.
-func (r *configReader) kept(n *yamlNode) (json.RawMessage, bool) {
-	if n.kind != yamlText || n.at != (place{}) {
+func (r *configReader) kept(n *yamldoc.Node) (json.RawMessage, bool) {
+	if n.Kind != yamldoc.Text || n.At != (yamldoc.Place{}) {
 		return nil, false
 	}
-	v, err := ijson.DecodeCanonical([]byte(n.text))
+	v, err := ijson.DecodeCanonical([]byte(n.Text))
 	if _, object := v.(map[string]any); err != nil || !object {
 		return nil, false
 	}
-	return json.RawMessage(n.text), true
+	return json.RawMessage(n.Text), true
 }
 
 // rawValue decodes what was kept as JSON.
@@ -270,11 +270,11 @@ func rawValue(text json.RawMessage) any {
 }
 
 // arguments and bounds have the schemas of the file checked where they stand.
-func (r *configReader) arguments(n *yamlNode, path *keyPath) {
+func (r *configReader) arguments(n *yamldoc.Node, path *yamldoc.Path) {
 	if r.compiled == nil {
 		r.compiled = compiledArguments{}
 	}
-	r.schemaFaults(n, path, r.compiled.of(n.json(nil)).faults)
+	r.schemaFaults(n, path, r.compiled.of(n.AppendJSON(nil)).faults)
 }
 
 // compiledArguments are schemas that were compiled while a file was read, by their text: its tools are made of the same.
@@ -299,25 +299,25 @@ func (c compiledArguments) of(text json.RawMessage) argumentsRead {
 	return read
 }
 
-func (r *configReader) bounds(n *yamlNode, path *keyPath) {
-	_, faults := catalog.CompileBounds(n.json(nil))
-	r.schemaFaults(n, path, append(faults, catalog.EscapingBounds(n.json(nil))...))
+func (r *configReader) bounds(n *yamldoc.Node, path *yamldoc.Path) {
+	_, faults := catalog.CompileBounds(n.AppendJSON(nil))
+	r.schemaFaults(n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
 }
 
 // schemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
-func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog.SchemaFault) {
+func (r *configReader) schemaFaults(n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
 	for _, f := range faults {
-		found, key, at := n.find(f.Pointer)
+		found, key, at := n.FindPointer(f.Pointer)
 		below := path
 		for _, step := range found {
-			below = &keyPath{below, step}
+			below = &yamldoc.Path{Up: below, Step: step}
 		}
 		if f.Unknown {
 			at = key
 		}
-		record := r.faults.add
+		record := r.faults.Add
 		if f.Warning {
-			record = r.faults.warn
+			record = r.faults.Warn
 		}
 		record(at, below, faultOfSchema(f))
 	}
@@ -325,12 +325,12 @@ func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog
 
 // faultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
 // stands there say more than the reason.
-func faultOfSchema(f catalog.SchemaFault) Fault {
+func faultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
-		return Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
+		return yamldoc.Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
 	}
 	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, "not of type ")
-	fault := Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, reasoned: !ofType}
+	fault := yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, Reasoned: !ofType}
 	if f.Want != "" {
 		fault.Want = "write " + f.Want
 	}
@@ -345,48 +345,9 @@ func wantUnless(near, want string) string {
 	return "write " + want
 }
 
-// find follows a JSON pointer from a node, as far as it leads: the steps gone, as a [keyPath] has them, and where the last
-// one's key and value stand.
-func (n *yamlNode) find(p ijson.Pointer) (steps []string, key, value place) {
-	key, value = n.at, n.at
-	for _, token := range p.Tokens() {
-		if n.kind == yamlList {
-			i := indexOf(token)
-			if i < 0 || i >= len(n.items) {
-				return steps, key, value
-			}
-			n = n.items[i]
-			steps, key, value = append(steps, "["+token+"]"), n.at, n.at
-			continue
-		}
-		i := slices.IndexFunc(n.members, func(m yamlMember) bool { return m.key == token })
-		if i < 0 {
-			return steps, key, value
-		}
-		steps, key, value = append(steps, token), n.members[i].at, n.members[i].value.at
-		n = n.members[i].value
-	}
-	return steps, key, value
-}
-
-// indexOf is a pointer's token as an index; -1 where it is none.
-func indexOf(token string) int {
-	i := 0
-	for _, c := range token {
-		if c < '0' || c > '9' || i > maxFileNodes {
-			return -1
-		}
-		i = 10*i + int(c-'0')
-	}
-	if token == "" {
-		return -1
-	}
-	return i
-}
-
 // noTool is the fault for the name of a tool that there is not.
-func noTool(name string, known []string) Fault {
-	f := Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
+func noTool(name string, known []string) yamldoc.Fault {
+	f := yamldoc.Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are none"
 		if len(known) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // The page of the configuration is the table of keys. A key without a meaning fails here: append .means("...") where
@@ -44,13 +45,13 @@ func TestConfigPage(t *testing.T) {
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))
 	for _, kind := range ownKinds {
 		own := newPattern("NAME", gateway.Kind(kind), Position{})
-		configTable(t, &b, "`patterns.NAME` of kind "+kind+", of your own", (*keyPath)(nil).key("patterns").key("NAME"), own.keys(nil))
+		configTable(t, &b, "`patterns.NAME` of kind "+kind+", of your own", (*yamldoc.Path)(nil).Key("patterns").Key("NAME"), own.keys(nil))
 	}
 	fresh(t, "config.md", b.String())
 }
 
 // configTable writes a table of the keys of a group; each pattern gets a table of its own.
-func configTable(t *testing.T, b *strings.Builder, title string, path *keyPath, keys []configKey) {
+func configTable(t *testing.T, b *strings.Builder, title string, path *yamldoc.Path, keys []configKey) {
 	fmt.Fprintf(b, "\n## %s\n\n| key | what it takes | default | what it does |\n|---|---|---|---|\n", title)
 	configRows(t, b, nil, path, slices.DeleteFunc(slices.Clone(keys), func(k configKey) bool { return k.name == "patterns" }))
 	for _, k := range keys {
@@ -60,16 +61,16 @@ func configTable(t *testing.T, b *strings.Builder, title string, path *keyPath, 
 		below, _ := k.show().([]configKey)
 		for _, pattern := range below {
 			group, _ := pattern.show().([]configKey)
-			at := path.key(k.name).key(pattern.name)
+			at := path.Key(k.name).Key(pattern.name)
 			configTable(t, b, "`"+at.String()+"`", at, group)
 		}
 	}
 }
 
 // configRows writes a row a key. Keys are named from the table's own place on; above is the way from the root to it.
-func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []configKey) {
+func configRows(t *testing.T, b *strings.Builder, here, above *yamldoc.Path, keys []configKey) {
 	for _, k := range keys {
-		at, whole := here.key(k.name), above.key(k.name)
+		at, whole := here.Key(k.name), above.Key(k.name)
 		group, isGroup := k.show().([]configKey)
 		if isGroup && k.meaning == "" && k.below == nil {
 			configRows(t, b, at, whole, group)
@@ -93,7 +94,7 @@ func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []c
 }
 
 // belowRows writes the keys of a mapping that is not always there, or of an entry of one.
-func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *keyPath) {
+func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *yamldoc.Path) {
 	takes := "a mapping"
 	if k.takes != "" {
 		takes = k.takes
@@ -106,7 +107,7 @@ func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *keyPath
 	}
 	fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, takes, map[bool]string{true: "required", false: "not set"}[k.required != ""], k.meaning)
 	if k.entries {
-		at, whole = at.key("NAME"), whole.key("NAME")
+		at, whole = at.Key("NAME"), whole.Key("NAME")
 	}
 	configRows(t, b, at, whole, k.below())
 }
@@ -144,7 +145,7 @@ func defaultWords(k configKey) string {
 		}
 		return strings.Join(words, ", ")
 	case float64:
-		return numberText(v)
+		return yamldoc.NumberText(v)
 	case map[string]any, []any:
 		return "`" + string(ijson.Canonical(v)) + "`"
 	}

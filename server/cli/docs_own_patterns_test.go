@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // The page of own patterns is written by hand but for what the program says: its two tables are made of the keys, its examples load
@@ -127,7 +128,7 @@ func keysOfOwn(t *testing.T) []string {
 		p := newPattern("NAME", gateway.Kind(kind), Position{})
 		keys := slices.DeleteFunc(p.keys(nil), func(k configKey) bool { return k.name == "budget" || k.name == "kind" })
 		var b strings.Builder
-		configRows(t, &b, nil, (*keyPath)(nil).key("patterns").key("NAME"), keys)
+		configRows(t, &b, nil, (*yamldoc.Path)(nil).Key("patterns").Key("NAME"), keys)
 		at := 0
 		for row := range strings.Lines(b.String()) {
 			row = strings.TrimSpace(row)

@@ -7,6 +7,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // joins are how a pattern joins what its workers found, and which routes decline by what.
@@ -77,7 +78,7 @@ func (m *partsMaker) returned(tool string) *catalog.Schema {
 
 // expression notes what is wrong with an expression, at the very character.
 func (m *partsMaker) expression(f policy.Fault, path ...string) {
-	fault := Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
+	fault := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
 	if f.Want != "" && f.DidYouMean == "" {
 		fault.Want = "write " + f.Want
 	}

@@ -41,11 +41,11 @@ func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
 	if err != nil { // told by who serves it
 		return
 	}
-	told := faultyPaths(r.faults.faults)
+	told := faultyPaths(r.faults.Found)
 	set, faults := l.compile(all, told, tests)
 	for _, f := range faults {
 		if at := l.policyFault(f); !told.about(at.Path) {
-			r.faults.take(at)
+			r.faults.Record(at)
 		}
 	}
 	l.made = set
@@ -105,7 +105,7 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	var faults []policyFault
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if c.ofTheDemo(p) || p.node != nil && !p.node.readable() {
+		if c.ofTheDemo(p) || p.node != nil && !p.node.Readable() {
 			continue
 		}
 		reach := c.reach(p.Name, all)

@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"cmp"
@@ -40,7 +40,8 @@ type Fault struct {
 	// DidYouMean is the one known name that comes near.
 	DidYouMean string `json:"did_you_mean,omitempty"`
 
-	reasoned bool // the line has the reason, which says more than what stands there
+	// Reasoned says that the line has the reason and not Got, as the reason says more.
+	Reasoned bool `json:"-"`
 }
 
 // String is the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what is right. Control and bidi characters
@@ -58,7 +59,7 @@ func (f Fault) String() string {
 		b.WriteString(": " + f.Path)
 	}
 	what := f.Reason
-	if f.Got != "" && !f.reasoned {
+	if f.Got != "" && !f.Reasoned {
 		what = "got " + f.Got
 	}
 	b.WriteString(": " + what)
@@ -71,17 +72,18 @@ func (f Fault) String() string {
 	return printable.Line(b.String())
 }
 
-// ConfigError is a configuration that does not load: every fault that was found, by place.
-type ConfigError struct {
+// Error is a configuration that does not load: every fault that was found, by place.
+type Error struct {
 	Faults []Fault
 	// More counts faults beyond the first 50.
 	More int
 
-	unread bool // the file could not be read at all
+	// Unread says that the file could not be read at all.
+	Unread bool
 }
 
 // Error is one line a fault.
-func (e *ConfigError) Error() string {
+func (e *Error) Error() string {
 	lines := make([]string, 0, len(e.Faults)+1)
 	for _, f := range e.Faults {
 		lines = append(lines, f.String())
@@ -92,40 +94,40 @@ func (e *ConfigError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxFaults is how many faults are shown at once.
-const maxFaults = 50
+// MaxFaults is how many faults are shown at once.
+const MaxFaults = 50
 
-// configFaults collects what is found on the way.
-type configFaults struct {
-	faults, warnings []Fault
-	unread           bool // the file could not be read at all
+// Faults collects what is found on the way.
+type Faults struct {
+	Found, Warnings []Fault
+	Unread          bool // the file could not be read at all
 }
 
-func (c *configFaults) add(at place, path *keyPath, f Fault) {
-	f.File, f.Line, f.Column, f.Path = at.source, at.line, at.column, path.String()
+func (c *Faults) Add(at Place, path *Path, f Fault) {
+	f.File, f.Line, f.Column, f.Path = at.Source, at.Line, at.Column, path.String()
 	f.Severity = SeverityFault
-	c.faults = append(c.faults, f)
+	c.Found = append(c.Found, f)
 }
 
-func (c *configFaults) warn(at place, path *keyPath, f Fault) {
-	f.File, f.Line, f.Column, f.Path = at.source, at.line, at.column, path.String()
+func (c *Faults) Warn(at Place, path *Path, f Fault) {
+	f.File, f.Line, f.Column, f.Path = at.Source, at.Line, at.Column, path.String()
 	f.Severity = SeverityWarning
-	c.warnings = append(c.warnings, f)
+	c.Warnings = append(c.Warnings, f)
 }
 
-// err is nil where nothing is wrong.
-func (c *configFaults) err() error {
-	if len(c.faults) == 0 {
+// Err is nil where nothing is wrong.
+func (c *Faults) Err() error {
+	if len(c.Found) == 0 {
 		return nil
 	}
-	sorted := byPlace(c.faults)
-	shown := min(len(sorted), maxFaults)
-	return &ConfigError{Faults: sorted[:shown], More: len(sorted) - shown, unread: c.unread}
+	sorted := ByPlace(c.Found)
+	shown := min(len(sorted), MaxFaults)
+	return &Error{Faults: sorted[:shown], More: len(sorted) - shown, Unread: c.Unread}
 }
 
-// byPlace sorts faults by file, line and column; those of variables and flags come after it, in the order found.
+// ByPlace sorts faults by file, line and column; those of variables and flags come after it, in the order found.
 // What an alias repeats at the same place and path is said once.
-func byPlace(faults []Fault) []Fault {
+func ByPlace(faults []Fault) []Fault {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b Fault) int {
 		if a.Line == 0 || b.Line == 0 {
@@ -136,63 +138,72 @@ func byPlace(faults []Fault) []Fault {
 	return slices.Compact(sorted)
 }
 
-// place is where something stands: a file's line and column, or a variable's or flag's name alone.
-type place struct {
-	source       string
-	line, column int
+// Place is where something stands: a file's line and column, or a variable's or flag's name alone.
+type Place struct {
+	Source       string
+	Line, Column int
 }
 
-// keyPath is the way from the root of the file to a value, written only when something is wrong with it. A nil
+// Path is the way from the root of the file to a value, written only when something is wrong with it. A nil
 // keyPath is the root.
-type keyPath struct {
-	up   *keyPath
-	step string
+type Path struct {
+	Up   *Path
+	Step string
 }
 
-func (p *keyPath) key(name string) *keyPath { return &keyPath{p, name} }
+func (p *Path) Key(name string) *Path { return &Path{p, name} }
 
-func (p *keyPath) item(i int) *keyPath { return &keyPath{p, "[" + strconv.Itoa(i) + "]"} }
+func (p *Path) Item(i int) *Path { return &Path{p, "[" + strconv.Itoa(i) + "]"} }
 
 // String joins the steps with dots; a key that could be misread is quoted.
-func (p *keyPath) String() string {
+func (p *Path) String() string {
 	if p == nil {
 		return ""
 	}
-	step := p.step
+	step := p.Step
 	item := strings.HasPrefix(step, "[") && strings.HasSuffix(step, "]")
-	if !item && !plainKey(step) {
-		step = quoted(step)
+	if !item && !IsPlainKey(step) {
+		step = Quoted(step)
 	}
-	above := p.up.String()
+	above := p.Up.String()
 	if above == "" || item {
 		return above + step
 	}
 	return above + "." + step
 }
 
-// plainKey reports whether a key is shown without quotes.
-func plainKey(key string) bool {
-	return key == "<<" || key != "" && len(key) <= maxQuoted && !strings.ContainsFunc(key, func(r rune) bool {
+// IsPlainKey reports whether a key is shown without quotes.
+func IsPlainKey(key string) bool {
+	return key == "<<" || key != "" && len(key) <= MaxQuoted && !strings.ContainsFunc(key, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 	})
 }
 
-// maxQuoted is how much of a text from the file a message repeats, in bytes.
-const maxQuoted = 64
+// MaxQuoted is how much of a text from the file a message repeats, in bytes.
+const MaxQuoted = 64
 
-// quoted is text as one line of JSON, cut where it is long.
-func quoted(text string) string {
-	if cut := ijson.Cut(text, maxQuoted); cut != text {
+// Quoted is text as one line of JSON, cut where it is long.
+func Quoted(text string) string {
+	if cut := ijson.Cut(text, MaxQuoted); cut != text {
 		text = cut + "…"
 	}
 	return string(ijson.Canonical(text))
 }
 
-// listed names things in words: a, b or c.
-func listed(names []string) string {
+// Alternatives names things in words: a, b or c.
+func Alternatives(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Record records a fault or warning with its place.
+func (f *Faults) Record(fault Fault) {
+	if fault.Severity == SeverityWarning {
+		f.Warnings = append(f.Warnings, fault)
+		return
+	}
+	f.Found = append(f.Found, fault)
 }

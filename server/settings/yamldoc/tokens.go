@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"errors"
@@ -20,19 +20,19 @@ const maxBlockKeys = 10_000
 
 // parseYAML returns the body of the one document in a text, nil where it is empty. A fault is recorded where it
 // returns false.
-func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
+func parseYAML(in sourceText, faults *Faults) (ast.Node, bool) {
 	for size := 256 << 10; size < len(in.text); size *= 4 { // a hostile text is refused by its beginning
 		guard := &tokenGuard{in: in}
 		beginning := strings.ToValidUTF8(in.text[:size], "")
 		if tokens, _ := scanYAML(beginning); !guard.admits(tokens) {
-			faults.add(guard.at, nil, guard.fault)
+			faults.Add(guard.at, nil, guard.fault)
 			return nil, false
 		}
 	}
 	tokens, err := scanYAML(in.text)
 	guard := &tokenGuard{in: in}
 	if !guard.admits(tokens) {
-		faults.add(guard.at, nil, guard.fault)
+		faults.Add(guard.at, nil, guard.fault)
 		return nil, false
 	}
 	var file *ast.File
@@ -40,7 +40,7 @@ func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
 		file, err = parseTokens(tokens)
 	}
 	if err != nil {
-		faults.add(in.syntaxPlace(err), nil, Fault{
+		faults.Add(in.syntaxPlace(err), nil, Fault{
 			Reason: "cannot be read as YAML: " + syntaxMessage(err), Want: "check quotes, brackets and indentation here",
 		})
 		return nil, false
@@ -83,11 +83,11 @@ func syntaxMessage(err error) string {
 	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 		text = syntax.Message
 	}
-	return strings.NewReplacer("\n", " ", "\t", `\t`).Replace(ijson.Cut(text, 2*maxQuoted))
+	return strings.NewReplacer("\n", " ", "\t", `\t`).Replace(ijson.Cut(text, 2*MaxQuoted))
 }
 
 // syntaxPlace is where a syntax error stands, else the text's beginning.
-func (in yamlSource) syntaxPlace(err error) place {
+func (in sourceText) syntaxPlace(err error) Place {
 	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok && syntax.Token != nil {
 		return in.tokenPlace(syntax.Token)
 	}
@@ -96,24 +96,24 @@ func (in yamlSource) syntaxPlace(err error) place {
 
 // tokenPlace is where a token begins. The scanner leaves most tabs out of its columns, so they are put back: all of
 // them where the token stands there, else as many as it takes.
-func (in yamlSource) tokenPlace(tk *token.Token) place {
+func (in sourceText) tokenPlace(tk *token.Token) Place {
 	const longLine = 4096 // a machine's, in which nobody looks for columns
-	at := place{in.source, max(tk.Position.Line, 1), max(tk.Position.Column, 1)}
-	if at.line > len(in.lines) || !in.tabs[at.line-1] || len(in.lines[at.line-1]) > longLine {
+	at := Place{in.source, max(tk.Position.Line, 1), max(tk.Position.Column, 1)}
+	if at.Line > len(in.lines) || !in.tabs[at.Line-1] || len(in.lines[at.Line-1]) > longLine {
 		return at
 	}
-	here, ok := in.seek(at.line, at.column)
+	here, ok := in.seek(at.Line, at.Column)
 	if !ok {
 		return at
 	}
-	first, line, nearest := firstRune(tk), in.lines[at.line-1], 0
-	for c := *here; c.column-at.column <= c.tabs; {
+	first, line, nearest := firstRune(tk), in.lines[at.Line-1], 0
+	for c := *here; c.column-at.Column <= c.tabs; {
 		if strings.HasPrefix(line[c.offset:], first) {
 			if nearest == 0 {
 				nearest = c.column
 			}
-			if c.column-at.column == c.tabs {
-				at.column = c.column
+			if c.column-at.Column == c.tabs {
+				at.Column = c.column
 				return at
 			}
 		}
@@ -121,7 +121,7 @@ func (in yamlSource) tokenPlace(tk *token.Token) place {
 			break
 		}
 	}
-	at.column = max(at.column, nearest)
+	at.Column = max(at.Column, nearest)
 	return at
 }
 
@@ -140,8 +140,8 @@ func firstRune(tk *token.Token) string {
 // tokenGuard looks at a file's tokens before the parser does, whose time and stack grow with depth and with the
 // square of some lengths, and finds what the parser passes over: second documents, directives.
 type tokenGuard struct {
-	in    yamlSource
-	at    place
+	in    sourceText
+	at    Place
 	fault Fault
 
 	nodes      int

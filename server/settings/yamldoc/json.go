@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"encoding/json"
@@ -8,12 +8,12 @@ import (
 // jsonTree reads a text that is known to be one JSON document. The YAML parser would read most of it too, but not
 // with tabs between tokens, and it gives no columns there.
 type jsonTree struct {
-	in     yamlSource
-	limits *yamlLimits
+	in     sourceText
+	limits *limits
 	tokens *json.Decoder
 }
 
-func readJSON(in yamlSource, limits *yamlLimits) *yamlNode {
+func readJSON(in sourceText, limits *limits) *Node {
 	tokens := json.NewDecoder(strings.NewReader(in.text))
 	tokens.UseNumber()
 	tree := jsonTree{in, limits, tokens}
@@ -34,26 +34,26 @@ func (t jsonTree) next() (json.Token, int) {
 	return token, start
 }
 
-func (t jsonTree) node(token json.Token, start int, path *keyPath, depth int) *yamlNode {
-	n := &yamlNode{at: t.in.at(start), nodes: 1}
-	if !t.limits.take(1, n.at, path) {
+func (t jsonTree) node(token json.Token, start int, path *Path, depth int) *Node {
+	n := &Node{At: t.in.at(start), nodes: 1}
+	if !t.limits.take(1, n.At, path) {
 		return n
 	}
 	switch token := token.(type) {
 	case nil:
-		n.kind = yamlNull
+		n.Kind = Null
 	case bool:
-		n.kind, n.flag = yamlBool, token
+		n.Kind, n.Flag = Bool, token
 	case json.Number:
-		return plainScalar(token.String(), n.at, path, t.limits.faults)
+		return Scalar(token.String(), n.At, path, t.limits.faults)
 	case string:
-		n.kind, n.text = yamlText, token
+		n.Kind, n.Text = Text, token
 		if t.loneSurrogate(token, start) {
-			t.limits.faults.add(n.at, path, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
-			n.kind = yamlBad
+			t.limits.faults.Add(n.At, path, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			n.Kind = Unreadable
 		}
 	case json.Delim:
-		if t.limits.deep(depth, n.at, path) {
+		if t.limits.deep(depth, n.At, path) {
 			return n
 		}
 		if token == '[' {
@@ -61,38 +61,38 @@ func (t jsonTree) node(token json.Token, start int, path *keyPath, depth int) *y
 		} else {
 			t.mapping(n, path, depth)
 		}
-		return n.finish()
+		return n.Counted()
 	}
 	return n
 }
 
-func (t jsonTree) list(n *yamlNode, path *keyPath, depth int) {
-	n.kind = yamlList
+func (t jsonTree) list(n *Node, path *Path, depth int) {
+	n.Kind = List
 	for i := 0; t.tokens.More() && !t.limits.over; i++ {
 		token, start := t.next()
-		n.items = append(n.items, t.node(token, start, path.item(i), depth+1))
+		n.Items = append(n.Items, t.node(token, start, path.Item(i), depth+1))
 	}
 	t.next() // the bracket
 }
 
-func (t jsonTree) mapping(n *yamlNode, path *keyPath, depth int) {
-	n.kind = yamlMapping
+func (t jsonTree) mapping(n *Node, path *Path, depth int) {
+	n.Kind = Mapping
 	keys := keyList{}
 	for t.tokens.More() && !t.limits.over {
 		token, start := t.next()
 		key, _ := token.(string)
-		at, below := t.in.at(start), path.key(key)
+		at, below := t.in.at(start), path.Key(key)
 		if !t.limits.take(1, at, below) {
 			return
 		}
 		if t.loneSurrogate(key, start) {
-			t.limits.faults.add(at, below, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			t.limits.faults.Add(at, below, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
 		}
 		fresh := keys.add(key, at, below, t.limits.faults)
 		token, start = t.next()
 		value := t.node(token, start, below, depth+1)
 		if fresh {
-			n.members = append(n.members, yamlMember{key, at, value})
+			n.Members = append(n.Members, Member{key, at, value})
 		}
 	}
 	t.next() // the brace

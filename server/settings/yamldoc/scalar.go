@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"math"
@@ -23,49 +23,52 @@ var (
 
 // resolvePlain reads plain text by the core schema of YAML 1.2 (spec/config.md section 1): null, booleans, numbers,
 // else text. It returns a yamlBad node for what looks like a number and is spelled otherwise than in JSON.
-func resolvePlain(text string) yamlNode {
+func resolvePlain(text string) Node {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
-		return yamlNode{kind: yamlNull}
+		return Node{Kind: Null}
 	case "true", "True", "TRUE":
-		return yamlNode{kind: yamlBool, flag: true}
+		return Node{Kind: Bool, Flag: true}
 	case "false", "False", "FALSE":
-		return yamlNode{kind: yamlBool}
+		return Node{Kind: Bool}
 	}
 	if strings.IndexByte("+-.0123456789", text[0]) < 0 {
-		return yamlNode{kind: yamlText, text: text}
+		return Node{Kind: Text, Text: text}
 	}
 	if jsonNumber.MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || wholeNumber.MatchString(text) && math.Abs(n) > ijson.MaxInteger {
-			return yamlNode{}
+			return Node{}
 		}
 		if n == 0 {
 			n = 0 // not -0
 		}
-		return yamlNode{kind: yamlNumber, number: n, text: text}
+		return Node{Kind: Number, Number: n, Text: text}
 	}
 	if notANumber.MatchString(text) || looksNumeric(strings.ReplaceAll(text, "_", "")) {
-		return yamlNode{}
+		return Node{}
 	}
-	return yamlNode{kind: yamlText, text: text}
+	return Node{Kind: Text, Text: text}
 }
+
+// IsPlainText reports whether text without quotes is read as that text: as no null, boolean or number.
+func IsPlainText(text string) bool { return resolvePlain(text).Kind == Text }
 
 // looksNumeric reports whether some reader of YAML takes the text for a number.
 func looksNumeric(text string) bool {
 	return otherRadix.MatchString(text) || decimal.MatchString(text) && strings.ContainsAny(text, "0123456789")
 }
 
-// plainScalar is resolvePlain with a place; a spelling that is refused is a fault that shows the plain one.
-func plainScalar(text string, at place, path *keyPath, faults *configFaults) *yamlNode {
+// Scalar is resolvePlain with a place; a spelling that is refused is a fault that shows the plain one.
+func Scalar(text string, at Place, path *Path, faults *Faults) *Node {
 	n := resolvePlain(text)
-	n.at, n.nodes = at, 1
-	if n.kind == yamlBad {
+	n.At, n.nodes = at, 1
+	if n.Kind == Unreadable {
 		want := "write " + plainSpelling(text)
-		if cut := ijson.Cut(text, maxQuoted); cut == text {
-			want += ", or " + quoted(text) + " for text"
+		if cut := ijson.Cut(text, MaxQuoted); cut == text {
+			want += ", or " + Quoted(text) + " for text"
 		}
-		faults.add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, maxQuoted), Want: want})
+		faults.Add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, MaxQuoted), Want: want})
 	}
 	return &n
 }
@@ -89,7 +92,7 @@ func plainSpelling(text string) string {
 		plain += "." + part[3]
 	}
 	plain += part[4]
-	if n := resolvePlain(plain); n.kind == yamlNumber {
+	if n := resolvePlain(plain); n.Kind == Number {
 		return plain
 	}
 	if wholeNumber.MatchString(plain) {
@@ -106,9 +109,6 @@ func or0(digits string) string {
 	}
 	return digits
 }
-
-// numberText spells a number as JSON does.
-func numberText(n float64) string { return string(ijson.Canonical(n)) }
 
 // faultOfPlain finds plain text that YAML does not allow and the scanner lets pass, among it every case known in
 // which it changes the text or gives it to the wrong key. The zero Fault is none.

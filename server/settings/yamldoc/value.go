@@ -1,0 +1,95 @@
+package yamldoc
+
+import (
+	"strconv"
+
+	"patterngate/ijson"
+)
+
+// Decoded is the value of a node as package ijson has it.
+func (n *Node) Decoded() any {
+	switch n.Kind {
+	case Bool:
+		return n.Flag
+	case Number:
+		return n.Number
+	case Text:
+		return n.Text
+	case List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = item.Decoded()
+		}
+		return list
+	case Mapping:
+		object := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			object[m.Key] = m.Value.Decoded()
+		}
+		return object
+	}
+	return nil
+}
+
+// AppendJSON is a node as compact JSON, its members in the order of the file.
+func (n *Node) AppendJSON(to []byte) []byte {
+	switch n.Kind {
+	case List:
+		to = append(to, '[')
+		for i, item := range n.Items {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = item.AppendJSON(to)
+		}
+		return append(to, ']')
+	case Mapping:
+		to = append(to, '{')
+		for i, m := range n.Members {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = append(ijson.Append(to, m.Key), ':')
+			to = m.Value.AppendJSON(to)
+		}
+		return append(to, '}')
+	}
+	return ijson.Append(to, n.Decoded())
+}
+
+// Readable reports whether nothing in a node was refused while it was read.
+func (n *Node) Readable() bool {
+	for _, item := range n.Items {
+		if !item.Readable() {
+			return false
+		}
+	}
+	for _, m := range n.Members {
+		if !m.Value.Readable() {
+			return false
+		}
+	}
+	return n.Kind != Unreadable
+}
+
+// Shown is a value as a message shows it.
+func (n *Node) Shown() string {
+	switch n.Kind {
+	case Null:
+		return "null"
+	case Bool:
+		return strconv.FormatBool(n.Flag)
+	case Number:
+		return n.Text
+	case Text:
+		return Quoted(n.Text)
+	case List:
+		return "a list"
+	case Mapping:
+		return "a mapping"
+	}
+	return "nothing readable"
+}
+
+// NumberText spells a number as JSON does.
+func NumberText(n float64) string { return string(ijson.Canonical(n)) }
