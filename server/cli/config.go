@@ -197,7 +197,8 @@ type LoadedConfig struct {
 func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
 	var loaded LoadedConfig
 	faults := &yamldoc.Faults{}
-	read := &configReader{faults: faults, places: map[string]yamldoc.Place{}, home: in.home, texts: in.Texts}
+	read := newLoader(faults, in.home)
+	read.left().texts = in.Texts
 	if err := loaded.Config.embed(in.Known); err != nil {
 		return LoadedConfig{}, nil, err
 	}
@@ -238,7 +239,8 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
 func (c *Config) embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
 	faults := &yamldoc.Faults{}
-	read := &configReader{faults: faults, places: map[string]yamldoc.Place{}, embeds: true}
+	read := newLoader(faults, nil)
+	read.left().embeds = true
 	read.file(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
 	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)

@@ -18,10 +18,10 @@ const lockName = "patterngate.lock"
 
 // acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
 // patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
-func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
+func (r *configLoader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
-		c.Catalog.Pin = r.absolute(&yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
+		c.Catalog.Pin = absolutePathOf(r.configReader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
 	}
 	r.acrossNames(c)
 	r.acrossLinks(c)
@@ -37,7 +37,7 @@ func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 }
 
 // acrossNames finds two tools of one name, and names that have a meaning of their own.
-func (r *configReader) acrossNames(c *Config) {
+func (r *configLoader) acrossNames(c *Config) {
 	owner := map[string]string{}
 	if c.DemoOn() {
 		for _, name := range demoTools {
@@ -115,7 +115,7 @@ func (p PatternConfig) links() []toolLink {
 }
 
 // acrossLinks finds tools that are named and not declared.
-func (r *configReader) acrossLinks(c *Config) {
+func (r *configLoader) acrossLinks(c *Config) {
 	known := c.ToolNames()
 	var links []toolLink
 	for _, p := range c.Patterns {
@@ -160,7 +160,7 @@ func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 }
 
 // reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
-func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
+func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
 	if t.Reconcile == nil {
 		return
 	}
@@ -193,9 +193,9 @@ func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 }
 
 // acrossAllow warns of names in allow lists that narrow nothing.
-func (r *configReader) acrossAllow(c *Config) {
+func (r *configLoader) acrossAllow(c *Config) {
 	known := c.ToolNames()
-	for _, s := range r.strange {
+	for _, s := range r.left().strange {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
 		_, said := r.places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
@@ -225,7 +225,7 @@ func patternOf(path *yamldoc.Path) string {
 }
 
 // acrossPrograms looks for the servers' programs.
-func (r *configReader) acrossPrograms(c *Config, environ []string) {
+func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 	c.Catalog.findCommands(environ)
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled || s.Stdio == nil || s.Stdio.Path != "" || s.Stdio.Command == "" {
@@ -239,7 +239,7 @@ func (r *configReader) acrossPrograms(c *Config, environ []string) {
 }
 
 // acrossSecrets warns of references that lead nowhere. Nothing is read or run.
-func (r *configReader) acrossSecrets(c *Config, environ []string) {
+func (r *configLoader) acrossSecrets(c *Config, environ []string) {
 	warn := func(s SecretRef, path *yamldoc.Path) {
 		if why := s.nowhere(environ); s.Set() && why != "" {
 			r.faults.Warn(r.at(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
@@ -293,7 +293,7 @@ func (r *configReader) acrossSecrets(c *Config, environ []string) {
 }
 
 // acrossLock refuses a lock that everyone may write, or put in its place. One that is not there yet holds every tool.
-func (r *configReader) acrossLock(c *Config) {
+func (r *configLoader) acrossLock(c *Config) {
 	if c.Catalog.Pin == "" {
 		return
 	}

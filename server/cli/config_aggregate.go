@@ -41,7 +41,7 @@ func (a *AggregateConfig) keys() []configKey {
 	read := fields.read
 	fields.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		if read(r, n, path); n.Kind == yamldoc.Mapping {
-			r.most(n, path, len(n.Members), maxAggregateFields)
+			checkMost(r, n, path, len(n.Members), maxAggregateFields)
 		}
 	}
 	fields.show = func() any {

@@ -100,9 +100,6 @@ type ToolConfig struct {
 	At          Position // of the entry, for faults found later
 }
 
-// Position is a place in a file, from 1; zero: none.
-type Position struct{ Line, Column int }
-
 // RateConfig is how often a tool may be called. The zero RateConfig does not limit.
 type RateConfig struct {
 	Calls, Burst int
@@ -117,9 +114,6 @@ type ReconcileConfig struct {
 	Output   []NamedExpression // nil: the look-up's observation
 	Settle   time.Duration
 }
-
-// NamedExpression is one member that is computed: CEL.
-type NamedExpression struct{ Name, Text string }
 
 // ServerToolConfig is one tool of a server.
 type ServerToolConfig struct {

@@ -29,7 +29,7 @@ func (h HandConfig) path(p *PatternConfig) *yamldoc.Path {
 }
 
 // acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
-func (r *configReader) acrossPatterns(c *Config) {
+func (r *configLoader) acrossPatterns(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if !p.Enabled {
@@ -48,7 +48,7 @@ func (r *configReader) acrossPatterns(c *Config) {
 		}
 	}
 	r.toolNames(c)
-	w := chains{reader: r, config: c, depth: map[string]int{}, under: map[string]bool{}}
+	w := chains{reader: r.configReader, config: c, depth: map[string]int{}, under: map[string]bool{}}
 	for i := range c.Patterns {
 		if p := &c.Patterns[i]; p.Enabled && len(p.Hands) > 0 {
 			w.from(p, nil)
@@ -61,7 +61,7 @@ func (r *configReader) acrossPatterns(c *Config) {
 }
 
 // needsHands refuses a pattern of the file's own that says nothing of what it calls, or says it twice.
-func (r *configReader) needsHands(p *PatternConfig) {
+func (r *configLoader) needsHands(p *PatternConfig) {
 	if p.Kind == gateway.Call {
 		return
 	}
@@ -88,7 +88,7 @@ func (r *configReader) needsHands(p *PatternConfig) {
 }
 
 // handNames refuses names of workers and routes that mean something else already.
-func (r *configReader) handNames(c *Config, p *PatternConfig) {
+func (r *configLoader) handNames(c *Config, p *PatternConfig) {
 	tools := c.ToolNames()
 	for _, h := range p.Hands {
 		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
@@ -102,7 +102,7 @@ func (r *configReader) handNames(c *Config, p *PatternConfig) {
 }
 
 // handPattern checks a pattern that is a worker or a route.
-func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
+func (r *configLoader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 	if h.Pattern == "" {
 		return
 	}
@@ -138,7 +138,7 @@ func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 }
 
 // namesAmong refuses names in a list of a pattern that it does not have.
-func (r *configReader) namesAmong(p *PatternConfig, key string, names, known []string) {
+func (r *configLoader) namesAmong(p *PatternConfig, key string, names, known []string) {
 	path := patternPath(p.Name).Key(key)
 	for i, name := range names {
 		if slices.Contains(known, name) {
@@ -150,7 +150,7 @@ func (r *configReader) namesAmong(p *PatternConfig, key string, names, known []s
 }
 
 // limitedTools refuses limits of tools that a pattern does not have.
-func (r *configReader) limitedTools(p *PatternConfig) {
+func (r *configLoader) limitedTools(p *PatternConfig) {
 	known := p.has()
 	if p.Kind == gateway.Call {
 		known = []string{p.Tool}
@@ -183,7 +183,7 @@ func (p PatternConfig) tools() []string {
 const maxPlanName = 54
 
 // toolNames finds two patterns of which clients would see one name.
-func (r *configReader) toolNames(c *Config) {
+func (r *configLoader) toolNames(c *Config) {
 	owner := map[string]string{}
 	for _, name := range builtinNames { // they keep their names, also where they are switched off
 		for _, tool := range (PatternConfig{Name: name, Kind: builtinKinds[name]}).tools() {
@@ -314,7 +314,7 @@ var inherited = []struct {
 
 // within refuses figures that the file gives a pattern beyond those of a pattern that calls it. What is only a kind's own figure is
 // held to its caller's when it runs.
-func (r *configReader) within(c *Config) {
+func (r *configLoader) within(c *Config) {
 	told := map[string]bool{}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]

@@ -54,7 +54,7 @@ func resolved(path string) string {
 
 // acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
 // configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
-func (r *configReader) acrossDirectories(l *LoadedConfig) {
+func (r *configLoader) acrossDirectories(l *LoadedConfig) {
 	files := l.guarded()
 	if len(files) == 0 {
 		return
@@ -114,7 +114,7 @@ func ofTheUser(variable string) bool {
 }
 
 // holds is the first file that lies in a directory which a text names.
-func (r *configReader) holds(files []guarded, text, dir string) (guarded, string) {
+func (r *configLoader) holds(files []guarded, text, dir string) (guarded, string) {
 	for _, path := range r.pathsIn(text, dir) {
 		for _, g := range files {
 			if isWithin(g.path, path) || isWithin(g.path, resolved(path)) {
@@ -145,7 +145,7 @@ func (c *StdioConfig) start() string {
 
 // pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
 // program starts: the text itself, and what stands behind a flag's =.
-func (r *configReader) pathsIn(text, dir string) []string {
+func (r *configLoader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
 		if r.home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
@@ -188,7 +188,7 @@ func readsLikePath(text string) bool {
 
 // boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
 // that begin with a path.
-func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
+func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
 	arguments, _ := rawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
 		below := path.Key(name)

@@ -30,7 +30,7 @@ const (
 )
 
 // overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
-func (r *configReader) overrides(in ConfigSources, keys []configKey) {
+func (r *configLoader) overrides(in ConfigSources, keys []configKey) {
 	for _, v := range configVariables {
 		r.override(v.name, v.path, lookup(in.Environ, v.name), keys)
 	}
@@ -44,7 +44,7 @@ func (r *configReader) overrides(in ConfigSources, keys []configKey) {
 }
 
 // override reads the text of a variable or flag as the value of a key.
-func (r *configReader) override(source, path, text string, keys []configKey) {
+func (r *configLoader) override(source, path, text string, keys []configKey) {
 	if text == "" {
 		return
 	}
@@ -63,13 +63,13 @@ func (r *configReader) override(source, path, text string, keys []configKey) {
 		}
 		if n.Kind != yamldoc.Unreadable && n.Kind != yamldoc.Null {
 			r.places[path] = at
-			keys[i].read(r, n, here)
+			keys[i].read(r.configReader, n, here)
 		}
 	}
 }
 
 // strangers warns of variables that look like ours and are not.
-func (r *configReader) strangers(environ []string) {
+func (r *configLoader) strangers(environ []string) {
 	known := []string{configVariable, urlVariable, tokenVariable, ledgerVariable}
 	for _, v := range configVariables {
 		known = append(known, v.name)
@@ -88,7 +88,7 @@ func (r *configReader) strangers(environ []string) {
 }
 
 // across checks what no key can see alone.
-func (r *configReader) across(c LLMConfig) {
+func (r *configLoader) across(c LLMConfig) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
 	}

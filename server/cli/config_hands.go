@@ -17,7 +17,7 @@ func handsKey(name string, target *[]HandConfig, routes bool) configKey {
 	}
 	return configKey{
 		name: name, takes: takes, ordered: true, form: func() map[string]any { return handsForm(routes) },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.hands(n, path, target, routes) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { readHands(r, n, path, target, routes) },
 		show: func() any {
 			if *target == nil {
 				return nil
@@ -74,15 +74,15 @@ func patternNameKey(name string, target *string) configKey {
 	return key
 }
 
-// hands reads workers or routes.
-func (r *configReader) hands(n *yamldoc.Node, path *yamldoc.Path, target *[]HandConfig, routes bool) {
+// readHands reads workers or routes.
+func readHands(r *configReader, n *yamldoc.Node, path *yamldoc.Path, target *[]HandConfig, routes bool) {
 	switch n.Kind {
 	case yamldoc.Mapping:
-		list := r.namedHands(n.Members, path, *target, routes)
+		list := readNamedHands(r, n.Members, path, *target, routes)
 		*target = list
 	case yamldoc.List:
 		if members, ok := keptHands(n); ok {
-			*target = r.namedHands(members, path, nil, routes)
+			*target = readNamedHands(r, members, path, nil, routes)
 			return
 		}
 		var names []string
@@ -101,8 +101,8 @@ func (r *configReader) hands(n *yamldoc.Node, path *yamldoc.Path, target *[]Hand
 	}
 }
 
-// namedHands lays entries over those that are there; null takes one away.
-func (r *configReader) namedHands(members []yamldoc.Member, path *yamldoc.Path, before []HandConfig, routes bool) []HandConfig {
+// readNamedHands lays entries over those that are there; null takes one away.
+func readNamedHands(r *configReader, members []yamldoc.Member, path *yamldoc.Path, before []HandConfig, routes bool) []HandConfig {
 	list := slices.Clone(before)
 	if list == nil {
 		list = []HandConfig{}
@@ -121,7 +121,7 @@ func (r *configReader) namedHands(members []yamldoc.Member, path *yamldoc.Path, 
 			continue
 		}
 		h := HandConfig{Name: m.Key}
-		if m.Value.Kind == yamldoc.Unreadable || !r.hand(m.Value, below, &h, routes) {
+		if m.Value.Kind == yamldoc.Unreadable || !readHand(r, m.Value, below, &h, routes) {
 			continue
 		}
 		if at >= 0 {
@@ -133,8 +133,8 @@ func (r *configReader) namedHands(members []yamldoc.Member, path *yamldoc.Path, 
 	return list
 }
 
-// hand reads one worker or route.
-func (r *configReader) hand(n *yamldoc.Node, path *yamldoc.Path, h *HandConfig, routes bool) bool {
+// readHand reads one worker or route.
+func readHand(r *configReader, n *yamldoc.Node, path *yamldoc.Path, h *HandConfig, routes bool) bool {
 	r.places[path.String()] = n.At
 	if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
 		r.wrong(n, path, "write {tool: "+n.Text+"} or {pattern: "+n.Text+"}")
@@ -169,7 +169,7 @@ func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
 
 // inputKey is a mapping of names to JSON schemas, laid over what is there name by name.
 func inputKey(name string, target *json.RawMessage) configKey {
-	key := rawKey(name, "a mapping of arguments to JSON schemas", target, (*configReader).listedSchemas)
+	key := rawKey(name, "a mapping of arguments to JSON schemas", target, checkListedSchemas)
 	read := key.read
 	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		before := *target

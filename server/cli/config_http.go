@@ -51,14 +51,14 @@ func pathKey(name string, target *string) configKey {
 				r.wrong(n, path, "write text in quotes")
 				return
 			}
-			*target = r.filePath(n)
+			*target = filePathOf(r, n)
 		},
 		show: func() any { return *target },
 	}
 }
 
-// filePath is where a path leads from the place at which it stands.
-func (r *configReader) filePath(n *yamldoc.Node) string {
+// filePathOf is where a path leads from the place at which it stands.
+func filePathOf(r *configReader, n *yamldoc.Node) string {
 	path := n.Text
 	switch {
 	case path == "":
@@ -98,7 +98,7 @@ const tokenFileFlag = "--token-file"
 
 // acrossHTTP checks what no key of http can see alone: who can reach an address must have a token, unless only this
 // machine can.
-func (r *configReader) acrossHTTP(c HTTPConfig) {
+func (r *configLoader) acrossHTTP(c HTTPConfig) {
 	group := (*yamldoc.Path)(nil).Key("http")
 	switch listen, file := group.Key("listen"), group.Key("token_file"); {
 	case c.Listen != "" && c.TokenFile == "" && !server.IsLoopback(c.Listen):

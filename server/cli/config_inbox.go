@@ -64,7 +64,7 @@ func notifyKey(name string, target *NotifyConfig) configKey {
 		form: func() map[string]any {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}}
 		},
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.notify(n, path, target) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { readNotify(r, n, path, target) },
 		show: func() any {
 			switch target.Mode {
 			case "":
@@ -78,7 +78,7 @@ func notifyKey(name string, target *NotifyConfig) configKey {
 	}
 }
 
-func (r *configReader) notify(n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
+func readNotify(r *configReader, n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
 	switch n.Kind {
 	case yamldoc.Text:
 		if word, ok := r.word(n, path, []string{"auto", "off"}); ok {
@@ -86,7 +86,7 @@ func (r *configReader) notify(n *yamldoc.Node, path *yamldoc.Path, target *Notif
 		}
 	case yamldoc.Mapping:
 		exec := configKey{name: notifyExec, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if words, ok := r.execWords(n, path); ok {
+			if words, ok := readExecWords(r, n, path); ok {
 				*target = NotifyConfig{Mode: notifyExec, Exec: words}
 			}
 		}}
@@ -99,8 +99,8 @@ func (r *configReader) notify(n *yamldoc.Node, path *yamldoc.Path, target *Notif
 	}
 }
 
-// execWords reads a program and its arguments.
-func (r *configReader) execWords(n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
+// readExecWords reads a program and its arguments.
+func readExecWords(r *configReader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
 	if n.Kind != yamldoc.List {
 		r.wrong(n, path, "write a list: [program, argument]; no shell reads it")
 		return nil, false
@@ -130,7 +130,7 @@ func (r *configReader) execWords(n *yamldoc.Node, path *yamldoc.Path) ([]string,
 
 // acrossInbox checks what the keys about people cannot see alone, and says who is asked where nobody said it: a person, who
 // can be waited for only where runs are recorded.
-func (r *configReader) acrossInbox(c *Config, environ []string) {
+func (r *configLoader) acrossInbox(c *Config, environ []string) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		path := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name).Key("approver").Key("kind")

@@ -2,53 +2,15 @@ package cli
 
 import (
 	"maps"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/server"
 	"patterngate/server/settings/yamldoc"
 )
-
-// configKey is one key of the file: how its value is read and how it is shown. One list of keys is the grammar, the
-// names for suggestions, the effective configuration and the hash.
-type configKey struct {
-	name    string
-	numeric bool   // a variable's text is read as a number
-	takes   string // what may stand there, in words
-	meaning string // what it is for, in a line; empty for a group
-	// read takes a value that is not null; what is wrong with it goes to the reader's faults.
-	read func(r *configReader, n *yamldoc.Node, path *yamldoc.Path)
-	// show gives the value in force: nil, bool, float64, string, []string, another decoded value or, for a mapping, []configKey.
-	show func() any
-	// keep gives what a snapshot holds in the place of show, where that would lose an order; nil: show.
-	keep func() any
-	// ordered: of a mapping, the order of its members says something.
-	ordered bool
-	// form is the JSON schema of what may stand here; nil for a group.
-	form func() map[string]any
-	// required says what is missing where the key is absent; "": it may be left out.
-	required string
-	// below are the keys of a mapping that is not always there, or of each of its entries, whose names the file chooses.
-	below   func() []configKey
-	entries bool
-}
-
-// as says in JSON schema what may stand there.
-func (k configKey) as(form map[string]any) configKey {
-	k.form = func() map[string]any { return form }
-	return k
-}
-
-// means says what a key is for, in a line of docs/config.md. Every key but a group has one: TestConfigPage holds it.
-func (k configKey) means(line string) configKey {
-	k.meaning = line
-	return k
-}
 
 // keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
 func (c *Config) keys(known map[string][]string) []configKey {
@@ -107,18 +69,6 @@ const (
 	maxRuns   = 100_000          // of a process at once
 )
 
-// groupKey is a mapping of keys. A key that is null is as if absent.
-func groupKey(name string, keys ...configKey) configKey { return mappingKey(name, unknownKey, keys) }
-
-// mappingKey is a groupKey with words of its own for a key that it does not know.
-func mappingKey(name string, unknown func(key string, known []string) yamldoc.Fault, keys []configKey) configKey {
-	return configKey{
-		name: name,
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { r.group(n, path, keys, unknown) },
-		show: func() any { return keys },
-	}
-}
-
 func versionKey() configKey {
 	const reads = 1
 	return configKey{
@@ -129,41 +79,6 @@ func versionKey() configKey {
 			}
 		},
 		show: func() any { return float64(reads) },
-	}
-}
-
-// fixedKey may be given, and only as it is.
-func fixedKey(name, value string) configKey {
-	return configKey{
-		name: name, takes: value, form: func() map[string]any { return map[string]any{"const": value} },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.Text || n.Text != value {
-				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "cannot be changed", Got: n.Shown(), Want: "write " + value + " or leave it out"})
-			}
-		},
-		show: func() any { return value },
-	}
-}
-
-// wordKey is one of some words. Its zero value stands for "not said" and is shown as null.
-func wordKey[T ~string](name string, target *T, words ...T) configKey {
-	names := make([]string, len(words))
-	for i, w := range words {
-		names[i] = string(w)
-	}
-	return configKey{
-		name: name, takes: yamldoc.Alternatives(names), form: func() map[string]any { return map[string]any{"enum": textValues(names)} },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if word, ok := r.word(n, path, names); ok {
-				*target = T(word)
-			}
-		},
-		show: func() any {
-			if *target == "" {
-				return nil
-			}
-			return string(*target)
-		},
 	}
 }
 
@@ -216,59 +131,6 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 // maxClientName is how long a client's name may be, in bytes.
 const maxClientName = 256
 
-// textKey is any text that check has nothing against. The fault that check returns never repeats the text.
-func textKey(name string, target *string, check func(string) yamldoc.Fault) configKey {
-	return configKey{
-		name: name, takes: "text", form: func() map[string]any { return textForm },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.Text {
-				r.wrong(n, path, "write text in quotes")
-				return
-			}
-			if f := check(n.Text); f.Reason != "" {
-				r.faults.Add(n.At, path, f)
-				return
-			}
-			*target = n.Text
-		},
-		show: func() any { return *target },
-	}
-}
-
-func boolKey(name string, target *bool) configKey {
-	return configKey{
-		name: name, takes: "true or false", form: func() map[string]any { return map[string]any{"type": "boolean"} },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if n.Kind != yamldoc.Bool {
-				r.wrong(n, path, boolWords(n))
-				return
-			}
-			*target = n.Flag
-		},
-		show: func() any { return *target },
-	}
-}
-
-// numberKey is a number within bounds.
-func numberKey(name string, target *float64, b bounds) configKey {
-	return scaledKey(name, b, func() any { return *target }, func(v float64) { *target = v })
-}
-
-func usdKey(name string, target *float64) configKey {
-	return numberKey(name, target, bounds{max: math.Inf(1), noun: "an amount in USD"})
-}
-
-func secondsKey(name string, target *time.Duration, most float64) configKey {
-	return scaledKey(name, bounds{max: most, noun: "a number of seconds", seconds: true},
-		func() any { return float64(*target) / float64(time.Second) },
-		func(v float64) { *target = time.Duration(math.Round(v * float64(time.Second))) })
-}
-
-func countKey(name string, target *int, least, most float64) configKey {
-	return scaledKey(name, bounds{min: least, max: most, whole: true},
-		func() any { return float64(*target) }, func(v float64) { *target = int(v) })
-}
-
 // limitKey is a count that may be without limit, which is shown as null.
 func limitKey(name string, target *gateway.Limit, most float64) configKey {
 	return scaledKey(name, bounds{max: most, whole: true},
@@ -281,26 +143,12 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 		func(v float64) { *target = gateway.Limit(v) })
 }
 
-// scaledKey is a number that is kept otherwise than it is written.
-func scaledKey(name string, b bounds, show func() any, set func(float64)) configKey {
-	return configKey{
-		name: name, numeric: true, takes: b.span(), form: func() map[string]any { return b.form() },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			now, _ := show().(float64)
-			if v, ok := r.number(n, path, b, now); ok {
-				set(v)
-			}
-		},
-		show: show,
-	}
-}
-
 // namesKey is a list of names of tools; one that is not known is a warning.
 func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
 	return configKey{
 		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
 		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if names, ok := r.names(n, path, known, kind); ok {
+			if names, ok := readKnownNames(r, n, path, known, kind); ok {
 				*target = names
 			}
 		},

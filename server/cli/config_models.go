@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"time"
 
 	"patterngate/server/settings/yamldoc"
@@ -67,40 +66,6 @@ func (m *ModelRole) keys() []configKey {
 		}).means("What a million tokens cost; max_cost_usd needs it."),
 		spelledKey("fallback", &m.Fallback, serverNames).means("The role that answers where this one cannot be reached or answers 5xx; at most two steps."),
 	}
-}
-
-// optionalSecondsKey is a secondsKey that may be not set, which is shown as null.
-func optionalSecondsKey(name string, target **time.Duration, most float64) configKey {
-	key := scaledKey(name, bounds{max: most, noun: "a number of seconds", seconds: true},
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return (*target).Seconds()
-		},
-		func(v float64) {
-			d := time.Duration(math.Round(v * float64(time.Second)))
-			*target = &d
-		})
-	key.numeric = false // not set is no limit that is missing
-	return key
-}
-
-// optionalCountKey is a countKey that may be not set, which is shown as null.
-func optionalCountKey(name string, target **int, least, most float64) configKey {
-	key := scaledKey(name, bounds{min: least, max: most, whole: true},
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return float64(**target)
-		},
-		func(v float64) {
-			n := int(v)
-			*target = &n
-		})
-	key.numeric = false
-	return key
 }
 
 // roleKeyKey is where the key of a role stands.

@@ -12,7 +12,7 @@ import (
 const maxFallbacks = 2
 
 // acrossModels checks what roles and patterns say of each other: names, fallbacks and prices.
-func (r *configReader) acrossModels(c *Config) {
+func (r *configLoader) acrossModels(c *Config) {
 	llm := (*yamldoc.Path)(nil).Key("llm")
 	names := make([]string, len(c.LLM.Models))
 	for i, m := range c.LLM.Models {
@@ -46,7 +46,7 @@ func (r *configReader) acrossModels(c *Config) {
 }
 
 // noRole finds a name of a role that there is not.
-func (r *configReader) noRole(name string, known []string, path *yamldoc.Path) {
+func (r *configLoader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
@@ -61,7 +61,7 @@ func (r *configReader) noRole(name string, known []string, path *yamldoc.Path) {
 }
 
 // fallbacks refuses a way from role to role that is too long, or comes back.
-func (r *configReader) fallbacks(c *Config, m ModelRole, known []string) {
+func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
 	at := (*yamldoc.Path)(nil).Key("llm").Key("models").Key(m.Name).Key("fallback")
 	way := []string{m.Name}
 	for next := m; next.Fallback != ""; {
@@ -85,7 +85,7 @@ func (r *configReader) fallbacks(c *Config, m ModelRole, known []string) {
 }
 
 // prices refuses a bound on cost where nobody says what a model costs that the pattern, or one that it calls, may ask.
-func (r *configReader) prices(c *Config) {
+func (r *configLoader) prices(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if !p.Enabled || !p.Budget.MaxCost.Named() || r.said("patterns", p.Name, "budget", "max_cost_usd") == nil {

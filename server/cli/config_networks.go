@@ -171,7 +171,7 @@ func (c *CatalogConfig) closedNames(ctx context.Context) (list []closedName) {
 }
 
 // acrossNetworks warns of tools and servers at addresses that no call of them reaches.
-func (r *configReader) acrossNetworks(c *Config) {
+func (r *configLoader) acrossNetworks(c *Config) {
 	at := (*yamldoc.Path)(nil).Key("catalog")
 	warn := func(raw string, path *yamldoc.Path) {
 		if closed := closedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {

@@ -80,10 +80,11 @@ func patternsKey(name string, c *Config, list func() []configKey) configKey {
 			}
 			r.group(&ours, path, builtin, unknownKey)
 			for _, m := range others { // behind the others, whose keys point into the list that now grows
-				r.ownPattern(m, path.Key(m.Key), c)
+				readOwnPattern(r, m, path.Key(m.Key), c)
 			}
 		},
 		ordered: true, // it is that of tools/list
+		others:  ownPatternSchema,
 		show:    func() any { return list() },
 		below: func() []configKey {
 			p := newCall("NAME", Position{})
@@ -92,8 +93,8 @@ func patternsKey(name string, c *Config, list func() []configKey) configKey {
 	}
 }
 
-// ownPattern reads a pattern that is not built in. Its kind decides what else it has.
-func (r *configReader) ownPattern(m yamldoc.Member, path *yamldoc.Path, c *Config) {
+// readOwnPattern reads a pattern that is not built in. Its kind decides what else it has.
+func readOwnPattern(r *configReader, m yamldoc.Member, path *yamldoc.Path, c *Config) {
 	n := m.Value
 	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
 		return
@@ -136,7 +137,7 @@ const maxPatterns = 1000
 
 // acrossTools gives each built-in its tools: as the file says, else those of the demo where it is on. Allow lists that the
 // file does not say are all of them.
-func (r *configReader) acrossTools(c *Config) {
+func (r *configLoader) acrossTools(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if p.Kind == gateway.Call {

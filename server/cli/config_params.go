@@ -50,26 +50,12 @@ func (p *PatternConfig) refunds(r *configReader) bool {
 		return false
 	}
 	named := r.said("patterns", p.Name, "policy")
-	return r.said("policies", demoPolicy) == nil && (named == nil || named.Text == demoPolicy) || r.embeds
-}
-
-// said is what stands under these keys of the file, where it is not null.
-func (r *configReader) said(steps ...string) *yamldoc.Node {
-	n := r.root
-	if n == nil { // there is no file
-		return nil
-	}
-	for _, step := range steps {
-		if n = n.Member(step); n == nil || n.Kind == yamldoc.Null {
-			return nil
-		}
-	}
-	return n
+	return r.said("policies", demoPolicy) == nil && (named == nil || named.Text == demoPolicy) || notesOf(r).embeds
 }
 
 // says reports whether something stands under these keys of a file.
 func says(root *yamldoc.Node, steps ...string) bool {
-	return (&configReader{root: root}).said(steps...) != nil
+	return saidIn(root, steps...) != nil
 }
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
@@ -97,11 +83,11 @@ func (p *PatternConfig) paramsKey(name string) configKey {
 				return
 			}
 			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
-				if v, _, ok := r.param(m.Value, below); ok {
+				if v, _, ok := readParam(r, m.Value, below); ok {
 					p.param(m.Key, v)
 				}
 			})
-			r.most(n, path, len(n.Members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any {
 			shown := []configKey{}
@@ -122,7 +108,7 @@ func (p *PatternConfig) paramsKey(name string) configKey {
 }
 
 // acrossPolicies gives each pattern the policy that it is judged by, and finds names of policies that there are not.
-func (r *configReader) acrossPolicies(c *Config) {
+func (r *configLoader) acrossPolicies(c *Config) {
 	known := c.policyNames()
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -167,7 +153,7 @@ func (c *Config) demoRefunds(p *PatternConfig) bool {
 }
 
 // noPolicy finds a name of a policy that there is not.
-func (r *configReader) noPolicy(name string, known []string, path *yamldoc.Path) {
+func (r *configLoader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}

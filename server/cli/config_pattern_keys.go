@@ -3,12 +3,8 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
-	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
 	"patterngate/server/settings/yamldoc"
@@ -40,7 +36,7 @@ func (p *PatternConfig) keys(known []string) []configKey {
 		keys = append(keys, p.handsKeys(known)...)
 	}
 	keys = append(keys,
-		groupKey("budget", p.budgetKeys()...).elsewhere(budgetOfOthers(p.Kind)),
+		withLimitsOfOthers(groupKey("budget", p.budgetKeys()...), budgetOfOthers(p.Kind)),
 		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
 		p.paramsKey("params"),
 		groupKey("approver", approverKeys(&p.Approver)...),
@@ -113,14 +109,14 @@ func (p *PatternConfig) textKeys() []configKey {
 			means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
 	}
 	if p.Kind != gateway.Planning {
-		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, (*configReader).listedSchemas).
+		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, checkListedSchemas).
 			means("What the final answer must be: JSON of these members. Not set: text."))
 	}
 	return keys
 }
 
-// elsewhere has a group say whose a key is that it does not know.
-func (k configKey) elsewhere(kindsOf func(key string) []string) configKey {
+// withLimitsOfOthers returns a group that says of a key that it does not know which other kinds have it.
+func withLimitsOfOthers(k configKey, kindsOf func(key string) []string) configKey {
 	show := k.show
 	k.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 		keys, _ := show().([]configKey)
@@ -176,39 +172,23 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault
 	}
 }
 
-// lineKey is text that people read, in which no character plays tricks; also are control characters that may stand in it.
-func lineKey(name string, target *string, most int, also string) configKey {
-	return shortTextKey(name, target, most, func(text string) yamldoc.Fault { return faultOfCharacters(text, also) })
+// checkListedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
+func checkListedSchemas(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+	checkArguments(r, n, path)
+	checkSeen(r, n, path)
 }
 
-// faultOfCharacters refuses what shows text otherwise than it is: control and bidi characters.
-func faultOfCharacters(text, also string) yamldoc.Fault {
-	for _, c := range text {
-		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
-			continue
-		}
-		return yamldoc.Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
-	}
-	return yamldoc.Fault{}
-}
-
-// listedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
-func (r *configReader) listedSchemas(n *yamldoc.Node, path *yamldoc.Path) {
-	r.arguments(n, path)
-	r.seen(n, path)
-}
-
-// seen refuses text, at any depth, that is shown otherwise than it is.
-func (r *configReader) seen(n *yamldoc.Node, path *yamldoc.Path) {
+// checkSeen refuses text, at any depth, that is shown otherwise than it is.
+func checkSeen(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 	for i, item := range n.Items {
-		r.seen(item, path.Item(i))
+		checkSeen(r, item, path.Item(i))
 	}
 	for _, m := range n.Members {
 		if f := faultOfCharacters(m.Key, ""); f != (yamldoc.Fault{}) {
 			r.faults.Add(m.At, path.Key(m.Key), f)
 		}
 		if m.Key != "pattern" || m.Value.Kind != yamldoc.Text { // which is matched, not read
-			r.seen(m.Value, path.Key(m.Key))
+			checkSeen(r, m.Value, path.Key(m.Key))
 		}
 	}
 	if n.Kind == yamldoc.Text {
@@ -216,21 +196,6 @@ func (r *configReader) seen(n *yamldoc.Node, path *yamldoc.Path) {
 			r.faults.Add(n.At, path, f)
 		}
 	}
-}
-
-// shortTextKey is a line for people that may be not set, of at most so many characters.
-func shortTextKey(name string, target *string, most int, also func(string) yamldoc.Fault) configKey {
-	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
-		switch {
-		case ijson.Blank(text):
-			return yamldoc.Fault{Reason: "blank", Want: "write text, or leave the key out"}
-		case utf8.RuneCountInString(text) > most:
-			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + yamldoc.NumberText(float64(most))}
-		}
-		return also(text)
-	})
-	key.takes = "text, at most " + yamldoc.NumberText(float64(most)) + " characters"
-	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
 // finalizeKey is auto, true or false.

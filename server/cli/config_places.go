@@ -7,18 +7,6 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// at is where the value of a path stands in the file that was read last, else the nearest value around it.
-func (r *configReader) at(path *yamldoc.Path) yamldoc.Place {
-	_, value := r.root.Find(path)
-	return value.At
-}
-
-// keyAt is where the last key of a path stands, else the nearest value around it.
-func (r *configReader) keyAt(path *yamldoc.Path) yamldoc.Place {
-	key, _ := r.root.Find(path)
-	return key
-}
-
 // FaultAt is a fault that was found after the configuration was read, at the value under these keys (items as "[0]"), or at
 // the nearest one around it. Its Severity is a fault's where it has none.
 func (l LoadedConfig) FaultAt(f yamldoc.Fault, steps ...string) yamldoc.Fault {

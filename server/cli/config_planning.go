@@ -48,32 +48,6 @@ func narrowKey(name string, target *[]string, known []string, kind gateway.Kind)
 	return key
 }
 
-// optionalTextKey is a textKey that may be not set, which is shown as null.
-func optionalTextKey(name string, target *string, check func(string) yamldoc.Fault) configKey {
-	key := textKey(name, target, check)
-	key.show = func() any {
-		if *target == "" {
-			return nil
-		}
-		return *target
-	}
-	return key
-}
-
-// optionalNumberKey is a numberKey that may be not set, which is shown as null.
-func optionalNumberKey(name string, target **float64, b bounds) configKey {
-	key := scaledKey(name, b,
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return **target
-		},
-		func(v float64) { *target = &v })
-	key.numeric = false // not set is no limit that is missing
-	return key
-}
-
 // instructed are a kind's prompts with what the configuration adds to each: what is the same in every run.
 func instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 	text, err := in.Words(nil)
@@ -102,7 +76,7 @@ func planningBudgetKeys(b *gateway.Budget) []configKey {
 }
 
 // acrossPlanning warns of names that narrow nothing, since tools does not have them.
-func (r *configReader) acrossPlanning(c *Config) {
+func (r *configLoader) acrossPlanning(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if p.Kind != gateway.Planning {

@@ -79,8 +79,8 @@ func policiesKey(name string, list *[]PolicyConfig) configKey {
 					return
 				}
 				p := PolicyConfig{Source: policy.Source{Name: m.Key}}
-				r.policy(&p, m.Value, below)
-				p.embedded = r.embeds || p.sameAs(*list)
+				readPolicy(r, &p, m.Value, below)
+				p.embedded = notesOf(r).embeds || p.sameAs(*list)
 				replaceOrAdd(list, p)
 			})
 		},
@@ -119,11 +119,11 @@ func replaceOrAdd(list *[]PolicyConfig, p PolicyConfig) {
 	*list = append(*list, p)
 }
 
-// policy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
-func (r *configReader) policy(p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+// readPolicy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
+func readPolicy(r *configReader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
 	before := len(r.faults.Found)
 	defer func() { p.unsound = len(r.faults.Found) > before }()
-	if text, kept := r.kept(n); kept {
+	if text, kept := keptJSON(n); kept {
 		n = yamldoc.Read("", text, r.faults)
 	}
 	if n.Kind != yamldoc.Mapping {
@@ -131,19 +131,19 @@ func (r *configReader) policy(p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Pa
 		return
 	}
 	p.node = n
-	if r.embeds {
+	if notesOf(r).embeds {
 		p.Source, p.node = refunds.Source(), nil
 		return
 	}
 	if n.Member("file") != nil {
-		r.policyFile(p, n, path)
+		readPolicyOfFile(r, p, n, path)
 		return
 	}
 	r.group(n, path, p.keys(true), unknownKey)
 }
 
-// policyFile reads a policy that has a file of its own. Its faults carry that file's name.
-func (r *configReader) policyFile(p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+// readPolicyOfFile reads a policy that has a file of its own. Its faults carry that file's name.
+func readPolicyOfFile(r *configReader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
 	at := n.Member("file")
 	for _, m := range n.Members {
 		if m.Key != "file" && m.Value.Kind != yamldoc.Null {
@@ -154,8 +154,8 @@ func (r *configReader) policyFile(p *PolicyConfig, n *yamldoc.Node, path *yamldo
 		r.wrong(at, path.Key("file"), "write the path of a file")
 		return
 	}
-	p.file = r.absolute(at)
-	text, f := r.policyText(p.file)
+	p.file = absolutePathOf(r, at)
+	text, f := readPolicyText(r, p.file)
 	if len(text) > maxPolicyFile && f.Reason == "" {
 		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}
@@ -218,11 +218,11 @@ func paramsKey(name string, target *[]policy.Param) configKey {
 		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
 			r.each(n, path, serverNames, func(m yamldoc.Member, below *yamldoc.Path) {
-				if v, fraction, ok := r.param(m.Value, below); ok {
+				if v, fraction, ok := readParam(r, m.Value, below); ok {
 					*target = append(*target, policy.Param{Name: m.Key, Value: v, Fraction: fraction})
 				}
 			})
-			r.most(n, path, len(n.Members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any { return paramsJSON(*target) },
 	}
@@ -234,8 +234,8 @@ var paramForm = map[string]any{"anyOf": []any{
 	listForm(map[string]any{"type": []any{"number", "string", "boolean"}}),
 }}
 
-// param is a number, text or bool, or a list of one of these. A fraction is what is written with one.
-func (r *configReader) param(n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
+// readParam is a number, text or bool, or a list of one of these. A fraction is what is written with one.
+func readParam(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
 	const want = "write a number, text, true or false, or a list of one of these"
 	switch n.Kind {
 	case yamldoc.Number:
@@ -249,14 +249,14 @@ func (r *configReader) param(n *yamldoc.Node, path *yamldoc.Path) (v any, fracti
 	case yamldoc.Bool:
 		return n.Flag, false, true
 	case yamldoc.List:
-		return r.paramList(n, path, want)
+		return readParamList(r, n, path, want)
 	}
 	r.wrong(n, path, want)
 	return nil, false, false
 }
 
-func (r *configReader) paramList(n *yamldoc.Node, path *yamldoc.Path, want string) (v any, fraction, ok bool) {
-	if !r.most(n, path, len(n.Items), maxParamItems) {
+func readParamList(r *configReader, n *yamldoc.Node, path *yamldoc.Path, want string) (v any, fraction, ok bool) {
+	if !checkMost(r, n, path, len(n.Items), maxParamItems) {
 		return nil, false, false
 	}
 	list := make([]any, 0, len(n.Items))
@@ -265,7 +265,7 @@ func (r *configReader) paramList(n *yamldoc.Node, path *yamldoc.Path, want strin
 			r.wrong(item, path.Item(i), want)
 			return nil, false, false
 		}
-		one, of, fine := r.param(item, path.Item(i))
+		one, of, fine := readParam(r, item, path.Item(i))
 		if !fine {
 			return nil, false, false
 		}
@@ -277,8 +277,8 @@ func (r *configReader) paramList(n *yamldoc.Node, path *yamldoc.Path, want strin
 // isFraction reports a number that is written with a fraction or an exponent.
 func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE") }
 
-// most refuses what has too many members.
-func (r *configReader) most(n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
+// checkMost refuses what has too many members.
+func checkMost(r *configReader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
 	if has <= most {
 		return true
 	}
@@ -297,7 +297,7 @@ func varsKey(name string, target *[]policy.Named) configKey {
 					*target = append(*target, policy.Named{Name: m.Key, Text: text})
 				}
 			})
-			r.most(n, path, len(n.Members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
 		show: func() any { return varsJSON(*target) },
 	}

@@ -197,7 +197,7 @@ tests:
 	read := func(t *testing.T, text string) policy.Source {
 		t.Helper()
 		faults := &yamldoc.Faults{}
-		r := &configReader{faults: faults, places: map[string]yamldoc.Place{}}
+		r := newReader(faults, nil)
 		var list []PolicyConfig
 		root := yamldoc.Read("pg.yaml", []byte(text), faults)
 		if at := root.Member("policies"); at != nil {
@@ -218,7 +218,7 @@ tests:
 	p := PolicyConfig{Source: want}
 	kept := PolicyConfig{Source: policy.Source{Name: "refunds"}}
 	faults := &yamldoc.Faults{}
-	(&configReader{faults: faults, places: map[string]yamldoc.Place{}}).policy(&kept, nodeOf(string(p.kept())), nil)
+	readPolicy(newReader(faults, nil), &kept, nodeOf(string(p.kept())), nil)
 	if diff := cmp.Diff(string(p.kept()), string(kept.kept())); diff != "" || len(faults.Found) > 0 {
 		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}

@@ -11,18 +11,6 @@ import (
 	"patterngate/ijson"
 )
 
-// jsonLines is a list of which each item is shown on a line of its own.
-type jsonLines []json.RawMessage
-
-// values are the items decoded.
-func (l jsonLines) values() []any {
-	list := make([]any, len(l))
-	for i, line := range l {
-		list[i] = rawValue(line)
-	}
-	return list
-}
-
 // shown is a policy as people read it, wherever it was read from.
 func (p *PolicyConfig) shown() []configKey {
 	shown, p := []configKey{}, p.whole()
@@ -70,19 +58,6 @@ func (p *PolicyConfig) kept() json.RawMessage {
 	}
 	add("rules", ijson.Canonical(rules))
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
-}
-
-// orderedJSON is an object whose members keep their order.
-func orderedJSON(n int, member func(i int) (name string, value []byte)) json.RawMessage {
-	out := []byte{'{'}
-	for i := range n {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		name, value := member(i)
-		out = append(append(ijson.Append(out, name), ':'), value...)
-	}
-	return append(out, '}')
 }
 
 // paramsJSON sorts them, as their order says nothing, and spells a fraction as one.

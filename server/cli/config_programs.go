@@ -39,9 +39,9 @@ func (c *CatalogConfig) findCommands(environ []string) {
 	}
 }
 
-// absolute is where a path leads from the file in which it stands, whatever the present directory becomes.
-func (r *configReader) absolute(n *yamldoc.Node) string {
-	path := r.filePath(n)
+// absolutePathOf is where a path leads from the file in which it stands, whatever the present directory becomes.
+func absolutePathOf(r *configReader, n *yamldoc.Node) string {
+	path := filePathOf(r, n)
 	if path == "" || n.At.Source == "" { // of a snapshot: as it was
 		return path
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
-func (r *configReader) acrossReach(c *Config) {
+func (r *configLoader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
 	for _, t := range c.Catalog.tools() {
 		effects[t.Name] = realTool{t.Effect, t.Policy}
@@ -41,7 +41,7 @@ func (r *configReader) acrossReach(c *Config) {
 }
 
 // mixed refuses a pattern with tools of the demo and of the file.
-func (r *configReader) mixed(c *Config, p PatternConfig, here *yamldoc.Path, effects map[string]realTool) {
+func (r *configLoader) mixed(c *Config, p PatternConfig, here *yamldoc.Path, effects map[string]realTool) {
 	demo, real := "", ""
 	leaves := c.leaves(p)
 	for _, name := range leaves {
@@ -70,7 +70,7 @@ type realTool struct {
 
 // acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
 // of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
-func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge string) {
+func (r *configLoader) acts(links []toolLink, tools map[string]realTool, judge string) {
 	for _, l := range links {
 		t := tools[l.name]
 		if t.effect != catalog.Write && t.effect != catalog.Destructive {

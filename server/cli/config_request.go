@@ -32,7 +32,7 @@ var httpEntries = entries[HTTPToolConfig]{
 	},
 	keys:   (*HTTPToolConfig).keys,
 	off:    func(t *HTTPToolConfig) bool { return !t.Enabled },
-	finish: (*configReader).finishHTTP,
+	finish: finishHTTP,
 }
 
 func (t *HTTPToolConfig) keys() []configKey {
@@ -47,9 +47,9 @@ func (t *HTTPToolConfig) keys() []configKey {
 	}
 	return append(keys,
 		requestKey("request", &t.Request).need("write {method: GET, url: \"https://host/path\"}").means("What is sent."),
-		rawKey("input", "a mapping of arguments to JSON schemas", &t.Input, (*configReader).arguments).means("Its arguments. One is required unless `optional: true` or it has a default."),
+		rawKey("input", "a mapping of arguments to JSON schemas", &t.Input, checkArguments).means("Its arguments. One is required unless `optional: true` or it has a default."),
 		expressionsKey("output", &t.Output, argumentNames).means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
-		rawKey("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, (*configReader).arguments).means("What the observation must fit."),
+		rawKey("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, checkArguments).means("What the observation must fit."),
 	)
 }
 
@@ -108,7 +108,7 @@ func headersKey(name string, target *[]HeaderConfig) configKey {
 					r.faults.Add(m.At, below, yamldoc.Fault{Reason: "repeated header, in other letters", Want: "keep one"})
 					return
 				}
-				if h, ok := r.header(m, below); ok {
+				if h, ok := readHeader(r, m, below); ok {
 					list = append(list, h)
 				}
 			})
@@ -128,7 +128,7 @@ func headersKey(name string, target *[]HeaderConfig) configKey {
 	}
 }
 
-func (r *configReader) header(m yamldoc.Member, below *yamldoc.Path) (HeaderConfig, bool) {
+func readHeader(r *configReader, m yamldoc.Member, below *yamldoc.Path) (HeaderConfig, bool) {
 	h, small := HeaderConfig{Name: m.Key}, strings.ToLower(m.Key)
 	if f := faultOfHeaderName(m.Key); f.Reason != "" {
 		r.faults.Add(m.At, below, f)
@@ -137,12 +137,12 @@ func (r *configReader) header(m yamldoc.Member, below *yamldoc.Path) (HeaderConf
 	ok := true
 	switch {
 	case isReference(m.Value):
-		h.Secret, h.Prefix, ok = r.reference(m.Value, below, true)
+		h.Secret, h.Prefix, ok = readReference(r, m.Value, below, true)
 	case secretHeaders[small] || isSecretName(small):
-		r.literal(m.Value, below, wantHeader(small, m.Value.Text))
+		refuseLiteral(r, m.Value, below, wantHeader(small, m.Value.Text))
 		ok = false
 	default:
-		h.Value, ok = r.value(m.Value, below)
+		h.Value, ok = readValue(r, m.Value, below)
 	}
 	return h, ok
 }
@@ -177,10 +177,10 @@ func queryKey(name string, target *[]NamedTemplate) configKey {
 			r.each(n, path, queryNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				argument := m.Value.Kind == yamldoc.Text && singleArgument.MatchString(m.Value.Text)
 				if isSecretName(m.Key) && !isReference(m.Value) && !argument {
-					r.literal(m.Value, below, secretWant)
+					refuseLiteral(r, m.Value, below, secretWant)
 					return
 				}
-				if v, ok := r.value(m.Value, below); ok {
+				if v, ok := readValue(r, m.Value, below); ok {
 					list = append(list, NamedTemplate{Name: m.Key, Text: v.Text, Secret: v.Secret})
 				}
 			})
@@ -290,8 +290,8 @@ func codesKey(name string, target *[]string) configKey {
 }
 
 // finishHTTP checks what no key of a request can see alone.
-func (r *configReader) finishHTTP(n *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
-	r.finishTool(n, path, &t.ToolConfig)
+func finishHTTP(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+	finishTool(r, n, path, &t.ToolConfig)
 	request := n.Member("request")
 	if request == nil || request.Kind != yamldoc.Mapping {
 		return
@@ -308,5 +308,5 @@ func (r *configReader) finishHTTP(n *yamldoc.Node, path *yamldoc.Path, t *HTTPTo
 	if redirects := request.Member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
 		r.faults.Add(redirects.At, here.Key("redirects"), yamldoc.Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
 	}
-	r.usedArguments(request, here, t)
+	checkUsedArguments(r, request, here, t)
 }

@@ -52,7 +52,7 @@ func (of items[E]) read(r *configReader, n *yamldoc.Node, path *yamldoc.Path) []
 		r.wrong(n, path, "write a list, [] for none")
 		return nil
 	}
-	if !r.most(n, path, len(n.Items), of.most) {
+	if !checkMost(r, n, path, len(n.Items), of.most) {
 		return nil
 	}
 	list := make([]E, len(n.Items))
@@ -134,18 +134,6 @@ func anded(names []string) string {
 	return text + " and " + names[last]
 }
 
-// spelledKey is a text that is spelled by a rule.
-func spelledKey(name string, target *string, rule nameRule) configKey {
-	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
-		if !rule.fits.MatchString(text) {
-			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: rule.want}
-		}
-		return yamldoc.Fault{}
-	})
-	key.takes = "a name"
-	return key.as(map[string]any{"type": "string", "pattern": rule.fits.String()})
-}
-
 // matchKey is one name, or a list of them.
 func matchKey(name string, target *[]string) configKey {
 	return configKey{
@@ -160,15 +148,15 @@ func matchKey(name string, target *[]string) configKey {
 				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
 				return
 			}
-			*target = r.someNames(n, path, toolNames, maxPolicyMembers)
+			*target = readSomeNames(r, n, path, toolNames, maxPolicyMembers)
 		},
 		show: func() any { return *target },
 	}
 }
 
-// someNames is a list of names.
-func (r *configReader) someNames(n *yamldoc.Node, path *yamldoc.Path, rule nameRule, most int) []string {
-	if !r.most(n, path, len(n.Items), most) {
+// readSomeNames is a list of names.
+func readSomeNames(r *configReader, n *yamldoc.Node, path *yamldoc.Path, rule nameRule, most int) []string {
+	if !checkMost(r, n, path, len(n.Items), most) {
 		return nil
 	}
 	names := []string{}
@@ -186,7 +174,9 @@ func (r *configReader) someNames(n *yamldoc.Node, path *yamldoc.Path, rule nameR
 func namesListKey(name string, target *[]string, rule nameRule, most int) configKey {
 	return configKey{
 		name: name, takes: "a list of names", form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *target = r.someNames(n, path, rule, most) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+			*target = readSomeNames(r, n, path, rule, most)
+		},
 		show: func() any { return *target },
 	}
 }

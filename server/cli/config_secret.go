@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"patterngate/ijson"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -36,15 +35,15 @@ func isReference(n *yamldoc.Node) bool {
 	return n.Kind == yamldoc.Mapping && n.Member(secretMember) != nil
 }
 
-// literal refuses a text where only a reference may stand. It says nothing of the text but where it stands.
-func (r *configReader) literal(n *yamldoc.Node, path *yamldoc.Path, want string) {
+// refuseLiteral refuses a text where only a reference may stand. It says nothing of the text but where it stands.
+func refuseLiteral(r *configReader, n *yamldoc.Node, path *yamldoc.Path, want string) {
 	r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
 }
 
-// value reads a text, or a reference to a secret.
-func (r *configReader) value(n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
+// readValue reads a text, or a reference to a secret.
+func readValue(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
 	if isReference(n) {
-		ref, _, ok := r.reference(n, path, false)
+		ref, _, ok := readReference(r, n, path, false)
 		return Value{Secret: ref}, ok
 	}
 	if n.Kind != yamldoc.Text {
@@ -69,10 +68,10 @@ func faultOfText(text string) yamldoc.Fault {
 	return yamldoc.Fault{}
 }
 
-// reference reads {secret: ...}, with a prefix where one is allowed.
-func (r *configReader) reference(n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+// readReference reads {secret: ...}, with a prefix where one is allowed.
+func readReference(r *configReader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
 	before := len(r.faults.Found)
-	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { ref = r.secretPlace(n, path) }}}
+	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
 	if prefixed {
 		keys = append(keys, textKey(prefixMember, &prefix, faultOfText))
 	}
@@ -83,9 +82,9 @@ func (r *configReader) reference(n *yamldoc.Node, path *yamldoc.Path, prefixed b
 	return ref, prefix, len(r.faults.Found) == before && ref.Set()
 }
 
-// secretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
+// readSecretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
 // it is not repeated.
-func (r *configReader) secretPlace(n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
+func readSecretPlace(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
 	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
 	switch n.Kind {
 	case yamldoc.Text:
@@ -94,20 +93,20 @@ func (r *configReader) secretPlace(n *yamldoc.Node, path *yamldoc.Path) (ref Sec
 		case kind == "env" && referenceNames.MatchString(rest) && len(rest) <= 256:
 			return SecretRef{Env: rest}
 		case kind == "file" && rest != "" && !strings.ContainsAny(rest, "\x00\r\n"):
-			return SecretRef{File: r.absolute(&yamldoc.Node{Kind: yamldoc.Text, Text: rest, At: n.At})}
+			return SecretRef{File: absolutePathOf(r, &yamldoc.Node{Kind: yamldoc.Text, Text: rest, At: n.At})}
 		}
-		r.literal(n, path, want)
+		refuseLiteral(r, n, path, want)
 	case yamldoc.Mapping:
 		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.List { // it may be the secret itself
-				r.literal(n, path, "write a list: [program, argument]; no shell reads it")
-			} else if words, ok := r.execWords(n, path); ok {
+				refuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
+			} else if words, ok := readExecWords(r, n, path); ok {
 				ref.Exec = words
 			}
 		}}
 		r.group(n, path, []configKey{exec}, unknownKey)
 	default:
-		r.literal(n, path, want)
+		refuseLiteral(r, n, path, want)
 	}
 	return ref
 }
@@ -139,10 +138,10 @@ func keyKey(name string, c *LLMConfig) configKey {
 		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: func() map[string]any { return secretForm },
 		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !isReference(n) {
-				r.literal(n, path, `write {secret: "`+keyReference+`"}`)
+				refuseLiteral(r, n, path, `write {secret: "`+keyReference+`"}`)
 				return
 			}
-			if ref, _, ok := r.reference(n, path, false); ok {
+			if ref, _, ok := readReference(r, n, path, false); ok {
 				c.Key = ref
 			}
 		},
@@ -152,7 +151,7 @@ func keyKey(name string, c *LLMConfig) configKey {
 
 // key takes the model's key: from its variable, else from where the file says (spec/config.md section 9). A key that stands
 // beside a base_url is sent there only.
-func (r *configReader) key(in ConfigSources, c *LLMConfig) {
+func (r *configLoader) key(in ConfigSources, c *LLMConfig) {
 	own := lookup(in.Environ, keyVariable)
 	llm := (*yamldoc.Path)(nil).Key("llm")
 	from := r.places[llm.Key("base_url").String()]
@@ -177,5 +176,20 @@ func (r *configReader) key(in ConfigSources, c *LLMConfig) {
 	}
 }
 
-// blankText reports a text in which nothing stands.
-func blankText(text string) bool { return ijson.Blank(text) }
+var (
+	referenceNames = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+var secretForm = map[string]any{"$ref": "#/$defs/secret"}
+
+var textOrSecret = map[string]any{"anyOf": []any{textForm, secretForm}}
+
+// secretDefinition is what [secretForm] refers to.
+func secretDefinition() map[string]any {
+	return objectForm(map[string]any{
+		"secret": map[string]any{"anyOf": []any{
+			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"},
+			objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec),
+		}},
+	}, "secret")
+}

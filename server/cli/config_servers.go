@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"net/netip"
 	"net/url"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"patterngate/ijson"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -59,7 +59,7 @@ func absolutePath(target *string) func(*configReader, *yamldoc.Node, *yamldoc.Pa
 		case strings.Contains(n.Text, "\x00"):
 			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write a path"})
 		default:
-			*target = r.absolute(n)
+			*target = absolutePathOf(r, n)
 		}
 	}
 }
@@ -133,7 +133,7 @@ var serverEntries = entries[ServerConfig]{
 	},
 	keys:   (*ServerConfig).keys,
 	off:    func(s *ServerConfig) bool { return !s.Enabled },
-	finish: (*configReader).finishServer,
+	finish: finishServer,
 }
 
 func (s *ServerConfig) keys() []configKey {
@@ -153,7 +153,7 @@ func (s *ServerConfig) keys() []configKey {
 }
 
 // finishServer checks what no key of a server can see alone, and gives its tools its own time-out.
-func (r *configReader) finishServer(n *yamldoc.Node, path *yamldoc.Path, s *ServerConfig) {
+func finishServer(r *configReader, n *yamldoc.Node, path *yamldoc.Path, s *ServerConfig) {
 	for i := range s.Tools {
 		if t := &s.Tools[i]; t.Timeout < 0 {
 			t.Timeout = s.Timeout
@@ -186,10 +186,10 @@ func commandKey(name string, target *string) configKey {
 		switch {
 		case n.Kind != yamldoc.Text:
 			r.wrong(n, path, "write text in quotes")
-		case blankText(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > maxText:
+		case ijson.Blank(n.Text) || strings.ContainsAny(n.Text, "\x00\r\n") || len(n.Text) > maxText:
 			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a program", Got: yamldoc.Quoted(n.Text), Want: "write the name or path of one"})
 		case strings.ContainsAny(n.Text, `/\`):
-			*target = r.absolute(n)
+			*target = absolutePathOf(r, n)
 		default:
 			*target = n.Text
 		}
@@ -206,16 +206,16 @@ func argsKey(name string, target *[]Value) configKey {
 			last := ""
 			ok := r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 				if item.Kind == yamldoc.Number && secretArgument(last, item.Text) { // it is not quoted
-					r.literal(item, at, secretWant)
+					refuseLiteral(r, item, at, secretWant)
 					last = ""
 					return
 				}
-				v, ok := r.value(item, at)
+				v, ok := readValue(r, item, at)
 				switch {
 				case ok && v.Secret.Set():
 					r.faults.Warn(item.At, at, yamldoc.Fault{Reason: "a secret in an argument: other users of this machine see command lines", Want: "give it in env, if the program takes it there"})
 				case ok && secretArgument(last, v.Text):
-					r.literal(item, at, secretWant)
+					refuseLiteral(r, item, at, secretWant)
 				}
 				list, last = append(list, v), v.Text
 			})
@@ -249,12 +249,12 @@ func environKey(name string, target *[]EnvConfig) configKey {
 		form: func() map[string]any {
 			return map[string]any{"anyOf": []any{listForm(textForm), mapForm(map[string]any{"anyOf": []any{map[string]any{"const": true}, textForm, secretForm}})}}
 		},
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *target = r.environ(n, path) },
+		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { *target = readEnviron(r, n, path) },
 		show: func() any { return shownEnviron(*target) },
 	}
 }
 
-func (r *configReader) environ(n *yamldoc.Node, path *yamldoc.Path) (list []EnvConfig) {
+func readEnviron(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (list []EnvConfig) {
 	switch n.Kind {
 	case yamldoc.List:
 		r.list(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
@@ -271,7 +271,7 @@ func (r *configReader) environ(n *yamldoc.Node, path *yamldoc.Path) (list []EnvC
 		})
 	case yamldoc.Mapping:
 		r.each(n, path, variableNames, func(m yamldoc.Member, below *yamldoc.Path) {
-			if e, ok := r.variable(m, below); ok {
+			if e, ok := readVariable(r, m, below); ok {
 				list = append(list, e)
 			}
 		})
@@ -281,7 +281,7 @@ func (r *configReader) environ(n *yamldoc.Node, path *yamldoc.Path) (list []EnvC
 	return list
 }
 
-func (r *configReader) variable(m yamldoc.Member, below *yamldoc.Path) (EnvConfig, bool) {
+func readVariable(r *configReader, m yamldoc.Member, below *yamldoc.Path) (EnvConfig, bool) {
 	e, ok := EnvConfig{Name: m.Key}, true
 	switch {
 	case m.Value.Kind == yamldoc.Bool && m.Value.Flag:
@@ -290,10 +290,10 @@ func (r *configReader) variable(m yamldoc.Member, below *yamldoc.Path) (EnvConfi
 		r.faults.Add(m.Value.At, below, yamldoc.Fault{Reason: "false", Got: "false", Want: "leave the name out, or write true to pass it on"})
 		ok = false
 	case isSecretName(m.Key) && !isReference(m.Value):
-		r.literal(m.Value, below, `write {secret: "env:`+m.Key+`"}`)
+		refuseLiteral(r, m.Value, below, `write {secret: "env:`+m.Key+`"}`)
 		ok = false
 	default:
-		e.Value, ok = r.value(m.Value, below)
+		e.Value, ok = readValue(r, m.Value, below)
 	}
 	return e, ok
 }
@@ -344,40 +344,6 @@ func faultOfEndpoint(text string) yamldoc.Fault {
 		}
 	}
 	return yamldoc.Fault{}
-}
-
-// rawKey is a value that is kept as JSON in the order of the file.
-func rawKey(name, takes string, target *json.RawMessage, check func(r *configReader, n *yamldoc.Node, path *yamldoc.Path)) configKey {
-	return configKey{
-		name: name, takes: takes, form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
-			if text, ok := r.kept(n); ok { // of a snapshot
-				*target = text
-				return
-			}
-			if n.Kind != yamldoc.Mapping {
-				r.wrong(n, path, "write a mapping of names to JSON schemas")
-				return
-			}
-			if !n.Readable() {
-				return
-			}
-			*target = n.AppendJSON(nil)
-			check(r, n, path)
-		},
-		show: func() any {
-			if *target == nil {
-				return nil
-			}
-			return *target
-		},
-		keep: func() any {
-			if *target == nil {
-				return nil
-			}
-			return string(*target)
-		},
-	}
 }
 
 // isWithin reports a path that is a directory or lies in it. Both are whole and clean.

@@ -111,7 +111,7 @@ func (c *WaitConfig) keys() []configKey {
 }
 
 // acrossWait checks that what holds by default is allowed.
-func (r *configReader) acrossWait(c WaitConfig) {
+func (r *configLoader) acrossWait(c WaitConfig) {
 	if c.Default <= c.Max {
 		return
 	}

@@ -9,18 +9,18 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// usedArguments finds templates that use an argument that input does not declare.
-func (r *configReader) usedArguments(request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+// checkUsedArguments finds templates that use an argument that input does not declare.
+func checkUsedArguments(r *configReader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
 	input, _ := rawValue(t.Input).(map[string]any)
 	known := sortedNames(input)
 	for _, part := range []string{"url", "query", "body"} {
 		if n := request.Member(part); n != nil {
-			r.templates(n, path.Key(part), known, part == "url")
+			checkTemplates(r, n, path.Key(part), known, part == "url")
 		}
 	}
 }
 
-func (r *configReader) templates(n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
+func checkTemplates(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
 	if n.Kind == yamldoc.Text && !(n.Text == "args" || n.Text == "none") {
 		used, bad := templateArguments(n.Text)
 		if bad != "" && !here { // url says so itself
@@ -40,11 +40,11 @@ func (r *configReader) templates(n *yamldoc.Node, path *yamldoc.Path, known []st
 		}
 	}
 	for i, item := range n.Items {
-		r.templates(item, path.Item(i), known, false)
+		checkTemplates(r, item, path.Item(i), known, false)
 	}
 	for _, m := range n.Members {
 		if !isReference(m.Value) {
-			r.templates(m.Value, path.Key(m.Key), known, false)
+			checkTemplates(r, m.Value, path.Key(m.Key), known, false)
 		}
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/ijson"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -52,21 +50,6 @@ func (t *ToolConfig) keys() []configKey {
 		policyKey("policy", &t.Policy).means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
 		toolRedactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
 	}
-}
-
-// shortKey is a line for people that may be not set.
-func shortKey(name string, target *string, most int) configKey {
-	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
-		switch {
-		case ijson.Blank(text):
-			return yamldoc.Fault{Reason: "blank", Want: "write text, or leave the key out"}
-		case utf8.RuneCountInString(text) > most:
-			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + yamldoc.NumberText(float64(most))}
-		}
-		return yamldoc.Fault{}
-	})
-	key.takes = "text, at most " + yamldoc.NumberText(float64(most)) + " characters"
-	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
 // rateKey is how often a tool may be called; there only where the file has it.
@@ -118,18 +101,6 @@ func reconcileKey(name string, target **ReconcileConfig) configKey {
 	})
 }
 
-// oneToolKey is the name of one tool. Whether there is one is seen once the whole file was read.
-func oneToolKey(name string, target *string) configKey {
-	key := optionalTextKey(name, target, func(text string) yamldoc.Fault {
-		if !toolName.MatchString(text) {
-			return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(text), Want: toolNames.want}
-		}
-		return yamldoc.Fault{}
-	})
-	key.takes = "a tool's name"
-	return key.as(nameForm)
-}
-
 var serverToolEntries = entries[ServerToolConfig]{
 	names: upstreamNames,
 	named: func(t *ServerToolConfig) string { return t.Upstream },
@@ -138,7 +109,7 @@ var serverToolEntries = entries[ServerToolConfig]{
 	},
 	keys:   (*ServerToolConfig).keys,
 	off:    func(t *ServerToolConfig) bool { return !t.Enabled },
-	finish: (*configReader).finishServerTool,
+	finish: finishServerTool,
 }
 
 func (t *ServerToolConfig) keys() []configKey {
@@ -155,23 +126,23 @@ func (t *ServerToolConfig) keys() []configKey {
 		oneToolKey("as", &t.Name).means("Its name here. Not set: the server's."),
 		timeout.means("How long a call may take. Not set: the server's."),
 		fixKey("fix", &t.Fix).means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, (*configReader).bounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
+		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, checkBounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
 // finishServerTool gives a tool its name and what follows from its effect.
-func (r *configReader) finishServerTool(n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
+func finishServerTool(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
 	if t.Name == "" {
 		t.Name = t.Upstream
 		if !toolName.MatchString(t.Name) {
 			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
 		}
 	}
-	r.finishTool(n, path, &t.ToolConfig)
+	finishTool(r, n, path, &t.ToolConfig)
 }
 
 // finishTool is what a tool's members mean together.
-func (r *configReader) finishTool(n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
+func finishTool(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
 	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
 		r.faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
 	}
@@ -194,12 +165,12 @@ func fixKey(name string, target *[]FixValue) configKey {
 		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: func() map[string]any { return blockForm },
 		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []FixValue{}
-			r.eachArgument(n, path, func(m yamldoc.Member, below *yamldoc.Path) {
+			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {
 				v := FixValue{Name: m.Key}
 				if isReference(m.Value) {
-					v.Secret, _, _ = r.reference(m.Value, below, false)
+					v.Secret, _, _ = readReference(r, m.Value, below, false)
 				} else {
-					r.noLiteral(m.Key, m.Value, below)
+					refuseLiteralArgument(r, m.Key, m.Value, below)
 					v.Value = m.Value.Decoded()
 				}
 				list = append(list, v)
@@ -219,7 +190,7 @@ func fixKey(name string, target *[]FixValue) configKey {
 }
 
 // eachArgument is each, in which null is a value like any other.
-func (r *configReader) eachArgument(n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
+func eachArgument(r *configReader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
 	if n.Kind != yamldoc.Mapping {
 		r.wrong(n, path, "write a mapping of arguments to values, {} for none")
 		return
@@ -234,47 +205,26 @@ func (r *configReader) eachArgument(n *yamldoc.Node, path *yamldoc.Path, do func
 	}
 }
 
-// noLiteral refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
+// refuseLiteralArgument refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
 // max_tokens, are none.
-func (r *configReader) noLiteral(name string, n *yamldoc.Node, path *yamldoc.Path) {
+func refuseLiteralArgument(r *configReader, name string, n *yamldoc.Node, path *yamldoc.Path) {
 	if n.Kind == yamldoc.Text && isSecretName(name) && n.Text != "" {
-		r.literal(n, path, secretWant)
+		refuseLiteral(r, n, path, secretWant)
 	}
 	for i, item := range n.Items {
-		r.noLiteral(name, item, path.Item(i))
+		refuseLiteralArgument(r, name, item, path.Item(i))
 	}
 	for _, m := range n.Members {
-		r.noLiteral(m.Key, m.Value, path.Key(m.Key))
+		refuseLiteralArgument(r, m.Key, m.Value, path.Key(m.Key))
 	}
 }
 
-// kept is a text of a snapshot, in which the order of members is kept.
-func (r *configReader) kept(n *yamldoc.Node) (json.RawMessage, bool) {
-	if n.Kind != yamldoc.Text || n.At != (yamldoc.Place{}) {
-		return nil, false
+// checkArguments and bounds have the schemas of the file checked where they stand.
+func checkArguments(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+	if notesOf(r).compiled == nil {
+		notesOf(r).compiled = compiledArguments{}
 	}
-	v, err := ijson.DecodeCanonical([]byte(n.Text))
-	if _, object := v.(map[string]any); err != nil || !object {
-		return nil, false
-	}
-	return json.RawMessage(n.Text), true
-}
-
-// rawValue decodes what was kept as JSON.
-func rawValue(text json.RawMessage) any {
-	v, err := ijson.DecodeCanonical(text)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-// arguments and bounds have the schemas of the file checked where they stand.
-func (r *configReader) arguments(n *yamldoc.Node, path *yamldoc.Path) {
-	if r.compiled == nil {
-		r.compiled = compiledArguments{}
-	}
-	r.schemaFaults(n, path, r.compiled.of(n.AppendJSON(nil)).faults)
+	addSchemaFaults(r, n, path, notesOf(r).compiled.of(n.AppendJSON(nil)).faults)
 }
 
 // compiledArguments are schemas that were compiled while a file was read, by their text: its tools are made of the same.
@@ -299,13 +249,13 @@ func (c compiledArguments) of(text json.RawMessage) argumentsRead {
 	return read
 }
 
-func (r *configReader) bounds(n *yamldoc.Node, path *yamldoc.Path) {
+func checkBounds(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
 	_, faults := catalog.CompileBounds(n.AppendJSON(nil))
-	r.schemaFaults(n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
+	addSchemaFaults(r, n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
 }
 
-// schemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
-func (r *configReader) schemaFaults(n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
+// addSchemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
+func addSchemaFaults(r *configReader, n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
 	for _, f := range faults {
 		found, key, at := n.FindPointer(f.Pointer)
 		below := path

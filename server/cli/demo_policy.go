@@ -22,7 +22,7 @@ var demoWhole = sync.OnceValue(func() policy.Source {
 
 func readDemoPolicy() (policy.Source, error) {
 	p := PolicyConfig{Source: policy.Source{Name: demoPolicy}}
-	r := &configReader{faults: &yamldoc.Faults{}, places: map[string]yamldoc.Place{}}
+	r := newReader(&yamldoc.Faults{}, nil)
 	r.group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.faults), nil, p.keys(false), unknownKey)
 	return p.Source, r.faults.Err()
 }

@@ -72,7 +72,7 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 // another path could not be read.
 func (in ConfigSources) statePath() (path string, known bool) {
 	faults := &yamldoc.Faults{}
-	read := &configReader{faults: faults, places: map[string]yamldoc.Place{}, home: in.home}
+	read := newLoader(faults, in.home)
 	key := stateKey("state", &path)
 	at := (*yamldoc.Path)(nil).Key(key.name)
 	text, found := in.file(faults)
@@ -85,7 +85,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 		root := yamldoc.Read(found, text, faults)
 		known = root.Kind == yamldoc.Mapping || root.Kind == yamldoc.Null // a file that says nothing names no state
 		if n := root.Member(key.name); n != nil && n.Kind != yamldoc.Null && n.Kind != yamldoc.Unreadable {
-			key.read(read, n, at)
+			key.read(read.configReader, n, at)
 		}
 		if slices.ContainsFunc(faults.Found, func(f yamldoc.Fault) bool { return f.Path == at.String() }) {
 			path, known = "", false

@@ -13,7 +13,7 @@ import (
 )
 
 // makeTools makes the tools of what was read, as far as it can be made; what is wrong with them goes to the faults.
-func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
+func (r *configLoader) makeTools(l *LoadedConfig, in ConfigSources) {
 	pool := in.Pool
 	if pool == nil {
 		pool = newServerPool() // of who only looks: nothing of it is started
@@ -31,14 +31,14 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
+	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.left().compiled)
 	l.own = own
 	r.take(l, faults, told)
 	r.heldTools(l)
 }
 
 // take notes what was found when something was made of what was read.
-func (r *configReader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
+func (r *configLoader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
 	for _, f := range faults {
 		if told.about(yamldoc.PathOf(f.path).String()) { // half a value would only add to what is wrong with it
 			continue
@@ -82,7 +82,7 @@ func liesIn(path, above string) bool {
 }
 
 // heldTools warns of tools that nobody accepted, and of what is not listed for that.
-func (r *configReader) heldTools(l *LoadedConfig) {
+func (r *configLoader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
 		r.faults.Record(l.FaultAt(yamldoc.Fault{
@@ -92,7 +92,7 @@ func (r *configReader) heldTools(l *LoadedConfig) {
 }
 
 // unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
-func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
+func (r *configLoader) unlisted(l *LoadedConfig, h heldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
 			r.faults.Record(l.FaultAt(yamldoc.Fault{
@@ -124,7 +124,7 @@ func (c Config) unlisted() map[string]heldTool {
 }
 
 // lock reads the file of accepted tools; one that is not there is empty.
-func (r *configReader) lock(path string) (*pins.Lock, bool) {
+func (r *configLoader) lock(path string) (*pins.Lock, bool) {
 	if path == "" {
 		return &pins.Lock{}, true
 	}

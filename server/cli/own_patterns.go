@@ -249,7 +249,7 @@ func memberSteps(member string) (steps []string) {
 }
 
 // makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
-func (r *configReader) makePatterns(l *LoadedConfig) {
+func (r *configLoader) makePatterns(l *LoadedConfig) {
 	if l.own == nil || !l.composed() {
 		return
 	}
@@ -258,7 +258,7 @@ func (r *configReader) makePatterns(l *LoadedConfig) {
 		return
 	}
 	told := faultyPaths(r.faults.Found)
-	parts, faults := l.makeParts(all, r.compiled)
+	parts, faults := l.makeParts(all, r.left().compiled)
 	r.take(l, faults, told)
 	l.parts = parts
 }

@@ -33,7 +33,7 @@ type policyFault struct {
 
 // makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
 // until it is needed: its tests have run when this program was built.
-func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
+func (r *configLoader) makePolicies(l *LoadedConfig, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}

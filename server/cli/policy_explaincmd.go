@@ -147,7 +147,7 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 	}
 	var rows []policy.Row
 	faults := &yamldoc.Faults{}
-	read := &configReader{faults: faults, places: map[string]yamldoc.Place{}}
+	read := newReader(faults, nil)
 	read.group(nodeOf(map[string]any{"tests": []any{v}}), nil, []configKey{rowItems.key("tests", &rows)}, unknownKey)
 	if len(faults.Found) > 0 {
 		first := faults.Found[0]

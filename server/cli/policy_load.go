@@ -13,7 +13,7 @@ import (
 )
 
 // instead reads files of policies in the place of those of the configuration.
-func (r *configReader) instead(in ConfigSources, c *Config) {
+func (r *configLoader) instead(in ConfigSources, c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(in.Instead)) {
 		path, err := filepath.Abs(in.Instead[name])
 		if err != nil {
@@ -22,7 +22,7 @@ func (r *configReader) instead(in ConfigSources, c *Config) {
 		file := &yamldoc.Node{Kind: yamldoc.Text, Text: path}
 		n := (&yamldoc.Node{Kind: yamldoc.Mapping, Members: []yamldoc.Member{{Key: "file", Value: file.Counted()}}}).Counted()
 		p := PolicyConfig{Source: policy.Source{Name: name}}
-		r.policy(&p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
+		readPolicy(r.configReader, &p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
 		replaceOrAdd(&c.Policies, p)
 	}
 }
@@ -35,9 +35,9 @@ func readPolicyFile(path string) ([]byte, yamldoc.Fault) {
 	return readConfigFile(path)
 }
 
-// policyText is the text of a policy's file, or that which stands in for it.
-func (r *configReader) policyText(path string) ([]byte, yamldoc.Fault) {
-	if text, written := r.texts[path]; written {
+// readPolicyText is the text of a policy's file, or that which stands in for it.
+func readPolicyText(r *configReader, path string) ([]byte, yamldoc.Fault) {
+	if text, written := notesOf(r).texts[path]; written {
 		return text, yamldoc.Fault{}
 	}
 	return readPolicyFile(path)

@@ -86,7 +86,7 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		c.Patterns[i].Budget = withoutLimits(c.Patterns[i].Budget)
 	}
 	faults := &yamldoc.Faults{}
-	read := &configReader{faults: faults, places: map[string]yamldoc.Place{}}
+	read := newReader(faults, nil)
 	read.file(tree.root, c.keys(nil))
 	if faults.Err() != nil {
 		return Config{}, unreadable
