@@ -206,8 +206,8 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
 	if text, found := in.file(faults); found != "" {
 		loaded.Path = found
 		if text != nil {
-			read.file(yamldoc.Read(found, text, faults), keys)
-			loaded.root, loaded.text = read.root, text
+			read.File(yamldoc.Read(found, text, faults), keys)
+			loaded.root, loaded.text = read.Root, text
 		}
 	}
 	read.instead(in, &loaded.Config)
@@ -224,7 +224,7 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
 	read.acrossPolicies(&loaded.Config)
 	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
-	loaded.said = read.places
+	loaded.said = read.Places
 	read.makeTools(&loaded, in)
 	read.makePatterns(&loaded)
 	read.makePolicies(&loaded, !in.Untested)
@@ -241,7 +241,7 @@ func (c *Config) embed(known map[string][]string) error {
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, nil)
 	read.left().embeds = true
-	read.file(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
+	read.File(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
 	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)
 	}

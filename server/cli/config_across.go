@@ -10,6 +10,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -21,7 +22,7 @@ const lockName = "patterngate.lock"
 func (r *configLoader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
-		c.Catalog.Pin = absolutePathOf(r.configReader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
+		c.Catalog.Pin = absolutePathOf(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
 	}
 	r.acrossNames(c)
 	r.acrossLinks(c)
@@ -45,17 +46,17 @@ func (r *configLoader) acrossNames(c *Config) {
 		}
 	}
 	for _, t := range c.Catalog.tools() {
-		at := r.keyAt(t.named)
+		at := r.KeyAt(t.named)
 		before, taken := owner[t.Name]
 		switch {
 		case slices.Contains(takenNames, t.Name):
-			r.faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
 		case taken && t.named != t.path:
-			r.faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
 		case taken && t.server == "http":
-			r.faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
 		case taken:
-			r.faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
 		default:
 			owner[t.Name] = t.server
 		}
@@ -63,7 +64,7 @@ func (r *configLoader) acrossNames(c *Config) {
 	tools := (*yamldoc.Path)(nil).Key("patterns")
 	for _, p := range c.Patterns {
 		if path := tools.Key(p.Name); p.own() && isOurTool(p.Name) {
-			r.faults.Add(r.keyAt(path), path, yamldoc.Fault{Reason: "also a tool of this server", Want: "write another name"})
+			r.Faults.Add(r.KeyAt(path), path, yamldoc.Fault{Reason: "also a tool of this server", Want: "write another name"})
 		}
 	}
 	expose := (*yamldoc.Path)(nil).Key("catalog").Key("expose")
@@ -72,11 +73,11 @@ func (r *configLoader) acrossNames(c *Config) {
 		_, named := c.Pattern(name)
 		switch {
 		case named:
-			r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
 		case slices.Contains(c.Catalog.Expose[:i], name):
-			r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
 		case isOurTool(name):
-			r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
 		}
 	}
 }
@@ -124,7 +125,7 @@ func (r *configLoader) acrossLinks(c *Config) {
 		case p.Kind == gateway.Planning && !p.own() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
 			for _, l := range p.links() {
 				if !slices.Contains(known, l.name) {
-					r.faults.Warn(r.at(l.path), l.path, unknownName(l.name, known, p.Kind))
+					r.Faults.Warn(r.At(l.path), l.path, unknownName(l.name, known, p.Kind))
 				}
 			}
 		default:
@@ -142,7 +143,7 @@ func (r *configLoader) acrossLinks(c *Config) {
 	}
 	for _, l := range links {
 		if l.name != "" && !slices.Contains(known, l.name) {
-			r.faults.Add(r.at(l.path), l.path, c.noTool(l, known))
+			r.Faults.Add(r.At(l.path), l.path, c.noTool(l, known))
 		}
 	}
 	for _, t := range declared {
@@ -170,14 +171,14 @@ func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 		return
 	}
 	if effect := declared[at].Effect; effect != catalog.Read && effect != "" {
-		r.faults.Add(r.at(path.Key("tool")), path.Key("tool"), yamldoc.Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
+		r.Faults.Add(r.At(path.Key("tool")), path.Key("tool"), yamldoc.Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
 	}
 	for i := range c.Catalog.HTTP {
 		h := &c.Catalog.HTTP[i]
 		if h.Name != t.Reconcile.Tool {
 			continue
 		}
-		input, _ := rawValue(h.Input).(map[string]any)
+		input, _ := grammar.RawValue(h.Input).(map[string]any)
 		for _, arg := range t.Reconcile.Args {
 			if _, known := input[arg.Name]; known {
 				continue
@@ -187,7 +188,7 @@ func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Conf
 			if len(input) > 0 {
 				f.Reason += " (" + strings.Join(sortedNames(input), ", ") + ")"
 			}
-			r.faults.Add(r.keyAt(below), below, f)
+			r.Faults.Add(r.KeyAt(below), below, f)
 		}
 	}
 }
@@ -198,18 +199,18 @@ func (r *configLoader) acrossAllow(c *Config) {
 	for _, s := range r.left().strange {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
-		_, said := r.places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
+		_, said := r.Places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
 		its := ok && (said || !c.DemoOn() || p.own() || len(p.Hands) > 0)
 		switch {
 		case its && slices.Contains(p.has(), s.name):
 		case its && (p.own() || len(p.Hands) > 0):
-			r.faults.Warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
 		case its && slices.Contains(known, s.name):
-			r.faults.Warn(s.at, s.path, yamldoc.Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
+			r.Faults.Warn(s.at, s.path, yamldoc.Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
 		case its:
-			r.faults.Warn(s.at, s.path, unknownName(s.name, known, s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, known, s.kind))
 		default:
-			r.faults.Warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
 		}
 	}
 }
@@ -233,7 +234,7 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 		}
 		path := (*yamldoc.Path)(nil).Key("catalog").Key("servers").Key(s.Name).Key("stdio").Key("command")
 		if _, f := findProgram(s.Stdio.Command, lookup(environ, "PATH")); f.Reason != "" {
-			r.faults.Add(r.at(path), path, f)
+			r.Faults.Add(r.At(path), path, f)
 		}
 	}
 }
@@ -242,7 +243,7 @@ func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 func (r *configLoader) acrossSecrets(c *Config, environ []string) {
 	warn := func(s SecretRef, path *yamldoc.Path) {
 		if why := s.nowhere(environ); s.Set() && why != "" {
-			r.faults.Warn(r.at(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
 		}
 	}
 	root := (*yamldoc.Path)(nil).Key("catalog")
@@ -317,7 +318,7 @@ func (r *configLoader) acrossLock(c *Config) {
 	}
 	if f.Reason != "" {
 		f.Reason = "the lock " + c.Catalog.Pin + ": " + f.Reason
-		r.faults.Add(r.at(path), path, f)
+		r.Faults.Add(r.At(path), path, f)
 	}
 }
 

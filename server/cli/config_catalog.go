@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/grammar"
 )
 
 // CatalogConfig is what a file declares of a team's own tools (spec/config.md section 4). The zero CatalogConfig is none.
@@ -28,7 +29,7 @@ type ServerConfig struct {
 	MaxParallel           int
 	Breaker               BreakerConfig
 	Tools                 []ServerToolConfig // in the order of the file
-	At                    Position           // of the entry, for faults found later
+	At                    grammar.Position   // of the entry, for faults found later
 }
 
 // BreakerConfig says when a server is left alone for a while.
@@ -97,7 +98,7 @@ type ToolConfig struct {
 	Reconcile   *ReconcileConfig
 	Policy      string // that judges it in every pattern; "": none
 	Redact      []string
-	At          Position // of the entry, for faults found later
+	At          grammar.Position // of the entry, for faults found later
 }
 
 // RateConfig is how often a tool may be called. The zero RateConfig does not limit.
@@ -109,9 +110,9 @@ type RateConfig struct {
 // ReconcileConfig says how a call in doubt is settled (spec/config.md section 6).
 type ReconcileConfig struct {
 	Tool     string
-	Args     []NamedExpression
+	Args     []grammar.NamedExpression
 	Happened string
-	Output   []NamedExpression // nil: the look-up's observation
+	Output   []grammar.NamedExpression // nil: the look-up's observation
 	Settle   time.Duration
 }
 
@@ -137,7 +138,7 @@ type HTTPToolConfig struct {
 	ToolConfig
 	Request      RequestConfig
 	Input        json.RawMessage
-	Output       []NamedExpression // CEL over args and response; nil: the response itself
+	Output       []grammar.NamedExpression // CEL over args and response; nil: the response itself
 	OutputSchema json.RawMessage
 }
 

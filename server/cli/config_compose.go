@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -44,11 +45,11 @@ func (r *configLoader) acrossPatterns(c *Config) {
 		r.limitedTools(p)
 		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
 			at := patternPath(p.Name).Key("budget").Key("min_plan_steps")
-			r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: "more than max_plan_steps, " + yamldoc.NumberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "more than max_plan_steps, " + yamldoc.NumberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
 		}
 	}
 	r.toolNames(c)
-	w := chains{reader: r.configReader, config: c, depth: map[string]int{}, under: map[string]bool{}}
+	w := chains{reader: r.Reader, config: c, depth: map[string]int{}, under: map[string]bool{}}
 	for i := range c.Patterns {
 		if p := &c.Patterns[i]; p.Enabled && len(p.Hands) > 0 {
 			w.from(p, nil)
@@ -66,24 +67,24 @@ func (r *configLoader) needsHands(p *PatternConfig) {
 		return
 	}
 	here, hands := patternPath(p.Name), handsKeyOf(p.Kind)
-	tools, named := r.said("patterns", p.Name, "tools"), r.said("patterns", p.Name, cmp.Or(hands, "tools"))
+	tools, named := r.Said("patterns", p.Name, "tools"), r.Said("patterns", p.Name, cmp.Or(hands, "tools"))
 	switch {
 	case hands != "" && tools != nil && named != nil && len(tools.Items) > 0 && len(p.Hands) > 0:
 		at := here.Key("tools")
-		r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
+		r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
 	case p.own() && tools == nil && named == nil:
 		at := here.Key(cmp.Or(hands, "tools"))
 		want := "write the tools that it may call: [NAME]"
 		if hands != "" {
 			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
 		}
-		r.faults.Add(r.at(here), at, yamldoc.Fault{Reason: "missing", Want: want})
+		r.Faults.Add(r.At(here), at, yamldoc.Fault{Reason: "missing", Want: want})
 	case p.own() && len(p.has()) == 0:
 		at := here.Key(cmp.Or(hands, "tools"))
 		if named == nil {
 			at = here.Key("tools")
 		}
-		r.faults.Warn(r.at(at), at, yamldoc.Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
+		r.Faults.Warn(r.At(at), at, yamldoc.Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
 	}
 }
 
@@ -94,9 +95,9 @@ func (r *configLoader) handNames(c *Config, p *PatternConfig) {
 		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
 		switch {
 		case slices.Contains(takenNames, h.Name):
-			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
 		case h.Tool != h.Name && slices.Contains(tools, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
-			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
 		}
 	}
 }
@@ -134,7 +135,7 @@ func (r *configLoader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 	default:
 		return
 	}
-	r.faults.Add(r.at(at), at, f)
+	r.Faults.Add(r.At(at), at, f)
 }
 
 // namesAmong refuses names in a list of a pattern that it does not have.
@@ -145,7 +146,7 @@ func (r *configLoader) namesAmong(p *PatternConfig, key string, names, known []s
 			continue
 		}
 		f := unknownName(name, known, p.Kind)
-		r.faults.Add(r.at(path.Item(i)), path.Item(i), f)
+		r.Faults.Add(r.At(path.Item(i)), path.Item(i), f)
 	}
 }
 
@@ -155,14 +156,14 @@ func (r *configLoader) limitedTools(p *PatternConfig) {
 	if p.Kind == gateway.Call {
 		known = []string{p.Tool}
 	}
-	n := r.said("patterns", p.Name, "budget", "per_tool")
+	n := r.Said("patterns", p.Name, "budget", "per_tool")
 	if n == nil {
 		return
 	}
 	path := patternPath(p.Name).Key("budget").Key("per_tool")
 	for _, m := range n.Members {
 		if !slices.Contains(known, m.Key) {
-			r.faults.Add(m.At, path.Key(m.Key), unknownName(m.Key, known, p.Kind))
+			r.Faults.Add(m.At, path.Key(m.Key), unknownName(m.Key, known, p.Kind))
 		}
 	}
 }
@@ -200,18 +201,18 @@ func (r *configLoader) toolNames(c *Config) {
 		}
 		at := patternPath(p.Name)
 		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
-			r.faults.Add(r.keyAt(at), at, yamldoc.Fault{
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{
 				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
 				Want:   "write a name of at most " + yamldoc.NumberText(maxPlanName),
 			})
 		}
 		for _, tool := range p.tools() {
 			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
-				r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
 				break
 			}
 			if slices.Contains(reservedTools, tool) && tool != p.Name {
-				r.faults.Add(r.keyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
 				break
 			}
 			if p.Enabled {
@@ -223,7 +224,7 @@ func (r *configLoader) toolNames(c *Config) {
 
 // chains follows patterns from one to those that it calls.
 type chains struct {
-	reader *configReader
+	reader *grammar.Reader
 	config *Config
 	depth  map[string]int  // of patterns that were gone through: how many stand one within another
 	under  map[string]bool // that are being gone through
@@ -246,7 +247,7 @@ func (w *chains) from(p *PatternConfig, above []string) int {
 			w.cyclic = true
 			way := append(above[slices.Index(above, h.Pattern):], h.Pattern)
 			at := h.path(p)
-			w.reader.faults.Add(w.reader.at(at), at, yamldoc.Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
+			w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
 		default:
 			deepest = max(deepest, w.from(child, above))
 		}
@@ -277,7 +278,7 @@ func (w *chains) tooDeep() {
 			}
 			next = deeper
 		}
-		w.reader.faults.Add(w.reader.at(at), at, yamldoc.Fault{
+		w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{
 			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
 		})
 	}
@@ -333,12 +334,12 @@ func (r *configLoader) within(c *Config) {
 				if !bounded || figure <= most || told[at.String()] {
 					continue
 				}
-				if r.said("patterns", child.Name, "budget", limit.name) == nil {
+				if r.Said("patterns", child.Name, "budget", limit.name) == nil {
 					child.handDown(limit.name, figure)
 					continue
 				}
 				told[at.String()] = true
-				r.faults.Add(r.at(at), at, yamldoc.Fault{
+				r.Faults.Add(r.At(at), at, yamldoc.Fault{
 					Reason: yamldoc.NumberText(figure) + " is more than the " + yamldoc.NumberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + yamldoc.NumberText(most),
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -67,7 +68,7 @@ func (r *configLoader) acrossDirectories(l *LoadedConfig) {
 		here := root.Key(s.Name)
 		refuse := func(path *yamldoc.Path, text, dir string) {
 			if g, dir := r.holds(files, text, dir); g.what != "" {
-				r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
@@ -148,8 +149,8 @@ func (c *StdioConfig) start() string {
 func (r *configLoader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
-		if r.home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
-			path = r.home("~/" + strings.TrimPrefix(strings.TrimPrefix(path, "~"), "/"))
+		if r.Home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
+			path = r.Home("~/" + strings.TrimPrefix(strings.TrimPrefix(path, "~"), "/"))
 		}
 		if filepath.IsAbs(path) {
 			list = append(list, filepath.Clean(path))
@@ -189,7 +190,7 @@ func readsLikePath(text string) bool {
 // boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
 // that begin with a path.
 func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
-	arguments, _ := rawValue(bound).(map[string]any)
+	arguments, _ := grammar.RawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
 		below := path.Key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
@@ -204,7 +205,7 @@ func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, 
 				g, dir = r.holds(files, text, "")
 			}
 			if g.what != "" {
-				r.faults.Add(r.at(below), below, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		})
 	}

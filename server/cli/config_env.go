@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -30,7 +31,7 @@ const (
 )
 
 // overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
-func (r *configLoader) overrides(in ConfigSources, keys []configKey) {
+func (r *configLoader) overrides(in ConfigSources, keys []grammar.Key) {
 	for _, v := range configVariables {
 		r.override(v.name, v.path, lookup(in.Environ, v.name), keys)
 	}
@@ -44,7 +45,7 @@ func (r *configLoader) overrides(in ConfigSources, keys []configKey) {
 }
 
 // override reads the text of a variable or flag as the value of a key.
-func (r *configLoader) override(source, path, text string, keys []configKey) {
+func (r *configLoader) override(source, path, text string, keys []grammar.Key) {
 	if text == "" {
 		return
 	}
@@ -52,18 +53,18 @@ func (r *configLoader) override(source, path, text string, keys []configKey) {
 	var here *yamldoc.Path
 	for _, step := range strings.Split(path, ".") {
 		here = here.Key(step)
-		i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == step })
-		if below, group := keys[i].show().([]configKey); group {
+		i := slices.IndexFunc(keys, func(k grammar.Key) bool { return k.Name == step })
+		if below, group := keys[i].Show().([]grammar.Key); group {
 			keys = below
 			continue
 		}
 		n := &yamldoc.Node{Kind: yamldoc.Text, At: at, Text: text}
-		if keys[i].numeric {
-			n = yamldoc.Scalar(text, at, here, r.faults)
+		if keys[i].Numeric {
+			n = yamldoc.Scalar(text, at, here, r.Faults)
 		}
 		if n.Kind != yamldoc.Unreadable && n.Kind != yamldoc.Null {
-			r.places[path] = at
-			keys[i].read(r.configReader, n, here)
+			r.Places[path] = at
+			keys[i].Read(r.Reader, n, here)
 		}
 	}
 }
@@ -83,7 +84,7 @@ func (r *configLoader) strangers(environ []string) {
 		if f.DidYouMean == "" {
 			f.Want = "it has no effect"
 		}
-		r.faults.Warn(yamldoc.Place{Source: name}, nil, f)
+		r.Faults.Warn(yamldoc.Place{Source: name}, nil, f)
 	}
 }
 
@@ -93,5 +94,5 @@ func (r *configLoader) across(c LLMConfig) {
 		return
 	}
 	path := (*yamldoc.Path)(nil).Key("llm").Key("provider")
-	r.faults.Add(r.places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 }

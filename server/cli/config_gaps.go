@@ -15,7 +15,7 @@ func (r *configLoader) phrases(l *LoadedConfig) {
 	}
 	for _, t := range l.Catalog.tools() {
 		if t.Phrase == "" && slices.Contains(asked, t.Name) {
-			r.faults.Record(l.FaultAt(yamldoc.Fault{
+			r.Faults.Record(l.FaultAt(yamldoc.Fault{
 				Severity: yamldoc.SeverityWarning, Reason: "a rule may ask a person about a call of " + t.Name + ", and it has no phrase",
 				Want: `write phrase: "what a call does, with {arguments}"`,
 			}, l.declaredAt(t.Name)...))

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -25,9 +26,9 @@ func (c Config) InboxURL() string {
 }
 
 // inboxKey is where the page is opened: host:port of this machine, or off.
-func inboxKey(name string, target *string) configKey {
-	key := textKey(name, target, faultOfInbox)
-	key.takes = "host:port of this machine, or `" + inboxOff + "`"
+func inboxKey(name string, target *string) grammar.Key {
+	key := grammar.Text(name, target, faultOfInbox)
+	key.Takes = "host:port of this machine, or `" + inboxOff + "`"
 	return key
 }
 
@@ -58,51 +59,51 @@ const (
 )
 
 // notifyKey is one of two words, or a mapping with the program to start.
-func notifyKey(name string, target *NotifyConfig) configKey {
-	return configKey{
-		name: name, takes: "auto, off or `{exec: [program, argument]}`",
-		form: func() map[string]any {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec)}}
+func notifyKey(name string, target *NotifyConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "auto, off or `{exec: [program, argument]}`",
+		Form: func() map[string]any {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"auto", "off"}}, grammar.ObjectForm(map[string]any{notifyExec: grammar.ListForm(grammar.TextForm)}, notifyExec)}}
 		},
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { readNotify(r, n, path, target) },
-		show: func() any {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readNotify(r, n, path, target) },
+		Show: func() any {
 			switch target.Mode {
 			case "":
 				return nil
 			case notifyExec:
 				exec := target.Exec
-				return []configKey{{name: notifyExec, show: func() any { return exec }}}
+				return []grammar.Key{{Name: notifyExec, Show: func() any { return exec }}}
 			}
 			return target.Mode
 		},
 	}
 }
 
-func readNotify(r *configReader, n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
+func readNotify(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *NotifyConfig) {
 	switch n.Kind {
 	case yamldoc.Text:
-		if word, ok := r.word(n, path, []string{"auto", "off"}); ok {
+		if word, ok := r.Word(n, path, []string{"auto", "off"}); ok {
 			*target = NotifyConfig{Mode: word}
 		}
 	case yamldoc.Mapping:
-		exec := configKey{name: notifyExec, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		exec := grammar.Key{Name: notifyExec, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if words, ok := readExecWords(r, n, path); ok {
 				*target = NotifyConfig{Mode: notifyExec, Exec: words}
 			}
 		}}
 		if len(n.Members) == 0 {
-			r.wrong(n, path, notifyWant)
+			r.Wrong(n, path, notifyWant)
 		}
-		r.group(n, path, []configKey{exec}, unknownKey)
+		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
 	default:
-		r.wrong(n, path, notifyWant)
+		r.Wrong(n, path, notifyWant)
 	}
 }
 
 // readExecWords reads a program and its arguments.
-func readExecWords(r *configReader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
+func readExecWords(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) ([]string, bool) {
 	if n.Kind != yamldoc.List {
-		r.wrong(n, path, "write a list: [program, argument]; no shell reads it")
+		r.Wrong(n, path, "write a list: [program, argument]; no shell reads it")
 		return nil, false
 	}
 	words, size, ok := make([]string, 0, len(n.Items)), 0, true
@@ -111,19 +112,19 @@ func readExecWords(r *configReader, n *yamldoc.Node, path *yamldoc.Path) ([]stri
 		case item.Kind == yamldoc.Unreadable:
 			ok = false
 		case item.Kind != yamldoc.Text || strings.Contains(item.Text, "\x00"):
-			r.faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "not a word", Got: item.Shown(), Want: "write text in quotes"})
+			r.Faults.Add(item.At, path.Item(i), yamldoc.Fault{Reason: "not a word", Got: item.Shown(), Want: "write text in quotes"})
 			ok = false
 		default:
 			words, size = append(words, item.Text), size+len(item.Text)
 		}
 	}
 	if ok && (len(words) == 0 || len(words) > maxExecWords || size > maxExecBytes) {
-		r.faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(words))) + " words of " + yamldoc.NumberText(float64(size)) + " bytes",
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "out of range", Got: yamldoc.NumberText(float64(len(words))) + " words of " + yamldoc.NumberText(float64(size)) + " bytes",
 			Want: "write 1 to " + yamldoc.NumberText(maxExecWords) + " words of at most " + yamldoc.NumberText(maxExecBytes) + " bytes together"})
 		return nil, false
 	}
-	if ok && strings.HasPrefix(words[0], "~/") && r.home != nil {
-		words[0] = r.home(words[0])
+	if ok && strings.HasPrefix(words[0], "~/") && r.Home != nil {
+		words[0] = r.Home(words[0])
 	}
 	return words, ok
 }
@@ -140,7 +141,7 @@ func (r *configLoader) acrossInbox(c *Config, environ []string) {
 		case p.Approver.Kind == "":
 			p.Approver.Kind = patterns.InboxApprover
 		case p.Approver.Kind == patterns.InboxApprover && c.State == memoryState:
-			r.faults.Add(r.places[path.String()], path, yamldoc.Fault{
+			r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
 				Reason: "inbox with state " + memoryState + ": a run that is not recorded cannot wait for a person",
 				Want:   "name a file with state or --state, or write reject or simulated",
 			})
@@ -149,16 +150,16 @@ func (r *configLoader) acrossInbox(c *Config, environ []string) {
 	inbox, listen := (*yamldoc.Path)(nil).Key("inbox"), (*yamldoc.Path)(nil).Key("http").Key("listen")
 	if c.Inbox == c.HTTP.Listen && !strings.HasSuffix(c.Inbox, ":0") {
 		path, f := inbox, yamldoc.Fault{Want: "write another address for one of them, or inbox: off"}
-		if _, said := r.places[inbox.String()]; !said {
+		if _, said := r.Places[inbox.String()]; !said {
 			path = listen
 		}
 		f.Reason = "http.listen and inbox are both " + c.Inbox
-		r.faults.Add(r.places[path.String()], path, f)
+		r.Faults.Add(r.Places[path.String()], path, f)
 	}
 	exec := (*yamldoc.Path)(nil).Key("notify").Key(notifyExec)
 	if c.Notify.Mode == notifyExec {
 		if _, f := findProgram(c.Notify.Exec[0], lookup(environ, "PATH")); f.Reason != "" {
-			r.faults.Add(r.places[exec.String()], exec.Item(0), f)
+			r.Faults.Add(r.Places[exec.String()], exec.Item(0), f)
 		}
 	}
 }
@@ -179,18 +180,18 @@ func isProgram(path string) bool {
 }
 
 // approverKeys are those of who is asked (spec/config.md section 7).
-func approverKeys(a *patterns.Approver) []configKey {
+func approverKeys(a *patterns.Approver) []grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
-	return []configKey{
-		wordKey("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
-			means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
+	return []grammar.Key{
+		grammar.Word("kind", &a.Kind, patterns.InboxApprover, patterns.SimulatedApprover, patterns.RejectApprover).
+			Means("Who is asked about a call or plan that needs a person. inbox: a person, whom the run waits for; simulated: the demo's person; reject: nobody, the answer is no. " +
 				"Not set: inbox, with `state: " + memoryState + "` reject."),
-		usdKey("cap_usd", &a.CapUSD).means("What the simulated person approves at most."),
-		scaledKey("expires_seconds", bounds{min: least, max: most, whole: true, noun: "a whole number of seconds", seconds: true},
+		grammar.USD("cap_usd", &a.CapUSD).Means("What the simulated person approves at most."),
+		grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Noun: "a whole number of seconds", Seconds: true},
 			func() any { return a.Expires.Seconds() },
 			func(v float64) { a.Expires = time.Duration(math.Round(v)) * time.Second }).
-			means("How long a person may take; silence is no."),
-		wordKey("min_assurance", &a.Least, gateway.UserAssurance, gateway.SignedAssurance).
-			means("Whose answer counts. user: whoever runs programs as this OS user; signed: only who holds an approver key, see `patterngate approvals enroll`."),
+			Means("How long a person may take; silence is no."),
+		grammar.Word("min_assurance", &a.Least, gateway.UserAssurance, gateway.SignedAssurance).
+			Means("Whose answer counts. user: whoever runs programs as this OS user; signed: only who holds an approver key, see `patterngate approvals enroll`."),
 	}
 }

@@ -9,55 +9,56 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/server"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
 // keys are all keys of a file (spec/config.md sections 2 to 4 and 7).
-func (c *Config) keys(known map[string][]string) []configKey {
-	list := func() []configKey {
-		list := make([]configKey, 0, len(c.Patterns))
+func (c *Config) keys(known map[string][]string) []grammar.Key {
+	list := func() []grammar.Key {
+		list := make([]grammar.Key, 0, len(c.Patterns))
 		for i := range c.Patterns {
 			p := &c.Patterns[i]
-			list = append(list, groupKey(p.Name, p.keys(known[p.Name])...))
+			list = append(list, grammar.Group(p.Name, p.keys(known[p.Name])...))
 		}
 		return list
 	}
-	return []configKey{
-		versionKey().means("The version of this grammar. Required."),
-		groupKey("llm",
-			wordKey("provider", &c.LLM.Provider, "auto", "openai", "rules").means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
-			textKey("model", &c.LLM.Model, faultOfModel).means("The model's name, as its server knows it."),
-			textKey("base_url", &c.LLM.BaseURL, faultOfURL).means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
-			secondsKey("timeout_seconds", &c.LLM.Timeout, 3600).means("How long one request to the model may take."),
-			countKey("max_retries", &c.LLM.MaxRetries, 0, 10).means("How often a request is made again after 429, 5xx or a broken connection."),
-			numberKey("temperature", &c.LLM.Temperature, bounds{max: maxTemperature}).means("How freely the model words its replies; 0: as evenly as it can."),
-			spelledKey("role", &c.LLM.Role, serverNames).means("The one of models that answers all questions. Not set: plan for decisions, final for texts."),
-			wordKey("response_format", &c.LLM.ResponseFormat, responseFormats...).means("How decisions are asked for. auto: by a JSON schema where the server takes one, else as json_object. Not set: json_object of the built-in patterns, auto of your own."),
-			optionalCountKey("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).means("How often a model is shown what is wrong with its reply and asked again, counted as any question. Not set: 0 of the built-in patterns, 1 of your own."),
-			modelEntries.key("models", &c.LLM.Models).means("Models by role. plan makes every decision, final writes every text; other names are yours, and a pattern's llm.role picks one. Absent members come from llm."),
-			keyKey("api_key", &c.LLM).means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+keyVariable+"`."),
+	return []grammar.Key{
+		versionKey().Means("The version of this grammar. Required."),
+		grammar.Group("llm",
+			grammar.Word("provider", &c.LLM.Provider, "auto", "openai", "rules").Means("Who proposes what a caller leaves out. auto: openai where there is a key or a base_url, else rules, which need no network."),
+			grammar.Text("model", &c.LLM.Model, faultOfModel).Means("The model's name, as its server knows it."),
+			grammar.Text("base_url", &c.LLM.BaseURL, faultOfURL).Means("An OpenAI-compatible server, an absolute http or https URL; empty is OpenAI. Without a key a placeholder is sent to it."),
+			grammar.Seconds("timeout_seconds", &c.LLM.Timeout, 3600).Means("How long one request to the model may take."),
+			grammar.Count("max_retries", &c.LLM.MaxRetries, 0, 10).Means("How often a request is made again after 429, 5xx or a broken connection."),
+			grammar.Number("temperature", &c.LLM.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely the model words its replies; 0: as evenly as it can."),
+			grammar.Spelled("role", &c.LLM.Role, grammar.ServerNames).Means("The one of models that answers all questions. Not set: plan for decisions, final for texts."),
+			grammar.Word("response_format", &c.LLM.ResponseFormat, responseFormats...).Means("How decisions are asked for. auto: by a JSON schema where the server takes one, else as json_object. Not set: json_object of the built-in patterns, auto of your own."),
+			grammar.OptionalCount("repair_turns", &c.LLM.RepairTurns, 0, maxRepairs).Means("How often a model is shown what is wrong with its reply and asked again, counted as any question. Not set: 0 of the built-in patterns, 1 of your own."),
+			modelEntries.Key("models", &c.LLM.Models).Means("Models by role. plan makes every decision, final writes every text; other names are yours, and a pattern's llm.role picks one. Absent members come from llm."),
+			keyKey("api_key", &c.LLM).Means("Where the key stands; it goes only to the base_url beside it. Never the key itself. Also `"+keyVariable+"`."),
 		),
-		groupKey("demo", demoKey("enabled", &c.DemoEnabled).means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
-			numberKey("delay_factor", &c.Demo.DelayFactor, bounds{max: 100}).means("Multiplies the time that the make-believe workers take; 0 is none.")),
-		groupKey("log",
-			wordKey("level", &c.Log.Level, "debug", "info", "warn", "error").means("What is logged on standard error. Not set: info for serve, else warn."),
-			wordKey("format", &c.Log.Format, "text", "json").means("How a line of the log is written."),
+		grammar.Group("demo", demoKey("enabled", &c.DemoEnabled).Means("Whether the make-believe tools are there. auto: while the file has no catalog and no pattern of its own."),
+			grammar.Number("delay_factor", &c.Demo.DelayFactor, grammar.Bounds{Max: 100}).Means("Multiplies the time that the make-believe workers take; 0 is none.")),
+		grammar.Group("log",
+			grammar.Word("level", &c.Log.Level, "debug", "info", "warn", "error").Means("What is logged on standard error. Not set: info for serve, else warn."),
+			grammar.Word("format", &c.Log.Format, "text", "json").Means("How a line of the log is written."),
 		),
-		groupKey("limits",
-			secondsKey("grace_seconds", &c.Limits.Grace, 60).means("What running calls get when the input ends or the program is told to stop."),
-			countKey("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).means("How large each channel of a result may be; a larger one is cut, observations first."),
-			countKey("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).means("How many tool calls may be under way at once, over all transports; one more is refused as busy, and nothing of it runs."),
-			countKey("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).means("With `state: :memory:`, how many runs of one principal may wait for their caller; for one more the oldest expires."),
+		grammar.Group("limits",
+			grammar.Seconds("grace_seconds", &c.Limits.Grace, 60).Means("What running calls get when the input ends or the program is told to stop."),
+			grammar.Count("result_bytes", &c.Limits.ResultBytes, 4096, 1<<20).Means("How large each channel of a result may be; a larger one is cut, observations first."),
+			grammar.Count("concurrent_runs", &c.Limits.ConcurrentRuns, 0, maxRuns).Means("How many tool calls may be under way at once, over all transports; one more is refused as busy, and nothing of it runs."),
+			grammar.Count("parked_runs", &c.Limits.ParkedRuns, 0, maxRuns).Means("With `state: :memory:`, how many runs of one principal may wait for their caller; for one more the oldest expires."),
 		),
-		groupKey("http", c.HTTP.keys()...),
-		groupKey("wait", c.Wait.keys()...),
-		channelsKey("results", &c.Results).means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
-		stateKey("state", &c.State).means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: nowhere."),
-		inboxKey("inbox", &c.Inbox).means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
-		notifyKey("notify", &c.Notify).means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
-		redactKey("redact", &c.Redact).means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
-		policiesKey("policies", &c.Policies).means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
-		catalogKey("catalog", &c.Catalog).means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
+		grammar.Group("http", c.HTTP.keys()...),
+		grammar.Group("wait", c.Wait.keys()...),
+		channelsKey("results", &c.Results).Means("Which channel of a result a client's model reads, by the client's name (clientInfo.name); others read both."),
+		stateKey("state", &c.State).Means("Where runs are recorded, so that they outlive the program; empty: `state.db` in the state directory, or `demo.db` while all tools are the demo's. `:memory:`: nowhere."),
+		inboxKey("inbox", &c.Inbox).Means("Where people decide about calls in a browser. The page opens with the first call that waits; on this machine only."),
+		notifyKey("notify", &c.Notify).Means("How a person is told that a call waits. auto: a notice on the desktop, of fixed words; exec: a program, which reads the event as JSON on its standard input; no shell, 10 s."),
+		redactKey("redact", &c.Redact).Means("Values that records keep only as salted hashes, in every tool; `*` is any member or index."),
+		policiesKey("policies", &c.Policies).Means("The rules by which calls are judged: data, typed by the tools' schemas and tested at every load. A file replaces a policy whole."),
+		catalogKey("catalog", &c.Catalog).Means("A team's own tools: MCP servers and HTTP services behind the gate. Not set: none."),
 		patternsKey("patterns", c, list),
 	}
 }
@@ -69,29 +70,29 @@ const (
 	maxRuns   = 100_000          // of a process at once
 )
 
-func versionKey() configKey {
+func versionKey() grammar.Key {
 	const reads = 1
-	return configKey{
-		name: "version", numeric: true, takes: yamldoc.NumberText(reads), form: func() map[string]any { return map[string]any{"const": float64(reads)} }, required: "", // its own words say it
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+	return grammar.Key{
+		Name: "version", Numeric: true, Takes: yamldoc.NumberText(reads), Form: func() map[string]any { return map[string]any{"const": float64(reads)} }, Required: "", // its own words say it
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Number || n.Number != reads {
-				r.faults.Add(n.At, path, yamldoc.Fault{Reason: "another version", Got: n.Shown(), Want: "this program reads 1"})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "another version", Got: n.Shown(), Want: "this program reads 1"})
 			}
 		},
-		show: func() any { return float64(reads) },
+		Show: func() any { return float64(reads) },
 	}
 }
 
 // channelsKey is a mapping of clients' names, which are free, to the channel that each reads.
-func channelsKey(name string, target *map[string]server.Channel) configKey {
-	return configKey{
-		name: name, takes: "a mapping of clients' names to text, structured or both",
-		form: func() map[string]any {
+func channelsKey(name string, target *map[string]server.Channel) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of clients' names to text, structured or both",
+		Form: func() map[string]any {
 			return map[string]any{"type": "object", "additionalProperties": map[string]any{"enum": []any{"text", "structured", "both", nil}}}
 		},
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.Mapping {
-				r.wrong(n, path, "write a mapping of clients' names to text, structured or both")
+				r.Wrong(n, path, "write a mapping of clients' names to text, structured or both")
 				return
 			}
 			clients := maps.Clone(*target)
@@ -101,14 +102,14 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 			for _, m := range n.Members {
 				below := path.Key(m.Key)
 				if ijson.Blank(m.Key) || len(m.Key) > maxClientName {
-					r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a client's name", Want: "write 1 to 256 bytes, as in clientInfo.name"})
 					continue
 				}
 				word, ok := server.Channel(""), true
 				if m.Value.Kind != yamldoc.Null && m.Value.Kind != yamldoc.Unreadable {
-					r.places[below.String()] = m.Value.At
+					r.Places[below.String()] = m.Value.At
 					var text string
-					text, ok = r.word(m.Value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
+					text, ok = r.Word(m.Value, below, []string{string(server.TextOnly), string(server.StructuredOnly), string(server.BothChannels)})
 					word = server.Channel(text)
 				}
 				if ok && word != "" {
@@ -117,11 +118,11 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 			}
 			*target = clients
 		},
-		show: func() any {
-			var keys []configKey
+		Show: func() any {
+			var keys []grammar.Key
 			for _, client := range slices.Sorted(maps.Keys(*target)) {
 				word := (*target)[client]
-				keys = append(keys, wordKey(client, &word))
+				keys = append(keys, grammar.Word(client, &word))
 			}
 			return keys
 		},
@@ -132,8 +133,8 @@ func channelsKey(name string, target *map[string]server.Channel) configKey {
 const maxClientName = 256
 
 // limitKey is a count that may be without limit, which is shown as null.
-func limitKey(name string, target *gateway.Limit, most float64) configKey {
-	return scaledKey(name, bounds{max: most, whole: true},
+func limitKey(name string, target *gateway.Limit, most float64) grammar.Key {
+	return grammar.Scaled(name, grammar.Bounds{Max: most, Whole: true},
 		func() any {
 			if !target.Named() {
 				return nil
@@ -144,15 +145,15 @@ func limitKey(name string, target *gateway.Limit, most float64) configKey {
 }
 
 // namesKey is a list of names of tools; one that is not known is a warning.
-func namesKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
-	return configKey{
-		name: name, takes: "a list of names", form: func() map[string]any { return listForm(nameForm) },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func namesKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.NameForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if names, ok := readKnownNames(r, n, path, known, kind); ok {
 				*target = names
 			}
 		},
-		show: func() any { return *target },
+		Show: func() any { return *target },
 	}
 }
 

@@ -1,17 +1,21 @@
 package cli
 
-import "patterngate/server/settings/yamldoc"
+import (
+	"patterngate/server/settings/yamldoc"
+
+	"patterngate/server/settings/grammar"
+)
 
 // configLoader reads a whole configuration and checks it across keys.
-type configLoader struct{ *configReader }
+type configLoader struct{ *grammar.Reader }
 
 // newLoader returns a loader that adds to faults. The function home replaces ~/ in paths; nil leaves it.
 func newLoader(faults *yamldoc.Faults, home func(path string) string) *configLoader {
-	return &configLoader{newReader(faults, home)}
+	return &configLoader{grammar.NewReader(faults, home)}
 }
 
 // left returns what the keys left that were read so far.
-func (r *configLoader) left() *readNotes { return notesOf(r.configReader) }
+func (r *configLoader) left() *readNotes { return notesOf(r.Reader) }
 
 // readNotes is what single keys need of the whole reading, or leave for it.
 type readNotes struct {
@@ -24,11 +28,11 @@ type readNotes struct {
 }
 
 // notesOf returns the notes of a reading, empty ones at its beginning.
-func notesOf(r *configReader) *readNotes {
-	notes, ok := r.notes.(*readNotes)
+func notesOf(r *grammar.Reader) *readNotes {
+	notes, ok := r.Notes.(*readNotes)
 	if !ok {
 		notes = &readNotes{}
-		r.notes = notes
+		r.Notes = notes
 	}
 	return notes
 }

@@ -31,7 +31,7 @@ func (r *configLoader) acrossModels(c *Config) {
 	}
 	for _, m := range c.LLM.Models {
 		if at := llm.Key("models").Key(m.Name); !slices.Contains(asked, m.Name) {
-			r.faults.Warn(r.keyAt(at), at, yamldoc.Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
+			r.Faults.Warn(r.KeyAt(at), at, yamldoc.Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
 		}
 	}
 	r.prices(c)
@@ -40,7 +40,7 @@ func (r *configLoader) acrossModels(c *Config) {
 		role, _ := c.LLM.role(own.Role)
 		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
 			at := patternPath(p.Name).Key("llm").Key("provider")
-			r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (r *configLoader) noRole(name string, known []string, path *yamldoc.Path) {
 			f.Want = "write " + yamldoc.Alternatives(known[:min(len(known), 20)])
 		}
 	}
-	r.faults.Add(r.at(path), path, f)
+	r.Faults.Add(r.At(path), path, f)
 }
 
 // fallbacks refuses a way from role to role that is too long, or comes back.
@@ -73,14 +73,14 @@ func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
 		}
 		if way = append(way, next.Fallback); slices.Contains(way[:len(way)-1], next.Fallback) {
 			if next.Fallback == m.Name { // who only leads into it is not told
-				r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
+				r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
 			}
 			return
 		}
 		next, _ = c.LLM.role(next.Fallback)
 	}
 	if len(way) > maxFallbacks+1 {
-		r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(maxFallbacks)})
+		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(maxFallbacks)})
 	}
 }
 
@@ -88,12 +88,12 @@ func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
 func (r *configLoader) prices(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		if !p.Enabled || !p.Budget.MaxCost.Named() || r.said("patterns", p.Name, "budget", "max_cost_usd") == nil {
+		if !p.Enabled || !p.Budget.MaxCost.Named() || r.Said("patterns", p.Name, "budget", "max_cost_usd") == nil {
 			continue
 		}
 		if model := c.unpriced(p); model != "" {
 			at := patternPath(p.Name).Key("budget").Key("max_cost_usd")
-			r.faults.Add(r.at(at), at, yamldoc.Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
 		}
 	}
 }

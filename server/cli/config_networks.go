@@ -175,7 +175,7 @@ func (r *configLoader) acrossNetworks(c *Config) {
 	at := (*yamldoc.Path)(nil).Key("catalog")
 	warn := func(raw string, path *yamldoc.Path) {
 		if closed := closedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {
-			r.faults.Warn(r.at(path), path, yamldoc.Fault{
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{
 				Reason: closed.what + ", and Patterngate does not dial it, so every call fails", Want: closed.remedy(c.Catalog.AllowNetworks),
 			})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -13,10 +14,10 @@ import (
 var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs", "describe_catalog"}
 
 // demoKey is auto, true or false.
-func demoKey(name string, target *string) configKey {
-	return configKey{
-		name: name, takes: "auto, true or false", form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func demoKey(name string, target *string) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "auto, true or false", Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			switch {
 			case n.Kind == yamldoc.Bool && n.Flag:
 				*target = "true"
@@ -25,14 +26,14 @@ func demoKey(name string, target *string) configKey {
 			case n.Kind == yamldoc.Text && n.Text == "auto":
 				*target = "auto"
 			default:
-				r.wrong(n, path, "write auto, true or false")
+				r.Wrong(n, path, "write auto, true or false")
 			}
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == "true" || *target == "false" {
 				return *target == "true"
 			}
-			return orNil(*target)
+			return grammar.OrNil(*target)
 		},
 	}
 }
@@ -54,7 +55,7 @@ func (c Config) DemoOn() bool {
 func (c Config) Exposed() []PatternConfig {
 	list := make([]PatternConfig, 0, len(c.Catalog.Expose))
 	for _, tool := range c.Catalog.Expose {
-		p := newCall(tool, Position{})
+		p := newCall(tool, grammar.Position{})
 		if p.Tool, p.Approver.Kind = tool, patterns.InboxApprover; c.State == memoryState {
 			p.Approver.Kind = patterns.RejectApprover
 		}
@@ -64,37 +65,37 @@ func (c Config) Exposed() []PatternConfig {
 }
 
 // patternsKey are the built-in patterns, which a file lays over, and the file's own.
-func patternsKey(name string, c *Config, list func() []configKey) configKey {
-	return configKey{
-		name: name,
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key {
+	return grammar.Key{
+		Name: name,
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			builtin := list()
 			ours, others := *n, []yamldoc.Member(nil)
 			ours.Members = nil
 			for _, m := range n.Members {
-				if slices.Contains(keyNames(builtin), m.Key) {
+				if slices.Contains(grammar.NamesOf(builtin), m.Key) {
 					ours.Members = append(ours.Members, m)
 				} else {
 					others = append(others, m)
 				}
 			}
-			r.group(&ours, path, builtin, unknownKey)
+			r.Group(&ours, path, builtin, grammar.UnknownKey)
 			for _, m := range others { // behind the others, whose keys point into the list that now grows
 				readOwnPattern(r, m, path.Key(m.Key), c)
 			}
 		},
-		ordered: true, // it is that of tools/list
-		others:  ownPatternSchema,
-		show:    func() any { return list() },
-		below: func() []configKey {
-			p := newCall("NAME", Position{})
+		Ordered: true, // it is that of tools/list
+		Others:  ownPatternSchema,
+		Show:    func() any { return list() },
+		Below: func() []grammar.Key {
+			p := newCall("NAME", grammar.Position{})
 			return p.keys(nil)
 		},
 	}
 }
 
 // readOwnPattern reads a pattern that is not built in. Its kind decides what else it has.
-func readOwnPattern(r *configReader, m yamldoc.Member, path *yamldoc.Path, c *Config) {
+func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *Config) {
 	n := m.Value
 	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
 		return
@@ -102,32 +103,32 @@ func readOwnPattern(r *configReader, m yamldoc.Member, path *yamldoc.Path, c *Co
 	near := gateway.Near(m.Key, builtinNames)
 	kind := n.Member("kind")
 	switch {
-	case !toolName.MatchString(m.Key):
-		r.faults.Add(m.At, path, yamldoc.Fault{Reason: "not a name", Want: toolNames.want})
+	case !grammar.ToolName.MatchString(m.Key):
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
 		return
 	case n.Kind != yamldoc.Mapping:
-		r.wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(ownKinds))
+		r.Wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(ownKinds))
 		return
 	case (kind == nil || kind.Kind == yamldoc.Null) && near != "":
-		r.faults.Add(m.At, path, yamldoc.Fault{Reason: "unknown pattern", DidYouMean: near})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "unknown pattern", DidYouMean: near})
 		return
 	case kind == nil || kind.Kind == yamldoc.Null:
-		r.faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(ownKinds)})
+		r.Faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(ownKinds)})
 		return
 	}
-	word, ok := r.word(kind, path.Key("kind"), ownKinds)
+	word, ok := r.Word(kind, path.Key("kind"), ownKinds)
 	if !ok {
 		return
 	}
 	if len(c.Patterns) >= maxPatterns {
-		r.faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(maxPatterns) + " patterns", Want: "leave it out"})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(maxPatterns) + " patterns", Want: "leave it out"})
 		return
 	}
-	r.places[path.String()] = n.At
-	p := newPattern(m.Key, gateway.Kind(word), Position{m.At.Line, m.At.Column})
+	r.Places[path.String()] = n.At
+	p := newPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
 	keys := p.keys(nil)
-	if r.members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
-		r.missing(n, path, keys)
+	if r.Members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
+		r.Missing(n, path, keys)
 	}
 	c.Patterns = append(c.Patterns, p)
 }
@@ -144,7 +145,7 @@ func (r *configLoader) acrossTools(c *Config) {
 			continue
 		}
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
-		said := func(path *yamldoc.Path) bool { _, ok := r.places[path.String()]; return ok }
+		said := func(path *yamldoc.Path) bool { _, ok := r.Places[path.String()]; return ok }
 		if !said(here.Key("tools")) {
 			if c.DemoOn() && !p.own() && len(p.Hands) == 0 {
 				continue

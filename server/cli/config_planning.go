@@ -6,6 +6,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -37,9 +38,9 @@ func (p PatternConfig) allows() (policy, execution []string) {
 }
 
 // narrowKey is a namesKey that may be not set, which is shown as null.
-func narrowKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
+func narrowKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	key := namesKey(name, target, known, kind)
-	key.show = func() any {
+	key.Show = func() any {
 		if *target == nil {
 			return nil
 		}
@@ -61,17 +62,17 @@ func instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 }
 
 // planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).
-func planningBudgetKeys(b *gateway.Budget) []configKey {
-	return []configKey{
-		countKey("max_subtasks", &b.MaxSubtasks, 0, maxCount).means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
-		countKey("max_depth", &b.MaxDepth, 0, maxCount).means("Depth of a plan's tree; no call may ask for more."),
-		limitKey("max_replans", &b.MaxReplans, maxCount).means("Accepted replans of a plan."),
-		countKey("max_iterations", &b.MaxIterations, 0, maxCount).means("Rounds of an iterative plan."),
-		countKey("min_subtasks", &b.MinSubtasks, 0, maxCount).means("Subtasks that a plan has at least; not of later rounds and replans."),
-		countKey("max_concurrent", &b.MaxConcurrent, 1, 256).means("Subtasks at once; no call may ask for more."),
-		countKey("max_retries", &b.MaxRetries, 0, maxCount).means("Further attempts at a subtask; no call may ask for more."),
-		secondsKey("subtask_timeout_seconds", &b.SubtaskTimeout, maxBudget).means("How long one call of a tool may take."),
-		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).means("Calls of one tool in a run."),
+func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
+	return []grammar.Key{
+		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, maxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
+		grammar.Count("max_depth", &b.MaxDepth, 0, maxCount).Means("Depth of a plan's tree; no call may ask for more."),
+		limitKey("max_replans", &b.MaxReplans, maxCount).Means("Accepted replans of a plan."),
+		grammar.Count("max_iterations", &b.MaxIterations, 0, maxCount).Means("Rounds of an iterative plan."),
+		grammar.Count("min_subtasks", &b.MinSubtasks, 0, maxCount).Means("Subtasks that a plan has at least; not of later rounds and replans."),
+		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks at once; no call may ask for more."),
+		grammar.Count("max_retries", &b.MaxRetries, 0, maxCount).Means("Further attempts at a subtask; no call may ask for more."),
+		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, maxBudget).Means("How long one call of a tool may take."),
+		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).Means("Calls of one tool in a run."),
 	}
 }
 
@@ -90,7 +91,7 @@ func (r *configLoader) acrossPlanning(c *Config) {
 			path := here.Key("allow").Key(list.name)
 			for at, tool := range list.tools {
 				if slices.Contains(demoTools, tool) && !slices.Contains(p.Tools, tool) {
-					r.faults.Warn(r.places[path.String()], path.Item(at), yamldoc.Fault{Reason: tool + " is not among tools", Want: "write it in " + here.Key("tools").String() + " too"})
+					r.Faults.Warn(r.Places[path.String()], path.Item(at), yamldoc.Fault{Reason: tool + " is not among tools", Want: "write it in " + here.Key("tools").String() + " too"})
 				}
 			}
 		}

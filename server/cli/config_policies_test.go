@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -197,11 +198,11 @@ tests:
 	read := func(t *testing.T, text string) policy.Source {
 		t.Helper()
 		faults := &yamldoc.Faults{}
-		r := newReader(faults, nil)
+		r := grammar.NewReader(faults, nil)
 		var list []PolicyConfig
 		root := yamldoc.Read("pg.yaml", []byte(text), faults)
 		if at := root.Member("policies"); at != nil {
-			policiesKey("policies", &list).read(r, at, nil)
+			policiesKey("policies", &list).Read(r, at, nil)
 		}
 		if err := faults.Err(); err != nil || len(list) != 1 {
 			t.Fatalf("%d policies of\n%s\n%v", len(list), text, err)
@@ -218,7 +219,7 @@ tests:
 	p := PolicyConfig{Source: want}
 	kept := PolicyConfig{Source: policy.Source{Name: "refunds"}}
 	faults := &yamldoc.Faults{}
-	readPolicy(newReader(faults, nil), &kept, nodeOf(string(p.kept())), nil)
+	readPolicy(grammar.NewReader(faults, nil), &kept, nodeOf(string(p.kept())), nil)
 	if diff := cmp.Diff(string(p.kept()), string(kept.kept())); diff != "" || len(faults.Found) > 0 {
 		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -40,7 +41,7 @@ func (c *CatalogConfig) findCommands(environ []string) {
 }
 
 // absolutePathOf is where a path leads from the file in which it stands, whatever the present directory becomes.
-func absolutePathOf(r *configReader, n *yamldoc.Node) string {
+func absolutePathOf(r *grammar.Reader, n *yamldoc.Node) string {
 	path := filePathOf(r, n)
 	if path == "" || n.At.Source == "" { // of a snapshot: as it was
 		return path

@@ -27,7 +27,7 @@ func (r *configLoader) acrossReach(c *Config) {
 			return e != catalog.Write && e != catalog.Destructive
 		})
 		if simulated := here.Key("approver").Key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
-			r.faults.Add(r.at(simulated), simulated, yamldoc.Fault{
+			r.Faults.Add(r.At(simulated), simulated, yamldoc.Fault{
 				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
 			})
 		}
@@ -58,7 +58,7 @@ func (r *configLoader) mixed(c *Config, p PatternConfig, here *yamldoc.Path, eff
 		path = here.Key(handsKeyOf(p.Kind))
 	}
 	if demo != "" && real != "" {
-		r.faults.Add(r.at(path), path, yamldoc.Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
+		r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
 	}
 }
 
@@ -81,11 +81,11 @@ func (r *configLoader) acts(links []toolLink, tools map[string]realTool, judge s
 		}
 		f := yamldoc.Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
 		if t.effect == catalog.Write {
-			r.faults.Warn(r.at(l.path), l.path, f)
+			r.Faults.Warn(r.At(l.path), l.path, f)
 			continue
 		}
 		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
-		r.faults.Add(r.at(l.path), l.path, f)
+		r.Faults.Add(r.At(l.path), l.path, f)
 	}
 }
 

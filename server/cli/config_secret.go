@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -36,22 +37,22 @@ func isReference(n *yamldoc.Node) bool {
 }
 
 // refuseLiteral refuses a text where only a reference may stand. It says nothing of the text but where it stands.
-func refuseLiteral(r *configReader, n *yamldoc.Node, path *yamldoc.Path, want string) {
-	r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
+func refuseLiteral(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) {
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
 }
 
 // readValue reads a text, or a reference to a secret.
-func readValue(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
+func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
 	if isReference(n) {
 		ref, _, ok := readReference(r, n, path, false)
 		return Value{Secret: ref}, ok
 	}
 	if n.Kind != yamldoc.Text {
-		r.wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
+		r.Wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
 		return Value{}, false
 	}
 	if f := faultOfText(n.Text); f.Reason != "" {
-		r.faults.Add(n.At, path, f)
+		r.Faults.Add(n.At, path, f)
 		return Value{}, false
 	}
 	return Value{Text: n.Text}, true
@@ -69,22 +70,22 @@ func faultOfText(text string) yamldoc.Fault {
 }
 
 // readReference reads {secret: ...}, with a prefix where one is allowed.
-func readReference(r *configReader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
-	before := len(r.faults.Found)
-	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
+func readReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+	before := len(r.Faults.Found)
+	keys := []grammar.Key{{Name: secretMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
 	if prefixed {
-		keys = append(keys, textKey(prefixMember, &prefix, faultOfText))
+		keys = append(keys, grammar.Text(prefixMember, &prefix, faultOfText))
 	}
-	r.group(n, path, keys, unknownKey)
+	r.Group(n, path, keys, grammar.UnknownKey)
 	if m := n.Member(secretMember); m == nil || m.Kind == yamldoc.Null {
-		r.faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
+		r.Faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
 	}
-	return ref, prefix, len(r.faults.Found) == before && ref.Set()
+	return ref, prefix, len(r.Faults.Found) == before && ref.Set()
 }
 
 // readSecretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
 // it is not repeated.
-func readSecretPlace(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
+func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
 	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
 	switch n.Kind {
 	case yamldoc.Text:
@@ -97,14 +98,14 @@ func readSecretPlace(r *configReader, n *yamldoc.Node, path *yamldoc.Path) (ref 
 		}
 		refuseLiteral(r, n, path, want)
 	case yamldoc.Mapping:
-		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		exec := grammar.Key{Name: notifyExec, Required: "write {exec: [program, argument]}", Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.List { // it may be the secret itself
 				refuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
 			} else if words, ok := readExecWords(r, n, path); ok {
 				ref.Exec = words
 			}
 		}}
-		r.group(n, path, []configKey{exec}, unknownKey)
+		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
 	default:
 		refuseLiteral(r, n, path, want)
 	}
@@ -119,7 +120,7 @@ func (s SecretRef) shown() any {
 	case s.File != "":
 		return map[string]any{secretMember: "file:" + s.File}
 	case len(s.Exec) > 0:
-		return map[string]any{secretMember: map[string]any{notifyExec: textValues(s.Exec)}}
+		return map[string]any{secretMember: map[string]any{notifyExec: grammar.TextValues(s.Exec)}}
 	}
 	return nil
 }
@@ -133,10 +134,10 @@ func (v Value) shown() any {
 }
 
 // keyKey is where the model's key stands. A file says it only where it is not the variable that is asked anyway.
-func keyKey(name string, c *LLMConfig) configKey {
-	return configKey{
-		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: func() map[string]any { return secretForm },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func keyKey(name string, c *LLMConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", Form: func() map[string]any { return secretForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !isReference(n) {
 				refuseLiteral(r, n, path, `write {secret: "`+keyReference+`"}`)
 				return
@@ -145,7 +146,7 @@ func keyKey(name string, c *LLMConfig) configKey {
 				c.Key = ref
 			}
 		},
-		show: func() any { return c.Key.shown() },
+		Show: func() any { return c.Key.shown() },
 	}
 }
 
@@ -154,7 +155,7 @@ func keyKey(name string, c *LLMConfig) configKey {
 func (r *configLoader) key(in ConfigSources, c *LLMConfig) {
 	own := lookup(in.Environ, keyVariable)
 	llm := (*yamldoc.Path)(nil).Key("llm")
-	from := r.places[llm.Key("base_url").String()]
+	from := r.Places[llm.Key("base_url").String()]
 	c.Referred = false
 	switch c.APIKey = newSecret(own); {
 	case own != "" || !c.Key.Set():
@@ -163,33 +164,33 @@ func (r *configLoader) key(in ConfigSources, c *LLMConfig) {
 		}
 	case from.Source != "" && from.Line == 0:
 		path := llm.Key("api_key")
-		r.faults.Add(r.places[path.String()], path, yamldoc.Fault{
+		r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
 			Reason: "goes only to the llm.base_url beside it, and " + from.Source + " names another", Want: "set " + keyVariable + " too, or unset " + from.Source,
 		})
 	default:
 		c.Referred = c.Key.nowhere(in.Environ) == ""
 	}
 	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		r.faults.Add(yamldoc.Place{Source: keyVariable}, nil, yamldoc.Fault{
+		r.Faults.Add(yamldoc.Place{Source: keyVariable}, nil, yamldoc.Fault{
 			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
 		})
 	}
 }
 
 var (
-	referenceNames = lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	referenceNames = grammar.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 var secretForm = map[string]any{"$ref": "#/$defs/secret"}
 
-var textOrSecret = map[string]any{"anyOf": []any{textForm, secretForm}}
+var textOrSecret = map[string]any{"anyOf": []any{grammar.TextForm, secretForm}}
 
 // secretDefinition is what [secretForm] refers to.
 func secretDefinition() map[string]any {
-	return objectForm(map[string]any{
+	return grammar.ObjectForm(map[string]any{
 		"secret": map[string]any{"anyOf": []any{
 			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"},
-			objectForm(map[string]any{notifyExec: listForm(textForm)}, notifyExec),
+			grammar.ObjectForm(map[string]any{notifyExec: grammar.ListForm(grammar.TextForm)}, notifyExec),
 		}},
 	}, "secret")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -12,13 +13,15 @@ import (
 func (c Config) JSON() []byte {
 	var out bytes.Buffer
 	keys := c.keys(nil)
-	_ = json.Indent(&out, keysJSON(keys, c.withKey(groupValue(keys, configKey.shown)), false), "", "  ") // what is made here is JSON
+	_ = json.Indent(&out, grammar.JSONOf(keys, c.withKey(grammar.ValueOf(keys, grammar.Key.Shown)), false), "", "  ") // what is made here is JSON
 	out.WriteByte('\n')
 	return out.Bytes()
 }
 
 // value is the effective configuration as a decoded value, as snapshots keep it. Secrets are in it as references only.
-func (c Config) value() map[string]any { return c.withKey(groupValue(c.keys(nil), configKey.kept)) }
+func (c Config) value() map[string]any {
+	return c.withKey(grammar.ValueOf(c.keys(nil), grammar.Key.Kept))
+}
 
 // withKey puts in where the model's key stands, if there is one.
 func (c Config) withKey(root map[string]any) map[string]any {
@@ -47,7 +50,7 @@ func (c Config) YAML() []byte {
 	}
 	for _, p := range c.Policies {
 		if p.file != "" {
-			notes["policies."+p.Name] = "from " + yamlWord(p.file)
+			notes["policies."+p.Name] = "from " + grammar.YAMLWord(p.file)
 		}
 	}
 	for _, p := range c.Patterns {
@@ -55,6 +58,6 @@ func (c Config) YAML() []byte {
 			notes["patterns."+p.Name+".budget."+name] = "in force: " + yamldoc.NumberText(figure) + ", or what is left to who calls it"
 		}
 	}
-	writeYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
+	grammar.WriteYAML(&out, c.keys(nil), nil, func(path string, _ any) string { return notes[path] })
 	return out.Bytes()
 }

@@ -6,6 +6,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns/local"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -13,17 +14,17 @@ import (
 const memoryState = ":memory:"
 
 // stateKey is where runs are recorded: the path of a file, or :memory:.
-func stateKey(name string, target *string) configKey {
+func stateKey(name string, target *string) grammar.Key {
 	key := pathKey(name, target)
-	read := key.read
-	key.takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
-	key.read = func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+	read := key.Read
+	key.Takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		if n.Kind == yamldoc.Text && n.Text == memoryState {
 			*target = memoryState
 			return
 		}
 		if n.Kind == yamldoc.Text && strings.Contains(n.Text, "\x00") {
-			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
 			return
 		}
 		read(r, n, path)
@@ -37,12 +38,12 @@ var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "
 const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
 
 // redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
-func redactKey(name string, target *[]string) configKey {
+func redactKey(name string, target *[]string) grammar.Key {
 	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
 }
 
 // toolRedactKey is likewise, of one tool: it has arguments and results alone.
-func toolRedactKey(name string, target *[]string) configKey {
+func toolRedactKey(name string, target *[]string) grammar.Key {
 	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)
 		if f.Reason != "" {
@@ -55,12 +56,12 @@ func toolRedactKey(name string, target *[]string) configKey {
 	})
 }
 
-func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) configKey {
-	return configKey{
-		name: name, takes: takes, form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: takes, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if n.Kind != yamldoc.List {
-				r.wrong(n, path, "write a list, [] for none")
+				r.Wrong(n, path, "write a list, [] for none")
 				return
 			}
 			list := make([]string, 0, len(n.Items))
@@ -68,14 +69,14 @@ func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node)
 				switch f := wrong(item); {
 				case item.Kind == yamldoc.Unreadable:
 				case f.Reason != "":
-					r.faults.Add(item.At, path.Item(i), f)
+					r.Faults.Add(item.At, path.Item(i), f)
 				default:
 					list = append(list, item.Text)
 				}
 			}
 			*target = list
 		},
-		show: func() any { return *target },
+		Show: func() any { return *target },
 	}
 }
 
@@ -100,13 +101,13 @@ func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
 }
 
 // keys are those of spec/config.md section 2.
-func (c *WaitConfig) keys() []configKey {
+func (c *WaitConfig) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
-	return []configKey{
-		secondsKey("caller_seconds", &c.Caller, maxBudget).means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
-		secondsKey("default_seconds", &c.Default, most).means("How long a call waits for its run where it does not say; then the run goes on without it."),
-		secondsKey("max_seconds", &c.Max, most).means("How long a call may ask to wait for its run."),
-		secondsKey("join_seconds", &c.Join, maxBudget).means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
+	return []grammar.Key{
+		grammar.Seconds("caller_seconds", &c.Caller, maxBudget).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
+		grammar.Seconds("default_seconds", &c.Default, most).Means("How long a call waits for its run where it does not say; then the run goes on without it."),
+		grammar.Seconds("max_seconds", &c.Max, most).Means("How long a call may ask to wait for its run."),
+		grammar.Seconds("join_seconds", &c.Join, maxBudget).Means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
 	}
 }
 
@@ -118,11 +119,11 @@ func (r *configLoader) acrossWait(c WaitConfig) {
 	group := (*yamldoc.Path)(nil).Key("wait")
 	most, usual := group.Key("max_seconds"), group.Key("default_seconds")
 	path, f := usual, yamldoc.Fault{Got: yamldoc.NumberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + yamldoc.NumberText(c.Max.Seconds())}
-	if _, said := r.places[usual.String()]; !said {
+	if _, said := r.Places[usual.String()]; !said {
 		path, f = most, yamldoc.Fault{Got: yamldoc.NumberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + yamldoc.NumberText(c.Default.Seconds()) + ", or set that too"}
 	}
 	f.Reason = "wait.default_seconds is more than wait.max_seconds"
-	r.faults.Add(r.places[path.String()], path, f)
+	r.Faults.Add(r.Places[path.String()], path, f)
 }
 
 // redacted are the pointers as a set.

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
 // checkUsedArguments finds templates that use an argument that input does not declare.
-func checkUsedArguments(r *configReader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
-	input, _ := rawValue(t.Input).(map[string]any)
+func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+	input, _ := grammar.RawValue(t.Input).(map[string]any)
 	known := sortedNames(input)
 	for _, part := range []string{"url", "query", "body"} {
 		if n := request.Member(part); n != nil {
@@ -20,11 +21,11 @@ func checkUsedArguments(r *configReader, request *yamldoc.Node, path *yamldoc.Pa
 	}
 }
 
-func checkTemplates(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
+func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
 	if n.Kind == yamldoc.Text && !(n.Text == "args" || n.Text == "none") {
 		used, bad := templateArguments(n.Text)
 		if bad != "" && !here { // url says so itself
-			r.faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
 		}
 		for _, name := range used {
 			if !slices.Contains(known, name) {
@@ -35,7 +36,7 @@ func checkTemplates(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known 
 				if f.DidYouMean != "" {
 					f.Want = ""
 				}
-				r.faults.Add(n.At, path, f)
+				r.Faults.Add(n.At, path, f)
 			}
 		}
 	}
@@ -50,7 +51,7 @@ func checkTemplates(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known 
 }
 
 // singleArgument is a template that is one argument and nothing else.
-var singleArgument = lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
+var singleArgument = grammar.Lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
 
 // templateArguments lists the arguments of a template in their order; bad says what is no template in it.
 func templateArguments(text string) (names []string, bad string) {

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -21,7 +22,7 @@ const (
 // takenNames have a meaning of their own in plans, routes and actions.
 var takenNames = []string{"final", "model", "caller"}
 
-func newTool(name string, at Position) ToolConfig {
+func newTool(name string, at grammar.Position) ToolConfig {
 	return ToolConfig{
 		Name: name, At: at, Enabled: true, MaxResult: maxObservation,
 		Retry: catalog.Retry{Delay: 200 * time.Millisecond, MaxDelay: 5 * time.Second},
@@ -29,57 +30,57 @@ func newTool(name string, at Position) ToolConfig {
 }
 
 // keys are the members that servers' and http tools have in common (spec/config.md section 4, Tool members).
-func (t *ToolConfig) keys() []configKey {
-	return []configKey{
-		boolKey("enabled", &t.Enabled).means("false: as if it were not declared."),
-		wordKey("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).need("read, write or destructive?").
-			means("What a call can change; yours to say, and never taken from a server's hint. Required."),
-		boolKey("idempotent", &t.Idempotent).means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
-		shortKey("title", &t.Title, maxTitle).means("What people read. Not set: the server's."),
-		shortKey("description", &t.Description, maxDescription).means("What the model reads. Not set: the server's."),
-		shortKey("phrase", &t.Phrase, maxPhraseRunes).means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
-		countKey("max_result_bytes", &t.MaxResult, 1, maxObservation).means("How much of an observation is kept for record, model and reader."),
-		groupKey("retry",
-			countKey("max_retries", &t.Retry.Max, 0, 5).means("How often a call is made again that was refused a connection, or, of a read or idempotent tool, that failed for now."),
-			secondsKey("delay_seconds", &t.Retry.Delay, maxServerWait).means("The pause before the first retry; each is twice the one before."),
-			secondsKey("max_delay_seconds", &t.Retry.MaxDelay, maxServerWait).means("The longest pause."),
+func (t *ToolConfig) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.Bool("enabled", &t.Enabled).Means("false: as if it were not declared."),
+		grammar.Word("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).Need("read, write or destructive?").
+			Means("What a call can change; yours to say, and never taken from a server's hint. Required."),
+		grammar.Bool("idempotent", &t.Idempotent).Means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
+		grammar.Short("title", &t.Title, maxTitle).Means("What people read. Not set: the server's."),
+		grammar.Short("description", &t.Description, maxDescription).Means("What the model reads. Not set: the server's."),
+		grammar.Short("phrase", &t.Phrase, maxPhraseRunes).Means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
+		grammar.Count("max_result_bytes", &t.MaxResult, 1, maxObservation).Means("How much of an observation is kept for record, model and reader."),
+		grammar.Group("retry",
+			grammar.Count("max_retries", &t.Retry.Max, 0, 5).Means("How often a call is made again that was refused a connection, or, of a read or idempotent tool, that failed for now."),
+			grammar.Seconds("delay_seconds", &t.Retry.Delay, maxServerWait).Means("The pause before the first retry; each is twice the one before."),
+			grammar.Seconds("max_delay_seconds", &t.Retry.MaxDelay, maxServerWait).Means("The longest pause."),
 		),
-		rateKey("rate", &t.Rate).means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
-		expressionKey("once", &t.Once).means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
-		reconcileKey("reconcile", &t.Reconcile).means("How a call in doubt is settled: by a tool of effect read."),
-		policyKey("policy", &t.Policy).means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
-		toolRedactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
+		rateKey("rate", &t.Rate).Means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
+		grammar.Expression("once", &t.Once).Means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
+		reconcileKey("reconcile", &t.Reconcile).Means("How a call in doubt is settled: by a tool of effect read."),
+		policyKey("policy", &t.Policy).Means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
+		toolRedactKey("redact", &t.Redact).Means("Values that records keep only as salted hashes, of this tool."),
 	}
 }
 
 // rateKey is how often a tool may be called; there only where the file has it.
-func rateKey(name string, target *RateConfig) configKey {
-	keys := func(c *RateConfig) []configKey {
-		return []configKey{
-			countKey("calls", &c.Calls, 1, maxCount).need("write how many calls"),
-			scaledKey("per_seconds", bounds{max: maxBudget, noun: "a number of seconds", seconds: true, above: true},
+func rateKey(name string, target *RateConfig) grammar.Key {
+	keys := func(c *RateConfig) []grammar.Key {
+		return []grammar.Key{
+			grammar.Count("calls", &c.Calls, 1, maxCount).Need("write how many calls"),
+			grammar.Scaled("per_seconds", grammar.Bounds{Max: maxBudget, Noun: "a number of seconds", Seconds: true, Above: true},
 				func() any { return c.Per.Seconds() },
-				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).need("write in how many seconds"),
-			countKey("burst", &c.Burst, 1, maxCount),
+				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
+			grammar.Count("burst", &c.Burst, 1, maxCount),
 		}
 	}
-	return configKey{
-		name: name, takes: "{calls, per_seconds, burst}",
-		form: func() map[string]any {
-			return objectForm(map[string]any{
-				"calls": bounds{min: 1, max: maxCount, whole: true}.form(), "per_seconds": bounds{max: maxBudget, above: true}.form(),
-				"burst": orNull(bounds{min: 1, max: maxCount, whole: true}.form()),
+	return grammar.Key{
+		Name: name, Takes: "{calls, per_seconds, burst}",
+		Form: func() map[string]any {
+			return grammar.ObjectForm(map[string]any{
+				"calls": grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form(), "per_seconds": grammar.Bounds{Max: maxBudget, Above: true}.Form(),
+				"burst": grammar.OrNull(grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form()),
 			}, "calls", "per_seconds")
 		},
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var c RateConfig
-			r.group(n, path, keys(&c), unknownKey)
+			r.Group(n, path, keys(&c), grammar.UnknownKey)
 			if c.Burst == 0 {
 				c.Burst = c.Calls
 			}
 			*target = c
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == (RateConfig{}) {
 				return nil
 			}
@@ -89,62 +90,62 @@ func rateKey(name string, target *RateConfig) configKey {
 }
 
 // reconcileKey is spec/config.md section 6.
-func reconcileKey(name string, target **ReconcileConfig) configKey {
-	return heldKey(name, target, func() ReconcileConfig { return ReconcileConfig{Settle: time.Minute} }, func(c *ReconcileConfig) []configKey {
-		return []configKey{
-			oneToolKey("tool", &c.Tool).need("write the tool that finds it out").means("The tool that is asked; of effect read."),
-			expressionsKey("args", &c.Args, argumentNames).means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
-			expressionKey("happened", &c.Happened).need(`write CEL over effect and result: 'result.status == "paid"'`).means("CEL over effect and result: whether the call happened."),
-			expressionsKey("output", &c.Output, argumentNames).means("The call's own result, member by member. Not set: result."),
-			secondsKey("settle_seconds", &c.Settle, maxSettle).means("How long after sending a no is not final."),
+func reconcileKey(name string, target **ReconcileConfig) grammar.Key {
+	return grammar.Held(name, target, func() ReconcileConfig { return ReconcileConfig{Settle: time.Minute} }, func(c *ReconcileConfig) []grammar.Key {
+		return []grammar.Key{
+			grammar.OneTool("tool", &c.Tool).Need("write the tool that finds it out").Means("The tool that is asked; of effect read."),
+			grammar.Expressions("args", &c.Args, grammar.ArgumentNames).Means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
+			grammar.Expression("happened", &c.Happened).Need(`write CEL over effect and result: 'result.status == "paid"'`).Means("CEL over effect and result: whether the call happened."),
+			grammar.Expressions("output", &c.Output, grammar.ArgumentNames).Means("The call's own result, member by member. Not set: result."),
+			grammar.Seconds("settle_seconds", &c.Settle, maxSettle).Means("How long after sending a no is not final."),
 		}
 	})
 }
 
-var serverToolEntries = entries[ServerToolConfig]{
-	names: upstreamNames,
-	named: func(t *ServerToolConfig) string { return t.Upstream },
-	fresh: func(name string, at Position) ServerToolConfig {
+var serverToolEntries = grammar.Entries[ServerToolConfig]{
+	Names: grammar.UpstreamNames,
+	Named: func(t *ServerToolConfig) string { return t.Upstream },
+	Fresh: func(name string, at grammar.Position) ServerToolConfig {
 		return ServerToolConfig{ToolConfig: newTool("", at), Upstream: name, Timeout: -1}
 	},
-	keys:   (*ServerToolConfig).keys,
-	off:    func(t *ServerToolConfig) bool { return !t.Enabled },
-	finish: finishServerTool,
+	Keys:   (*ServerToolConfig).keys,
+	Off:    func(t *ServerToolConfig) bool { return !t.Enabled },
+	Finish: finishServerTool,
 }
 
-func (t *ServerToolConfig) keys() []configKey {
-	timeout := secondsKey("timeout_seconds", &t.Timeout, maxServerWait)
-	seconds := timeout.show
-	timeout.numeric = false // not set is no limit that is missing
-	timeout.show = func() any {
+func (t *ServerToolConfig) keys() []grammar.Key {
+	timeout := grammar.Seconds("timeout_seconds", &t.Timeout, maxServerWait)
+	seconds := timeout.Show
+	timeout.Numeric = false // not set is no limit that is missing
+	timeout.Show = func() any {
 		if t.Timeout < 0 {
 			return nil
 		}
 		return seconds()
 	}
 	return append(t.ToolConfig.keys(),
-		oneToolKey("as", &t.Name).means("Its name here. Not set: the server's."),
-		timeout.means("How long a call may take. Not set: the server's."),
-		fixKey("fix", &t.Fix).means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, checkBounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
+		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's."),
+		timeout.Means("How long a call may take. Not set: the server's."),
+		fixKey("fix", &t.Fix).Means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
+		grammar.Raw("bound", "a mapping of arguments to JSON schemas", &t.Bound, checkBounds).Means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
 // finishServerTool gives a tool its name and what follows from its effect.
-func finishServerTool(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
+func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
 	if t.Name == "" {
 		t.Name = t.Upstream
-		if !toolName.MatchString(t.Name) {
-			r.faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
+		if !grammar.ToolName.MatchString(t.Name) {
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
 		}
 	}
 	finishTool(r, n, path, &t.ToolConfig)
 }
 
 // finishTool is what a tool's members mean together.
-func finishTool(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
+func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
 	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
-		r.faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
+		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
 	}
 	t.Idempotent = t.Idempotent || t.Effect == catalog.Read
 	if t.Retry.MaxDelay < t.Retry.Delay {
@@ -152,18 +153,18 @@ func finishTool(r *configReader, n *yamldoc.Node, path *yamldoc.Path, t *ToolCon
 		if retry == nil {
 			retry = n
 		}
-		r.faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
+		r.Faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
 	}
 	if c := t.Reconcile; c != nil && t.Effect == catalog.Read && t.Enabled {
-		r.faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: "a read is never in doubt", Want: "leave it out"})
+		r.Faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: "a read is never in doubt", Want: "leave it out"})
 	}
 }
 
 // fixKey are arguments that the configuration sets.
-func fixKey(name string, target *[]FixValue) configKey {
-	return configKey{
-		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func fixKey(name string, target *[]FixValue) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []FixValue{}
 			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {
 				v := FixValue{Name: m.Key}
@@ -177,7 +178,7 @@ func fixKey(name string, target *[]FixValue) configKey {
 			})
 			*target = list
 		},
-		show: func() any {
+		Show: func() any {
 			object := make(map[string]any, len(*target))
 			for _, v := range *target {
 				if object[v.Name] = v.Value; v.Secret.Set() {
@@ -190,15 +191,15 @@ func fixKey(name string, target *[]FixValue) configKey {
 }
 
 // eachArgument is each, in which null is a value like any other.
-func eachArgument(r *configReader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
+func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
 	if n.Kind != yamldoc.Mapping {
-		r.wrong(n, path, "write a mapping of arguments to values, {} for none")
+		r.Wrong(n, path, "write a mapping of arguments to values, {} for none")
 		return
 	}
 	for _, m := range n.Members {
 		switch below := path.Key(m.Key); {
-		case !argumentNames.fits.MatchString(m.Key):
-			r.faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: argumentNames.want})
+		case !grammar.ArgumentNames.Fits.MatchString(m.Key):
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ArgumentNames.Want})
 		case m.Value.Readable():
 			do(m, below)
 		}
@@ -207,7 +208,7 @@ func eachArgument(r *configReader, n *yamldoc.Node, path *yamldoc.Path, do func(
 
 // refuseLiteralArgument refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
 // max_tokens, are none.
-func refuseLiteralArgument(r *configReader, name string, n *yamldoc.Node, path *yamldoc.Path) {
+func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path *yamldoc.Path) {
 	if n.Kind == yamldoc.Text && isSecretName(name) && n.Text != "" {
 		refuseLiteral(r, n, path, secretWant)
 	}
@@ -220,7 +221,7 @@ func refuseLiteralArgument(r *configReader, name string, n *yamldoc.Node, path *
 }
 
 // checkArguments and bounds have the schemas of the file checked where they stand.
-func checkArguments(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func checkArguments(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	if notesOf(r).compiled == nil {
 		notesOf(r).compiled = compiledArguments{}
 	}
@@ -249,13 +250,13 @@ func (c compiledArguments) of(text json.RawMessage) argumentsRead {
 	return read
 }
 
-func checkBounds(r *configReader, n *yamldoc.Node, path *yamldoc.Path) {
+func checkBounds(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 	_, faults := catalog.CompileBounds(n.AppendJSON(nil))
 	addSchemaFaults(r, n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
 }
 
 // addSchemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
-func addSchemaFaults(r *configReader, n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
+func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
 	for _, f := range faults {
 		found, key, at := n.FindPointer(f.Pointer)
 		below := path
@@ -265,9 +266,9 @@ func addSchemaFaults(r *configReader, n *yamldoc.Node, path *yamldoc.Path, fault
 		if f.Unknown {
 			at = key
 		}
-		record := r.faults.Add
+		record := r.Faults.Add
 		if f.Warning {
-			record = r.faults.Warn
+			record = r.Faults.Warn
 		}
 		record(at, below, faultOfSchema(f))
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -22,9 +23,9 @@ var demoWhole = sync.OnceValue(func() policy.Source {
 
 func readDemoPolicy() (policy.Source, error) {
 	p := PolicyConfig{Source: policy.Source{Name: demoPolicy}}
-	r := newReader(&yamldoc.Faults{}, nil)
-	r.group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.faults), nil, p.keys(false), unknownKey)
-	return p.Source, r.faults.Err()
+	r := grammar.NewReader(&yamldoc.Faults{}, nil)
+	r.Group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.Faults), nil, p.keys(false), grammar.UnknownKey)
+	return p.Source, r.Faults.Err()
 }
 
 // whole is a policy with all that its file says: of the embedded one tests and description too.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"patterngate/ijson/printable"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -74,7 +75,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	faults := &yamldoc.Faults{}
 	read := newLoader(faults, in.home)
 	key := stateKey("state", &path)
-	at := (*yamldoc.Path)(nil).Key(key.name)
+	at := (*yamldoc.Path)(nil).Key(key.Name)
 	text, found := in.file(faults)
 	known = found == ""
 	usual := stateFile
@@ -84,8 +85,8 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	if text != nil {
 		root := yamldoc.Read(found, text, faults)
 		known = root.Kind == yamldoc.Mapping || root.Kind == yamldoc.Null // a file that says nothing names no state
-		if n := root.Member(key.name); n != nil && n.Kind != yamldoc.Null && n.Kind != yamldoc.Unreadable {
-			key.read(read.configReader, n, at)
+		if n := root.Member(key.Name); n != nil && n.Kind != yamldoc.Null && n.Kind != yamldoc.Unreadable {
+			key.Read(read.Reader, n, at)
 		}
 		if slices.ContainsFunc(faults.Found, func(f yamldoc.Fault) bool { return f.Path == at.String() }) {
 			path, known = "", false
@@ -93,7 +94,7 @@ func (in ConfigSources) statePath() (path string, known bool) {
 	}
 	for _, o := range []struct{ source, text string }{{stateVariable, lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
 		if before := len(faults.Found); o.text != "" {
-			read.override(o.source, key.name, o.text, []configKey{key})
+			read.override(o.source, key.Name, o.text, []grammar.Key{key})
 			known = len(faults.Found) == before
 		}
 	}

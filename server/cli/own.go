@@ -17,6 +17,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -276,7 +277,7 @@ func whole(t catalog.Tool) *catalog.Schema {
 	return t.Input
 }
 
-func expressions(list []NamedExpression) []policy.Named {
+func expressions(list []grammar.NamedExpression) []policy.Named {
 	if list == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (r *configLoader) makeTools(l *LoadedConfig, in ConfigSources) {
 		pool = newServerPool() // of who only looks: nothing of it is started
 	}
 	l.pool = pool
-	told := faultyPaths(r.faults.Found)
+	told := faultyPaths(r.Faults.Found)
 	if len(told) > 0 { // it is made all the same, as what is wrong is told at once; nothing of it is kept
 		pool = newServerPool()
 	}
@@ -55,7 +55,7 @@ func (r *configLoader) take(l *LoadedConfig, faults []ownFault, told toldPaths) 
 		case f.key:
 			at = l.faultAtKey(f.Fault, f.path...)
 		}
-		r.faults.Record(at)
+		r.Faults.Record(at)
 	}
 }
 
@@ -85,7 +85,7 @@ func liesIn(path, above string) bool {
 func (r *configLoader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
-		r.faults.Record(l.FaultAt(yamldoc.Fault{
+		r.Faults.Record(l.FaultAt(yamldoc.Fault{
 			Severity: yamldoc.SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "servers", h.server, "tools", h.upstream))
 	}
@@ -95,13 +95,13 @@ func (r *configLoader) heldTools(l *LoadedConfig) {
 func (r *configLoader) unlisted(l *LoadedConfig, h heldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
-			r.faults.Record(l.FaultAt(yamldoc.Fault{
+			r.Faults.Record(l.FaultAt(yamldoc.Fault{
 				Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 			}, "patterns", p.Name, "tool"))
 		}
 	}
 	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
-		r.faults.Record(l.FaultAt(yamldoc.Fault{
+		r.Faults.Record(l.FaultAt(yamldoc.Fault{
 			Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
@@ -130,14 +130,14 @@ func (r *configLoader) lock(path string) (*pins.Lock, bool) {
 	}
 	lock, err := pins.Read(path)
 	if fault, ok := errors.AsType[*pins.Fault](err); ok {
-		r.faults.Record(yamldoc.Fault{
+		r.Faults.Record(yamldoc.Fault{
 			File: path, Line: fault.Line, Column: fault.Column, Path: strings.Join(fault.Pointer.Tokens(), "."), Severity: yamldoc.SeverityFault,
 			Reason: fault.Reason, Want: "let patterngate catalog accept write it",
 		})
 		return nil, false
 	}
 	if err != nil {
-		r.faults.Record(yamldoc.Fault{File: path, Severity: yamldoc.SeverityFault, Reason: err.Error(), Want: "a readable file"})
+		r.Faults.Record(yamldoc.Fault{File: path, Severity: yamldoc.SeverityFault, Reason: err.Error(), Want: "a readable file"})
 		return nil, false
 	}
 	return lock, true

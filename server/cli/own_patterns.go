@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -116,8 +117,8 @@ func (m *partsMaker) arguments(p *PatternConfig) {
 	}
 	for _, member := range rawMembers(p.Input) {
 		switch name := member.name; {
-		case !serverNames.fits.MatchString(name):
-			m.unknown(yamldoc.Fault{Reason: "not a name", Want: serverNames.want}, "input", name)
+		case !grammar.ServerNames.Fits.MatchString(name):
+			m.unknown(yamldoc.Fault{Reason: "not a name", Want: grammar.ServerNames.Want}, "input", name)
 		case name == p.Goal && !goal:
 			m.unknown(yamldoc.Fault{Reason: name + " is the argument with the goal", Want: "write another name, or another goal_argument"}, "input", name)
 		case slices.Contains(taken, name):
@@ -141,7 +142,7 @@ func (c *Config) inputChanged(p *PatternConfig, name string) bool {
 func inputNamed(input json.RawMessage, name string) any {
 	for _, m := range rawMembers(input) {
 		if m.name == name {
-			return rawValue(m.value)
+			return grammar.RawValue(m.value)
 		}
 	}
 	return nil
@@ -257,7 +258,7 @@ func (r *configLoader) makePatterns(l *LoadedConfig) {
 	if err != nil { // told by who serves it
 		return
 	}
-	told := faultyPaths(r.faults.Found)
+	told := faultyPaths(r.Faults.Found)
 	parts, faults := l.makeParts(all, r.left().compiled)
 	r.take(l, faults, told)
 	l.parts = parts

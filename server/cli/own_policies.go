@@ -41,11 +41,11 @@ func (r *configLoader) makePolicies(l *LoadedConfig, tests bool) {
 	if err != nil { // told by who serves it
 		return
 	}
-	told := faultyPaths(r.faults.Found)
+	told := faultyPaths(r.Faults.Found)
 	set, faults := l.compile(all, told, tests)
 	for _, f := range faults {
 		if at := l.policyFault(f); !told.about(at.Path) {
-			r.faults.Record(at)
+			r.Faults.Record(at)
 		}
 	}
 	l.made = set

@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -147,8 +148,8 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 	}
 	var rows []policy.Row
 	faults := &yamldoc.Faults{}
-	read := newReader(faults, nil)
-	read.group(nodeOf(map[string]any{"tests": []any{v}}), nil, []configKey{rowItems.key("tests", &rows)}, unknownKey)
+	read := grammar.NewReader(faults, nil)
+	read.Group(nodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rowItems.key("tests", &rows)}, grammar.UnknownKey)
 	if len(faults.Found) > 0 {
 		first := faults.Found[0]
 		_, at, _ := strings.Cut(first.Path, "].")

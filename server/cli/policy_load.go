@@ -9,6 +9,7 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -22,7 +23,7 @@ func (r *configLoader) instead(in ConfigSources, c *Config) {
 		file := &yamldoc.Node{Kind: yamldoc.Text, Text: path}
 		n := (&yamldoc.Node{Kind: yamldoc.Mapping, Members: []yamldoc.Member{{Key: "file", Value: file.Counted()}}}).Counted()
 		p := PolicyConfig{Source: policy.Source{Name: name}}
-		readPolicy(r.configReader, &p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
+		readPolicy(r.Reader, &p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
 		replaceOrAdd(&c.Policies, p)
 	}
 }
@@ -36,7 +37,7 @@ func readPolicyFile(path string) ([]byte, yamldoc.Fault) {
 }
 
 // readPolicyText is the text of a policy's file, or that which stands in for it.
-func readPolicyText(r *configReader, path string) ([]byte, yamldoc.Fault) {
+func readPolicyText(r *grammar.Reader, path string) ([]byte, yamldoc.Fault) {
 	if text, written := notesOf(r).texts[path]; written {
 		return text, yamldoc.Fault{}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -37,7 +38,7 @@ func configSchema() ([]byte, error) {
 	if err := c.embed(nil); err != nil {
 		return nil, err
 	}
-	root := groupSchema(c.keys(nil))
+	root := grammar.SchemaOf(c.keys(nil))
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "Patterngate configuration"
 	root["required"] = []any{"version"}
@@ -55,13 +56,13 @@ func configSchema() ([]byte, error) {
 func ownPatternSchema() map[string]any {
 	kinds := make([]any, len(ownKinds))
 	for i, word := range ownKinds {
-		p := newPattern("NAME", gateway.Kind(word), Position{})
+		p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
 		kinds[i] = map[string]any{
 			"if":   map[string]any{"properties": map[string]any{"kind": map[string]any{"const": word}}, "required": []any{"kind"}},
-			"then": groupSchema(p.keys(nil)),
+			"then": grammar.SchemaOf(p.keys(nil)),
 		}
 	}
 	return map[string]any{
-		"type": "object", "required": []any{"kind"}, "properties": map[string]any{"kind": map[string]any{"enum": textValues(ownKinds)}}, "allOf": kinds,
+		"type": "object", "required": []any{"kind"}, "properties": map[string]any{"kind": map[string]any{"enum": grammar.TextValues(ownKinds)}}, "allOf": kinds,
 	}
 }

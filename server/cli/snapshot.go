@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -28,7 +29,7 @@ func (c Config) Snapshot() []byte {
 	}
 	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
-	root["redact"] = textValues(c.redacted())
+	root["redact"] = grammar.TextValues(c.redacted())
 	root["policies"] = c.usedPolicies()
 	if locked := c.lockedTools(); len(locked) > 0 {
 		root[lockMember] = locked
@@ -86,16 +87,16 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 		c.Patterns[i].Budget = withoutLimits(c.Patterns[i].Budget)
 	}
 	faults := &yamldoc.Faults{}
-	read := newReader(faults, nil)
-	read.file(tree.root, c.keys(nil))
+	read := grammar.NewReader(faults, nil)
+	read.File(tree.root, c.keys(nil))
 	if faults.Err() != nil {
 		return Config{}, unreadable
 	}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		c.settle(p, read.said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.said("patterns", p.Name, "params", param) != nil })
+		c.settle(p, read.Said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.Said("patterns", p.Name, "params", param) != nil })
 	}
-	c.builtinPolicy = read.said("policies") == nil
+	c.builtinPolicy = read.Said("policies") == nil
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Config{}, unreadable
 	}

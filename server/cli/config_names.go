@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -19,13 +20,13 @@ type strangeName struct {
 
 // readKnownNames reads a list of tools' names; null within is no name. Names that nobody knows are warnings, since a call
 // of them ends with *_missing.
-func readKnownNames(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known []string, kind gateway.Kind) ([]string, bool) {
+func readKnownNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, kind gateway.Kind) ([]string, bool) {
 	if n.Kind != yamldoc.List {
 		want := "write a list of names, [] for none"
-		if n.Kind == yamldoc.Text && toolName.MatchString(n.Text) {
+		if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
 			want = "write a list: [" + n.Text + "]"
 		}
-		r.wrong(n, path, want)
+		r.Wrong(n, path, want)
 		return nil, false
 	}
 	names, ok := make([]string, 0, len(n.Items)), true
@@ -34,8 +35,8 @@ func readKnownNames(r *configReader, n *yamldoc.Node, path *yamldoc.Path, known 
 		switch {
 		case item.Kind == yamldoc.Unreadable:
 			ok = false
-		case item.Kind != yamldoc.Text || !toolName.MatchString(item.Text):
-			r.faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: "write a name: 1 to 64 letters, digits, _ and -"})
+		case item.Kind != yamldoc.Text || !grammar.ToolName.MatchString(item.Text):
+			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: "write a name: 1 to 64 letters, digits, _ and -"})
 			ok = false
 		case !slices.Contains(known, item.Text):
 			notesOf(r).strange = append(notesOf(r).strange, strangeName{item.At, at, item.Text, known, kind})
