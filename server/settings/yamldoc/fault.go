@@ -11,7 +11,7 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// Severity tells a fault, which stops the program, from a warning, which does not.
+// Severity is that of a fault, which stops the program, or of a warning, which does not.
 type Severity string
 
 // The two severities.
@@ -20,32 +20,32 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Fault is one thing that is wrong with the configuration: where it stands, what it is and what would have been
-// right (spec/config.md section 11). Values of secrets are never in it.
+// Fault is one thing that is wrong with a document: its place, what is wrong, and what would be right (spec/config.md section 11).
+// It never has the value of a secret. The zero Fault is none.
 type Fault struct {
 	// File is the file, or the environment variable or flag that was read instead.
 	File string `json:"file"`
-	// Line and Column count from 1, columns in characters; both are 0 for what has no place in a file.
+	// Line and Column count from 1, columns in characters. Both are 0 if the fault has no place in a file.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Path is the key: llm.provider, patterns.route_ticket.allow.policy[0]. Empty means the file as a whole.
 	Path     string   `json:"path"`
 	Severity Severity `json:"severity"`
-	// Reason is what is wrong, in stable words: unknown key, wrong type, out of range, repeated key ...
+	// Reason says what is wrong, in stable words: unknown key, wrong type, out of range, repeated key.
 	Reason string `json:"reason"`
-	// Got is what stands there, as it is spelled, where that says more than the reason.
+	// Got is the value as it is spelled, if that says more than the reason.
 	Got string `json:"got,omitempty"`
-	// Want is what would have been right.
+	// Want says what would be right: an instruction.
 	Want string `json:"want,omitempty"`
-	// DidYouMean is the one known name that comes near.
+	// DidYouMean is the one known name that is spelled nearly so.
 	DidYouMean string `json:"did_you_mean,omitempty"`
 
-	// Reasoned says that the line has the reason and not Got, as the reason says more.
+	// Reasoned has String show the reason instead of Got.
 	Reasoned bool `json:"-"`
 }
 
-// String is the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what is right. Control and bidi characters
-// are spelled out.
+// String returns the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what would be right. Control and bidi characters are
+// written as \uXXXX.
 func (f Fault) String() string {
 	var b strings.Builder
 	if f.Severity == SeverityWarning {
@@ -72,7 +72,7 @@ func (f Fault) String() string {
 	return printable.Line(b.String())
 }
 
-// Error is a configuration that does not load: every fault that was found, by place.
+// Error is the error of a document with faults, sorted by place.
 type Error struct {
 	Faults []Fault
 	// More counts faults beyond the first 50.
@@ -82,7 +82,7 @@ type Error struct {
 	Unread bool
 }
 
-// Error is one line a fault.
+// Error returns one line for each fault.
 func (e *Error) Error() string {
 	lines := make([]string, 0, len(e.Faults)+1)
 	for _, f := range e.Faults {
@@ -94,28 +94,32 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// MaxFaults is how many faults are shown at once.
+// MaxFaults is how many faults an [Error] has at most.
 const MaxFaults = 50
 
-// Faults collects what is found on the way.
+// Faults collects what is wrong while a document is read and checked. The zero Faults is empty.
 type Faults struct {
+	// Found are those of severity fault. Both lists are in the order of finding.
 	Found, Warnings []Fault
-	Unread          bool // the file could not be read at all
+	// Unread says that the file could not be read at all.
+	Unread bool
 }
 
+// Add records a fault at a place and a path.
 func (c *Faults) Add(at Place, path *Path, f Fault) {
 	f.File, f.Line, f.Column, f.Path = at.Source, at.Line, at.Column, path.String()
 	f.Severity = SeverityFault
 	c.Found = append(c.Found, f)
 }
 
+// Warn records a warning at a place and a path.
 func (c *Faults) Warn(at Place, path *Path, f Fault) {
 	f.File, f.Line, f.Column, f.Path = at.Source, at.Line, at.Column, path.String()
 	f.Severity = SeverityWarning
 	c.Warnings = append(c.Warnings, f)
 }
 
-// Err is nil where nothing is wrong.
+// Err returns an [*Error] of the faults found; nil if there are none. Warnings do not count.
 func (c *Faults) Err() error {
 	if len(c.Found) == 0 {
 		return nil
@@ -125,8 +129,8 @@ func (c *Faults) Err() error {
 	return &Error{Faults: sorted[:shown], More: len(sorted) - shown, Unread: c.Unread}
 }
 
-// ByPlace sorts faults by file, line and column; those of variables and flags come after it, in the order found.
-// What an alias repeats at the same place and path is said once.
+// ByPlace returns faults sorted by file, line and column. Those of variables and flags follow, in the order of finding. A fault
+// that an alias repeats at the same place and path is in it once.
 func ByPlace(faults []Fault) []Fault {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b Fault) int {
@@ -138,24 +142,26 @@ func ByPlace(faults []Fault) []Fault {
 	return slices.Compact(sorted)
 }
 
-// Place is where something stands: a file's line and column, or a variable's or flag's name alone.
+// Place is a line and column of a file, both from 1, or the name of a variable or flag alone. The zero Place is none.
 type Place struct {
 	Source       string
 	Line, Column int
 }
 
-// Path is the way from the root of the file to a value, written only when something is wrong with it. A nil
-// keyPath is the root.
+// Path is the way from the root of a document to a value: keys as they are, items as "[0]". Its text is made only for a fault. A nil
+// Path is the root.
 type Path struct {
 	Up   *Path
 	Step string
 }
 
+// Key returns the path of a key below p.
 func (p *Path) Key(name string) *Path { return &Path{p, name} }
 
+// Item returns the path of the item with an index, from 0, in the list at p.
 func (p *Path) Item(i int) *Path { return &Path{p, "[" + strconv.Itoa(i) + "]"} }
 
-// String joins the steps with dots; a key that could be misread is quoted.
+// String joins the steps with dots. A key that could be misread is quoted.
 func (p *Path) String() string {
 	if p == nil {
 		return ""
@@ -172,17 +178,17 @@ func (p *Path) String() string {
 	return above + "." + step
 }
 
-// IsPlainKey reports whether a key is shown without quotes.
+// IsPlainKey reports whether a path shows a key without quotes.
 func IsPlainKey(key string) bool {
 	return key == "<<" || key != "" && len(key) <= MaxQuoted && !strings.ContainsFunc(key, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 	})
 }
 
-// MaxQuoted is how much of a text from the file a message repeats, in bytes.
+// MaxQuoted is how much of a document's text a fault repeats, in bytes.
 const MaxQuoted = 64
 
-// Quoted is text as one line of JSON, cut where it is long.
+// Quoted returns text as one JSON string, cut if it is longer than [MaxQuoted].
 func Quoted(text string) string {
 	if cut := ijson.Cut(text, MaxQuoted); cut != text {
 		text = cut + "…"
@@ -190,7 +196,7 @@ func Quoted(text string) string {
 	return string(ijson.Canonical(text))
 }
 
-// Alternatives names things in words: a, b or c.
+// Alternatives joins names in words: a, b or c.
 func Alternatives(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -199,7 +205,7 @@ func Alternatives(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Record records a fault or warning with its place.
+// Record records a fault or warning that has its place and severity.
 func (f *Faults) Record(fault Fault) {
 	if fault.Severity == SeverityWarning {
 		f.Warnings = append(f.Warnings, fault)

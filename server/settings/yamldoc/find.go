@@ -9,7 +9,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Find follows a path as far as it leads: where the last key stands that was found, and its value.
+// Find follows a path as far as the document has it. It returns the place of the last key that it found and the value of that key.
+// The node may be nil: the value is then an Unreadable node without a place.
 func (n *Node) Find(path *Path) (key Place, value *Node) {
 	if n == nil {
 		n = &Node{}
@@ -30,7 +31,7 @@ func (n *Node) Find(path *Path) (key Place, value *Node) {
 	return key, above
 }
 
-// PathOf joins the steps of a path: keys as they are, items as [0].
+// PathOf returns the path of these steps: keys unchanged, items as "[0]".
 func PathOf(steps []string) (path *Path) {
 	for _, step := range steps {
 		path = &Path{path, step}
@@ -39,7 +40,7 @@ func PathOf(steps []string) (path *Path) {
 }
 
 // Character returns the place of the character that begins at a byte of a text node, however the text is quoted or folded. The
-// arguments source and text are those of the file that the node was read from. It is the node's own place where the node is no text.
+// arguments source and text are those that the node was read from. For a node that is no text it is the node's own place.
 func (n *Node) Character(source string, text []byte, offset int) Place {
 	in, ok := prepareText(source, text, &Faults{})
 	if !ok || n.Kind != Text {
@@ -48,8 +49,8 @@ func (n *Node) Character(source string, text []byte, offset int) Place {
 	return n.character(in, offset)
 }
 
-// character is where the character stands that begins at a byte of a scalar's text, in the source that it was read from.
-// White space that folding made or took away has the place of what it was made of.
+// character returns the place of the character that begins at a byte of a scalar's text. White space that folding added or removed
+// has the place of the text that it came from.
 func (n *Node) character(in sourceText, offset int) Place {
 	if n.At.Line < 1 || n.At.Line > len(in.lines) {
 		return n.At
@@ -66,12 +67,12 @@ func (n *Node) character(in sourceText, offset int) Place {
 	return in.at(s.at + s.i)
 }
 
-// offsetOf is the byte at which a place is.
+// offsetOf returns the byte at which a place is.
 func (in sourceText) offsetOf(at Place) int {
 	return len(in.text) - len(in.from(at))
 }
 
-// scalarSource walks over a scalar as it is written, unit by unit: a character, or an escape for one.
+// scalarSource steps through a scalar as it is written. One unit is a character, or an escape for one.
 type scalarSource struct {
 	in    sourceText
 	raw   string // from the scalar's first character on
@@ -80,7 +81,7 @@ type scalarSource struct {
 	quote byte   // ' or ", 0 for plain and block text
 }
 
-// begin goes past a quote, or the header of a block.
+// begin skips an opening quote, or the header of a block.
 func (s *scalarSource) begin() {
 	switch {
 	case s.raw == "":
@@ -91,7 +92,7 @@ func (s *scalarSource) begin() {
 	}
 }
 
-// take goes past what is written for a character and returns where that began.
+// take skips the text that stands for one character, and returns where that text began.
 func (s *scalarSource) take(r rune) int {
 	if r != ' ' && r != '\n' && r != '\t' {
 		s.skip()
@@ -110,7 +111,7 @@ func (s *scalarSource) take(r rune) int {
 	return at
 }
 
-// skip goes past white space, which folding takes away, and escaped line ends.
+// skip skips white space, which folding removes, and escaped line ends.
 func (s *scalarSource) skip() {
 	for s.i < len(s.raw) {
 		switch {
@@ -124,12 +125,12 @@ func (s *scalarSource) skip() {
 	}
 }
 
-// folded reports an escaped line end.
+// folded reports whether an escaped line end begins here.
 func (s *scalarSource) folded() bool {
 	return s.quote == '"' && strings.HasPrefix(s.raw[s.i:], "\\\n")
 }
 
-// unit is how many bytes are written for the character that begins here.
+// unit returns how many bytes are written for the character that begins here.
 func (s *scalarSource) unit() int {
 	rest := s.raw[s.i:]
 	switch {
@@ -144,7 +145,7 @@ func (s *scalarSource) unit() int {
 	return size
 }
 
-// escapeSize is the length of an escape, of JSON's two halves of a character together.
+// escapeSize returns the length of an escape; of two halves of a surrogate pair it is the length of both.
 func escapeSize(text string) int {
 	written := escape.FindString(text[:min(len(text), 10)])
 	if !strings.HasPrefix(written, `\u`) {
@@ -168,7 +169,7 @@ func hexRune(text string, at int) (rune, bool) {
 	return v, true
 }
 
-// Member is the value of a key; nil where there is none.
+// Member returns the value of a key; nil if there is none.
 func (n *Node) Member(key string) *Node {
 	for _, m := range n.Members {
 		if m.Key == key {
@@ -178,8 +179,8 @@ func (n *Node) Member(key string) *Node {
 	return nil
 }
 
-// FindPointer follows a JSON pointer from a node, as far as it leads: the steps gone, as a [Path] has them, and where the last
-// one's key and value stand.
+// FindPointer follows a JSON pointer as far as the document has it. It returns the steps that it found, as a [Path] has them, and
+// the places of the last one's key and value.
 func (n *Node) FindPointer(p ijson.Pointer) (steps []string, key, value Place) {
 	key, value = n.At, n.At
 	for _, token := range p.Tokens() {
@@ -202,7 +203,7 @@ func (n *Node) FindPointer(p ijson.Pointer) (steps []string, key, value Place) {
 	return steps, key, value
 }
 
-// Index is a pointer's token as an index; -1 where it is none.
+// Index returns the index that a token of a JSON pointer spells; -1 if it spells none.
 func Index(token string) int {
 	i := 0
 	for _, c := range token {

@@ -51,7 +51,7 @@ func FuzzReadJSON(f *testing.F) {
 			return
 		}
 		if got := goValue(tree); !reflect.DeepEqual(got, want) {
-			t.Errorf("readYAML(%q)\n got %#v\nwant %#v", text, got, want)
+			t.Errorf("Read(%q)\n got %#v\nwant %#v", text, got, want)
 		}
 		byYAML := &Faults{}
 		if other := Read("pg.yaml", []byte(text+"\n# YAML"), byYAML); len(byYAML.Found) == 0 && written(other) != written(tree) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// jsonTree reads a text that is known to be one JSON document. The YAML parser would read most of it too, but not
-// with tabs between tokens, and it gives no columns there.
+// jsonTree reads a text that is known to be one JSON document. The YAML parser reads most of JSON too, but it refuses tabs between
+// tokens and has no columns for them.
 type jsonTree struct {
 	in     sourceText
 	limits *limits
@@ -21,7 +21,7 @@ func readJSON(in sourceText, limits *limits) *Node {
 	return tree.node(token, start, nil, 1)
 }
 
-// next returns the next token and the offset where it begins. The text was found valid, so there is one.
+// next returns the next token and the offset where it begins. The text is valid JSON, so there is one.
 func (t jsonTree) next() (json.Token, int) {
 	start := int(t.tokens.InputOffset())
 	for start < len(t.in.text) && strings.IndexByte(" \t\n,:", t.in.text[start]) >= 0 {
@@ -98,8 +98,8 @@ func (t jsonTree) mapping(n *Node, path *Path, depth int) {
 	t.next() // the brace
 }
 
-// loneSurrogate reports whether the text that begins at start was decoded with a character in the place of half a
-// surrogate pair: there are more U+FFFD than were written.
+// loneSurrogate reports whether the text that begins at start has half a surrogate pair. The decoder writes U+FFFD for it, so there are
+// more U+FFFD than in the source.
 func (t jsonTree) loneSurrogate(text string, start int) bool {
 	decoded := strings.Count(text, "\ufffd")
 	if decoded == 0 {

@@ -7,15 +7,15 @@ import (
 
 // The bounds of a file (spec/config.md section 1).
 const (
-	MaxBytes     = 4 << 20
+	MaxBytes     = 4 << 20 // of its text
 	maxFileDepth = 64
 	maxFileNodes = 200_000
 )
 
-// Kind is what a node of a file is.
+// Kind says what a node of a document is.
 type Kind int
 
-// The zero kind is what could not be read; a fault was recorded where it stands.
+// The kinds of nodes. The zero kind is a value that could not be read: a fault was recorded at its place.
 const (
 	Unreadable Kind = iota
 	Null
@@ -26,33 +26,34 @@ const (
 	Mapping
 )
 
-// Node is one value of a file with its place. Aliases share the node of their anchor, so the tree may be a DAG;
-// nobody changes a node once it was read.
+// Node is one value of a document with its place. An alias shares the node of its anchor, so two parents may have the same child.
+// Nobody changes a node after it was read.
 type Node struct {
 	Kind    Kind
 	At      Place
-	Flag    bool     // of a yamlBool
-	Number  float64  // of a yamlNumber: finite, and exact where it is whole
-	Text    string   // of a yamlText; of a yamlNumber its spelling
-	Items   []*Node  // of a yamlList
-	Members []Member // of a yamlMapping, without repeated keys, merged ones last
+	Flag    bool     // of a Bool
+	Number  float64  // of a Number: finite, and exact where it is whole
+	Text    string   // of a Text; of a Number its spelling
+	Items   []*Node  // of a List
+	Members []Member // of a Mapping, without repeated keys; merged ones are last
 
-	nodes int // itself and all below, keys too, each alias counted in full
+	nodes int // itself and all below, keys too; each alias is counted in full
 	depth int // lists and mappings from here down
 }
 
-// Member is one key of a mapping.
+// Member is one key of a mapping, the place of the key, and its value.
 type Member struct {
 	Key   string
 	At    Place
 	Value *Node
 }
 
-// Read reads one document of YAML or JSON into a tree by the rules of spec/config.md section 1. Faults go to
-// faults; the tree is whole but for nodes of kind yamlBad. An empty document is null.
+// Read reads one document of YAML or JSON into a tree by the rules of spec/config.md section 1. The argument source names the text
+// in faults. Read adds what is wrong to faults; a value that it cannot read is a node of kind [Unreadable], and the rest of the
+// tree is complete. An empty document is null.
 //
-//	text ──prepare──▶ LF text ──json.Valid?──▶ jsonTree ──────────────▶ yamlNode
-//	                     └────scan──guard──▶ parser's AST ──yamlTree──▶ yamlNode
+//	text ──prepareText──▶ LF text ──json.Valid?──▶ jsonTree ──────────▶ Node
+//	                         └────scan──guard──▶ parser's AST ──tree──▶ Node
 func Read(source string, text []byte, faults *Faults) *Node {
 	in, ok := prepareText(source, text, faults)
 	if !ok {
@@ -81,7 +82,7 @@ type limits struct {
 	over   bool
 }
 
-// take counts n more nodes; false means that the file is too large and said so.
+// take counts n more nodes. It returns false if the file is too large, and records that once.
 func (l *limits) take(n int, at Place, path *Path) bool {
 	l.nodes += n
 	if l.over || l.nodes <= maxFileNodes {
@@ -92,7 +93,7 @@ func (l *limits) take(n int, at Place, path *Path) bool {
 	return false
 }
 
-// deep reports, and records, that a list or mapping lies deeper than allowed.
+// deep reports whether a list or mapping is nested deeper than allowed, and records that once.
 func (l *limits) deep(depth int, at Place, path *Path) bool {
 	if depth <= maxFileDepth || l.over {
 		return l.over
@@ -102,7 +103,8 @@ func (l *limits) deep(depth int, at Place, path *Path) bool {
 	return true
 }
 
-// Counted sums up a list or mapping after its children were read.
+// Counted sets the size and depth of a list or mapping from those of its children, and returns it. It is for nodes that are made
+// by hand; those that [Read] makes are counted.
 func (n *Node) Counted() *Node {
 	n.nodes, n.depth = 1, 0
 	for _, item := range n.Items {
@@ -117,10 +119,10 @@ func (n *Node) Counted() *Node {
 	return n
 }
 
-// keyList remembers a mapping's keys, so that a repeated one is found.
+// keyList remembers the keys of a mapping to find a repeated one.
 type keyList map[string]Place
 
-// add reports whether key is new; a repeated one is a fault at its own place.
+// add reports whether key is new. A repeated key is a fault at its own place.
 func (k keyList) add(key string, at Place, path *Path, faults *Faults) bool {
 	first, again := k[key]
 	if !again {

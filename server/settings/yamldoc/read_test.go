@@ -34,7 +34,7 @@ func written(n *Node) string {
 	return "!"
 }
 
-func TestReadYAML(t *testing.T) {
+func TestRead(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"numbers":                   {"[0, -0, 1, -1, 1.0, 1.5, 1e3, 1E+3, 1e-05, 12e03, 0.10, 9007199254740991, -9007199254740991, 1e22]", "[0,0,1,-1,1,1.5,1000,1000,0.00001,12000,0.1,9007199254740991,-9007199254740991,1e+22]"},
 		"booleans":                  {"[true, True, TRUE, false, False, FALSE]", "[true,true,true,false,false,false]"},
@@ -68,17 +68,17 @@ func TestReadYAML(t *testing.T) {
 			faults := &Faults{}
 			got := written(Read("pg.yaml", []byte(tt.text), faults))
 			if err := faults.Err(); err != nil {
-				t.Fatalf("readYAML(%q): %v", tt.text, err)
+				t.Fatalf("Read(%q): %v", tt.text, err)
 			}
 			if got != tt.want {
-				t.Errorf("readYAML(%q)\n got %s\nwant %s", tt.text, got, tt.want)
+				t.Errorf("Read(%q)\n got %s\nwant %s", tt.text, got, tt.want)
 			}
 		})
 	}
 }
 
 // Columns count characters; blank lines, comments, tabs and CR LF before a value do not move it.
-func TestReadYAMLPlaces(t *testing.T) {
+func TestReadPlaces(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"characters":        {"é: {ü: 'ö', x: 1}\n", "1:1 1:4 1:5 1:8 1:13 1:16"},
 		"block":             {"# c\r\n\r\na:\r\n  - b\r\n\r\n  # é\r\n  - c: \"d\"\r\n", "3:1 4:3 4:5 7:5 7:5 7:8"},
@@ -117,7 +117,7 @@ func eachPlace(n *Node, visit func(Place)) {
 }
 
 // The bounds hold exactly, however a file reaches them, and what is beyond is refused quickly.
-func TestReadYAMLBounds(t *testing.T) {
+func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	list := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
 	const (
@@ -168,7 +168,7 @@ func TestReadYAMLBounds(t *testing.T) {
 				got = faults.Found[0].Reason
 			}
 			if got != tt.want {
-				t.Errorf("readYAML(%.40q...) says %q, want %q", tt.text, got, tt.want)
+				t.Errorf("Read(%.40q...) says %q, want %q", tt.text, got, tt.want)
 			}
 		})
 	}

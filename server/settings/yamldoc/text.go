@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxRun bounds empty lines in a row, and "<" in a row: the scanner's time grows with the square of either.
+// maxRun is the limit of empty lines in a row, and of "<" in a row. The scanner's time grows with the square of either.
 const maxRun = 100
 
-// sourceText is a text that is fit to be scanned: UTF-8 without BOM and control characters, every line ended by LF.
+// sourceText is a text that can be scanned: UTF-8 without BOM and control characters, every line ended by LF.
 type sourceText struct {
 	source string // names it in faults
 	text   string
@@ -21,14 +21,14 @@ type sourceText struct {
 	cursor *lineCursor
 }
 
-// lineCursor is a place in a line, kept since the next place asked for is nearly always behind it.
+// lineCursor is a place in a line. It is kept because the next place that is needed is nearly always behind it.
 type lineCursor struct {
 	line, column int // from 1
 	offset       int // in the line, in bytes
 	tabs         int // before it
 }
 
-// step goes one character on; false at the line's end.
+// step moves the cursor by one character. It returns false at the end of the line.
 func (c *lineCursor) step(line string) bool {
 	if c.offset >= len(line) {
 		return false
@@ -78,10 +78,10 @@ func (in *sourceText) split() {
 	}
 }
 
-// start is the place of the first character.
+// start returns the place of the first character.
 func (in sourceText) start() Place { return Place{in.source, 1, 1} }
 
-// unreadable finds the first byte that is no UTF-8 and the first control character but tab and line end.
+// unreadable finds the first byte that is no UTF-8, or the first control character except tab and line end.
 func (in sourceText) unreadable() (Place, string) {
 	for i, line := range in.lines {
 		for offset, r := range line {
@@ -97,7 +97,7 @@ func (in sourceText) unreadable() (Place, string) {
 	return Place{}, ""
 }
 
-// run finds what is repeated more often than the scanner can bear.
+// run finds lines or characters that are repeated more often than [maxRun].
 func (in sourceText) run() (Place, string) {
 	blank := 0
 	for i, line := range in.lines {
@@ -115,7 +115,7 @@ func (in sourceText) run() (Place, string) {
 	return Place{}, ""
 }
 
-// at is the place of a byte of the text.
+// at returns the place of a byte of the text.
 func (in sourceText) at(offset int) Place {
 	line, found := slices.BinarySearch(in.starts, offset)
 	if found {
@@ -133,7 +133,7 @@ func (in sourceText) at(offset int) Place {
 	return Place{in.source, line, c.column}
 }
 
-// cursorIn is the cursor in a line that exists.
+// cursorIn returns the cursor in a line that exists.
 func (in sourceText) cursorIn(line int) *lineCursor {
 	if in.cursor.line != line {
 		*in.cursor = lineCursor{line: line, column: 1}
@@ -141,7 +141,7 @@ func (in sourceText) cursorIn(line int) *lineCursor {
 	return in.cursor
 }
 
-// seek puts the cursor on a column of a line; false where the line ends before it.
+// seek moves the cursor to a column of a line. It returns false if the line ends before that column.
 func (in sourceText) seek(line, column int) (*lineCursor, bool) {
 	if line < 1 || line > len(in.lines) {
 		return nil, false
@@ -158,7 +158,7 @@ func (in sourceText) seek(line, column int) (*lineCursor, bool) {
 	return c, true
 }
 
-// from is the text from a place on; empty where there is no such place.
+// from returns the text from a place on; it is empty if there is no such place.
 func (in sourceText) from(at Place) string {
 	c, ok := in.seek(at.Line, at.Column)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"patterngate/ijson"
 )
 
-// tree turns the parser's tree into ours, by our rules for scalars, keys, anchors and merges.
+// tree turns the parser's AST into nodes, by our rules for scalars, keys, anchors and merges.
 type tree struct {
 	in      sourceText
 	limits  *limits
@@ -21,7 +21,7 @@ type tree struct {
 
 func (t *tree) fault(at Place, path *Path, f Fault) { t.limits.faults.Add(at, path, f) }
 
-// node reads one value; depth is that of a list or mapping standing here, 1 for the root.
+// node reads one value. The argument depth is that of a list or mapping here, 1 for the root.
 func (t *tree) node(n ast.Node, path *Path, depth int) *Node {
 	at := t.place(n)
 	bad := &Node{At: at, nodes: 1}
@@ -55,7 +55,7 @@ func tagFault(tk *token.Token) Fault {
 	return Fault{Reason: "a tag " + ijson.Cut(tk.Value, MaxQuoted), Want: "leave the tag out"}
 }
 
-// place is where a node begins: a mapping in block style begins with its first key.
+// place returns where a node begins. A mapping in block style begins with its first key.
 func (t *tree) place(n ast.Node) Place {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -127,7 +127,7 @@ func (t *tree) list(n *ast.SequenceNode, at Place, path *Path, depth int) *Node 
 	return list.Counted()
 }
 
-// indented refuses what stands further left than the list entry or key that the parser gave it to.
+// indented refuses a value that is further left than the list entry or key to which the parser gave it.
 func (t *tree) indented(value ast.Node, column int, path *Path) {
 	if anchored, ok := value.(*ast.AnchorNode); ok && anchored.Value != nil {
 		value = anchored.Value
@@ -178,7 +178,7 @@ func (t *tree) mapping(n *ast.MappingNode, at Place, path *Path, depth int) *Nod
 	return mapping.Counted()
 }
 
-// leftOut gives a value that is not written the place of the key or list entry that it belongs to.
+// leftOut gives a value that is not written the place of its key or list entry.
 func leftOut(value *Node, n ast.Node, at Place) {
 	if value.Kind == Null && n.GetToken().Type == token.ImplicitNullType {
 		value.At = at
@@ -191,7 +191,7 @@ func isMerge(key ast.Node) bool {
 	return tk.Value == "<<" && (tk.Type == token.MergeKeyType || tk.Type == token.StringType)
 }
 
-// member reads a key and its value; false where the key is repeated or none, so that only its faults count.
+// member reads a key and its value. It returns false if the key is repeated or unreadable; then only its faults count.
 func (t *tree) member(m *ast.MappingValueNode, path *Path, keys keyList, depth int) (Member, bool) {
 	at := t.place(m.Key)
 	key, ok := t.key(m.Key, at, path)
@@ -211,7 +211,7 @@ func (t *tree) member(m *ast.MappingValueNode, path *Path, keys keyList, depth i
 	return Member{key, at, value}, fresh
 }
 
-// spaced reports whether a key in braces is told from its value: by quotes, or by a blank after the colon.
+// spaced reports whether a key in braces is separate from its value: by quotes, or by a blank after the colon.
 func spaced(m *ast.MappingValueNode) bool {
 	switch m.Key.GetToken().Type {
 	case token.SingleQuoteType, token.DoubleQuoteType:
@@ -221,7 +221,7 @@ func spaced(m *ast.MappingValueNode) bool {
 	return next == nil || next.Origin == "" || strings.IndexByte(" \t\n", next.Origin[0]) >= 0
 }
 
-// key reads a key, which must be text that stands on one line.
+// key reads a key, which must be text on one line.
 func (t *tree) key(n ast.Node, at Place, path *Path) (string, bool) {
 	switch n := n.(type) {
 	case *ast.MappingKeyNode: // the parser gives its value to other keys
@@ -281,7 +281,7 @@ func (t *tree) anchor(n *ast.AnchorNode, at Place, path *Path, depth int) *Node 
 	return value
 }
 
-// alias gives the node of the newest anchor of that name above it.
+// alias returns the node of the latest anchor of that name above it.
 func (t *tree) alias(n *ast.AliasNode, at Place, path *Path, depth int) *Node {
 	bad := &Node{At: at, nodes: 1}
 	name, ok := t.name(n.Value, at, path)
@@ -319,7 +319,7 @@ func (t *tree) name(n ast.Node, at Place, path *Path) (string, bool) {
 
 var anchorName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// merge reads what stands beside <<: a mapping or a list of mappings, of which the earlier win.
+// merge reads the value of <<: a mapping or a list of mappings. Earlier mappings win.
 func (t *tree) merge(m *ast.MappingValueNode, path *Path, keys keyList, depth int) []*Node {
 	at, below := t.place(m.Key), path.Key("<<")
 	fresh := keys.add("<<", at, below, t.limits.faults)

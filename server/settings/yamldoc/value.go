@@ -6,7 +6,7 @@ import (
 	"patterngate/ijson"
 )
 
-// Decoded is the value of a node as package ijson has it.
+// Decoded returns the value of a node as package ijson decodes it: nil, bool, float64, string, []any or map[string]any.
 func (n *Node) Decoded() any {
 	switch n.Kind {
 	case Bool:
@@ -31,7 +31,7 @@ func (n *Node) Decoded() any {
 	return nil
 }
 
-// AppendJSON is a node as compact JSON, its members in the order of the file.
+// AppendJSON appends a node as compact JSON. Members keep the order of the document.
 func (n *Node) AppendJSON(to []byte) []byte {
 	switch n.Kind {
 	case List:
@@ -57,7 +57,7 @@ func (n *Node) AppendJSON(to []byte) []byte {
 	return ijson.Append(to, n.Decoded())
 }
 
-// Readable reports whether nothing in a node was refused while it was read.
+// Readable reports whether a node and all nodes below it could be read.
 func (n *Node) Readable() bool {
 	for _, item := range n.Items {
 		if !item.Readable() {
@@ -72,7 +72,7 @@ func (n *Node) Readable() bool {
 	return n.Kind != Unreadable
 }
 
-// Shown is a value as a message shows it.
+// Shown returns a value as a fault shows it: a scalar as it is written, else "a list" or "a mapping".
 func (n *Node) Shown() string {
 	switch n.Kind {
 	case Null:
@@ -91,5 +91,5 @@ func (n *Node) Shown() string {
 	return "nothing readable"
 }
 
-// NumberText spells a number as JSON does.
+// NumberText returns a number spelled as in JSON.
 func NumberText(n float64) string { return string(ijson.Canonical(n)) }
