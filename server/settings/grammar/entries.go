@@ -2,44 +2,20 @@ package grammar
 
 import "patterngate/server/settings/yamldoc"
 
-// Position is a place in a file, from 1; zero: none.
-type Position struct{ Line, Column int }
-
-var ToolNames = NameRule{ToolName, "write a name: 1 to 64 letters, digits, _ and -"}
-
-var ServerNames = NameRule{Lazily(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
-
-// A server calls its tools as it likes; what does not fit here is given another name with `as`.
-var UpstreamNames = NameRule{Lazily(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
-
-var ArgumentNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
-
-var HeaderNames = NameRule{Lazily("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
-
-var VariableNames = NameRule{Lazily(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
-
-var QueryNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}
-
-// NameRule is how the names of entries are spelled.
-type NameRule struct {
-	Fits *LazyRegexp
-	Want string
-}
-
-// Entries are values of one shape under names that the file chooses.
+// Entries describes a mapping of names, which the file chooses, to values of one shape.
 type Entries[E any] struct {
 	Names NameRule
-	Named func(*E) string
-	// fresh is an entry of which nothing was said.
+	Named func(*E) string // the name of an entry
+	// Fresh returns an entry of which the file has the name alone.
 	Fresh func(name string, at Position) E
 	Keys  func(*E) []Key
-	// off reports an entry that is as if it were not declared: only what is said of it is checked. nil: none is.
+	// Off reports whether an entry counts as not declared. Then it may lack required keys. nil: none does.
 	Off func(*E) bool
-	// finish sees an entry that was read whole. nil: nothing is left to do.
+	// Finish checks or completes an entry after all its keys were read. nil: there is nothing to do.
 	Finish func(r *Reader, n *yamldoc.Node, path *yamldoc.Path, entry *E)
 }
 
-// Key is the mapping of such entries, kept in the order of the file.
+// Key returns the key of such a mapping. Its list keeps the order of the file.
 func (of Entries[E]) Key(name string, list *[]E) Key {
 	return Key{
 		Name: name, Entries: true,
@@ -77,3 +53,33 @@ func (of Entries[E]) read(r *Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
 	})
 	return list
 }
+
+// Position is a place in a file, both counted from 1. The zero Position is none.
+type Position struct{ Line, Column int }
+
+// NameRule is how a name is spelled, and what a fault tells people to write.
+type NameRule struct {
+	Fits *LazyRegexp
+	Want string
+}
+
+// ToolNames are the names of tools and patterns.
+var ToolNames = NameRule{ToolName, "write a name: 1 to 64 letters, digits, _ and -"}
+
+// ServerNames are names that the file gives to its own things: servers, policies, roles, rules.
+var ServerNames = NameRule{Lazily(`^[a-z][a-z0-9_]{0,63}$`), "write a name: a small letter, then up to 63 small letters, digits and _"}
+
+// UpstreamNames are names of tools as their own server spells them. A name that does not fit [ToolNames] gets another by the key `as`.
+var UpstreamNames = NameRule{Lazily(`^[\x21-\x7e]{1,256}$`), "write the tool's name as its server spells it"}
+
+// ArgumentNames are the names of a tool's arguments.
+var ArgumentNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of an argument"}
+
+// HeaderNames are the names of HTTP headers.
+var HeaderNames = NameRule{Lazily("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$"), "write a header's name: letters, digits and -"}
+
+// VariableNames are the names of environment variables.
+var VariableNames = NameRule{Lazily(`^[^=\x00-\x1f\x7f]{1,256}$`), "write the name of an environment variable"}
+
+// QueryNames are the names of query parameters of a URL.
+var QueryNames = NameRule{Lazily(`^[^\x00-\x1f\x7f]{1,256}$`), "write the name of a query parameter"}

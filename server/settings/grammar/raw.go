@@ -7,7 +7,7 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// Raw is a value that is kept as JSON in the order of the file.
+// Raw is a mapping that is kept as JSON with its members in the order of the file. After that, check may record faults in it.
 func Raw(name, takes string, target *json.RawMessage, check func(r *Reader, n *yamldoc.Node, path *yamldoc.Path)) Key {
 	return Key{
 		Name: name, Takes: takes, Form: func() map[string]any { return BlockForm },
@@ -41,7 +41,8 @@ func Raw(name, takes string, target *json.RawMessage, check func(r *Reader, n *y
 	}
 }
 
-// KeptJSON is a text of a snapshot, in which the order of members is kept.
+// KeptJSON returns a value that a snapshot keeps as canonical JSON in a text, because its order matters. It returns false for a value
+// of a file.
 func KeptJSON(n *yamldoc.Node) (json.RawMessage, bool) {
 	if n.Kind != yamldoc.Text || n.At != (yamldoc.Place{}) {
 		return nil, false

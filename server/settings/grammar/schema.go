@@ -2,7 +2,8 @@ package grammar
 
 import "encoding/json"
 
-// SchemaOf is a mapping of keys. One that is off may lack what it would need.
+// SchemaOf returns the JSON schema of a mapping with these keys. If one of them is "enabled", a mapping that is not enabled may lack
+// required keys.
 func SchemaOf(keys []Key) map[string]any {
 	properties := make(map[string]any, len(keys))
 	var required []string
@@ -25,7 +26,7 @@ func SchemaOf(keys []Key) map[string]any {
 	return schema
 }
 
-// Schema is what may stand at a key. null is as if it were absent.
+// Schema returns the JSON schema of a key's value. Null is allowed and counts as absent.
 func (k Key) Schema() map[string]any {
 	var form map[string]any
 	value := k.Show()
@@ -55,7 +56,7 @@ func (k Key) Schema() map[string]any {
 	return schema
 }
 
-// plainValue is a value in force as a decoded one.
+// plainValue returns a shown value as a decoded one.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case []string:

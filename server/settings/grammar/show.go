@@ -11,39 +11,18 @@ import (
 	"patterngate/server/settings/yamldoc"
 )
 
-// OrderedJSON is an object whose members keep their order.
-func OrderedJSON(n int, member func(i int) (name string, value []byte)) json.RawMessage {
-	out := []byte{'{'}
-	for i := range n {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		name, value := member(i)
-		out = append(append(ijson.Append(out, name), ':'), value...)
+// Shown returns the value in force as people read it.
+func (k Key) Shown() any { return k.Show() }
+
+// Kept returns the value in force as a snapshot keeps it.
+func (k Key) Kept() any {
+	if k.Keep != nil {
+		return k.Keep()
 	}
-	return append(out, '}')
+	return k.Show()
 }
 
-// JSONOf are keys as an object, sorted but where their order says something, with the values that they come to; a key without one
-// is left out. What is kept as JSON stands as it is: expressions read those above them, and 1000.0 is no whole number to them.
-func JSONOf(keys []Key, values map[string]any, ordered bool) json.RawMessage {
-	shown := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { _, there := values[k.Name]; return !there })
-	if !ordered {
-		slices.SortStableFunc(shown, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return OrderedJSON(len(shown), func(i int) (string, []byte) {
-		k := shown[i]
-		switch v := k.Show().(type) {
-		case json.RawMessage:
-			return k.Name, v
-		case []Key:
-			members, _ := values[k.Name].(map[string]any)
-			return k.Name, JSONOf(v, members, k.Ordered)
-		}
-		return k.Name, ijson.Canonical(values[k.Name])
-	})
-}
-
+// ValueOf returns keys as a decoded object. The function of returns the value of each: [Key.Shown] or [Key.Kept].
 func ValueOf(keys []Key, of func(Key) any) map[string]any {
 	group := make(map[string]any, len(keys))
 	for _, k := range keys {
@@ -63,11 +42,42 @@ func ValueOf(keys []Key, of func(Key) any) map[string]any {
 	return group
 }
 
-// WholeGroup is the value of a mapping whose members have notes of their own.
-type WholeGroup struct{}
+// JSONOf returns keys as a JSON object with these values. It leaves out a key without a value. The members are sorted, except where
+// their order matters. A value that is kept as JSON is copied unchanged, because expressions may read the ones before them, and 1000.0
+// is not a whole number to them.
+func JSONOf(keys []Key, values map[string]any, ordered bool) json.RawMessage {
+	shown := slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { _, there := values[k.Name]; return !there })
+	if !ordered {
+		slices.SortStableFunc(shown, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return OrderedJSON(len(shown), func(i int) (string, []byte) {
+		k := shown[i]
+		switch v := k.Show().(type) {
+		case json.RawMessage:
+			return k.Name, v
+		case []Key:
+			members, _ := values[k.Name].(map[string]any)
+			return k.Name, JSONOf(v, members, k.Ordered)
+		}
+		return k.Name, ijson.Canonical(values[k.Name])
+	})
+}
 
-// WriteYAML writes keys as a file, each value with its note. What holds nothing is written as such: a mapping without
-// members in YAML is null.
+// OrderedJSON returns an object of n members in their order.
+func OrderedJSON(n int, member func(i int) (name string, value []byte)) json.RawMessage {
+	out := []byte{'{'}
+	for i := range n {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, value := member(i)
+		out = append(append(ijson.Append(out, name), ':'), value...)
+	}
+	return append(out, '}')
+}
+
+// WriteYAML writes keys as a file. The function note returns the comment of a value, or "" for none; it gets [WholeGroup] for a mapping.
+// A mapping without members is written as {}, because nothing would be null in YAML.
 func WriteYAML(out *bytes.Buffer, keys []Key, path *yamldoc.Path, note func(path string, value any) string) {
 	depth := 0
 	for p := path; p != nil; p = p.Up {
@@ -103,6 +113,9 @@ func WriteYAML(out *bytes.Buffer, keys []Key, path *yamldoc.Path, note func(path
 	}
 }
 
+// WholeGroup is the value of a mapping with members. The members have notes of their own.
+type WholeGroup struct{}
+
 func writeYAMLValue(out *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case string:
@@ -124,21 +137,10 @@ func writeYAMLValue(out *bytes.Buffer, v any) {
 
 var bareWord = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]*$`)
 
-// YAMLWord is a text as YAML reads it back: bare where it is one word, else in the quotes of JSON.
+// YAMLWord returns a text as YAML reads it back: without quotes if it is one word, else as a JSON string.
 func YAMLWord(text string) string {
 	if bareWord.MatchString(text) && yamldoc.IsPlainText(text) {
 		return text
 	}
 	return string(ijson.Canonical(text))
-}
-
-// Shown is the value in force as people read it.
-func (k Key) Shown() any { return k.Show() }
-
-// Kept is the value in force as a snapshot has it.
-func (k Key) Kept() any {
-	if k.Keep != nil {
-		return k.Keep()
-	}
-	return k.Show()
 }
