@@ -23,7 +23,8 @@ type floor struct {
 var floors = map[string]floor{
 	"": {"server/cli", "", "one call into the commands"},
 
-	"ijson": {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+	"ijson":           {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
+	"ijson/printable": {"ijson", "", "door: text from outside made fit for a terminal or a log; the server and all commands print by it"},
 
 	"ijson/printable": {"ijson", "", "door: text from outside as people are shown it: nothing in it acts on a terminal or ends a line"},
 
@@ -55,7 +56,7 @@ var floors = map[string]floor{
 
 	"server":     {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
 	"server/web": {"server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server/cli": {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/transport":   {"ijson ijson/printable", "github.com/mark3labs/mcp-go", "part: MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
 	"server/notify":      {"patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},

@@ -97,7 +97,7 @@ func oddTool(t testing.TB, do catalog.Func) func(*Config) {
 // checkOwnLines holds a text channel to its form: each heading stands once at most and in order, and nothing in it acts.
 func checkOwnLines(t testing.TB, text string) {
 	t.Helper()
-	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && printable.Text(string(r)) != string(r) }); i >= 0 {
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && printable.IsControl(r) }); i >= 0 {
 		t.Errorf("a character that acts at %d of %.300q", i, text)
 	}
 	lines := strings.Split(text, "\n")

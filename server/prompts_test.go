@@ -162,7 +162,7 @@ func FuzzPromptFence(f *testing.F) {
 			t.Fatal(err)
 		}
 		text := r.Messages[0].Content.(mcp.TextContent).Text
-		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && printable.Text(string(r)) != string(r) }); i >= 0 {
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && printable.IsControl(r) }); i >= 0 {
 			t.Fatalf("a character that acts at %d of %q", i, text)
 		}
 		fences := fencedIn(text)

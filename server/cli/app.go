@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"patterngate/ijson/printable"
 	"patterngate/patterns/local"
 )
 
@@ -202,10 +203,10 @@ func (a *app) exit(ctx context.Context, err error) int {
 		failed = &commandError{code: exitUsage, what: "patterngate", cause: err, try: "patterngate --help"}
 	}
 	for line := range strings.SplitSeq(failed.Error(), "\n") {
-		fmt.Fprintln(a.err, errorLine(line))
+		fmt.Fprintln(a.err, printable.Line(line))
 	}
 	if failed.try != "" {
-		fmt.Fprintln(a.err, "try: "+errorLine(failed.try))
+		fmt.Fprintln(a.err, "try: "+printable.Line(failed.try))
 	}
 	return failed.code
 }

@@ -3,11 +3,14 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"patterngate/ijson/printable"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"patterngate/ijson/printable"
 )
 
 // nextStep is a result's next (spec/surface.md section 1).
@@ -40,7 +43,7 @@ func (c *toolCall) words(e envelope) string {
 		line("  fill in " + strings.Join(places(n.Fill), ", "))
 	}
 	switch {
-	case !plainTool.MatchString(n.Tool): // none, or one that could be taken for a flag
+	case !plainTool().MatchString(n.Tool): // none, or one that could be taken for a flag
 	case n.undecided(): // there is no call yet
 	case n.Arguments == nil:
 		line("  (the arguments are too long to be shown; change your own)")
@@ -136,7 +139,7 @@ func changed(pointer string, from, to json.RawMessage) string {
 }
 
 // plainTool is a tool's name that is fit for a command line.
-var plainTool = lazily(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`)
+var plainTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_./-]{0,127}$`) })
 
 // commandLine is the call that next names, to the same server. Whatever the server wrote into the arguments is one
 // quoted word.

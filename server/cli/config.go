@@ -11,6 +11,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns/llm/openai"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // Config is the effective configuration: the embedded default with the file, the environment and the flags laid over
@@ -183,20 +184,21 @@ type LoadedConfig struct {
 	Config
 	Path string // of the file; empty where the embedded default is in force
 
-	root *yamlNode // of the file, for faults that are found later
+	root *yamldoc.Node // of the file, for faults that are found later
 	text []byte
-	said map[string]place // where each value that was said comes from, by path
+	said map[string]yamldoc.Place // where each value that was said comes from, by path
 }
 
-// LoadConfig reads the configuration. Faults come all at once as a [*ConfigError]; then nothing was loaded. Warnings
+// LoadConfig reads the configuration. Faults come all at once as a [*yamldoc.Error]; then nothing was loaded. Warnings
 // come in both cases. Only the file is read, and its directory's mode, and a program that it names is looked for; neither
 // network nor working directory matters.
 //
 //	default.yaml ──▶ file ──▶ environment ──▶ flags ──▶ checks across keys ──▶ Config
-func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
+func LoadConfig(in ConfigSources) (LoadedConfig, []yamldoc.Fault, error) {
 	var loaded LoadedConfig
-	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}, home: in.home, texts: in.Texts}
+	faults := &yamldoc.Faults{}
+	read := newLoader(faults, in.home)
+	read.left().texts = in.Texts
 	if err := loaded.Config.embed(in.Known); err != nil {
 		return LoadedConfig{}, nil, err
 	}
@@ -204,8 +206,8 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	if text, found := in.file(faults); found != "" {
 		loaded.Path = found
 		if text != nil {
-			read.file(readYAML(found, text, faults), keys)
-			loaded.root, loaded.text = read.root, text
+			read.File(yamldoc.Read(found, text, faults), keys)
+			loaded.root, loaded.text = read.Root, text
 		}
 	}
 	read.instead(in, &loaded.Config)
@@ -222,12 +224,12 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 	read.acrossPolicies(&loaded.Config)
 	read.acrossCatalog(&loaded, in.Environ)
 	read.acrossPlanning(&loaded.Config)
-	loaded.said = read.places
+	loaded.said = read.Places
 	read.makeTools(&loaded, in)
 	read.makePatterns(&loaded)
 	read.makePolicies(&loaded, !in.Untested)
-	warnings := byPlace(faults.warnings)
-	if err := faults.err(); err != nil {
+	warnings := yamldoc.ByPlace(faults.Warnings)
+	if err := faults.Err(); err != nil {
 		return LoadedConfig{}, warnings, err
 	}
 	return loaded, warnings, nil
@@ -236,10 +238,11 @@ func LoadConfig(in ConfigSources) (LoadedConfig, []Fault, error) {
 // embed fills c with the embedded default.
 func (c *Config) embed(known map[string][]string) error {
 	*c = Config{Patterns: builtinPatterns()}
-	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}, embeds: true}
-	read.file(readYAML("default.yaml", defaultConfig, faults), c.keys(known))
-	if err := faults.err(); err != nil {
+	faults := &yamldoc.Faults{}
+	read := newLoader(faults, nil)
+	read.left().embeds = true
+	read.File(yamldoc.Read("default.yaml", defaultConfig, faults), c.keys(known))
+	if err := faults.Err(); err != nil {
 		return fmt.Errorf("the embedded configuration: %w", err)
 	}
 	return nil

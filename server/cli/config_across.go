@@ -10,6 +10,8 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // lockName is the lock beside a file that names no other.
@@ -17,10 +19,10 @@ const lockName = "patterngate.lock"
 
 // acrossCatalog checks what no key of a catalog can see alone, and what lies outside the file: links between tools and
 // patterns, programs, the lock, secrets and directories (spec/config.md sections 4, 5.1 and 7).
-func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
+func (r *configLoader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 	c := &loaded.Config
 	if c.Catalog.Declared && c.Catalog.Pin == "" && loaded.Path != "" {
-		c.Catalog.Pin = r.absolute(&yamlNode{kind: yamlText, text: lockName, at: place{source: loaded.Path, line: 1, column: 1}})
+		c.Catalog.Pin = absolutePathOf(r.Reader, &yamldoc.Node{Kind: yamldoc.Text, Text: lockName, At: yamldoc.Place{Source: loaded.Path, Line: 1, Column: 1}})
 	}
 	r.acrossNames(c)
 	r.acrossLinks(c)
@@ -36,7 +38,7 @@ func (r *configReader) acrossCatalog(loaded *LoadedConfig, environ []string) {
 }
 
 // acrossNames finds two tools of one name, and names that have a meaning of their own.
-func (r *configReader) acrossNames(c *Config) {
+func (r *configLoader) acrossNames(c *Config) {
 	owner := map[string]string{}
 	if c.DemoOn() {
 		for _, name := range demoTools {
@@ -44,38 +46,38 @@ func (r *configReader) acrossNames(c *Config) {
 		}
 	}
 	for _, t := range c.Catalog.tools() {
-		at := r.keyAt(t.named)
+		at := r.KeyAt(t.named)
 		before, taken := owner[t.Name]
 		switch {
 		case slices.Contains(takenNames, t.Name):
-			r.faults.add(at, t.named, Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " has a meaning of its own", Want: "give the tool another name"})
 		case taken && t.named != t.path:
-			r.faults.add(at, t.named, Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: t.Name + " is also a tool of " + before, Want: "write another name"})
 		case taken && t.server == "http":
-			r.faults.add(at, t.named, Fault{Reason: "also a tool of " + before, Want: "write another name"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "write another name"})
 		case taken:
-			r.faults.add(at, t.named, Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
+			r.Faults.Add(at, t.named, yamldoc.Fault{Reason: "also a tool of " + before, Want: "give one of them as: NAME"})
 		default:
 			owner[t.Name] = t.server
 		}
 	}
-	tools := (*keyPath)(nil).key("patterns")
+	tools := (*yamldoc.Path)(nil).Key("patterns")
 	for _, p := range c.Patterns {
-		if path := tools.key(p.Name); p.own() && isOurTool(p.Name) {
-			r.faults.add(r.keyAt(path), path, Fault{Reason: "also a tool of this server", Want: "write another name"})
+		if path := tools.Key(p.Name); p.own() && isOurTool(p.Name) {
+			r.Faults.Add(r.KeyAt(path), path, yamldoc.Fault{Reason: "also a tool of this server", Want: "write another name"})
 		}
 	}
-	expose := (*keyPath)(nil).key("catalog").key("expose")
+	expose := (*yamldoc.Path)(nil).Key("catalog").Key("expose")
 	for i, name := range c.Catalog.Expose {
-		path := expose.item(i)
+		path := expose.Item(i)
 		_, named := c.Pattern(name)
 		switch {
 		case named:
-			r.faults.add(r.at(path), path, Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a pattern", Want: "keep it here or in patterns"})
 		case slices.Contains(c.Catalog.Expose[:i], name):
-			r.faults.add(r.at(path), path, Fault{Reason: name + " is named twice", Want: "leave one out"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
 		case isOurTool(name):
-			r.faults.add(r.at(path), path, Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
+			r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: name + " is also a tool of this server", Want: "give the tool another name"})
 		}
 	}
 }
@@ -91,15 +93,15 @@ func isOurTool(name string) bool {
 
 // toolLink is a place that names a tool.
 type toolLink struct {
-	path *keyPath
+	path *yamldoc.Path
 	name string
 }
 
 // links are the places of a pattern that name tools which it has.
 func (p PatternConfig) links() []toolLink {
-	here := (*keyPath)(nil).key("patterns").key(p.Name)
+	here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 	if p.Kind == gateway.Call {
-		return []toolLink{{here.key("tool"), p.Tool}}
+		return []toolLink{{here.Key("tool"), p.Tool}}
 	}
 	var list []toolLink
 	for _, h := range p.Hands {
@@ -108,13 +110,13 @@ func (p PatternConfig) links() []toolLink {
 		}
 	}
 	for i, name := range p.Tools {
-		list = append(list, toolLink{here.key("tools").item(i), name})
+		list = append(list, toolLink{here.Key("tools").Item(i), name})
 	}
 	return list
 }
 
 // acrossLinks finds tools that are named and not declared.
-func (r *configReader) acrossLinks(c *Config) {
+func (r *configLoader) acrossLinks(c *Config) {
 	known := c.ToolNames()
 	var links []toolLink
 	for _, p := range c.Patterns {
@@ -123,7 +125,7 @@ func (r *configReader) acrossLinks(c *Config) {
 		case p.Kind == gateway.Planning && !p.own() && !c.Catalog.Declared: // of the demo alone: the call says that it is missing
 			for _, l := range p.links() {
 				if !slices.Contains(known, l.name) {
-					r.faults.warn(r.at(l.path), l.path, unknownName(l.name, known, p.Kind))
+					r.Faults.Warn(r.At(l.path), l.path, unknownName(l.name, known, p.Kind))
 				}
 			}
 		default:
@@ -131,17 +133,17 @@ func (r *configReader) acrossLinks(c *Config) {
 		}
 	}
 	for i, name := range c.Catalog.Expose {
-		links = append(links, toolLink{(*keyPath)(nil).key("catalog").key("expose").item(i), name})
+		links = append(links, toolLink{(*yamldoc.Path)(nil).Key("catalog").Key("expose").Item(i), name})
 	}
 	declared := c.Catalog.tools()
 	for _, t := range declared {
 		if t.Reconcile != nil {
-			links = append(links, toolLink{t.path.key("reconcile").key("tool"), t.Reconcile.Tool})
+			links = append(links, toolLink{t.path.Key("reconcile").Key("tool"), t.Reconcile.Tool})
 		}
 	}
 	for _, l := range links {
 		if l.name != "" && !slices.Contains(known, l.name) {
-			r.faults.add(r.at(l.path), l.path, c.noTool(l, known))
+			r.Faults.Add(r.At(l.path), l.path, c.noTool(l, known))
 		}
 	}
 	for _, t := range declared {
@@ -150,129 +152,129 @@ func (r *configReader) acrossLinks(c *Config) {
 }
 
 // noTool is the fault of a name that no tool has; a pattern may have it.
-func (c *Config) noTool(l toolLink, known []string) Fault {
+func (c *Config) noTool(l toolLink, known []string) yamldoc.Fault {
 	f := noTool(l.name, known)
-	if _, pattern := c.Pattern(l.name); pattern && l.path.step == "tool" && patternOf(l.path) != l.name {
+	if _, pattern := c.Pattern(l.name); pattern && l.path.Step == "tool" && patternOf(l.path) != l.name {
 		f.Want, f.DidYouMean = "it is a pattern: write pattern: "+l.name, ""
 	}
 	return f
 }
 
 // reconciled checks the tool that settles another's doubts: one that reads, of an http tool also its arguments.
-func (r *configReader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
+func (r *configLoader) reconciled(t catalogTool, declared []catalogTool, c *Config) {
 	if t.Reconcile == nil {
 		return
 	}
-	path := t.path.key("reconcile")
+	path := t.path.Key("reconcile")
 	at := slices.IndexFunc(declared, func(other catalogTool) bool { return other.Name == t.Reconcile.Tool })
 	if at < 0 {
 		return
 	}
 	if effect := declared[at].Effect; effect != catalog.Read && effect != "" {
-		r.faults.add(r.at(path.key("tool")), path.key("tool"), Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
+		r.Faults.Add(r.At(path.Key("tool")), path.Key("tool"), yamldoc.Fault{Reason: t.Reconcile.Tool + " is of effect " + string(effect), Want: "name a tool of effect read"})
 	}
 	for i := range c.Catalog.HTTP {
 		h := &c.Catalog.HTTP[i]
 		if h.Name != t.Reconcile.Tool {
 			continue
 		}
-		input, _ := rawValue(h.Input).(map[string]any)
+		input, _ := grammar.RawValue(h.Input).(map[string]any)
 		for _, arg := range t.Reconcile.Args {
 			if _, known := input[arg.Name]; known {
 				continue
 			}
-			below := path.key("args").key(arg.Name)
-			f := Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, sortedNames(input))}
+			below := path.Key("args").Key(arg.Name)
+			f := yamldoc.Fault{Reason: h.Name + " has no argument " + arg.Name, DidYouMean: gateway.Near(arg.Name, sortedNames(input))}
 			if len(input) > 0 {
 				f.Reason += " (" + strings.Join(sortedNames(input), ", ") + ")"
 			}
-			r.faults.add(r.keyAt(below), below, f)
+			r.Faults.Add(r.KeyAt(below), below, f)
 		}
 	}
 }
 
 // acrossAllow warns of names in allow lists that narrow nothing.
-func (r *configReader) acrossAllow(c *Config) {
+func (r *configLoader) acrossAllow(c *Config) {
 	known := c.ToolNames()
-	for _, s := range r.strange {
+	for _, s := range r.left().strange {
 		pattern := patternOf(s.path)
 		p, ok := c.Pattern(pattern)
-		_, said := r.places[(*keyPath)(nil).key("patterns").key(pattern).key("tools").String()]
+		_, said := r.Places[(*yamldoc.Path)(nil).Key("patterns").Key(pattern).Key("tools").String()]
 		its := ok && (said || !c.DemoOn() || p.own() || len(p.Hands) > 0)
 		switch {
 		case its && slices.Contains(p.has(), s.name):
 		case its && (p.own() || len(p.Hands) > 0):
-			r.faults.warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, p.has(), s.kind))
 		case its && slices.Contains(known, s.name):
-			r.faults.warn(s.at, s.path, Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
+			r.Faults.Warn(s.at, s.path, yamldoc.Fault{Reason: s.name + " is not among tools", Want: "write it in patterns." + pattern + ".tools too"})
 		case its:
-			r.faults.warn(s.at, s.path, unknownName(s.name, known, s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, known, s.kind))
 		default:
-			r.faults.warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
+			r.Faults.Warn(s.at, s.path, unknownName(s.name, s.known, s.kind))
 		}
 	}
 }
 
 // patternOf is the pattern in which a path of patterns.NAME lies.
-func patternOf(path *keyPath) string {
-	for p := path; p != nil; p = p.up {
-		if p.up != nil && p.up.up == nil {
-			return p.step
+func patternOf(path *yamldoc.Path) string {
+	for p := path; p != nil; p = p.Up {
+		if p.Up != nil && p.Up.Up == nil {
+			return p.Step
 		}
 	}
 	return ""
 }
 
 // acrossPrograms looks for the servers' programs.
-func (r *configReader) acrossPrograms(c *Config, environ []string) {
+func (r *configLoader) acrossPrograms(c *Config, environ []string) {
 	c.Catalog.findCommands(environ)
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled || s.Stdio == nil || s.Stdio.Path != "" || s.Stdio.Command == "" {
 			continue
 		}
-		path := (*keyPath)(nil).key("catalog").key("servers").key(s.Name).key("stdio").key("command")
+		path := (*yamldoc.Path)(nil).Key("catalog").Key("servers").Key(s.Name).Key("stdio").Key("command")
 		if _, f := findProgram(s.Stdio.Command, lookup(environ, "PATH")); f.Reason != "" {
-			r.faults.add(r.at(path), path, f)
+			r.Faults.Add(r.At(path), path, f)
 		}
 	}
 }
 
 // acrossSecrets warns of references that lead nowhere. Nothing is read or run.
-func (r *configReader) acrossSecrets(c *Config, environ []string) {
-	warn := func(s SecretRef, path *keyPath) {
+func (r *configLoader) acrossSecrets(c *Config, environ []string) {
+	warn := func(s SecretRef, path *yamldoc.Path) {
 		if why := s.nowhere(environ); s.Set() && why != "" {
-			r.faults.warn(r.at(path), path, Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{Reason: "leads nowhere: " + why, Want: "calls that need it are refused until it does"})
 		}
 	}
-	root := (*keyPath)(nil).key("catalog")
-	if key := (*keyPath)(nil).key("llm").key("api_key"); c.LLM.Key.Set() {
+	root := (*yamldoc.Path)(nil).Key("catalog")
+	if key := (*yamldoc.Path)(nil).Key("llm").Key("api_key"); c.LLM.Key.Set() {
 		warn(c.LLM.Key, key)
 	}
 	for _, m := range c.LLM.Models {
-		warn(m.Key, (*keyPath)(nil).key("llm").key("models").key(m.Name).key("api_key"))
+		warn(m.Key, (*yamldoc.Path)(nil).Key("llm").Key("models").Key(m.Name).Key("api_key"))
 	}
 	for _, s := range c.Catalog.Servers {
 		if !s.Enabled {
 			continue
 		}
-		here := root.key("servers").key(s.Name)
+		here := root.Key("servers").Key(s.Name)
 		if s.Stdio != nil {
 			for i, v := range s.Stdio.Args {
-				warn(v.Secret, here.key("stdio").key("args").item(i))
+				warn(v.Secret, here.Key("stdio").Key("args").Item(i))
 			}
 			for _, e := range s.Stdio.Env {
-				warn(e.Secret, here.key("stdio").key("env").key(e.Name))
+				warn(e.Secret, here.Key("stdio").Key("env").Key(e.Name))
 			}
 		}
 		if s.HTTP != nil {
 			for _, h := range s.HTTP.Headers {
-				warn(h.Secret, here.key("http").key("headers").key(h.Name))
+				warn(h.Secret, here.Key("http").Key("headers").Key(h.Name))
 			}
 		}
 		for _, t := range s.Tools {
 			for _, v := range t.Fix {
 				if t.Enabled {
-					warn(v.Secret, here.key("tools").key(t.Upstream).key("fix").key(v.Name))
+					warn(v.Secret, here.Key("tools").Key(t.Upstream).Key("fix").Key(v.Name))
 				}
 			}
 		}
@@ -281,42 +283,42 @@ func (r *configReader) acrossSecrets(c *Config, environ []string) {
 		if !t.Enabled {
 			continue
 		}
-		request := root.key("http").key(t.Name).key("request")
+		request := root.Key("http").Key(t.Name).Key("request")
 		for _, h := range t.Request.Headers {
-			warn(h.Secret, request.key("headers").key(h.Name))
+			warn(h.Secret, request.Key("headers").Key(h.Name))
 		}
 		for _, q := range t.Request.Query {
-			warn(q.Secret, request.key("query").key(q.Name))
+			warn(q.Secret, request.Key("query").Key(q.Name))
 		}
 	}
 }
 
 // acrossLock refuses a lock that everyone may write, or put in its place. One that is not there yet holds every tool.
-func (r *configReader) acrossLock(c *Config) {
+func (r *configLoader) acrossLock(c *Config) {
 	if c.Catalog.Pin == "" {
 		return
 	}
-	path := (*keyPath)(nil).key("catalog").key("pin")
+	path := (*yamldoc.Path)(nil).Key("catalog").Key("pin")
 	info, err := os.Stat(c.Catalog.Pin)
-	var f Fault
+	var f yamldoc.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		dir, err := os.Stat(filepath.Dir(c.Catalog.Pin))
 		if err != nil {
-			f = Fault{Reason: "no directory " + quoted(filepath.Dir(c.Catalog.Pin)), Want: "write the path of a file in one that is there"}
+			f = yamldoc.Fault{Reason: "no directory " + yamldoc.Quoted(filepath.Dir(c.Catalog.Pin)), Want: "write the path of a file in one that is there"}
 		} else {
 			f = openToAll(c.Catalog.Pin, privateFile{dir})
 		}
 	case err != nil:
 		f = cannotRead(err)
 	case info.IsDir():
-		f = Fault{Reason: "a directory", Want: "write the path of a file"}
+		f = yamldoc.Fault{Reason: "a directory", Want: "write the path of a file"}
 	default:
 		f = openToAll(c.Catalog.Pin, info)
 	}
 	if f.Reason != "" {
 		f.Reason = "the lock " + c.Catalog.Pin + ": " + f.Reason
-		r.faults.add(r.at(path), path, f)
+		r.Faults.Add(r.At(path), path, f)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // healthWords are the colours that a rule can give.
@@ -16,18 +18,18 @@ const (
 )
 
 // aggregateKey is how the results of tasks are joined; replaced whole.
-func aggregateKey(name string, target **AggregateConfig) configKey {
-	key := heldKey(name, target, func() AggregateConfig { return AggregateConfig{} }, (*AggregateConfig).keys)
-	key.keep = func() any { // fields are read in their order
+func aggregateKey(name string, target **AggregateConfig) grammar.Key {
+	key := grammar.Held(name, target, func() AggregateConfig { return AggregateConfig{} }, (*AggregateConfig).keys)
+	key.Keep = func() any { // fields are read in their order
 		if *target == nil {
 			return nil
 		}
 		return (*target).kept()
 	}
-	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind == yamlText && n.at == (place{}) { // of a snapshot
-			*target = keptAggregate(n.text)
+	read := key.Read
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind == yamldoc.Text && n.At == (yamldoc.Place{}) { // of a snapshot
+			*target = keptAggregate(n.Text)
 			return
 		}
 		read(r, n, path)
@@ -35,32 +37,32 @@ func aggregateKey(name string, target **AggregateConfig) configKey {
 	return key
 }
 
-func (a *AggregateConfig) keys() []configKey {
-	fields := expressionsKey("fields", &a.Fields, serverNames)
-	read := fields.read
-	fields.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if read(r, n, path); n.kind == yamlMapping {
-			r.most(n, path, len(n.members), maxAggregateFields)
+func (a *AggregateConfig) keys() []grammar.Key {
+	fields := grammar.Expressions("fields", &a.Fields, grammar.ServerNames)
+	read := fields.Read
+	fields.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if read(r, n, path); n.Kind == yamldoc.Mapping {
+			checkMost(r, n, path, len(n.Members), maxAggregateFields)
 		}
 	}
-	fields.show = func() any {
+	fields.Show = func() any {
 		if a.Fields == nil {
 			return nil
 		}
 		return json.RawMessage(a.fields())
 	}
-	return []configKey{
-		fields.means("What the joined result has, name by name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. One that errs is listed in missing."),
-		healthItems.key("health", &a.Health).means("Rules of its health, the first that is true counts: {is: red, yellow or green, when: CEL}. Else unknown where anything is missing or erred, else green."),
+	return []grammar.Key{
+		fields.Means("What the joined result has, name by name: CEL over tasks.WORKER {id, observation, attempts}, failed, input and the fields above. One that errs is listed in missing."),
+		healthItems.key("health", &a.Health).Means("Rules of its health, the first that is true counts: {is: red, yellow or green, when: CEL}. Else unknown where anything is missing or erred, else green."),
 	}
 }
 
 var healthItems = items[HealthConfig]{
 	fits: func(string) bool { return false }, most: maxHealthRules,
-	keys: func(h *HealthConfig) []configKey {
-		return []configKey{
-			wordKey("is", &h.Is, healthWords...).need("red, yellow or green?").means("The colour. Required."),
-			expressionKey("when", &h.When).need(`write CEL: "size(failed) > 0"`).means("CEL of type bool over what fields see, and all fields. Required."),
+	keys: func(h *HealthConfig) []grammar.Key {
+		return []grammar.Key{
+			grammar.Word("is", &h.Is, healthWords...).Need("red, yellow or green?").Means("The colour. Required."),
+			grammar.Expression("when", &h.When).Need(`write CEL: "size(failed) > 0"`).Means("CEL of type bool over what fields see, and all fields. Required."),
 		}
 	},
 	value: func(h *HealthConfig) map[string]any { return map[string]any{"is": h.Is, "when": h.When} },
@@ -91,11 +93,11 @@ func keptAggregate(text string) *AggregateConfig {
 		switch m.name {
 		case "fields":
 			for _, f := range rawMembers(m.value) {
-				expression, _ := rawValue(f.value).(string)
-				a.Fields = append(a.Fields, NamedExpression{Name: f.name, Text: expression})
+				expression, _ := grammar.RawValue(f.value).(string)
+				a.Fields = append(a.Fields, grammar.NamedExpression{Name: f.name, Text: expression})
 			}
 		case "health":
-			list, _ := rawValue(m.value).([]any)
+			list, _ := grammar.RawValue(m.value).([]any)
 			for _, item := range list {
 				rule, _ := item.(map[string]any)
 				h := HealthConfig{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/settings/yamldoc"
 )
 
 // Faults that show when tools are made of a file are told with those of its keys: all at once, by place.
@@ -26,7 +27,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("%q is not in line %d", part, line)
 		}
-		return "pg.yaml:" + numberText(float64(line)) + ":" + numberText(float64(i+1)) + ": "
+		return "pg.yaml:" + yamldoc.NumberText(float64(line)) + ":" + yamldoc.NumberText(float64(i+1)) + ": "
 	}
 	want := []string{
 		at(2, "modle") + "llm.modle: unknown key; write provider, model, base_url, timeout_seconds, max_retries, temperature, role, response_format, repair_turns, models or api_key",
@@ -79,7 +80,7 @@ func TestFixAndBoundAgainstTheLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err := LoadConfig(ConfigSources{Path: file, Environ: []string{binaries(t, "prog")}})
-		want := file + ":6:" + numberText(float64(strings.Index(last, tt.at)+1)) + ": catalog.servers.fs.tools.read_text_file." + tt.want
+		want := file + ":6:" + yamldoc.NumberText(float64(strings.Index(last, tt.at)+1)) + ": catalog.servers.fs.tools.read_text_file." + tt.want
 		if tt.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

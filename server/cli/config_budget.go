@@ -6,52 +6,54 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // budgetKeys are the limits of a kind, its own first.
-func budgetKeys(kind gateway.Kind, b *gateway.Budget) []configKey {
-	var of []configKey
+func budgetKeys(kind gateway.Kind, b *gateway.Budget) []grammar.Key {
+	var of []grammar.Key
 	switch kind {
 	case gateway.TaskDecomposition:
-		of = []configKey{
-			countKey("min_plan_steps", &b.MinPlanSteps, 0, maxCount).means("Steps that a plan has at least."),
-			countKey("max_plan_steps", &b.MaxPlanSteps, 0, maxCount).means("Steps of a plan."),
-			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount).means("Steps of an accepted plan; with more nothing is carried out."),
+		of = []grammar.Key{
+			grammar.Count("min_plan_steps", &b.MinPlanSteps, 0, maxCount).Means("Steps that a plan has at least."),
+			grammar.Count("max_plan_steps", &b.MaxPlanSteps, 0, maxCount).Means("Steps of a plan."),
+			limitKey("max_execute_steps", &b.MaxExecuteSteps, maxCount).Means("Steps of an accepted plan; with more nothing is carried out."),
 		}
 	case gateway.Orchestrator:
-		of = []configKey{
-			countKey("max_tasks", &b.MaxTasks, 0, maxCount).means("Tasks of a plan."),
-			countKey("max_parallel", &b.MaxParallel, 1, 256).means("Tasks at once."),
-			countKey("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount).means("How often a task that timed out is tried again."),
-			limitKey("max_dispatches", &b.MaxDispatches, maxCount).means("Attempts of all tasks together; the first attempts are counted before anything runs."),
-			secondsKey("task_timeout_seconds", &b.TaskTimeout, maxBudget).means("How long one attempt of a task may take."),
+		of = []grammar.Key{
+			grammar.Count("max_tasks", &b.MaxTasks, 0, maxCount).Means("Tasks of a plan."),
+			grammar.Count("max_parallel", &b.MaxParallel, 1, 256).Means("Tasks at once."),
+			grammar.Count("max_retries_per_task", &b.MaxRetriesPerTask, 0, maxCount).Means("How often a task that timed out is tried again."),
+			limitKey("max_dispatches", &b.MaxDispatches, maxCount).Means("Attempts of all tasks together; the first attempts are counted before anything runs."),
+			grammar.Seconds("task_timeout_seconds", &b.TaskTimeout, maxBudget).Means("How long one attempt of a task may take."),
 		}
 	case gateway.Routing:
-		of = []configKey{
-			countKey("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount).means("Routes that are tried."),
-			limitKey("max_delegations", &b.MaxDelegations, maxCount).means("Hand-overs to specialists; one that is refused at the call counts too."),
+		of = []grammar.Key{
+			grammar.Count("max_route_attempts", &b.MaxRouteAttempts, 0, maxCount).Means("Routes that are tried."),
+			limitKey("max_delegations", &b.MaxDelegations, maxCount).Means("Hand-overs to specialists; one that is refused at the call counts too."),
 		}
 	case gateway.Supervisor:
-		of = []configKey{countKey("max_steps", &b.MaxSteps, 0, maxCount).means("Actions, the closing answer included.")}
+		of = []grammar.Key{grammar.Count("max_steps", &b.MaxSteps, 0, maxCount).Means("Actions, the closing answer included.")}
 	case gateway.Planning:
 		of = planningBudgetKeys(b)
 	}
 	of = append(of,
-		secondsKey("max_seconds", &b.MaxTime, maxBudget).means("Running time; waiting for the caller or a person does not count."),
-		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount).means("Calls of tools; one that is refused at the call counts too."),
-		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount).means("Requests to the model, retries included."),
-		limitKey("max_tokens", &b.MaxTokens, maxTokens).means("Tokens in and out together; once they are spent the model is asked nothing more."),
-		costKey("max_cost_usd", &b.MaxCost).means("What its models may cost in USD, by the prices in `llm.models`."),
+		grammar.Seconds("max_seconds", &b.MaxTime, maxBudget).Means("Running time; waiting for the caller or a person does not count."),
+		limitKey("max_tool_calls", &b.MaxToolCalls, maxCount).Means("Calls of tools; one that is refused at the call counts too."),
+		limitKey("max_llm_calls", &b.MaxLLMCalls, maxCount).Means("Requests to the model, retries included."),
+		limitKey("max_tokens", &b.MaxTokens, maxTokens).Means("Tokens in and out together; once they are spent the model is asked nothing more."),
+		costKey("max_cost_usd", &b.MaxCost).Means("What its models may cost in USD, by the prices in `llm.models`."),
 	)
 	if kind != gateway.Planning { // which has it among its own
-		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).means("Calls of one tool in a run."))
+		of = append(of, limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).Means("Calls of one tool in a run."))
 	}
 	return append(of, sameCallKey("max_same_call", b), perToolKey("per_tool", &b.PerTool))
 }
 
 // costKey is an amount that may be without limit, which is shown as null.
-func costKey(name string, target *gateway.USD) configKey {
-	return scaledKey(name, bounds{max: math.Inf(1), noun: "an amount in USD"},
+func costKey(name string, target *gateway.USD) grammar.Key {
+	return grammar.Scaled(name, grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"},
 		func() any {
 			if !target.Named() {
 				return nil
@@ -62,62 +64,62 @@ func costKey(name string, target *gateway.USD) configKey {
 }
 
 // sameCallKey is how often the same call is made. A figure of the file holds for every tool; without one, reads may have more.
-func sameCallKey(name string, b *gateway.Budget) configKey {
+func sameCallKey(name string, b *gateway.Budget) grammar.Key {
 	key := limitKey(name, &b.MaxSameCall, maxCount)
-	show, read := key.show, key.read
-	key.show = func() any {
+	show, read := key.Show, key.Read
+	key.Show = func() any {
 		if b.MaxSameRead != 0 {
 			return nil
 		}
 		return show()
 	}
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		b.MaxSameRead = 0
 	}
-	return key.means("How often the same call, with the same arguments, may be made in a run. Not set: in supervisors of your own 2 for tools that read and 1 for others; else no limit.")
+	return key.Means("How often the same call, with the same arguments, may be made in a run. Not set: in supervisors of your own 2 for tools that read and 1 for others; else no limit.")
 }
 
 // perToolKey are limits of single tools, laid over what is there tool by tool.
-func perToolKey(name string, target *map[string]gateway.CallLimit) configKey {
-	keys := func(l *gateway.CallLimit) []configKey {
-		return []configKey{othersKey("max_calls", &l.MaxCalls), othersKey("max_same_call", &l.MaxSameCall)}
+func perToolKey(name string, target *map[string]gateway.CallLimit) grammar.Key {
+	keys := func(l *gateway.CallLimit) []grammar.Key {
+		return []grammar.Key{othersKey("max_calls", &l.MaxCalls), othersKey("max_same_call", &l.MaxSameCall)}
 	}
-	return configKey{
-		name: name, takes: "a mapping of tools to {max_calls, max_same_call}", form: func() map[string]any {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of tools to {max_calls, max_same_call}", Form: func() map[string]any {
 			var l gateway.CallLimit
-			return map[string]any{"type": "object", "propertyNames": nameForm, "additionalProperties": orNull(groupSchema(keys(&l)))}
+			return map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(grammar.SchemaOf(keys(&l)))}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			all := maps.Clone(*target)
-			if all == nil || n.at == (place{}) { // a snapshot has all of them
+			if all == nil || n.At == (yamldoc.Place{}) { // a snapshot has all of them
 				all = map[string]gateway.CallLimit{}
 			}
-			r.each(n, path, toolNames, func(m yamlMember, below *keyPath) {
-				limit, there := all[m.key]
+			r.Each(n, path, grammar.ToolNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				limit, there := all[m.Key]
 				if !there {
 					limit = gateway.CallLimit{MaxCalls: gateway.AsOthers, MaxSameCall: gateway.AsOthers}
 				}
-				r.group(m.value, below, keys(&limit), unknownKey)
-				all[m.key] = limit
+				r.Group(m.Value, below, keys(&limit), grammar.UnknownKey)
+				all[m.Key] = limit
 			})
 			*target = all
 		},
-		show: func() any {
-			shown := make([]configKey, 0, len(*target))
+		Show: func() any {
+			shown := make([]grammar.Key, 0, len(*target))
 			for _, tool := range slices.Sorted(maps.Keys(*target)) {
 				limit := (*target)[tool]
-				shown = append(shown, groupKey(tool, keys(&limit)...))
+				shown = append(shown, grammar.Group(tool, keys(&limit)...))
 			}
 			return shown
 		},
-	}.means("Limits of single tools, which count in the place of the two above.")
+	}.Means("Limits of single tools, which count in the place of the two above.")
 }
 
 // othersKey is a limit that may be that of every tool, which is shown as null.
-func othersKey(name string, target *gateway.Limit) configKey {
+func othersKey(name string, target *gateway.Limit) grammar.Key {
 	key := limitKey(name, target, maxCount)
-	key.show = func() any {
+	key.Show = func() any {
 		if *target < 0 {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/grammar"
 )
 
 // CatalogConfig is what a file declares of a team's own tools (spec/config.md section 4). The zero CatalogConfig is none.
@@ -28,7 +29,7 @@ type ServerConfig struct {
 	MaxParallel           int
 	Breaker               BreakerConfig
 	Tools                 []ServerToolConfig // in the order of the file
-	At                    Position           // of the entry, for faults found later
+	At                    grammar.Position   // of the entry, for faults found later
 }
 
 // BreakerConfig says when a server is left alone for a while.
@@ -97,11 +98,8 @@ type ToolConfig struct {
 	Reconcile   *ReconcileConfig
 	Policy      string // that judges it in every pattern; "": none
 	Redact      []string
-	At          Position // of the entry, for faults found later
+	At          grammar.Position // of the entry, for faults found later
 }
-
-// Position is a place in a file, from 1; zero: none.
-type Position struct{ Line, Column int }
 
 // RateConfig is how often a tool may be called. The zero RateConfig does not limit.
 type RateConfig struct {
@@ -112,14 +110,11 @@ type RateConfig struct {
 // ReconcileConfig says how a call in doubt is settled (spec/config.md section 6).
 type ReconcileConfig struct {
 	Tool     string
-	Args     []NamedExpression
+	Args     []grammar.NamedExpression
 	Happened string
-	Output   []NamedExpression // nil: the look-up's observation
+	Output   []grammar.NamedExpression // nil: the look-up's observation
 	Settle   time.Duration
 }
-
-// NamedExpression is one member that is computed: CEL.
-type NamedExpression struct{ Name, Text string }
 
 // ServerToolConfig is one tool of a server.
 type ServerToolConfig struct {
@@ -143,7 +138,7 @@ type HTTPToolConfig struct {
 	ToolConfig
 	Request      RequestConfig
 	Input        json.RawMessage
-	Output       []NamedExpression // CEL over args and response; nil: the response itself
+	Output       []grammar.NamedExpression // CEL over args and response; nil: the response itself
 	OutputSchema json.RawMessage
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // httpTool is the shortest http tool, with more members.
@@ -231,8 +233,8 @@ func TestServersMustNotHoldTheGate(t *testing.T) {
 				}
 				return
 			}
-			faults, ok := errors.AsType[*ConfigError](err)
-			if !ok || !slices.ContainsFunc(faults.Faults, func(f Fault) bool {
+			faults, ok := errors.AsType[*yamldoc.Error](err)
+			if !ok || !slices.ContainsFunc(faults.Faults, func(f yamldoc.Fault) bool {
 				return f.Path == "catalog.servers.fs."+tt.want && strings.Contains(f.Reason, " lies in ") && f.Line == 3
 			}) {
 				t.Errorf("%s\n%v, want a fault at %s", text, err, tt.want)

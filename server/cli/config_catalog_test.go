@@ -15,6 +15,7 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
 )
 
 // binaries is a PATH on which the programs of the tests' files are.
@@ -55,7 +56,7 @@ func TestCatalogIsRead(t *testing.T) {
 	find, charge := tool("find_refund", catalog.Read), tool("refund_charge", catalog.Write)
 	find.Description, charge.Description = "Finds the refund made under an idempotency key.", "Pays money of one order back to the customer."
 	charge.Reconcile = &ReconcileConfig{
-		Tool: "find_refund", Args: []NamedExpression{{"key", "effect.key"}}, Happened: `result.status == "paid"`, Settle: time.Minute,
+		Tool: "find_refund", Args: []grammar.NamedExpression{{Name: "key", Text: "effect.key"}}, Happened: `result.status == "paid"`, Settle: time.Minute,
 	}
 	want := CatalogConfig{
 		Declared: true, Pin: filepath.Join(dir, "patterngate.lock"), Expose: []string{"find_refund"},
@@ -99,7 +100,7 @@ func TestCatalogIsRead(t *testing.T) {
 			},
 		}},
 	}
-	if diff := cmp.Diff(want, loaded.Catalog, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(Position{}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(want, loaded.Catalog, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(grammar.Position{}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("the catalog (-want +got):\n%s", diff)
 	}
 	call, _ := loaded.Pattern("read_order")

@@ -7,28 +7,30 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxDepth is how many patterns may stand one within another.
 const maxDepth = 4
 
 // patternPath is where a pattern stands in a configuration.
-func patternPath(name string) *keyPath { return (*keyPath)(nil).key("patterns").key(name) }
+func patternPath(name string) *yamldoc.Path { return (*yamldoc.Path)(nil).Key("patterns").Key(name) }
 
 // path is where the name of a worker's or route's tool or pattern stands.
-func (h HandConfig) path(p *PatternConfig) *keyPath {
-	at := patternPath(p.Name).key(handsKeyOf(p.Kind))
+func (h HandConfig) path(p *PatternConfig) *yamldoc.Path {
+	at := patternPath(p.Name).Key(handsKeyOf(p.Kind))
 	switch {
 	case h.Item > 0:
-		return at.item(h.Item - 1)
+		return at.Item(h.Item - 1)
 	case h.Pattern != "":
-		return at.key(h.Name).key("pattern")
+		return at.Key(h.Name).Key("pattern")
 	}
-	return at.key(h.Name).key("tool")
+	return at.Key(h.Name).Key("tool")
 }
 
 // acrossPatterns checks what patterns say of each other: names, what they call, cycles, depth and budgets.
-func (r *configReader) acrossPatterns(c *Config) {
+func (r *configLoader) acrossPatterns(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if !p.Enabled {
@@ -42,12 +44,12 @@ func (r *configReader) acrossPatterns(c *Config) {
 		r.namesAmong(p, "critical", p.Critical, p.has())
 		r.limitedTools(p)
 		if b := p.Budget; p.Kind == gateway.TaskDecomposition && b.MinPlanSteps > b.MaxPlanSteps {
-			at := patternPath(p.Name).key("budget").key("min_plan_steps")
-			r.faults.add(r.at(at), at, Fault{Reason: "more than max_plan_steps, " + numberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
+			at := patternPath(p.Name).Key("budget").Key("min_plan_steps")
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "more than max_plan_steps, " + yamldoc.NumberText(float64(b.MaxPlanSteps)), Want: "raise max_plan_steps or lower it"})
 		}
 	}
 	r.toolNames(c)
-	w := chains{reader: r, config: c, depth: map[string]int{}, under: map[string]bool{}}
+	w := chains{reader: r.Reader, config: c, depth: map[string]int{}, under: map[string]bool{}}
 	for i := range c.Patterns {
 		if p := &c.Patterns[i]; p.Enabled && len(p.Hands) > 0 {
 			w.from(p, nil)
@@ -60,57 +62,57 @@ func (r *configReader) acrossPatterns(c *Config) {
 }
 
 // needsHands refuses a pattern of the file's own that says nothing of what it calls, or says it twice.
-func (r *configReader) needsHands(p *PatternConfig) {
+func (r *configLoader) needsHands(p *PatternConfig) {
 	if p.Kind == gateway.Call {
 		return
 	}
 	here, hands := patternPath(p.Name), handsKeyOf(p.Kind)
-	tools, named := r.said("patterns", p.Name, "tools"), r.said("patterns", p.Name, cmp.Or(hands, "tools"))
+	tools, named := r.Said("patterns", p.Name, "tools"), r.Said("patterns", p.Name, cmp.Or(hands, "tools"))
 	switch {
-	case hands != "" && tools != nil && named != nil && len(tools.items) > 0 && len(p.Hands) > 0:
-		at := here.key("tools")
-		r.faults.add(r.keyAt(at), at, Fault{Reason: "tools and " + hands, Want: "keep one"})
+	case hands != "" && tools != nil && named != nil && len(tools.Items) > 0 && len(p.Hands) > 0:
+		at := here.Key("tools")
+		r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "tools and " + hands, Want: "keep one"})
 	case p.own() && tools == nil && named == nil:
-		at := here.key(cmp.Or(hands, "tools"))
+		at := here.Key(cmp.Or(hands, "tools"))
 		want := "write the tools that it may call: [NAME]"
 		if hands != "" {
 			want = "write its " + hands + ": {NAME: {tool: TOOL}}, or a list of tools"
 		}
-		r.faults.add(r.at(here), at, Fault{Reason: "missing", Want: want})
+		r.Faults.Add(r.At(here), at, yamldoc.Fault{Reason: "missing", Want: want})
 	case p.own() && len(p.has()) == 0:
-		at := here.key(cmp.Or(hands, "tools"))
+		at := here.Key(cmp.Or(hands, "tools"))
 		if named == nil {
-			at = here.key("tools")
+			at = here.Key("tools")
 		}
-		r.faults.warn(r.at(at), at, Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
+		r.Faults.Warn(r.At(at), at, yamldoc.Fault{Reason: "nothing to call, so that it is not listed", Want: "name a tool"})
 	}
 }
 
 // handNames refuses names of workers and routes that mean something else already.
-func (r *configReader) handNames(c *Config, p *PatternConfig) {
+func (r *configLoader) handNames(c *Config, p *PatternConfig) {
 	tools := c.ToolNames()
 	for _, h := range p.Hands {
-		at := patternPath(p.Name).key(handsKeyOf(p.Kind)).key(h.Name)
+		at := patternPath(p.Name).Key(handsKeyOf(p.Kind)).Key(h.Name)
 		switch {
 		case slices.Contains(takenNames, h.Name):
-			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " has a meaning of its own", Want: "give the " + handNoun(p.Kind) + " another name"})
 		case h.Tool != h.Name && slices.Contains(tools, h.Name) && !(h.Pattern == h.Name): // of that the pattern is told
-			r.faults.add(r.keyAt(at), at, Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: h.Name + " is also a tool", Want: "give the " + handNoun(p.Kind) + " another name"})
 		}
 	}
 }
 
 // handPattern checks a pattern that is a worker or a route.
-func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
+func (r *configLoader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 	if h.Pattern == "" {
 		return
 	}
 	at := h.path(p)
 	child, known := c.Pattern(h.Pattern)
-	var f Fault
+	var f yamldoc.Fault
 	switch {
 	case slices.Contains(c.ToolNames(), h.Pattern):
-		f = Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
+		f = yamldoc.Fault{Reason: h.Pattern + " is also a tool", Want: "write tool: " + h.Pattern}
 	case !known:
 		var names []string
 		for _, q := range c.Patterns {
@@ -118,50 +120,50 @@ func (r *configReader) handPattern(c *Config, p *PatternConfig, h HandConfig) {
 				names = append(names, q.Name)
 			}
 		}
-		if f = (Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
+		if f = (yamldoc.Fault{Reason: "no pattern " + h.Pattern, DidYouMean: gateway.Near(h.Pattern, names)}); f.DidYouMean == "" {
 			f.Want = "there are none"
 			if len(names) > 0 {
 				f.Want = "there are " + strings.Join(names[:min(len(names), 20)], ", ")
 			}
 		}
 	case !child.Enabled:
-		f = Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: h.Pattern + " is not enabled", Want: "enable it, or leave the " + handNoun(p.Kind) + " out"}
 	case child.Kind == gateway.Planning:
-		f = Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
+		f = yamldoc.Fault{Reason: h.Pattern + " is of kind planning, which is four tools", Want: "name a pattern of another kind"}
 	case !child.Equipped():
-		f = Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
+		f = yamldoc.Fault{Reason: h.Pattern + " has no tools", Want: "give it some, or leave the " + handNoun(p.Kind) + " out"}
 	default:
 		return
 	}
-	r.faults.add(r.at(at), at, f)
+	r.Faults.Add(r.At(at), at, f)
 }
 
 // namesAmong refuses names in a list of a pattern that it does not have.
-func (r *configReader) namesAmong(p *PatternConfig, key string, names, known []string) {
-	path := patternPath(p.Name).key(key)
+func (r *configLoader) namesAmong(p *PatternConfig, key string, names, known []string) {
+	path := patternPath(p.Name).Key(key)
 	for i, name := range names {
 		if slices.Contains(known, name) {
 			continue
 		}
 		f := unknownName(name, known, p.Kind)
-		r.faults.add(r.at(path.item(i)), path.item(i), f)
+		r.Faults.Add(r.At(path.Item(i)), path.Item(i), f)
 	}
 }
 
 // limitedTools refuses limits of tools that a pattern does not have.
-func (r *configReader) limitedTools(p *PatternConfig) {
+func (r *configLoader) limitedTools(p *PatternConfig) {
 	known := p.has()
 	if p.Kind == gateway.Call {
 		known = []string{p.Tool}
 	}
-	n := r.said("patterns", p.Name, "budget", "per_tool")
+	n := r.Said("patterns", p.Name, "budget", "per_tool")
 	if n == nil {
 		return
 	}
-	path := patternPath(p.Name).key("budget").key("per_tool")
-	for _, m := range n.members {
-		if !slices.Contains(known, m.key) {
-			r.faults.add(m.at, path.key(m.key), unknownName(m.key, known, p.Kind))
+	path := patternPath(p.Name).Key("budget").Key("per_tool")
+	for _, m := range n.Members {
+		if !slices.Contains(known, m.Key) {
+			r.Faults.Add(m.At, path.Key(m.Key), unknownName(m.Key, known, p.Kind))
 		}
 	}
 }
@@ -182,7 +184,7 @@ func (p PatternConfig) tools() []string {
 const maxPlanName = 54
 
 // toolNames finds two patterns of which clients would see one name.
-func (r *configReader) toolNames(c *Config) {
+func (r *configLoader) toolNames(c *Config) {
 	owner := map[string]string{}
 	for _, name := range builtinNames { // they keep their names, also where they are switched off
 		for _, tool := range (PatternConfig{Name: name, Kind: builtinKinds[name]}).tools() {
@@ -199,18 +201,18 @@ func (r *configReader) toolNames(c *Config) {
 		}
 		at := patternPath(p.Name)
 		if p.Kind == gateway.Planning && len(p.Name) > maxPlanName {
-			r.faults.add(r.keyAt(at), at, Fault{
-				Reason: numberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
-				Want:   "write a name of at most " + numberText(maxPlanName),
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{
+				Reason: yamldoc.NumberText(float64(len(p.Name))) + " characters, and the names of its tools end with _" + string(planVerbs[0]),
+				Want:   "write a name of at most " + yamldoc.NumberText(maxPlanName),
 			})
 		}
 		for _, tool := range p.tools() {
 			if before, taken := owner[tool]; taken && before != p.Name && p.Enabled && !isOurTool(p.Name) {
-				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also one of patterns." + before, Want: "write another name"})
 				break
 			}
 			if slices.Contains(reservedTools, tool) && tool != p.Name {
-				r.faults.add(r.keyAt(at), at, Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
+				r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "its tool " + tool + " is also a tool of this server", Want: "write another name"})
 				break
 			}
 			if p.Enabled {
@@ -222,7 +224,7 @@ func (r *configReader) toolNames(c *Config) {
 
 // chains follows patterns from one to those that it calls.
 type chains struct {
-	reader *configReader
+	reader *grammar.Reader
 	config *Config
 	depth  map[string]int  // of patterns that were gone through: how many stand one within another
 	under  map[string]bool // that are being gone through
@@ -245,7 +247,7 @@ func (w *chains) from(p *PatternConfig, above []string) int {
 			w.cyclic = true
 			way := append(above[slices.Index(above, h.Pattern):], h.Pattern)
 			at := h.path(p)
-			w.reader.faults.add(w.reader.at(at), at, Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
+			w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{Reason: "a cycle: " + shownWay(way), Want: "take one of them out of it"})
 		default:
 			deepest = max(deepest, w.from(child, above))
 		}
@@ -262,7 +264,7 @@ func (w *chains) tooDeep() {
 		if w.depth[p.Name] != maxDepth+1 {
 			continue
 		}
-		way, at := []string{p.Name}, (*keyPath)(nil)
+		way, at := []string{p.Name}, (*yamldoc.Path)(nil)
 		for next := p; next != nil; {
 			var deeper *PatternConfig
 			for _, h := range next.Hands {
@@ -276,8 +278,8 @@ func (w *chains) tooDeep() {
 			}
 			next = deeper
 		}
-		w.reader.faults.add(w.reader.at(at), at, Fault{
-			Reason: numberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
+		w.reader.Faults.Add(w.reader.At(at), at, yamldoc.Fault{
+			Reason: yamldoc.NumberText(float64(len(way))) + " patterns one within another: " + shownWay(way), Want: fmt.Sprintf("keep to %d", maxDepth),
 		})
 	}
 }
@@ -313,7 +315,7 @@ var inherited = []struct {
 
 // within refuses figures that the file gives a pattern beyond those of a pattern that calls it. What is only a kind's own figure is
 // held to its caller's when it runs.
-func (r *configReader) within(c *Config) {
+func (r *configLoader) within(c *Config) {
 	told := map[string]bool{}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
@@ -328,17 +330,17 @@ func (r *configReader) within(c *Config) {
 			for _, limit := range inherited {
 				most, bounded := limit.of(p.Budget)
 				figure, _ := limit.of(child.Budget)
-				at := patternPath(child.Name).key("budget").key(limit.name)
+				at := patternPath(child.Name).Key("budget").Key(limit.name)
 				if !bounded || figure <= most || told[at.String()] {
 					continue
 				}
-				if r.said("patterns", child.Name, "budget", limit.name) == nil {
+				if r.Said("patterns", child.Name, "budget", limit.name) == nil {
 					child.handDown(limit.name, figure)
 					continue
 				}
 				told[at.String()] = true
-				r.faults.add(r.at(at), at, Fault{
-					Reason: numberText(figure) + " is more than the " + numberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + numberText(most),
+				r.Faults.Add(r.At(at), at, yamldoc.Fault{
+					Reason: yamldoc.NumberText(figure) + " is more than the " + yamldoc.NumberText(most) + " of patterns." + p.Name + ", which calls it", Want: "write at most " + yamldoc.NumberText(most),
 				})
 			}
 		}

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // guarded are the files with which a server must not be let alone: who changes them switches the gate off.
@@ -52,35 +55,35 @@ func resolved(path string) string {
 
 // acrossDirectories refuses servers whose arguments, directory, fixed arguments or bounds name a directory with the
 // configuration, the lock or the state file in it. It sees what is written; what else a server can reach it cannot know.
-func (r *configReader) acrossDirectories(l *LoadedConfig) {
+func (r *configLoader) acrossDirectories(l *LoadedConfig) {
 	files := l.guarded()
 	if len(files) == 0 {
 		return
 	}
-	root := (*keyPath)(nil).key("catalog").key("servers")
+	root := (*yamldoc.Path)(nil).Key("catalog").Key("servers")
 	for _, s := range l.Catalog.Servers {
 		if !s.Enabled {
 			continue
 		}
-		here := root.key(s.Name)
-		refuse := func(path *keyPath, text, dir string) {
+		here := root.Key(s.Name)
+		refuse := func(path *yamldoc.Path, text, dir string) {
 			if g, dir := r.holds(files, text, dir); g.what != "" {
-				r.faults.add(r.at(path), path, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		}
 		start, named := "", s.Stdio != nil && s.Stdio.Dir != "" // of a server elsewhere nothing is known
 		if s.Stdio != nil {
 			start = s.Stdio.start()
 			for i, v := range s.Stdio.Args {
-				refuse(here.key("stdio").key("args").item(i), v.Text, start)
+				refuse(here.Key("stdio").Key("args").Item(i), v.Text, start)
 			}
 			for _, e := range s.Stdio.Env {
 				if ofTheUser(e.Name) {
 					continue
 				}
-				refuse(here.key("stdio").key("env").key(e.Name), e.Text, "")
+				refuse(here.Key("stdio").Key("env").Key(e.Name), e.Text, "")
 			}
-			refuse(here.key("stdio").key("dir"), s.Stdio.Dir, "")
+			refuse(here.Key("stdio").Key("dir"), s.Stdio.Dir, "")
 		}
 		from := func(text string) string { // where the value of an argument begins
 			if !named && !readsLikePath(text) {
@@ -92,11 +95,11 @@ func (r *configReader) acrossDirectories(l *LoadedConfig) {
 			if !t.Enabled {
 				continue
 			}
-			tool := here.key("tools").key(t.Upstream)
+			tool := here.Key("tools").Key(t.Upstream)
 			for _, v := range t.Fix {
-				eachText(v.Value, func(text string) { refuse(tool.key("fix").key(v.Name), text, from(text)) })
+				eachText(v.Value, func(text string) { refuse(tool.Key("fix").Key(v.Name), text, from(text)) })
 			}
-			r.boundDirectories(files, t.Bound, from, tool.key("bound"))
+			r.boundDirectories(files, t.Bound, from, tool.Key("bound"))
 		}
 	}
 }
@@ -112,7 +115,7 @@ func ofTheUser(variable string) bool {
 }
 
 // holds is the first file that lies in a directory which a text names.
-func (r *configReader) holds(files []guarded, text, dir string) (guarded, string) {
+func (r *configLoader) holds(files []guarded, text, dir string) (guarded, string) {
 	for _, path := range r.pathsIn(text, dir) {
 		for _, g := range files {
 			if isWithin(g.path, path) || isWithin(g.path, resolved(path)) {
@@ -143,11 +146,11 @@ func (c *StdioConfig) start() string {
 
 // pathsIn are the whole paths that a text names or holds. Relative ones count where the directory is known in which the
 // program starts: the text itself, and what stands behind a flag's =.
-func (r *configReader) pathsIn(text, dir string) []string {
+func (r *configLoader) pathsIn(text, dir string) []string {
 	var list []string
 	add := func(path string) {
-		if r.home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
-			path = r.home("~/" + strings.TrimPrefix(strings.TrimPrefix(path, "~"), "/"))
+		if r.Home != nil && (path == "~" || strings.HasPrefix(path, "~/")) {
+			path = r.Home("~/" + strings.TrimPrefix(strings.TrimPrefix(path, "~"), "/"))
 		}
 		if filepath.IsAbs(path) {
 			list = append(list, filepath.Clean(path))
@@ -186,10 +189,10 @@ func readsLikePath(text string) bool {
 
 // boundDirectories judges the texts that a bound allows: those it lists, each as it is read from a directory, and its patterns
 // that begin with a path.
-func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *keyPath) {
-	arguments, _ := rawValue(bound).(map[string]any)
+func (r *configLoader) boundDirectories(files []guarded, bound json.RawMessage, from func(text string) string, path *yamldoc.Path) {
+	arguments, _ := grammar.RawValue(bound).(map[string]any)
 	for _, name := range sortedNames(arguments) {
-		below := path.key(name)
+		below := path.Key(name)
 		eachKeyword(arguments[name], func(keyword, text string) {
 			var g guarded
 			var dir string
@@ -202,7 +205,7 @@ func (r *configReader) boundDirectories(files []guarded, bound json.RawMessage, 
 				g, dir = r.holds(files, text, "")
 			}
 			if g.what != "" {
-				r.faults.add(r.at(below), below, Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
+				r.Faults.Add(r.At(below), below, yamldoc.Fault{Reason: g.what + " lies in " + dir, Want: "name a directory without it, or move it"})
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // configVariables are the environment variables that are keys of the file (spec/config.md section 9).
@@ -29,7 +31,7 @@ const (
 )
 
 // overrides lays the environment over the file, and the flags over both. An empty variable or flag is not set.
-func (r *configReader) overrides(in ConfigSources, keys []configKey) {
+func (r *configLoader) overrides(in ConfigSources, keys []grammar.Key) {
 	for _, v := range configVariables {
 		r.override(v.name, v.path, lookup(in.Environ, v.name), keys)
 	}
@@ -43,32 +45,32 @@ func (r *configReader) overrides(in ConfigSources, keys []configKey) {
 }
 
 // override reads the text of a variable or flag as the value of a key.
-func (r *configReader) override(source, path, text string, keys []configKey) {
+func (r *configLoader) override(source, path, text string, keys []grammar.Key) {
 	if text == "" {
 		return
 	}
-	at := place{source: source}
-	var here *keyPath
+	at := yamldoc.Place{Source: source}
+	var here *yamldoc.Path
 	for _, step := range strings.Split(path, ".") {
-		here = here.key(step)
-		i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == step })
-		if below, group := keys[i].show().([]configKey); group {
+		here = here.Key(step)
+		i := slices.IndexFunc(keys, func(k grammar.Key) bool { return k.Name == step })
+		if below, group := keys[i].Show().([]grammar.Key); group {
 			keys = below
 			continue
 		}
-		n := &yamlNode{kind: yamlText, at: at, text: text}
-		if keys[i].numeric {
-			n = plainScalar(text, at, here, r.faults)
+		n := &yamldoc.Node{Kind: yamldoc.Text, At: at, Text: text}
+		if keys[i].Numeric {
+			n = yamldoc.Scalar(text, at, here, r.Faults)
 		}
-		if n.kind != yamlBad && n.kind != yamlNull {
-			r.places[path] = at
-			keys[i].read(r, n, here)
+		if n.Kind != yamldoc.Unreadable && n.Kind != yamldoc.Null {
+			r.Places[path] = at
+			keys[i].Read(r.Reader, n, here)
 		}
 	}
 }
 
 // strangers warns of variables that look like ours and are not.
-func (r *configReader) strangers(environ []string) {
+func (r *configLoader) strangers(environ []string) {
 	known := []string{configVariable, urlVariable, tokenVariable, ledgerVariable}
 	for _, v := range configVariables {
 		known = append(known, v.name)
@@ -78,19 +80,19 @@ func (r *configReader) strangers(environ []string) {
 		if !strings.HasPrefix(name, ownVariables) || value == "" || slices.Contains(known, name) {
 			continue
 		}
-		f := Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
+		f := yamldoc.Fault{Reason: "unknown variable", DidYouMean: gateway.Near(name, known)}
 		if f.DidYouMean == "" {
 			f.Want = "it has no effect"
 		}
-		r.faults.warn(place{source: name}, nil, f)
+		r.Faults.Warn(yamldoc.Place{Source: name}, nil, f)
 	}
 }
 
 // across checks what no key can see alone.
-func (r *configReader) across(c LLMConfig) {
+func (r *configLoader) across(c LLMConfig) {
 	if c.Provider != "openai" || c.APIKey.Set() || c.Key.Set() || c.reachable() {
 		return
 	}
-	path := (*keyPath)(nil).key("llm").key("provider")
-	r.faults.add(r.places[path.String()], path, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+	path := (*yamldoc.Path)(nil).Key("llm").Key("provider")
+	r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 }

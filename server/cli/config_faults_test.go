@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // faultCase is a file and the one line that says what is wrong with it.
@@ -31,10 +33,10 @@ func testFaults(t *testing.T, tests map[string]faultCase) {
 }
 
 // loadText loads a file pg.yaml with that text; faults name it without its directory.
-func loadText(t *testing.T, text string, environ ...string) (LoadedConfig, []Fault, error) {
+func loadText(t *testing.T, text string, environ ...string) (LoadedConfig, []yamldoc.Fault, error) {
 	t.Helper()
 	loaded, warnings, err := LoadConfig(ConfigSources{Path: writeConfig(t, text), Environ: environ})
-	if faults, ok := errors.AsType[*ConfigError](err); ok {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		shorten(faults.Faults)
 	}
 	shorten(warnings)
@@ -50,7 +52,7 @@ func writeConfig(t testing.TB, text string) string {
 	return path
 }
 
-func shorten(faults []Fault) {
+func shorten(faults []yamldoc.Fault) {
 	for i := range faults {
 		if strings.HasSuffix(faults[i].File, "pg.yaml") {
 			faults[i].File = "pg.yaml"
@@ -233,7 +235,7 @@ func TestConfigErrorStopsAtFifty(t *testing.T) {
 		file.WriteString("? x\n: y\n")
 	}
 	_, _, err := loadText(t, file.String())
-	faults, ok := errors.AsType[*ConfigError](err)
+	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		t.Fatalf("LoadConfig gives %v, want a *ConfigError", err)
 	}
@@ -248,7 +250,7 @@ func TestConfigErrorStopsAtFifty(t *testing.T) {
 // A fault as JSON has every part on its own.
 func TestFaultJSON(t *testing.T) {
 	_, _, err := loadText(t, "version: 1\nllm: {provider: opnai}\n")
-	faults, ok := errors.AsType[*ConfigError](err)
+	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		t.Fatalf("LoadConfig gives %v, want a *ConfigError", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // ConfigPath is where the configuration is looked for: --config, else PATTERNGATE_CONFIG, else patterngate/config.yaml
@@ -16,13 +18,13 @@ import (
 // named the file, so that it must exist. An empty path means that there is no such directory; the working directory
 // is never searched, since a cloned repository could then start what it likes.
 func ConfigPath(in ConfigSources) (path string, named bool, err error) {
-	faults := &configFaults{}
+	faults := &yamldoc.Faults{}
 	path, named, _ = in.path(faults)
-	return path, named, faults.err()
+	return path, named, faults.Err()
 }
 
 // path also says who named the file.
-func (in ConfigSources) path(faults *configFaults) (path string, named bool, by string) {
+func (in ConfigSources) path(faults *yamldoc.Faults) (path string, named bool, by string) {
 	if in.Path != "" {
 		return in.home(in.Path), true, "--config"
 	}
@@ -31,7 +33,7 @@ func (in ConfigSources) path(faults *configFaults) (path string, named bool, by 
 	}
 	dir, f := configDir(runtime.GOOS, in.Environ)
 	if f.Reason != "" {
-		faults.add(place{source: "XDG_CONFIG_HOME"}, nil, f)
+		faults.Add(yamldoc.Place{Source: "XDG_CONFIG_HOME"}, nil, f)
 	}
 	if dir == "" {
 		return "", false, ""
@@ -68,30 +70,30 @@ func windowsVariable(environ []string, name string) string {
 
 // configDir is os.UserConfigDir of an environment; empty where there is none. A relative XDG_CONFIG_HOME is a fault:
 // to pass over it could pass over the user's limits.
-func configDir(goos string, environ []string) (string, Fault) {
+func configDir(goos string, environ []string) (string, yamldoc.Fault) {
 	home := homeDir(goos, environ)
 	switch {
 	case goos == "windows":
-		return windowsVariable(environ, "AppData"), Fault{}
+		return windowsVariable(environ, "AppData"), yamldoc.Fault{}
 	case home != "" && (goos == "darwin" || goos == "ios"):
-		return home + "/Library/Application Support", Fault{}
+		return home + "/Library/Application Support", yamldoc.Fault{}
 	case goos == "darwin" || goos == "ios":
-		return "", Fault{}
+		return "", yamldoc.Fault{}
 	}
 	if dir := lookup(environ, "XDG_CONFIG_HOME"); dir != "" {
 		if !strings.HasPrefix(dir, "/") {
-			return "", Fault{Reason: "a relative path", Got: quoted(dir), Want: "write an absolute path"}
+			return "", yamldoc.Fault{Reason: "a relative path", Got: yamldoc.Quoted(dir), Want: "write an absolute path"}
 		}
-		return dir, Fault{}
+		return dir, yamldoc.Fault{}
 	}
 	if home == "" {
-		return "", Fault{}
+		return "", yamldoc.Fault{}
 	}
-	return home + "/.config", Fault{}
+	return home + "/.config", yamldoc.Fault{}
 }
 
 // file reads the file. An empty path means that there is none; a nil text that a fault says why.
-func (in ConfigSources) file(faults *configFaults) (text []byte, path string) {
+func (in ConfigSources) file(faults *yamldoc.Faults) (text []byte, path string) {
 	path, named, by := in.path(faults)
 	if path == "" {
 		return nil, ""
@@ -108,8 +110,8 @@ func (in ConfigSources) file(faults *configFaults) (text []byte, path string) {
 	case f.Reason == noSuchFile:
 		f.Want = "write the path of a file, or leave " + by + " out"
 	}
-	faults.unread = !strings.HasPrefix(f.Reason, everyoneMayWrite)
-	faults.add(place{source: path}, nil, f)
+	faults.Unread = !strings.HasPrefix(f.Reason, everyoneMayWrite)
+	faults.Add(yamldoc.Place{Source: path}, nil, f)
 	return nil, path
 }
 
@@ -119,10 +121,10 @@ const (
 )
 
 // readConfigFile reads a file that nobody else can have written.
-func readConfigFile(path string) ([]byte, Fault) {
+func readConfigFile(path string) ([]byte, yamldoc.Fault) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, Fault{Reason: noSuchFile}
+		return nil, yamldoc.Fault{Reason: noSuchFile}
 	}
 	if err != nil {
 		return nil, cannotRead(err)
@@ -133,34 +135,34 @@ func readConfigFile(path string) ([]byte, Fault) {
 		return nil, cannotRead(err)
 	}
 	if info.IsDir() {
-		return nil, Fault{Reason: "a directory", Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: "a directory", Want: "write the path of a file"}
 	}
 	if f := openToAll(path, info); f.Reason != "" {
 		return nil, f
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1)) // one more says that it is too large
+	text, err := io.ReadAll(io.LimitReader(file, yamldoc.MaxBytes+1)) // one more says that it is too large
 	if err != nil {
 		return nil, cannotRead(err)
 	}
-	return text, Fault{}
+	return text, yamldoc.Fault{}
 }
 
-func cannotRead(err error) Fault {
+func cannotRead(err error) yamldoc.Fault {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
-	return Fault{Reason: "cannot be read: " + err.Error(), Want: "let this user read it"}
+	return yamldoc.Fault{Reason: "cannot be read: " + err.Error(), Want: "let this user read it"}
 }
 
 // openToAll refuses a file that everyone may write to, or may replace because its directory is so (a sticky one
 // is not). Where the path is a link, the directory of its target counts too. Windows has no such modes.
-func openToAll(path string, info fs.FileInfo) Fault {
+func openToAll(path string, info fs.FileInfo) yamldoc.Fault {
 	const all = 0o002
 	if runtime.GOOS == "windows" {
-		return Fault{}
+		return yamldoc.Fault{}
 	}
 	if info.Mode().Perm()&all != 0 {
-		return Fault{Reason: everyoneMayWrite + "this file", Want: "chmod o-w it"}
+		return yamldoc.Fault{Reason: everyoneMayWrite + "this file", Want: "chmod o-w it"}
 	}
 	dirs := []string{filepath.Dir(path)}
 	if target, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(target) != dirs[0] {
@@ -172,8 +174,8 @@ func openToAll(path string, info fs.FileInfo) Fault {
 			return cannotRead(err)
 		}
 		if at.Mode().Perm()&all != 0 && at.Mode()&fs.ModeSticky == 0 {
-			return Fault{Reason: everyoneMayWrite + "its directory " + dir, Want: "chmod o-w the directory"}
+			return yamldoc.Fault{Reason: everyoneMayWrite + "its directory " + dir, Want: "chmod o-w the directory"}
 		}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }

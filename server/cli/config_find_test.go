@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 func TestConfigPath(t *testing.T) {
@@ -116,7 +118,7 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "pg.yaml")
 	large := filepath.Join(dir, "large.yaml")
-	if err := os.WriteFile(large, []byte("version: 1\n#"+strings.Repeat("x", maxFileBytes)), 0o600); err != nil {
+	if err := os.WriteFile(large, []byte("version: 1\n#"+strings.Repeat("x", yamldoc.MaxBytes)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {

@@ -6,36 +6,38 @@ import (
 	"slices"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // handsKey are workers or routes: a mapping of names to {tool or pattern, description}, or a list of tools.
-func handsKey(name string, target *[]HandConfig, routes bool) configKey {
+func handsKey(name string, target *[]HandConfig, routes bool) grammar.Key {
 	takes := "a mapping of names to {tool or pattern, description}, or a list of tools"
 	if routes {
 		takes = "a mapping of names to {tool or pattern, description, reroute}, or a list of tools"
 	}
-	return configKey{
-		name: name, takes: takes, ordered: true, form: func() map[string]any { return handsForm(routes) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) { r.hands(n, path, target, routes) },
-		show: func() any {
+	return grammar.Key{
+		Name: name, Takes: takes, Ordered: true, Form: func() map[string]any { return handsForm(routes) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { readHands(r, n, path, target, routes) },
+		Show: func() any {
 			if *target == nil {
 				return nil
 			}
-			shown := make([]configKey, len(*target))
+			shown := make([]grammar.Key, len(*target))
 			for i := range *target {
 				h := &(*target)[i]
-				shown[i] = groupKey(h.Name, h.keys(routes)...)
+				shown[i] = grammar.Group(h.Name, h.keys(routes)...)
 			}
 			return shown
 		},
-		keep: func() any { // their order is that of plans and prompts
+		Keep: func() any { // their order is that of plans and prompts
 			if *target == nil {
 				return nil
 			}
 			list := make([]any, len(*target))
 			for i := range *target {
 				h := &(*target)[i]
-				list[i] = map[string]any{h.Name: groupValue(h.keys(routes), configKey.kept)}
+				list[i] = map[string]any{h.Name: grammar.ValueOf(h.keys(routes), grammar.Key.Kept)}
 			}
 			return list
 		},
@@ -44,83 +46,83 @@ func handsKey(name string, target *[]HandConfig, routes bool) configKey {
 
 func handsForm(routes bool) map[string]any {
 	var h HandConfig
-	entry := groupSchema(h.keys(routes))
+	entry := grammar.SchemaOf(h.keys(routes))
 	entry["oneOf"] = []any{
 		map[string]any{"required": []any{"tool"}, "properties": map[string]any{"pattern": map[string]any{"type": "null"}}},
 		map[string]any{"required": []any{"pattern"}, "properties": map[string]any{"tool": map[string]any{"type": "null"}}},
 	}
 	return map[string]any{"anyOf": []any{
-		map[string]any{"type": "object", "propertyNames": nameForm, "additionalProperties": orNull(entry)}, listForm(nameForm),
+		map[string]any{"type": "object", "propertyNames": grammar.NameForm, "additionalProperties": grammar.OrNull(entry)}, grammar.ListForm(grammar.NameForm),
 	}}
 }
 
-func (h *HandConfig) keys(routes bool) []configKey {
-	keys := []configKey{
-		oneToolKey("tool", &h.Tool),
+func (h *HandConfig) keys(routes bool) []grammar.Key {
+	keys := []grammar.Key{
+		grammar.OneTool("tool", &h.Tool),
 		patternNameKey("pattern", &h.Pattern),
-		lineKey("description", &h.Description, maxDescription, "\n"),
+		grammar.Line("description", &h.Description, maxDescription, "\n"),
 	}
 	if routes {
-		keys = append(keys, expressionKey("reroute", &h.Reroute))
+		keys = append(keys, grammar.Expression("reroute", &h.Reroute))
 	}
 	return keys
 }
 
 // patternNameKey is the name of a pattern. Whether there is one is seen once the whole file was read.
-func patternNameKey(name string, target *string) configKey {
-	key := oneToolKey(name, target)
-	key.takes = "a pattern's name"
+func patternNameKey(name string, target *string) grammar.Key {
+	key := grammar.OneTool(name, target)
+	key.Takes = "a pattern's name"
 	return key
 }
 
-// hands reads workers or routes.
-func (r *configReader) hands(n *yamlNode, path *keyPath, target *[]HandConfig, routes bool) {
-	switch n.kind {
-	case yamlMapping:
-		list := r.namedHands(n.members, path, *target, routes)
+// readHands reads workers or routes.
+func readHands(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, target *[]HandConfig, routes bool) {
+	switch n.Kind {
+	case yamldoc.Mapping:
+		list := readNamedHands(r, n.Members, path, *target, routes)
 		*target = list
-	case yamlList:
+	case yamldoc.List:
 		if members, ok := keptHands(n); ok {
-			*target = r.namedHands(members, path, nil, routes)
+			*target = readNamedHands(r, members, path, nil, routes)
 			return
 		}
 		var names []string
-		toolListKey("", &names).read(r, n, path)
+		grammar.ToolList("", &names).Read(r, n, path)
 		list := []HandConfig{}
 		for i, name := range names {
 			if slices.ContainsFunc(list, func(h HandConfig) bool { return h.Name == name }) {
-				r.faults.add(r.at(path.item(i)), path.item(i), Fault{Reason: name + " is named twice", Want: "leave one out"})
+				r.Faults.Add(r.At(path.Item(i)), path.Item(i), yamldoc.Fault{Reason: name + " is named twice", Want: "leave one out"})
 				continue
 			}
 			list = append(list, HandConfig{Name: name, Tool: name, Item: i + 1})
 		}
 		*target = list
 	default:
-		r.wrong(n, path, "write a mapping of names to {tool: NAME} or {pattern: NAME}, or a list of tools")
+		r.Wrong(n, path, "write a mapping of names to {tool: NAME} or {pattern: NAME}, or a list of tools")
 	}
 }
 
-// namedHands lays entries over those that are there; null takes one away.
-func (r *configReader) namedHands(members []yamlMember, path *keyPath, before []HandConfig, routes bool) []HandConfig {
+// readNamedHands lays entries over those that are there; null takes one away.
+func readNamedHands(r *grammar.Reader, members []yamldoc.Member, path *yamldoc.Path, before []HandConfig, routes bool) []HandConfig {
 	list := slices.Clone(before)
 	if list == nil {
 		list = []HandConfig{}
 	}
 	for _, m := range members {
-		below := path.key(m.key)
-		if !toolName.MatchString(m.key) {
-			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: toolNames.want})
+		below := path.Key(m.Key)
+		if !grammar.ToolName.MatchString(m.Key) {
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
 			continue
 		}
-		at := slices.IndexFunc(list, func(h HandConfig) bool { return h.Name == m.key })
-		if m.value.kind == yamlNull {
+		at := slices.IndexFunc(list, func(h HandConfig) bool { return h.Name == m.Key })
+		if m.Value.Kind == yamldoc.Null {
 			if at >= 0 {
 				list = slices.Delete(list, at, at+1)
 			}
 			continue
 		}
-		h := HandConfig{Name: m.key}
-		if m.value.kind == yamlBad || !r.hand(m.value, below, &h, routes) {
+		h := HandConfig{Name: m.Key}
+		if m.Value.Kind == yamldoc.Unreadable || !readHand(r, m.Value, below, &h, routes) {
 			continue
 		}
 		if at >= 0 {
@@ -132,52 +134,52 @@ func (r *configReader) namedHands(members []yamlMember, path *keyPath, before []
 	return list
 }
 
-// hand reads one worker or route.
-func (r *configReader) hand(n *yamlNode, path *keyPath, h *HandConfig, routes bool) bool {
-	r.places[path.String()] = n.at
-	if n.kind == yamlText && toolName.MatchString(n.text) {
-		r.wrong(n, path, "write {tool: "+n.text+"} or {pattern: "+n.text+"}")
+// readHand reads one worker or route.
+func readHand(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, h *HandConfig, routes bool) bool {
+	r.Places[path.String()] = n.At
+	if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
+		r.Wrong(n, path, "write {tool: "+n.Text+"} or {pattern: "+n.Text+"}")
 		return false
 	}
-	if !r.members(n, path, h.keys(routes), unknownKey) {
+	if !r.Members(n, path, h.keys(routes), grammar.UnknownKey) {
 		return false
 	}
-	switch said := func(key string) bool { v := n.member(key); return v != nil && v.kind != yamlNull }; {
+	switch said := func(key string) bool { v := n.Member(key); return v != nil && v.Kind != yamldoc.Null }; {
 	case said("tool") && said("pattern"):
-		r.faults.add(n.at, path, Fault{Reason: "both tool and pattern", Want: "keep one"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "both tool and pattern", Want: "keep one"})
 		return false
 	case !said("tool") && !said("pattern"):
-		r.faults.add(n.at, path, Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "neither tool nor pattern", Want: "write tool: NAME or pattern: NAME"})
 	}
 	return h.of() != ""
 }
 
 // keptHands are those of a snapshot, a mapping each.
-func keptHands(n *yamlNode) (members []yamlMember, ok bool) {
-	if n.at != (place{}) || len(n.items) == 0 {
+func keptHands(n *yamldoc.Node) (members []yamldoc.Member, ok bool) {
+	if n.At != (yamldoc.Place{}) || len(n.Items) == 0 {
 		return nil, false
 	}
-	for _, item := range n.items {
-		if item.kind != yamlMapping || len(item.members) != 1 {
+	for _, item := range n.Items {
+		if item.Kind != yamldoc.Mapping || len(item.Members) != 1 {
 			return nil, false
 		}
-		members = append(members, item.members[0])
+		members = append(members, item.Members[0])
 	}
 	return members, true
 }
 
 // inputKey is a mapping of names to JSON schemas, laid over what is there name by name.
-func inputKey(name string, target *json.RawMessage) configKey {
-	key := rawKey(name, "a mapping of arguments to JSON schemas", target, (*configReader).listedSchemas)
-	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+func inputKey(name string, target *json.RawMessage) grammar.Key {
+	key := grammar.Raw(name, "a mapping of arguments to JSON schemas", target, checkListedSchemas)
+	read := key.Read
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		before := *target
-		if n.kind == yamlMapping {
-			if n = withoutNulls(n); len(n.members) == 0 {
+		if n.Kind == yamldoc.Mapping {
+			if n = withoutNulls(n); len(n.Members) == 0 {
 				return
 			}
 		}
-		if read(r, n, path); len(before) > 0 && n.kind == yamlMapping {
+		if read(r, n, path); len(before) > 0 && n.Kind == yamldoc.Mapping {
 			*target = laidOver(before, *target)
 		}
 	}
@@ -185,9 +187,9 @@ func inputKey(name string, target *json.RawMessage) configKey {
 }
 
 // withoutNulls is a mapping less the keys that are null: as if they were absent.
-func withoutNulls(n *yamlNode) *yamlNode {
+func withoutNulls(n *yamldoc.Node) *yamldoc.Node {
 	less := *n
-	less.members = slices.DeleteFunc(slices.Clone(n.members), func(m yamlMember) bool { return m.value.kind == yamlNull })
+	less.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m yamldoc.Member) bool { return m.Value.Kind == yamldoc.Null })
 	return &less
 }
 

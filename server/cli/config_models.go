@@ -1,14 +1,16 @@
 package cli
 
 import (
-	"math"
 	"time"
+
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // ModelRole is a model for some of the questions. What it does not say is that of [LLMConfig].
 type ModelRole struct {
 	Name           string
-	At             Position
+	At             grammar.Position
 	Model, BaseURL string    // "": not said
 	Key            SecretRef // goes only to the base_url beside it
 	Timeout        *time.Duration
@@ -43,86 +45,52 @@ const (
 
 var responseFormats = []string{"json_object", "json_schema", "auto"}
 
-var modelEntries = entries[ModelRole]{
-	names: serverNames,
-	named: func(m *ModelRole) string { return m.Name },
-	fresh: func(name string, at Position) ModelRole { return ModelRole{Name: name, At: at} },
-	keys:  (*ModelRole).keys,
+var modelEntries = grammar.Entries[ModelRole]{
+	Names: grammar.ServerNames,
+	Named: func(m *ModelRole) string { return m.Name },
+	Fresh: func(name string, at grammar.Position) ModelRole { return ModelRole{Name: name, At: at} },
+	Keys:  (*ModelRole).keys,
 }
 
-func (m *ModelRole) keys() []configKey {
-	return []configKey{
-		optionalTextKey("model", &m.Model, faultOfModel).means("The model's name. Not set: `llm.model`."),
-		optionalTextKey("base_url", &m.BaseURL, faultOfURL).means("Its server. Not set: `llm.base_url`."),
-		roleKeyKey("api_key", &m.Key).means("Where its key stands; it goes only to the base_url beside it. Not set: with a base_url of its own a placeholder is sent, else the key of llm."),
-		optionalSecondsKey("timeout_seconds", &m.Timeout, 3600).means("How long one request may take. Not set: `llm.timeout_seconds`."),
-		optionalNumberKey("temperature", &m.Temperature, bounds{max: maxTemperature}).means("How freely it words its replies. Not set: `llm.temperature`."),
-		heldKey("price", &m.Price, func() Price { return Price{} }, func(p *Price) []configKey {
-			return []configKey{
-				usdKey("input_usd", &p.InputUSD).need("write what a million tokens in cost").means("USD for a million tokens in. Required."),
-				usdKey("output_usd", &p.OutputUSD).need("write what a million tokens out cost").means("USD for a million tokens out. Required."),
+func (m *ModelRole) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.OptionalText("model", &m.Model, faultOfModel).Means("The model's name. Not set: `llm.model`."),
+		grammar.OptionalText("base_url", &m.BaseURL, faultOfURL).Means("Its server. Not set: `llm.base_url`."),
+		roleKeyKey("api_key", &m.Key).Means("Where its key stands; it goes only to the base_url beside it. Not set: with a base_url of its own a placeholder is sent, else the key of llm."),
+		grammar.OptionalSeconds("timeout_seconds", &m.Timeout, 3600).Means("How long one request may take. Not set: `llm.timeout_seconds`."),
+		grammar.OptionalNumber("temperature", &m.Temperature, grammar.Bounds{Max: maxTemperature}).Means("How freely it words its replies. Not set: `llm.temperature`."),
+		grammar.Held("price", &m.Price, func() Price { return Price{} }, func(p *Price) []grammar.Key {
+			return []grammar.Key{
+				grammar.USD("input_usd", &p.InputUSD).Need("write what a million tokens in cost").Means("USD for a million tokens in. Required."),
+				grammar.USD("output_usd", &p.OutputUSD).Need("write what a million tokens out cost").Means("USD for a million tokens out. Required."),
 			}
-		}).means("What a million tokens cost; max_cost_usd needs it."),
-		spelledKey("fallback", &m.Fallback, serverNames).means("The role that answers where this one cannot be reached or answers 5xx; at most two steps."),
+		}).Means("What a million tokens cost; max_cost_usd needs it."),
+		grammar.Spelled("fallback", &m.Fallback, grammar.ServerNames).Means("The role that answers where this one cannot be reached or answers 5xx; at most two steps."),
 	}
-}
-
-// optionalSecondsKey is a secondsKey that may be not set, which is shown as null.
-func optionalSecondsKey(name string, target **time.Duration, most float64) configKey {
-	key := scaledKey(name, bounds{max: most, noun: "a number of seconds", seconds: true},
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return (*target).Seconds()
-		},
-		func(v float64) {
-			d := time.Duration(math.Round(v * float64(time.Second)))
-			*target = &d
-		})
-	key.numeric = false // not set is no limit that is missing
-	return key
-}
-
-// optionalCountKey is a countKey that may be not set, which is shown as null.
-func optionalCountKey(name string, target **int, least, most float64) configKey {
-	key := scaledKey(name, bounds{min: least, max: most, whole: true},
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return float64(**target)
-		},
-		func(v float64) {
-			n := int(v)
-			*target = &n
-		})
-	key.numeric = false
-	return key
 }
 
 // roleKeyKey is where the key of a role stands.
-func roleKeyKey(name string, target *SecretRef) configKey {
+func roleKeyKey(name string, target *SecretRef) grammar.Key {
 	var c LLMConfig
 	key := keyKey(name, &c)
-	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	read := key.Read
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		*target = c.Key
 	}
-	key.show = func() any { return target.shown() }
+	key.Show = func() any { return target.shown() }
 	return key
 }
 
 // keys are what a pattern says of its model.
-func (l *PatternLLM) keys() []configKey {
-	return []configKey{
-		wordKey("provider", &l.Provider, "auto", "openai", "rules").means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
-		spelledKey("role", &l.Role, serverNames).means("The one of `llm.models` that answers all of its questions. Not set: plan for decisions, final for texts."),
-		optionalTextKey("model", &l.Model, faultOfModel).means("The model of this pattern. Not set: llm.model."),
-		optionalNumberKey("temperature", &l.Temperature, bounds{max: maxTemperature}).means("The temperature of this pattern. Not set: llm.temperature."),
-		wordKey("response_format", &l.ResponseFormat, responseFormats...).means("How decisions are asked for. Not set: `llm.response_format`, else json_object of a built-in pattern and auto of your own."),
-		optionalCountKey("repair_turns", &l.RepairTurns, 0, maxRepairs).means("How often the model is shown what is wrong with its reply and asked again. Not set: `llm.repair_turns`, else 0 of a built-in pattern and 1 of your own."),
+func (l *PatternLLM) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.Word("provider", &l.Provider, "auto", "openai", "rules").Means("Who proposes here what a caller leaves out. Not set: `llm.provider`. rules may propose tools that write only where the pattern itself or llm says rules."),
+		grammar.Spelled("role", &l.Role, grammar.ServerNames).Means("The one of `llm.models` that answers all of its questions. Not set: plan for decisions, final for texts."),
+		grammar.OptionalText("model", &l.Model, faultOfModel).Means("The model of this pattern. Not set: llm.model."),
+		grammar.OptionalNumber("temperature", &l.Temperature, grammar.Bounds{Max: maxTemperature}).Means("The temperature of this pattern. Not set: llm.temperature."),
+		grammar.Word("response_format", &l.ResponseFormat, responseFormats...).Means("How decisions are asked for. Not set: `llm.response_format`, else json_object of a built-in pattern and auto of your own."),
+		grammar.OptionalCount("repair_turns", &l.RepairTurns, 0, maxRepairs).Means("How often the model is shown what is wrong with its reply and asked again. Not set: `llm.repair_turns`, else 0 of a built-in pattern and 1 of your own."),
 	}
 }
 

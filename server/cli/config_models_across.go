@@ -5,23 +5,24 @@ import (
 	"slices"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxFallbacks is how many times another model may take over.
 const maxFallbacks = 2
 
 // acrossModels checks what roles and patterns say of each other: names, fallbacks and prices.
-func (r *configReader) acrossModels(c *Config) {
-	llm := (*keyPath)(nil).key("llm")
+func (r *configLoader) acrossModels(c *Config) {
+	llm := (*yamldoc.Path)(nil).Key("llm")
 	names := make([]string, len(c.LLM.Models))
 	for i, m := range c.LLM.Models {
 		names[i] = m.Name
 	}
 	asked := []string{planRole, finalRole, c.LLM.Role}
-	r.noRole(c.LLM.Role, names, llm.key("role"))
+	r.noRole(c.LLM.Role, names, llm.Key("role"))
 	for _, p := range c.Patterns {
 		if asked = append(asked, p.LLM.Role); p.Enabled {
-			r.noRole(p.LLM.Role, names, patternPath(p.Name).key("llm").key("role"))
+			r.noRole(p.LLM.Role, names, patternPath(p.Name).Key("llm").Key("role"))
 		}
 	}
 	for _, m := range c.LLM.Models {
@@ -29,8 +30,8 @@ func (r *configReader) acrossModels(c *Config) {
 		asked = append(asked, m.Fallback)
 	}
 	for _, m := range c.LLM.Models {
-		if at := llm.key("models").key(m.Name); !slices.Contains(asked, m.Name) {
-			r.faults.warn(r.keyAt(at), at, Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
+		if at := llm.Key("models").Key(m.Name); !slices.Contains(asked, m.Name) {
+			r.Faults.Warn(r.KeyAt(at), at, yamldoc.Fault{Reason: "no pattern asks this role", Want: "name it in a pattern's llm.role, or leave it out"})
 		}
 	}
 	r.prices(c)
@@ -38,30 +39,30 @@ func (r *configReader) acrossModels(c *Config) {
 		own := c.LLM.laidOver(p.LLM)
 		role, _ := c.LLM.role(own.Role)
 		if p.Enabled && p.LLM.Provider == "openai" && !c.LLM.keyed() && !c.LLM.Key.Set() && c.LLM.BaseURL == "" && !role.Key.Set() && role.BaseURL == "" {
-			at := patternPath(p.Name).key("llm").key("provider")
-			r.faults.add(r.at(at), at, Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
+			at := patternPath(p.Name).Key("llm").Key("provider")
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "openai needs OPENAI_API_KEY or llm.base_url"})
 		}
 	}
 }
 
 // noRole finds a name of a role that there is not.
-func (r *configReader) noRole(name string, known []string, path *keyPath) {
+func (r *configLoader) noRole(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := Fault{Reason: "no role " + name + " in llm.models", DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no role " + name + " in llm.models", DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "declare it there"
 		if len(known) > 0 {
-			f.Want = "write " + listed(known[:min(len(known), 20)])
+			f.Want = "write " + yamldoc.Alternatives(known[:min(len(known), 20)])
 		}
 	}
-	r.faults.add(r.at(path), path, f)
+	r.Faults.Add(r.At(path), path, f)
 }
 
 // fallbacks refuses a way from role to role that is too long, or comes back.
-func (r *configReader) fallbacks(c *Config, m ModelRole, known []string) {
-	at := (*keyPath)(nil).key("llm").key("models").key(m.Name).key("fallback")
+func (r *configLoader) fallbacks(c *Config, m ModelRole, known []string) {
+	at := (*yamldoc.Path)(nil).Key("llm").Key("models").Key(m.Name).Key("fallback")
 	way := []string{m.Name}
 	for next := m; next.Fallback != ""; {
 		if !slices.Contains(known, next.Fallback) {
@@ -72,27 +73,27 @@ func (r *configReader) fallbacks(c *Config, m ModelRole, known []string) {
 		}
 		if way = append(way, next.Fallback); slices.Contains(way[:len(way)-1], next.Fallback) {
 			if next.Fallback == m.Name { // who only leads into it is not told
-				r.faults.add(r.at(at), at, Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
+				r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "a loop: " + shownWay(way), Want: "end it with a role that has no fallback"})
 			}
 			return
 		}
 		next, _ = c.LLM.role(next.Fallback)
 	}
 	if len(way) > maxFallbacks+1 {
-		r.faults.add(r.at(at), at, Fault{Reason: numberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + numberText(maxFallbacks)})
+		r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: yamldoc.NumberText(float64(len(way)-1)) + " steps: " + shownWay(way), Want: "keep to " + yamldoc.NumberText(maxFallbacks)})
 	}
 }
 
 // prices refuses a bound on cost where nobody says what a model costs that the pattern, or one that it calls, may ask.
-func (r *configReader) prices(c *Config) {
+func (r *configLoader) prices(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		if !p.Enabled || !p.Budget.MaxCost.Named() || r.said("patterns", p.Name, "budget", "max_cost_usd") == nil {
+		if !p.Enabled || !p.Budget.MaxCost.Named() || r.Said("patterns", p.Name, "budget", "max_cost_usd") == nil {
 			continue
 		}
 		if model := c.unpriced(p); model != "" {
-			at := patternPath(p.Name).key("budget").key("max_cost_usd")
-			r.faults.add(r.at(at), at, Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
+			at := patternPath(p.Name).Key("budget").Key("max_cost_usd")
+			r.Faults.Add(r.At(at), at, yamldoc.Fault{Reason: "no price for model " + model, Want: "write price: {input_usd, output_usd} beside it in llm.models"})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patterngate/catalog/httptool"
+	"patterngate/server/settings/yamldoc"
 )
 
 // closedHost is a host of a URL that no call reaches, because no network that the configuration allows holds it.
@@ -170,23 +171,23 @@ func (c *CatalogConfig) closedNames(ctx context.Context) (list []closedName) {
 }
 
 // acrossNetworks warns of tools and servers at addresses that no call of them reaches.
-func (r *configReader) acrossNetworks(c *Config) {
-	at := (*keyPath)(nil).key("catalog")
-	warn := func(raw string, path *keyPath) {
+func (r *configLoader) acrossNetworks(c *Config) {
+	at := (*yamldoc.Path)(nil).Key("catalog")
+	warn := func(raw string, path *yamldoc.Path) {
 		if closed := closedHostOf(raw, c.Catalog.AllowNetworks); closed != nil {
-			r.faults.warn(r.at(path), path, Fault{
+			r.Faults.Warn(r.At(path), path, yamldoc.Fault{
 				Reason: closed.what + ", and Patterngate does not dial it, so every call fails", Want: closed.remedy(c.Catalog.AllowNetworks),
 			})
 		}
 	}
 	for _, s := range c.Catalog.Servers {
 		if s.Enabled && s.HTTP != nil {
-			warn(s.HTTP.URL, at.key("servers").key(s.Name).key("http").key("url"))
+			warn(s.HTTP.URL, at.Key("servers").Key(s.Name).Key("http").Key("url"))
 		}
 	}
 	for _, t := range c.Catalog.HTTP {
 		if t.Enabled {
-			warn(t.Request.URL, at.key("http").key(t.Name).key("request").key("url"))
+			warn(t.Request.URL, at.Key("http").Key(t.Name).Key("request").Key("url"))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // originRow is one value in force and where it comes from.
@@ -31,30 +33,30 @@ func (l LoadedConfig) origin(path string) (origin, file string, line int) {
 		return keyVariable, "", 0
 	case !said:
 		return fromDefault, "", 0
-	case at.line > 0:
-		return fromFile, at.source, at.line
+	case at.Line > 0:
+		return fromFile, at.Source, at.Line
 	}
-	return at.source, "", 0
+	return at.Source, "", 0
 }
 
 // origins are all values in force, secrets as references, by path in the order of the file's grammar.
 func (l LoadedConfig) origins() []originRow {
 	var rows []originRow
-	var walk func(keys []configKey, path *keyPath)
-	walk = func(keys []configKey, path *keyPath) {
+	var walk func(keys []grammar.Key, path *yamldoc.Path)
+	walk = func(keys []grammar.Key, path *yamldoc.Path) {
 		for _, k := range keys {
-			below := path.key(k.name)
-			value := k.show()
+			below := path.Key(k.Name)
+			value := k.Show()
 			switch v := value.(type) {
-			case []configKey:
+			case []grammar.Key:
 				if walk(v, below); len(v) > 0 {
 					continue
 				}
 				value = map[string]any{}
 			case json.RawMessage:
-				value = rawValue(v)
-			case jsonLines:
-				value = v.values()
+				value = grammar.RawValue(v)
+			case grammar.JSONLines:
+				value = v.Values()
 			}
 			if below.String() == "llm.api_key" && l.LLM.APIKey.Set() && !l.LLM.Key.Set() {
 				value = secretReference()
@@ -71,8 +73,8 @@ func (l LoadedConfig) origins() []originRow {
 // originYAML is the effective configuration as a file, each value with where it comes from.
 func (l LoadedConfig) originYAML() []byte {
 	var out bytes.Buffer
-	writeYAML(&out, l.keys(nil), nil, func(path string, value any) string {
-		if _, group := value.(groupOf); group {
+	grammar.WriteYAML(&out, l.keys(nil), nil, func(path string, value any) string {
+		if _, group := value.(grammar.WholeGroup); group {
 			return ""
 		}
 		origin, file, line := l.origin(path)

@@ -6,32 +6,34 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // reservedTools are the MCP tools that the server has of its own.
 var reservedTools = []string{"run_status", "run_wait", "run_cancel", "list_runs", "describe_catalog"}
 
 // demoKey is auto, true or false.
-func demoKey(name string, target *string) configKey {
-	return configKey{
-		name: name, takes: "auto, true or false", form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func demoKey(name string, target *string) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "auto, true or false", Form: func() map[string]any { return map[string]any{"enum": []any{"auto", true, false}} },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			switch {
-			case n.kind == yamlBool && n.flag:
+			case n.Kind == yamldoc.Bool && n.Flag:
 				*target = "true"
-			case n.kind == yamlBool:
+			case n.Kind == yamldoc.Bool:
 				*target = "false"
-			case n.kind == yamlText && n.text == "auto":
+			case n.Kind == yamldoc.Text && n.Text == "auto":
 				*target = "auto"
 			default:
-				r.wrong(n, path, "write auto, true or false")
+				r.Wrong(n, path, "write auto, true or false")
 			}
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == "true" || *target == "false" {
 				return *target == "true"
 			}
-			return orNil(*target)
+			return grammar.OrNil(*target)
 		},
 	}
 }
@@ -53,7 +55,7 @@ func (c Config) DemoOn() bool {
 func (c Config) Exposed() []PatternConfig {
 	list := make([]PatternConfig, 0, len(c.Catalog.Expose))
 	for _, tool := range c.Catalog.Expose {
-		p := newCall(tool, Position{})
+		p := newCall(tool, grammar.Position{})
 		if p.Tool, p.Approver.Kind = tool, patterns.InboxApprover; c.State == memoryState {
 			p.Approver.Kind = patterns.RejectApprover
 		}
@@ -63,69 +65,70 @@ func (c Config) Exposed() []PatternConfig {
 }
 
 // patternsKey are the built-in patterns, which a file lays over, and the file's own.
-func patternsKey(name string, c *Config, list func() []configKey) configKey {
-	return configKey{
-		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func patternsKey(name string, c *Config, list func() []grammar.Key) grammar.Key {
+	return grammar.Key{
+		Name: name,
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			builtin := list()
-			ours, others := *n, []yamlMember(nil)
-			ours.members = nil
-			for _, m := range n.members {
-				if slices.Contains(keyNames(builtin), m.key) {
-					ours.members = append(ours.members, m)
+			ours, others := *n, []yamldoc.Member(nil)
+			ours.Members = nil
+			for _, m := range n.Members {
+				if slices.Contains(grammar.NamesOf(builtin), m.Key) {
+					ours.Members = append(ours.Members, m)
 				} else {
 					others = append(others, m)
 				}
 			}
-			r.group(&ours, path, builtin, unknownKey)
+			r.Group(&ours, path, builtin, grammar.UnknownKey)
 			for _, m := range others { // behind the others, whose keys point into the list that now grows
-				r.ownPattern(m, path.key(m.key), c)
+				readOwnPattern(r, m, path.Key(m.Key), c)
 			}
 		},
-		ordered: true, // it is that of tools/list
-		show:    func() any { return list() },
-		below: func() []configKey {
-			p := newCall("NAME", Position{})
+		Ordered: true, // it is that of tools/list
+		Others:  ownPatternSchema,
+		Show:    func() any { return list() },
+		Below: func() []grammar.Key {
+			p := newCall("NAME", grammar.Position{})
 			return p.keys(nil)
 		},
 	}
 }
 
-// ownPattern reads a pattern that is not built in. Its kind decides what else it has.
-func (r *configReader) ownPattern(m yamlMember, path *keyPath, c *Config) {
-	n := m.value
-	if n.kind == yamlNull || n.kind == yamlBad {
+// readOwnPattern reads a pattern that is not built in. Its kind decides what else it has.
+func readOwnPattern(r *grammar.Reader, m yamldoc.Member, path *yamldoc.Path, c *Config) {
+	n := m.Value
+	if n.Kind == yamldoc.Null || n.Kind == yamldoc.Unreadable {
 		return
 	}
-	near := gateway.Near(m.key, builtinNames)
-	kind := n.member("kind")
+	near := gateway.Near(m.Key, builtinNames)
+	kind := n.Member("kind")
 	switch {
-	case !toolName.MatchString(m.key):
-		r.faults.add(m.at, path, Fault{Reason: "not a name", Want: toolNames.want})
+	case !grammar.ToolName.MatchString(m.Key):
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "not a name", Want: grammar.ToolNames.Want})
 		return
-	case n.kind != yamlMapping:
-		r.wrong(n, path, "write a mapping that begins with kind: "+listed(ownKinds))
+	case n.Kind != yamldoc.Mapping:
+		r.Wrong(n, path, "write a mapping that begins with kind: "+yamldoc.Alternatives(ownKinds))
 		return
-	case (kind == nil || kind.kind == yamlNull) && near != "":
-		r.faults.add(m.at, path, Fault{Reason: "unknown pattern", DidYouMean: near})
+	case (kind == nil || kind.Kind == yamldoc.Null) && near != "":
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "unknown pattern", DidYouMean: near})
 		return
-	case kind == nil || kind.kind == yamlNull:
-		r.faults.add(n.at, path.key("kind"), Fault{Reason: "missing", Want: "write " + listed(ownKinds)})
+	case kind == nil || kind.Kind == yamldoc.Null:
+		r.Faults.Add(n.At, path.Key("kind"), yamldoc.Fault{Reason: "missing", Want: "write " + yamldoc.Alternatives(ownKinds)})
 		return
 	}
-	word, ok := r.word(kind, path.key("kind"), ownKinds)
+	word, ok := r.Word(kind, path.Key("kind"), ownKinds)
 	if !ok {
 		return
 	}
 	if len(c.Patterns) >= maxPatterns {
-		r.faults.add(m.at, path, Fault{Reason: "more than " + numberText(maxPatterns) + " patterns", Want: "leave it out"})
+		r.Faults.Add(m.At, path, yamldoc.Fault{Reason: "more than " + yamldoc.NumberText(maxPatterns) + " patterns", Want: "leave it out"})
 		return
 	}
-	r.places[path.String()] = n.at
-	p := newPattern(m.key, gateway.Kind(word), Position{m.at.line, m.at.column})
+	r.Places[path.String()] = n.At
+	p := newPattern(m.Key, gateway.Kind(word), grammar.Position{Line: m.At.Line, Column: m.At.Column})
 	keys := p.keys(nil)
-	if r.members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
-		r.missing(n, path, keys)
+	if r.Members(n, path, keys, unknownOf(p.Kind)) && p.Enabled {
+		r.Missing(n, path, keys)
 	}
 	c.Patterns = append(c.Patterns, p)
 }
@@ -135,30 +138,30 @@ const maxPatterns = 1000
 
 // acrossTools gives each built-in its tools: as the file says, else those of the demo where it is on. Allow lists that the
 // file does not say are all of them.
-func (r *configReader) acrossTools(c *Config) {
+func (r *configLoader) acrossTools(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if p.Kind == gateway.Call {
 			continue
 		}
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
-		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
-		if !said(here.key("tools")) {
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
+		said := func(path *yamldoc.Path) bool { _, ok := r.Places[path.String()]; return ok }
+		if !said(here.Key("tools")) {
 			if c.DemoOn() && !p.own() && len(p.Hands) == 0 {
 				continue
 			}
 			p.Tools = []string{}
 		}
 		maps.DeleteFunc(p.Budget.PerTool, func(tool string, _ gateway.CallLimit) bool { // of the demo's tools, where it has others
-			return !slices.Contains(p.has(), tool) && !said(here.key("budget").key("per_tool").key(tool))
+			return !slices.Contains(p.has(), tool) && !said(here.Key("budget").Key("per_tool").Key(tool))
 		})
 		if p.Kind == gateway.Planning { // there not said is all already
 			continue
 		}
-		if !said(here.key("allow").key("policy")) {
+		if !said(here.Key("allow").Key("policy")) {
 			p.Policy = slices.Clone(p.has())
 		}
-		if !said(here.key("allow").key("execution")) {
+		if !said(here.Key("allow").Key("execution")) {
 			p.Execution = slices.Clone(p.has())
 		}
 	}
@@ -181,14 +184,14 @@ func (c Config) ToolNames() []string {
 type catalogTool struct {
 	*ToolConfig
 	server string // "http" for a request
-	path   *keyPath
-	named  *keyPath // where its name stands
+	path   *yamldoc.Path
+	named  *yamldoc.Path // where its name stands
 }
 
 // tools are those that are enabled, of enabled servers, in the order of the file.
 func (c *CatalogConfig) tools() []catalogTool {
 	var list []catalogTool
-	root := (*keyPath)(nil).key("catalog")
+	root := (*yamldoc.Path)(nil).Key("catalog")
 	for i := range c.Servers {
 		s := &c.Servers[i]
 		for j := range s.Tools {
@@ -196,17 +199,17 @@ func (c *CatalogConfig) tools() []catalogTool {
 			if !s.Enabled || !t.Enabled {
 				continue
 			}
-			path := root.key("servers").key(s.Name).key("tools").key(t.Upstream)
+			path := root.Key("servers").Key(s.Name).Key("tools").Key(t.Upstream)
 			d := catalogTool{&t.ToolConfig, s.Name, path, path}
 			if t.Name != t.Upstream {
-				d.named = path.key("as")
+				d.named = path.Key("as")
 			}
 			list = append(list, d)
 		}
 	}
 	for i := range c.HTTP {
 		if t := &c.HTTP[i]; t.Enabled {
-			path := root.key("http").key(t.Name)
+			path := root.Key("http").Key(t.Name)
 			list = append(list, catalogTool{&t.ToolConfig, "http", path, path})
 		}
 	}

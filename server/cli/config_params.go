@@ -7,30 +7,32 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // policyKey is the name of a policy. Whether there is one is seen once the whole file was read.
-func policyKey(name string, target *string) configKey {
-	key := spelledKey(name, target, serverNames)
-	key.takes = "a policy's name"
+func policyKey(name string, target *string) grammar.Key {
+	key := grammar.Spelled(name, target, grammar.ServerNames)
+	key.Takes = "a policy's name"
 	return key
 }
 
 // refundParams are those of the demo's refund policy, which the reference patterns have under these names.
 var refundParams = []struct {
 	name, meaning string
-	bounds        bounds
+	bounds        grammar.Bounds
 }{
-	{"auto_refund_limit_usd", "A refund above it is put to the approver.", bounds{max: math.Inf(1), noun: "an amount in USD"}},
-	{"max_refund_per_run_usd", "All refunds of a run together.", bounds{max: math.Inf(1), noun: "an amount in USD"}},
-	{"refund_window_days", "How long after the payment a refund is allowed.", bounds{max: ijson.MaxInteger, whole: true}},
+	{"auto_refund_limit_usd", "A refund above it is put to the approver.", grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"}},
+	{"max_refund_per_run_usd", "All refunds of a run together.", grammar.Bounds{Max: math.Inf(1), Noun: "an amount in USD"}},
+	{"refund_window_days", "How long after the payment a refund is allowed.", grammar.Bounds{Max: ijson.MaxInteger, Whole: true}},
 }
 
 // refundKeys are those params where the embedded policy judges.
-func (p *PatternConfig) refundKeys() []configKey {
-	keys := make([]configKey, len(refundParams))
+func (p *PatternConfig) refundKeys() []grammar.Key {
+	keys := make([]grammar.Key, len(refundParams))
 	for i, param := range refundParams {
-		keys[i] = scaledKey(param.name, param.bounds, func() any { return p.Params[param.name] }, func(v float64) { p.param(param.name, v) }).means(param.meaning)
+		keys[i] = grammar.Scaled(param.name, param.bounds, func() any { return p.Params[param.name] }, func(v float64) { p.param(param.name, v) }).Means(param.meaning)
 	}
 	return keys
 }
@@ -44,76 +46,62 @@ func (p *PatternConfig) param(name string, v any) {
 }
 
 // refunds reports whether a pattern's params are those of the embedded refund policy, as far as a file's text says.
-func (p *PatternConfig) refunds(r *configReader) bool {
+func (p *PatternConfig) refunds(r *grammar.Reader) bool {
 	if p.Name != "supervised_refund" {
 		return false
 	}
-	named := r.said("patterns", p.Name, "policy")
-	return r.said("policies", demoPolicy) == nil && (named == nil || named.text == demoPolicy) || r.embeds
+	named := r.Said("patterns", p.Name, "policy")
+	return r.Said("policies", demoPolicy) == nil && (named == nil || named.Text == demoPolicy) || notesOf(r).embeds
 }
 
-// said is what stands under these keys of the file, where it is not null.
-func (r *configReader) said(steps ...string) *yamlNode {
-	n := r.root
-	if n == nil { // there is no file
-		return nil
-	}
-	for _, step := range steps {
-		if n = n.member(step); n == nil || n.kind == yamlNull {
-			return nil
-		}
-	}
-	return n
-}
-
-// has reports whether something stands under these keys.
-func (n *yamlNode) has(steps ...string) bool {
-	return (&configReader{root: n}).said(steps...) != nil
+// says reports whether something stands under these keys of a file.
+func says(root *yamldoc.Node, steps ...string) bool {
+	return grammar.SaidIn(root, steps...) != nil
 }
 
 // paramsKey are the values that a pattern lays over its policy's. Whether the policy has such is seen when it is compiled.
-func (p *PatternConfig) paramsKey(name string) configKey {
+func (p *PatternConfig) paramsKey(name string) grammar.Key {
 	meaning := "Values laid over the policy's own params, of the same types."
 	if p.Name == "supervised_refund" { // each has its own
 		meaning = ""
 	}
-	return configKey{
-		name: name, meaning: meaning, takes: "a mapping of names to values",
-		form: func() map[string]any {
-			form := mapForm(paramForm)
+	return grammar.Key{
+		Name: name, Meaning: meaning, Takes: "a mapping of names to values",
+		Form: func() map[string]any {
+			form := grammar.MapForm(paramForm)
 			if p.Name == "supervised_refund" {
 				properties := map[string]any{}
 				for _, k := range p.refundKeys() {
-					properties[k.name] = k.schema()
+					properties[k.Name] = k.Schema()
 				}
 				form["properties"] = properties
 			}
 			return form
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if p.refunds(r) {
-				r.group(n, path, p.refundKeys(), unknownKey)
+				r.Group(n, path, p.refundKeys(), grammar.UnknownKey)
 				return
 			}
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if v, _, ok := r.param(m.value, below); ok {
-					p.param(m.key, v)
+			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if v, _, ok := readParam(r, m.Value, below); ok {
+					p.param(m.Key, v)
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
-		show: func() any {
-			shown := []configKey{}
+		Show: func() any {
+			shown := []grammar.Key{}
 			names := slices.Sorted(maps.Keys(p.Params))
 			for _, k := range p.refundKeys() { // in their own order
-				if at := slices.Index(names, k.name); at >= 0 && p.Name == "supervised_refund" {
+				if at := slices.Index(names, k.Name); at >= 0 && p.Name == "supervised_refund" {
 					names = slices.Delete(names, at, at+1)
 					shown = append(shown, k)
 				}
 			}
 			for _, name := range names {
 				value := p.Params[name]
-				shown = append(shown, configKey{name: name, show: func() any { return value }})
+				shown = append(shown, grammar.Key{Name: name, Show: func() any { return value }})
 			}
 			return shown
 		},
@@ -121,24 +109,24 @@ func (p *PatternConfig) paramsKey(name string) configKey {
 }
 
 // acrossPolicies gives each pattern the policy that it is judged by, and finds names of policies that there are not.
-func (r *configReader) acrossPolicies(c *Config) {
+func (r *configLoader) acrossPolicies(c *Config) {
 	known := c.policyNames()
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
-		said := func(path *keyPath) bool { _, ok := r.places[path.String()]; return ok }
-		c.settle(p, said(here.key("policy")), func(param string) bool { return said(here.key("params").key(param)) })
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
+		said := func(path *yamldoc.Path) bool { _, ok := r.Places[path.String()]; return ok }
+		c.settle(p, said(here.Key("policy")), func(param string) bool { return said(here.Key("params").Key(param)) })
 		if !p.Enabled {
 			continue
 		}
-		r.noPolicy(p.Judge, known, here.key("policy"))
+		r.noPolicy(p.Judge, known, here.Key("policy"))
 		if p.Judge == "" && len(p.Params) > 0 {
-			at := here.key("params")
-			r.faults.add(r.keyAt(at), at, Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
+			at := here.Key("params")
+			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: "no policy that has params", Want: "write policy: NAME beside them, or leave them out"})
 		}
 	}
 	for _, t := range c.Catalog.tools() {
-		r.noPolicy(t.Policy, known, t.path.key("policy"))
+		r.noPolicy(t.Policy, known, t.path.Key("policy"))
 	}
 }
 
@@ -166,13 +154,13 @@ func (c *Config) demoRefunds(p *PatternConfig) bool {
 }
 
 // noPolicy finds a name of a policy that there is not.
-func (r *configReader) noPolicy(name string, known []string, path *keyPath) {
+func (r *configLoader) noPolicy(name string, known []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
-	f := Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
+	f := yamldoc.Fault{Reason: "no policy " + name, DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = "write one of policies: " + listed(known)
+		f.Want = "write one of policies: " + yamldoc.Alternatives(known)
 	}
-	r.faults.add(r.at(path), path, f)
+	r.Faults.Add(r.At(path), path, f)
 }

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
 )
 
 // PatternConfig declares one pattern: a tool, of kind planning four.
@@ -14,7 +15,7 @@ type PatternConfig struct {
 	Name    string
 	Kind    gateway.Kind
 	Enabled bool
-	At      Position // of a pattern of the file's own
+	At      grammar.Position // of a pattern of the file's own
 	// Title is what people read, Description what models do. Of kind call they may be empty: the tool's.
 	Title, Description string
 	// Input are its arguments beside the kind's own, by name a JSON schema; nil: none. Goal is what the text is called.
@@ -56,7 +57,7 @@ type HandConfig struct {
 
 // AggregateConfig says how the results of an orchestrator's tasks are joined.
 type AggregateConfig struct {
-	Fields []NamedExpression // in the order of the file: one may read those before it
+	Fields []grammar.NamedExpression // in the order of the file: one may read those before it
 	Health []HealthConfig
 }
 
@@ -154,7 +155,7 @@ func (p PatternConfig) calls() []string {
 }
 
 // newPattern is a pattern of the file's own of which nothing was said.
-func newPattern(name string, kind gateway.Kind, at Position) PatternConfig {
+func newPattern(name string, kind gateway.Kind, at grammar.Position) PatternConfig {
 	p := PatternConfig{Name: name, Kind: kind, Enabled: true, At: at, Budget: gateway.OwnBudget(kind), Approver: newApprover()}
 	if kind != gateway.Call {
 		p.Goal = goalName
@@ -166,7 +167,9 @@ func newPattern(name string, kind gateway.Kind, at Position) PatternConfig {
 }
 
 // newCall is a pattern of kind call of which nothing was said.
-func newCall(name string, at Position) PatternConfig { return newPattern(name, gateway.Call, at) }
+func newCall(name string, at grammar.Position) PatternConfig {
+	return newPattern(name, gateway.Call, at)
+}
 
 // newApprover is an approver of whom nothing was said.
 func newApprover() patterns.Approver {

@@ -3,14 +3,12 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"patterngate/gateway"
-	"patterngate/ijson"
-	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // ownKinds are the kinds of patterns.
@@ -20,114 +18,114 @@ var ownKinds = []string{
 }
 
 // keys are what a pattern of its kind may say (spec/config.md section 7).
-func (p *PatternConfig) keys(known []string) []configKey {
-	title := lineKey("title", &p.Title, maxTitle, "").means("What people read.")
-	description := lineKey("description", &p.Description, maxDescription, "\n").means("What a client's model reads: what it does, and when to use it.")
+func (p *PatternConfig) keys(known []string) []grammar.Key {
+	title := grammar.Line("title", &p.Title, maxTitle, "").Means("What people read.")
+	description := grammar.Line("description", &p.Description, maxDescription, "\n").Means("What a client's model reads: what it does, and when to use it.")
 	if p.own() && p.Kind != gateway.Call {
-		title = title.need("write what people read, in a few words").means("What people read. Required.")
-		description = description.need("write what it does and when to use it, for the model").
-			means("What a client's model reads: what it does, and when to use it. Required.")
+		title = title.Need("write what people read, in a few words").Means("What people read. Required.")
+		description = description.Need("write what it does and when to use it, for the model").
+			Means("What a client's model reads: what it does, and when to use it. Required.")
 	}
-	keys := []configKey{
-		fixedKey("kind", string(p.Kind)).means("The kind of pattern. It cannot be changed."),
-		boolKey("enabled", &p.Enabled).means("false: there is no such tool."),
+	keys := []grammar.Key{
+		grammar.Fixed("kind", string(p.Kind)).Means("The kind of pattern. It cannot be changed."),
+		grammar.Bool("enabled", &p.Enabled).Means("false: there is no such tool."),
 		title, description,
 	}
 	if p.Kind == gateway.Call {
-		keys = append(keys, oneToolKey("tool", &p.Tool).need("write the tool that it calls").means("The tool that it calls: one gated, recorded call. Required."))
+		keys = append(keys, grammar.OneTool("tool", &p.Tool).Need("write the tool that it calls").Means("The tool that it calls: one gated, recorded call. Required."))
 	} else {
 		keys = append(keys, p.handsKeys(known)...)
 	}
 	keys = append(keys,
-		groupKey("budget", p.budgetKeys()...).elsewhere(budgetOfOthers(p.Kind)),
-		policyKey("policy", &p.Judge).means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
+		withLimitsOfOthers(grammar.Group("budget", p.budgetKeys()...), budgetOfOthers(p.Kind)),
+		policyKey("policy", &p.Judge).Means("The policy that judges its calls. Not set: none; supervised_refund over the demo has `demo_refunds`."),
 		p.paramsKey("params"),
-		groupKey("approver", approverKeys(&p.Approver)...),
+		grammar.Group("approver", approverKeys(&p.Approver)...),
 	)
 	return append(keys, p.textKeys()...)
 }
 
 // budgetKeys are its limits. Those that it has of its kind alone, and that a pattern which calls it has lower, are shown as not said:
 // written they would be a fault.
-func (p *PatternConfig) budgetKeys() []configKey {
+func (p *PatternConfig) budgetKeys() []grammar.Key {
 	keys := budgetKeys(p.Kind, &p.Budget)
 	for i := range keys {
-		if _, unsaid := p.Handed[keys[i].name]; unsaid {
-			keys[i].keep = keys[i].show
-			keys[i].show = func() any { return nil }
+		if _, unsaid := p.Handed[keys[i].Name]; unsaid {
+			keys[i].Keep = keys[i].Show
+			keys[i].Show = func() any { return nil }
 		}
 	}
 	return keys
 }
 
 // handsKeys are what it takes and what it may call, of every kind but call.
-func (p *PatternConfig) handsKeys(known []string) []configKey {
-	tools := toolListKey("tools", &p.Tools)
+func (p *PatternConfig) handsKeys(known []string) []grammar.Key {
+	tools := grammar.ToolList("tools", &p.Tools)
 	narrow := namesKey
 	switch p.Kind {
 	case gateway.Planning:
-		tools = tools.means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too.")
+		tools = tools.Means("The tools that a plan may name and that may be called; [] is none. Besides them a subtask may be the model's or the caller's work. The demo's refund tools are judged by the refund policy here too.")
 		narrow = narrowKey
 	default:
-		tools = tools.means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on.")
+		tools = tools.Means("The tools of this pattern, both allowlists; [] is none. Tools of the demo and others do not mix. Not set: the demo's, where it is on.")
 	}
-	keys := []configKey{
-		inputKey("input", &p.Input).means("Its arguments beside the kind's own, for model, rules and policy. One is required unless `optional: true` or it has a default."),
-		spelledKey("goal_argument", &p.Goal, serverNames).means("What the argument with the goal is called."),
+	keys := []grammar.Key{
+		inputKey("input", &p.Input).Means("Its arguments beside the kind's own, for model, rules and policy. One is required unless `optional: true` or it has a default."),
+		grammar.Spelled("goal_argument", &p.Goal, grammar.ServerNames).Means("What the argument with the goal is called."),
 		tools,
 	}
 	switch p.Kind {
 	case gateway.Orchestrator:
 		keys = append(keys,
-			handsKey("workers", &p.Hands, false).means("In the place of tools: workers under names of its own, each {tool or pattern, description}, or a list of tools."),
-			toolListKey("critical", &p.Critical).means("Workers without whose result the run stops, whatever its plan says."),
-			aggregateKey("aggregate", &p.Aggregate).means("How the results are joined. Not set: by task."),
+			handsKey("workers", &p.Hands, false).Means("In the place of tools: workers under names of its own, each {tool or pattern, description}, or a list of tools."),
+			grammar.ToolList("critical", &p.Critical).Means("Workers without whose result the run stops, whatever its plan says."),
+			aggregateKey("aggregate", &p.Aggregate).Means("How the results are joined. Not set: by task."),
 		)
 	case gateway.Routing:
 		keys = append(keys, handsKey("routes", &p.Hands, true).
-			means("In the place of tools: routes under names of its own, each {tool or pattern, description, reroute}, or a list of tools."))
+			Means("In the place of tools: routes under names of its own, each {tool or pattern, description, reroute}, or a list of tools."))
 	}
-	return append(keys, groupKey("allow",
-		narrow("policy", &p.Policy, known, p.Kind).means("Narrows tools for what a plan, route or action may name. Not set: all of them; [] is nothing. A name that does not exist is a warning."),
-		narrow("execution", &p.Execution, known, p.Kind).means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
+	return append(keys, grammar.Group("allow",
+		narrow("policy", &p.Policy, known, p.Kind).Means("Narrows tools for what a plan, route or action may name. Not set: all of them; [] is nothing. A name that does not exist is a warning."),
+		narrow("execution", &p.Execution, known, p.Kind).Means("Narrows tools for what may be called. Not set: all of them; [] is nothing."),
 	))
 }
 
 // textKeys are about what the model is told and answers; a call asks none.
-func (p *PatternConfig) textKeys() []configKey {
-	var keys []configKey
+func (p *PatternConfig) textKeys() []grammar.Key {
+	var keys []grammar.Key
 	switch p.Kind {
 	case gateway.Call:
 		return nil
 	case gateway.Planning:
-		keys = append(keys, wordKey("require_approval", &p.Planning.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
-			means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."))
+		keys = append(keys, grammar.Word("require_approval", &p.Planning.Require, patterns.RequireNone, patterns.RequirePlan, patterns.RequireWrite).
+			Means("Which plans a person approves whole, tools, order and arguments, before anything of them runs. plan: every plan; write: those in which a tool writes or destroys; none: no plan."))
 	}
 	keys = append(keys,
-		groupKey("llm", p.LLM.keys()...),
-		instructionsKey("instructions", &p.Instructions).means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which it is given as data."),
+		grammar.Group("llm", p.LLM.keys()...),
+		instructionsKey("instructions", &p.Instructions).Means("What the model is told after this program's own prompts, at most 8 KiB: a Go template over the pattern's inputs, which it is given as data."),
 	)
 	if p.Kind != gateway.Supervisor {
 		keys = append(keys, finalizeKey("finalize", &p.Finalize).
-			means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
+			Means("Whether a final text is written where the call does not say. auto: yes, but not where the caller proposes and no model is configured."))
 	}
 	if p.Kind != gateway.Planning {
-		keys = append(keys, rawKey("answer", "a mapping of members to JSON schemas", &p.Answer, (*configReader).listedSchemas).
-			means("What the final answer must be: JSON of these members. Not set: text."))
+		keys = append(keys, grammar.Raw("answer", "a mapping of members to JSON schemas", &p.Answer, checkListedSchemas).
+			Means("What the final answer must be: JSON of these members. Not set: text."))
 	}
 	return keys
 }
 
-// elsewhere has a group say whose a key is that it does not know.
-func (k configKey) elsewhere(kindsOf func(key string) []string) configKey {
-	show := k.show
-	k.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		keys, _ := show().([]configKey)
-		r.group(n, path, keys, func(key string, known []string) Fault {
+// withLimitsOfOthers returns a group that says of a key that it does not know which other kinds have it.
+func withLimitsOfOthers(k grammar.Key, kindsOf func(key string) []string) grammar.Key {
+	show := k.Show
+	k.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		keys, _ := show().([]grammar.Key)
+		r.Group(n, path, keys, func(key string, known []string) yamldoc.Fault {
 			if kinds := kindsOf(key); len(kinds) > 0 {
-				return Fault{Reason: "a limit of kind " + listed(kinds), Want: "leave it out"}
+				return yamldoc.Fault{Reason: "a limit of kind " + yamldoc.Alternatives(kinds), Want: "leave it out"}
 			}
-			return unknownKey(key, known)
+			return grammar.UnknownKey(key, known)
 		})
 	}
 	return k
@@ -138,7 +136,7 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 	return func(key string) (kinds []string) {
 		for _, word := range ownKinds {
 			var b gateway.Budget
-			if other := gateway.Kind(word); other != kind && slices.Contains(keyNames(budgetKeys(other, &b)), key) {
+			if other := gateway.Kind(word); other != kind && slices.Contains(grammar.NamesOf(budgetKeys(other, &b)), key) {
 				kinds = append(kinds, word)
 			}
 		}
@@ -147,19 +145,19 @@ func budgetOfOthers(kind gateway.Kind) func(key string) []string {
 }
 
 // unknownOf is an unknown key of a pattern: that of another kind says whose it is.
-func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
-	return func(key string, known []string) Fault {
+func unknownOf(kind gateway.Kind) func(key string, known []string) yamldoc.Fault {
+	return func(key string, known []string) yamldoc.Fault {
 		var kinds []string
 		for _, word := range ownKinds {
-			p := newPattern("NAME", gateway.Kind(word), Position{})
-			if slices.Contains(keyNames(p.keys(nil)), key) {
+			p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
+			if slices.Contains(grammar.NamesOf(p.keys(nil)), key) {
 				kinds = append(kinds, word)
 			}
 		}
 		if len(kinds) == 0 {
-			return unknownKey(key, known)
+			return grammar.UnknownKey(key, known)
 		}
-		f := Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", listed(kinds), kind), Want: "leave it out"}
+		f := yamldoc.Fault{Reason: fmt.Sprintf("a key of kind %s, and this is of kind %s", yamldoc.Alternatives(kinds), kind), Want: "leave it out"}
 		switch hands := handsKeyOf(kind); {
 		case key == "tool" || key == "tools" || key == "workers" || key == "routes":
 			switch {
@@ -175,72 +173,41 @@ func unknownOf(kind gateway.Kind) func(key string, known []string) Fault {
 	}
 }
 
-// lineKey is text that people read, in which no character plays tricks; also are control characters that may stand in it.
-func lineKey(name string, target *string, most int, also string) configKey {
-	return shortTextKey(name, target, most, func(text string) Fault { return faultOfCharacters(text, also) })
+// checkListedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
+func checkListedSchemas(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	checkArguments(r, n, path)
+	checkSeen(r, n, path)
 }
 
-// faultOfCharacters refuses what shows text otherwise than it is: control and bidi characters.
-func faultOfCharacters(text, also string) Fault {
-	for _, c := range text {
-		if strings.ContainsRune(also, c) || printable.Text(string(c)) == string(c) {
-			continue
-		}
-		return Fault{Reason: fmt.Sprintf("the character U+%04X, which is not seen or turns text around", c), Want: "leave it out"}
+// checkSeen refuses text, at any depth, that is shown otherwise than it is.
+func checkSeen(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	for i, item := range n.Items {
+		checkSeen(r, item, path.Item(i))
 	}
-	return Fault{}
-}
-
-// listedSchemas are schemas that clients show: of the file's words in them no character plays tricks.
-func (r *configReader) listedSchemas(n *yamlNode, path *keyPath) {
-	r.arguments(n, path)
-	r.seen(n, path)
-}
-
-// seen refuses text, at any depth, that is shown otherwise than it is.
-func (r *configReader) seen(n *yamlNode, path *keyPath) {
-	for i, item := range n.items {
-		r.seen(item, path.item(i))
-	}
-	for _, m := range n.members {
-		if f := faultOfCharacters(m.key, ""); f != (Fault{}) {
-			r.faults.add(m.at, path.key(m.key), f)
+	for _, m := range n.Members {
+		if f := grammar.FaultOfCharacters(m.Key, ""); f != (yamldoc.Fault{}) {
+			r.Faults.Add(m.At, path.Key(m.Key), f)
 		}
-		if m.key != "pattern" || m.value.kind != yamlText { // which is matched, not read
-			r.seen(m.value, path.key(m.key))
+		if m.Key != "pattern" || m.Value.Kind != yamldoc.Text { // which is matched, not read
+			checkSeen(r, m.Value, path.Key(m.Key))
 		}
 	}
-	if n.kind == yamlText {
-		if f := faultOfCharacters(n.text, "\n"); f != (Fault{}) {
-			r.faults.add(n.at, path, f)
+	if n.Kind == yamldoc.Text {
+		if f := grammar.FaultOfCharacters(n.Text, "\n"); f != (yamldoc.Fault{}) {
+			r.Faults.Add(n.At, path, f)
 		}
 	}
-}
-
-// shortTextKey is a line for people that may be not set, of at most so many characters.
-func shortTextKey(name string, target *string, most int, also func(string) Fault) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
-		switch {
-		case ijson.Blank(text):
-			return Fault{Reason: "blank", Want: "write text, or leave the key out"}
-		case utf8.RuneCountInString(text) > most:
-			return Fault{Reason: "too long", Got: numberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + numberText(float64(most))}
-		}
-		return also(text)
-	})
-	key.takes = "text, at most " + numberText(float64(most)) + " characters"
-	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
 // finalizeKey is auto, true or false.
-func finalizeKey(name string, target *patterns.Finalize) configKey {
+func finalizeKey(name string, target *patterns.Finalize) grammar.Key {
 	word := "auto"
 	if *target != patterns.FinalizeAuto {
 		word = string(*target)
 	}
 	key := demoKey(name, &word)
-	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	read := key.Read
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		if *target = patterns.Finalize(word); word == "auto" {
 			*target = patterns.FinalizeAuto
@@ -250,13 +217,13 @@ func finalizeKey(name string, target *patterns.Finalize) configKey {
 }
 
 // instructionsKey is a template. What it says of inputs is judged once they are known.
-func instructionsKey(name string, target *string) configKey {
-	key := textKey(name, target, func(text string) Fault {
+func instructionsKey(name string, target *string) grammar.Key {
+	key := grammar.Text(name, target, func(text string) yamldoc.Fault {
 		if len(text) > prompts.MaxInstructions {
-			return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(prompts.MaxInstructions)}
+			return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(prompts.MaxInstructions)}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
-	key.takes = "text, at most 8 KiB"
+	key.Takes = "text, at most 8 KiB"
 	return key
 }

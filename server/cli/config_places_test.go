@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // A byte of a text leads back to its very character, however it is written. @ marks the place and the text's byte.
@@ -24,21 +26,21 @@ func TestFaultsStandAtTheCharacter(t *testing.T) {
 			before, _, _ := strings.Cut(tt.file, "@")
 			line, column := strings.Count(before, "\n")+1, len([]rune(before[strings.LastIndex(before, "\n")+1:]))+1
 			file := strings.Replace(tt.file, "@", "", 1)
-			faults := &configFaults{}
-			root := readYAML("pg.yaml", []byte(file), faults)
-			if len(faults.faults) > 0 {
-				t.Fatal(faults.faults)
+			faults := &yamldoc.Faults{}
+			root := yamldoc.Read("pg.yaml", []byte(file), faults)
+			if len(faults.Found) > 0 {
+				t.Fatal(faults.Found)
 			}
 			steps, text := []string{"a"}, tt.text
 			if text == "" {
 				steps, text = []string{"c", "a"}, "x @y"
 			}
 			loaded := LoadedConfig{Path: "pg.yaml", root: root, text: []byte(file)}
-			if _, n := root.walk(pathOf(steps)); n.text != strings.Replace(text, "@", "", 1) {
-				t.Fatalf("the file says %q, the case %q", n.text, text)
+			if _, n := root.Find(yamldoc.PathOf(steps)); n.Text != strings.Replace(text, "@", "", 1) {
+				t.Fatalf("the file says %q, the case %q", n.Text, text)
 			}
-			f := loaded.FaultIn(Fault{Reason: "x"}, strings.Index(text, "@"), steps...)
-			if f.Line != line || f.Column != column || f.Path != strings.Join(steps, ".") || f.Severity != SeverityFault {
+			f := loaded.FaultIn(yamldoc.Fault{Reason: "x"}, strings.Index(text, "@"), steps...)
+			if f.Line != line || f.Column != column || f.Path != strings.Join(steps, ".") || f.Severity != yamldoc.SeverityFault {
 				t.Errorf("the character is at %d:%d (%s), want %d:%d", f.Line, f.Column, f.Path, line, column)
 			}
 		})

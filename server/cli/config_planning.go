@@ -6,6 +6,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // PlanningConfig is what a pattern of kind planning has besides the others.
@@ -36,40 +38,14 @@ func (p PatternConfig) allows() (policy, execution []string) {
 }
 
 // narrowKey is a namesKey that may be not set, which is shown as null.
-func narrowKey(name string, target *[]string, known []string, kind gateway.Kind) configKey {
+func narrowKey(name string, target *[]string, known []string, kind gateway.Kind) grammar.Key {
 	key := namesKey(name, target, known, kind)
-	key.show = func() any {
+	key.Show = func() any {
 		if *target == nil {
 			return nil
 		}
 		return *target
 	}
-	return key
-}
-
-// optionalTextKey is a textKey that may be not set, which is shown as null.
-func optionalTextKey(name string, target *string, check func(string) Fault) configKey {
-	key := textKey(name, target, check)
-	key.show = func() any {
-		if *target == "" {
-			return nil
-		}
-		return *target
-	}
-	return key
-}
-
-// optionalNumberKey is a numberKey that may be not set, which is shown as null.
-func optionalNumberKey(name string, target **float64, b bounds) configKey {
-	key := scaledKey(name, b,
-		func() any {
-			if *target == nil {
-				return nil
-			}
-			return **target
-		},
-		func(v float64) { *target = &v })
-	key.numeric = false // not set is no limit that is missing
 	return key
 }
 
@@ -86,36 +62,36 @@ func instructed(p patterns.Prompts, in prompts.Instructions) patterns.Prompts {
 }
 
 // planningBudgetKeys are the limits of kind planning (spec/config.md section 7, Budgets).
-func planningBudgetKeys(b *gateway.Budget) []configKey {
-	return []configKey{
-		countKey("max_subtasks", &b.MaxSubtasks, 0, maxCount).means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
-		countKey("max_depth", &b.MaxDepth, 0, maxCount).means("Depth of a plan's tree; no call may ask for more."),
-		limitKey("max_replans", &b.MaxReplans, maxCount).means("Accepted replans of a plan."),
-		countKey("max_iterations", &b.MaxIterations, 0, maxCount).means("Rounds of an iterative plan."),
-		countKey("min_subtasks", &b.MinSubtasks, 0, maxCount).means("Subtasks that a plan has at least; not of later rounds and replans."),
-		countKey("max_concurrent", &b.MaxConcurrent, 1, 256).means("Subtasks at once; no call may ask for more."),
-		countKey("max_retries", &b.MaxRetries, 0, maxCount).means("Further attempts at a subtask; no call may ask for more."),
-		secondsKey("subtask_timeout_seconds", &b.SubtaskTimeout, maxBudget).means("How long one call of a tool may take."),
-		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).means("Calls of one tool in a run."),
+func planningBudgetKeys(b *gateway.Budget) []grammar.Key {
+	return []grammar.Key{
+		grammar.Count("max_subtasks", &b.MaxSubtasks, 0, maxCount).Means("Subtasks of a plan, those of all rounds together; no call may ask for more."),
+		grammar.Count("max_depth", &b.MaxDepth, 0, maxCount).Means("Depth of a plan's tree; no call may ask for more."),
+		limitKey("max_replans", &b.MaxReplans, maxCount).Means("Accepted replans of a plan."),
+		grammar.Count("max_iterations", &b.MaxIterations, 0, maxCount).Means("Rounds of an iterative plan."),
+		grammar.Count("min_subtasks", &b.MinSubtasks, 0, maxCount).Means("Subtasks that a plan has at least; not of later rounds and replans."),
+		grammar.Count("max_concurrent", &b.MaxConcurrent, 1, 256).Means("Subtasks at once; no call may ask for more."),
+		grammar.Count("max_retries", &b.MaxRetries, 0, maxCount).Means("Further attempts at a subtask; no call may ask for more."),
+		grammar.Seconds("subtask_timeout_seconds", &b.SubtaskTimeout, maxBudget).Means("How long one call of a tool may take."),
+		limitKey("max_calls_per_tool", &b.MaxCallsPerTool, maxCount).Means("Calls of one tool in a run."),
 	}
 }
 
 // acrossPlanning warns of names that narrow nothing, since tools does not have them.
-func (r *configReader) acrossPlanning(c *Config) {
+func (r *configLoader) acrossPlanning(c *Config) {
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		if p.Kind != gateway.Planning {
 			continue
 		}
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		for _, list := range []struct {
 			name  string
 			tools []string
 		}{{"policy", p.Policy}, {"execution", p.Execution}} {
-			path := here.key("allow").key(list.name)
+			path := here.Key("allow").Key(list.name)
 			for at, tool := range list.tools {
 				if slices.Contains(demoTools, tool) && !slices.Contains(p.Tools, tool) {
-					r.faults.warn(r.places[path.String()], path.item(at), Fault{Reason: tool + " is not among tools", Want: "write it in " + here.key("tools").String() + " too"})
+					r.Faults.Warn(r.Places[path.String()], path.Item(at), yamldoc.Fault{Reason: tool + " is not among tools", Want: "write it in " + here.Key("tools").String() + " too"})
 				}
 			}
 		}

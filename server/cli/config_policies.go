@@ -8,17 +8,19 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // PolicyConfig is one policy as a file declares it (spec/config.md section 5).
 type PolicyConfig struct {
 	policy.Source
 
-	file     string    // it was read from, with its members at that file's root; "": it stands in the configuration
-	text     []byte    // of that file
-	node     *yamlNode // its members, for faults that are found later
-	unsound  bool      // something is wrong with it already
-	embedded bool      // it judges as the embedded one of its name does
+	file     string        // it was read from, with its members at that file's root; "": it stands in the configuration
+	text     []byte        // of that file
+	node     *yamldoc.Node // its members, for faults that are found later
+	unsound  bool          // something is wrong with it already
+	embedded bool          // it judges as the embedded one of its name does
 }
 
 // The bounds of a policy.
@@ -68,30 +70,30 @@ func (c *Config) policyNames() []string {
 }
 
 // policiesKey are the policies: the embedded one, which a file may replace whole, and the file's own, in its order.
-func policiesKey(name string, list *[]PolicyConfig) configKey {
-	return configKey{
-		name: name, entries: true,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
+func policiesKey(name string, list *[]PolicyConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Entries: true,
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
 				if len(*list) >= maxPolicies {
-					r.faults.add(m.at, below, Fault{Reason: "more than 100 policies", Want: "write fewer"})
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "more than 100 policies", Want: "write fewer"})
 					return
 				}
-				p := PolicyConfig{Source: policy.Source{Name: m.key}}
-				r.policy(&p, m.value, below)
-				p.embedded = r.embeds || p.sameAs(*list)
+				p := PolicyConfig{Source: policy.Source{Name: m.Key}}
+				readPolicy(r, &p, m.Value, below)
+				p.embedded = notesOf(r).embeds || p.sameAs(*list)
 				replaceOrAdd(list, p)
 			})
 		},
-		show: func() any {
-			shown := make([]configKey, len(*list))
+		Show: func() any {
+			shown := make([]grammar.Key, len(*list))
 			for i := range *list {
 				p := &(*list)[i]
-				shown[i] = configKey{name: p.Name, show: func() any { return p.shown() }, keep: func() any { return string(p.kept()) }}
+				shown[i] = grammar.Key{Name: p.Name, Show: func() any { return p.shown() }, Keep: func() any { return string(p.kept()) }}
 			}
 			return shown
 		},
-		below: func() []configKey {
+		Below: func() []grammar.Key {
 			p := PolicyConfig{}
 			return p.keys(true)
 		},
@@ -118,73 +120,73 @@ func replaceOrAdd(list *[]PolicyConfig, p PolicyConfig) {
 	*list = append(*list, p)
 }
 
-// policy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
-func (r *configReader) policy(p *PolicyConfig, n *yamlNode, path *keyPath) {
-	before := len(r.faults.faults)
-	defer func() { p.unsound = len(r.faults.faults) > before }()
-	if text, kept := r.kept(n); kept {
-		n = readYAML("", text, r.faults)
+// readPolicy reads a policy: its members, {file: path}, or what a snapshot keeps of it.
+func readPolicy(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+	before := len(r.Faults.Found)
+	defer func() { p.unsound = len(r.Faults.Found) > before }()
+	if text, kept := grammar.KeptJSON(n); kept {
+		n = yamldoc.Read("", text, r.Faults)
 	}
-	if n.kind != yamlMapping {
-		r.wrong(n, path, "write a mapping with rules, or {file: PATH}")
+	if n.Kind != yamldoc.Mapping {
+		r.Wrong(n, path, "write a mapping with rules, or {file: PATH}")
 		return
 	}
 	p.node = n
-	if r.embeds {
+	if notesOf(r).embeds {
 		p.Source, p.node = refunds.Source(), nil
 		return
 	}
-	if n.member("file") != nil {
-		r.policyFile(p, n, path)
+	if n.Member("file") != nil {
+		readPolicyOfFile(r, p, n, path)
 		return
 	}
-	r.group(n, path, p.keys(true), unknownKey)
+	r.Group(n, path, p.keys(true), grammar.UnknownKey)
 }
 
-// policyFile reads a policy that has a file of its own. Its faults carry that file's name.
-func (r *configReader) policyFile(p *PolicyConfig, n *yamlNode, path *keyPath) {
-	at := n.member("file")
-	for _, m := range n.members {
-		if m.key != "file" && m.value.kind != yamlNull {
-			r.faults.add(m.at, path.key(m.key), Fault{Reason: "stands beside file", Want: "write it in that file, or leave file out"})
+// readPolicyOfFile reads a policy that has a file of its own. Its faults carry that file's name.
+func readPolicyOfFile(r *grammar.Reader, p *PolicyConfig, n *yamldoc.Node, path *yamldoc.Path) {
+	at := n.Member("file")
+	for _, m := range n.Members {
+		if m.Key != "file" && m.Value.Kind != yamldoc.Null {
+			r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "stands beside file", Want: "write it in that file, or leave file out"})
 		}
 	}
-	if at.kind != yamlText || at.text == "" || strings.Contains(at.text, "\x00") {
-		r.wrong(at, path.key("file"), "write the path of a file")
+	if at.Kind != yamldoc.Text || at.Text == "" || strings.Contains(at.Text, "\x00") {
+		r.Wrong(at, path.Key("file"), "write the path of a file")
 		return
 	}
-	p.file = r.absolute(at)
-	text, f := r.policyText(p.file)
+	p.file = absolutePathOf(r, at)
+	text, f := readPolicyText(r, p.file)
 	if len(text) > maxPolicyFile && f.Reason == "" {
-		f = Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
+		f = yamldoc.Fault{Reason: "larger than 1 MiB", Want: "write a smaller file"}
 	}
 	switch {
 	case f.Reason == noSuchFile:
-		r.faults.add(at.at, path.key("file"), Fault{Reason: noSuchFile + " " + p.file, Want: "write the path of a file"})
+		r.Faults.Add(at.At, path.Key("file"), yamldoc.Fault{Reason: noSuchFile + " " + p.file, Want: "write the path of a file"})
 		return
 	case f.Reason != "":
-		r.faults.add(place{source: p.file}, path, f)
+		r.Faults.Add(yamldoc.Place{Source: p.file}, path, f)
 		return
 	}
-	p.text, p.node = text, readYAML(p.file, text, r.faults)
-	switch p.node.kind {
-	case yamlBad:
+	p.text, p.node = text, yamldoc.Read(p.file, text, r.Faults)
+	switch p.node.Kind {
+	case yamldoc.Unreadable:
 		return
-	case yamlMapping:
+	case yamldoc.Mapping:
 	default:
-		r.wrong(p.node, path, "write a mapping with rules")
+		r.Wrong(p.node, path, "write a mapping with rules")
 		return
 	}
 	top := *p.node
-	top.members = withoutAnchors(top.members)
-	r.group(&top, path, p.keys(false), unknownKey)
+	top.Members = withoutAnchors(top.Members)
+	r.Group(&top, path, p.keys(false), grammar.UnknownKey)
 }
 
 // withoutAnchors are the members of a file's root but those that are a place for anchors.
-func withoutAnchors(all []yamlMember) []yamlMember {
-	list := make([]yamlMember, 0, len(all))
+func withoutAnchors(all []yamldoc.Member) []yamldoc.Member {
+	list := make([]yamldoc.Member, 0, len(all))
 	for _, m := range all {
-		if len(m.key) < 2 || m.key[:2] != "x-" {
+		if len(m.Key) < 2 || m.Key[:2] != "x-" {
 			list = append(list, m)
 		}
 	}
@@ -192,79 +194,79 @@ func withoutAnchors(all []yamlMember) []yamlMember {
 }
 
 // keys are the members of a policy; inline it may instead name a file.
-func (p *PolicyConfig) keys(inline bool) []configKey {
-	keys := []configKey{
-		shortKey("description", &p.Description, maxPolicyNote).means("What the policy is for, for people."),
-		paramsKey("params", &p.Params).means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
-		varsKey("vars", &p.Vars).means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
-		windowEntries.key("windows", &p.Windows).means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
-		ruleItems.key("rules", &p.Rules).means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
-		rowItems.key("tests", &p.Tests).means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
+func (p *PolicyConfig) keys(inline bool) []grammar.Key {
+	keys := []grammar.Key{
+		grammar.Short("description", &p.Description, maxPolicyNote).Means("What the policy is for, for people."),
+		paramsKey("params", &p.Params).Means("Values that a pattern may lay others over: numbers, texts, booleans or lists of one of these. Numbers are int, but those of `_usd` and `_seconds` and those written with a fraction, which are double."),
+		varsKey("vars", &p.Vars).Means("CEL by name, evaluated when a rule first reads it, once a pass; a var may read those above it."),
+		windowEntries.Key("windows", &p.Windows).Means("Earlier runs that rules see as `windows.NAME`: {effects, since}."),
+		ruleItems.key("rules", &p.Rules).Means("What is judged, in their order: the first block decides, else the first revise, then any escalate, then any approve; where none fires the call is blocked."),
+		rowItems.key("tests", &p.Tests).Means("Calls with what the policy must say of them. They run at every load; one that fails is a fault."),
 	}
 	if inline {
-		file := textKey("file", new(string), func(string) Fault { return Fault{} }).means("Instead of all others: a file with these members at its root, at most 1 MiB.")
-		file.takes = "a path; a relative one starts at the file's directory"
-		file.show = func() any { return nil }
+		file := grammar.Text("file", new(string), func(string) yamldoc.Fault { return yamldoc.Fault{} }).Means("Instead of all others: a file with these members at its root, at most 1 MiB.")
+		file.Takes = "a path; a relative one starts at the file's directory"
+		file.Show = func() any { return nil }
 		keys = append(keys, file)
 	}
 	return keys
 }
 
 // paramsKey are the values of a policy that a pattern may lay others over.
-func paramsKey(name string, target *[]policy.Param) configKey {
-	return configKey{
-		name: name, takes: "a mapping of names to values", form: func() map[string]any { return mapForm(paramForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func paramsKey(name string, target *[]policy.Param) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of names to values", Form: func() map[string]any { return grammar.MapForm(paramForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if v, fraction, ok := r.param(m.value, below); ok {
-					*target = append(*target, policy.Param{Name: m.key, Value: v, Fraction: fraction})
+			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if v, fraction, ok := readParam(r, m.Value, below); ok {
+					*target = append(*target, policy.Param{Name: m.Key, Value: v, Fraction: fraction})
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
-		show: func() any { return paramsJSON(*target) },
+		Show: func() any { return paramsJSON(*target) },
 	}
 }
 
 // paramForm is what a param may be, as JSON schema.
 var paramForm = map[string]any{"anyOf": []any{
-	map[string]any{"type": "number"}, textForm, map[string]any{"type": "boolean"},
-	listForm(map[string]any{"type": []any{"number", "string", "boolean"}}),
+	map[string]any{"type": "number"}, grammar.TextForm, map[string]any{"type": "boolean"},
+	grammar.ListForm(map[string]any{"type": []any{"number", "string", "boolean"}}),
 }}
 
-// param is a number, text or bool, or a list of one of these. A fraction is what is written with one.
-func (r *configReader) param(n *yamlNode, path *keyPath) (v any, fraction, ok bool) {
+// readParam is a number, text or bool, or a list of one of these. A fraction is what is written with one.
+func readParam(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (v any, fraction, ok bool) {
 	const want = "write a number, text, true or false, or a list of one of these"
-	switch n.kind {
-	case yamlNumber:
-		return n.number, isFraction(n), true
-	case yamlText:
-		if len(n.text) > maxParamText {
-			r.faults.add(n.at, path, Fault{Reason: "too long", Got: numberText(float64(len(n.text))) + " bytes", Want: "write at most 4096"})
+	switch n.Kind {
+	case yamldoc.Number:
+		return n.Number, isFraction(n), true
+	case yamldoc.Text:
+		if len(n.Text) > maxParamText {
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(n.Text))) + " bytes", Want: "write at most 4096"})
 			return nil, false, false
 		}
-		return n.text, false, true
-	case yamlBool:
-		return n.flag, false, true
-	case yamlList:
-		return r.paramList(n, path, want)
+		return n.Text, false, true
+	case yamldoc.Bool:
+		return n.Flag, false, true
+	case yamldoc.List:
+		return readParamList(r, n, path, want)
 	}
-	r.wrong(n, path, want)
+	r.Wrong(n, path, want)
 	return nil, false, false
 }
 
-func (r *configReader) paramList(n *yamlNode, path *keyPath, want string) (v any, fraction, ok bool) {
-	if !r.most(n, path, len(n.items), maxParamItems) {
+func readParamList(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) (v any, fraction, ok bool) {
+	if !checkMost(r, n, path, len(n.Items), maxParamItems) {
 		return nil, false, false
 	}
-	list := make([]any, 0, len(n.items))
-	for i, item := range n.items {
-		if item.kind == yamlList || item.kind == yamlBad || item.kind != n.items[0].kind {
-			r.wrong(item, path.item(i), want)
+	list := make([]any, 0, len(n.Items))
+	for i, item := range n.Items {
+		if item.Kind == yamldoc.List || item.Kind == yamldoc.Unreadable || item.Kind != n.Items[0].Kind {
+			r.Wrong(item, path.Item(i), want)
 			return nil, false, false
 		}
-		one, of, fine := r.param(item, path.item(i))
+		one, of, fine := readParam(r, item, path.Item(i))
 		if !fine {
 			return nil, false, false
 		}
@@ -274,87 +276,87 @@ func (r *configReader) paramList(n *yamlNode, path *keyPath, want string) (v any
 }
 
 // isFraction reports a number that is written with a fraction or an exponent.
-func isFraction(n *yamlNode) bool { return strings.ContainsAny(n.text, ".eE") }
+func isFraction(n *yamldoc.Node) bool { return strings.ContainsAny(n.Text, ".eE") }
 
-// most refuses what has too many members.
-func (r *configReader) most(n *yamlNode, path *keyPath, has, most int) bool {
+// checkMost refuses what has too many members.
+func checkMost(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, has, most int) bool {
 	if has <= most {
 		return true
 	}
-	r.faults.add(n.at, path, Fault{Reason: "too many", Got: numberText(float64(has)), Want: "write at most " + numberText(float64(most))})
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "too many", Got: yamldoc.NumberText(float64(has)), Want: "write at most " + yamldoc.NumberText(float64(most))})
 	return false
 }
 
 // varsKey is CEL by name, in the order of the file.
-func varsKey(name string, target *[]policy.Named) configKey {
-	return configKey{
-		name: name, takes: "a mapping of names to CEL", form: func() map[string]any { return mapForm(expressionForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func varsKey(name string, target *[]policy.Named) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of names to CEL", Form: func() map[string]any { return grammar.MapForm(grammar.ExpressionForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			*target = nil
-			r.each(n, path, serverNames, func(m yamlMember, below *keyPath) {
-				if text, ok := r.expression(m.value, below); ok {
-					*target = append(*target, policy.Named{Name: m.key, Text: text})
+			r.Each(n, path, grammar.ServerNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if text, ok := r.Expression(m.Value, below); ok {
+					*target = append(*target, policy.Named{Name: m.Key, Text: text})
 				}
 			})
-			r.most(n, path, len(n.members), maxPolicyMembers)
+			checkMost(r, n, path, len(n.Members), maxPolicyMembers)
 		},
-		show: func() any { return varsJSON(*target) },
+		Show: func() any { return varsJSON(*target) },
 	}
 }
 
 // windowEntries are spans of earlier runs.
-var windowEntries = entries[policy.WindowSource]{
-	names: serverNames,
-	named: func(w *policy.WindowSource) string { return w.Name },
-	fresh: func(name string, _ Position) policy.WindowSource { return policy.WindowSource{Name: name} },
-	keys:  windowKeys,
-	finish: func(r *configReader, n *yamlNode, path *keyPath, w *policy.WindowSource) {
-		seconds, calendar := n.member("seconds"), n.member("calendar")
-		said := func(m *yamlNode) bool { return m != nil && m.kind != yamlNull }
+var windowEntries = grammar.Entries[policy.WindowSource]{
+	Names: grammar.ServerNames,
+	Named: func(w *policy.WindowSource) string { return w.Name },
+	Fresh: func(name string, _ grammar.Position) policy.WindowSource { return policy.WindowSource{Name: name} },
+	Keys:  windowKeys,
+	Finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, w *policy.WindowSource) {
+		seconds, calendar := n.Member("seconds"), n.Member("calendar")
+		said := func(m *yamldoc.Node) bool { return m != nil && m.Kind != yamldoc.Null }
 		switch {
 		case said(seconds) && said(calendar):
-			r.faults.add(calendar.at, path.key("calendar"), Fault{Reason: "seconds and calendar", Want: "keep one"})
+			r.Faults.Add(calendar.At, path.Key("calendar"), yamldoc.Fault{Reason: "seconds and calendar", Want: "keep one"})
 		case !said(seconds) && !said(calendar):
-			r.faults.add(n.at, path, Fault{Reason: "no span", Want: "write seconds, or calendar: day, week or month"})
-		case said(n.member("timezone")) && !said(calendar):
-			r.faults.add(n.member("timezone").at, path.key("timezone"), Fault{Reason: "a timezone without a calendar", Want: "leave it out"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no span", Want: "write seconds, or calendar: day, week or month"})
+		case said(n.Member("timezone")) && !said(calendar):
+			r.Faults.Add(n.Member("timezone").At, path.Key("timezone"), yamldoc.Fault{Reason: "a timezone without a calendar", Want: "leave it out"})
 		}
 	},
 }
 
-func windowKeys(w *policy.WindowSource) []configKey {
+func windowKeys(w *policy.WindowSource) []grammar.Key {
 	scope := "everyone"
 	if w.Principal {
 		scope = "principal"
 	}
-	seconds := numberKey("seconds", &w.Seconds, bounds{min: 60, max: 2_678_400, noun: "a number of seconds", seconds: true}).means("How far back it reaches.")
-	show := seconds.show
-	seconds.numeric = false
-	seconds.show = func() any {
+	seconds := grammar.Number("seconds", &w.Seconds, grammar.Bounds{Min: 60, Max: 2_678_400, Noun: "a number of seconds", Seconds: true}).Means("How far back it reaches.")
+	show := seconds.Show
+	seconds.Numeric = false
+	seconds.Show = func() any {
 		if w.Seconds == 0 {
 			return nil
 		}
 		return show()
 	}
-	whose := wordKey("scope", &scope, "everyone", "principal").means("Whose runs: of everyone (the default), or of the run's own principal.")
-	read := whose.read
-	whose.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	whose := grammar.Word("scope", &scope, "everyone", "principal").Means("Whose runs: of everyone (the default), or of the run's own principal.")
+	read := whose.Read
+	whose.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		w.Principal = scope == "principal"
 	}
-	return []configKey{
-		toolListKey("tools", &w.Tools).need("write the tools whose calls it holds").means("The tools whose calls it holds. Required."),
+	return []grammar.Key{
+		grammar.ToolList("tools", &w.Tools).Need("write the tools whose calls it holds").Means("The tools whose calls it holds. Required."),
 		seconds,
-		wordKey("calendar", &w.Calendar, "day", "week", "month").means("Instead of seconds: since the day, week (from Monday) or month began."),
-		optionalTextKey("timezone", &w.Timezone, faultOfZone).means("Where the calendar's day begins: an IANA name such as Europe/Berlin. Not set: UTC."),
+		grammar.Word("calendar", &w.Calendar, "day", "week", "month").Means("Instead of seconds: since the day, week (from Monday) or month began."),
+		grammar.OptionalText("timezone", &w.Timezone, faultOfZone).Means("Where the calendar's day begins: an IANA name such as Europe/Berlin. Not set: UTC."),
 		whose,
 	}
 }
 
 // faultOfZone keeps to text that can be an IANA name; whether there is such a zone is seen where it is loaded.
-func faultOfZone(text string) Fault {
-	if ijson.Blank(text) || len(text) > maxQuoted || text == "Local" {
-		return Fault{Reason: "not a timezone", Got: quoted(text), Want: "write an IANA name: Europe/Berlin"}
+func faultOfZone(text string) yamldoc.Fault {
+	if ijson.Blank(text) || len(text) > yamldoc.MaxQuoted || text == "Local" {
+		return yamldoc.Fault{Reason: "not a timezone", Got: yamldoc.Quoted(text), Want: "write an IANA name: Europe/Berlin"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }

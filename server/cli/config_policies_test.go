@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // refundTools are the tools of the policies in these tests: lines 2 to 15 of a file.
@@ -195,14 +197,14 @@ tests:
 	indented = strings.Replace(indented, "when: |-\n        args.order_id\n         == \"x\"\n      , block", "when: \"args.order_id\\n == \\\"x\\\"\", block", 1)
 	read := func(t *testing.T, text string) policy.Source {
 		t.Helper()
-		faults := &configFaults{}
-		r := &configReader{faults: faults, places: map[string]place{}}
+		faults := &yamldoc.Faults{}
+		r := grammar.NewReader(faults, nil)
 		var list []PolicyConfig
-		root := readYAML("pg.yaml", []byte(text), faults)
-		if at := root.member("policies"); at != nil {
-			policiesKey("policies", &list).read(r, at, nil)
+		root := yamldoc.Read("pg.yaml", []byte(text), faults)
+		if at := root.Member("policies"); at != nil {
+			policiesKey("policies", &list).Read(r, at, nil)
 		}
-		if err := faults.err(); err != nil || len(list) != 1 {
+		if err := faults.Err(); err != nil || len(list) != 1 {
 			t.Fatalf("%d policies of\n%s\n%v", len(list), text, err)
 		}
 		return list[0].Source
@@ -216,10 +218,10 @@ tests:
 	}
 	p := PolicyConfig{Source: want}
 	kept := PolicyConfig{Source: policy.Source{Name: "refunds"}}
-	faults := &configFaults{}
-	(&configReader{faults: faults, places: map[string]place{}}).policy(&kept, nodeOf(string(p.kept())), nil)
-	if diff := cmp.Diff(string(p.kept()), string(kept.kept())); diff != "" || len(faults.faults) > 0 {
-		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.faults, diff)
+	faults := &yamldoc.Faults{}
+	readPolicy(grammar.NewReader(faults, nil), &kept, nodeOf(string(p.kept())), nil)
+	if diff := cmp.Diff(string(p.kept()), string(kept.kept())); diff != "" || len(faults.Found) > 0 {
+		t.Errorf("what a snapshot keeps is read otherwise (-want +got): %v\n%s", faults.Found, diff)
 	}
 	shown := Config{Policies: []PolicyConfig{p}}
 	again := read(t, string(shown.YAML()))

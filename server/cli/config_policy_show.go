@@ -9,35 +9,24 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
 )
 
-// jsonLines is a list of which each item is shown on a line of its own.
-type jsonLines []json.RawMessage
-
-// values are the items decoded.
-func (l jsonLines) values() []any {
-	list := make([]any, len(l))
-	for i, line := range l {
-		list[i] = rawValue(line)
-	}
-	return list
-}
-
 // shown is a policy as people read it, wherever it was read from.
-func (p *PolicyConfig) shown() []configKey {
-	shown, p := []configKey{}, p.whole()
+func (p *PolicyConfig) shown() []grammar.Key {
+	shown, p := []grammar.Key{}, p.whole()
 	for _, k := range p.keys(false) {
-		switch v := k.show().(type) {
+		switch v := k.Show().(type) {
 		case nil:
 		case json.RawMessage:
 			if len(v) > 2 { // {} says nothing
 				shown = append(shown, k)
 			}
-		case jsonLines:
+		case grammar.JSONLines:
 			if len(v) > 0 {
 				shown = append(shown, k)
 			}
-		case []configKey: // windows
+		case []grammar.Key: // windows
 			if len(p.Windows) > 0 {
 				shown = append(shown, rawShown("windows", windowsJSON(p.Windows)))
 			}
@@ -48,8 +37,8 @@ func (p *PolicyConfig) shown() []configKey {
 	return shown
 }
 
-func rawShown(name string, text json.RawMessage) configKey {
-	return configKey{name: name, show: func() any { return text }}
+func rawShown(name string, text json.RawMessage) grammar.Key {
+	return grammar.Key{Name: name, Show: func() any { return text }}
 }
 
 // kept is what of a policy decides about runs, with vars in their order: what a snapshot holds. Its description and tests are
@@ -72,24 +61,11 @@ func (p *PolicyConfig) kept() json.RawMessage {
 	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }
 
-// orderedJSON is an object whose members keep their order.
-func orderedJSON(n int, member func(i int) (name string, value []byte)) json.RawMessage {
-	out := []byte{'{'}
-	for i := range n {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		name, value := member(i)
-		out = append(append(ijson.Append(out, name), ':'), value...)
-	}
-	return append(out, '}')
-}
-
 // paramsJSON sorts them, as their order says nothing, and spells a fraction as one.
 func paramsJSON(list []policy.Param) json.RawMessage {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b policy.Param) int { return strings.Compare(a.Name, b.Name) })
-	return orderedJSON(len(list), func(i int) (string, []byte) {
+	return grammar.OrderedJSON(len(list), func(i int) (string, []byte) {
 		text := ijson.Canonical(list[i].Value)
 		items, isList := list[i].Value.([]any)
 		switch {
@@ -114,17 +90,17 @@ func spelledFraction(number []byte) []byte {
 }
 
 func varsJSON(list []policy.Named) json.RawMessage {
-	return orderedJSON(len(list), func(i int) (string, []byte) { return list[i].Name, ijson.Canonical(list[i].Text) })
+	return grammar.OrderedJSON(len(list), func(i int) (string, []byte) { return list[i].Name, ijson.Canonical(list[i].Text) })
 }
 
 func windowsJSON(list []policy.WindowSource) json.RawMessage {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b policy.WindowSource) int { return strings.Compare(a.Name, b.Name) })
-	return orderedJSON(len(list), func(i int) (string, []byte) { return list[i].Name, ijson.Canonical(windowValue(&list[i])) })
+	return grammar.OrderedJSON(len(list), func(i int) (string, []byte) { return list[i].Name, ijson.Canonical(windowValue(&list[i])) })
 }
 
 func windowValue(w *policy.WindowSource) map[string]any {
-	v := map[string]any{"tools": textValues(w.Tools)}
+	v := map[string]any{"tools": grammar.TextValues(w.Tools)}
 	if w.Seconds > 0 {
 		v["seconds"] = w.Seconds
 	}
@@ -148,7 +124,7 @@ func ruleValue(r *policy.RuleSource) map[string]any {
 	putText(v, "when", r.When)
 	putText(v, "say", r.Say)
 	if r.Match != nil {
-		v["match"] = textValues(r.Match)
+		v["match"] = grammar.TextValues(r.Match)
 	}
 	if b := r.Block; b != nil {
 		block := map[string]any{}
@@ -157,7 +133,7 @@ func ruleValue(r *policy.RuleSource) map[string]any {
 			block["retryable"] = true
 		}
 		if len(b.Need) > 0 {
-			block["need"] = textValues(b.Need)
+			block["need"] = grammar.TextValues(b.Need)
 		}
 		v["block"] = block
 	}
@@ -205,7 +181,7 @@ func rowValue(row *policy.Row) map[string]any {
 		}
 	}
 	if row.WantNeed != nil {
-		v["want_need"] = textValues(row.WantNeed)
+		v["want_need"] = grammar.TextValues(row.WantNeed)
 	}
 	if len(row.Effects) > 0 {
 		effects := make([]any, len(row.Effects))

@@ -6,10 +6,11 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // acrossReach judges what a pattern can reach: tools of one world, acts that something judges, and persons that are real.
-func (r *configReader) acrossReach(c *Config) {
+func (r *configLoader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
 	for _, t := range c.Catalog.tools() {
 		effects[t.Name] = realTool{t.Effect, t.Policy}
@@ -18,29 +19,29 @@ func (r *configReader) acrossReach(c *Config) {
 		if !p.Enabled {
 			continue
 		}
-		here := (*keyPath)(nil).key("patterns").key(p.Name)
+		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		r.mixed(c, p, here, effects)
 		r.acts(p.links(), effects, p.Judge)
 		acts := slices.DeleteFunc(c.leaves(p), func(name string) bool {
 			e := effects[name].effect
 			return e != catalog.Write && e != catalog.Destructive
 		})
-		if simulated := here.key("approver").key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
-			r.faults.add(r.at(simulated), simulated, Fault{
+		if simulated := here.Key("approver").Key("kind"); len(acts) > 0 && p.Approver.Kind == patterns.SimulatedApprover {
+			r.Faults.Add(r.At(simulated), simulated, yamldoc.Fault{
 				Reason: "simulated, and " + acts[0] + " is a real tool of effect " + string(effects[acts[0]].effect), Want: "write inbox or reject",
 			})
 		}
 	}
-	expose := (*keyPath)(nil).key("catalog").key("expose")
+	expose := (*yamldoc.Path)(nil).Key("catalog").Key("expose")
 	var links []toolLink
 	for i, name := range c.Catalog.Expose {
-		links = append(links, toolLink{expose.item(i), name})
+		links = append(links, toolLink{expose.Item(i), name})
 	}
 	r.acts(links, effects, "")
 }
 
 // mixed refuses a pattern with tools of the demo and of the file.
-func (r *configReader) mixed(c *Config, p PatternConfig, here *keyPath, effects map[string]realTool) {
+func (r *configLoader) mixed(c *Config, p PatternConfig, here *yamldoc.Path, effects map[string]realTool) {
 	demo, real := "", ""
 	leaves := c.leaves(p)
 	for _, name := range leaves {
@@ -52,12 +53,12 @@ func (r *configReader) mixed(c *Config, p PatternConfig, here *keyPath, effects 
 			demo = cmp.Or(demo, name)
 		}
 	}
-	path := here.key("tools")
+	path := here.Key("tools")
 	if len(p.Hands) > 0 {
-		path = here.key(handsKeyOf(p.Kind))
+		path = here.Key(handsKeyOf(p.Kind))
 	}
 	if demo != "" && real != "" {
-		r.faults.add(r.at(path), path, Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
+		r.Faults.Add(r.At(path), path, yamldoc.Fault{Reason: demo + " is make-believe and " + real + " is real", Want: "give a pattern tools of one kind"})
 	}
 }
 
@@ -69,7 +70,7 @@ type realTool struct {
 
 // acts are the tools among links that change something real. Where no policy judges one, nothing but an allowlist stands before it:
 // of a tool that destroys that is a fault, of one that writes a warning (spec/config.md section 5.1).
-func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge string) {
+func (r *configLoader) acts(links []toolLink, tools map[string]realTool, judge string) {
 	for _, l := range links {
 		t := tools[l.name]
 		if t.effect != catalog.Write && t.effect != catalog.Destructive {
@@ -78,13 +79,13 @@ func (r *configReader) acts(links []toolLink, tools map[string]realTool, judge s
 		if judge != "" || t.policy != "" {
 			continue
 		}
-		f := Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
+		f := yamldoc.Fault{Reason: l.name + " writes, and no policy judges it", Want: "write policy: NAME here or at the tool"}
 		if t.effect == catalog.Write {
-			r.faults.warn(r.at(l.path), l.path, f)
+			r.Faults.Warn(r.At(l.path), l.path, f)
 			continue
 		}
 		f.Reason, f.Want = l.name+" is destructive, and no policy judges it", f.Want+", or leave it out"
-		r.faults.add(r.at(l.path), l.path, f)
+		r.Faults.Add(r.At(l.path), l.path, f)
 	}
 }
 

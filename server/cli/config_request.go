@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"patterngate/catalog"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 const maxRequestWait = 3600 // seconds
@@ -23,32 +25,32 @@ var managedHeaders = map[string]bool{
 	"proxy-authenticate": true, "transfer-encoding": true, "te": true, "trailer": true, "upgrade": true,
 }
 
-var httpEntries = entries[HTTPToolConfig]{
-	names: toolNames,
-	named: func(t *HTTPToolConfig) string { return t.Name },
-	fresh: func(name string, at Position) HTTPToolConfig {
+var httpEntries = grammar.Entries[HTTPToolConfig]{
+	Names: grammar.ToolNames,
+	Named: func(t *HTTPToolConfig) string { return t.Name },
+	Fresh: func(name string, at grammar.Position) HTTPToolConfig {
 		return HTTPToolConfig{ToolConfig: newTool(name, at), Request: newRequest()}
 	},
-	keys:   (*HTTPToolConfig).keys,
-	off:    func(t *HTTPToolConfig) bool { return !t.Enabled },
-	finish: (*configReader).finishHTTP,
+	Keys:   (*HTTPToolConfig).keys,
+	Off:    func(t *HTTPToolConfig) bool { return !t.Enabled },
+	Finish: finishHTTP,
 }
 
-func (t *HTTPToolConfig) keys() []configKey {
+func (t *HTTPToolConfig) keys() []grammar.Key {
 	keys := t.ToolConfig.keys()
 	for i, k := range keys {
-		switch k.name {
+		switch k.Name {
 		case "description":
-			keys[i] = k.need("write what it does, for the model").means("What the model reads. Required.")
+			keys[i] = k.Need("write what it does, for the model").Means("What the model reads. Required.")
 		case "title":
-			keys[i] = k.means("What people read. Not set: made of the name.")
+			keys[i] = k.Means("What people read. Not set: made of the name.")
 		}
 	}
 	return append(keys,
-		requestKey("request", &t.Request).need("write {method: GET, url: \"https://host/path\"}").means("What is sent."),
-		rawKey("input", "a mapping of arguments to JSON schemas", &t.Input, (*configReader).arguments).means("Its arguments. One is required unless `optional: true` or it has a default."),
-		expressionsKey("output", &t.Output, argumentNames).means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
-		rawKey("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, (*configReader).arguments).means("What the observation must fit."),
+		requestKey("request", &t.Request).Need("write {method: GET, url: \"https://host/path\"}").Means("What is sent."),
+		grammar.Raw("input", "a mapping of arguments to JSON schemas", &t.Input, checkArguments).Means("Its arguments. One is required unless `optional: true` or it has a default."),
+		grammar.Expressions("output", &t.Output, grammar.ArgumentNames).Means("The observation, member by member: CEL over args and response {status, headers, body}. Not set: the response."),
+		grammar.Raw("output_schema", "a mapping of members to JSON schemas", &t.OutputSchema, checkArguments).Means("What the observation must fit."),
 	)
 }
 
@@ -58,62 +60,62 @@ func newRequest() RequestConfig {
 }
 
 // requestKey is replaced whole, never merged.
-func requestKey(name string, target *RequestConfig) configKey {
-	return configKey{
-		name: name,
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func requestKey(name string, target *RequestConfig) grammar.Key {
+	return grammar.Key{
+		Name: name,
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			c := newRequest()
-			r.group(n, path, c.keys(), unknownKey)
-			if n.member("body") == nil || n.member("body").kind == yamlNull {
+			r.Group(n, path, c.keys(), grammar.UnknownKey)
+			if n.Member("body") == nil || n.Member("body").Kind == yamldoc.Null {
 				c.Body.Args = hasBody(c.Method)
 			}
 			*target = c
 		},
-		show:  func() any { return target.keys() },
-		below: func() []configKey { c := newRequest(); return c.keys() },
+		Show:  func() any { return target.keys() },
+		Below: func() []grammar.Key { c := newRequest(); return c.keys() },
 	}
 }
 
-func (c *RequestConfig) keys() []configKey {
-	return []configKey{
-		wordKey("method", &c.Method, httpMethods...).need("write GET, HEAD, POST, PUT, PATCH or DELETE").means("How it asks."),
-		textKey("url", &c.URL, faultOfTemplateURL).need("write an absolute URL: https://host/path/{argument}").means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
-		queryKey("query", &c.Query).means("Query parameters: templates, or {secret}. A list repeats the name, an absent argument drops it."),
-		headersKey("headers", &c.Headers).means("Headers: text, or {secret, prefix}. They take no arguments."),
-		bodyKey("body", c).means("What it carries. args: every argument not used elsewhere; in a mapping, text that is exactly {argument} becomes it. Not set: args for POST, PUT and PATCH, else none."),
-		formatKey("body_format", &c.Form).means("How the body is written."),
-		optionalTextKey("idempotency_header", &c.IdempotencyHeader, faultOfHeaderName).means("The header that carries the key of the call."),
-		codesKey("success", &c.Success).means("Status codes of a success."),
-		codesKey("absent", &c.Absent).means("Status codes that mean: there is none. Read only. Not set: 404 and 410 for effect read."),
-		countKey("redirects", &c.Redirects, 0, 5).means("How many redirects are followed, to the same origin, of GET and HEAD."),
-		namedPathKey("ca_file", &c.CAFile, false).means("Certificates that are trusted, PEM. Not set: the system's."),
-		secondsKey("timeout_seconds", &c.Timeout, maxRequestWait).means("How long it may take."),
+func (c *RequestConfig) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.Word("method", &c.Method, httpMethods...).Need("write GET, HEAD, POST, PUT, PATCH or DELETE").Means("How it asks."),
+		grammar.Text("url", &c.URL, faultOfTemplateURL).Need("write an absolute URL: https://host/path/{argument}").Means("Where: {argument} stands for a path segment's text or a query value, percent-encoded; `{{` and `}}` are braces."),
+		queryKey("query", &c.Query).Means("Query parameters: templates, or {secret}. A list repeats the name, an absent argument drops it."),
+		headersKey("headers", &c.Headers).Means("Headers: text, or {secret, prefix}. They take no arguments."),
+		bodyKey("body", c).Means("What it carries. args: every argument not used elsewhere; in a mapping, text that is exactly {argument} becomes it. Not set: args for POST, PUT and PATCH, else none."),
+		formatKey("body_format", &c.Form).Means("How the body is written."),
+		grammar.OptionalText("idempotency_header", &c.IdempotencyHeader, faultOfHeaderName).Means("The header that carries the key of the call."),
+		codesKey("success", &c.Success).Means("Status codes of a success."),
+		codesKey("absent", &c.Absent).Means("Status codes that mean: there is none. Read only. Not set: 404 and 410 for effect read."),
+		grammar.Count("redirects", &c.Redirects, 0, 5).Means("How many redirects are followed, to the same origin, of GET and HEAD."),
+		namedPathKey("ca_file", &c.CAFile, false).Means("Certificates that are trusted, PEM. Not set: the system's."),
+		grammar.Seconds("timeout_seconds", &c.Timeout, maxRequestWait).Means("How long it may take."),
 	}
 }
 
 func headersForm() map[string]any {
-	withPrefix := objectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: orNull(textForm)}, secretMember)
-	return mapForm(map[string]any{"anyOf": []any{textForm, withPrefix}})
+	withPrefix := grammar.ObjectForm(map[string]any{secretMember: secretDefinition()["properties"].(map[string]any)[secretMember], prefixMember: grammar.OrNull(grammar.TextForm)}, secretMember)
+	return grammar.MapForm(map[string]any{"anyOf": []any{grammar.TextForm, withPrefix}})
 }
 
 // headersKey are headers, each text or a secret behind a prefix.
-func headersKey(name string, target *[]HeaderConfig) configKey {
-	return configKey{
-		name: name, takes: "a mapping of headers to text or `{secret, prefix}`", form: func() map[string]any { return headersForm() },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func headersKey(name string, target *[]HeaderConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of headers to text or `{secret, prefix}`", Form: func() map[string]any { return headersForm() },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []HeaderConfig
-			r.each(n, path, headerNames, func(m yamlMember, below *keyPath) {
-				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.key) }) {
-					r.faults.add(m.at, below, Fault{Reason: "repeated header, in other letters", Want: "keep one"})
+			r.Each(n, path, grammar.HeaderNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				if slices.ContainsFunc(list, func(h HeaderConfig) bool { return strings.EqualFold(h.Name, m.Key) }) {
+					r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "repeated header, in other letters", Want: "keep one"})
 					return
 				}
-				if h, ok := r.header(m, below); ok {
+				if h, ok := readHeader(r, m, below); ok {
 					list = append(list, h)
 				}
 			})
 			*target = list
 		},
-		show: func() any {
+		Show: func() any {
 			object := make(map[string]any, len(*target))
 			for _, h := range *target {
 				v := h.shown()
@@ -127,21 +129,21 @@ func headersKey(name string, target *[]HeaderConfig) configKey {
 	}
 }
 
-func (r *configReader) header(m yamlMember, below *keyPath) (HeaderConfig, bool) {
-	h, small := HeaderConfig{Name: m.key}, strings.ToLower(m.key)
-	if f := faultOfHeaderName(m.key); f.Reason != "" {
-		r.faults.add(m.at, below, f)
+func readHeader(r *grammar.Reader, m yamldoc.Member, below *yamldoc.Path) (HeaderConfig, bool) {
+	h, small := HeaderConfig{Name: m.Key}, strings.ToLower(m.Key)
+	if f := faultOfHeaderName(m.Key); f.Reason != "" {
+		r.Faults.Add(m.At, below, f)
 		return h, false
 	}
 	ok := true
 	switch {
-	case isReference(m.value):
-		h.Secret, h.Prefix, ok = r.reference(m.value, below, true)
+	case isReference(m.Value):
+		h.Secret, h.Prefix, ok = readReference(r, m.Value, below, true)
 	case secretHeaders[small] || isSecretName(small):
-		r.literal(m.value, below, wantHeader(small, m.value.text))
+		refuseLiteral(r, m.Value, below, wantHeader(small, m.Value.Text))
 		ok = false
 	default:
-		h.Value, ok = r.value(m.value, below)
+		h.Value, ok = readValue(r, m.Value, below)
 	}
 	return h, ok
 }
@@ -157,35 +159,35 @@ func wantHeader(small, text string) string {
 	return secretWant
 }
 
-func faultOfHeaderName(name string) Fault {
+func faultOfHeaderName(name string) yamldoc.Fault {
 	switch {
 	case managedHeaders[strings.ToLower(name)]:
-		return Fault{Reason: "a header that is not yours to set", Got: quoted(name), Want: "leave it out"}
-	case !headerNames.fits.MatchString(name):
-		return Fault{Reason: "not a name", Got: quoted(name), Want: headerNames.want}
+		return yamldoc.Fault{Reason: "a header that is not yours to set", Got: yamldoc.Quoted(name), Want: "leave it out"}
+	case !grammar.HeaderNames.Fits.MatchString(name):
+		return yamldoc.Fault{Reason: "not a name", Got: yamldoc.Quoted(name), Want: grammar.HeaderNames.Want}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // queryKey are query parameters, each a template or a secret.
-func queryKey(name string, target *[]NamedTemplate) configKey {
-	return configKey{
-		name: name, takes: "a mapping of names to templates, or `{secret}`", form: func() map[string]any { return mapForm(textOrSecret) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func queryKey(name string, target *[]NamedTemplate) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of names to templates, or `{secret}`", Form: func() map[string]any { return grammar.MapForm(textOrSecret) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var list []NamedTemplate
-			r.each(n, path, queryNames, func(m yamlMember, below *keyPath) {
-				argument := m.value.kind == yamlText && singleArgument.MatchString(m.value.text)
-				if isSecretName(m.key) && !isReference(m.value) && !argument {
-					r.literal(m.value, below, secretWant)
+			r.Each(n, path, grammar.QueryNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				argument := m.Value.Kind == yamldoc.Text && singleArgument.MatchString(m.Value.Text)
+				if isSecretName(m.Key) && !isReference(m.Value) && !argument {
+					refuseLiteral(r, m.Value, below, secretWant)
 					return
 				}
-				if v, ok := r.value(m.value, below); ok {
-					list = append(list, NamedTemplate{Name: m.key, Text: v.Text, Secret: v.Secret})
+				if v, ok := readValue(r, m.Value, below); ok {
+					list = append(list, NamedTemplate{Name: m.Key, Text: v.Text, Secret: v.Secret})
 				}
 			})
 			*target = list
 		},
-		show: func() any {
+		Show: func() any {
 			object := make(map[string]any, len(*target))
 			for _, t := range *target {
 				object[t.Name] = Value{t.Text, t.Secret}.shown()
@@ -196,27 +198,27 @@ func queryKey(name string, target *[]NamedTemplate) configKey {
 }
 
 // bodyKey is args, none or a mapping.
-func bodyKey(name string, c *RequestConfig) configKey {
-	return configKey{
-		name: name, takes: "args, none or a mapping", form: func() map[string]any {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, blockForm}}
+func bodyKey(name string, c *RequestConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "args, none or a mapping", Form: func() map[string]any {
+			return map[string]any{"anyOf": []any{map[string]any{"enum": []any{"args", "none"}}, grammar.BlockForm}}
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			switch n.kind {
-			case yamlText:
-				if word, ok := r.word(n, path, []string{"args", "none"}); ok {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			switch n.Kind {
+			case yamldoc.Text:
+				if word, ok := r.Word(n, path, []string{"args", "none"}); ok {
 					c.Body = Body{Args: word == "args"}
 				}
-			case yamlMapping:
-				if n.readable() {
-					mapping, _ := n.decoded().(map[string]any)
+			case yamldoc.Mapping:
+				if n.Readable() {
+					mapping, _ := n.Decoded().(map[string]any)
 					c.Body = Body{Mapping: mapping}
 				}
 			default:
-				r.wrong(n, path, "write args, none or a mapping")
+				r.Wrong(n, path, "write args, none or a mapping")
 			}
 		},
-		show: func() any {
+		Show: func() any {
 			switch {
 			case c.Body.Mapping != nil:
 				return c.Body.Mapping
@@ -228,15 +230,15 @@ func bodyKey(name string, c *RequestConfig) configKey {
 	}
 }
 
-func formatKey(name string, form *bool) configKey {
+func formatKey(name string, form *bool) grammar.Key {
 	word := "json"
-	key := wordKey(name, &word, "json", "form")
-	read := key.read
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
+	key := grammar.Word(name, &word, "json", "form")
+	read := key.Read
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 		read(r, n, path)
 		*form = word == "form"
 	}
-	key.show = func() any {
+	key.Show = func() any {
 		if *form {
 			return "form"
 		}
@@ -248,30 +250,30 @@ func formatKey(name string, form *bool) configKey {
 var codeClass = regexp.MustCompile(`^[1-5]xx$`)
 
 // codesKey is a list of status codes; nil where nothing was said.
-func codesKey(name string, target *[]string) configKey {
+func codesKey(name string, target *[]string) grammar.Key {
 	const want = `write a status code, 200, or a class, "2xx"`
-	return configKey{
-		name: name, takes: "a list of codes: 200, `2xx`",
-		form: func() map[string]any {
-			return listForm(map[string]any{"anyOf": []any{bounds{min: 100, max: 599, whole: true}.form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
+	return grammar.Key{
+		Name: name, Takes: "a list of codes: 200, `2xx`",
+		Form: func() map[string]any {
+			return grammar.ListForm(map[string]any{"anyOf": []any{grammar.Bounds{Min: 100, Max: 599, Whole: true}.Form(), map[string]any{"type": "string", "pattern": codeClass.String()}}})
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []string{}
-			ok := r.list(n, path, func(item *yamlNode, at *keyPath) {
+			ok := r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
 				switch {
-				case item.kind == yamlNumber && item.number >= 100 && item.number <= 599 && item.number == float64(int(item.number)):
-					list = append(list, strconv.Itoa(int(item.number)))
-				case item.kind == yamlText && codeClass.MatchString(item.text):
-					list = append(list, item.text)
+				case item.Kind == yamldoc.Number && item.Number >= 100 && item.Number <= 599 && item.Number == float64(int(item.Number)):
+					list = append(list, strconv.Itoa(int(item.Number)))
+				case item.Kind == yamldoc.Text && codeClass.MatchString(item.Text):
+					list = append(list, item.Text)
 				default:
-					r.faults.add(item.at, at, Fault{Reason: "not a status code", Got: gotWords(item), Want: want})
+					r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a status code", Got: item.Shown(), Want: want})
 				}
 			})
 			if ok {
 				*target = list
 			}
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == nil {
 				return nil
 			}
@@ -289,23 +291,23 @@ func codesKey(name string, target *[]string) configKey {
 }
 
 // finishHTTP checks what no key of a request can see alone.
-func (r *configReader) finishHTTP(n *yamlNode, path *keyPath, t *HTTPToolConfig) {
-	r.finishTool(n, path, &t.ToolConfig)
-	request := n.member("request")
-	if request == nil || request.kind != yamlMapping {
+func finishHTTP(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+	finishTool(r, n, path, &t.ToolConfig)
+	request := n.Member("request")
+	if request == nil || request.Kind != yamldoc.Mapping {
 		return
 	}
-	here := path.key("request")
-	if absent := request.member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
+	here := path.Key("request")
+	if absent := request.Member("absent"); t.Effect == catalog.Read && t.Request.Absent == nil {
 		t.Request.Absent = []string{"404", "410"}
 	} else if len(t.Request.Absent) > 0 && t.Effect != catalog.Read && t.Effect != "" && absent != nil {
-		r.faults.add(absent.at, here.key("absent"), Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
+		r.Faults.Add(absent.At, here.Key("absent"), yamldoc.Fault{Reason: "effect " + string(t.Effect), Want: "write absent only for effect read"})
 	}
-	if body := request.member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
-		r.faults.add(body.at, here.key("body"), Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
+	if body := request.Member("body"); (t.Request.Method == "GET" || t.Request.Method == "HEAD") && (t.Request.Body.Args || t.Request.Body.Mapping != nil) && body != nil {
+		r.Faults.Add(body.At, here.Key("body"), yamldoc.Fault{Reason: "a " + t.Request.Method + " has no body", Want: "use query, or another method"})
 	}
-	if redirects := request.member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
-		r.faults.add(redirects.at, here.key("redirects"), Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
+	if redirects := request.Member("redirects"); t.Request.Redirects > 0 && t.Request.Method != "GET" && t.Request.Method != "HEAD" && redirects != nil {
+		r.Faults.Add(redirects.At, here.Key("redirects"), yamldoc.Fault{Reason: "a " + t.Request.Method + " is not redirected", Want: "write 0"})
 	}
-	r.usedArguments(request, here, t)
+	checkUsedArguments(r, request, here, t)
 }

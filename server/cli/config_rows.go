@@ -10,6 +10,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxRowName is how long the name of a test may be, in characters.
@@ -17,40 +19,40 @@ const maxRowName = 100
 
 var rowItems = items[policy.Row]{
 	name: "name", fits: isRowName, most: maxPolicyMembers, keys: rowKeys, value: rowValue,
-	finish: func(r *configReader, n *yamlNode, path *keyPath, row *policy.Row) {
-		if at := n.member("call"); at != nil && at.kind == yamlMapping && row.Call.Tool == "final" {
+	finish: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, row *policy.Row) {
+		if at := n.Member("call"); at != nil && at.Kind == yamldoc.Mapping && row.Call.Tool == "final" {
 			if _, text := row.Call.Args["answer"].(string); !text || len(row.Call.Args) != 1 {
-				r.faults.add(at.at, path.key("call"), Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
+				r.Faults.Add(at.At, path.Key("call"), yamldoc.Fault{Reason: "final has another form", Want: "write {tool: final, args: {answer: TEXT}}"})
 			}
 		}
 	},
 }
 
 // reasonNames are those that a block may have: a rule's, or policy_error: with the id of the rule that could not be evaluated.
-var reasonNames = nameRule{lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), "write a reason: a small letter, then up to 63 small letters, digits and _"}
+var reasonNames = grammar.NameRule{Fits: grammar.Lazily(`^(policy_error:)?[a-z][a-z0-9_]{0,63}$`), Want: "write a reason: a small letter, then up to 63 small letters, digits and _"}
 
 func isRowName(text string) bool {
 	return !ijson.Blank(text) && utf8.RuneCountInString(text) <= maxRowName
 }
 
 // rowKeys are the members of a test (spec/config.md section 5.3).
-func rowKeys(row *policy.Row) []configKey {
-	return []configKey{
-		shortKey("name", &row.Name, maxRowName).need("write what it shows").means("What the test shows. Required."),
-		callKey("call", &row.Call).need("write the call that is judged: {tool, args}").means("The call that is judged; of `final` the arguments are {answer}. Required."),
-		wantKey("want", &row.Want).need("approve, revise, escalate or block?").means("What the policy must say; revise: approved after changes. Required."),
-		spelledKey("want_reason", &row.WantReason, reasonNames).means("The reason that it must give."),
-		spelledKey("want_rule", &row.WantRule, serverNames).means("The rule that must decide."),
-		objectKey("want_args", &row.WantArgs).means("Arguments after all changes; only those named are compared."),
-		namesListKey("want_need", &row.WantNeed, argumentNames, maxNeed).means("What a block must name as needed."),
-		effectItems.key("effects", &row.Effects).means("The calls before it."),
-		oneToolKey("pattern", &row.Pattern).means("The pattern whose params and input are taken. Not set: the policy's own params."),
-		objectKey("params", &row.Params).means("Params laid over."),
-		objectKey("input", &row.Input).means("The pattern's input fields."),
-		principalKey("principal", &row.Principal).means("Whose run it is: {id, kind, name}."),
-		clientKey("client", &row.Client).means("The program that asks: {name, version}."),
-		timeKey("now", &row.Now).means("The time, as in 2026-11-22T09:30:00Z."),
-		boolKey("approved", &row.Approved).means("Whether a person approved the arguments as revised."),
+func rowKeys(row *policy.Row) []grammar.Key {
+	return []grammar.Key{
+		grammar.Short("name", &row.Name, maxRowName).Need("write what it shows").Means("What the test shows. Required."),
+		callKey("call", &row.Call).Need("write the call that is judged: {tool, args}").Means("The call that is judged; of `final` the arguments are {answer}. Required."),
+		wantKey("want", &row.Want).Need("approve, revise, escalate or block?").Means("What the policy must say; revise: approved after changes. Required."),
+		grammar.Spelled("want_reason", &row.WantReason, reasonNames).Means("The reason that it must give."),
+		grammar.Spelled("want_rule", &row.WantRule, grammar.ServerNames).Means("The rule that must decide."),
+		objectKey("want_args", &row.WantArgs).Means("Arguments after all changes; only those named are compared."),
+		namesListKey("want_need", &row.WantNeed, grammar.ArgumentNames, maxNeed).Means("What a block must name as needed."),
+		effectItems.key("effects", &row.Effects).Means("The calls before it."),
+		grammar.OneTool("pattern", &row.Pattern).Means("The pattern whose params and input are taken. Not set: the policy's own params."),
+		objectKey("params", &row.Params).Means("Params laid over."),
+		objectKey("input", &row.Input).Means("The pattern's input fields."),
+		principalKey("principal", &row.Principal).Means("Whose run it is: {id, kind, name}."),
+		clientKey("client", &row.Client).Means("The program that asks: {name, version}."),
+		timeKey("now", &row.Now).Means("The time, as in 2026-11-22T09:30:00Z."),
+		grammar.Bool("approved", &row.Approved).Means("Whether a person approved the arguments as revised."),
 	}
 }
 
@@ -59,29 +61,29 @@ var effectItems = items[policy.RowEffect]{
 	fits: func(string) bool { return false }, most: gateway.MaxWindow, keys: effectKeys, value: effectValue,
 }
 
-func effectKeys(e *policy.RowEffect) []configKey {
-	return []configKey{
-		oneToolKey("tool", &e.Tool).need("write the tool that was called").means("The tool that was called. Required."),
-		wordKey("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt).means("What became of it. Not set: done."),
-		flagKey("ok", &e.OK).means("Whether it is done and its result carries no error. Not set: as status and result say."),
-		objectKey("args", &e.Args).means("Its arguments."),
-		objectKey("result", &e.Result).means("What it gave."),
-		numberKey("seconds_ago", &e.SecondsAgo, bounds{max: 10 * 366 * 86_400, noun: "a number of seconds", seconds: true}).means("How long before the call."),
-		boolKey("other_run", &e.OtherRun).means("Whether it was a call of an earlier run, which windows alone see."),
+func effectKeys(e *policy.RowEffect) []grammar.Key {
+	return []grammar.Key{
+		grammar.OneTool("tool", &e.Tool).Need("write the tool that was called").Means("The tool that was called. Required."),
+		grammar.Word("status", &e.Status, gateway.Reserved, gateway.Finished, gateway.Failed, gateway.InDoubt).Means("What became of it. Not set: done."),
+		flagKey("ok", &e.OK).Means("Whether it is done and its result carries no error. Not set: as status and result say."),
+		objectKey("args", &e.Args).Means("Its arguments."),
+		objectKey("result", &e.Result).Means("What it gave."),
+		grammar.Number("seconds_ago", &e.SecondsAgo, grammar.Bounds{Max: 10 * 366 * 86_400, Noun: "a number of seconds", Seconds: true}).Means("How long before the call."),
+		grammar.Bool("other_run", &e.OtherRun).Means("Whether it was a call of an earlier run, which windows alone see."),
 	}
 }
 
 // flagKey is a boolKey that may be not set.
-func flagKey(name string, target **bool) configKey {
-	key := boolKey(name, new(bool))
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind != yamlBool {
-			r.wrong(n, path, boolWords(n))
+func flagKey(name string, target **bool) grammar.Key {
+	key := grammar.Bool(name, new(bool))
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind != yamldoc.Bool {
+			r.Wrong(n, path, grammar.BoolWords(n))
 			return
 		}
-		*target = &n.flag
+		*target = &n.Flag
 	}
-	key.show = func() any {
+	key.Show = func() any {
 		if *target == nil {
 			return nil
 		}
@@ -91,19 +93,19 @@ func flagKey(name string, target **bool) configKey {
 }
 
 // objectKey is any mapping; nil where it is not there.
-func objectKey(name string, target *map[string]any) configKey {
-	return configKey{
-		name: name, takes: "a mapping", form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlMapping {
-				r.wrong(n, path, "write a mapping, {} for none")
+func objectKey(name string, target *map[string]any) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping", Form: func() map[string]any { return grammar.BlockForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Mapping {
+				r.Wrong(n, path, "write a mapping, {} for none")
 				return
 			}
-			if n.readable() {
-				*target, _ = n.decoded().(map[string]any)
+			if n.Readable() {
+				*target, _ = n.Decoded().(map[string]any)
 			}
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == nil {
 				return nil
 			}
@@ -112,56 +114,56 @@ func objectKey(name string, target *map[string]any) configKey {
 	}
 }
 
-func callKey(name string, target *policy.RowCall) configKey {
-	group := groupKey(name, oneToolKey("tool", &target.Tool).need("write the tool that is called"), objectKey("args", &target.Args))
-	group.takes, group.form = "{tool, args}", func() map[string]any {
-		return objectForm(map[string]any{"tool": nameForm, "args": orNull(blockForm)}, "tool")
+func callKey(name string, target *policy.RowCall) grammar.Key {
+	group := grammar.Group(name, grammar.OneTool("tool", &target.Tool).Need("write the tool that is called"), objectKey("args", &target.Args))
+	group.Takes, group.Form = "{tool, args}", func() map[string]any {
+		return grammar.ObjectForm(map[string]any{"tool": grammar.NameForm, "args": grammar.OrNull(grammar.BlockForm)}, "tool")
 	}
 	return group
 }
 
 // wantKey is a decision in a word.
-func wantKey(name string, target *gateway.Decision) configKey {
+func wantKey(name string, target *gateway.Decision) grammar.Key {
 	decisions := []gateway.Decision{gateway.Approve, gateway.Revise, gateway.Escalate, gateway.Block}
 	words := make([]string, len(decisions))
 	for i, d := range decisions {
 		words[i] = d.String()
 	}
-	return configKey{
-		name: name, takes: listed(words), form: func() map[string]any { return map[string]any{"enum": textValues(words)} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if word, ok := r.word(n, path, words); ok {
+	return grammar.Key{
+		Name: name, Takes: yamldoc.Alternatives(words), Form: func() map[string]any { return map[string]any{"enum": grammar.TextValues(words)} },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if word, ok := r.Word(n, path, words); ok {
 				*target = decisions[slices.Index(words, word)]
 			}
 		},
-		show: func() any { return target.String() },
+		Show: func() any { return target.String() },
 	}
 }
 
-func principalKey(name string, target *gateway.Principal) configKey {
-	fits := func(text string) Fault {
+func principalKey(name string, target *gateway.Principal) grammar.Key {
+	fits := func(text string) yamldoc.Fault {
 		if ijson.Blank(text) || len(text) > maxClientName {
-			return Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
+			return yamldoc.Fault{Reason: "not a name", Want: "write 1 to 256 bytes"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	}
-	group := groupKey(name, optionalTextKey("id", &target.ID, fits), wordKey("kind", &target.Kind, "local", "token"), optionalTextKey("name", &target.Name, fits))
-	group.takes, group.form = "{id, kind, name}, or an id: token:ci", func() map[string]any {
-		return map[string]any{"anyOf": []any{textForm, objectForm(map[string]any{"id": orNull(textForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": orNull(textForm)})}}
+	group := grammar.Group(name, grammar.OptionalText("id", &target.ID, fits), grammar.Word("kind", &target.Kind, "local", "token"), grammar.OptionalText("name", &target.Name, fits))
+	group.Takes, group.Form = "{id, kind, name}, or an id: token:ci", func() map[string]any {
+		return map[string]any{"anyOf": []any{grammar.TextForm, grammar.ObjectForm(map[string]any{"id": grammar.OrNull(grammar.TextForm), "kind": map[string]any{"enum": []any{"local", "token", nil}}, "name": grammar.OrNull(grammar.TextForm)})}}
 	}
-	members := group.read
-	group.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind != yamlText {
+	members := group.Read
+	group.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind != yamldoc.Text {
 			members(r, n, path)
 			*target = wholePrincipal(*target)
 			return
 		}
-		kind, of, ok := strings.Cut(n.text, ":")
+		kind, of, ok := strings.Cut(n.Text, ":")
 		if !ok || kind != "local" && kind != "token" || fits(of).Reason != "" {
-			r.wrong(n, path, "write local:NAME or token:NAME")
+			r.Wrong(n, path, "write local:NAME or token:NAME")
 			return
 		}
-		*target = gateway.Principal{ID: n.text, Kind: kind, Name: of}
+		*target = gateway.Principal{ID: n.Text, Kind: kind, Name: of}
 	}
 	return group
 }
@@ -177,37 +179,37 @@ func wholePrincipal(p gateway.Principal) gateway.Principal {
 	return p
 }
 
-func clientKey(name string, target *gateway.Client) configKey {
-	fits := func(text string) Fault {
+func clientKey(name string, target *gateway.Client) grammar.Key {
+	fits := func(text string) yamldoc.Fault {
 		if len(text) > maxClientName {
-			return Fault{Reason: "too long", Want: "write at most 256 bytes"}
+			return yamldoc.Fault{Reason: "too long", Want: "write at most 256 bytes"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	}
-	group := groupKey(name, optionalTextKey("name", &target.Name, fits), optionalTextKey("version", &target.Version, fits))
-	group.takes, group.form = "{name, version}", func() map[string]any {
-		return objectForm(map[string]any{"name": orNull(textForm), "version": orNull(textForm)})
+	group := grammar.Group(name, grammar.OptionalText("name", &target.Name, fits), grammar.OptionalText("version", &target.Version, fits))
+	group.Takes, group.Form = "{name, version}", func() map[string]any {
+		return grammar.ObjectForm(map[string]any{"name": grammar.OrNull(grammar.TextForm), "version": grammar.OrNull(grammar.TextForm)})
 	}
 	return group
 }
 
-func timeKey(name string, target *time.Time) configKey {
-	return configKey{
-		name: name, takes: "a time", form: func() map[string]any { return map[string]any{"type": "string", "format": "date-time"} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func timeKey(name string, target *time.Time) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a time", Form: func() map[string]any { return map[string]any{"type": "string", "format": "date-time"} },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			const want = `write a time: "2026-11-22T09:30:00Z"`
-			if n.kind != yamlText {
-				r.wrong(n, path, want)
+			if n.Kind != yamldoc.Text {
+				r.Wrong(n, path, want)
 				return
 			}
-			at, err := time.Parse(time.RFC3339Nano, n.text)
+			at, err := time.Parse(time.RFC3339Nano, n.Text)
 			if err != nil || at.Year() < 1 || at.Year() > 9999 {
-				r.faults.add(n.at, path, Fault{Reason: "not a time", Got: quoted(n.text), Want: want})
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a time", Got: yamldoc.Quoted(n.Text), Want: want})
 				return
 			}
 			*target = at.UTC()
 		},
-		show: func() any {
+		Show: func() any {
 			if target.IsZero() {
 				return nil
 			}

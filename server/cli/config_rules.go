@@ -8,6 +8,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // items are mappings of one shape in a list, each named by one of its members.
@@ -15,28 +17,28 @@ type items[E any] struct {
 	name string // of that member
 	fits func(string) bool
 	most int
-	keys func(*E) []configKey
+	keys func(*E) []grammar.Key
 	// value is an item as a snapshot has it.
 	value func(*E) map[string]any
 	// finish sees an item that was read whole. nil: nothing is left to do.
-	finish func(r *configReader, n *yamlNode, path *keyPath, item *E)
+	finish func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, item *E)
 }
 
 // key is the list of such items.
-func (of items[E]) key(name string, list *[]E) configKey {
-	return configKey{
-		name: name, takes: "a list of mappings",
-		form: func() map[string]any {
+func (of items[E]) key(name string, list *[]E) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a list of mappings",
+		Form: func() map[string]any {
 			var e E
-			return listForm(groupSchema(of.keys(&e)))
+			return grammar.ListForm(grammar.SchemaOf(of.keys(&e)))
 		},
-		below: func() []configKey {
+		Below: func() []grammar.Key {
 			var e E
 			return of.keys(&e)
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *list = of.read(r, n, path) },
-		show: func() any {
-			lines := make(jsonLines, len(*list))
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { *list = of.read(r, n, path) },
+		Show: func() any {
+			lines := make(grammar.JSONLines, len(*list))
 			for i := range *list {
 				lines[i] = ijson.Canonical(of.value(&(*list)[i]))
 			}
@@ -46,22 +48,22 @@ func (of items[E]) key(name string, list *[]E) configKey {
 }
 
 // read keeps every item, so that an index counts as it does in the file.
-func (of items[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
-	if n.kind != yamlList {
-		r.wrong(n, path, "write a list, [] for none")
+func (of items[E]) read(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) []E {
+	if n.Kind != yamldoc.List {
+		r.Wrong(n, path, "write a list, [] for none")
 		return nil
 	}
-	if !r.most(n, path, len(n.items), of.most) {
+	if !checkMost(r, n, path, len(n.Items), of.most) {
 		return nil
 	}
-	list := make([]E, len(n.items))
-	for i, item := range n.items {
-		if item.kind == yamlBad {
+	list := make([]E, len(n.Items))
+	for i, item := range n.Items {
+		if item.Kind == yamldoc.Unreadable {
 			continue
 		}
 		below, keys := of.step(item, path, i), of.keys(&list[i])
-		if r.members(item, below, keys, unknownKey) {
-			r.missing(item, below, keys)
+		if r.Members(item, below, keys, grammar.UnknownKey) {
+			r.Missing(item, below, keys)
 			if of.finish != nil {
 				of.finish(r, item, below, &list[i])
 			}
@@ -71,55 +73,55 @@ func (of items[E]) read(r *configReader, n *yamlNode, path *keyPath) []E {
 }
 
 // step is the path of an item: by its name where it has one.
-func (of items[E]) step(item *yamlNode, path *keyPath, i int) *keyPath {
-	if name := item.member(of.name); name != nil && name.kind == yamlText && of.fits(name.text) {
-		return path.key(name.text)
+func (of items[E]) step(item *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
+	if name := item.Member(of.name); name != nil && name.Kind == yamldoc.Text && of.fits(name.Text) {
+		return path.Key(name.Text)
 	}
-	return path.item(i)
+	return path.Item(i)
 }
 
 var ruleItems = items[policy.RuleSource]{
-	name: "id", fits: func(s string) bool { return serverNames.fits.MatchString(s) }, most: maxPolicyMembers,
+	name: "id", fits: func(s string) bool { return grammar.ServerNames.Fits.MatchString(s) }, most: maxPolicyMembers,
 	keys: ruleKeys, value: ruleValue, finish: finishRule,
 }
 
 // ruleOutcomes are what a rule may come to: just one of them.
 var ruleOutcomes = []string{"block", "revise", "escalate", "approve"}
 
-func ruleKeys(rule *policy.RuleSource) []configKey {
-	return []configKey{
-		spelledKey("id", &rule.ID, serverNames).need("write a name, by which it is recorded").means("Its name, unique in the policy. Required."),
-		matchKey("match", &rule.Match).means("The tools, patterns used as worker or route, or `final` whose calls it judges; not set: every tool, not `final`."),
-		expressionKey("when", &rule.When).means("CEL of type bool: whether the rule fires. Not set: always."),
-		shortKey("say", &rule.Say, maxSay).means("What people read when it fired."),
-		blockKey("block", &rule.Block).means("Refuses the call: {reason, retryable, need}."),
-		reviseKey("revise", &rule.Revise).means("Changes arguments: each to what CEL says, or to a number or boolean."),
-		escalateKey("escalate", &rule.Escalate).means("Asks a person: {reason, expires_seconds, min_assurance}."),
-		approveKey("approve", &rule.Approve).means("Lets the call through: {}."),
+func ruleKeys(rule *policy.RuleSource) []grammar.Key {
+	return []grammar.Key{
+		grammar.Spelled("id", &rule.ID, grammar.ServerNames).Need("write a name, by which it is recorded").Means("Its name, unique in the policy. Required."),
+		matchKey("match", &rule.Match).Means("The tools, patterns used as worker or route, or `final` whose calls it judges; not set: every tool, not `final`."),
+		grammar.Expression("when", &rule.When).Means("CEL of type bool: whether the rule fires. Not set: always."),
+		grammar.Short("say", &rule.Say, maxSay).Means("What people read when it fired."),
+		blockKey("block", &rule.Block).Means("Refuses the call: {reason, retryable, need}."),
+		reviseKey("revise", &rule.Revise).Means("Changes arguments: each to what CEL says, or to a number or boolean."),
+		escalateKey("escalate", &rule.Escalate).Means("Asks a person: {reason, expires_seconds, min_assurance}."),
+		approveKey("approve", &rule.Approve).Means("Lets the call through: {}."),
 	}
 }
 
 // finishRule holds that a rule has just one outcome.
-func finishRule(r *configReader, n *yamlNode, path *keyPath, _ *policy.RuleSource) {
-	var has []yamlMember
-	for _, m := range n.members {
-		if slices.Contains(ruleOutcomes, m.key) && m.value.kind != yamlNull {
+func finishRule(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, _ *policy.RuleSource) {
+	var has []yamldoc.Member
+	for _, m := range n.Members {
+		if slices.Contains(ruleOutcomes, m.Key) && m.Value.Kind != yamldoc.Null {
 			has = append(has, m)
 		}
 	}
 	switch {
 	case len(has) == 0:
-		r.faults.add(n.at, path, Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
+		r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "no outcome", Want: "write one of block, revise, escalate or approve"})
 	case len(has) > 1:
 		many := "two"
 		if len(has) > 2 {
-			many = numberText(float64(len(has)))
+			many = yamldoc.NumberText(float64(len(has)))
 		}
 		names := make([]string, len(has))
 		for i, m := range has {
-			names[i] = m.key
+			names[i] = m.Key
 		}
-		r.faults.add(has[1].at, path, Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
+		r.Faults.Add(has[1].At, path, yamldoc.Fault{Reason: many + " outcomes, " + anded(names), Want: "keep one or write two rules"})
 	}
 }
 
@@ -133,109 +135,101 @@ func anded(names []string) string {
 	return text + " and " + names[last]
 }
 
-// spelledKey is a text that is spelled by a rule.
-func spelledKey(name string, target *string, rule nameRule) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
-		if !rule.fits.MatchString(text) {
-			return Fault{Reason: "not a name", Got: quoted(text), Want: rule.want}
-		}
-		return Fault{}
-	})
-	key.takes = "a name"
-	return key.as(map[string]any{"type": "string", "pattern": rule.fits.String()})
-}
-
 // matchKey is one name, or a list of them.
-func matchKey(name string, target *[]string) configKey {
-	return configKey{
-		name: name, takes: "a name, or a list of names",
-		form: func() map[string]any { return map[string]any{"anyOf": []any{nameForm, listForm(nameForm)}} },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind == yamlText && toolName.MatchString(n.text) {
-				*target = []string{n.text}
-				return
-			}
-			if n.kind == yamlList && len(n.items) == 0 {
-				r.faults.add(n.at, path, Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
-				return
-			}
-			*target = r.someNames(n, path, toolNames, maxPolicyMembers)
+func matchKey(name string, target *[]string) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a name, or a list of names",
+		Form: func() map[string]any {
+			return map[string]any{"anyOf": []any{grammar.NameForm, grammar.ListForm(grammar.NameForm)}}
 		},
-		show: func() any { return *target },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind == yamldoc.Text && grammar.ToolName.MatchString(n.Text) {
+				*target = []string{n.Text}
+				return
+			}
+			if n.Kind == yamldoc.List && len(n.Items) == 0 {
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "matches nothing", Want: "write names, or leave it out"})
+				return
+			}
+			*target = readSomeNames(r, n, path, grammar.ToolNames, maxPolicyMembers)
+		},
+		Show: func() any { return *target },
 	}
 }
 
-// someNames is a list of names.
-func (r *configReader) someNames(n *yamlNode, path *keyPath, rule nameRule, most int) []string {
-	if !r.most(n, path, len(n.items), most) {
+// readSomeNames is a list of names.
+func readSomeNames(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, rule grammar.NameRule, most int) []string {
+	if !checkMost(r, n, path, len(n.Items), most) {
 		return nil
 	}
 	names := []string{}
-	r.list(n, path, func(item *yamlNode, at *keyPath) {
-		if item.kind != yamlText || !rule.fits.MatchString(item.text) {
-			r.faults.add(item.at, at, Fault{Reason: "not a name", Got: gotWords(item), Want: rule.want})
+	r.List(n, path, func(item *yamldoc.Node, at *yamldoc.Path) {
+		if item.Kind != yamldoc.Text || !rule.Fits.MatchString(item.Text) {
+			r.Faults.Add(item.At, at, yamldoc.Fault{Reason: "not a name", Got: item.Shown(), Want: rule.Want})
 			return
 		}
-		names = append(names, item.text)
+		names = append(names, item.Text)
 	})
 	return names
 }
 
 // namesListKey is a list of names; nil where it is not there.
-func namesListKey(name string, target *[]string, rule nameRule, most int) configKey {
-	return configKey{
-		name: name, takes: "a list of names", form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) { *target = r.someNames(n, path, rule, most) },
-		show: func() any { return *target },
+func namesListKey(name string, target *[]string, rule grammar.NameRule, most int) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a list of names", Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			*target = readSomeNames(r, n, path, rule, most)
+		},
+		Show: func() any { return *target },
 	}
 }
 
-func blockKey(name string, target **policy.BlockSource) configKey {
-	key := heldKey(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []configKey {
-		return []configKey{
-			spelledKey("reason", &b.Reason, serverNames).means("Why, in a word; part of the stop reason. Not set: the rule's id."),
-			boolKey("retryable", &b.Retryable).means("Whether the same call may pass later."),
-			namesListKey("need", &b.Need, argumentNames, maxNeed).means("Tools that must be called first, or arguments that must be given."),
+func blockKey(name string, target **policy.BlockSource) grammar.Key {
+	key := grammar.Held(name, target, func() policy.BlockSource { return policy.BlockSource{} }, func(b *policy.BlockSource) []grammar.Key {
+		return []grammar.Key{
+			grammar.Spelled("reason", &b.Reason, grammar.ServerNames).Means("Why, in a word; part of the stop reason. Not set: the rule's id."),
+			grammar.Bool("retryable", &b.Retryable).Means("Whether the same call may pass later."),
+			namesListKey("need", &b.Need, grammar.ArgumentNames, maxNeed).Means("Tools that must be called first, or arguments that must be given."),
 		}
 	})
 	return key
 }
 
-func escalateKey(name string, target **policy.EscalateSource) configKey {
+func escalateKey(name string, target **policy.EscalateSource) grammar.Key {
 	const least, most = 60, 30 * 86_400 // seconds
-	return heldKey(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, func(e *policy.EscalateSource) []configKey {
-		expires := scaledKey("expires_seconds", bounds{min: least, max: most, whole: true, noun: "a whole number of seconds", seconds: true},
+	return grammar.Held(name, target, func() policy.EscalateSource { return policy.EscalateSource{} }, func(e *policy.EscalateSource) []grammar.Key {
+		expires := grammar.Scaled("expires_seconds", grammar.Bounds{Min: least, Max: most, Whole: true, Noun: "a whole number of seconds", Seconds: true},
 			func() any {
 				if e.Expires == 0 {
 					return nil
 				}
 				return e.Expires.Seconds()
 			},
-			func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
-		expires.numeric = false
-		return []configKey{
-			spelledKey("reason", &e.Reason, serverNames).means("Why, in a word. Not set: the rule's id."),
+			func(v float64) { e.Expires = time.Duration(math.Round(v)) * time.Second }).Means("How long the person may take. Not set: as the pattern's approver says; the shorter counts.")
+		expires.Numeric = false
+		return []grammar.Key{
+			grammar.Spelled("reason", &e.Reason, grammar.ServerNames).Means("Why, in a word. Not set: the rule's id."),
 			expires,
-			wordKey("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
+			grammar.Word("min_assurance", &e.Least, gateway.UserAssurance, gateway.SignedAssurance).Means("Whose answer counts. Not set: as the pattern's approver says; the stricter counts."),
 		}
 	})
 }
 
 // approveKey is an empty mapping.
-func approveKey(name string, target *bool) configKey {
-	return configKey{
-		name: name, takes: "`{}`", form: func() map[string]any { return objectForm(map[string]any{}) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlMapping {
-				r.wrong(n, path, "write {}")
+func approveKey(name string, target *bool) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "`{}`", Form: func() map[string]any { return grammar.ObjectForm(map[string]any{}) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.Mapping {
+				r.Wrong(n, path, "write {}")
 				return
 			}
-			for _, m := range n.members {
-				r.faults.add(m.at, path.key(m.key), Fault{Reason: "unknown key", Want: "write {}"})
+			for _, m := range n.Members {
+				r.Faults.Add(m.At, path.Key(m.Key), yamldoc.Fault{Reason: "unknown key", Want: "write {}"})
 			}
 			*target = true
 		},
-		show: func() any {
+		Show: func() any {
 			if !*target {
 				return nil
 			}
@@ -245,31 +239,31 @@ func approveKey(name string, target *bool) configKey {
 }
 
 // reviseKey is a mapping of arguments to what they become.
-func reviseKey(name string, target *[]policy.ReviseSource) configKey {
-	return configKey{
-		name: name, takes: "a mapping of arguments to CEL, numbers or booleans",
-		form: func() map[string]any {
-			return mapForm(map[string]any{"anyOf": []any{expressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
+func reviseKey(name string, target *[]policy.ReviseSource) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of arguments to CEL, numbers or booleans",
+		Form: func() map[string]any {
+			return grammar.MapForm(map[string]any{"anyOf": []any{grammar.ExpressionForm, map[string]any{"type": "number"}, map[string]any{"type": "boolean"}}})
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []policy.ReviseSource{}
-			r.each(n, path, argumentNames, func(m yamlMember, below *keyPath) {
-				switch m.value.kind {
-				case yamlNumber, yamlBool:
-					list = append(list, policy.ReviseSource{Argument: m.key, Value: m.value.decoded()})
-				case yamlText:
-					if text, ok := r.expression(m.value, below); ok {
-						list = append(list, policy.ReviseSource{Argument: m.key, Text: text})
+			r.Each(n, path, grammar.ArgumentNames, func(m yamldoc.Member, below *yamldoc.Path) {
+				switch m.Value.Kind {
+				case yamldoc.Number, yamldoc.Bool:
+					list = append(list, policy.ReviseSource{Argument: m.Key, Value: m.Value.Decoded()})
+				case yamldoc.Text:
+					if text, ok := r.Expression(m.Value, below); ok {
+						list = append(list, policy.ReviseSource{Argument: m.Key, Text: text})
 					}
 				default:
-					r.wrong(m.value, below, "write CEL in quotes, a number, true or false")
+					r.Wrong(m.Value, below, "write CEL in quotes, a number, true or false")
 				}
 			})
-			if n.kind == yamlMapping && len(n.members) == 0 {
-				r.faults.add(n.at, path, Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
+			if n.Kind == yamldoc.Mapping && len(n.Members) == 0 {
+				r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "changes nothing", Want: "write the arguments that it changes"})
 			}
 			*target = list
 		},
-		show: func() any { return reviseValue(*target) },
+		Show: func() any { return reviseValue(*target) },
 	}
 }

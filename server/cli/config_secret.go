@@ -3,7 +3,8 @@ package cli
 import (
 	"strings"
 
-	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 const (
@@ -31,80 +32,82 @@ func isSecretName(name string) bool {
 }
 
 // isReference reports a mapping that means to be a secret.
-func isReference(n *yamlNode) bool { return n.kind == yamlMapping && n.member(secretMember) != nil }
-
-// literal refuses a text where only a reference may stand. It says nothing of the text but where it stands.
-func (r *configReader) literal(n *yamlNode, path *keyPath, want string) {
-	r.faults.add(n.at, path, Fault{Reason: "a literal", Want: want})
+func isReference(n *yamldoc.Node) bool {
+	return n.Kind == yamldoc.Mapping && n.Member(secretMember) != nil
 }
 
-// value reads a text, or a reference to a secret.
-func (r *configReader) value(n *yamlNode, path *keyPath) (Value, bool) {
+// refuseLiteral refuses a text where only a reference may stand. It says nothing of the text but where it stands.
+func refuseLiteral(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, want string) {
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a literal", Want: want})
+}
+
+// readValue reads a text, or a reference to a secret.
+func readValue(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (Value, bool) {
 	if isReference(n) {
-		ref, _, ok := r.reference(n, path, false)
+		ref, _, ok := readReference(r, n, path, false)
 		return Value{Secret: ref}, ok
 	}
-	if n.kind != yamlText {
-		r.wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
+	if n.Kind != yamldoc.Text {
+		r.Wrong(n, path, "write text in quotes, or {secret: \"env:NAME\"}")
 		return Value{}, false
 	}
-	if f := faultOfText(n.text); f.Reason != "" {
-		r.faults.add(n.at, path, f)
+	if f := faultOfText(n.Text); f.Reason != "" {
+		r.Faults.Add(n.At, path, f)
 		return Value{}, false
 	}
-	return Value{Text: n.text}, true
+	return Value{Text: n.Text}, true
 }
 
 // faultOfText refuses what cannot be sent as a header, argument or variable. It does not repeat the text.
-func faultOfText(text string) Fault {
+func faultOfText(text string) yamldoc.Fault {
 	if len(text) > maxText {
-		return Fault{Reason: "too long", Got: numberText(float64(len(text))) + " bytes", Want: "write at most " + numberText(maxText)}
+		return yamldoc.Fault{Reason: "too long", Got: yamldoc.NumberText(float64(len(text))) + " bytes", Want: "write at most " + yamldoc.NumberText(maxText)}
 	}
 	if strings.ContainsAny(text, "\x00\r\n") {
-		return Fault{Reason: "a line end or NUL character within", Want: "write one line"}
+		return yamldoc.Fault{Reason: "a line end or NUL character within", Want: "write one line"}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
-// reference reads {secret: ...}, with a prefix where one is allowed.
-func (r *configReader) reference(n *yamlNode, path *keyPath, prefixed bool) (ref SecretRef, prefix string, ok bool) {
-	before := len(r.faults.faults)
-	keys := []configKey{{name: secretMember, read: func(r *configReader, n *yamlNode, path *keyPath) { ref = r.secretPlace(n, path) }}}
+// readReference reads {secret: ...}, with a prefix where one is allowed.
+func readReference(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, prefixed bool) (ref SecretRef, prefix string, ok bool) {
+	before := len(r.Faults.Found)
+	keys := []grammar.Key{{Name: secretMember, Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) { ref = readSecretPlace(r, n, path) }}}
 	if prefixed {
-		keys = append(keys, textKey(prefixMember, &prefix, faultOfText))
+		keys = append(keys, grammar.Text(prefixMember, &prefix, faultOfText))
 	}
-	r.group(n, path, keys, unknownKey)
-	if m := n.member(secretMember); m == nil || m.kind == yamlNull {
-		r.faults.add(n.at, path.key(secretMember), Fault{Reason: "missing", Want: secretWant})
+	r.Group(n, path, keys, grammar.UnknownKey)
+	if m := n.Member(secretMember); m == nil || m.Kind == yamldoc.Null {
+		r.Faults.Add(n.At, path.Key(secretMember), yamldoc.Fault{Reason: "missing", Want: secretWant})
 	}
-	return ref, prefix, len(r.faults.faults) == before && ref.Set()
+	return ref, prefix, len(r.Faults.Found) == before && ref.Set()
 }
 
-// secretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
+// readSecretPlace reads where a secret stands: env:NAME, file:PATH or a program. What is neither may be the secret itself, so
 // it is not repeated.
-func (r *configReader) secretPlace(n *yamlNode, path *keyPath) (ref SecretRef) {
+func readSecretPlace(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) (ref SecretRef) {
 	const want = `write "env:NAME", "file:PATH" or {exec: [program, argument]}`
-	switch n.kind {
-	case yamlText:
-		kind, rest, _ := strings.Cut(n.text, ":")
+	switch n.Kind {
+	case yamldoc.Text:
+		kind, rest, _ := strings.Cut(n.Text, ":")
 		switch {
 		case kind == "env" && referenceNames.MatchString(rest) && len(rest) <= 256:
 			return SecretRef{Env: rest}
 		case kind == "file" && rest != "" && !strings.ContainsAny(rest, "\x00\r\n"):
-			return SecretRef{File: r.absolute(&yamlNode{kind: yamlText, text: rest, at: n.at})}
+			return SecretRef{File: absolutePathOf(r, &yamldoc.Node{Kind: yamldoc.Text, Text: rest, At: n.At})}
 		}
-		r.literal(n, path, want)
-	case yamlMapping:
-		exec := configKey{name: notifyExec, required: "write {exec: [program, argument]}", read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlList { // it may be the secret itself
-				r.literal(n, path, "write a list: [program, argument]; no shell reads it")
-			} else if words, ok := r.execWords(n, path); ok {
+		refuseLiteral(r, n, path, want)
+	case yamldoc.Mapping:
+		exec := grammar.Key{Name: notifyExec, Required: "write {exec: [program, argument]}", Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List { // it may be the secret itself
+				refuseLiteral(r, n, path, "write a list: [program, argument]; no shell reads it")
+			} else if words, ok := readExecWords(r, n, path); ok {
 				ref.Exec = words
 			}
 		}}
-		r.group(n, path, []configKey{exec}, unknownKey)
+		r.Group(n, path, []grammar.Key{exec}, grammar.UnknownKey)
 	default:
-		r.literal(n, path, want)
+		refuseLiteral(r, n, path, want)
 	}
 	return ref
 }
@@ -117,7 +120,7 @@ func (s SecretRef) shown() any {
 	case s.File != "":
 		return map[string]any{secretMember: "file:" + s.File}
 	case len(s.Exec) > 0:
-		return map[string]any{secretMember: map[string]any{notifyExec: textValues(s.Exec)}}
+		return map[string]any{secretMember: map[string]any{notifyExec: grammar.TextValues(s.Exec)}}
 	}
 	return nil
 }
@@ -131,48 +134,63 @@ func (v Value) shown() any {
 }
 
 // keyKey is where the model's key stands. A file says it only where it is not the variable that is asked anyway.
-func keyKey(name string, c *LLMConfig) configKey {
-	return configKey{
-		name: name, takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", form: func() map[string]any { return secretForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func keyKey(name string, c *LLMConfig) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "`{secret: \"env:NAME\"}`, `{secret: \"file:PATH\"}` or `{secret: {exec: [program, argument]}}`", Form: func() map[string]any { return secretForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			if !isReference(n) {
-				r.literal(n, path, `write {secret: "`+keyReference+`"}`)
+				refuseLiteral(r, n, path, `write {secret: "`+keyReference+`"}`)
 				return
 			}
-			if ref, _, ok := r.reference(n, path, false); ok {
+			if ref, _, ok := readReference(r, n, path, false); ok {
 				c.Key = ref
 			}
 		},
-		show: func() any { return c.Key.shown() },
+		Show: func() any { return c.Key.shown() },
 	}
 }
 
 // key takes the model's key: from its variable, else from where the file says (spec/config.md section 9). A key that stands
 // beside a base_url is sent there only.
-func (r *configReader) key(in ConfigSources, c *LLMConfig) {
+func (r *configLoader) key(in ConfigSources, c *LLMConfig) {
 	own := lookup(in.Environ, keyVariable)
-	llm := (*keyPath)(nil).key("llm")
-	from := r.places[llm.key("base_url").String()]
+	llm := (*yamldoc.Path)(nil).Key("llm")
+	from := r.Places[llm.Key("base_url").String()]
 	c.Referred = false
 	switch c.APIKey = newSecret(own); {
 	case own != "" || !c.Key.Set():
 		if own != "" {
 			c.Key = SecretRef{}
 		}
-	case from.source != "" && from.line == 0:
-		path := llm.key("api_key")
-		r.faults.add(r.places[path.String()], path, Fault{
-			Reason: "goes only to the llm.base_url beside it, and " + from.source + " names another", Want: "set " + keyVariable + " too, or unset " + from.source,
+	case from.Source != "" && from.Line == 0:
+		path := llm.Key("api_key")
+		r.Faults.Add(r.Places[path.String()], path, yamldoc.Fault{
+			Reason: "goes only to the llm.base_url beside it, and " + from.Source + " names another", Want: "set " + keyVariable + " too, or unset " + from.Source,
 		})
 	default:
 		c.Referred = c.Key.nowhere(in.Environ) == ""
 	}
 	if c.Resolved() == "openai" && strings.ContainsFunc(own, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		r.faults.add(place{source: keyVariable}, nil, Fault{
+		r.Faults.Add(yamldoc.Place{Source: keyVariable}, nil, yamldoc.Fault{
 			Reason: "holds white space or characters beyond ASCII", Want: "write the key as the server gave it out",
 		})
 	}
 }
 
-// blankText reports a text in which nothing stands.
-func blankText(text string) bool { return ijson.Blank(text) }
+var (
+	referenceNames = grammar.Lazily(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+var secretForm = map[string]any{"$ref": "#/$defs/secret"}
+
+var textOrSecret = map[string]any{"anyOf": []any{grammar.TextForm, secretForm}}
+
+// secretDefinition is what [secretForm] refers to.
+func secretDefinition() map[string]any {
+	return grammar.ObjectForm(map[string]any{
+		"secret": map[string]any{"anyOf": []any{
+			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"},
+			grammar.ObjectForm(map[string]any{notifyExec: grammar.ListForm(grammar.TextForm)}, notifyExec),
+		}},
+	}, "secret")
+}

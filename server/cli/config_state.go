@@ -6,23 +6,25 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns/local"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // memoryState is the state that is kept nowhere: runs end with the process.
 const memoryState = ":memory:"
 
 // stateKey is where runs are recorded: the path of a file, or :memory:.
-func stateKey(name string, target *string) configKey {
+func stateKey(name string, target *string) grammar.Key {
 	key := pathKey(name, target)
-	read := key.read
-	key.takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
-	key.read = func(r *configReader, n *yamlNode, path *keyPath) {
-		if n.kind == yamlText && n.text == memoryState {
+	read := key.Read
+	key.Takes = "a path, a relative one starts at the file's directory; or `" + memoryState + "`"
+	key.Read = func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+		if n.Kind == yamldoc.Text && n.Text == memoryState {
 			*target = memoryState
 			return
 		}
-		if n.kind == yamlText && strings.Contains(n.text, "\x00") {
-			r.faults.add(n.at, path, Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
+		if n.Kind == yamldoc.Text && strings.Contains(n.Text, "\x00") {
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "a NUL character in a path", Want: "write the path of a file"})
 			return
 		}
 		read(r, n, path)
@@ -36,92 +38,92 @@ var redactRoots = map[string]bool{"args": true, "result": true, "input": true, "
 const redactWant = "write a pointer such as /args/card, /result/*/email, /input/iban or /answer"
 
 // redactKey is a list of pointers to values that a record keeps only as salted hashes (spec/config.md section 2).
-func redactKey(name string, target *[]string) configKey {
+func redactKey(name string, target *[]string) grammar.Key {
 	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`, `/input/iban`, `/answer`", target, faultOfRedact)
 }
 
 // toolRedactKey is likewise, of one tool: it has arguments and results alone.
-func toolRedactKey(name string, target *[]string) configKey {
-	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamlNode) Fault {
+func toolRedactKey(name string, target *[]string) grammar.Key {
+	return pointersKey(name, "a list of pointers: `/args/card`, `/result/*/email`", target, func(n *yamldoc.Node) yamldoc.Fault {
 		f := faultOfRedact(n)
 		if f.Reason != "" {
 			return f
 		}
-		if first := ijson.Pointer(n.text).Tokens()[0]; first != "args" && first != "result" {
-			return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
+		if first := ijson.Pointer(n.Text).Tokens()[0]; first != "args" && first != "result" {
+			return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args or /result; what is no tool's stands in redact at the top"}
 		}
-		return Fault{}
+		return yamldoc.Fault{}
 	})
 }
 
-func pointersKey(name, takes string, target *[]string, wrong func(*yamlNode) Fault) configKey {
-	return configKey{
-		name: name, takes: takes, form: func() map[string]any { return listForm(textForm) },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
-			if n.kind != yamlList {
-				r.wrong(n, path, "write a list, [] for none")
+func pointersKey(name, takes string, target *[]string, wrong func(*yamldoc.Node) yamldoc.Fault) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: takes, Form: func() map[string]any { return grammar.ListForm(grammar.TextForm) },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			if n.Kind != yamldoc.List {
+				r.Wrong(n, path, "write a list, [] for none")
 				return
 			}
-			list := make([]string, 0, len(n.items))
-			for i, item := range n.items {
+			list := make([]string, 0, len(n.Items))
+			for i, item := range n.Items {
 				switch f := wrong(item); {
-				case item.kind == yamlBad:
+				case item.Kind == yamldoc.Unreadable:
 				case f.Reason != "":
-					r.faults.add(item.at, path.item(i), f)
+					r.Faults.Add(item.At, path.Item(i), f)
 				default:
-					list = append(list, item.text)
+					list = append(list, item.Text)
 				}
 			}
 			*target = list
 		},
-		show: func() any { return *target },
+		Show: func() any { return *target },
 	}
 }
 
-func faultOfRedact(n *yamlNode) Fault {
-	if n.kind != yamlText {
-		return Fault{Reason: "wrong type", Got: gotWords(n), Want: redactWant}
+func faultOfRedact(n *yamldoc.Node) yamldoc.Fault {
+	if n.Kind != yamldoc.Text {
+		return yamldoc.Fault{Reason: "wrong type", Got: n.Shown(), Want: redactWant}
 	}
-	tokens := ijson.Pointer(n.text).Tokens()
+	tokens := ijson.Pointer(n.Text).Tokens()
 	if len(tokens) == 0 {
-		return Fault{Reason: "not a JSON pointer", Got: quoted(n.text), Want: redactWant}
+		return yamldoc.Fault{Reason: "not a JSON pointer", Got: yamldoc.Quoted(n.Text), Want: redactWant}
 	}
 	below, known := redactRoots[tokens[0]]
 	switch {
 	case !known:
-		return Fault{Reason: "another first word", Got: quoted(n.text), Want: "begin with /args, /result, /input or /answer"}
+		return yamldoc.Fault{Reason: "another first word", Got: yamldoc.Quoted(n.Text), Want: "begin with /args, /result, /input or /answer"}
 	case below && len(tokens) == 1:
-		return Fault{Reason: "nothing below " + n.text, Got: quoted(n.text), Want: "name a member: " + n.text + "/card, or any: " + n.text + "/*"}
+		return yamldoc.Fault{Reason: "nothing below " + n.Text, Got: yamldoc.Quoted(n.Text), Want: "name a member: " + n.Text + "/card, or any: " + n.Text + "/*"}
 	case !below && len(tokens) > 1:
-		return Fault{Reason: "an answer is one text", Got: quoted(n.text), Want: "write /" + tokens[0]}
+		return yamldoc.Fault{Reason: "an answer is one text", Got: yamldoc.Quoted(n.Text), Want: "write /" + tokens[0]}
 	}
-	return Fault{}
+	return yamldoc.Fault{}
 }
 
 // keys are those of spec/config.md section 2.
-func (c *WaitConfig) keys() []configKey {
+func (c *WaitConfig) keys() []grammar.Key {
 	const most = 240 // no client waits longer for a call
-	return []configKey{
-		secondsKey("caller_seconds", &c.Caller, maxBudget).means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
-		secondsKey("default_seconds", &c.Default, most).means("How long a call waits for its run where it does not say; then the run goes on without it."),
-		secondsKey("max_seconds", &c.Max, most).means("How long a call may ask to wait for its run."),
-		secondsKey("join_seconds", &c.Join, maxBudget).means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
+	return []grammar.Key{
+		grammar.Seconds("caller_seconds", &c.Caller, maxBudget).Means("How long a run waits for its caller's next route or actions; 0: it does not wait."),
+		grammar.Seconds("default_seconds", &c.Default, most).Means("How long a call waits for its run where it does not say; then the run goes on without it."),
+		grammar.Seconds("max_seconds", &c.Max, most).Means("How long a call may ask to wait for its run."),
+		grammar.Seconds("join_seconds", &c.Join, maxBudget).Means("How long an equal call is given a result that was never delivered, instead of beginning a second run."),
 	}
 }
 
 // acrossWait checks that what holds by default is allowed.
-func (r *configReader) acrossWait(c WaitConfig) {
+func (r *configLoader) acrossWait(c WaitConfig) {
 	if c.Default <= c.Max {
 		return
 	}
-	group := (*keyPath)(nil).key("wait")
-	most, usual := group.key("max_seconds"), group.key("default_seconds")
-	path, f := usual, Fault{Got: numberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + numberText(c.Max.Seconds())}
-	if _, said := r.places[usual.String()]; !said {
-		path, f = most, Fault{Got: numberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + numberText(c.Default.Seconds()) + ", or set that too"}
+	group := (*yamldoc.Path)(nil).Key("wait")
+	most, usual := group.Key("max_seconds"), group.Key("default_seconds")
+	path, f := usual, yamldoc.Fault{Got: yamldoc.NumberText(c.Default.Seconds()), Want: "write at most wait.max_seconds, " + yamldoc.NumberText(c.Max.Seconds())}
+	if _, said := r.Places[usual.String()]; !said {
+		path, f = most, yamldoc.Fault{Got: yamldoc.NumberText(c.Max.Seconds()), Want: "write at least wait.default_seconds, " + yamldoc.NumberText(c.Default.Seconds()) + ", or set that too"}
 	}
 	f.Reason = "wait.default_seconds is more than wait.max_seconds"
-	r.faults.add(r.places[path.String()], path, f)
+	r.Faults.Add(r.Places[path.String()], path, f)
 }
 
 // redacted are the pointers as a set.

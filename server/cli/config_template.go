@@ -6,50 +6,52 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
-// usedArguments finds templates that use an argument that input does not declare.
-func (r *configReader) usedArguments(request *yamlNode, path *keyPath, t *HTTPToolConfig) {
-	input, _ := rawValue(t.Input).(map[string]any)
+// checkUsedArguments finds templates that use an argument that input does not declare.
+func checkUsedArguments(r *grammar.Reader, request *yamldoc.Node, path *yamldoc.Path, t *HTTPToolConfig) {
+	input, _ := grammar.RawValue(t.Input).(map[string]any)
 	known := sortedNames(input)
 	for _, part := range []string{"url", "query", "body"} {
-		if n := request.member(part); n != nil {
-			r.templates(n, path.key(part), known, part == "url")
+		if n := request.Member(part); n != nil {
+			checkTemplates(r, n, path.Key(part), known, part == "url")
 		}
 	}
 }
 
-func (r *configReader) templates(n *yamlNode, path *keyPath, known []string, here bool) {
-	if n.kind == yamlText && !(n.text == "args" || n.text == "none") {
-		used, bad := templateArguments(n.text)
+func checkTemplates(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, known []string, here bool) {
+	if n.Kind == yamldoc.Text && !(n.Text == "args" || n.Text == "none") {
+		used, bad := templateArguments(n.Text)
 		if bad != "" && !here { // url says so itself
-			r.faults.add(n.at, path, Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"})
 		}
 		for _, name := range used {
 			if !slices.Contains(known, name) {
-				f := Fault{Reason: "no argument " + name, DidYouMean: gateway.Near(name, known), Want: "declare it in input"}
+				f := yamldoc.Fault{Reason: "no argument " + name, DidYouMean: gateway.Near(name, known), Want: "declare it in input"}
 				if len(known) > 0 {
 					f.Reason += " (" + strings.Join(known, ", ") + ")"
 				}
 				if f.DidYouMean != "" {
 					f.Want = ""
 				}
-				r.faults.add(n.at, path, f)
+				r.Faults.Add(n.At, path, f)
 			}
 		}
 	}
-	for i, item := range n.items {
-		r.templates(item, path.item(i), known, false)
+	for i, item := range n.Items {
+		checkTemplates(r, item, path.Item(i), known, false)
 	}
-	for _, m := range n.members {
-		if !isReference(m.value) {
-			r.templates(m.value, path.key(m.key), known, false)
+	for _, m := range n.Members {
+		if !isReference(m.Value) {
+			checkTemplates(r, m.Value, path.Key(m.Key), known, false)
 		}
 	}
 }
 
 // singleArgument is a template that is one argument and nothing else.
-var singleArgument = lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
+var singleArgument = grammar.Lazily(`^\{[A-Za-z0-9_-]{1,256}\}$`)
 
 // templateArguments lists the arguments of a template in their order; bad says what is no template in it.
 func templateArguments(text string) (names []string, bad string) {
@@ -72,10 +74,10 @@ func templateArguments(text string) (names []string, bad string) {
 }
 
 // faultOfTemplateURL keeps arguments to path segments and query values.
-func faultOfTemplateURL(text string) Fault {
+func faultOfTemplateURL(text string) yamldoc.Fault {
 	const want = "only path segments and query values may vary"
 	if _, bad := templateArguments(text); bad != "" {
-		return Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"}
+		return yamldoc.Fault{Reason: bad, Want: "write {argument}; {{ and }} are braces"}
 	}
 	head, rest := text, ""
 	if scheme := strings.Index(text, "://"); scheme >= 0 {
@@ -84,13 +86,13 @@ func faultOfTemplateURL(text string) Fault {
 		}
 	}
 	if names, _ := templateArguments(head); len(names) > 0 {
-		return Fault{Reason: "{" + names[0] + "} stands in the host", Want: want}
+		return yamldoc.Fault{Reason: "{" + names[0] + "} stands in the host", Want: want}
 	}
 	_, query, _ := strings.Cut(rest, "?")
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if names, _ := templateArguments(name); len(names) > 0 {
-			return Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
+			return yamldoc.Fault{Reason: "{" + names[0] + "} stands in a query name", Want: want}
 		}
 	}
 	return faultOfEndpoint(withoutArguments(text))

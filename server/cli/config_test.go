@@ -20,11 +20,13 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // sameConfig compares configurations; secrets by what they hold.
 func sameConfig(want, got Config) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b PolicyConfig) bool { return a.Name == b.Name && bytes.Equal(a.kept(), b.kept()) }), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreTypes(grammar.Position{}), cmpopts.IgnoreUnexported(Config{}), cmp.Comparer(func(a, b PolicyConfig) bool { return a.Name == b.Name && bytes.Equal(a.kept(), b.kept()) }), cmp.Comparer(func(a, b Secret) bool { return a.Reveal() == b.Reveal() }))
 }
 
 // refundLimits are the params of the demo's refund policy.
@@ -322,7 +324,7 @@ func TestConfigHash(t *testing.T) {
 }
 
 func ExampleFault() {
-	f := Fault{
+	f := yamldoc.Fault{
 		File: "pg.yaml", Line: 3, Column: 27, Path: "patterns.route_ticket.budget.max_delegatoins",
 		Reason: "unknown key", DidYouMean: "max_delegations",
 	}

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"patterngate/catalog"
 	"patterngate/gateway"
-	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 // takenNames have a meaning of their own in plans, routes and actions.
 var takenNames = []string{"final", "model", "caller"}
 
-func newTool(name string, at Position) ToolConfig {
+func newTool(name string, at grammar.Position) ToolConfig {
 	return ToolConfig{
 		Name: name, At: at, Enabled: true, MaxResult: maxObservation,
 		Retry: catalog.Retry{Delay: 200 * time.Millisecond, MaxDelay: 5 * time.Second},
@@ -31,72 +30,57 @@ func newTool(name string, at Position) ToolConfig {
 }
 
 // keys are the members that servers' and http tools have in common (spec/config.md section 4, Tool members).
-func (t *ToolConfig) keys() []configKey {
-	return []configKey{
-		boolKey("enabled", &t.Enabled).means("false: as if it were not declared."),
-		wordKey("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).need("read, write or destructive?").
-			means("What a call can change; yours to say, and never taken from a server's hint. Required."),
-		boolKey("idempotent", &t.Idempotent).means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
-		shortKey("title", &t.Title, maxTitle).means("What people read. Not set: the server's."),
-		shortKey("description", &t.Description, maxDescription).means("What the model reads. Not set: the server's."),
-		shortKey("phrase", &t.Phrase, maxPhraseRunes).means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
-		countKey("max_result_bytes", &t.MaxResult, 1, maxObservation).means("How much of an observation is kept for record, model and reader."),
-		groupKey("retry",
-			countKey("max_retries", &t.Retry.Max, 0, 5).means("How often a call is made again that was refused a connection, or, of a read or idempotent tool, that failed for now."),
-			secondsKey("delay_seconds", &t.Retry.Delay, maxServerWait).means("The pause before the first retry; each is twice the one before."),
-			secondsKey("max_delay_seconds", &t.Retry.MaxDelay, maxServerWait).means("The longest pause."),
+func (t *ToolConfig) keys() []grammar.Key {
+	return []grammar.Key{
+		grammar.Bool("enabled", &t.Enabled).Means("false: as if it were not declared."),
+		grammar.Word("effect", &t.Effect, catalog.Read, catalog.Write, catalog.Destructive).Need("read, write or destructive?").
+			Means("What a call can change; yours to say, and never taken from a server's hint. Required."),
+		grammar.Bool("idempotent", &t.Idempotent).Means("true: the same key twice acts once, so a write whose outcome is lost is made again. Not set: only for read."),
+		grammar.Short("title", &t.Title, maxTitle).Means("What people read. Not set: the server's."),
+		grammar.Short("description", &t.Description, maxDescription).Means("What the model reads. Not set: the server's."),
+		grammar.Short("phrase", &t.Phrase, maxPhraseRunes).Means("What people read while a call waits, {argument} standing for a number, a boolean, an enumerated text or one with a pattern."),
+		grammar.Count("max_result_bytes", &t.MaxResult, 1, maxObservation).Means("How much of an observation is kept for record, model and reader."),
+		grammar.Group("retry",
+			grammar.Count("max_retries", &t.Retry.Max, 0, 5).Means("How often a call is made again that was refused a connection, or, of a read or idempotent tool, that failed for now."),
+			grammar.Seconds("delay_seconds", &t.Retry.Delay, maxServerWait).Means("The pause before the first retry; each is twice the one before."),
+			grammar.Seconds("max_delay_seconds", &t.Retry.MaxDelay, maxServerWait).Means("The longest pause."),
 		),
-		rateKey("rate", &t.Rate).means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
-		expressionKey("once", &t.Once).means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
-		reconcileKey("reconcile", &t.Reconcile).means("How a call in doubt is settled: by a tool of effect read."),
-		policyKey("policy", &t.Policy).means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
-		toolRedactKey("redact", &t.Redact).means("Values that records keep only as salted hashes, of this tool."),
+		rateKey("rate", &t.Rate).Means("How often it is called: so many calls in so many seconds, burst at once (not set: calls). Not set: no limit."),
+		grammar.Expression("once", &t.Once).Means("CEL over args: the business key of a call. The same key acts once over all runs of the state file."),
+		reconcileKey("reconcile", &t.Reconcile).Means("How a call in doubt is settled: by a tool of effect read."),
+		policyKey("policy", &t.Policy).Means("The policy that judges this tool in every pattern; where the pattern names another, both do and each must approve. Not set: none."),
+		toolRedactKey("redact", &t.Redact).Means("Values that records keep only as salted hashes, of this tool."),
 	}
-}
-
-// shortKey is a line for people that may be not set.
-func shortKey(name string, target *string, most int) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
-		switch {
-		case ijson.Blank(text):
-			return Fault{Reason: "blank", Want: "write text, or leave the key out"}
-		case utf8.RuneCountInString(text) > most:
-			return Fault{Reason: "too long", Got: numberText(float64(utf8.RuneCountInString(text))) + " characters", Want: "write at most " + numberText(float64(most))}
-		}
-		return Fault{}
-	})
-	key.takes = "text, at most " + numberText(float64(most)) + " characters"
-	return key.as(map[string]any{"type": "string", "minLength": 1.0, "maxLength": float64(most)})
 }
 
 // rateKey is how often a tool may be called; there only where the file has it.
-func rateKey(name string, target *RateConfig) configKey {
-	keys := func(c *RateConfig) []configKey {
-		return []configKey{
-			countKey("calls", &c.Calls, 1, maxCount).need("write how many calls"),
-			scaledKey("per_seconds", bounds{max: maxBudget, noun: "a number of seconds", seconds: true, above: true},
+func rateKey(name string, target *RateConfig) grammar.Key {
+	keys := func(c *RateConfig) []grammar.Key {
+		return []grammar.Key{
+			grammar.Count("calls", &c.Calls, 1, maxCount).Need("write how many calls"),
+			grammar.Scaled("per_seconds", grammar.Bounds{Max: maxBudget, Noun: "a number of seconds", Seconds: true, Above: true},
 				func() any { return c.Per.Seconds() },
-				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).need("write in how many seconds"),
-			countKey("burst", &c.Burst, 1, maxCount),
+				func(v float64) { c.Per = time.Duration(v * float64(time.Second)) }).Need("write in how many seconds"),
+			grammar.Count("burst", &c.Burst, 1, maxCount),
 		}
 	}
-	return configKey{
-		name: name, takes: "{calls, per_seconds, burst}",
-		form: func() map[string]any {
-			return objectForm(map[string]any{
-				"calls": bounds{min: 1, max: maxCount, whole: true}.form(), "per_seconds": bounds{max: maxBudget, above: true}.form(),
-				"burst": orNull(bounds{min: 1, max: maxCount, whole: true}.form()),
+	return grammar.Key{
+		Name: name, Takes: "{calls, per_seconds, burst}",
+		Form: func() map[string]any {
+			return grammar.ObjectForm(map[string]any{
+				"calls": grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form(), "per_seconds": grammar.Bounds{Max: maxBudget, Above: true}.Form(),
+				"burst": grammar.OrNull(grammar.Bounds{Min: 1, Max: maxCount, Whole: true}.Form()),
 			}, "calls", "per_seconds")
 		},
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			var c RateConfig
-			r.group(n, path, keys(&c), unknownKey)
+			r.Group(n, path, keys(&c), grammar.UnknownKey)
 			if c.Burst == 0 {
 				c.Burst = c.Calls
 			}
 			*target = c
 		},
-		show: func() any {
+		Show: func() any {
 			if *target == (RateConfig{}) {
 				return nil
 			}
@@ -106,107 +90,95 @@ func rateKey(name string, target *RateConfig) configKey {
 }
 
 // reconcileKey is spec/config.md section 6.
-func reconcileKey(name string, target **ReconcileConfig) configKey {
-	return heldKey(name, target, func() ReconcileConfig { return ReconcileConfig{Settle: time.Minute} }, func(c *ReconcileConfig) []configKey {
-		return []configKey{
-			oneToolKey("tool", &c.Tool).need("write the tool that finds it out").means("The tool that is asked; of effect read."),
-			expressionsKey("args", &c.Args, argumentNames).means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
-			expressionKey("happened", &c.Happened).need(`write CEL over effect and result: 'result.status == "paid"'`).means("CEL over effect and result: whether the call happened."),
-			expressionsKey("output", &c.Output, argumentNames).means("The call's own result, member by member. Not set: result."),
-			secondsKey("settle_seconds", &c.Settle, maxSettle).means("How long after sending a no is not final."),
+func reconcileKey(name string, target **ReconcileConfig) grammar.Key {
+	return grammar.Held(name, target, func() ReconcileConfig { return ReconcileConfig{Settle: time.Minute} }, func(c *ReconcileConfig) []grammar.Key {
+		return []grammar.Key{
+			grammar.OneTool("tool", &c.Tool).Need("write the tool that finds it out").Means("The tool that is asked; of effect read."),
+			grammar.Expressions("args", &c.Args, grammar.ArgumentNames).Means("Its arguments: CEL over effect {key, run_id, tool, args, at}."),
+			grammar.Expression("happened", &c.Happened).Need(`write CEL over effect and result: 'result.status == "paid"'`).Means("CEL over effect and result: whether the call happened."),
+			grammar.Expressions("output", &c.Output, grammar.ArgumentNames).Means("The call's own result, member by member. Not set: result."),
+			grammar.Seconds("settle_seconds", &c.Settle, maxSettle).Means("How long after sending a no is not final."),
 		}
 	})
 }
 
-// oneToolKey is the name of one tool. Whether there is one is seen once the whole file was read.
-func oneToolKey(name string, target *string) configKey {
-	key := optionalTextKey(name, target, func(text string) Fault {
-		if !toolName.MatchString(text) {
-			return Fault{Reason: "not a name", Got: quoted(text), Want: toolNames.want}
-		}
-		return Fault{}
-	})
-	key.takes = "a tool's name"
-	return key.as(nameForm)
-}
-
-var serverToolEntries = entries[ServerToolConfig]{
-	names: upstreamNames,
-	named: func(t *ServerToolConfig) string { return t.Upstream },
-	fresh: func(name string, at Position) ServerToolConfig {
+var serverToolEntries = grammar.Entries[ServerToolConfig]{
+	Names: grammar.UpstreamNames,
+	Named: func(t *ServerToolConfig) string { return t.Upstream },
+	Fresh: func(name string, at grammar.Position) ServerToolConfig {
 		return ServerToolConfig{ToolConfig: newTool("", at), Upstream: name, Timeout: -1}
 	},
-	keys:   (*ServerToolConfig).keys,
-	off:    func(t *ServerToolConfig) bool { return !t.Enabled },
-	finish: (*configReader).finishServerTool,
+	Keys:   (*ServerToolConfig).keys,
+	Off:    func(t *ServerToolConfig) bool { return !t.Enabled },
+	Finish: finishServerTool,
 }
 
-func (t *ServerToolConfig) keys() []configKey {
-	timeout := secondsKey("timeout_seconds", &t.Timeout, maxServerWait)
-	seconds := timeout.show
-	timeout.numeric = false // not set is no limit that is missing
-	timeout.show = func() any {
+func (t *ServerToolConfig) keys() []grammar.Key {
+	timeout := grammar.Seconds("timeout_seconds", &t.Timeout, maxServerWait)
+	seconds := timeout.Show
+	timeout.Numeric = false // not set is no limit that is missing
+	timeout.Show = func() any {
 		if t.Timeout < 0 {
 			return nil
 		}
 		return seconds()
 	}
 	return append(t.ToolConfig.keys(),
-		oneToolKey("as", &t.Name).means("Its name here. Not set: the server's."),
-		timeout.means("How long a call may take. Not set: the server's."),
-		fixKey("fix", &t.Fix).means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
-		rawKey("bound", "a mapping of arguments to JSON schemas", &t.Bound, (*configReader).bounds).means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
+		grammar.OneTool("as", &t.Name).Means("Its name here. Not set: the server's."),
+		timeout.Means("How long a call may take. Not set: the server's."),
+		fixKey("fix", &t.Fix).Means("Arguments that are set here, a value or {secret}, and that nobody who proposes sees."),
+		grammar.Raw("bound", "a mapping of arguments to JSON schemas", &t.Bound, checkBounds).Means("Narrower schemas of arguments: a call must fit the server's and these, and these are shown. `within: DIR` keeps a path, or each path of a list, inside a directory."),
 	)
 }
 
 // finishServerTool gives a tool its name and what follows from its effect.
-func (r *configReader) finishServerTool(n *yamlNode, path *keyPath, t *ServerToolConfig) {
+func finishServerTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ServerToolConfig) {
 	if t.Name == "" {
 		t.Name = t.Upstream
-		if !toolName.MatchString(t.Name) {
-			r.faults.add(n.at, path, Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
+		if !grammar.ToolName.MatchString(t.Name) {
+			r.Faults.Add(n.At, path, yamldoc.Fault{Reason: "not a name that models can use", Want: "give it one of 1 to 64 letters, digits, _ and -: as: NAME"})
 		}
 	}
-	r.finishTool(n, path, &t.ToolConfig)
+	finishTool(r, n, path, &t.ToolConfig)
 }
 
 // finishTool is what a tool's members mean together.
-func (r *configReader) finishTool(n *yamlNode, path *keyPath, t *ToolConfig) {
-	if said := n.member("idempotent"); t.Effect == catalog.Read && said != nil && said.kind == yamlBool && !said.flag {
-		r.faults.warn(said.at, path.key("idempotent"), Fault{Reason: "a read is always idempotent", Want: "leave it out"})
+func finishTool(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, t *ToolConfig) {
+	if said := n.Member("idempotent"); t.Effect == catalog.Read && said != nil && said.Kind == yamldoc.Bool && !said.Flag {
+		r.Faults.Warn(said.At, path.Key("idempotent"), yamldoc.Fault{Reason: "a read is always idempotent", Want: "leave it out"})
 	}
 	t.Idempotent = t.Idempotent || t.Effect == catalog.Read
 	if t.Retry.MaxDelay < t.Retry.Delay {
-		retry := n.member("retry")
+		retry := n.Member("retry")
 		if retry == nil {
 			retry = n
 		}
-		r.faults.add(retry.at, path.key("retry"), Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
+		r.Faults.Add(retry.At, path.Key("retry"), yamldoc.Fault{Reason: "delay_seconds is more than max_delay_seconds", Want: "raise max_delay_seconds"})
 	}
 	if c := t.Reconcile; c != nil && t.Effect == catalog.Read && t.Enabled {
-		r.faults.warn(n.member("reconcile").at, path.key("reconcile"), Fault{Reason: "a read is never in doubt", Want: "leave it out"})
+		r.Faults.Warn(n.Member("reconcile").At, path.Key("reconcile"), yamldoc.Fault{Reason: "a read is never in doubt", Want: "leave it out"})
 	}
 }
 
 // fixKey are arguments that the configuration sets.
-func fixKey(name string, target *[]FixValue) configKey {
-	return configKey{
-		name: name, takes: "a mapping of arguments to values, or `{secret}`", form: func() map[string]any { return blockForm },
-		read: func(r *configReader, n *yamlNode, path *keyPath) {
+func fixKey(name string, target *[]FixValue) grammar.Key {
+	return grammar.Key{
+		Name: name, Takes: "a mapping of arguments to values, or `{secret}`", Form: func() map[string]any { return grammar.BlockForm },
+		Read: func(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
 			list := []FixValue{}
-			r.eachArgument(n, path, func(m yamlMember, below *keyPath) {
-				v := FixValue{Name: m.key}
-				if isReference(m.value) {
-					v.Secret, _, _ = r.reference(m.value, below, false)
+			eachArgument(r, n, path, func(m yamldoc.Member, below *yamldoc.Path) {
+				v := FixValue{Name: m.Key}
+				if isReference(m.Value) {
+					v.Secret, _, _ = readReference(r, m.Value, below, false)
 				} else {
-					r.noLiteral(m.key, m.value, below)
-					v.Value = m.value.decoded()
+					refuseLiteralArgument(r, m.Key, m.Value, below)
+					v.Value = m.Value.Decoded()
 				}
 				list = append(list, v)
 			})
 			*target = list
 		},
-		show: func() any {
+		Show: func() any {
 			object := make(map[string]any, len(*target))
 			for _, v := range *target {
 				if object[v.Name] = v.Value; v.Secret.Set() {
@@ -219,62 +191,41 @@ func fixKey(name string, target *[]FixValue) configKey {
 }
 
 // eachArgument is each, in which null is a value like any other.
-func (r *configReader) eachArgument(n *yamlNode, path *keyPath, do func(m yamlMember, below *keyPath)) {
-	if n.kind != yamlMapping {
-		r.wrong(n, path, "write a mapping of arguments to values, {} for none")
+func eachArgument(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, do func(m yamldoc.Member, below *yamldoc.Path)) {
+	if n.Kind != yamldoc.Mapping {
+		r.Wrong(n, path, "write a mapping of arguments to values, {} for none")
 		return
 	}
-	for _, m := range n.members {
-		switch below := path.key(m.key); {
-		case !argumentNames.fits.MatchString(m.key):
-			r.faults.add(m.at, below, Fault{Reason: "not a name", Want: argumentNames.want})
-		case m.value.readable():
+	for _, m := range n.Members {
+		switch below := path.Key(m.Key); {
+		case !grammar.ArgumentNames.Fits.MatchString(m.Key):
+			r.Faults.Add(m.At, below, yamldoc.Fault{Reason: "not a name", Want: grammar.ArgumentNames.Want})
+		case m.Value.Readable():
 			do(m, below)
 		}
 	}
 }
 
-// noLiteral refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
+// refuseLiteralArgument refuses text under a name that says that it is secret, at any depth. Numbers and booleans, as those of
 // max_tokens, are none.
-func (r *configReader) noLiteral(name string, n *yamlNode, path *keyPath) {
-	if n.kind == yamlText && isSecretName(name) && n.text != "" {
-		r.literal(n, path, secretWant)
+func refuseLiteralArgument(r *grammar.Reader, name string, n *yamldoc.Node, path *yamldoc.Path) {
+	if n.Kind == yamldoc.Text && isSecretName(name) && n.Text != "" {
+		refuseLiteral(r, n, path, secretWant)
 	}
-	for i, item := range n.items {
-		r.noLiteral(name, item, path.item(i))
+	for i, item := range n.Items {
+		refuseLiteralArgument(r, name, item, path.Item(i))
 	}
-	for _, m := range n.members {
-		r.noLiteral(m.key, m.value, path.key(m.key))
+	for _, m := range n.Members {
+		refuseLiteralArgument(r, m.Key, m.Value, path.Key(m.Key))
 	}
 }
 
-// kept is a text of a snapshot, in which the order of members is kept.
-func (r *configReader) kept(n *yamlNode) (json.RawMessage, bool) {
-	if n.kind != yamlText || n.at != (place{}) {
-		return nil, false
+// checkArguments and bounds have the schemas of the file checked where they stand.
+func checkArguments(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	if notesOf(r).compiled == nil {
+		notesOf(r).compiled = compiledArguments{}
 	}
-	v, err := ijson.DecodeCanonical([]byte(n.text))
-	if _, object := v.(map[string]any); err != nil || !object {
-		return nil, false
-	}
-	return json.RawMessage(n.text), true
-}
-
-// rawValue decodes what was kept as JSON.
-func rawValue(text json.RawMessage) any {
-	v, err := ijson.DecodeCanonical(text)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-// arguments and bounds have the schemas of the file checked where they stand.
-func (r *configReader) arguments(n *yamlNode, path *keyPath) {
-	if r.compiled == nil {
-		r.compiled = compiledArguments{}
-	}
-	r.schemaFaults(n, path, r.compiled.of(n.json(nil)).faults)
+	addSchemaFaults(r, n, path, notesOf(r).compiled.of(n.AppendJSON(nil)).faults)
 }
 
 // compiledArguments are schemas that were compiled while a file was read, by their text: its tools are made of the same.
@@ -299,25 +250,25 @@ func (c compiledArguments) of(text json.RawMessage) argumentsRead {
 	return read
 }
 
-func (r *configReader) bounds(n *yamlNode, path *keyPath) {
-	_, faults := catalog.CompileBounds(n.json(nil))
-	r.schemaFaults(n, path, append(faults, catalog.EscapingBounds(n.json(nil))...))
+func checkBounds(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path) {
+	_, faults := catalog.CompileBounds(n.AppendJSON(nil))
+	addSchemaFaults(r, n, path, append(faults, catalog.EscapingBounds(n.AppendJSON(nil))...))
 }
 
-// schemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
-func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog.SchemaFault) {
+// addSchemaFaults records what is wrong with a schema of the file: at the keyword that is unknown, else at its value.
+func addSchemaFaults(r *grammar.Reader, n *yamldoc.Node, path *yamldoc.Path, faults []catalog.SchemaFault) {
 	for _, f := range faults {
-		found, key, at := n.find(f.Pointer)
+		found, key, at := n.FindPointer(f.Pointer)
 		below := path
 		for _, step := range found {
-			below = &keyPath{below, step}
+			below = &yamldoc.Path{Up: below, Step: step}
 		}
 		if f.Unknown {
 			at = key
 		}
-		record := r.faults.add
+		record := r.Faults.Add
 		if f.Warning {
-			record = r.faults.warn
+			record = r.Faults.Warn
 		}
 		record(at, below, faultOfSchema(f))
 	}
@@ -325,12 +276,12 @@ func (r *configReader) schemaFaults(n *yamlNode, path *keyPath, faults []catalog
 
 // faultOfSchema words a fault of a schema as any other of the file. Only where a value has another type than wanted does what
 // stands there say more than the reason.
-func faultOfSchema(f catalog.SchemaFault) Fault {
+func faultOfSchema(f catalog.SchemaFault) yamldoc.Fault {
 	if f.Unknown {
-		return Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
+		return yamldoc.Fault{Reason: "unknown key", DidYouMean: f.DidYouMean, Want: wantUnless(f.DidYouMean, f.Want)}
 	}
 	ofType := strings.HasPrefix(f.Reason, "no ") || strings.HasPrefix(f.Reason, "not of type ")
-	fault := Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, reasoned: !ofType}
+	fault := yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean, Reasoned: !ofType}
 	if f.Want != "" {
 		fault.Want = "write " + f.Want
 	}
@@ -345,48 +296,9 @@ func wantUnless(near, want string) string {
 	return "write " + want
 }
 
-// find follows a JSON pointer from a node, as far as it leads: the steps gone, as a [keyPath] has them, and where the last
-// one's key and value stand.
-func (n *yamlNode) find(p ijson.Pointer) (steps []string, key, value place) {
-	key, value = n.at, n.at
-	for _, token := range p.Tokens() {
-		if n.kind == yamlList {
-			i := indexOf(token)
-			if i < 0 || i >= len(n.items) {
-				return steps, key, value
-			}
-			n = n.items[i]
-			steps, key, value = append(steps, "["+token+"]"), n.at, n.at
-			continue
-		}
-		i := slices.IndexFunc(n.members, func(m yamlMember) bool { return m.key == token })
-		if i < 0 {
-			return steps, key, value
-		}
-		steps, key, value = append(steps, token), n.members[i].at, n.members[i].value.at
-		n = n.members[i].value
-	}
-	return steps, key, value
-}
-
-// indexOf is a pointer's token as an index; -1 where it is none.
-func indexOf(token string) int {
-	i := 0
-	for _, c := range token {
-		if c < '0' || c > '9' || i > maxFileNodes {
-			return -1
-		}
-		i = 10*i + int(c-'0')
-	}
-	if token == "" {
-		return -1
-	}
-	return i
-}
-
 // noTool is the fault for the name of a tool that there is not.
-func noTool(name string, known []string) Fault {
-	f := Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
+func noTool(name string, known []string) yamldoc.Fault {
+	f := yamldoc.Fault{Reason: "no tool " + cut(name, maxShown), DidYouMean: gateway.Near(name, known)}
 	if f.DidYouMean == "" {
 		f.Want = "there are none"
 		if len(known) > 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -75,7 +77,7 @@ func (a *app) showConfig(origin bool) error {
 
 // configFault is a configuration that does not load: every fault by place, then the exit code of usage.
 func (a *app) configFault(err error) error {
-	faults, ok := errors.AsType[*ConfigError](err)
+	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		return fault("config", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // demoPolicyFile is the policy that judges the demo's refund tools, as people read it. What is judged of it package refunds embeds
@@ -21,9 +23,9 @@ var demoWhole = sync.OnceValue(func() policy.Source {
 
 func readDemoPolicy() (policy.Source, error) {
 	p := PolicyConfig{Source: policy.Source{Name: demoPolicy}}
-	r := &configReader{faults: &configFaults{}, places: map[string]place{}}
-	r.group(readYAML("demo_refunds.yaml", demoPolicyFile, r.faults), nil, p.keys(false), unknownKey)
-	return p.Source, r.faults.err()
+	r := grammar.NewReader(&yamldoc.Faults{}, nil)
+	r.Group(yamldoc.Read("demo_refunds.yaml", demoPolicyFile, r.Faults), nil, p.keys(false), grammar.UnknownKey)
+	return p.Source, r.Faults.Err()
 }
 
 // whole is a policy with all that its file says: of the embedded one tests and description too.

@@ -11,9 +11,11 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
-// The page of the configuration is the table of keys. A key without a meaning fails here: append .means("...") where
+// The page of the configuration is the table of keys. A key without a meaning fails here: append .Means("...") where
 // it is declared.
 func TestConfigPage(t *testing.T) {
 	c := embedded(t)
@@ -43,82 +45,82 @@ func TestConfigPage(t *testing.T) {
 		"This page is written by a test (`go test ./server/cli -run TestConfigPage -update`).\n")
 	configTable(t, &b, "For the whole server", nil, c.keys(nil))
 	for _, kind := range ownKinds {
-		own := newPattern("NAME", gateway.Kind(kind), Position{})
-		configTable(t, &b, "`patterns.NAME` of kind "+kind+", of your own", (*keyPath)(nil).key("patterns").key("NAME"), own.keys(nil))
+		own := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
+		configTable(t, &b, "`patterns.NAME` of kind "+kind+", of your own", (*yamldoc.Path)(nil).Key("patterns").Key("NAME"), own.keys(nil))
 	}
 	fresh(t, "config.md", b.String())
 }
 
 // configTable writes a table of the keys of a group; each pattern gets a table of its own.
-func configTable(t *testing.T, b *strings.Builder, title string, path *keyPath, keys []configKey) {
+func configTable(t *testing.T, b *strings.Builder, title string, path *yamldoc.Path, keys []grammar.Key) {
 	fmt.Fprintf(b, "\n## %s\n\n| key | what it takes | default | what it does |\n|---|---|---|---|\n", title)
-	configRows(t, b, nil, path, slices.DeleteFunc(slices.Clone(keys), func(k configKey) bool { return k.name == "patterns" }))
+	configRows(t, b, nil, path, slices.DeleteFunc(slices.Clone(keys), func(k grammar.Key) bool { return k.Name == "patterns" }))
 	for _, k := range keys {
-		if k.name != "patterns" {
+		if k.Name != "patterns" {
 			continue
 		}
-		below, _ := k.show().([]configKey)
+		below, _ := k.Show().([]grammar.Key)
 		for _, pattern := range below {
-			group, _ := pattern.show().([]configKey)
-			at := path.key(k.name).key(pattern.name)
+			group, _ := pattern.Show().([]grammar.Key)
+			at := path.Key(k.Name).Key(pattern.Name)
 			configTable(t, b, "`"+at.String()+"`", at, group)
 		}
 	}
 }
 
 // configRows writes a row a key. Keys are named from the table's own place on; above is the way from the root to it.
-func configRows(t *testing.T, b *strings.Builder, here, above *keyPath, keys []configKey) {
+func configRows(t *testing.T, b *strings.Builder, here, above *yamldoc.Path, keys []grammar.Key) {
 	for _, k := range keys {
-		at, whole := here.key(k.name), above.key(k.name)
-		group, isGroup := k.show().([]configKey)
-		if isGroup && k.meaning == "" && k.below == nil {
+		at, whole := here.Key(k.Name), above.Key(k.Name)
+		group, isGroup := k.Show().([]grammar.Key)
+		if isGroup && k.Meaning == "" && k.Below == nil {
 			configRows(t, b, at, whole, group)
 			continue
 		}
-		if k.below != nil {
+		if k.Below != nil {
 			belowRows(t, b, k, at, whole)
 			continue
 		}
-		if k.meaning == "" || k.takes == "" || strings.ContainsAny(k.meaning, "|\n") {
-			t.Errorf("the key %s takes %q and means %q; want a line of each: append .means(\"...\") where config_keys.go declares it", whole, k.takes, k.meaning)
+		if k.Meaning == "" || k.Takes == "" || strings.ContainsAny(k.Meaning, "|\n") {
+			t.Errorf("the key %s takes %q and means %q; want a line of each: append .Means(\"...\") where config_keys.go declares it", whole, k.Takes, k.Meaning)
 		}
-		meaning := k.meaning
+		meaning := k.Meaning
 		for _, v := range configVariables {
 			if v.path == whole.String() {
 				meaning += " Also `" + v.name + "`."
 			}
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, k.takes, defaultWords(k), meaning)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, k.Takes, defaultWords(k), meaning)
 	}
 }
 
 // belowRows writes the keys of a mapping that is not always there, or of an entry of one.
-func belowRows(t *testing.T, b *strings.Builder, k configKey, at, whole *keyPath) {
+func belowRows(t *testing.T, b *strings.Builder, k grammar.Key, at, whole *yamldoc.Path) {
 	takes := "a mapping"
-	if k.takes != "" {
-		takes = k.takes
+	if k.Takes != "" {
+		takes = k.Takes
 	}
-	if k.entries {
+	if k.Entries {
 		takes = "a mapping of names to entries"
 	}
-	if k.meaning == "" {
-		t.Errorf("the key %s means nothing; append .means(\"...\")", whole)
+	if k.Meaning == "" {
+		t.Errorf("the key %s means nothing; append .Means(\"...\")", whole)
 	}
-	fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, takes, map[bool]string{true: "required", false: "not set"}[k.required != ""], k.meaning)
-	if k.entries {
-		at, whole = at.key("NAME"), whole.key("NAME")
+	fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", at, takes, map[bool]string{true: "required", false: "not set"}[k.Required != ""], k.Meaning)
+	if k.Entries {
+		at, whole = at.Key("NAME"), whole.Key("NAME")
 	}
-	configRows(t, b, at, whole, k.below())
+	configRows(t, b, at, whole, k.Below())
 }
 
 // defaultWords is a key's value in the embedded default.
-func defaultWords(k configKey) string {
-	if k.required != "" {
+func defaultWords(k grammar.Key) string {
+	if k.Required != "" {
 		return "required"
 	}
-	switch v := k.show().(type) {
+	switch v := k.Show().(type) {
 	case nil:
-		if k.numeric {
+		if k.Numeric {
 			return "no limit"
 		}
 		return "not set"
@@ -132,23 +134,23 @@ func defaultWords(k configKey) string {
 			return "`[]`"
 		}
 		return "`" + strings.Join(v, "`, `") + "`"
-	case json.RawMessage, jsonLines:
+	case json.RawMessage, grammar.JSONLines:
 		return "not set"
-	case []configKey:
+	case []grammar.Key:
 		if len(v) == 0 {
 			return "not set"
 		}
 		var words []string
 		for _, below := range v {
-			words = append(words, "`"+below.name+"`: "+defaultWords(below))
+			words = append(words, "`"+below.Name+"`: "+defaultWords(below))
 		}
 		return strings.Join(words, ", ")
 	case float64:
-		return numberText(v)
+		return yamldoc.NumberText(v)
 	case map[string]any, []any:
 		return "`" + string(ijson.Canonical(v)) + "`"
 	}
-	return fmt.Sprint(k.show())
+	return fmt.Sprint(k.Show())
 }
 
 // The page of clients gives the defaults that it speaks of.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // The page of own patterns is written by hand but for what the program says: its two tables are made of the keys, its examples load
@@ -124,10 +126,10 @@ func keysOfOwn(t *testing.T) []string {
 	var order []string
 	kinds := map[string][]string{}
 	for _, kind := range ownKinds {
-		p := newPattern("NAME", gateway.Kind(kind), Position{})
-		keys := slices.DeleteFunc(p.keys(nil), func(k configKey) bool { return k.name == "budget" || k.name == "kind" })
+		p := newPattern("NAME", gateway.Kind(kind), grammar.Position{})
+		keys := slices.DeleteFunc(p.keys(nil), func(k grammar.Key) bool { return k.Name == "budget" || k.Name == "kind" })
 		var b strings.Builder
-		configRows(t, &b, nil, (*keyPath)(nil).key("patterns").key("NAME"), keys)
+		configRows(t, &b, nil, (*yamldoc.Path)(nil).Key("patterns").Key("NAME"), keys)
 		at := 0
 		for row := range strings.Lines(b.String()) {
 			row = strings.TrimSpace(row)
@@ -169,12 +171,12 @@ func budgetsOfOwn() []string {
 		budget := gateway.OwnBudget(gateway.Kind(kind))
 		at := 0
 		for _, k := range budgetKeys(gateway.Kind(kind), &budget) {
-			if limits[k.name] == nil {
-				limits[k.name] = &limit{k.meaning, map[string]string{}}
-				order = slices.Insert(order, at, k.name)
+			if limits[k.Name] == nil {
+				limits[k.Name] = &limit{k.Meaning, map[string]string{}}
+				order = slices.Insert(order, at, k.Name)
 			}
-			limits[k.name].figures[kind] = strings.ReplaceAll(defaultWords(k), "no limit", "none")
-			at = slices.Index(order, k.name) + 1
+			limits[k.Name].figures[kind] = strings.ReplaceAll(defaultWords(k), "no limit", "none")
+			at = slices.Index(order, k.Name) + 1
 		}
 	}
 	rows := []string{"| `budget.` | " + strings.Join(ownKinds, " | ") + " | what it limits |", "|---" + strings.Repeat("|---", len(ownKinds)) + "|---|"}

@@ -73,7 +73,7 @@ func budgetTable(t *testing.T, p PatternConfig) string {
 	var b strings.Builder
 	b.WriteString("| limit | default | of what |\n|---|---|---|\n")
 	for _, k := range budgetKeys(p.Kind, &p.Budget) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.name, defaultWords(k), k.meaning)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Name, defaultWords(k), k.Meaning)
 	}
 	return b.String()
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"patterngate/ijson/printable"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/ijson/printable"
 )
 
 // The states of a check.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // slowStart is the time to the first answer from which on it is worth a word. Clients wait for 30 seconds and more.
@@ -130,7 +131,7 @@ func (a *app) servedBy(start clientStart) *app {
 // examineConfig loads the configuration as the program will; nil where it does not load.
 func (a *app) examineConfig(f *findings) *LoadedConfig {
 	loaded, warnings, err := LoadConfig(ConfigSources{Path: a.config, State: a.state, HTTP: a.http, TokenFile: a.tokenFile, Inbox: a.inboxAt, Environ: a.environ})
-	if faults, ok := errors.AsType[*ConfigError](err); ok {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {
 				f.fail("config", "patterngate config show", "and %d more", len(faults.Faults)-i)

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"patterngate/ijson"
 )
 
 // importedValue is a text of an entry as the file is to have it, and as the server gets it now.
@@ -291,7 +293,7 @@ func (in importer) found(out *importedServer, command importedValue) {
 	case strings.ContainsAny(word+out.dir+out.from.dir, unwritten):
 		out.leaveOut("its command or cwd holds a line end")
 		return
-	case blankText(word) || len(word) > maxText:
+	case ijson.Blank(word) || len(word) > maxText:
 		out.leaveOut("its command is no program's name")
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"patterngate/server/settings/grammar"
 )
 
 // What the file cannot have is left out of it, with a note: one such value, and the whole file would be refused.
@@ -30,7 +32,7 @@ func (in importer) variables(out *importedServer) {
 }
 
 func nameable(out *importedServer, variable string) bool {
-	fits := variableNames.fits.MatchString(variable)
+	fits := grammar.VariableNames.Fits.MatchString(variable)
 	if !fits {
 		out.note("variable %s is left out: that is no variable's name", variable)
 	}

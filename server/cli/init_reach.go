@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"patterngate/catalog/httptool"
+	"patterngate/server/settings/yamldoc"
 )
 
 // reached is the address that a server was found at last.
@@ -115,7 +116,7 @@ func (s *importedServer) reaches(in ConfigSources, dirs ...string) {
 			files = append(files, guarded{dir, filepath.Clean(dir)}, guarded{dir, resolved(dir)})
 		}
 	}
-	r := &configReader{home: in.home}
+	r := newLoader(&yamldoc.Faults{}, in.home)
 	judge := func(text, start string) {
 		if g, at := r.holds(files, text, start); g.what != "" && s.out == "" {
 			s.out = "left out: " + at + " holds " + g.what + ", so a call could change what is allowed; name a narrower directory"

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"patterngate/ijson/printable"
 	"reflect"
 	"strings"
 	"time"
+
+	"patterngate/ijson/printable"
+	"patterngate/server/settings/yamldoc"
 )
 
 // writeImported writes the configuration, the lock and the secrets.
@@ -30,7 +32,7 @@ func (a *app) writeImported(from clientFile, file *initFile, servers []importedS
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
 	_, _, err = LoadConfig(ConfigSources{Path: file.path, Environ: a.environ})
-	if faults, ok := errors.AsType[*ConfigError](err); ok {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true
 		for _, f := range faults.Faults {
 			report.Warnings = append(report.Warnings, f.String())

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
+	"patterngate/server/settings/grammar"
 )
 
 // importedTool is a tool as its server declared it, and what a person said of it.
@@ -148,7 +149,7 @@ func unfitTool(name string, all map[string]any) string {
 	if name == "" || len(name) > 256 {
 		return "its name is no text of 1 to 256 bytes"
 	}
-	if !upstreamNames.fits.MatchString(name) {
+	if !grammar.UpstreamNames.Fits.MatchString(name) {
 		return "its name has blanks, or characters beyond ASCII"
 	}
 	for _, key := range []string{"title", "description"} {

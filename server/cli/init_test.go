@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"patterngate/catalog/pins"
+	"patterngate/server/settings/yamldoc"
 )
 
 // initSecret is a value that must stand in no output and no file but its own.
@@ -75,12 +76,12 @@ func readFile(t *testing.T, path string) string {
 // yamlOf is a configuration as values, by the rules of the file.
 func yamlOf(t *testing.T, text string) any {
 	t.Helper()
-	faults := &configFaults{}
-	n := readYAML("FILE", []byte(text), faults)
-	if err := faults.err(); err != nil {
+	faults := &yamldoc.Faults{}
+	n := yamldoc.Read("FILE", []byte(text), faults)
+	if err := faults.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	return n.decoded()
+	return n.Decoded()
 }
 
 // at walks into values.

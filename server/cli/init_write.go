@@ -13,6 +13,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson/printable"
+	"patterngate/server/settings/yamldoc"
 )
 
 // initFile is a file that init writes, and what goes beside it.
@@ -341,7 +342,7 @@ var (
 
 // yamlScalar is a text as YAML has it in any place, quoted where it must be.
 func yamlScalar(text string) string {
-	if plainYAML.MatchString(text) && !wordOfYAML.MatchString(text) && resolvePlain(text).kind == yamlText {
+	if plainYAML.MatchString(text) && !wordOfYAML.MatchString(text) && yamldoc.IsPlainText(text) {
 		return text
 	}
 	var b strings.Builder

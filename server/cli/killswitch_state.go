@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"patterngate/ijson/printable"
 	"runtime"
 	"slices"
+
+	"patterngate/ijson/printable"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // switchConfig is the configuration by which switches are turned and shown. One that does not load keeps nobody from that: then
@@ -38,7 +41,7 @@ func (a *app) recordConfig(what string) (Config, error) {
 func (a *app) stateConfig(what, needs string) (Config, error) {
 	sources := a.sources(nil)
 	loaded, warnings, err := LoadConfig(sources)
-	faults, faulty := errors.AsType[*ConfigError](err)
+	faults, faulty := errors.AsType[*yamldoc.Error](err)
 	if !faulty {
 		a.warn(warnings)
 		if err != nil {
@@ -69,30 +72,30 @@ func (a *app) stateConfig(what, needs string) (Config, error) {
 // Otherwise it is the usual file. A file that does not load may declare tools of its own. known is false if the part that may name
 // another path could not be read.
 func (in ConfigSources) statePath() (path string, known bool) {
-	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}, home: in.home}
+	faults := &yamldoc.Faults{}
+	read := newLoader(faults, in.home)
 	key := stateKey("state", &path)
-	at := (*keyPath)(nil).key(key.name)
+	at := (*yamldoc.Path)(nil).Key(key.Name)
 	text, found := in.file(faults)
 	known = found == ""
 	usual := stateFile
-	if known && len(faults.faults) == 0 { // no file: all tools are the demo's
+	if known && len(faults.Found) == 0 { // no file: all tools are the demo's
 		usual = demoStateFile
 	}
 	if text != nil {
-		root := readYAML(found, text, faults)
-		known = root.kind == yamlMapping || root.kind == yamlNull // a file that says nothing names no state
-		if n := root.member(key.name); n != nil && n.kind != yamlNull && n.kind != yamlBad {
-			key.read(read, n, at)
+		root := yamldoc.Read(found, text, faults)
+		known = root.Kind == yamldoc.Mapping || root.Kind == yamldoc.Null // a file that says nothing names no state
+		if n := root.Member(key.Name); n != nil && n.Kind != yamldoc.Null && n.Kind != yamldoc.Unreadable {
+			key.Read(read.Reader, n, at)
 		}
-		if slices.ContainsFunc(faults.faults, func(f Fault) bool { return f.Path == at.String() }) {
+		if slices.ContainsFunc(faults.Found, func(f yamldoc.Fault) bool { return f.Path == at.String() }) {
 			path, known = "", false
 		}
 	}
 	for _, o := range []struct{ source, text string }{{stateVariable, lookup(in.Environ, stateVariable)}, {"--state", in.State}} {
-		if before := len(faults.faults); o.text != "" {
-			read.override(o.source, key.name, o.text, []configKey{key})
-			known = len(faults.faults) == before
+		if before := len(faults.Found); o.text != "" {
+			read.override(o.source, key.Name, o.text, []grammar.Key{key})
+			known = len(faults.Found) == before
 		}
 	}
 	if path == "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // loosens says in which ways a configuration permits more than the one before it (spec/config.md section 8), a line each in
@@ -177,9 +178,9 @@ func raised(w *looseness, path []string, was, is any) {
 	after, has := is.(float64)
 	switch {
 	case had && !has:
-		w.add(path, "no limit any more; it was %s", numberText(before))
+		w.add(path, "no limit any more; it was %s", yamldoc.NumberText(before))
 	case had && has && after > before:
-		w.add(path, "raised from %s to %s", numberText(before), numberText(after))
+		w.add(path, "raised from %s to %s", yamldoc.NumberText(before), yamldoc.NumberText(after))
 	}
 }
 

@@ -1,6 +1,9 @@
 package cli
 
-import "patterngate/ijson"
+import (
+	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
+)
 
 // handsChanged is looser where a worker or route comes anew, or is another tool or pattern, or declines by something else.
 func handsChanged(w *looseness, path []string, was, is any) {
@@ -42,7 +45,7 @@ func membersOfAny(v any) map[string]any {
 func lowered(w *looseness, path []string, was, is any) {
 	before, had := was.(float64)
 	if after, _ := is.(float64); had && after < before {
-		w.add(path, "lowered from %s to %s", numberText(before), numberText(after))
+		w.add(path, "lowered from %s to %s", yamldoc.NumberText(before), yamldoc.NumberText(after))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
 )
 
 // policyChanged says what of a policy is another: every change of one counts as looser, as nobody ranks rules. One that comes
@@ -49,7 +50,7 @@ type policyPart struct{ rules, others map[string]any }
 func policyParts(v any) policyPart {
 	p := policyPart{rules: map[string]any{}}
 	text, _ := v.(string)
-	p.others, _ = rawValue([]byte(text)).(map[string]any)
+	p.others, _ = grammar.RawValue([]byte(text)).(map[string]any)
 	list, _ := p.others["rules"].([]any)
 	for _, item := range list {
 		rule, _ := item.(map[string]any)

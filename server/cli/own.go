@@ -18,6 +18,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // ownTools are the tools that a configuration declares, ready to be called. Nothing is started or dialled before the first
@@ -42,7 +44,7 @@ type ownFault struct {
 	path   []string // keys from the top
 	offset int      // of the very character in the text there; below 0: the value itself
 	key    bool     // its key
-	Fault
+	yamldoc.Fault
 	warning bool
 }
 
@@ -100,12 +102,12 @@ func (m *ownMaker) within(do func(), path ...string) {
 }
 
 // fault notes what is wrong below the present place.
-func (m *ownMaker) fault(f Fault, path ...string) {
+func (m *ownMaker) fault(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
 }
 
 // unknown notes a key below the present place that should not be there.
-func (m *ownMaker) unknown(f Fault, path ...string) {
+func (m *ownMaker) unknown(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
 }
 
@@ -113,7 +115,7 @@ func (m *ownMaker) unknown(f Fault, path ...string) {
 func (m *ownMaker) expression(f expr.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{
 		path: slices.Concat(m.at, path), offset: f.Offset, warning: f.Warning,
-		Fault: Fault{Reason: f.Reason, Want: f.Want, DidYouMean: f.DidYouMean},
+		Fault: yamldoc.Fault{Reason: f.Reason, Want: f.Want, DidYouMean: f.DidYouMean},
 	})
 }
 
@@ -135,8 +137,8 @@ func (m *ownMaker) schema(faults []catalog.SchemaFault, tool string, names []str
 }
 
 // noArgument is the fault of a name that a tool does not have: read_text_file has no argument pth; did you mean path?
-func noArgument(tool, name string, names []string) Fault {
-	f := Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
+func noArgument(tool, name string, names []string) yamldoc.Fault {
+	f := yamldoc.Fault{Reason: tool + " has no argument " + name, DidYouMean: gateway.Near(name, names)}
 	if f.DidYouMean == "" && len(names) > 0 {
 		f.Reason += " (" + strings.Join(names, ", ") + ")"
 	}
@@ -189,12 +191,12 @@ var phrasePlace = regexp.MustCompile(`\{[^{}]*\}`)
 // phrase judges the words in which people read a call, once its arguments are known. A tool whose words are wrong has none.
 func (m *ownMaker) phrase(t *catalog.Tool) {
 	known := propertyNames(t.Input)
-	wrong := func(f Fault) {
+	wrong := func(f yamldoc.Fault) {
 		m.fault(f, "phrase")
 		t.Phrase = ""
 	}
 	if strings.Contains(phrasePlace.ReplaceAllString(t.Phrase, ""), "{") {
-		wrong(Fault{Reason: "a { that is no {argument}", Want: "write {argument}"})
+		wrong(yamldoc.Fault{Reason: "a { that is no {argument}", Want: "write {argument}"})
 		return
 	}
 	for _, place := range phrasePlace.FindAllString(t.Phrase, -1) {
@@ -203,7 +205,7 @@ func (m *ownMaker) phrase(t *catalog.Tool) {
 			wrong(noArgument(t.Name, name, known))
 			return
 		case !t.Sayable(name):
-			wrong(Fault{Reason: place + " is free text", Want: "write only arguments that are numbers, booleans or enums or have a pattern"})
+			wrong(yamldoc.Fault{Reason: place + " is free text", Want: "write only arguments that are numbers, booleans or enums or have a pattern"})
 			return
 		}
 	}
@@ -276,7 +278,7 @@ func whole(t catalog.Tool) *catalog.Schema {
 	return t.Input
 }
 
-func expressions(list []NamedExpression) []policy.Named {
+func expressions(list []grammar.NamedExpression) []policy.Named {
 	if list == nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"patterngate/catalog/resilience"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/server/settings/yamldoc"
 )
 
 // httpTool makes a tool that is an HTTP request.
@@ -85,7 +86,7 @@ func (r *refusedCalls) ready() catalog.Readiness {
 func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.Tool, bool) {
 	roots, err := m.pool.roots(c.Request.CAFile)
 	if err != nil {
-		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
+		m.fault(yamldoc.Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "request", "ca_file")
 		return nil, false
 	}
 	types := map[string]string{}
@@ -122,7 +123,7 @@ func (m *ownMaker) request(c *HTTPToolConfig, input *catalog.Schema) (*httptool.
 	}
 	tool, faults := httptool.New(config)
 	for _, f := range faults {
-		m.fault(Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, stepsOf(f.Path)...)
+		m.fault(yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean}, stepsOf(f.Path)...)
 	}
 	return tool, len(faults) == 0
 }

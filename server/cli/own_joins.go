@@ -8,6 +8,7 @@ import (
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/expr"
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // joins are how a pattern joins what its workers found, and which routes decline by what.
@@ -78,7 +79,7 @@ func (m *partsMaker) returned(tool string) *catalog.Schema {
 
 // expression notes what is wrong with an expression, at the very character.
 func (m *partsMaker) expression(f expr.Fault, path ...string) {
-	fault := Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
+	fault := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean}
 	if f.Want != "" && f.DidYouMean == "" {
 		fault.Want = "write " + f.Want
 	}

@@ -9,16 +9,17 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // makeTools makes the tools of what was read, as far as it can be made; what is wrong with them goes to the faults.
-func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
+func (r *configLoader) makeTools(l *LoadedConfig, in ConfigSources) {
 	pool := in.Pool
 	if pool == nil {
 		pool = newServerPool() // of who only looks: nothing of it is started
 	}
 	l.pool = pool
-	told := faultyPaths(r.faults.faults)
+	told := faultyPaths(r.Faults.Found)
 	if len(told) > 0 { // it is made all the same, as what is wrong is told at once; nothing of it is kept
 		pool = newServerPool()
 	}
@@ -30,21 +31,21 @@ func (r *configReader) makeTools(l *LoadedConfig, in ConfigSources) {
 		return
 	}
 	l.lock = lock
-	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.compiled)
+	own, faults := makeOwnOf(&l.Config, lock, pool, in.Environ, r.left().compiled)
 	l.own = own
 	r.take(l, faults, told)
 	r.heldTools(l)
 }
 
 // take notes what was found when something was made of what was read.
-func (r *configReader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
+func (r *configLoader) take(l *LoadedConfig, faults []ownFault, told toldPaths) {
 	for _, f := range faults {
-		if told.about(pathOf(f.path).String()) { // half a value would only add to what is wrong with it
+		if told.about(yamldoc.PathOf(f.path).String()) { // half a value would only add to what is wrong with it
 			continue
 		}
-		severity := SeverityFault
+		severity := yamldoc.SeverityFault
 		if f.warning {
-			severity = SeverityWarning
+			severity = yamldoc.SeverityWarning
 		}
 		f.Severity = severity
 		at := l.FaultAt(f.Fault, f.path...)
@@ -54,14 +55,14 @@ func (r *configReader) take(l *LoadedConfig, faults []ownFault, told toldPaths) 
 		case f.key:
 			at = l.faultAtKey(f.Fault, f.path...)
 		}
-		r.faults.take(at)
+		r.Faults.Record(at)
 	}
 }
 
 // toldPaths are the places of which something wrong was told already.
 type toldPaths []string
 
-func faultyPaths(faults []Fault) toldPaths {
+func faultyPaths(faults []yamldoc.Fault) toldPaths {
 	var list toldPaths
 	for _, f := range faults {
 		list = append(list, f.Path)
@@ -81,27 +82,27 @@ func liesIn(path, above string) bool {
 }
 
 // heldTools warns of tools that nobody accepted, and of what is not listed for that.
-func (r *configReader) heldTools(l *LoadedConfig) {
+func (r *configLoader) heldTools(l *LoadedConfig) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
-		r.faults.take(l.FaultAt(Fault{
-			Severity: SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+		r.Faults.Record(l.FaultAt(yamldoc.Fault{
+			Severity: yamldoc.SeverityWarning, Reason: "held: nobody accepted it", Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "servers", h.server, "tools", h.upstream))
 	}
 }
 
 // unlisted warns of patterns of kind call that have no schema to show until their tool is accepted.
-func (r *configReader) unlisted(l *LoadedConfig, h heldTool) {
+func (r *configLoader) unlisted(l *LoadedConfig, h heldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
-			r.faults.take(l.FaultAt(Fault{
-				Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+			r.Faults.Record(l.FaultAt(yamldoc.Fault{
+				Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 			}, "patterns", p.Name, "tool"))
 		}
 	}
 	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
-		r.faults.take(l.FaultAt(Fault{
-			Severity: SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
+		r.Faults.Record(l.FaultAt(yamldoc.Fault{
+			Severity: yamldoc.SeverityWarning, Reason: "not listed: nobody accepted " + h.name, Want: "run patterngate catalog accept " + h.server + "/" + h.upstream,
 		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
 }
@@ -123,32 +124,23 @@ func (c Config) unlisted() map[string]heldTool {
 }
 
 // lock reads the file of accepted tools; one that is not there is empty.
-func (r *configReader) lock(path string) (*pins.Lock, bool) {
+func (r *configLoader) lock(path string) (*pins.Lock, bool) {
 	if path == "" {
 		return &pins.Lock{}, true
 	}
 	lock, err := pins.Read(path)
 	if fault, ok := errors.AsType[*pins.Fault](err); ok {
-		r.faults.take(Fault{
-			File: path, Line: fault.Line, Column: fault.Column, Path: strings.Join(fault.Pointer.Tokens(), "."), Severity: SeverityFault,
+		r.Faults.Record(yamldoc.Fault{
+			File: path, Line: fault.Line, Column: fault.Column, Path: strings.Join(fault.Pointer.Tokens(), "."), Severity: yamldoc.SeverityFault,
 			Reason: fault.Reason, Want: "let patterngate catalog accept write it",
 		})
 		return nil, false
 	}
 	if err != nil {
-		r.faults.take(Fault{File: path, Severity: SeverityFault, Reason: err.Error(), Want: "a readable file"})
+		r.Faults.Record(yamldoc.Fault{File: path, Severity: yamldoc.SeverityFault, Reason: err.Error(), Want: "a readable file"})
 		return nil, false
 	}
 	return lock, true
-}
-
-// take records a fault or warning with its place.
-func (f *configFaults) take(fault Fault) {
-	if fault.Severity == SeverityWarning {
-		f.warnings = append(f.warnings, fault)
-		return
-	}
-	f.faults = append(f.faults, fault)
 }
 
 // lockedTools are the accepted definitions of the tools that a configuration names: what its runs are carried on with
@@ -188,7 +180,7 @@ func lockOf(tools map[string]any) (*pins.Lock, error) {
 		at, _, ok := strings.Cut(name, "/")
 		tool, isTool := v.(map[string]any)
 		if !ok || !isTool {
-			return nil, fmt.Errorf("%s is no tool", ijson.Cut(name, maxQuoted))
+			return nil, fmt.Errorf("%s is no tool", ijson.Cut(name, yamldoc.MaxQuoted))
 		}
 		d := pins.Definition{}
 		d.Name, _ = tool["name"].(string)

@@ -11,6 +11,8 @@ import (
 	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/patterns/llm/prompts"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // patternParts is what a pattern's declaration comes to, apart from the tools themselves. It is fixed.
@@ -55,12 +57,12 @@ func (c *Config) makeParts(all *catalog.Catalog, compiled compiledArguments) (*p
 	return set, m.faults
 }
 
-func (m *partsMaker) fault(f Fault, path ...string) {
+func (m *partsMaker) fault(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, Fault: f})
 }
 
 // unknown notes a key that should not be there.
-func (m *partsMaker) unknown(f Fault, path ...string) {
+func (m *partsMaker) unknown(f yamldoc.Fault, path ...string) {
 	m.faults = append(m.faults, ownFault{path: slices.Concat(m.at, path), offset: -1, key: true, Fault: f})
 }
 
@@ -78,7 +80,7 @@ func (m *partsMaker) parts(p *PatternConfig) *patternParts {
 	if p.Answer != nil {
 		parts.answer = m.compiled.of(p.Answer).schema
 		if n := len(parts.answer.JSON()); parts.answer != nil && n > maxListedOutput {
-			m.fault(Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + numberText(maxListedOutput)}, "answer")
+			m.fault(yamldoc.Fault{Reason: "too large", Got: fmt.Sprintf("%d bytes of schema", n), Want: "write at most " + yamldoc.NumberText(maxListedOutput)}, "answer")
 		}
 	}
 	parts.asked = m.asked(p)
@@ -111,18 +113,18 @@ func (m *partsMaker) arguments(p *PatternConfig) {
 	taken := ownArguments(p.Kind)
 	goal := p.Goal != goalName && slices.Contains(taken, p.Goal)
 	if goal {
-		m.fault(Fault{Reason: p.Goal + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "goal_argument")
+		m.fault(yamldoc.Fault{Reason: p.Goal + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "goal_argument")
 	}
 	for _, member := range rawMembers(p.Input) {
 		switch name := member.name; {
-		case !serverNames.fits.MatchString(name):
-			m.unknown(Fault{Reason: "not a name", Want: serverNames.want}, "input", name)
+		case !grammar.ServerNames.Fits.MatchString(name):
+			m.unknown(yamldoc.Fault{Reason: "not a name", Want: grammar.ServerNames.Want}, "input", name)
 		case name == p.Goal && !goal:
-			m.unknown(Fault{Reason: name + " is the argument with the goal", Want: "write another name, or another goal_argument"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: name + " is the argument with the goal", Want: "write another name, or another goal_argument"}, "input", name)
 		case slices.Contains(taken, name):
-			m.unknown(Fault{Reason: name + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: name + " is an argument of kind " + string(p.Kind), Want: "write another name"}, "input", name)
 		case p.Name == builtinOrchestrator && slices.Contains(orchestratorInputs, name) && m.config.inputChanged(p, name):
-			m.unknown(Fault{Reason: name + " is part of " + p.Name, Want: "leave it out"}, "input", name)
+			m.unknown(yamldoc.Fault{Reason: name + " is part of " + p.Name, Want: "leave it out"}, "input", name)
 		}
 	}
 }
@@ -140,7 +142,7 @@ func (c *Config) inputChanged(p *PatternConfig, name string) bool {
 func inputNamed(input json.RawMessage, name string) any {
 	for _, m := range rawMembers(input) {
 		if m.name == name {
-			return rawValue(m.value)
+			return grammar.RawValue(m.value)
 		}
 	}
 	return nil
@@ -175,7 +177,7 @@ func (m *partsMaker) instructions(p *PatternConfig, parts *patternParts) prompts
 	if f != nil {
 		m.faults = append(m.faults, ownFault{
 			path: slices.Concat(m.at, []string{"instructions"}), offset: f.Offset,
-			Fault: Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean},
+			Fault: yamldoc.Fault{Reason: f.Reason, Got: f.Got, Want: f.Want, DidYouMean: f.DidYouMean},
 		})
 	}
 	return in
@@ -239,7 +241,7 @@ func (p PatternConfig) shownText() (title, description string) {
 // memberSteps are the steps of a member's name: fields.NAME, health.N.when, as a path has them.
 func memberSteps(member string) (steps []string) {
 	for _, step := range strings.Split(member, ".") {
-		if i := indexOf(step); i >= 0 {
+		if i := yamldoc.Index(step); i >= 0 {
 			step = "[" + step + "]"
 		}
 		steps = append(steps, step)
@@ -248,7 +250,7 @@ func memberSteps(member string) (steps []string) {
 }
 
 // makePatterns makes the parts of what was read; what is wrong with them goes to the faults.
-func (r *configReader) makePatterns(l *LoadedConfig) {
+func (r *configLoader) makePatterns(l *LoadedConfig) {
 	if l.own == nil || !l.composed() {
 		return
 	}
@@ -256,8 +258,8 @@ func (r *configReader) makePatterns(l *LoadedConfig) {
 	if err != nil { // told by who serves it
 		return
 	}
-	told := faultyPaths(r.faults.faults)
-	parts, faults := l.makeParts(all, r.compiled)
+	told := faultyPaths(r.Faults.Found)
+	parts, faults := l.makeParts(all, r.left().compiled)
 	r.take(l, faults, told)
 	l.parts = parts
 }
@@ -279,7 +281,7 @@ func (c *Config) patternSet(all *catalog.Catalog) (*patternSet, error) {
 	set, faults := c.makeParts(all, nil)
 	for _, f := range faults {
 		if !f.warning {
-			return nil, fmt.Errorf("%s: %s", pathOf(f.path), f.Reason)
+			return nil, fmt.Errorf("%s: %s", yamldoc.PathOf(f.path), f.Reason)
 		}
 	}
 	return set, nil

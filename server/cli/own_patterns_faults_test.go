@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // ownFile is a file with two real tools, a policy and patterns of its own.
@@ -143,7 +145,7 @@ func TestOwnPatternFaults(t *testing.T) {
 // placedWords are the faults of a file, each a line with the word that stands at its place before it.
 func placedWords(t *testing.T, file string, err error) string {
 	t.Helper()
-	faults, ok := errors.AsType[*ConfigError](err)
+	faults, ok := errors.AsType[*yamldoc.Error](err)
 	if !ok {
 		t.Fatalf("LoadConfig = %v, want faults", err)
 	}

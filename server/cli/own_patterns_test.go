@@ -16,10 +16,11 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // patternsFile loads a file of testdata/patterns.
-func patternsFile(t testing.TB, name string) (LoadedConfig, []Fault) {
+func patternsFile(t testing.TB, name string) (LoadedConfig, []yamldoc.Fault) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "patterns", name+".yaml"))
 	if err != nil {

@@ -34,7 +34,7 @@ type policyFault struct {
 
 // makePolicies compiles what was read and runs its tests; what is wrong goes to the faults. The embedded policy alone is left
 // until it is needed: its tests have run when this program was built.
-func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
+func (r *configLoader) makePolicies(l *LoadedConfig, tests bool) {
 	if l.own == nil || !l.ownPolicies() {
 		return
 	}
@@ -42,11 +42,11 @@ func (r *configReader) makePolicies(l *LoadedConfig, tests bool) {
 	if err != nil { // told by who serves it
 		return
 	}
-	told := faultyPaths(r.faults.faults)
+	told := faultyPaths(r.Faults.Found)
 	set, faults := l.compile(all, told, tests)
 	for _, f := range faults {
 		if at := l.policyFault(f); !told.about(at.Path) {
-			r.faults.take(at)
+			r.Faults.Record(at)
 		}
 	}
 	l.made = set
@@ -106,7 +106,7 @@ func (c *Config) compile(all *catalog.Catalog, told toldPaths, tests bool) (*pol
 	var faults []policyFault
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if c.ofTheDemo(p) || p.node != nil && !p.node.readable() {
+		if c.ofTheDemo(p) || p.node != nil && !p.node.Readable() {
 			continue
 		}
 		reach := c.reach(p.Name, all)

@@ -3,12 +3,14 @@ package cli
 import (
 	"strconv"
 	"strings"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // policyFault places what is wrong with a policy: at the very character of an expression, else at the value or key, under a path
 // that names rules by their id and tests by their name.
-func (l LoadedConfig) policyFault(f policyFault) Fault {
-	out := Fault{Reason: f.Reason, DidYouMean: f.DidYouMean, Severity: SeverityFault}
+func (l LoadedConfig) policyFault(f policyFault) yamldoc.Fault {
+	out := yamldoc.Fault{Reason: f.Reason, DidYouMean: f.DidYouMean, Severity: yamldoc.SeverityFault}
 	if f.Want != "" && f.DidYouMean == "" {
 		out.Want = "write " + f.Want
 	}
@@ -16,29 +18,29 @@ func (l LoadedConfig) policyFault(f policyFault) Fault {
 		out.Reason, out.Want = f.row, "change the rule or the row"
 	}
 	if f.Warning {
-		out.Severity = SeverityWarning
+		out.Severity = yamldoc.SeverityWarning
 	}
-	root, path := f.of.node, (*keyPath)(nil).key("policies").key(f.of.Name)
+	root, path := f.of.node, (*yamldoc.Path)(nil).Key("policies").Key(f.of.Name)
 	if f.Pattern != "" {
-		path = (*keyPath)(nil).key("patterns").key(f.Pattern)
-		_, root = l.root.walk(path)
+		path = (*yamldoc.Path)(nil).Key("patterns").Key(f.Pattern)
+		_, root = l.root.Find(path)
 	}
 	if f.of.embedded && f.Pattern == "" { // it stands in no file: who names it is told
 		return l.misfit(f.of, out)
 	}
-	key, value, below := root.locate(f.Member, path)
-	at := value.at
+	key, value, below := locate(root, f.Member, path)
+	at := value.At
 	switch {
 	case f.Key:
 		at = key
-	case f.Line > 0 && value.kind == yamlText:
+	case f.Line > 0 && value.Kind == yamldoc.Text:
 		at = l.characterOf(f.of, value, f.Offset)
 	}
 	return placed(out, at, below, l.Path)
 }
 
 // misfit is a fault of the embedded policy, which is not what its user took it for.
-func (l LoadedConfig) misfit(p *PolicyConfig, f Fault) Fault {
+func (l LoadedConfig) misfit(p *PolicyConfig, f yamldoc.Fault) yamldoc.Fault {
 	f.Reason = p.Name + " does not fit: " + f.Reason
 	for _, q := range l.Patterns {
 		if q.Judge == p.Name && !l.demoRefunds(&q) {
@@ -49,66 +51,63 @@ func (l LoadedConfig) misfit(p *PolicyConfig, f Fault) Fault {
 }
 
 // characterOf is where a byte of a text of a policy stands, in the file that holds it.
-func (l LoadedConfig) characterOf(p *PolicyConfig, value *yamlNode, offset int) place {
+func (l LoadedConfig) characterOf(p *PolicyConfig, value *yamldoc.Node, offset int) yamldoc.Place {
 	file, text := l.Path, l.text
-	if p.file != "" && value.at.source == p.file {
+	if p.file != "" && value.At.Source == p.file {
 		file, text = p.file, p.text
 	}
-	if in, ok := prepareText(file, text, &configFaults{}); ok {
-		return value.character(in, offset)
-	}
-	return value.at
+	return value.Character(file, text, offset)
 }
 
 // locate follows a member such as rules[2].when from a policy's node: where the last key stands that was found, its value, and
 // the path to it in words.
-func (n *yamlNode) locate(member string, path *keyPath) (key place, value *yamlNode, below *keyPath) {
+func locate(n *yamldoc.Node, member string, path *yamldoc.Path) (key yamldoc.Place, value *yamldoc.Node, below *yamldoc.Path) {
 	if n == nil {
-		return place{}, &yamlNode{}, path
+		return yamldoc.Place{}, &yamldoc.Node{}, path
 	}
-	key, list := n.at, ""
+	key, list := n.At, ""
 	for member != "" {
-		if n.kind == yamlList {
+		if n.Kind == yamldoc.List {
 			i, rest, ok := indexed(member)
-			if !ok || i >= len(n.items) {
+			if !ok || i >= len(n.Items) {
 				return key, n, path
 			}
-			n, member = n.items[i], rest
-			key, path = n.at, itemStep(list, n, path, i)
+			n, member = n.Items[i], rest
+			key, path = n.At, itemStep(list, n, path, i)
 			continue
 		}
-		m := n.longest(member)
+		m := longest(n, member)
 		if m == nil {
 			return key, n, wordPath(path, member)
 		}
-		member = strings.TrimPrefix(strings.TrimPrefix(member, m.key), ".")
-		key, n, path, list = m.at, m.value, path.key(m.key), m.key
+		member = strings.TrimPrefix(strings.TrimPrefix(member, m.Key), ".")
+		key, n, path, list = m.At, m.Value, path.Key(m.Key), m.Key
 	}
 	return key, n, path
 }
 
 // wordPath names what is not there too: policies.refunds.rules.
-func wordPath(path *keyPath, member string) *keyPath {
+func wordPath(path *yamldoc.Path, member string) *yamldoc.Path {
 	name, _, _ := strings.Cut(member, ".")
-	if plainKey(name) {
-		return path.key(name)
+	if yamldoc.IsPlainKey(name) {
+		return path.Key(name)
 	}
 	return path
 }
 
 // longest is the member whose name a way begins with; the longest of several, as names of arguments may hold dots.
-func (n *yamlNode) longest(way string) *yamlMember {
+func longest(n *yamldoc.Node, way string) *yamldoc.Member {
 	found := -1
-	for i, m := range n.members {
-		rest, ok := strings.CutPrefix(way, m.key)
-		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && (found < 0 || len(m.key) > len(n.members[found].key)) {
+	for i, m := range n.Members {
+		rest, ok := strings.CutPrefix(way, m.Key)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') && (found < 0 || len(m.Key) > len(n.Members[found].Key)) {
 			found = i
 		}
 	}
 	if found < 0 {
 		return nil
 	}
-	return &n.members[found]
+	return &n.Members[found]
 }
 
 // indexed takes [2]. off a way.
@@ -120,12 +119,12 @@ func indexed(way string) (i int, rest string, ok bool) {
 }
 
 // itemStep is the step to a rule or test, by its name.
-func itemStep(list string, n *yamlNode, path *keyPath, i int) *keyPath {
+func itemStep(list string, n *yamldoc.Node, path *yamldoc.Path, i int) *yamldoc.Path {
 	switch list {
 	case "rules":
 		return ruleItems.step(n, path, i)
 	case "tests":
 		return rowItems.step(n, path, i)
 	}
-	return path.item(i)
+	return path.Item(i)
 }

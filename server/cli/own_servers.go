@@ -20,6 +20,7 @@ import (
 	"patterngate/catalog/resilience"
 	"patterngate/catalog/upstream"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 // server makes the tools of one MCP server.
@@ -30,7 +31,7 @@ func (m *ownMaker) server(s *ServerConfig) {
 	guard := resilience.New(resilience.Config{Failures: s.Breaker.Failures, Open: s.Breaker.Open, MaxParallel: s.MaxParallel})
 	running, admits, err := m.pool.server(m, s)
 	if err != nil {
-		m.fault(Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
+		m.fault(yamldoc.Fault{Reason: err.Error(), Want: "name a readable file with certificates"}, "http", "ca_file")
 		return
 	}
 	m.out.servers[s.Name] = running
@@ -103,12 +104,12 @@ func (m *ownMaker) serverSchemas(t *catalog.Tool, c *ServerToolConfig, pinned pi
 	}
 	theirs, err := catalog.CompileUpstream(raw)
 	if err != nil {
-		m.fault(Fault{Reason: fmt.Sprintf("the input schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+		m.fault(yamldoc.Fault{Reason: fmt.Sprintf("the input schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
 		return false
 	}
 	if known && len(pinned.Output) > 0 {
 		if t.Output, err = catalog.CompileUpstream(pinned.Output); err != nil {
-			m.fault(Fault{Reason: fmt.Sprintf("the output schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
+			m.fault(yamldoc.Fault{Reason: fmt.Sprintf("the output schema in the lock is no JSON schema: %v", err), Want: "leave the tool out, or have its server mended"})
 			return false
 		}
 	}
@@ -173,7 +174,7 @@ func (m *ownMaker) fixed(t *catalog.Tool, c *ServerToolConfig, theirs *catalog.S
 		if w.Kind == catalog.MismatchUnknown {
 			tell = m.unknown
 		}
-		tell(Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
+		tell(yamldoc.Fault{Reason: "does not fit the tool's schema", Want: "write " + w.Want}, stepsAt(plain, "fix", w.Pointer)...)
 	}
 	return fine
 }

@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // What clients bear of a tool that a file declares (spec/config.md section 7, input; design.md section 7): more they drop.
@@ -22,7 +23,7 @@ const (
 // oversize is a tool of a pattern of the file's own that clients would drop.
 type oversize struct {
 	pattern, tool string
-	Fault
+	yamldoc.Fault
 }
 
 // oversized are such tools among those that are served.
@@ -43,7 +44,7 @@ func (c *Config) oversized(s *server.Server) (list []oversize) {
 		}
 		add := func(has, most int, noun, want string) {
 			if has > most {
-				list = append(list, oversize{pattern, t.Name, Fault{
+				list = append(list, oversize{pattern, t.Name, yamldoc.Fault{
 					Reason: fmt.Sprintf("%s of %s has %d %s, and clients take at most %d", noun, t.Name, has, map[bool]string{true: "properties", false: "bytes"}[most == maxListedProperties], most),
 					Want:   want,
 				}})

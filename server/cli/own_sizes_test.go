@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // What clients would drop is refused, by who validates with its place, by who serves before anything is served.
@@ -42,10 +43,10 @@ func TestOversizedPatterns(t *testing.T) {
 			}
 			a := &app{}
 			found, _ := a.checkDeclared(loaded)
-			found = slices.DeleteFunc(found, func(f Fault) bool { return f.Severity == SeverityWarning })
+			found = slices.DeleteFunc(found, func(f yamldoc.Fault) bool { return f.Severity == yamldoc.SeverityWarning })
 			got := ""
 			if len(found) > 0 {
-				got = bytesOf.ReplaceAllString(placedWords(t, file, &ConfigError{Faults: found}), "has N bytes")
+				got = bytesOf.ReplaceAllString(placedWords(t, file, &yamldoc.Error{Faults: found}), "has N bytes")
 			}
 			if got != tt.want {
 				t.Errorf("validate finds\n%s\nwant\n%s", got, tt.want)

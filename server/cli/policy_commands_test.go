@@ -10,6 +10,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
+	"patterngate/server/settings/yamldoc"
 )
 
 // paysConfig is a configuration with one policy over one tool of its own, and two patterns that call it.
@@ -132,7 +133,7 @@ func TestPolicyRecordKeepsTheFileLoadable(t *testing.T) {
 	}
 	var many []map[string]any
 	for i := range 1000 {
-		many = append(many, row(strings.Repeat("x", i%50+1)+numberText(float64(i)), "approve"))
+		many = append(many, row(strings.Repeat("x", i%50+1)+yamldoc.NumberText(float64(i)), "approve"))
 	}
 	for name, tt := range map[string]struct {
 		rows []map[string]any

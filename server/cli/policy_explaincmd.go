@@ -14,6 +14,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // explainFlags are what was typed.
@@ -145,13 +147,13 @@ func (a *app) explainedCall(ctx context.Context, f explainFlags) (policy.Row, er
 		}
 	}
 	var rows []policy.Row
-	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}}
-	read.group(nodeOf(map[string]any{"tests": []any{v}}), nil, []configKey{rowItems.key("tests", &rows)}, unknownKey)
-	if len(faults.faults) > 0 {
-		first := faults.faults[0]
+	faults := &yamldoc.Faults{}
+	read := grammar.NewReader(faults, nil)
+	read.Group(nodeOf(map[string]any{"tests": []any{v}}), nil, []grammar.Key{rowItems.key("tests", &rows)}, grammar.UnknownKey)
+	if len(faults.Found) > 0 {
+		first := faults.Found[0]
 		_, at, _ := strings.Cut(first.Path, "].")
-		return policy.Row{}, usage("policy explain", errors.New(strings.TrimPrefix(Fault{Path: at, Reason: first.Reason, Got: first.Got}.String(), ": ")), first.Want)
+		return policy.Row{}, usage("policy explain", errors.New(strings.TrimPrefix(yamldoc.Fault{Path: at, Reason: first.Reason, Got: first.Got}.String(), ": ")), first.Want)
 	}
 	return rows[0], nil
 }

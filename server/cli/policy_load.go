@@ -9,35 +9,37 @@ import (
 
 	"patterngate/gateway/policy"
 	"patterngate/gateway/policy/refunds"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // instead reads files of policies in the place of those of the configuration.
-func (r *configReader) instead(in ConfigSources, c *Config) {
+func (r *configLoader) instead(in ConfigSources, c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(in.Instead)) {
 		path, err := filepath.Abs(in.Instead[name])
 		if err != nil {
 			path = in.Instead[name]
 		}
-		file := &yamlNode{kind: yamlText, text: path}
-		n := (&yamlNode{kind: yamlMapping, members: []yamlMember{{key: "file", value: file.finish()}}}).finish()
+		file := &yamldoc.Node{Kind: yamldoc.Text, Text: path}
+		n := (&yamldoc.Node{Kind: yamldoc.Mapping, Members: []yamldoc.Member{{Key: "file", Value: file.Counted()}}}).Counted()
 		p := PolicyConfig{Source: policy.Source{Name: name}}
-		r.policy(&p, n, (*keyPath)(nil).key("policies").key(name))
+		readPolicy(r.Reader, &p, n, (*yamldoc.Path)(nil).Key("policies").Key(name))
 		replaceOrAdd(&c.Policies, p)
 	}
 }
 
 // readPolicyFile is readConfigFile of what is a file: a pipe would keep who reads it waiting.
-func readPolicyFile(path string) ([]byte, Fault) {
+func readPolicyFile(path string) ([]byte, yamldoc.Fault) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, Fault{Reason: "not a regular file", Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
 	}
 	return readConfigFile(path)
 }
 
-// policyText is the text of a policy's file, or that which stands in for it.
-func (r *configReader) policyText(path string) ([]byte, Fault) {
-	if text, written := r.texts[path]; written {
-		return text, Fault{}
+// readPolicyText is the text of a policy's file, or that which stands in for it.
+func readPolicyText(r *grammar.Reader, path string) ([]byte, yamldoc.Fault) {
+	if text, written := notesOf(r).texts[path]; written {
+		return text, yamldoc.Fault{}
 	}
 	return readPolicyFile(path)
 }

@@ -12,6 +12,7 @@ import (
 
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings/yamldoc"
 )
 
 // backtest is what judging recorded calls again came to, as --json shows it.
@@ -80,7 +81,7 @@ func (a *app) loadedBy(what, file, name string) (LoadedConfig, error) {
 	}
 	in := a.sources(nil)
 	in.Untested = true
-	if readYAML(file, text, &configFaults{}).member("version") != nil {
+	if yamldoc.Read(file, text, &yamldoc.Faults{}).Member("version") != nil {
 		in.Path = file
 	} else {
 		one, err := a.oneName(what, name)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // While a tool's schema is not known, what depends on it waits; what does not is a fault at once, whatever words are in it.
@@ -27,7 +29,7 @@ policies:
 	}
 }
 
-func allOf(faults []Fault) string {
+func allOf(faults []yamldoc.Fault) string {
 	var lines []string
 	for _, f := range faults {
 		lines = append(lines, f.String())

@@ -12,6 +12,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns/record"
+	"patterngate/server/settings/yamldoc"
 )
 
 // testRow is a recorded proposal as a row of a policy's tests (spec/config.md section 5.3): what the policy saw, and what was
@@ -111,20 +112,20 @@ func flowText(s string) string {
 // appendRows adds rows to the list of tests of a policy, by the way to the policy's mapping in the file. All else in the text stays
 // as it is: what comes out is read again and compared. The error says why rows cannot be added there.
 func appendRows(source, text string, steps []string, rows []map[string]any) (string, error) {
-	before := readYAML(source, []byte(text), &configFaults{})
-	policy, ok := before.below(steps...)
-	if !ok || policy.kind != yamlMapping {
+	before := yamldoc.Read(source, []byte(text), &yamldoc.Faults{})
+	policy, ok := nodeBelow(before, steps...)
+	if !ok || policy.Kind != yamldoc.Mapping {
 		return "", fmt.Errorf("there is no %s in %s", strings.Join(steps, "."), source)
 	}
 	lines := strings.SplitAfter(text, "\n")
 	if last := len(lines) - 1; lines[last] != "" {
 		lines[last] += "\n"
 	}
-	tests, there := policy.below("tests")
+	tests, there := nodeBelow(policy, "tests")
 	var at, indent int
 	var written []string
 	switch {
-	case there && tests.kind == yamlList && len(tests.items) > 0:
+	case there && tests.Kind == yamldoc.List && len(tests.Items) > 0:
 		at, indent, ok = behindList(lines, tests)
 	case there:
 		ok = false
@@ -139,16 +140,16 @@ func appendRows(source, text string, steps []string, rows []map[string]any) (str
 		written = append(written, strings.Repeat(" ", indent)+"- "+flowYAML(row)+"\n")
 	}
 	after := strings.Join(slices.Insert(lines, at, written...), "")
-	if !sameButTests(before, readYAML(source, []byte(after), &configFaults{}), steps, rows) {
+	if !sameButTests(before, yamldoc.Read(source, []byte(after), &yamldoc.Faults{}), steps, rows) {
 		return "", fmt.Errorf("the rows cannot be added to %s without changing something else in it", source)
 	}
 	return after, nil
 }
 
 // behindList is the line behind the last item of a block list, and the column of its dashes; false where it is none.
-func behindList(lines []string, list *yamlNode) (at, indent int, ok bool) {
-	last := list.items[len(list.items)-1].at.line - 1
-	first := list.items[0].at.line - 1
+func behindList(lines []string, list *yamldoc.Node) (at, indent int, ok bool) {
+	last := list.Items[len(list.Items)-1].At.Line - 1
+	first := list.Items[0].At.Line - 1
 	for _, i := range []int{first, last} {
 		dash := strings.TrimLeft(lines[i], " ")
 		if !strings.HasPrefix(dash, "- ") {
@@ -160,14 +161,14 @@ func behindList(lines []string, list *yamlNode) (at, indent int, ok bool) {
 }
 
 // behindMapping is the same of a block mapping's members.
-func behindMapping(lines []string, m *yamlNode) (at, indent int, ok bool) {
-	if len(m.members) == 0 {
+func behindMapping(lines []string, m *yamldoc.Node) (at, indent int, ok bool) {
+	if len(m.Members) == 0 {
 		return 0, 0, false
 	}
-	last := m.members[len(m.members)-1]
-	line := last.at.line - 1
-	indent = last.at.column - 1
-	if strings.TrimLeft(lines[line][:indent], " ") != "" || m.members[0].at.column != last.at.column {
+	last := m.Members[len(m.Members)-1]
+	line := last.At.Line - 1
+	indent = last.At.Column - 1
+	if strings.TrimLeft(lines[line][:indent], " ") != "" || m.Members[0].At.Column != last.At.Column {
 		return 0, 0, false
 	}
 	at = line + 1
@@ -202,9 +203,9 @@ func behind(lines []string, i, indent int) int {
 }
 
 // sameButTests reports whether a file is another with these rows behind the policy's tests.
-func sameButTests(before, after *yamlNode, steps []string, rows []map[string]any) bool {
-	was, wasOK := before.decoded().(map[string]any)
-	is, isOK := after.decoded().(map[string]any)
+func sameButTests(before, after *yamldoc.Node, steps []string, rows []map[string]any) bool {
+	was, wasOK := before.Decoded().(map[string]any)
+	is, isOK := after.Decoded().(map[string]any)
 	if !wasOK || !isOK {
 		return false
 	}
@@ -224,10 +225,10 @@ func sameButTests(before, after *yamlNode, steps []string, rows []map[string]any
 	return ijson.Equal(was, is)
 }
 
-// below is the node that names lead to; false where there is none.
-func (n *yamlNode) below(steps ...string) (*yamlNode, bool) {
+// nodeBelow is the node that names lead to; false where there is none.
+func nodeBelow(n *yamldoc.Node, steps ...string) (*yamldoc.Node, bool) {
 	for _, step := range steps {
-		if n = n.member(step); n == nil {
+		if n = n.Member(step); n == nil {
 			return nil, false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 func (a *app) policyCommand() *cobra.Command {
@@ -184,7 +185,7 @@ func (d decided) String() string {
 		text += ", " + d.Least
 	}
 	if d.Expires > 0 {
-		text += ", within " + numberText(d.Expires) + " s"
+		text += ", within " + yamldoc.NumberText(d.Expires) + " s"
 	}
 	return text
 }

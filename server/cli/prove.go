@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"patterngate/ijson/printable"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/ijson/printable"
 )
 
 const proveHelp = `Kills this program while it carries out the demo's runs, restarts it and counts what really happened: nothing may be

@@ -17,6 +17,7 @@ import (
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server/settings/yamldoc"
 )
 
 // reloader puts a changed configuration in force in a program that serves, whole or not at all. Runs that go on keep the one
@@ -114,7 +115,7 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 
 // ownReason is an error in one line, without what only the log is to hold.
 func ownReason(err error) string {
-	if faults, ok := errors.AsType[*ConfigError](err); ok && len(faults.Faults) > 0 {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok && len(faults.Faults) > 0 {
 		text := faults.Faults[0].String()
 		if more := len(faults.Faults) - 1; more > 0 {
 			text += fmt.Sprintf(" (and %d more)", more)

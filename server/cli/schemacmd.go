@@ -8,6 +8,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/ijson"
+	"patterngate/server/settings/grammar"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
@@ -37,7 +38,7 @@ func configSchema() ([]byte, error) {
 	if err := c.embed(nil); err != nil {
 		return nil, err
 	}
-	root := groupSchema(c.keys(nil))
+	root := grammar.SchemaOf(c.keys(nil))
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "Patterngate configuration"
 	root["required"] = []any{"version"}
@@ -51,83 +52,17 @@ func configSchema() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// groupSchema is a mapping of keys. One that is off may lack what it would need.
-func groupSchema(keys []configKey) map[string]any {
-	properties := make(map[string]any, len(keys))
-	var required []string
-	canBeOff := false
-	for _, k := range keys {
-		properties[k.name] = k.schema()
-		if k.required != "" {
-			required = append(required, k.name)
-		}
-		canBeOff = canBeOff || k.name == "enabled"
-	}
-	schema := objectForm(properties)
-	switch {
-	case len(required) > 0 && canBeOff:
-		schema["if"] = map[string]any{"properties": map[string]any{"enabled": map[string]any{"const": false}}, "required": []any{"enabled"}}
-		schema["else"] = map[string]any{"required": textValues(required)}
-	case len(required) > 0:
-		schema["required"] = textValues(required)
-	}
-	return schema
-}
-
 // ownPatternSchema is a pattern of the file's own: its kind says what else it has.
 func ownPatternSchema() map[string]any {
 	kinds := make([]any, len(ownKinds))
 	for i, word := range ownKinds {
-		p := newPattern("NAME", gateway.Kind(word), Position{})
+		p := newPattern("NAME", gateway.Kind(word), grammar.Position{})
 		kinds[i] = map[string]any{
 			"if":   map[string]any{"properties": map[string]any{"kind": map[string]any{"const": word}}, "required": []any{"kind"}},
-			"then": groupSchema(p.keys(nil)),
+			"then": grammar.SchemaOf(p.keys(nil)),
 		}
 	}
 	return map[string]any{
-		"type": "object", "required": []any{"kind"}, "properties": map[string]any{"kind": map[string]any{"enum": textValues(ownKinds)}}, "allOf": kinds,
+		"type": "object", "required": []any{"kind"}, "properties": map[string]any{"kind": map[string]any{"enum": grammar.TextValues(ownKinds)}}, "allOf": kinds,
 	}
-}
-
-// schema is what may stand at a key. null is as if it were absent.
-func (k configKey) schema() map[string]any {
-	var form map[string]any
-	value := k.show()
-	group, grouped := value.([]configKey)
-	switch {
-	case k.form != nil:
-		form = k.form()
-	case k.entries:
-		form = map[string]any{"type": "object", "additionalProperties": orNull(groupSchema(k.below()))}
-	case grouped && k.below != nil && len(group) > 0: // patterns: those that are built in, and others
-		form = groupSchema(group)
-		if k.name == "patterns" {
-			form["additionalProperties"] = orNull(ownPatternSchema())
-		}
-	case k.below != nil:
-		form = groupSchema(k.below())
-	default:
-		form = groupSchema(group)
-	}
-	schema := orNull(form)
-	if k.meaning != "" {
-		schema["description"] = k.meaning
-	}
-	if !grouped && value != nil && k.required == "" {
-		schema["default"] = plainValue(value)
-	}
-	return schema
-}
-
-// plainValue is a value in force as a decoded one.
-func plainValue(v any) any {
-	switch v := v.(type) {
-	case []string:
-		return textValues(v)
-	case json.RawMessage:
-		return rawValue(v)
-	case jsonLines:
-		return v.values()
-	}
-	return v
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 	"patterngate/server/transport"
 )
 
@@ -31,7 +32,7 @@ func (c HTTPConfig) tokens() (transport.Tokens, error) {
 	text, f := readSecretFile(c.TokenFile)
 	if f.Reason != "" {
 		f.File, f.Path = c.TokenFile, "http.token_file"
-		return transport.Tokens{}, &commandError{code: exitUsage, cause: &ConfigError{Faults: []Fault{f}}}
+		return transport.Tokens{}, &commandError{code: exitUsage, cause: &yamldoc.Error{Faults: []yamldoc.Fault{f}}}
 	}
 	tokens, err := transport.ParseTokens(text)
 	if err != nil {
@@ -42,7 +43,7 @@ func (c HTTPConfig) tokens() (transport.Tokens, error) {
 }
 
 // readSecretFile reads a file that nobody else can read or write.
-func readSecretFile(path string) ([]byte, Fault) {
+func readSecretFile(path string) ([]byte, yamldoc.Fault) {
 	info, err := os.Stat(path) // before it is opened, which waits where it is a pipe
 	if err == nil && info.Mode().IsRegular() {
 		var file *os.File
@@ -53,21 +54,21 @@ func readSecretFile(path string) ([]byte, Fault) {
 	}
 	switch {
 	case os.IsNotExist(err):
-		return nil, Fault{Reason: noSuchFile, Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: noSuchFile, Want: "write the path of a file"}
 	case err != nil:
 		return nil, cannotRead(err)
 	}
-	return nil, Fault{Reason: "not a regular file", Want: "write the path of a file"}
+	return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
 }
 
-func readSecret(path string, file *os.File) ([]byte, Fault) {
+func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 	const others = 0o077
 	info, err := file.Stat() // of what was opened
 	if err != nil {
 		return nil, cannotRead(err)
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&others != 0 {
-		return nil, Fault{Reason: fmt.Sprintf("mode %04o lets others at it", mode), Want: "chmod 600 it"}
+		return nil, yamldoc.Fault{Reason: fmt.Sprintf("mode %04o lets others at it", mode), Want: "chmod 600 it"}
 	}
 	if f := openToAll(path, info); f.Reason != "" {
 		return nil, f
@@ -76,5 +77,5 @@ func readSecret(path string, file *os.File) ([]byte, Fault) {
 	if err != nil {
 		return nil, cannotRead(err)
 	}
-	return text, Fault{}
+	return text, yamldoc.Fault{}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // setupFlags are the command's.
@@ -206,7 +208,7 @@ func (a *app) carryOut(c setupChange, own shownWords, f setupFlags, file setupFi
 
 // setupFault is a fault of the client's file, or a failure.
 func (a *app) setupFault(err error) error {
-	if faults, ok := errors.AsType[*ConfigError](err); ok {
+	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		return a.configFault(faults)
 	}
 	return err

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // maxSetupBytes bounds a client's file.
@@ -86,7 +88,7 @@ func (f setupFile) refused(reason, want string) error {
 // faulty says where in the file a fault is.
 func (f setupFile) faulty(err error) error {
 	if at, ok := errors.AsType[*textFault](err); ok {
-		return &ConfigError{Faults: []Fault{at.at(f.path, f.text)}}
+		return &yamldoc.Error{Faults: []yamldoc.Fault{at.at(f.path, f.text)}}
 	}
 	return fault("setup: "+f.path, err)
 }

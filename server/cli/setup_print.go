@@ -3,9 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"patterngate/ijson/printable"
 	"runtime"
 	"strings"
+
+	"patterngate/ijson/printable"
 )
 
 // setupReport is what setup says, with --json as one document.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // installedSetup is this program where somebody could have installed it: setup refuses go test's temporary build.
@@ -293,7 +295,7 @@ func TestSetupRefusalJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad.json")
 	putSetupFile(t, path, "[")
 	out, err, code := setupRun(t, setupProgram(t, installedSetup(t), "setup", "vscode", "--file", path, "--write", "--json"))
-	var faults []Fault
+	var faults []yamldoc.Fault
 	if e := json.Unmarshal([]byte(out), &faults); e != nil || len(faults) != 1 || faults[0].Line != 1 || code != exitUsage || err == "" {
 		t.Errorf("setup ends with %d, %s and %s: %v", code, out, err, e)
 	}

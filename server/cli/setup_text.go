@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"reflect"
 	"unicode/utf8"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 // setupEntry is one server as a client's file holds it.
@@ -36,8 +38,8 @@ type textFault struct {
 func (f *textFault) Error() string { return f.reason }
 
 // at makes it a fault of a file, its place in lines and characters.
-func (f *textFault) at(file string, text []byte) Fault {
-	fault := Fault{File: file, Severity: SeverityFault, Reason: f.reason, Want: f.want}
+func (f *textFault) at(file string, text []byte) yamldoc.Fault {
+	fault := yamldoc.Fault{File: file, Severity: yamldoc.SeverityFault, Reason: f.reason, Want: f.want}
 	if f.offset >= 0 {
 		fault.Line, fault.Column = position(text, f.offset)
 	}

@@ -12,6 +12,8 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
+	"patterngate/server/settings/yamldoc"
 )
 
 // keyReference is where a configuration says that its key stands. A snapshot holds it in the place of the key.
@@ -27,7 +29,7 @@ func (c Config) Snapshot() []byte {
 	}
 	root["llm"] = c.LLM.snapshot(root["llm"], c.asksOthers())
 	root["wait"] = map[string]any{"caller_seconds": c.Wait.Caller.Seconds()}
-	root["redact"] = textValues(c.redacted())
+	root["redact"] = grammar.TextValues(c.redacted())
 	root["policies"] = c.usedPolicies()
 	if locked := c.lockedTools(); len(locked) > 0 {
 		root[lockMember] = locked
@@ -84,17 +86,17 @@ func configOfSnapshot(hash string, snapshot []byte, keys snapshotKeys, environ [
 	for i := range c.Patterns {
 		c.Patterns[i].Budget = withoutLimits(c.Patterns[i].Budget)
 	}
-	faults := &configFaults{}
-	read := &configReader{faults: faults, places: map[string]place{}}
-	read.file(tree.root, c.keys(nil))
-	if faults.err() != nil {
+	faults := &yamldoc.Faults{}
+	read := grammar.NewReader(faults, nil)
+	read.File(tree.root, c.keys(nil))
+	if faults.Err() != nil {
 		return Config{}, unreadable
 	}
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
-		c.settle(p, read.said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.said("patterns", p.Name, "params", param) != nil })
+		c.settle(p, read.Said("patterns", p.Name, "policy") != nil, func(param string) bool { return read.Said("patterns", p.Name, "params", param) != nil })
 	}
-	c.builtinPolicy = read.said("policies") == nil
+	c.builtinPolicy = read.Said("policies") == nil
 	if c.lock, err = lockOf(tree.locked); err != nil {
 		return Config{}, unreadable
 	}
@@ -144,7 +146,7 @@ func (k snapshotKeys) known(llm map[string]any) bool {
 
 // snapshotRead is a snapshot as the configuration's reader takes it.
 type snapshotRead struct {
-	root   *yamlNode
+	root   *yamldoc.Node
 	keyed  bool           // it refers to the key
 	locked map[string]any // see [Config.lockedTools]
 }
@@ -194,29 +196,29 @@ func withoutLimits(b gateway.Budget) gateway.Budget {
 }
 
 // nodeOf is a decoded value as the configuration's reader wants it.
-func nodeOf(v any) *yamlNode {
-	n := &yamlNode{}
+func nodeOf(v any) *yamldoc.Node {
+	n := &yamldoc.Node{}
 	switch v := v.(type) {
 	case nil:
-		n.kind = yamlNull
+		n.Kind = yamldoc.Null
 	case bool:
-		n.kind, n.flag = yamlBool, v
+		n.Kind, n.Flag = yamldoc.Bool, v
 	case float64:
-		n.kind, n.number, n.text = yamlNumber, v, numberText(v)
+		n.Kind, n.Number, n.Text = yamldoc.Number, v, yamldoc.NumberText(v)
 	case string:
-		n.kind, n.text = yamlText, v
+		n.Kind, n.Text = yamldoc.Text, v
 	case []any:
-		n.kind = yamlList
+		n.Kind = yamldoc.List
 		for _, item := range v {
-			n.items = append(n.items, nodeOf(item))
+			n.Items = append(n.Items, nodeOf(item))
 		}
 	case map[string]any:
-		n.kind = yamlMapping
+		n.Kind = yamldoc.Mapping
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			n.members = append(n.members, yamlMember{key: key, value: nodeOf(v[key])})
+			n.Members = append(n.Members, yamldoc.Member{Key: key, Value: nodeOf(v[key])})
 		}
 	}
-	return n.finish()
+	return n.Counted()
 }
 
 // usedPolicies are what patterns and tools are judged by, whole: a run goes on under its own rules, whatever a file says by then.

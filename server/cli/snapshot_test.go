@@ -14,6 +14,7 @@ import (
 	"patterngate/gateway"
 	"patterngate/ijson"
 	"patterngate/patterns"
+	"patterngate/server/settings/grammar"
 )
 
 // reloaded loads a configuration from its own snapshot.
@@ -73,7 +74,7 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 		return func() any { return float64(rapid.IntRange(least, most).Draw(t, "count")) }
 	}
 	names := func() any {
-		return textValues(rapid.SliceOfN(rapid.StringMatching(`[a-zA-Z0-9_-]{1,12}`), 0, 4).Draw(t, "names"))
+		return grammar.TextValues(rapid.SliceOfN(rapid.StringMatching(`[a-zA-Z0-9_-]{1,12}`), 0, 4).Draw(t, "names"))
 	}
 	llm, wait, patterns := map[string]any{}, map[string]any{}, map[string]any{}
 	maybe(llm, "provider", func() any { return rapid.SampledFrom([]string{"auto", "rules"}).Draw(t, "provider") })
@@ -84,7 +85,7 @@ func drawnConfig(t *rapid.T) (text string, environ []string) {
 	maybe(wait, "caller_seconds", number(0, 86_400))
 	maybe(file, "demo", func() any { return map[string]any{"delay_factor": number(0, 100)()} })
 	maybe(file, "redact", func() any {
-		return textValues(rapid.SliceOfN(rapid.SampledFrom([]string{"/args/a", "/answer", "/result/*/é", "/input/a~1b"}), 0, 4).Draw(t, "redact"))
+		return grammar.TextValues(rapid.SliceOfN(rapid.SampledFrom([]string{"/args/a", "/answer", "/result/*/é", "/input/a~1b"}), 0, 4).Draw(t, "redact"))
 	})
 	for _, name := range builtinNames {
 		budget, p := map[string]any{}, map[string]any{}
@@ -128,7 +129,7 @@ func drawnPlanning(t *rapid.T, p, budget map[string]any) {
 		p["allow"] = map[string]any{"policy": nil, "execution": []any{}}
 	}
 	if flag("tools") {
-		p["tools"] = textValues(rapid.SliceOfN(rapid.SampledFrom(append([]string{"nope"}, demoTools...)), 0, 4).Draw(t, "tools"))
+		p["tools"] = grammar.TextValues(rapid.SliceOfN(rapid.SampledFrom(append([]string{"nope"}, demoTools...)), 0, 4).Draw(t, "tools"))
 	}
 	if flag("own llm") {
 		p["llm"] = map[string]any{"model": "m", "temperature": rapid.Float64Range(0, 2).Draw(t, "temperature")}

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"patterngate/ijson/printable"
 	"runtime"
 	"slices"
+
+	"patterngate/ijson/printable"
 )
 
 // onlyDemo reports that every tool is make-believe: the demo is on, and the file has no catalog and no pattern of its own.

@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 	"os"
-	"patterngate/ijson/printable"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/ijson/printable"
 )
 
 func (a *app) stateCommand() *cobra.Command {

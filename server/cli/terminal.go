@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"patterngate/ijson/printable"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"patterngate/ijson/printable"
 )
 
 // errNoTerminal says that nobody is there who could type a passphrase.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"patterngate/server/settings/yamldoc"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -39,7 +41,7 @@ func (a *app) validate(strict bool) error {
 	loaded, found, err := LoadConfig(ConfigSources{
 		Path: a.config, LogLevel: a.logLevel, LogFormat: a.logFormat, HTTP: a.http, TokenFile: a.tokenFile, State: a.state, Inbox: a.inboxAt, Environ: a.environ,
 	})
-	refused, ours := errors.AsType[*ConfigError](err)
+	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
 		return fault("validate", err)
 	}
@@ -50,17 +52,17 @@ func (a *app) validate(strict bool) error {
 		later, words := a.checkDeclared(loaded)
 		found, summary = append(found, later...), words
 	}
-	if err := a.printFaults(byPlace(found), refused); err != nil {
+	if err := a.printFaults(yamldoc.ByPlace(found), refused); err != nil {
 		return err
 	}
 	faults := 0
 	for _, f := range found {
-		if f.Severity == SeverityFault || strict {
+		if f.Severity == yamldoc.SeverityFault || strict {
 			faults++
 		}
 	}
 	switch {
-	case refused != nil && refused.unread:
+	case refused != nil && refused.Unread:
 		return exitCode(exitUsage)
 	case faults > 0:
 		return exitCode(exitFault)
@@ -72,15 +74,15 @@ func (a *app) validate(strict bool) error {
 }
 
 // printFaults writes what was found, the first fifty: on standard error a line each, with --json a document.
-func (a *app) printFaults(found []Fault, refused *ConfigError) error {
-	more := max(0, len(found)-maxFaults)
+func (a *app) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
+	more := max(0, len(found)-yamldoc.MaxFaults)
 	found = found[:len(found)-more]
 	if refused != nil {
 		more += refused.More
 	}
 	if a.json {
 		if found == nil {
-			found = []Fault{}
+			found = []yamldoc.Fault{}
 		}
 		return printJSON(a.out, found)
 	}

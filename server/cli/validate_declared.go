@@ -7,28 +7,29 @@ import (
 	"strings"
 
 	"patterngate/gateway"
+	"patterngate/server/settings/yamldoc"
 )
 
 // checkDeclared makes of a configuration what serve would show of it, and warns of what clients may drop or cut. The words
 // say what its tools take of a model's context.
-func (a *app) checkDeclared(l LoadedConfig) (faults []Fault, summary string) {
+func (a *app) checkDeclared(l LoadedConfig) (faults []yamldoc.Fault, summary string) {
 	s, err := a.server(l.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return []Fault{l.FaultAt(Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
+		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "mend what it names"})}, ""
 	}
 	for _, o := range l.oversized(s) {
 		at := []string{"patterns", o.pattern}
-		if l.root.has("patterns", o.pattern, "input") {
+		if says(l.root, "patterns", o.pattern, "input") {
 			at = append(at, "input")
 		}
 		faults = append(faults, l.FaultAt(o.Fault, at...))
 	}
 	for _, size := range s.ListSizes() {
-		if slices.ContainsFunc(faults, func(f Fault) bool { return strings.Contains(f.Reason, " of "+size.Name+" has ") }) {
+		if slices.ContainsFunc(faults, func(f yamldoc.Fault) bool { return strings.Contains(f.Reason, " of "+size.Name+" has ") }) {
 			continue
 		}
 		for _, words := range size.Warnings() {
-			faults = append(faults, l.FaultAt(Fault{Severity: SeverityWarning, Reason: words}, l.declaredAt(size.Name)...))
+			faults = append(faults, l.FaultAt(yamldoc.Fault{Severity: yamldoc.SeverityWarning, Reason: words}, l.declaredAt(size.Name)...))
 		}
 	}
 	bytes, tokens := s.ListSize()

@@ -11,6 +11,7 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/ijson"
+	"patterngate/server/settings/yamldoc"
 )
 
 func runCommand(t *testing.T, environ []string, args ...string) (code int, out, errs string) {
@@ -79,12 +80,12 @@ func TestConfigSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(name string, text []byte) []catalog.Mismatch {
-		faults := &configFaults{}
-		root := readYAML(name, text, faults)
-		if err := faults.err(); err != nil {
+		faults := &yamldoc.Faults{}
+		root := yamldoc.Read(name, text, faults)
+		if err := faults.Err(); err != nil {
 			t.Fatal(err)
 		}
-		return schema.Check(root.decoded())
+		return schema.Check(root.Decoded())
 	}
 	files, _ := filepath.Glob(filepath.Join("..", "..", "examples", "*.yaml"))
 	more, _ := filepath.Glob(filepath.Join("testdata", "config", "*.yaml"))

@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/patterns/local"
 	"patterngate/server"
+	"patterngate/server/settings/yamldoc"
 )
 
 // load reads the configuration and prints its warnings.
@@ -28,7 +29,7 @@ func (a *app) load() (LoadedConfig, error) {
 }
 
 // warn prints warnings, each once a command however often it reads the configuration.
-func (a *app) warn(warnings []Fault) {
+func (a *app) warn(warnings []yamldoc.Fault) {
 	for _, w := range warnings {
 		a.note(w.String())
 	}

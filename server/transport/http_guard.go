@@ -6,12 +6,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"patterngate/ijson/printable"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"patterngate/ijson/printable"
 )
 
 // refusal says why a request over HTTP is not carried out. It is the answer to the request.

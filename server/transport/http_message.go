@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"patterngate/ijson/printable"
 	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"patterngate/ijson/printable"
 )
 
 const methodInitialize = "initialize"

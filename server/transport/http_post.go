@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"patterngate/ijson/printable"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"patterngate/ijson/printable"
 )
 
 // ServeHTTP implements [http.Handler].

@@ -1,9 +1,10 @@
 package transport
 
 import (
-	"patterngate/ijson"
 	"strings"
 	"testing"
+
+	"patterngate/ijson"
 )
 
 // A text is not taken for lighter than what it becomes.

@@ -27,7 +27,7 @@ const (
 	maxTyped  = 40 << 10 // bytes of a form that its fields for changed arguments may take
 )
 
-// visible is text with every character that does not show by itself spelled as JSON spells it: what [patterngate/printable.Text]
+// visible is text with every character that does not show by itself spelled as JSON spells it: what [printable.Text]
 // spells, and what is unseen on a page but not in a terminal: blanks of no width, fillers, tags, variation selectors.
 func visible(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")

@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"fmt"
@@ -9,32 +9,32 @@ import (
 )
 
 // written is a node as JSON, members in their order, with ! for what could not be read.
-func written(n *yamlNode) string {
+func written(n *Node) string {
 	var parts []string
-	switch n.kind {
-	case yamlNull:
+	switch n.Kind {
+	case Null:
 		return "null"
-	case yamlBool:
-		return strconv.FormatBool(n.flag)
-	case yamlNumber:
-		return numberText(n.number)
-	case yamlText:
-		return strconv.Quote(n.text)
-	case yamlList:
-		for _, item := range n.items {
+	case Bool:
+		return strconv.FormatBool(n.Flag)
+	case Number:
+		return NumberText(n.Number)
+	case Text:
+		return strconv.Quote(n.Text)
+	case List:
+		for _, item := range n.Items {
 			parts = append(parts, written(item))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
-	case yamlMapping:
-		for _, m := range n.members {
-			parts = append(parts, strconv.Quote(m.key)+":"+written(m.value))
+	case Mapping:
+		for _, m := range n.Members {
+			parts = append(parts, strconv.Quote(m.Key)+":"+written(m.Value))
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	}
 	return "!"
 }
 
-func TestReadYAML(t *testing.T) {
+func TestRead(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"numbers":                   {"[0, -0, 1, -1, 1.0, 1.5, 1e3, 1E+3, 1e-05, 12e03, 0.10, 9007199254740991, -9007199254740991, 1e22]", "[0,0,1,-1,1,1.5,1000,1000,0.00001,12000,0.1,9007199254740991,-9007199254740991,1e+22]"},
 		"booleans":                  {"[true, True, TRUE, false, False, FALSE]", "[true,true,true,false,false,false]"},
@@ -65,20 +65,20 @@ func TestReadYAML(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			faults := &configFaults{}
-			got := written(readYAML("pg.yaml", []byte(tt.text), faults))
-			if err := faults.err(); err != nil {
-				t.Fatalf("readYAML(%q): %v", tt.text, err)
+			faults := &Faults{}
+			got := written(Read("pg.yaml", []byte(tt.text), faults))
+			if err := faults.Err(); err != nil {
+				t.Fatalf("Read(%q): %v", tt.text, err)
 			}
 			if got != tt.want {
-				t.Errorf("readYAML(%q)\n got %s\nwant %s", tt.text, got, tt.want)
+				t.Errorf("Read(%q)\n got %s\nwant %s", tt.text, got, tt.want)
 			}
 		})
 	}
 }
 
 // Columns count characters; blank lines, comments, tabs and CR LF before a value do not move it.
-func TestReadYAMLPlaces(t *testing.T) {
+func TestReadPlaces(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"characters":        {"é: {ü: 'ö', x: 1}\n", "1:1 1:4 1:5 1:8 1:13 1:16"},
 		"block":             {"# c\r\n\r\na:\r\n  - b\r\n\r\n  # é\r\n  - c: \"d\"\r\n", "3:1 4:3 4:5 7:5 7:5 7:8"},
@@ -91,10 +91,10 @@ func TestReadYAMLPlaces(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			faults := &configFaults{}
+			faults := &Faults{}
 			var got []string
-			eachPlace(readYAML("pg.yaml", []byte(tt.text), faults), func(at place) { got = append(got, fmt.Sprintf("%d:%d", at.line, at.column)) })
-			if err := faults.err(); err != nil {
+			eachPlace(Read("pg.yaml", []byte(tt.text), faults), func(at Place) { got = append(got, fmt.Sprintf("%d:%d", at.Line, at.Column)) })
+			if err := faults.Err(); err != nil {
 				t.Fatal(err)
 			}
 			if text := strings.Join(got[1:], " "); text != tt.want {
@@ -105,19 +105,19 @@ func TestReadYAMLPlaces(t *testing.T) {
 }
 
 // eachPlace visits keys and values, a mapping's key before its value.
-func eachPlace(n *yamlNode, visit func(place)) {
-	visit(n.at)
-	for _, item := range n.items {
+func eachPlace(n *Node, visit func(Place)) {
+	visit(n.At)
+	for _, item := range n.Items {
 		eachPlace(item, visit)
 	}
-	for _, m := range n.members {
-		visit(m.at)
-		eachPlace(m.value, visit)
+	for _, m := range n.Members {
+		visit(m.At)
+		eachPlace(m.Value, visit)
 	}
 }
 
 // The bounds hold exactly, however a file reaches them, and what is beyond is refused quickly.
-func TestReadYAMLBounds(t *testing.T) {
+func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	list := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
 	const (
@@ -140,8 +140,8 @@ func TestReadYAMLBounds(t *testing.T) {
 		"200,001 values in YAML":  {strings.Repeat("- 1\n", 200_000), tooMany},
 		"aliases of aliases":      {bomb, tooMany},
 		"merges":                  {"a: &a {" + manyKeys(2000) + "}\nb:\n" + strings.Repeat("- {<<: *a}\n", 100), tooMany},
-		"4 MiB":                   {"#" + strings.Repeat("x", maxFileBytes-2) + "\n", ""},
-		"more than 4 MiB":         {"#" + strings.Repeat("x", maxFileBytes-1) + "\n", tooLarge},
+		"4 MiB":                   {"#" + strings.Repeat("x", MaxBytes-2) + "\n", ""},
+		"more than 4 MiB":         {"#" + strings.Repeat("x", MaxBytes-1) + "\n", tooLarge},
 		"many keys":               {strings.ReplaceAll(manyKeys(10_000), ", ", "\n"), ""},
 		"more keys":               {strings.ReplaceAll(manyKeys(10_001), ", ", "\n"), "more than 10,000 keys in one mapping"},
 		"anchors in a row":        {strings.Repeat("&a ", 1000) + "1", "several anchors in a row"},
@@ -161,14 +161,14 @@ func TestReadYAMLBounds(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			faults := &configFaults{}
-			readYAML("pg.yaml", []byte(tt.text), faults)
+			faults := &Faults{}
+			Read("pg.yaml", []byte(tt.text), faults)
 			got := ""
-			if len(faults.faults) > 0 {
-				got = faults.faults[0].Reason
+			if len(faults.Found) > 0 {
+				got = faults.Found[0].Reason
 			}
 			if got != tt.want {
-				t.Errorf("readYAML(%.40q...) says %q, want %q", tt.text, got, tt.want)
+				t.Errorf("Read(%.40q...) says %q, want %q", tt.text, got, tt.want)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestPlainSpelling(t *testing.T) {
 		if got := plainSpelling(text); got != want {
 			t.Errorf("plainSpelling(%q) = %q, want %q", text, got, want)
 		}
-		refused := resolvePlain(text).kind == yamlBad
+		refused := resolvePlain(text).Kind == Unreadable
 		if sound := text == "0" || text == "0X10"; refused == sound {
 			t.Errorf("resolvePlain(%q) refuses: %t, want %t", text, refused, !sound)
 		}

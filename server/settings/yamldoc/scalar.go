@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"math"
@@ -11,8 +11,8 @@ import (
 	"patterngate/ijson"
 )
 
-// Spellings of numbers. What another reader of YAML could take for a number and JSON does not know is refused, so
-// that nobody reads another number than we do.
+// Spellings of numbers. A text that JSON does not know as a number, but another reader of YAML could, is refused. So all readers
+// see the same number.
 var (
 	jsonNumber  = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
 	decimal     = regexp.MustCompile(`^([-+]?)([0-9]*)(?:\.([0-9]*))?([eE][-+]?[0-9]+)?$`)
@@ -21,56 +21,61 @@ var (
 	wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 )
 
-// resolvePlain reads plain text by the core schema of YAML 1.2 (spec/config.md section 1): null, booleans, numbers,
-// else text. It returns a yamlBad node for what looks like a number and is spelled otherwise than in JSON.
-func resolvePlain(text string) yamlNode {
+// resolvePlain reads plain text by the core schema of YAML 1.2 (spec/config.md section 1): null, booleans, numbers, else text. It
+// returns an Unreadable node for a text that looks like a number and is not spelled as in JSON.
+func resolvePlain(text string) Node {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
-		return yamlNode{kind: yamlNull}
+		return Node{Kind: Null}
 	case "true", "True", "TRUE":
-		return yamlNode{kind: yamlBool, flag: true}
+		return Node{Kind: Bool, Flag: true}
 	case "false", "False", "FALSE":
-		return yamlNode{kind: yamlBool}
+		return Node{Kind: Bool}
 	}
 	if strings.IndexByte("+-.0123456789", text[0]) < 0 {
-		return yamlNode{kind: yamlText, text: text}
+		return Node{Kind: Text, Text: text}
 	}
 	if jsonNumber.MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || wholeNumber.MatchString(text) && math.Abs(n) > ijson.MaxInteger {
-			return yamlNode{}
+			return Node{}
 		}
 		if n == 0 {
 			n = 0 // not -0
 		}
-		return yamlNode{kind: yamlNumber, number: n, text: text}
+		return Node{Kind: Number, Number: n, Text: text}
 	}
 	if notANumber.MatchString(text) || looksNumeric(strings.ReplaceAll(text, "_", "")) {
-		return yamlNode{}
+		return Node{}
 	}
-	return yamlNode{kind: yamlText, text: text}
+	return Node{Kind: Text, Text: text}
 }
 
-// looksNumeric reports whether some reader of YAML takes the text for a number.
+// IsPlainText reports whether text without quotes is read as text, not as null, boolean or number. It does not check for characters
+// that plain text must not have.
+func IsPlainText(text string) bool { return resolvePlain(text).Kind == Text }
+
+// looksNumeric reports whether some reader of YAML reads the text as a number.
 func looksNumeric(text string) bool {
 	return otherRadix.MatchString(text) || decimal.MatchString(text) && strings.ContainsAny(text, "0123456789")
 }
 
-// plainScalar is resolvePlain with a place; a spelling that is refused is a fault that shows the plain one.
-func plainScalar(text string, at place, path *keyPath, faults *configFaults) *yamlNode {
+// Scalar reads plain text as null, boolean, number or text, at a place. A refused spelling of a number is an Unreadable node and a
+// fault that shows the right spelling.
+func Scalar(text string, at Place, path *Path, faults *Faults) *Node {
 	n := resolvePlain(text)
-	n.at, n.nodes = at, 1
-	if n.kind == yamlBad {
+	n.At, n.nodes = at, 1
+	if n.Kind == Unreadable {
 		want := "write " + plainSpelling(text)
-		if cut := ijson.Cut(text, maxQuoted); cut == text {
-			want += ", or " + quoted(text) + " for text"
+		if cut := ijson.Cut(text, MaxQuoted); cut == text {
+			want += ", or " + Quoted(text) + " for text"
 		}
-		faults.add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, maxQuoted), Want: want})
+		faults.Add(at, path, Fault{Reason: "not spelled as in JSON", Got: ijson.Cut(text, MaxQuoted), Want: want})
 	}
 	return &n
 }
 
-// plainSpelling is the number that is meant, spelled as in JSON, or words for the numbers there are.
+// plainSpelling returns the number that is meant, spelled as in JSON, or words for the numbers that are allowed.
 func plainSpelling(text string) string {
 	text = strings.ReplaceAll(text, "_", "")
 	if otherRadix.MatchString(text) {
@@ -89,7 +94,7 @@ func plainSpelling(text string) string {
 		plain += "." + part[3]
 	}
 	plain += part[4]
-	if n := resolvePlain(plain); n.kind == yamlNumber {
+	if n := resolvePlain(plain); n.Kind == Number {
 		return plain
 	}
 	if wholeNumber.MatchString(plain) {
@@ -107,11 +112,8 @@ func or0(digits string) string {
 	return digits
 }
 
-// numberText spells a number as JSON does.
-func numberText(n float64) string { return string(ijson.Canonical(n)) }
-
-// faultOfPlain finds plain text that YAML does not allow and the scanner lets pass, among it every case known in
-// which it changes the text or gives it to the wrong key. The zero Fault is none.
+// faultOfPlain finds plain text that YAML does not allow and the scanner accepts. That includes every known case in which the scanner
+// changes the text or gives it to the wrong key. The zero Fault is none.
 func faultOfPlain(tk *token.Token, flow, key bool) Fault {
 	text, written := tk.Value, strings.TrimSpace(tk.Origin)
 	quote := func(reason string) Fault { return Fault{Reason: reason, Want: "write it in quotes"} }
@@ -136,8 +138,8 @@ func faultOfPlain(tk *token.Token, flow, key bool) Fault {
 	return Fault{}
 }
 
-// faultOfQuoted finds unknown escapes in the quoted text with which the source begins, and text right behind its
-// closing quote. The zero Fault is none, also where the source does not begin with a quote.
+// faultOfQuoted finds unknown escapes in the quoted text with which the source begins, and text right behind its closing quote. The
+// zero Fault is none; a source that does not begin with a quote has none.
 func faultOfQuoted(source string) Fault {
 	if !strings.HasPrefix(source, `"`) && !strings.HasPrefix(source, "'") {
 		return Fault{}
@@ -154,8 +156,8 @@ func faultOfQuoted(source string) Fault {
 	return Fault{Reason: "text behind a closing quote", Want: `write one text in quotes; \" is a quote within`}
 }
 
-// quotedEnd is the length of the quoted text that the source begins with; -1 where it does not end or has an
-// escape that YAML does not know.
+// quotedEnd returns the length of the quoted text with which the source begins. It is -1 if the text does not end or has an escape
+// that YAML does not know.
 func quotedEnd(source string) int {
 	quote := source[0]
 	for i := 1; i < len(source); i++ {

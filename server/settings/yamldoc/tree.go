@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"regexp"
@@ -7,24 +7,24 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"patterngate/gateway"
+	"patterngate/catalog"
 	"patterngate/ijson"
 )
 
-// yamlTree turns the parser's tree into ours, by our rules for scalars, keys, anchors and merges.
-type yamlTree struct {
-	in      yamlSource
-	limits  *yamlLimits
-	anchors map[string]*yamlNode // by name, the latest; nil while the anchored value is being read
-	flow    int                  // open brackets and braces
+// tree turns the parser's AST into nodes, by our rules for scalars, keys, anchors and merges.
+type tree struct {
+	in      sourceText
+	limits  *limits
+	anchors map[string]*Node // by name, the latest; nil while the anchored value is being read
+	flow    int              // open brackets and braces
 }
 
-func (t *yamlTree) fault(at place, path *keyPath, f Fault) { t.limits.faults.add(at, path, f) }
+func (t *tree) fault(at Place, path *Path, f Fault) { t.limits.faults.Add(at, path, f) }
 
-// node reads one value; depth is that of a list or mapping standing here, 1 for the root.
-func (t *yamlTree) node(n ast.Node, path *keyPath, depth int) *yamlNode {
+// node reads one value. The argument depth is that of a list or mapping here, 1 for the root.
+func (t *tree) node(n ast.Node, path *Path, depth int) *Node {
 	at := t.place(n)
-	bad := &yamlNode{at: at, nodes: 1}
+	bad := &Node{At: at, nodes: 1}
 	if !t.limits.take(1, at, path) {
 		return bad
 	}
@@ -52,11 +52,11 @@ func (t *yamlTree) node(n ast.Node, path *keyPath, depth int) *yamlNode {
 }
 
 func tagFault(tk *token.Token) Fault {
-	return Fault{Reason: "a tag " + ijson.Cut(tk.Value, maxQuoted), Want: "leave the tag out"}
+	return Fault{Reason: "a tag " + ijson.Cut(tk.Value, MaxQuoted), Want: "leave the tag out"}
 }
 
-// place is where a node begins: a mapping in block style begins with its first key.
-func (t *yamlTree) place(n ast.Node) place {
+// place returns where a node begins. A mapping in block style begins with its first key.
+func (t *tree) place(n ast.Node) Place {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		if !n.IsFlowStyle && len(n.Values) > 0 {
@@ -69,44 +69,44 @@ func (t *yamlTree) place(n ast.Node) place {
 }
 
 // scalar reads plain or quoted text.
-func (t *yamlTree) scalar(tk *token.Token, at place, path *keyPath, key bool) *yamlNode {
-	text := &yamlNode{kind: yamlText, at: at, text: tk.Value, nodes: 1}
+func (t *tree) scalar(tk *token.Token, at Place, path *Path, key bool) *Node {
+	text := &Node{Kind: Text, At: at, Text: tk.Value, nodes: 1}
 	f := Fault{}
 	switch tk.Type {
 	case token.ImplicitNullType:
-		return &yamlNode{kind: yamlNull, at: at, nodes: 1}
+		return &Node{Kind: Null, At: at, nodes: 1}
 	case token.SingleQuoteType, token.DoubleQuoteType:
-		if !t.in.tabs[min(at.line, len(t.in.tabs))-1] { // with tabs the place is not sure
+		if !t.in.tabs[min(at.Line, len(t.in.tabs))-1] { // with tabs the place is not sure
 			f = faultOfQuoted(t.in.from(at))
 		}
 	default:
 		f = faultOfPlain(tk, t.flow > 0, key)
 		if f.Reason == "" && !key {
-			return plainScalar(tk.Value, at, path, t.limits.faults)
+			return Scalar(tk.Value, at, path, t.limits.faults)
 		}
 	}
 	if f.Reason != "" {
 		t.fault(at, path, f)
-		text.kind = yamlBad
+		text.Kind = Unreadable
 	}
 	return text
 }
 
 // block reads literal and folded text.
-func (t *yamlTree) block(n *ast.LiteralNode, at place, path *keyPath) *yamlNode {
+func (t *tree) block(n *ast.LiteralNode, at Place, path *Path) *Node {
 	if !blockHeader.MatchString(n.Start.Value) {
 		t.fault(at, path, Fault{Reason: "an unreadable block header", Want: "write |, |-, > or >-"})
-		return &yamlNode{at: at, nodes: 1}
+		return &Node{At: at, nodes: 1}
 	}
-	return &yamlNode{kind: yamlText, at: at, text: n.Value.Value, nodes: 1}
+	return &Node{Kind: Text, At: at, Text: n.Value.Value, nodes: 1}
 }
 
 var blockHeader = regexp.MustCompile(`^[|>](?:[1-9][-+]?|[-+][1-9]?)?$`)
 
-func (t *yamlTree) list(n *ast.SequenceNode, at place, path *keyPath, depth int) *yamlNode {
-	list := &yamlNode{kind: yamlList, at: at}
+func (t *tree) list(n *ast.SequenceNode, at Place, path *Path, depth int) *Node {
+	list := &Node{Kind: List, At: at}
 	if t.limits.deep(depth, at, path) {
-		return list.finish()
+		return list.Counted()
 	}
 	if n.IsFlowStyle {
 		t.flow++
@@ -115,20 +115,20 @@ func (t *yamlTree) list(n *ast.SequenceNode, at place, path *keyPath, depth int)
 		t.fault(at, path, Fault{Reason: "a list in block style within brackets", Want: "write it in brackets too"})
 	}
 	for i, value := range n.Values {
-		below := path.item(i)
+		below := path.Item(i)
 		item := t.node(value, below, depth+1)
 		if !n.IsFlowStyle && i < len(n.Entries) {
 			entry := n.Entries[i].Start
 			t.indented(value, entry.Position.Column, below)
 			leftOut(item, value, t.in.tokenPlace(entry))
 		}
-		list.items = append(list.items, item)
+		list.Items = append(list.Items, item)
 	}
-	return list.finish()
+	return list.Counted()
 }
 
-// indented refuses what stands further left than the list entry or key that the parser gave it to.
-func (t *yamlTree) indented(value ast.Node, column int, path *keyPath) {
+// indented refuses a value that is further left than the list entry or key to which the parser gave it.
+func (t *tree) indented(value ast.Node, column int, path *Path) {
 	if anchored, ok := value.(*ast.AnchorNode); ok && anchored.Value != nil {
 		value = anchored.Value
 	}
@@ -140,15 +140,15 @@ func (t *yamlTree) indented(value ast.Node, column int, path *keyPath) {
 	if list, ok := value.(*ast.SequenceNode); ok && !list.IsFlowStyle {
 		column-- // a list may stand below its key
 	}
-	if at.column <= column {
+	if at.Column <= column {
 		t.fault(at, path, Fault{Reason: "stands too far left for a value", Want: "indent it, or write null for the value before it"})
 	}
 }
 
-func (t *yamlTree) mapping(n *ast.MappingNode, at place, path *keyPath, depth int) *yamlNode {
-	mapping := &yamlNode{kind: yamlMapping, at: at}
+func (t *tree) mapping(n *ast.MappingNode, at Place, path *Path, depth int) *Node {
+	mapping := &Node{Kind: Mapping, At: at}
 	if t.limits.deep(depth, at, path) {
-		return mapping.finish()
+		return mapping.Counted()
 	}
 	if n.IsFlowStyle {
 		t.flow++
@@ -157,31 +157,31 @@ func (t *yamlTree) mapping(n *ast.MappingNode, at place, path *keyPath, depth in
 		t.fault(at, path, Fault{Reason: "a mapping without braces within brackets", Want: "write it in braces"})
 	}
 	keys := keyList{}
-	var merged []*yamlNode
+	var merged []*Node
 	for _, m := range n.Values {
 		if isMerge(m.Key) {
 			merged = append(merged, t.merge(m, path, keys, depth)...)
 			continue
 		}
 		if member, fresh := t.member(m, path, keys, depth); fresh {
-			mapping.members = append(mapping.members, member)
+			mapping.Members = append(mapping.Members, member)
 		}
 	}
 	for _, from := range merged {
-		for _, m := range from.members {
-			if _, set := keys[m.key]; !set {
-				keys[m.key] = m.at
-				mapping.members = append(mapping.members, m)
+		for _, m := range from.Members {
+			if _, set := keys[m.Key]; !set {
+				keys[m.Key] = m.At
+				mapping.Members = append(mapping.Members, m)
 			}
 		}
 	}
-	return mapping.finish()
+	return mapping.Counted()
 }
 
-// leftOut gives a value that is not written the place of the key or list entry that it belongs to.
-func leftOut(value *yamlNode, n ast.Node, at place) {
-	if value.kind == yamlNull && n.GetToken().Type == token.ImplicitNullType {
-		value.at = at
+// leftOut gives a value that is not written the place of its key or list entry.
+func leftOut(value *Node, n ast.Node, at Place) {
+	if value.Kind == Null && n.GetToken().Type == token.ImplicitNullType {
+		value.At = at
 	}
 }
 
@@ -191,27 +191,27 @@ func isMerge(key ast.Node) bool {
 	return tk.Value == "<<" && (tk.Type == token.MergeKeyType || tk.Type == token.StringType)
 }
 
-// member reads a key and its value; false where the key is repeated or none, so that only its faults count.
-func (t *yamlTree) member(m *ast.MappingValueNode, path *keyPath, keys keyList, depth int) (yamlMember, bool) {
+// member reads a key and its value. It returns false if the key is repeated or unreadable; then only its faults count.
+func (t *tree) member(m *ast.MappingValueNode, path *Path, keys keyList, depth int) (Member, bool) {
 	at := t.place(m.Key)
 	key, ok := t.key(m.Key, at, path)
-	below := path.key(key)
+	below := path.Key(key)
 	if !t.limits.take(1, at, below) {
-		return yamlMember{}, false
+		return Member{}, false
 	}
 	fresh := ok && keys.add(key, at, below, t.limits.faults)
 	if t.flow > 0 && !spaced(m) {
 		t.fault(at, below, Fault{Reason: "no blank after the colon", Want: "write a blank after it, or quote the key"})
 	}
 	if t.flow == 0 {
-		t.indented(m.Value, at.column, below)
+		t.indented(m.Value, at.Column, below)
 	}
 	value := t.node(m.Value, below, depth+1)
 	leftOut(value, m.Value, at)
-	return yamlMember{key, at, value}, fresh
+	return Member{key, at, value}, fresh
 }
 
-// spaced reports whether a key in braces is told from its value: by quotes, or by a blank after the colon.
+// spaced reports whether a key in braces is separate from its value: by quotes, or by a blank after the colon.
 func spaced(m *ast.MappingValueNode) bool {
 	switch m.Key.GetToken().Type {
 	case token.SingleQuoteType, token.DoubleQuoteType:
@@ -221,8 +221,8 @@ func spaced(m *ast.MappingValueNode) bool {
 	return next == nil || next.Origin == "" || strings.IndexByte(" \t\n", next.Origin[0]) >= 0
 }
 
-// key reads a key, which must be text that stands on one line.
-func (t *yamlTree) key(n ast.Node, at place, path *keyPath) (string, bool) {
+// key reads a key, which must be text on one line.
+func (t *tree) key(n ast.Node, at Place, path *Path) (string, bool) {
 	switch n := n.(type) {
 	case *ast.MappingKeyNode: // the parser gives its value to other keys
 		t.fault(at, path, Fault{Reason: "a key marked by ?", Want: "write key: value"})
@@ -230,14 +230,14 @@ func (t *yamlTree) key(n ast.Node, at place, path *keyPath) (string, bool) {
 	case *ast.AnchorNode:
 		name, ok := t.name(n.Name, at, path)
 		key, isText := t.key(n.Value, at, path)
-		t.anchors[name] = &yamlNode{kind: yamlText, at: at, text: key, nodes: 1}
+		t.anchors[name] = &Node{Kind: Text, At: at, Text: key, nodes: 1}
 		return key, ok && isText
 	case *ast.AliasNode:
 		v := t.alias(n, at, path, 0)
-		if v.kind == yamlText {
-			return v.text, true
+		if v.Kind == Text {
+			return v.Text, true
 		}
-		if v.kind != yamlBad {
+		if v.Kind != Unreadable {
 			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write the key itself"})
 		}
 		return "", false
@@ -248,7 +248,7 @@ func (t *yamlTree) key(n ast.Node, at place, path *keyPath) (string, bool) {
 	return "", false
 }
 
-func (t *yamlTree) plainKey(n ast.ScalarNode, at place, path *keyPath) (string, bool) {
+func (t *tree) plainKey(n ast.ScalarNode, at Place, path *Path) (string, bool) {
 	tk := n.GetToken()
 	switch tk.Type {
 	case token.TagType:
@@ -259,19 +259,19 @@ func (t *yamlTree) plainKey(n ast.ScalarNode, at place, path *keyPath) (string, 
 		return "", false
 	case token.SingleQuoteType, token.DoubleQuoteType:
 	default:
-		if resolvePlain(tk.Value).kind != yamlText {
-			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write " + quoted(tk.Value)})
+		if resolvePlain(tk.Value).Kind != Text {
+			t.fault(at, path, Fault{Reason: "a key that is no text", Want: "write " + Quoted(tk.Value)})
 			return "", false
 		}
 	}
 	v := t.scalar(tk, at, path, true)
-	return v.text, v.kind == yamlText
+	return v.Text, v.Kind == Text
 }
 
-func (t *yamlTree) anchor(n *ast.AnchorNode, at place, path *keyPath, depth int) *yamlNode {
+func (t *tree) anchor(n *ast.AnchorNode, at Place, path *Path, depth int) *Node {
 	name, ok := t.name(n.Name, at, path)
 	if !ok {
-		return &yamlNode{at: at, nodes: 1}
+		return &Node{At: at, nodes: 1}
 	}
 	t.anchors[name] = nil
 	value := t.node(n.Value, path, depth)
@@ -281,9 +281,9 @@ func (t *yamlTree) anchor(n *ast.AnchorNode, at place, path *keyPath, depth int)
 	return value
 }
 
-// alias gives the node of the newest anchor of that name above it.
-func (t *yamlTree) alias(n *ast.AliasNode, at place, path *keyPath, depth int) *yamlNode {
-	bad := &yamlNode{at: at, nodes: 1}
+// alias returns the node of the latest anchor of that name above it.
+func (t *tree) alias(n *ast.AliasNode, at Place, path *Path, depth int) *Node {
+	bad := &Node{At: at, nodes: 1}
 	name, ok := t.name(n.Value, at, path)
 	if !ok {
 		return bad
@@ -300,16 +300,16 @@ func (t *yamlTree) alias(n *ast.AliasNode, at place, path *keyPath, depth int) *
 	return bad
 }
 
-func (t *yamlTree) near(name string) string {
+func (t *tree) near(name string) string {
 	names := make([]string, 0, len(t.anchors))
 	for n := range t.anchors {
 		names = append(names, n)
 	}
-	return gateway.Near(name, names)
+	return catalog.Near(name, names)
 }
 
 // name reads the name of an anchor or alias.
-func (t *yamlTree) name(n ast.Node, at place, path *keyPath) (string, bool) {
+func (t *tree) name(n ast.Node, at Place, path *Path) (string, bool) {
 	if n != nil && anchorName.MatchString(n.GetToken().Value) {
 		return n.GetToken().Value, true
 	}
@@ -319,25 +319,25 @@ func (t *yamlTree) name(n ast.Node, at place, path *keyPath) (string, bool) {
 
 var anchorName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// merge reads what stands beside <<: a mapping or a list of mappings, of which the earlier win.
-func (t *yamlTree) merge(m *ast.MappingValueNode, path *keyPath, keys keyList, depth int) []*yamlNode {
-	at, below := t.place(m.Key), path.key("<<")
+// merge reads the value of <<: a mapping or a list of mappings. Earlier mappings win.
+func (t *tree) merge(m *ast.MappingValueNode, path *Path, keys keyList, depth int) []*Node {
+	at, below := t.place(m.Key), path.Key("<<")
 	fresh := keys.add("<<", at, below, t.limits.faults)
 	if strings.TrimSpace(m.Key.GetToken().Origin) != "<<" {
 		t.fault(at, below, Fault{Reason: "text before <<", Want: "write << alone"})
 	}
 	value := t.node(m.Value, below, depth+1)
-	from := []*yamlNode{value}
-	if value.kind == yamlList {
-		from = value.items
+	from := []*Node{value}
+	if value.Kind == List {
+		from = value.Items
 	}
-	var mappings []*yamlNode
+	var mappings []*Node
 	for _, v := range from {
 		switch {
-		case v.kind == yamlMapping && fresh:
+		case v.Kind == Mapping && fresh:
 			mappings = append(mappings, v)
-		case v.kind != yamlMapping && v.kind != yamlBad:
-			t.fault(v.at, below, Fault{Reason: "wrong type", Got: gotWords(v), Want: "write an alias of a mapping, or a list of them"})
+		case v.Kind != Mapping && v.Kind != Unreadable:
+			t.fault(v.At, below, Fault{Reason: "wrong type", Got: v.Shown(), Want: "write an alias of a mapping, or a list of them"})
 		}
 	}
 	return mappings

@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"errors"
@@ -15,24 +15,23 @@ import (
 	"patterngate/ijson"
 )
 
-// maxBlockKeys bounds the keys of one mapping in block style: the parser's time grows with their square.
+// maxBlockKeys is the limit of keys of one mapping in block style. The parser's time grows with their square.
 const maxBlockKeys = 10_000
 
-// parseYAML returns the body of the one document in a text, nil where it is empty. A fault is recorded where it
-// returns false.
-func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
+// parseYAML returns the body of the one document in a text, nil if it is empty. If it returns false, it recorded a fault.
+func parseYAML(in sourceText, faults *Faults) (ast.Node, bool) {
 	for size := 256 << 10; size < len(in.text); size *= 4 { // a hostile text is refused by its beginning
 		guard := &tokenGuard{in: in}
 		beginning := strings.ToValidUTF8(in.text[:size], "")
 		if tokens, _ := scanYAML(beginning); !guard.admits(tokens) {
-			faults.add(guard.at, nil, guard.fault)
+			faults.Add(guard.at, nil, guard.fault)
 			return nil, false
 		}
 	}
 	tokens, err := scanYAML(in.text)
 	guard := &tokenGuard{in: in}
 	if !guard.admits(tokens) {
-		faults.add(guard.at, nil, guard.fault)
+		faults.Add(guard.at, nil, guard.fault)
 		return nil, false
 	}
 	var file *ast.File
@@ -40,7 +39,7 @@ func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
 		file, err = parseTokens(tokens)
 	}
 	if err != nil {
-		faults.add(in.syntaxPlace(err), nil, Fault{
+		faults.Add(in.syntaxPlace(err), nil, Fault{
 			Reason: "cannot be read as YAML: " + syntaxMessage(err), Want: "check quotes, brackets and indentation here",
 		})
 		return nil, false
@@ -53,7 +52,7 @@ func parseYAML(in yamlSource, faults *configFaults) (ast.Node, bool) {
 	return nil, true
 }
 
-// scanYAML splits a text into tokens; an error is where it stopped.
+// scanYAML splits a text into tokens. With an error it returns the tokens up to there.
 func scanYAML(text string) (tokens token.Tokens, err error) {
 	defer contain(&err)
 	var s scanner.Scanner
@@ -71,7 +70,7 @@ func parseTokens(tokens token.Tokens) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // repeated keys are found with their paths
 }
 
-// contain turns a panic of the library into an error: a file must not bring the program down.
+// contain turns a panic of the library into an error. A file must not end the program.
 func contain(err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("the reader gave up (%v)", cause)
@@ -83,37 +82,37 @@ func syntaxMessage(err error) string {
 	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 		text = syntax.Message
 	}
-	return strings.NewReplacer("\n", " ", "\t", `\t`).Replace(ijson.Cut(text, 2*maxQuoted))
+	return strings.NewReplacer("\n", " ", "\t", `\t`).Replace(ijson.Cut(text, 2*MaxQuoted))
 }
 
-// syntaxPlace is where a syntax error stands, else the text's beginning.
-func (in yamlSource) syntaxPlace(err error) place {
+// syntaxPlace returns the place of a syntax error; of another error it is the beginning of the text.
+func (in sourceText) syntaxPlace(err error) Place {
 	if syntax, ok := errors.AsType[*yaml.SyntaxError](err); ok && syntax.Token != nil {
 		return in.tokenPlace(syntax.Token)
 	}
 	return in.start()
 }
 
-// tokenPlace is where a token begins. The scanner leaves most tabs out of its columns, so they are put back: all of
-// them where the token stands there, else as many as it takes.
-func (in yamlSource) tokenPlace(tk *token.Token) place {
+// tokenPlace returns where a token begins. The scanner leaves most tabs out of its columns, so tokenPlace adds them: all tabs before
+// it if the token begins there, else the nearest column at which the token's first character is.
+func (in sourceText) tokenPlace(tk *token.Token) Place {
 	const longLine = 4096 // a machine's, in which nobody looks for columns
-	at := place{in.source, max(tk.Position.Line, 1), max(tk.Position.Column, 1)}
-	if at.line > len(in.lines) || !in.tabs[at.line-1] || len(in.lines[at.line-1]) > longLine {
+	at := Place{in.source, max(tk.Position.Line, 1), max(tk.Position.Column, 1)}
+	if at.Line > len(in.lines) || !in.tabs[at.Line-1] || len(in.lines[at.Line-1]) > longLine {
 		return at
 	}
-	here, ok := in.seek(at.line, at.column)
+	here, ok := in.seek(at.Line, at.Column)
 	if !ok {
 		return at
 	}
-	first, line, nearest := firstRune(tk), in.lines[at.line-1], 0
-	for c := *here; c.column-at.column <= c.tabs; {
+	first, line, nearest := firstRune(tk), in.lines[at.Line-1], 0
+	for c := *here; c.column-at.Column <= c.tabs; {
 		if strings.HasPrefix(line[c.offset:], first) {
 			if nearest == 0 {
 				nearest = c.column
 			}
-			if c.column-at.column == c.tabs {
-				at.column = c.column
+			if c.column-at.Column == c.tabs {
+				at.Column = c.column
 				return at
 			}
 		}
@@ -121,11 +120,11 @@ func (in yamlSource) tokenPlace(tk *token.Token) place {
 			break
 		}
 	}
-	at.column = max(at.column, nearest)
+	at.Column = max(at.Column, nearest)
 	return at
 }
 
-// firstRune is the character with which a token begins in the text.
+// firstRune returns the character with which a token begins in the text.
 func firstRune(tk *token.Token) string {
 	switch tk.Type {
 	case token.SingleQuoteType:
@@ -137,11 +136,11 @@ func firstRune(tk *token.Token) string {
 	return tk.Value[:size]
 }
 
-// tokenGuard looks at a file's tokens before the parser does, whose time and stack grow with depth and with the
-// square of some lengths, and finds what the parser passes over: second documents, directives.
+// tokenGuard checks a file's tokens before the parser gets them. The parser's time and stack grow with depth and with the square of
+// some lengths. The guard also refuses what the parser ignores: second documents and directives.
 type tokenGuard struct {
-	in    yamlSource
-	at    place
+	in    sourceText
+	at    Place
 	fault Fault
 
 	nodes      int
@@ -156,7 +155,7 @@ type tokenGuard struct {
 // tokenBlock is a list or mapping in block style: its column and its keys so far.
 type tokenBlock struct{ column, keys int }
 
-// admits reports whether the tokens may be parsed; else fault and at say what is wrong and where.
+// admits reports whether the tokens may be parsed. If not, fault and at say what is wrong and where.
 func (g *tokenGuard) admits(tokens token.Tokens) bool {
 	for i, tk := range tokens {
 		if tk.Type == token.CommentType || tk.Type == token.SpaceType {
@@ -205,7 +204,7 @@ func (g *tokenGuard) judge(tk *token.Token, key bool) Fault {
 	return g.bounds(tk)
 }
 
-// document keeps to one document a file.
+// document refuses a second document.
 func (g *tokenGuard) document(tk *token.Token) Fault {
 	header := tk.Type == token.DocumentHeaderType
 	if header && g.began {
@@ -216,7 +215,7 @@ func (g *tokenGuard) document(tk *token.Token) Fault {
 	return Fault{}
 }
 
-// open notes a list or mapping in block style, or one more key of it.
+// open counts a list or mapping in block style, or one more key of it.
 func (g *tokenGuard) open(column int, key bool) {
 	if g.flow > 0 {
 		return

@@ -1,4 +1,4 @@
-package cli
+package yamldoc
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxRun bounds empty lines in a row, and "<" in a row: the scanner's time grows with the square of either.
+// maxRun is the limit of empty lines in a row, and of "<" in a row. The scanner's time grows with the square of either.
 const maxRun = 100
 
-// yamlSource is a text that is fit to be scanned: UTF-8 without BOM and control characters, every line ended by LF.
-type yamlSource struct {
+// sourceText is a text that can be scanned: UTF-8 without BOM and control characters, every line ended by LF.
+type sourceText struct {
 	source string // names it in faults
 	text   string
 	lines  []string // without LF
@@ -21,14 +21,14 @@ type yamlSource struct {
 	cursor *lineCursor
 }
 
-// lineCursor is a place in a line, kept since the next place asked for is nearly always behind it.
+// lineCursor is a place in a line. It is kept because the next place that is needed is nearly always behind it.
 type lineCursor struct {
 	line, column int // from 1
 	offset       int // in the line, in bytes
 	tabs         int // before it
 }
 
-// step goes one character on; false at the line's end.
+// step moves the cursor by one character. It returns false at the end of the line.
 func (c *lineCursor) step(line string) bool {
 	if c.offset >= len(line) {
 		return false
@@ -42,14 +42,14 @@ func (c *lineCursor) step(line string) bool {
 }
 
 // prepareText checks a text as a whole and splits it into lines. Line ends CR LF and CR become LF, as YAML has it.
-func prepareText(source string, text []byte, faults *configFaults) (yamlSource, bool) {
-	in := yamlSource{source: source, cursor: &lineCursor{}}
-	refuse := func(at place, f Fault) (yamlSource, bool) {
-		faults.add(at, nil, f)
+func prepareText(source string, text []byte, faults *Faults) (sourceText, bool) {
+	in := sourceText{source: source, cursor: &lineCursor{}}
+	refuse := func(at Place, f Fault) (sourceText, bool) {
+		faults.Add(at, nil, f)
 		return in, false
 	}
 	switch {
-	case len(text) > maxFileBytes:
+	case len(text) > MaxBytes:
 		return refuse(in.start(), Fault{Reason: "larger than 4 MiB", Want: "write a smaller file"})
 	case bytes.HasPrefix(text, []byte("\ufeff")):
 		return refuse(in.start(), Fault{Reason: "begins with a byte order mark", Want: "save it as UTF-8 without BOM"})
@@ -68,7 +68,7 @@ func prepareText(source string, text []byte, faults *configFaults) (yamlSource, 
 	return in, true
 }
 
-func (in *yamlSource) split() {
+func (in *sourceText) split() {
 	for offset := 0; offset < len(in.text); {
 		end := offset + strings.IndexByte(in.text[offset:], '\n')
 		in.lines = append(in.lines, in.text[offset:end])
@@ -78,14 +78,14 @@ func (in *yamlSource) split() {
 	}
 }
 
-// start is the place of the first character.
-func (in yamlSource) start() place { return place{in.source, 1, 1} }
+// start returns the place of the first character.
+func (in sourceText) start() Place { return Place{in.source, 1, 1} }
 
-// unreadable finds the first byte that is no UTF-8 and the first control character but tab and line end.
-func (in yamlSource) unreadable() (place, string) {
+// unreadable finds the first byte that is no UTF-8, or the first control character except tab and line end.
+func (in sourceText) unreadable() (Place, string) {
 	for i, line := range in.lines {
 		for offset, r := range line {
-			at := func() place { return place{in.source, i + 1, utf8.RuneCountInString(line[:offset]) + 1} }
+			at := func() Place { return Place{in.source, i + 1, utf8.RuneCountInString(line[:offset]) + 1} }
 			if r == utf8.RuneError && !strings.HasPrefix(line[offset:], "\ufffd") {
 				return at(), "not UTF-8"
 			}
@@ -94,29 +94,29 @@ func (in yamlSource) unreadable() (place, string) {
 			}
 		}
 	}
-	return place{}, ""
+	return Place{}, ""
 }
 
-// run finds what is repeated more often than the scanner can bear.
-func (in yamlSource) run() (place, string) {
+// run finds lines or characters that are repeated more often than [maxRun].
+func (in sourceText) run() (Place, string) {
 	blank := 0
 	for i, line := range in.lines {
 		if column := strings.Index(line, strings.Repeat("<", maxRun+1)); column >= 0 {
-			return place{in.source, i + 1, utf8.RuneCountInString(line[:column]) + 1}, `more than 100 "<" in a row`
+			return Place{in.source, i + 1, utf8.RuneCountInString(line[:column]) + 1}, `more than 100 "<" in a row`
 		}
 		if strings.Trim(line, " \t") != "" {
 			blank = 0
 			continue
 		}
 		if blank++; blank > maxRun {
-			return place{in.source, i + 1, 1}, "more than 100 empty lines in a row"
+			return Place{in.source, i + 1, 1}, "more than 100 empty lines in a row"
 		}
 	}
-	return place{}, ""
+	return Place{}, ""
 }
 
-// at is the place of a byte of the text.
-func (in yamlSource) at(offset int) place {
+// at returns the place of a byte of the text.
+func (in sourceText) at(offset int) Place {
 	line, found := slices.BinarySearch(in.starts, offset)
 	if found {
 		line++
@@ -130,19 +130,19 @@ func (in yamlSource) at(offset int) place {
 	}
 	for c.offset < offset-in.starts[line-1] && c.step(in.lines[line-1]) {
 	}
-	return place{in.source, line, c.column}
+	return Place{in.source, line, c.column}
 }
 
-// cursorIn is the cursor in a line that exists.
-func (in yamlSource) cursorIn(line int) *lineCursor {
+// cursorIn returns the cursor in a line that exists.
+func (in sourceText) cursorIn(line int) *lineCursor {
 	if in.cursor.line != line {
 		*in.cursor = lineCursor{line: line, column: 1}
 	}
 	return in.cursor
 }
 
-// seek puts the cursor on a column of a line; false where the line ends before it.
-func (in yamlSource) seek(line, column int) (*lineCursor, bool) {
+// seek moves the cursor to a column of a line. It returns false if the line ends before that column.
+func (in sourceText) seek(line, column int) (*lineCursor, bool) {
 	if line < 1 || line > len(in.lines) {
 		return nil, false
 	}
@@ -158,11 +158,11 @@ func (in yamlSource) seek(line, column int) (*lineCursor, bool) {
 	return c, true
 }
 
-// from is the text from a place on; empty where there is no such place.
-func (in yamlSource) from(at place) string {
-	c, ok := in.seek(at.line, at.column)
+// from returns the text from a place on; it is empty if there is no such place.
+func (in sourceText) from(at Place) string {
+	c, ok := in.seek(at.Line, at.Column)
 	if !ok {
 		return ""
 	}
-	return in.text[in.starts[at.line-1]+c.offset:]
+	return in.text[in.starts[at.Line-1]+c.offset:]
 }

@@ -1,19 +1,19 @@
-package cli
+package yamldoc
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// jsonTree reads a text that is known to be one JSON document. The YAML parser would read most of it too, but not
-// with tabs between tokens, and it gives no columns there.
+// jsonTree reads a text that is known to be one JSON document. The YAML parser reads most of JSON too, but it refuses tabs between
+// tokens and has no columns for them.
 type jsonTree struct {
-	in     yamlSource
-	limits *yamlLimits
+	in     sourceText
+	limits *limits
 	tokens *json.Decoder
 }
 
-func readJSON(in yamlSource, limits *yamlLimits) *yamlNode {
+func readJSON(in sourceText, limits *limits) *Node {
 	tokens := json.NewDecoder(strings.NewReader(in.text))
 	tokens.UseNumber()
 	tree := jsonTree{in, limits, tokens}
@@ -21,7 +21,7 @@ func readJSON(in yamlSource, limits *yamlLimits) *yamlNode {
 	return tree.node(token, start, nil, 1)
 }
 
-// next returns the next token and the offset where it begins. The text was found valid, so there is one.
+// next returns the next token and the offset where it begins. The text is valid JSON, so there is one.
 func (t jsonTree) next() (json.Token, int) {
 	start := int(t.tokens.InputOffset())
 	for start < len(t.in.text) && strings.IndexByte(" \t\n,:", t.in.text[start]) >= 0 {
@@ -34,26 +34,26 @@ func (t jsonTree) next() (json.Token, int) {
 	return token, start
 }
 
-func (t jsonTree) node(token json.Token, start int, path *keyPath, depth int) *yamlNode {
-	n := &yamlNode{at: t.in.at(start), nodes: 1}
-	if !t.limits.take(1, n.at, path) {
+func (t jsonTree) node(token json.Token, start int, path *Path, depth int) *Node {
+	n := &Node{At: t.in.at(start), nodes: 1}
+	if !t.limits.take(1, n.At, path) {
 		return n
 	}
 	switch token := token.(type) {
 	case nil:
-		n.kind = yamlNull
+		n.Kind = Null
 	case bool:
-		n.kind, n.flag = yamlBool, token
+		n.Kind, n.Flag = Bool, token
 	case json.Number:
-		return plainScalar(token.String(), n.at, path, t.limits.faults)
+		return Scalar(token.String(), n.At, path, t.limits.faults)
 	case string:
-		n.kind, n.text = yamlText, token
+		n.Kind, n.Text = Text, token
 		if t.loneSurrogate(token, start) {
-			t.limits.faults.add(n.at, path, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
-			n.kind = yamlBad
+			t.limits.faults.Add(n.At, path, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			n.Kind = Unreadable
 		}
 	case json.Delim:
-		if t.limits.deep(depth, n.at, path) {
+		if t.limits.deep(depth, n.At, path) {
 			return n
 		}
 		if token == '[' {
@@ -61,45 +61,45 @@ func (t jsonTree) node(token json.Token, start int, path *keyPath, depth int) *y
 		} else {
 			t.mapping(n, path, depth)
 		}
-		return n.finish()
+		return n.Counted()
 	}
 	return n
 }
 
-func (t jsonTree) list(n *yamlNode, path *keyPath, depth int) {
-	n.kind = yamlList
+func (t jsonTree) list(n *Node, path *Path, depth int) {
+	n.Kind = List
 	for i := 0; t.tokens.More() && !t.limits.over; i++ {
 		token, start := t.next()
-		n.items = append(n.items, t.node(token, start, path.item(i), depth+1))
+		n.Items = append(n.Items, t.node(token, start, path.Item(i), depth+1))
 	}
 	t.next() // the bracket
 }
 
-func (t jsonTree) mapping(n *yamlNode, path *keyPath, depth int) {
-	n.kind = yamlMapping
+func (t jsonTree) mapping(n *Node, path *Path, depth int) {
+	n.Kind = Mapping
 	keys := keyList{}
 	for t.tokens.More() && !t.limits.over {
 		token, start := t.next()
 		key, _ := token.(string)
-		at, below := t.in.at(start), path.key(key)
+		at, below := t.in.at(start), path.Key(key)
 		if !t.limits.take(1, at, below) {
 			return
 		}
 		if t.loneSurrogate(key, start) {
-			t.limits.faults.add(at, below, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
+			t.limits.faults.Add(at, below, Fault{Reason: "half of a surrogate pair", Want: "write both halves, or the character itself"})
 		}
 		fresh := keys.add(key, at, below, t.limits.faults)
 		token, start = t.next()
 		value := t.node(token, start, below, depth+1)
 		if fresh {
-			n.members = append(n.members, yamlMember{key, at, value})
+			n.Members = append(n.Members, Member{key, at, value})
 		}
 	}
 	t.next() // the brace
 }
 
-// loneSurrogate reports whether the text that begins at start was decoded with a character in the place of half a
-// surrogate pair: there are more U+FFFD than were written.
+// loneSurrogate reports whether the text that begins at start has half a surrogate pair. The decoder writes U+FFFD for it, so there are
+// more U+FFFD than in the source.
 func (t jsonTree) loneSurrogate(text string, start int) bool {
 	decoded := strings.Count(text, "\ufffd")
 	if decoded == 0 {

@@ -1,0 +1,189 @@
+package grammar
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"patterngate/server/settings/yamldoc"
+)
+
+// Number is a number within bounds.
+func Number(name string, target *float64, b Bounds) Key {
+	return Scaled(name, b, func() any { return *target }, func(v float64) { *target = v })
+}
+
+// OptionalNumber is a [Number] that may be unset; that is nil and is shown as null.
+func OptionalNumber(name string, target **float64, b Bounds) Key {
+	key := Scaled(name, b,
+		func() any {
+			if *target == nil {
+				return nil
+			}
+			return **target
+		},
+		func(v float64) { *target = &v })
+	key.Numeric = false // not set is no limit that is missing
+	return key
+}
+
+// USD is an amount in USD, 0 or more.
+func USD(name string, target *float64) Key {
+	return Number(name, target, Bounds{Max: math.Inf(1), Noun: "an amount in USD"})
+}
+
+// Seconds is a duration in seconds, from 0 to most. It may have a fraction.
+func Seconds(name string, target *time.Duration, most float64) Key {
+	return Scaled(name, Bounds{Max: most, Noun: "a number of seconds", Seconds: true},
+		func() any { return float64(*target) / float64(time.Second) },
+		func(v float64) { *target = time.Duration(math.Round(v * float64(time.Second))) })
+}
+
+// OptionalSeconds is [Seconds] that may be unset; that is nil and is shown as null.
+func OptionalSeconds(name string, target **time.Duration, most float64) Key {
+	key := Scaled(name, Bounds{Max: most, Noun: "a number of seconds", Seconds: true},
+		func() any {
+			if *target == nil {
+				return nil
+			}
+			return (*target).Seconds()
+		},
+		func(v float64) {
+			d := time.Duration(math.Round(v * float64(time.Second)))
+			*target = &d
+		})
+	key.Numeric = false // not set is no limit that is missing
+	return key
+}
+
+// Count is a whole number from least to most.
+func Count(name string, target *int, least, most float64) Key {
+	return Scaled(name, Bounds{Min: least, Max: most, Whole: true},
+		func() any { return float64(*target) }, func(v float64) { *target = int(v) })
+}
+
+// OptionalCount is a [Count] that may be unset; that is nil and is shown as null.
+func OptionalCount(name string, target **int, least, most float64) Key {
+	key := Scaled(name, Bounds{Min: least, Max: most, Whole: true},
+		func() any {
+			if *target == nil {
+				return nil
+			}
+			return float64(**target)
+		},
+		func(v float64) {
+			n := int(v)
+			*target = &n
+		})
+	key.Numeric = false
+	return key
+}
+
+// Scaled is a number that the target keeps in another form than the file.
+func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
+	return Key{
+		Name: name, Numeric: true, Takes: b.span(), Form: func() map[string]any { return b.Form() },
+		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
+			now, _ := show().(float64)
+			if v, ok := r.number(n, path, b, now); ok {
+				set(v)
+			}
+		},
+		Show: show,
+	}
+}
+
+// Bounds are what a number may be. The zero Bounds allow 0 alone.
+type Bounds struct {
+	Min, Max float64
+	Whole    bool
+	Noun     string // in words: "a number of seconds"; empty is "a number" or "a whole number"
+	Seconds  bool   // a text such as "5m" is understood in the fault
+	Above    bool   // Min itself is out of range
+}
+
+// Form returns the bounds as a JSON schema.
+func (b Bounds) Form() map[string]any {
+	form := map[string]any{"type": "number"}
+	if b.Whole {
+		form["type"] = "integer"
+	}
+	if form["minimum"] = b.Min; b.Above {
+		delete(form, "minimum")
+		form["exclusiveMinimum"] = b.Min
+	}
+	if !math.IsInf(b.Max, 1) {
+		form["maximum"] = b.Max
+	}
+	return form
+}
+
+func (b Bounds) words() string {
+	switch {
+	case b.Noun != "":
+		return b.Noun
+	case b.Whole:
+		return "a whole number"
+	}
+	return "a number"
+}
+
+// span returns the bounds in words: a whole number from 0 to 10.
+func (b Bounds) span() string {
+	from := b.words() + " from " + yamldoc.NumberText(b.Min)
+	if b.Above {
+		from = b.words() + " above " + yamldoc.NumberText(b.Min)
+	}
+	if math.IsInf(b.Max, 1) {
+		return from + " on"
+	}
+	return from + " to " + yamldoc.NumberText(b.Max)
+}
+
+// meant returns the number that a text was meant to be, else the one in force.
+func (b Bounds) meant(n *yamldoc.Node, now float64) float64 {
+	if n.Kind != yamldoc.Text {
+		return now
+	}
+	v := math.NaN()
+	if part := textNumber.FindStringSubmatch(n.Text); part != nil {
+		v, _ = strconv.ParseFloat(part[1], 64)
+	}
+	if d, err := time.ParseDuration(n.Text); err == nil && b.Seconds {
+		v = d.Seconds()
+	}
+	if v >= b.Min && v <= b.Max && !(b.Whole && v != math.Trunc(v)) {
+		return v
+	}
+	return now
+}
+
+// number reads a number. The argument now is the value in force, for the message.
+func (r *Reader) number(n *yamldoc.Node, path *yamldoc.Path, b Bounds, now float64) (float64, bool) {
+	if n.Kind != yamldoc.Number {
+		r.Wrong(n, path, "write "+b.words()+": "+yamldoc.NumberText(b.meant(n, now)))
+		return 0, false
+	}
+	reason := ""
+	switch {
+	case b.Whole && n.Number != math.Trunc(n.Number):
+		reason = "not whole"
+	case n.Number < b.Min || n.Number > b.Max || b.Above && n.Number == b.Min:
+		reason = "out of range"
+	default:
+		return n.Number, true
+	}
+	r.Faults.Add(n.At, path, yamldoc.Fault{Reason: reason, Got: spelling(n), Want: "write " + b.span()})
+	return 0, false
+}
+
+func spelling(n *yamldoc.Node) string {
+	if len(n.Text) > yamldoc.MaxQuoted {
+		return yamldoc.NumberText(n.Number)
+	}
+	return n.Text
+}
+
+// textNumber is a number that somebody wrote as text, with or without a unit.
+var textNumber = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*[a-zA-Z$%]*\s*$`)
