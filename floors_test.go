@@ -26,8 +26,6 @@ var floors = map[string]floor{
 	"ijson":           {"", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
 	"ijson/printable": {"ijson", "", "door: text from outside made fit for a terminal or a log; the server and all commands print by it"},
 
-	"ijson/printable": {"ijson", "", "door: text from outside as people are shown it: nothing in it acts on a terminal or ends a line"},
-
 	"catalog":             {"ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
 	"catalog/demo":        {"catalog ijson", "", "the reference patterns' tools and data"},
 	"catalog/demo/ledger": {"catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
@@ -54,9 +52,11 @@ var floors = map[string]floor{
 	"patterns/llm/offline/english": {"ijson", "", "part: reads a goal's English and knows no tool"},
 	"patterns/llm/llmtest":         {"", "", "a model server for tests, like net/http/httptest"},
 
-	"server":     {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
-	"server/web": {"server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
-	"server/cli": {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/goccy/go-yaml github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
+	"server":                  {"server/transport patterns gateway gateway/stopreason catalog ijson gateway/document gateway/planning ijson/printable", "github.com/mark3labs/mcp-go github.com/lmittmann/tint", "floor 4: the MCP surface sees ports, never an engine"},
+	"server/web":              {"server/transport patterns patterns/record gateway gateway/stopreason catalog ijson gateway/document gateway/planning", "", "a door for browsers: inbox and run viewer, over ports"},
+	"server/settings/grammar": {"server/settings/yamldoc catalog ijson ijson/printable", "", "part: the keys of a configuration file as values, and it knows no section. Of catalog it has the nearest name"},
+	"server/settings/yamldoc": {"catalog ijson ijson/printable", "github.com/goccy/go-yaml", "part: YAML and JSON documents from outside, each value with its place, and faults that name it; the one home of the YAML parser. Of catalog it has the nearest name"},
+	"server/cli":              {"server server/notify server/transport server/web patterns patterns/llm/offline patterns/llm/openai patterns/llm/prompts patterns/local patterns/record gateway gateway/stopreason gateway/approver gateway/policy gateway/policy/refunds catalog catalog/demo catalog/demo/ledger catalog/httptool catalog/pins catalog/resilience catalog/upstream ijson gateway/document gateway/planning gateway/policy/expr ijson/printable server/settings/grammar server/settings/yamldoc", "github.com/spf13/cobra github.com/lmittmann/tint github.com/pelletier/go-toml/v2 golang.org/x/term", "the wiring: the only package that sees everything, reads environment, flags and signals; TOML is Codex's file, which setup edits"},
 
 	"server/transport":   {"ijson ijson/printable", "github.com/mark3labs/mcp-go", "part: MCP messages in and out over stdio and HTTP; the server, its web page and the commands use it, and it knows the server by an interface"},
 	"server/notify":      {"patterns ijson/printable", "", "what wakes a person: the desktop's programs, or one of the owner's"},

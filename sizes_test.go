@@ -20,11 +20,11 @@ var most = size{files: 30, lines: 4500}
 // present ones, lines rounded up to the next hundred, and an entry goes when its package fits.
 var ceilings = map[string]size{
 	"catalog":        {32, 3700},
-	"gateway":        {54, 5800},
+	"gateway":        {33, 3300},
 	"patterns":       {64, 8300},
 	"patterns/local": {95, 12600},
 	"server":         {78, 10400},
-	"server/cli":     {215, 29900},
+	"server/cli":     {205, 27800},
 	"server/web":     {34, 4400},
 }
 
